@@ -13,7 +13,7 @@ import { leaseTimes } from '../domain/runs/lease-times.ts';
 import { builtinHolder, type RunnerIdentity } from '../store/runners/holder.ts';
 import { type ClaimedTask, claimRun } from '../store/runs/claims.ts';
 import { type EndRefusal, type EndResult, endTask, type TaskEnd } from '../store/runs/end-task.ts';
-import { isClaimOpen, recordHeartbeat } from '../store/runs/lease.ts';
+import { isClaimOpen } from '../store/runs/lease.ts';
 import { attemptOutcome } from '../store/runs/reconcile-session.ts';
 import { countReturns } from '../store/runs/task-inputs.ts';
 import { isRunFrozen } from '../store/sessions/freeze-session.ts';
@@ -28,6 +28,8 @@ import {
   InvalidInputError,
 } from './builtin/node.ts';
 import { builtinNodes } from './builtin/nodes.ts';
+import { keepAlive, mustRelease } from './keep-alive.ts';
+import { RunLog } from './run-log.ts';
 
 export { builtinNodes, shippedTemplate } from './builtin/nodes.ts';
 
@@ -36,7 +38,7 @@ export interface BuiltinActivities {
   [activityNames.runBuiltin](sessionId: string, runId: string, attempt: number): Promise<{ outcome: string }>;
 }
 
-const { builtinSeconds: leaseSeconds, renewEveryMs } = leaseTimes;
+const { builtinSeconds: leaseSeconds } = leaseTimes;
 const endAgainMs = 500;
 
 /** How much of the worker's disk runs may use. */
@@ -135,7 +137,7 @@ function failAfterRefusal(why: EndRefusal): TaskEnd {
   const reason =
     why === 'output-missing'
       ? 'The node finished without writing an output.'
-      : `The end of the run was refused: ${why}.`;
+      : `The outcome of the run was refused: ${why}.`;
   return { kind: 'fail', category: 'validation', reason };
 }
 
@@ -166,20 +168,38 @@ async function execute(
   }
   const workDir = await mkdtemp(join(process.env.TEMP_DIR ?? tmpdir(), workFolderPrefix));
   const keeper = keepAlive(task, identity, services, tools.stopping);
+  const runLog = new RunLog(services.database, { ...identity, taskId: task.taskId });
+  const run = {
+    ...tools,
+    task,
+    identity,
+    workDir,
+    signal: keeper.signal,
+    log: runLog.add.bind(runLog),
+    report(phase: string, message: string) {
+      keeper.report(phase, message);
+      runLog.add('info', `${phase}: ${message}`);
+    },
+  };
   try {
     const configuration = parseConfiguration(task.configuration);
-    return await node.run(
-      { ...tools, task, identity, configuration, workDir, signal: keeper.signal, report: keeper.report },
-      services,
-    );
+    return await node.run({ ...run, configuration }, services);
   } catch (error) {
+    if (!(error instanceof ClaimLostError)) runLog.add('error', shownError(error));
     if (error instanceof DataSourceFault) return await endAfterSource(error, task.runId, services);
     if (error instanceof NoRoomError) return await endAfterReturns(error.message, task.runId, services);
     return endAfter(error, keeper.signal);
   } finally {
     keeper.stop();
+    await runLog.close();
     await rm(workDir, { recursive: true, force: true });
   }
+}
+
+/** What a person mends needs no stack. */
+function shownError(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error instanceof InvalidInputError ? error.message : (error.stack ?? error.message);
 }
 
 function parseConfiguration(text: string): Record<string, unknown> {
@@ -199,7 +219,7 @@ function endAfter(error: unknown, signal: AbortSignal): TaskEnd {
     return { kind: 'fail', category: 'validation', reason: error.message };
   if (error instanceof ClaimLostError || signal.aborted) return { kind: 'release' };
   // A service that the run needs was unavailable: that is not the run's fault and uses up no attempt.
-  if (isDatabaseAway(error)) return { kind: 'release', reason: 'The database does not answer.' };
+  if (isDatabaseAway(error)) return { kind: 'release', reason: 'The database is unavailable.' };
   const reason = error instanceof Error ? error.message : String(error);
   const category = /out of memory/i.test(reason) ? 'memory' : 'error';
   return { kind: 'fail', category, reason: reason.slice(0, 2_000) };
@@ -231,53 +251,6 @@ async function endAfterReturns(
   return returns < limits.builtinSourceReturns
     ? { kind: 'release', reason }
     : { kind: 'fail', category, reason };
-}
-
-/**
- * Whether Temporal ends the activity or the process stops. An activity unknown to Temporal is not a reason to stop: its
- * workflow continued as new or was terminated. The run is ours by its lease, and its next activity waits for its end.
- */
-function mustRelease({ cancellationSignal, cancellationDetails }: Context, stopping: AbortSignal): boolean {
-  return cancellationSignal.aborted && (stopping.aborted || cancellationDetails?.notFound !== true);
-}
-
-/** Heartbeats for the lease and for Temporal while an attempt runs. Messages name files: they stay out of Temporal. */
-function keepAlive(
-  task: ClaimedTask,
-  identity: RunnerIdentity,
-  services: BuiltinServices,
-  stopping: AbortSignal,
-) {
-  const context = Context.current();
-  const lost = new AbortController();
-  let said = { phase: 'starting', message: '' };
-  const checkCancellation = () => {
-    if (mustRelease(context, stopping)) lost.abort(new ClaimLostError('The task is given back.'));
-  };
-  context.cancellationSignal.addEventListener('abort', checkCancellation);
-  checkCancellation();
-  async function sendHeartbeat() {
-    checkCancellation();
-    context.heartbeat({ phase: said.phase });
-    try {
-      const held = await recordHeartbeat(services.database, identity, task.taskId, said);
-      const isOurs = held !== undefined || (await isClaimOpen(services.database, task.taskId));
-      if (!isOurs || held?.cancelRequested) lost.abort(new ClaimLostError('The task is no longer held.'));
-    } catch (error) {
-      // The next heartbeat tries again; when none gets through, the lease ends, as the fence then reports.
-      const { taskId, sessionId, nodeInstanceId } = task;
-      services.log.warn({ taskId, sessionId, nodeInstanceId, error: String(error) }, 'a heartbeat failed');
-    }
-  }
-  const timer = setInterval(() => void sendHeartbeat(), renewEveryMs);
-  return {
-    signal: lost.signal,
-    report(phase: string, message: string) {
-      said = { phase, message };
-      context.heartbeat({ phase: said.phase });
-    },
-    stop: () => clearInterval(timer),
-  };
 }
 
 /** Instance names for the activities of this process: one for each that runs at once. */

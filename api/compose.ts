@@ -26,6 +26,7 @@ import { keyKeeper } from './idempotency.ts';
 import { createAuthClient } from './identity/auth-client.ts';
 import { forwardTo } from './identity/auth-forward.ts';
 import { authOverHttp } from './identity/auth-over-http.ts';
+import { UploadWriters } from './resumable-uploads/writers.ts';
 import { RunnerServices } from './runner/runner-services.ts';
 import type { OpenServices } from './services.ts';
 import { SessionFeeds } from './session-events/feeds.ts';
@@ -88,6 +89,7 @@ export async function compose(environment: Environment): Promise<Composed> {
     reports: reportReader ?? database,
     objects,
     pending: new PendingObjects(database, objects),
+    uploadWriters: new UploadWriters(database),
     keys: keyKeeper(keys, objects.secrets),
     workflows,
     runners: new RunnerServices({ database, workflows, auth, secrets: objects.secrets, log }),
@@ -117,7 +119,7 @@ export async function compose(environment: Environment): Promise<Composed> {
       await checkSchema(database);
       const away = await reportReader?.check(database);
       if (away !== undefined)
-        log.warn({ err: away }, 'REPORT_DATABASE_URL does not answer: reports fail until it does');
+        log.warn({ err: away }, 'REPORT_DATABASE_URL cannot be reached: reports fail until it can');
     },
     async close() {
       unwatch();
@@ -126,6 +128,7 @@ export async function compose(environment: Environment): Promise<Composed> {
       await series.close();
       await workflows.close();
       keys.close();
+      services.uploadWriters.close();
       platformStore.close();
       objects.close();
       await authService?.close();

@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 export const documentIssueSchema = z
   .object({
-    path: z.string().meta({ description: 'JSONPath of the value.' }),
+    path: z.string().meta({ description: 'JSON path of the value.' }),
     message: z.string(),
   })
   .meta({

@@ -4,5 +4,5 @@ import type { Principal } from './identity/auth-client.ts';
 import type { RunnerPrincipal } from './runner-tokens/principal.ts';
 import type { Services } from './services.ts';
 
-export const defineRoute = routeFactory<Services, Principal | RunnerPrincipal>();
+export const defineRoute = routeFactory<Services, Principal | RunnerPrincipal, true>();
 export type ApiRoute = Route<Services>;

@@ -8,6 +8,7 @@ import type { PendingObjects } from '../store/objects/pending-objects.ts';
 import type { WorkflowClient } from '../workflows/client.ts';
 import type { SeriesService } from './dashboards/series-service.ts';
 import type { AuthClient } from './identity/auth-client.ts';
+import type { UploadWriters } from './resumable-uploads/writers.ts';
 import type { RunnerServices } from './runner/runner-services.ts';
 import type { SessionFeeds } from './session-events/feeds.ts';
 import type { ApiSettings } from './settings.ts';
@@ -25,6 +26,8 @@ export type OpenServices = {
   readonly reports: Reader & EntityReader;
   readonly objects: ObjectStores;
   readonly pending: PendingObjects;
+  /** The writers of resumable uploads in this process. */
+  readonly uploadWriters: UploadWriters;
   /** Idempotency keys of callers. */
   readonly keys: KeyKeeper;
   readonly workflows: WorkflowClient;

@@ -19,47 +19,47 @@ export const apiSettings = z.object({
   HOST: z.string().optional(),
   SHUTDOWN_DELAY_SECONDS: wholeNumber(0, limits.shutdownDelayMaxSeconds, 0).meta({
     description:
-      'How long the API goes on taking requests after SIGTERM while `/ready_check` says 503, so that balancers notice.',
+      'How long the API still accepts requests after SIGTERM while `/ready_check` answers 503, so that load balancers notice.',
   }),
   LOG_LEVEL: z.enum(logLevels).default('info'),
-  /** The address by which people reach the platform. With `https:` their browsers are bound to TLS for a year. */
+  /** Public address of the platform. With `https:`, browsers require TLS for a year (HSTS). */
   PUBLIC_URL: z.url({ protocol: /^https?$/i, error: 'must be an http:// or https:// address' }).optional(),
   /** Address of a separate authentication service; absent: it runs inside this process. */
   AUTH_URL: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' }).optional(),
   /** Key of the one-way participant keys (`anon:...`). It must never change. */
   PARTICIPANT_KEY: z.string().min(32, 'must hold at least 32 characters').meta({ secret: true }),
-  /** The platform's own credential at the authentication service, which has the same one. */
+  /** The platform's credential at the authentication service; both need the same value. */
   AUTH_SERVICE_KEY: z.string().min(32, 'must hold at least 32 characters').meta({ secret: true }),
-  /** With which hosts of deployed runners call, which have the same one. Absent: none may. */
+  /** Credential of the hosts of deployed runners; both need the same value. Absent: no host may call. */
   RUNNER_HOST_KEY: z.string().min(32, 'must hold at least 32 characters').optional().meta({ secret: true }),
-  /** Proxies in front of this process whose X-Forwarded-For entries count, for the networks that the audit tells. */
+  /** Number of proxies in front of this process whose X-Forwarded-For entries are trusted, for limits per address and the audit log. */
   TRUSTED_PROXIES: wholeNumber(0, 10, 0),
-  /** Bearer with which `/metrics` of the API may be read beside Administrators and Developers; absent: by them alone. */
+  /** Bearer token that may read `/metrics` of the API. Absent: only Administrators and Developers may. */
   METRICS_TOKEN: z.string().min(16, 'must hold at least 16 characters').optional().meta({ secret: true }),
-  /** Largest upload. */
+  /** Maximum size of an upload. */
   MAX_UPLOAD_BYTES: wholeNumber(1, Number.MAX_SAFE_INTEGER, limits.uploadBytesDefault),
-  /** Inputs that one task of an incremental node gets at the most. */
+  /** Maximum number of inputs of one task of an incremental node. */
   INCREMENTAL_MAX_INPUTS: wholeNumber(1, limits.inputsPageMax, limits.incrementalInputsPerTaskDefault),
   /**
-   * What Trainees read. `all`: outputs, data, progress and events of every session whose ids they know, as the interface
-   * lets every role. `own`: of sessions in which they take part; others are answered with 404.
+   * What Trainees may read. `all`: outputs, data, progress and events of every session whose ids they know, as the interface
+   * allows every role. `own`: only of sessions in which they participate; others are 404.
    */
   TRAINEE_DATA: z.enum(['all', 'own'], { error: 'must be all or own' }).default('all'),
-  /** Configuration entries that everybody with a token may read: names or their first segments, by commas. */
+  /** Configuration entries that every caller with a token may read: names or their first segments, separated by commas. */
   CONFIG_PUBLIC_PREFIXES: z
     .string()
     .default('PublicApi')
     .transform((value) => value.split(',').map((prefix) => prefix.trim()))
     .refine((prefixes) => prefixes.every((prefix) => isConfigurationName(prefix.replace(/:$/, ''))), {
-      error: 'must be configuration names, with commas between them',
+      error: 'must be configuration names, separated by commas',
     }),
-  /** Address of the Temporal UI as browsers reach it, for links to workflows; absent: no links. */
+  /** Address of the Temporal UI for browsers, for links to workflows; absent: no links. */
   TEMPORAL_UI_URL: z
     .url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' })
     .optional(),
-  /** Folder of the deployed runners' programs, which the runner host starts; absent: the host is off. */
+  /** Folder of the deployed runners' modules, which the runner host starts; absent: the host is off. */
   SDK_RUNNERS_DIR: z.string().optional(),
-  /** `strict` turns a response that its route does not declare into a 500; for tests. */
+  /** `strict` turns an undeclared response into a 500; for tests. */
   RESPONSE_CHECKS: z.enum(['strict', 'log']).default('log'),
 });
 export type ApiSettings = z.output<typeof apiSettings>;

@@ -4,9 +4,13 @@
  * hashes are stored here.
  */
 import pg from 'pg';
+import { endsWithLostClient } from '../domain/network/lost-clients.ts';
 import { watchPool } from '../telemetry/metrics.ts';
 
 const poolSize = 5;
+const options =
+  '-c lock_timeout=2000 -c statement_timeout=10000 -c idle_in_transaction_session_timeout=10000 ' +
+  endsWithLostClient;
 
 /** A statement that PostgreSQL prepares once a connection. */
 export type Statement = { readonly name: string; readonly text: string };
@@ -24,7 +28,7 @@ export class AuthDatabase implements Runner {
       connectionTimeoutMillis: 5_000,
       idleTimeoutMillis: 60_000,
       application_name: 'authentication',
-      options: '-c lock_timeout=2000 -c statement_timeout=10000 -c idle_in_transaction_session_timeout=10000',
+      options,
     });
     // A connection that the server drops while idle must not end the process; the pool makes a new one.
     pool.on('error', () => undefined);

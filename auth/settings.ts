@@ -13,17 +13,17 @@ const authDatabaseSettings = z.object({
 export const authSettings = authDatabaseSettings.extend({
   /** Key of the digests under which tokens are stored. Changing it ends every token. */
   TOKEN_KEY: secret,
-  /** The platform's own credential, for asking which users are active. Absent: nobody may ask. */
+  /** The platform's credential for requests about active users. Absent: such requests are refused. */
   AUTH_SERVICE_KEY: secret.optional().meta({ secret: true }),
-  /** Proxies in front of this process whose X-Forwarded-For entries count, for rate limits; default none. */
+  /** Number of proxies in front of this process whose X-Forwarded-For entries are trusted, for rate limits. */
   TRUSTED_PROXIES: z.coerce.number('must be a number').int().min(0).max(10).default(0),
 });
 export type AuthSettings = z.output<typeof authSettings>;
 
 export const authMigrateSettings = authDatabaseSettings.extend({
-  /** Needed by the service itself; checked here so that a wrong one is found before the first start. */
+  /** Needed by the service itself; checked here to find a wrong one before the first start. */
   TOKEN_KEY: secret,
-  /** Password of the first Administrator; absent: a random one, told once. */
+  /** Password of the first Administrator; absent: a random one, printed once. */
   ADMIN_PASSWORD: z
     .string()
     .min(12, 'must hold 12 to 256 characters')
@@ -45,8 +45,8 @@ export const authServerSettings = z.object({
     .default(0)
     .meta({
       description:
-        'How long a service of its own goes on taking requests after SIGTERM while its health check says 503, so that ' +
-        'balancers notice.',
+        'How long a separate service still accepts requests after SIGTERM while its health check answers 503, so that ' +
+        'load balancers notice.',
     }),
   LOG_LEVEL: z.enum(logLevels).default('info'),
   RESPONSE_CHECKS: z.enum(['strict', 'log']).default('log'),

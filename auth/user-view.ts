@@ -67,7 +67,7 @@ export const validationSchema = userSchema
   .extend({
     isOfflineToken: z
       .boolean()
-      .meta({ description: 'Services that take tokens go by it to hold devices to their scope.' }),
+      .meta({ description: 'Services that accept tokens use it to limit devices to their scope.' }),
   })
   .meta({ id: 'TokenValidation', example: { ...userExample, isOfflineToken: false } });
 

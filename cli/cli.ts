@@ -60,7 +60,7 @@ export async function readDocument(file: string): Promise<string> {
     return withoutMark(await readFile(file, 'utf8'));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new Error(code === 'ENOENT' ? `There is no file ${file}.` : `${file} cannot be read (${code}).`);
+    throw new Error(code === 'ENOENT' ? `File not found: ${file}.` : `${file} cannot be read (${code}).`);
   }
 }
 

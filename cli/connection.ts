@@ -25,11 +25,10 @@ export async function placeOf(url: string | undefined): Promise<Place> {
 
 /** The address in the form under which tokens are stored. */
 function addressOf(url: string): string {
-  if (!URL.canParse(url)) throw new UsageError(`'${url}' is no address: it is like http://127.0.0.1:8080.`);
+  if (!URL.canParse(url)) throw new UsageError(`'${url}' is not an address. Example: http://127.0.0.1:8080.`);
   const { protocol, origin, pathname, username, search } = new URL(url);
-  if (!/^https?:$/.test(protocol)) throw new UsageError(`The address must begin with http:// or https://.`);
-  if (username !== '' || search !== '')
-    throw new UsageError('The address holds more than a host and a path.');
+  if (!/^https?:$/.test(protocol)) throw new UsageError(`The address must start with http:// or https://.`);
+  if (username !== '' || search !== '') throw new UsageError('The address may have only a host and a path.');
   return origin + pathname.replace(/\/+$/, '');
 }
 
@@ -38,7 +37,7 @@ export async function connect(url: string | undefined): Promise<PlatformClient> 
   const { address } = await placeOf(url);
   const bearer = await bearerFor(address);
   if (bearer === undefined) {
-    throw new Error('The token is missing: sign in with `sdp login`, or set SDP_TOKEN.');
+    throw new Error('Not signed in. Sign in with `sdp login`, or set SDP_TOKEN.');
   }
   return new PlatformClient(address, bearer);
 }
@@ -61,7 +60,7 @@ export async function bearerFor(
   };
   const isOver = Date.parse(signedIn.expiresAt) - Date.now() < renewAheadMs;
   if (isOver && !(await renew())) {
-    throw new Error(`The sign-in of ${signedIn.username} has ended: sign in again with \`sdp login\`.`);
+    throw new Error(`The sign-in of ${signedIn.username} has expired. Sign in again with \`sdp login\`.`);
   }
   return { token: () => signedIn?.accessToken, renew };
 }

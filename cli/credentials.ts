@@ -23,23 +23,32 @@ interface Stored {
   readonly platforms: Readonly<Record<string, SignedIn>>;
 }
 
-const nothing: Stored = { current: null, platforms: {} };
 const lockWaitMs = 10_000;
 /** The owner of an older lock must have died: a lock is held for one request at most. */
 const lockStaleMs = 90_000;
 
-export function credentialsFile(): string {
-  const folder = process.env.XDG_CONFIG_HOME || join(homedir(), '.config');
-  return join(folder, 'sdp', 'credentials.json');
+export const credentialsFile = () => secretFile('credentials.json');
+
+/** A file of the person's own settings. */
+export function secretFile(name: string): string {
+  return join(process.env.XDG_CONFIG_HOME || join(homedir(), '.config'), 'sdp', name);
 }
 
 export async function readCredentials(): Promise<Stored> {
-  const file = credentialsFile();
+  const { current, platforms } = await readSecrets<Partial<Stored>>(credentialsFile());
+  return { current: current ?? null, platforms: platforms ?? {} };
+}
+
+/** What {@link writeSecrets} stored; an empty object when there is no such file. */
+export async function readSecrets<Secrets extends object>(
+  file: string,
+): Promise<Secrets | Record<string, never>> {
   try {
-    const { current, platforms } = JSON.parse(await readFile(file, 'utf8')) as Partial<Stored>;
-    return { current: current ?? null, platforms: platforms ?? {} };
+    const secrets: unknown = JSON.parse(await readFile(file, 'utf8'));
+    if (typeof secrets !== 'object' || secrets === null) throw new Error('it holds no JSON object');
+    return secrets as Secrets;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return nothing;
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {};
     throw new Error(`${file} cannot be read: ${(error as Error).message}`);
   }
 }
@@ -77,11 +86,16 @@ async function write(address: string, signedIn: SignedIn | undefined): Promise<v
     signedIn === undefined
       ? { current: current === address ? null : current, platforms: others }
       : { current: address, platforms: { ...others, [address]: signedIn } };
-  const file = credentialsFile();
+  await writeSecrets(credentialsFile(), next);
+}
+
+/** Writes a file that only its owner may read, all of it or nothing. */
+export async function writeSecrets(file: string, secrets: object): Promise<void> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   const partial = `${file}.${process.pid}`;
   const handle = await open(partial, 'w', 0o600);
   try {
-    await handle.writeFile(`${JSON.stringify(next, null, 2)}\n`);
+    await handle.writeFile(`${JSON.stringify(secrets, null, 2)}\n`);
   } finally {
     await handle.close();
   }
@@ -96,7 +110,7 @@ async function locked<T>(work: () => Promise<T>): Promise<T> {
   while (!(await isTaken(lock))) {
     const { mtimeMs } = await stat(lock).catch(() => ({ mtimeMs: Date.now() }));
     if (Date.now() - mtimeMs > lockStaleMs) await rm(lock, { force: true, recursive: true });
-    else if (Date.now() > until) throw new Error(`Another command holds ${lock}.`);
+    else if (Date.now() > until) throw new Error(`Another command has locked ${lock}.`);
     else await delay(50);
   }
   try {

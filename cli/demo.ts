@@ -8,7 +8,7 @@ import { Command } from 'commander';
 import { ApiError } from '../client/errors.ts';
 import type { Session } from '../client/types.ts';
 import { contentTypeOf } from './content-type.ts';
-import { type Found, findPlatform, waitForStart } from './find-platform.ts';
+import { type Found, findPlatform } from './find-platform.ts';
 import { signInLocally } from './local-sign-in.ts';
 import { PlatformClient } from './platform-client.ts';
 
@@ -28,7 +28,6 @@ interface Options {
 }
 
 async function main(options: Options): Promise<void> {
-  await waitForStart(() => console.log('Waiting until `npm start` is ready ...'));
   const running = await findPlatform(options.url ?? process.env.SDP_URL ?? addressOfPort(process.env.PORT));
   const { platform, username } = await signedIn(running, options);
   console.log(`Signed in to ${running.address} as ${username}.`);
@@ -80,8 +79,8 @@ async function askPassword(username: string): Promise<string> {
   if (process.env.ADMIN_PASSWORD) return process.env.ADMIN_PASSWORD;
   if (!process.stdin.isTTY) {
     throw new Error(
-      'The password is missing: set ADMIN_PASSWORD or give --password; without one, the demo signs in only where ' +
-        '`npm start` runs, as the same user, with the same DATA_DIR and its own database.',
+      'The password is missing: set ADMIN_PASSWORD or use --password. Without it, the demo can sign in only where ' +
+        '`npm start` runs, as the same user, with the same DATA_DIR and the embedded database.',
     );
   }
   const prompt = createInterface({ input: process.stdin, output: process.stdout });
@@ -95,11 +94,11 @@ async function askPassword(username: string): Promise<string> {
 async function createSession(platform: PlatformClient): Promise<Session> {
   const templates = await platform.call('GET /api/v2/session/session_templates');
   const template = templates.find(({ name }) => name === templateName);
-  if (!template) throw new Error(`The session template ${templateName} is not there.`);
+  if (!template) throw new Error(`Session template not found: ${templateName}.`);
   const project = await platform.call('POST /projects', {
     body: {
       Title: 'Demonstration',
-      Description: 'Made by npm run demo.',
+      Description: 'Created by npm run demo.',
       DefaultSessionTemplateId: template.id,
     },
   });
@@ -150,7 +149,7 @@ async function followGraph(platform: PlatformClient, sessionId: string): Promise
     if (progress.summary.allSucceeded) return true;
     if (progress.summary.anyFailed) return false;
     if (Date.now() > until) {
-      console.log('Still waiting; the session page shows for what.');
+      console.log('Still waiting. See the session page for details.');
       return false;
     }
     await delay(100);
@@ -158,12 +157,12 @@ async function followGraph(platform: PlatformClient, sessionId: string): Promise
 }
 
 new Command('demo')
-  .description('Takes a real recording from upload to dashboard on a running platform.')
-  .option('--url <address>', 'address of the platform (default: the one that npm start runs here)')
-  .option('--username <name>', 'who signs in (default: admin)')
+  .description('Uploads a real recording and follows it to its dashboard, on a running platform.')
+  .option('--url <address>', 'address of the platform (default: the local npm start)')
+  .option('--username <name>', 'username (default: admin)')
   .option(
     '--password <password>',
-    'default: none where npm start runs, else ADMIN_PASSWORD, else it is asked for',
+    'password (default: not needed with a local npm start, else ADMIN_PASSWORD, else prompt)',
   )
   .option('--file <path>', 'the recording: csv, tsv, json or parquet', recording)
   .action(main)

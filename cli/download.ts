@@ -59,7 +59,7 @@ export async function download(
 function checkWhole(headers: Headers, sha256: string): void {
   const [, wanted] = /^"([0-9a-f]{64})"$/.exec(headers.get('etag') ?? '') ?? [];
   if (wanted === undefined || !headers.has('content-length') || wanted === sha256) return;
-  throw new NetworkError('The bytes that came are not those that the platform holds.');
+  throw new NetworkError('The downloaded bytes do not match the checksum of the platform.');
 }
 
 /** Only the last part: a server's name must never lead into another folder. */

@@ -7,11 +7,27 @@ export const exitCodes = { ok: 0, failed: 1, wrongUse: 2 } as const;
 /** The command got an invalid argument: it ends with the code for wrong use. */
 export class UsageError extends Error {}
 
-/** One line, and one more for each fault of a document, so that a person or a script can read them one by one. */
-export function printError(error: unknown): void {
-  const reason = (error instanceof Error ? error.message : String(error)).replaceAll(/\s*\n\s*/g, ' ');
+/**
+ * One line, and one more for each fault of a document, so that a person or a script can read them one by one.
+ * @param isJson one JSON document instead
+ */
+export function printError(error: unknown, isJson: boolean): void {
+  if (isJson) return void console.error(JSON.stringify({ error: described(error) }));
+  const reason = reasonOf(error).replaceAll(/\s*\n\s*/g, ' ');
   if (!(error instanceof ApiError)) return void console.error(reason);
   const request = error.requestId === null ? '' : `, request ${error.requestId}`;
   console.error(`${reason} (${error.status}${request})`);
   for (const { path, message } of error.issues) console.error(`  ${path}: ${message}`);
 }
+
+/** `status` is null when the platform did not refuse the call; then `code` is `usage` for wrong use, else empty. */
+function described(error: unknown): object {
+  const message = reasonOf(error);
+  if (error instanceof ApiError) {
+    const { status, code, requestId, issues } = error;
+    return { status, code, message, requestId, ...(issues.length === 0 ? {} : { issues }) };
+  }
+  return { status: null, code: error instanceof UsageError ? 'usage' : '', message, requestId: null };
+}
+
+const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error));

@@ -1,7 +1,6 @@
 /** Finds the platform that a command calls. */
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 
 export interface Running {
   readonly address: string;
@@ -14,7 +13,6 @@ export interface Found extends Running {
 }
 
 const loopbackHosts = ['localhost', '127.0.0.1', '[::1]'];
-const pollMs = 200;
 
 /**
  * The platform at this address, else the one that `npm start` runs in this checkout.
@@ -26,30 +24,7 @@ export async function findPlatform(url: string | undefined): Promise<Found> {
   if (url)
     return local !== undefined && isSame(url, local.address) ? { ...local, dataDir } : { address: url };
   if (local !== undefined) return { ...local, dataDir };
-  throw new Error('No running platform was found. Start one with `npm start`, or name one with --url.');
-}
-
-/**
- * Waits until `npm start` on this data folder is ready: the API answers a moment before the address file is written.
- * Returns at once when it is already ready, or when nothing is starting.
- */
-export async function waitForStart(notify: () => void): Promise<void> {
-  const dataDir = dataFolder();
-  for (let tries = 0; (await readRunning(dataDir)) === undefined; tries += 1) {
-    if (!(await isStarting(dataDir))) return;
-    if (tries === 0) notify();
-    await delay(pollMs);
-  }
-}
-
-/** Whether the process in the lock file of `npm start` is alive. It removes the file when it ends. */
-async function isStarting(dataDir: string): Promise<boolean> {
-  try {
-    const { pid } = JSON.parse(await readFile(join(dataDir, 'lock'), 'utf8')) as { pid: number };
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
+  throw new Error('No running platform found. Start one with `npm start`, or name one with --url.');
 }
 
 function dataFolder(): string {

@@ -27,11 +27,15 @@ export function facts(entries: Readonly<Record<string, Cell>>): string {
     .join('\n');
 }
 
-/** One line, without characters that move the cursor or colour the terminal. */
 function shown(cell: Cell): string {
   if (cell === null || cell === undefined || cell === '') return '-';
   if (typeof cell === 'boolean') return cell ? 'yes' : 'no';
-  return String(cell).replaceAll(/[\u0000-\u001f\u007f-\u009f]+/g, ' ');
+  return plain(String(cell));
+}
+
+/** One line, without characters that move the cursor or colour the terminal. */
+export function plain(text: string): string {
+  return text.replaceAll(/[\u0000-\u001f\u007f-\u009f]+/g, ' ');
 }
 
 /** `2026-03-01 10:00:05Z`: shorter than on the wire, and still sorts. */
@@ -49,5 +53,5 @@ export function bytes(count: number): string {
 /** The line below a page of a list that has more. */
 export function pageNote(list: { page: number; totalPages: number; totalCount: number }): string {
   if (list.totalPages <= 1) return '';
-  return `\nPage ${list.page} of ${list.totalPages}, ${list.totalCount} in all.`;
+  return `\nPage ${list.page} of ${list.totalPages}, ${list.totalCount} in total.`;
 }

@@ -6,11 +6,20 @@ import { request as secureRequest } from 'node:https';
 import { pipeline } from 'node:stream/promises';
 import { ApiClient, type Bearer, filled, type Reply } from '../client/api-client.ts';
 import { NetworkError, refusalOf } from '../client/errors.ts';
+import { type SentFile, sendResumable } from '../client/resumable.ts';
+import { pathReader, throttled } from './uploads/file-parts.ts';
+import { unfinishedUploads } from './uploads/unfinished.ts';
 
 const uploadRoute = 'POST /api/v2/node-instance/{nodeInstanceId}/outputs/data';
+const resumableRoute = 'POST /api/v2/node-instance/{nodeInstanceId}/uploads';
+const ingestRoute = 'POST /ingest/{urlPath}';
 export type UploadReply = Reply<typeof uploadRoute>;
+export type OnProgress = (sentBytes: number, totalBytes: number) => void;
 
 export class PlatformClient extends ApiClient {
+  /** Most bytes a second of an upload; absent: as fast as the line is. */
+  bytesPerSecond: number | undefined;
+
   /**
    * @param address base address, e.g. `http://127.0.0.1:8080`
    * @param bearer the token of an earlier sign-in
@@ -28,11 +37,57 @@ export class PlatformClient extends ApiClient {
     nodeInstanceId: number,
     file: string,
     headers: Readonly<Record<string, string>>,
-    onProgress: (sentBytes: number, totalBytes: number) => void,
+    onProgress: OnProgress,
   ): Promise<UploadReply> {
+    const path = filled(uploadRoute.slice('POST '.length), { params: { nodeInstanceId } });
+    return (await this.#send(path, file, headers, onProgress)) as UploadReply;
+  }
+
+  /**
+   * As `upload`, for long files: it goes on where an earlier call, or an earlier command, broke off.
+   * @param metadata `identifier`, `contentType` and, as JSON, `metadata` of the output
+   */
+  async uploadResumable(
+    nodeInstanceId: number,
+    file: string,
+    metadata: Readonly<Record<string, string>>,
+    onProgress: OnProgress,
+  ): Promise<SentFile> {
+    const endpoint =
+      this.address + filled(resumableRoute.slice('POST '.length), { params: { nodeInstanceId } });
     const { size } = await stat(file);
-    const path = uploadRoute.slice('POST '.length);
-    const url = new URL(this.address + filled(path, { params: { nodeInstanceId } }));
+    return await sendResumable({
+      file: { size },
+      fileReader: pathReader(file, size, this.bytesPerSecond),
+      endpoint,
+      metadata,
+      fingerprint: `${endpoint} ${metadata.identifier}`,
+      urlStorage: unfinishedUploads,
+      authorization: () => this.authorization(),
+      onProgress,
+    });
+  }
+
+  /** As `upload`, to a managed ingest. */
+  async ingest(
+    urlPath: string,
+    file: string,
+    headers: Readonly<Record<string, string>>,
+    onProgress: OnProgress,
+  ): Promise<Reply<typeof ingestRoute>> {
+    const segments = urlPath.split('/').map(encodeURIComponent).join('/');
+    const path = ingestRoute.slice('POST '.length).replace('{urlPath}', segments);
+    return (await this.#send(path, file, headers, onProgress)) as Reply<typeof ingestRoute>;
+  }
+
+  async #send(
+    path: string,
+    file: string,
+    headers: Readonly<Record<string, string>>,
+    onProgress: OnProgress,
+  ): Promise<unknown> {
+    const { size } = await stat(file);
+    const url = new URL(this.address + path);
     const outgoing = (url.protocol === 'https:' ? secureRequest : request)(url, {
       method: 'POST',
       headers: { ...(await this.authorization()), ...headers, 'content-length': size },
@@ -45,17 +100,44 @@ export class PlatformClient extends ApiClient {
     });
     try {
       // A refused upload ends the pipe early; the answer has the reason.
-      await Promise.race([pipeline(body, outgoing).catch(() => answered), answered]);
+      const { bytesPerSecond } = this;
+      const sent =
+        bytesPerSecond === undefined
+          ? pipeline(body, outgoing)
+          : pipeline(body, throttled(bytesPerSecond), outgoing);
+      await Promise.race([sent.catch(() => answered), answered]);
       return await answered;
     } finally {
       body.destroy();
       outgoing.destroy();
     }
   }
+
+  /**
+   * The bytes of a route as they are stored: `fetch` would decode compressed ones.
+   * @param path with its parameters filled in
+   * @throws ApiError when the platform refuses; NetworkError when no answer comes
+   */
+  async openStored(path: string, isRenewed = false): Promise<IncomingMessage> {
+    const url = new URL(this.address + path);
+    const headers = { ...(await this.authorization()), 'accept-encoding': 'gzip' };
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      const outgoing = (url.protocol === 'https:' ? secureRequest : request)(url, { headers }, resolve);
+      outgoing.on('error', (cause) =>
+        reject(new NetworkError(`${this.address} does not answer.`, { cause })),
+      );
+      outgoing.end();
+    });
+    const { statusCode: status = 0 } = response;
+    if (status === 200) return response;
+    const text = await textOf(response);
+    if (status === 401 && !isRenewed && (await this.renew())) return this.openStored(path, true);
+    throw refusalOf({ status, header: (name) => response.headers[name]?.toString(), text });
+  }
 }
 
-function answerOf(outgoing: ClientRequest, address: string): Promise<UploadReply> {
-  const answered = new Promise<UploadReply>((resolve, reject) => {
+function answerOf(outgoing: ClientRequest, address: string): Promise<unknown> {
+  const answered = new Promise<unknown>((resolve, reject) => {
     const broken = (cause: unknown) =>
       reject(new NetworkError(`The connection to ${address} broke during the upload.`, { cause }));
     outgoing.on('error', broken);
@@ -80,7 +162,7 @@ async function textOf(response: IncomingMessage): Promise<string> {
   return text;
 }
 
-function parseReply({ statusCode: status = 0, headers }: IncomingMessage, text: string): UploadReply {
+function parseReply({ statusCode: status = 0, headers }: IncomingMessage, text: string): unknown {
   const refusal = () => refusalOf({ status, header: (name) => headers[name]?.toString(), text });
   if (status < 200 || status > 299) throw refusal();
   try {

@@ -24,16 +24,17 @@ async function askSecret(question: string): Promise<string> {
 export async function secretFrom(fromStdin: boolean, question: string): Promise<string> {
   if (fromStdin) return (await text(process.stdin)).replace(/\r?\n$/, '');
   if (!process.stdin.isTTY)
-    throw new UsageError('There is nobody to ask for the password: give --password-stdin.');
+    throw new UsageError('Cannot prompt for the password without a terminal. Use --password-stdin.');
   return askSecret(question);
 }
 
 /** Irreversible actions need a yes, or `--yes`. */
 export async function confirm(question: string, isSure: boolean): Promise<void> {
   if (isSure) return;
-  if (!process.stdin.isTTY) throw new UsageError('There is nobody to ask whether that is meant: give --yes.');
+  if (!process.stdin.isTTY)
+    throw new UsageError('Cannot ask for confirmation without a terminal. Use --yes.');
   const answer = await ask(`${question} [y/N] `);
-  if (!/^y(es)?$/i.test(answer.trim())) throw new Error('Nothing was done.');
+  if (!/^y(es)?$/i.test(answer.trim())) throw new Error('Cancelled.');
 }
 
 async function prompted(question: string, output: NodeJS.WritableStream): Promise<string> {

@@ -12,18 +12,24 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit();
 });
 
+/** Known before the call is read, which may fail. What follows -- belongs to another program. */
+const [jsonAt, othersAt] = [process.argv.indexOf('--json'), process.argv.indexOf('--')];
+const isJson = jsonAt > 0 && (othersAt < 0 || jsonAt < othersAt);
+
 const program = new Command('sdp')
-  .description('Operates a Simulation Data Platform.')
+  .description('Command line of the Simulation Data Platform.')
   .version(ownVersion)
   .addOption(
     new Option(
       '--url <address>',
-      'address of the platform (default: that of the last sign-in, else the one that npm start runs here)',
+      'address of the platform (default: that of the last sign-in, else the local npm start)',
     ).env('SDP_URL'),
   )
-  .option('--json', 'print what the platform answers, for programs')
+  .option('--json', 'print the response of the platform as JSON')
   .configureHelp({ showGlobalOptions: true })
   .exitOverride()
+  // With --json the error is printed as JSON, below.
+  .configureOutput({ outputError: (text, write) => (isJson ? undefined : write(text)) })
   .addHelpText(
     'after',
     `${examples(
@@ -34,17 +40,20 @@ const program = new Command('sdp')
       'doctor',
     )}
 
-SDP_TOKEN holds a token instead of a sign-in. Exit codes: 0 done, 1 refused or failed, 2 wrong use.`,
+SDP_TOKEN is a token to use instead of a sign-in. Exit codes: 0 success, 1 refused or failed, 2 wrong usage.`,
   );
 const cli = cliOf(program);
 for (const add of commands) add(program, cli);
 
 program.parseAsync().catch((error: unknown) => {
-  // Commander has already printed what is wrong with the call.
   if (error instanceof CommanderError) {
     process.exitCode = error.exitCode === 0 ? exitCodes.ok : exitCodes.wrongUse;
+    // Help has no error; else Commander has printed what is wrong with the call.
+    if (isJson && error.exitCode !== 0 && error.code !== 'commander.help') {
+      printError(new UsageError(error.message.replace(/^error: /, '')), true);
+    }
     return;
   }
-  printError(error);
+  printError(error, isJson);
   process.exitCode = error instanceof UsageError ? exitCodes.wrongUse : exitCodes.failed;
 });

@@ -6,8 +6,9 @@ import { basename } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { BackOff, isTransient } from '../client/back-off.ts';
 import { ApiError } from '../client/errors.ts';
+import { resumableBytes } from '../client/resumable.ts';
 import type { NodeOutput } from '../client/types.ts';
-import type { PlatformClient } from './platform-client.ts';
+import type { OnProgress, PlatformClient } from './platform-client.ts';
 import type { Progress } from './progress.ts';
 
 const identifierCharacters = 100;
@@ -94,43 +95,50 @@ export async function uploadFile(
   progress.update(file, 0, sizeBytes, 'reading');
   const sha256 = await digestOf(file);
   const identifier = request.identifier ?? identifierOf(file, sha256);
-  const headers = {
-    'content-type': request.contentType,
-    'x-platform-output-identifier': identifier,
-    'x-amz-checksum-sha256': Buffer.from(sha256, 'hex').toString('base64'),
-    ...(request.metadata === undefined
-      ? {}
-      : { 'x-platform-output-metadata': Buffer.from(request.metadata).toString('latin1') }),
-  };
+  const send = sizeBytes > resumableBytes ? sendInPieces : sendWhole;
+  async function sendInPieces(onProgress: OnProgress): Promise<number | null> {
+    const { contentType, metadata } = request;
+    const said = { identifier, contentType, ...(metadata === undefined ? {} : { metadata }) };
+    return (await platform.uploadResumable(nodeInstanceId, file, said, onProgress)).outputId;
+  }
+  async function sendWhole(onProgress: OnProgress): Promise<number | null> {
+    const headers = {
+      'content-type': request.contentType,
+      'x-platform-output-identifier': identifier,
+      'x-amz-checksum-sha256': Buffer.from(sha256, 'hex').toString('base64'),
+      ...(request.metadata === undefined
+        ? {}
+        : { 'x-platform-output-metadata': Buffer.from(request.metadata).toString('latin1') }),
+    };
+    const reply = await platform.upload(nodeInstanceId, file, headers, onProgress);
+    return 'id' in reply ? reply.id : null;
+  }
   const backOff = new BackOff({ firstMs: 500, longestMs: 10_000 });
   for (let tries = 0; ; tries++) {
-    const note = tries === 0 ? '' : `try ${tries + 1}`;
+    const note = tries === 0 ? '' : `attempt ${tries + 1}`;
     try {
       const there = await outputs.find(identifier, sha256, tries > 0);
       if (there !== undefined) return { file, outcome: 'there', identifier, outputId: there.id, sizeBytes };
-      const reply = await platform.upload(nodeInstanceId, file, headers, (sent, total) =>
-        progress.update(file, sent, total, note),
-      );
-      const published = 'id' in reply ? reply.id : null;
+      const published = await send((sent, total) => progress.update(file, sent, total, note));
       const outcome = published === null ? 'queued' : 'uploaded';
       return { file, outcome, identifier, outputId: published, sizeBytes };
     } catch (error) {
       const isRenewed = error instanceof ApiError && error.status === 401 && (await platform.renew());
       if ((!isRenewed && !isTransient(error)) || tries >= request.retries) throw error;
-      progress.update(file, 0, sizeBytes, `waits for try ${tries + 2}`);
+      progress.update(file, 0, sizeBytes, `waiting for attempt ${tries + 2}`);
       await backOff.wait(error);
     }
   }
 }
 
-async function digestOf(file: string): Promise<string> {
+export async function digestOf(file: string): Promise<string> {
   const hash = createHash('sha256');
   await pipeline(createReadStream(file), hash);
   return hash.digest('hex');
 }
 
 /** The same file has the same identifier every time; files with the same name and other bytes have others. */
-function identifierOf(file: string, sha256: string): string {
+export function identifierOf(file: string, sha256: string): string {
   const digest = sha256.slice(0, digestCharacters);
   const name = basename(file).replaceAll(/[^A-Za-z0-9._-]/g, '_');
   return `${name.slice(0, identifierCharacters - digestCharacters - 1)}-${digest}`;

@@ -59,8 +59,8 @@ export function pause(timeMs: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** Whether the same call may succeed later: no answer, too many calls, a server in trouble. */
+/** Whether the same call may succeed later: no answer, too many calls, another call that goes before, a server in trouble. */
 export function isTransient(error: unknown): boolean {
   if (!(error instanceof ApiError)) return error instanceof NetworkError;
-  return error.status >= 500 || error.status === 408 || error.status === 429;
+  return error.status >= 500 || [408, 423, 429].includes(error.status);
 }

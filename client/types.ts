@@ -7,19 +7,21 @@ export interface ProjectRequest {
   readonly Title: string;
   readonly Description?: string | null | undefined;
   readonly Icon?: string | null | undefined;
-  /** The platform's own id of a person. Default when a project is made: the caller. */
+  /** The platform's id of a person. Default at creation: the caller. */
   readonly OwnerId?: number | null | undefined;
   /** Null: none. */
   readonly DefaultSessionTemplateId?: number | null | undefined;
-  /** Whether uploads are answered with 202 and published from a queue. Default: false. */
+  /** True: uploads get 202 and are published from a queue. Default: false. */
   readonly QueuedIngestion?: boolean | null | undefined;
-  /** Null keeps sessions for ever. */
+  /** Null: sessions are kept forever. */
   readonly RetentionDays?: number | null | undefined;
+  /** Paths into the metadata of its sessions, whose values lists of sessions show. */
+  readonly PinnedMetadata?: readonly string[] | null | undefined;
 }
 
-/** A template definition file. Every fault is answered with its JSON path. */
+/** A template definition file. Every fault is reported with its JSON path. */
 export interface SessionTemplateFile {
-  /** Not looked at. */
+  /** Ignored. */
   readonly $schema?: string | undefined;
   readonly TemplateVersion?: string | number | undefined;
   readonly Name: string;
@@ -29,53 +31,112 @@ export interface SessionTemplateFile {
   readonly Nodes: readonly {
     /** Unique in the template. */
     readonly Name: string;
-    /** A registered node template. */
+    /** Name of a registered node template. */
     readonly NodeTemplateName: string;
     readonly DefaultConfiguration?: Readonly<Record<string, unknown>> | undefined;
-    /** Names of parent nodes. Nodes of type Input have none, and only they. */
+    /** Names of parent nodes. Only nodes of type Input have none. */
     readonly Parents?: readonly string[] | undefined;
   }[];
 }
 
 /**
- * What a feature registers. A higher or equal version of the same feature updates it. Every fault is answered
- * with its JSON path.
+ * What a feature registers. The same or a higher version updates the feature. Every fault is reported with its
+ * JSON path.
  */
 export interface RunnerManifest {
+  /** The form of this document. */
   readonly manifestVersion: 1;
+  /** The product that the runners belong to. */
   readonly feature: {
+    /** Manifests with the same name update the same feature. */
     readonly name: string;
-    /** Compared as Semantic Versioning has it. */
+    /**
+     * Like `1.2.3` or `1.2.3-beta.1`, compared by Semantic Versioning. It must not be below the published one.
+     */
     readonly version: string;
+    /** Other values belong to the platform. */
     readonly ownershipType: 'ThirdParty';
   };
+  /** The programs. A runner token covers the tasks of one or more runner types. */
   readonly runnerTypes: readonly {
+    /**
+     * Unique on the platform: the name belongs to the feature that registered it first. It does not change
+     * later.
+     */
     readonly name: string;
-    /** `sdk`: started by the platform. */
+    /** `external`: you start the program. `sdk`: the platform starts it. */
     readonly runtime: 'sdk' | 'external';
     /**
-     * Of runtime `sdk`: name of a module in the folder of deployed runners, which exports a runner by default.
-     * One that leads out of the folder is refused; one that is not there yet is worth a warning.
+     * For runtime `sdk`: a module in the folder of deployed runners whose default export is a runner. A path
+     * outside the folder is refused; a missing module is a warning.
      */
     readonly entrypoint?: string | undefined;
+    /** A text for people. */
     readonly description?: string | undefined;
   }[];
+  /**
+   * The kinds of node that graphs may use. One that is no longer listed is retired: present sessions go on
+   * with it, and new session templates cannot use it.
+   */
   readonly nodeTemplates?: readonly {
+    /**
+     * Unique on the platform: the name belongs to the feature that registered it first. It does not change
+     * later.
+     */
     readonly name: string;
-    /** A runner type of this manifest. */
+    /** A runner type of this manifest, whose runners work on its nodes. */
     readonly runnerType: string;
+    /**
+     * The kind, as people see it. Nodes of type `Input` have no parents and get uploads instead of tasks; the
+     * type cannot become `Input` later, or another one from it.
+     */
     readonly type: 'Input' | 'Transform' | 'Processing' | 'Aggregation';
+    /** A text for people. */
     readonly description?: string | undefined;
-    /** JSON Schema 2020-12, inline: no `$ref`. Held against node configurations. */
+    /**
+     * JSON Schema 2020-12, inline: no `$ref`, at most 64 KB and 500 objects. It validates the configurations
+     * of nodes, and the console makes a form of it.
+     */
     readonly configurationSchema: Readonly<Record<string, unknown>>;
-    /** Whose outputs make the node run. */
+    /** With several parents: whether all of them, or any one, must have an output before the first run. */
     readonly trigger?: 'all' | 'any' | undefined;
+    /**
+     * A task gets only the inputs that the node has not consumed. The runner moves the watermark past each,
+     * which publishes what it wrote before.
+     */
     readonly incremental?: boolean | undefined;
+    /** The inputs of a reprocess: the newest of each parent, or all. */
     readonly reprocess?: 'latest' | 'all' | undefined;
+    /**
+     * Attempts of a run. A lost lease counts as an attempt, a release does not. A failure of category
+     * `validation` is never retried.
+     */
     readonly maxAttempts?: number | undefined;
+    /**
+     * The longest time of one attempt, which then fails with category `timeout`. Without it an attempt may
+     * take any time.
+     */
     readonly timeoutSeconds?: number | undefined;
+    /**
+     * A task is given to another runner when its own was silent for this time. The kits send a heartbeat three
+     * times as often.
+     */
     readonly leaseSeconds?: number | undefined;
   }[] | undefined;
+}
+
+export interface NewSessionView {
+  /** What people see in the list of sessions. */
+  readonly name: string;
+  /** `mine`: for the caller alone; `project` and `everyone`: for all who list sessions. */
+  readonly scope: 'mine' | 'project' | 'everyone';
+  /** Of a view for a project; else absent or null. */
+  readonly projectId?: number | null | undefined;
+  /**
+   * The query part of the list's address in the console, without its question mark: tab, search, project,
+   * template, from, to, sortBy, sortOrder, or query and orderBy of the query builder.
+   */
+  readonly query: string;
 }
 
 export interface SessionRequest {
@@ -94,10 +155,10 @@ export interface SessionUpdate {
   readonly name?: string | null | undefined;
   readonly email?: string | null | undefined;
   readonly simulation_name?: string | null | undefined;
-  /** Can change only while nothing has come to any node of the session. */
+  /** Can change only while no node of the session has received data. */
   readonly session_template_id?: number | null | undefined;
   readonly project_id?: number | null | undefined;
-  /** Replaces the caller's part. What belongs to the platform stays as it is. */
+  /** Replaces the caller's part. The platform's keys do not change. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -109,30 +170,37 @@ export interface SharedSessionRequest {
   readonly sessionTemplateId: number;
   /** Start of this participant's capture. */
   readonly startTimeUtc: string;
-  /** Machines of one exercise share it. */
+  /** Shared by the machines of one exercise. */
   readonly machineGroup: number;
   /** Length of the window. Default: 300. */
   readonly timeWindowSeconds?: number | null | undefined;
 }
 
 export interface CloseRequest {
-  /** Address of who closes. Default: the caller. */
+  /** Address of the participant who closes. Default: the caller. */
   readonly email?: string | null | undefined;
   readonly reason?: string | null | undefined;
   /** From the session's start to 24 hours ahead. Default: now. */
   readonly closeAt?: string | null | undefined;
 }
 
+export interface TemplateAdoptionRequest {
+  /** Default: the session’s own template. */
+  readonly sessionTemplateId?: number | null | undefined;
+  /** Only answers what would change. */
+  readonly dryRun?: boolean | undefined;
+}
+
 /**
  * `filter`: a node {path, op, value}, {and: [...]} or {or: [...]}; at most 100 conditions and 10 levels. A
  * path is a session property (id, name, email, projectId, sessionTemplateId, simulationName, logoUrl, userId,
- * createdAt) or a dot-notation path into the metadata as shown. Operators: eq and ne; gt, gte, lt, lte for
- * numbers and times; contains, startsWith, endsWith for text; metadata take all of these, in (a list of
- * values) and exists (true or false). Metadata compare by the type of the value: numbers with numbers, text
- * with text. contains finds an element of a list too. eq null also matches what is missing; ne is what eq is
- * not. An address as a value of email, openedBy, closedBy or participants means the person. `orderBy`: {path,
- * direction}; of metadata numbers come first, then texts, then truth values, and what is missing last; ties
- * and the default: newest first.
+ * createdAt, state, lastActivityAt, owner) or a dot-notation path into the metadata as shown. owner is the id
+ * of the creator, or me. Operators: eq and ne; gt, gte, lt, lte for numbers and times; contains, startsWith,
+ * endsWith for text. Metadata accept all of these, in (a list of values) and exists (true or false). Metadata
+ * compare by the type of the value: numbers with numbers, text with text. contains also finds an element of a
+ * list. eq null also matches missing values; ne is the negation of eq. An address as a value of email,
+ * openedBy, closedBy or participants means the person. `orderBy`: {path, direction}. Metadata sort as numbers,
+ * then texts, then booleans, then missing values. Ties and the default: newest first.
  */
 export interface SessionQueryRequest {
   readonly filter?: Readonly<Record<string, unknown>> | undefined;
@@ -147,11 +215,56 @@ export interface SessionQueryRequest {
 export interface ScenarioRequest {
   readonly scenarioName: string;
   readonly simulationId?: string | null | undefined;
-  /** Of a scenario to change. Default: a new one. */
+  /** Id of the scenario to update. Default: a new one. */
   readonly scenarioInstanceId?: string | null | undefined;
   readonly from?: string | null | undefined;
   /** Not before `from`. */
   readonly to?: string | null | undefined;
+}
+
+export interface NewAnnotation {
+  /**
+   * When it begins. In a recording without dates: the time since its start, written as a time since 1970.
+   */
+  readonly from: string;
+  /** When a range ends; absent or null for a moment. */
+  readonly to?: string | null | undefined;
+  /** What people see on the axis. */
+  readonly label: string;
+  /** More words. */
+  readonly text?: string | undefined;
+  /** To 20; each once. */
+  readonly tags?: readonly string[] | undefined;
+  /** Name of the channel that it is about; absent or null: of the session. */
+  readonly channel?: string | null | undefined;
+}
+
+export interface AnnotationChange {
+  /**
+   * When it begins. In a recording without dates: the time since its start, written as a time since 1970.
+   */
+  readonly from?: string | undefined;
+  /** When a range ends; absent or null for a moment. */
+  readonly to?: string | null | undefined;
+  /** What people see on the axis. */
+  readonly label?: string | undefined;
+  /** More words. */
+  readonly text?: string | undefined;
+  /** To 20; each once. */
+  readonly tags?: readonly string[] | undefined;
+  /** Name of the channel that it is about; absent or null: of the session. */
+  readonly channel?: string | null | undefined;
+}
+
+export interface ReprocessRequest {
+  /** Outputs of the parents: the run gets these alone, in every mode. Absent: as described. */
+  readonly inputs?: readonly number[] | null | undefined;
+}
+
+export interface NodeConfigurationChange {
+  readonly configuration: Readonly<Record<string, unknown>>;
+  /** Reprocess the node in the same transaction, as Administrators and Developers may. */
+  readonly rerun?: boolean | undefined;
 }
 
 export interface IngestRequest {
@@ -161,16 +274,16 @@ export interface IngestRequest {
   readonly sessionTemplateId: number;
   /** Name of an Input node of the session template. */
   readonly inputNode: string;
-  /** Where the bytes go, whatever the node’s configuration names. */
+  /** Data source for the bytes. It overrides the node’s configuration. */
   readonly dataSource?: string | undefined;
   /**
-   * NewSession: each upload makes a session. LatestSession: it feeds the newest session of the project and
-   * template that is neither frozen nor closed, and makes one when there is none.
+   * NewSession: each upload creates a session. LatestSession: an upload feeds the newest session of the
+   * project and template that is neither frozen nor closed, or creates one.
    */
   readonly creationBehaviour?: 'NewSession' | 'LatestSession' | undefined;
-  /** What Content-Types are taken in; others get 415. */
+  /** The accepted Content-Types; others get 415. */
   readonly ingestDataType?: 'Csv' | 'Json' | 'Binary' | 'Any' | undefined;
-  /** Whether uploads need no secret. Keep it off beyond trials. */
+  /** True: uploads need no secret. Use it for trials only. */
   readonly allowAnonymous?: boolean | undefined;
 }
 
@@ -186,21 +299,142 @@ export interface IngestChange {
 }
 
 export interface ConfigurationRequest {
-  /** Letters, digits, `_`, `-`, `.`, in segments with colons between them. */
+  /** Segments of letters, digits, `_`, `-` and `.`, separated by colons. */
   readonly name: string;
   /** 0 string, 1 integer, 2 number, 3 bool, 4 JSON. */
   readonly valueType?: 0 | 1 | 2 | 3 | 4 | undefined;
-  /** A text of at most 64 KB that can be read as its type. */
+  /** Text of at most 64 KB that parses as its type. */
   readonly value: string;
   readonly description?: string | null | undefined;
 }
 
 export interface ConfigurationChange {
-  /** Another name than that of the path renames. */
+  /** A name other than that of the path renames the entry. */
   readonly name?: string | null | undefined;
   readonly valueType?: 0 | 1 | 2 | 3 | 4 | null | undefined;
   readonly value?: string | null | undefined;
   readonly description?: string | null | undefined;
+}
+
+export interface SeriesQuestion {
+  /** Keys or names of channels; none where only derived ones are wanted. Default: the first 64 channels. */
+  readonly channels?: readonly string[] | undefined;
+  /** Rows from this time on. Default: the start of the recordings. */
+  readonly from?: string | undefined;
+  /** Rows up to this time. Default: the end of the recordings. */
+  readonly to?: string | undefined;
+  /** Answered as `=name`, after the channels, for each recording that has all channels of the expression. */
+  readonly derived?: readonly {
+    readonly name: string;
+    readonly unit?: string | null | undefined;
+    /**
+     * At most 1000 characters and 200 numbers, channels and operations. Channels of one recording by name or
+     * key, in `"` where they are more than letters, digits, `_` and `.`; `+ - * / ^`, `< <= > >= == !=` (1 or
+     * 0), `abs min max sqrt sin cos atan2`, `if(condition, then, else)`, `integrate(x)` and `differentiate(x)`
+     * over seconds from the start of the recording, `lag(x, rows)`. A row is empty where an operand is empty
+     * and where the result is no finite number.
+     */
+    readonly expression: string;
+  }[] | undefined;
+  /**
+   * Key or name of a channel of numbers that never falls (distance), or `=name` of a derived one: points are
+   * drawn over it in place of time, and rows without it are left out. With `split` it may begin again in each
+   * trace.
+   */
+  readonly x?: string | undefined;
+  /**
+   * Key or name of a step channel (lap): each of its values, at most 200, makes one trace of each channel.
+   */
+  readonly split?: string | undefined;
+  /** Maximum number of points of each channel, or of each of its traces. */
+  readonly maxPoints?: number | undefined;
+}
+
+export interface StatisticsQuestion {
+  /** Keys or names of channels; none where only derived ones are wanted. Default: the first 64 channels. */
+  readonly channels?: readonly string[] | undefined;
+  /** Rows from this time on. Default: the start of the recordings. */
+  readonly from?: string | undefined;
+  /** Rows up to this time. Default: the end of the recordings. */
+  readonly to?: string | undefined;
+  /** Answered as `=name`, after the channels, for each recording that has all channels of the expression. */
+  readonly derived?: readonly {
+    readonly name: string;
+    readonly unit?: string | null | undefined;
+    /**
+     * At most 1000 characters and 200 numbers, channels and operations. Channels of one recording by name or
+     * key, in `"` where they are more than letters, digits, `_` and `.`; `+ - * / ^`, `< <= > >= == !=` (1 or
+     * 0), `abs min max sqrt sin cos atan2`, `if(condition, then, else)`, `integrate(x)` and `differentiate(x)`
+     * over seconds from the start of the recording, `lag(x, rows)`. A row is empty where an operand is empty
+     * and where the result is no finite number.
+     */
+    readonly expression: string;
+  }[] | undefined;
+}
+
+export interface NewLayout {
+  readonly name: string;
+  /** Who sees it. */
+  readonly scope: 'mine' | 'template' | 'project' | 'everyone';
+  /** Required for `project`; narrows `mine`; else null. */
+  readonly projectId?: number | null | undefined;
+  /** Required for `template`; narrows `mine`; else null. */
+  readonly sessionTemplateId?: number | null | undefined;
+  readonly layout: {
+    readonly version: 1;
+    /** The channel of the axis; null: time. */
+    readonly x?: string | null | undefined;
+    /** The step channel whose values are traces. */
+    readonly split?: string | null | undefined;
+    readonly derived?: readonly {
+      readonly name: string;
+      readonly unit?: string | null | undefined;
+      /**
+       * At most 1000 characters and 200 numbers, channels and operations. Channels of one recording by name or
+       * key, in `"` where they are more than letters, digits, `_` and `.`; `+ - * / ^`, `< <= > >= == !=` (1
+       * or 0), `abs min max sqrt sin cos atan2`, `if(condition, then, else)`, `integrate(x)` and
+       * `differentiate(x)` over seconds from the start of the recording, `lag(x, rows)`. A row is empty where
+       * an operand is empty and where the result is no finite number.
+       */
+      readonly expression: string;
+    }[] | undefined;
+    readonly panels: readonly {
+      /**
+       * `lines`: channels over the axis. `xy`: the first channel across, the others up. `histogram`: how often
+       * each value is. `track`: latitude and longitude as a line. `table`: values at the cursor.
+       */
+      readonly kind?: 'lines' | 'xy' | 'histogram' | 'track' | 'table' | undefined;
+      readonly title?: string | undefined;
+      readonly channels: readonly string[];
+      /** Of twelve columns. */
+      readonly width?: number | undefined;
+      /** Pixels. */
+      readonly height?: number | undefined;
+    }[];
+  };
+}
+
+export interface ReportPreviewRequest {
+  readonly columns: readonly {
+    readonly columnKey: string;
+    readonly name: string;
+    /** A CEL expression over the row; see the description of the route. */
+    readonly expression: string;
+    readonly type?: 'string' | 'number' | 'boolean' | 'date' | 'duration' | undefined;
+    /** An Excel number format; empty: the default of the type. */
+    readonly format?: string | undefined;
+    readonly source?: 'dimension' | 'metadata' | 'scenarioInstance' | 'user' | 'dashboard' | undefined;
+    /** Default: the position in the list. */
+    readonly order?: number | undefined;
+  }[];
+  readonly filters?: readonly {
+    readonly filterKey: string;
+    readonly expression: string;
+    /** Rows are kept when the expression equals this value. */
+    readonly value: string | number | boolean | null;
+    readonly source?: 'dimension' | 'metadata' | 'scenarioInstance' | 'user' | 'dashboard' | undefined;
+  }[] | undefined;
+  readonly dimensionNameFilter?: string | undefined;
 }
 
 export interface ReportChange {
@@ -212,25 +446,24 @@ export interface ReportChange {
   readonly columns?: readonly {
     readonly columnKey: string;
     readonly name: string;
-    /** CEL over the row, see the description of the route. */
+    /** A CEL expression over the row; see the description of the route. */
     readonly expression: string;
     readonly type?: 'string' | 'number' | 'boolean' | 'date' | 'duration' | undefined;
-    /** An Excel number format; empty: that of the type. */
+    /** An Excel number format; empty: the default of the type. */
     readonly format?: string | undefined;
     readonly source?: 'dimension' | 'metadata' | 'scenarioInstance' | 'user' | 'dashboard' | undefined;
-    /** Default: the place in the list. */
+    /** Default: the position in the list. */
     readonly order?: number | undefined;
   }[] | undefined;
   readonly filters?: readonly {
     readonly filterKey: string;
     readonly expression: string;
-    /** Rows for which the expression equals this stay. */
+    /** Rows are kept when the expression equals this value. */
     readonly value: string | number | boolean | null;
     readonly source?: 'dimension' | 'metadata' | 'scenarioInstance' | 'user' | 'dashboard' | undefined;
   }[] | undefined;
   /**
-   * True: columns and filters that a list leaves out are removed. False: those in the list are changed or
-   * added.
+   * True: columns and filters that a list omits are removed. False: those in the list are updated or added.
    */
   readonly replaceConfiguration?: boolean | undefined;
 }
@@ -245,19 +478,19 @@ export interface NewReport {
   readonly columns: readonly {
     readonly columnKey: string;
     readonly name: string;
-    /** CEL over the row, see the description of the route. */
+    /** A CEL expression over the row; see the description of the route. */
     readonly expression: string;
     readonly type?: 'string' | 'number' | 'boolean' | 'date' | 'duration' | undefined;
-    /** An Excel number format; empty: that of the type. */
+    /** An Excel number format; empty: the default of the type. */
     readonly format?: string | undefined;
     readonly source?: 'dimension' | 'metadata' | 'scenarioInstance' | 'user' | 'dashboard' | undefined;
-    /** Default: the place in the list. */
+    /** Default: the position in the list. */
     readonly order?: number | undefined;
   }[];
   readonly filters?: readonly {
     readonly filterKey: string;
     readonly expression: string;
-    /** Rows for which the expression equals this stay. */
+    /** Rows are kept when the expression equals this value. */
     readonly value: string | number | boolean | null;
     readonly source?: 'dimension' | 'metadata' | 'scenarioInstance' | 'user' | 'dashboard' | undefined;
   }[] | undefined;
@@ -279,35 +512,57 @@ export interface NewStaticInstance {
 }
 
 export interface DataSourceRequest {
-  /** What `dataSourceName` of a node names. */
+  /** The name that `dataSourceName` of a node refers to. */
   readonly name: string;
   readonly kind?: 's3' | undefined;
   readonly endpoint: string;
   readonly region?: string | undefined;
   readonly bucket: string;
-  /** Put before every key. */
+  /** Prefix of every object key. */
   readonly prefix?: string | undefined;
   readonly accessKeyId: string;
-  /** Goes in and never comes out. */
+  /** Write-only. */
   readonly secretAccessKey: string;
-  /** True: the bucket stands in the path; false: in the host name. */
+  /** True: the bucket is part of the path; false: part of the host name. */
   readonly forcePathStyle?: boolean | undefined;
 }
 
 export interface DataSourceChange {
-  /** That of the path: a data source keeps its name. */
+  /** Must equal the name in the path: a data source cannot be renamed. */
   readonly name?: string | undefined;
   readonly kind?: 's3' | undefined;
   readonly endpoint?: string | undefined;
   readonly region?: string | undefined;
   readonly bucket?: string | undefined;
-  /** Put before every key. */
+  /** Prefix of every object key. */
   readonly prefix?: string | undefined;
   readonly accessKeyId?: string | undefined;
-  /** Goes in and never comes out. */
+  /** Write-only. */
   readonly secretAccessKey?: string | undefined;
-  /** True: the bucket stands in the path; false: in the host name. */
+  /** True: the bucket is part of the path; false: part of the host name. */
   readonly forcePathStyle?: boolean | undefined;
+}
+
+export interface WebhookRequest {
+  /** Where events are sent, by POST. */
+  readonly url: string;
+  /** The events that are sent. */
+  readonly events: readonly ('session.created' | 'session.settled' | 'session.closed' | 'node.succeeded' | 'node.failed' | 'output.published' | 'runner.gone')[];
+  /** Only events of this project; null: of every project, and of runners. */
+  readonly projectId?: number | null | undefined;
+  /** False: nothing is recorded and nothing is sent. What is pending waits. */
+  readonly enabled?: boolean | undefined;
+}
+
+export interface WebhookChangeRequest {
+  /** Where events are sent, by POST. */
+  readonly url?: string | undefined;
+  /** The events that are sent. */
+  readonly events?: readonly ('session.created' | 'session.settled' | 'session.closed' | 'node.succeeded' | 'node.failed' | 'output.published' | 'runner.gone')[] | undefined;
+  /** Only events of this project; null: of every project, and of runners. */
+  readonly projectId?: number | null | undefined;
+  /** False: nothing is recorded and nothing is sent. What is pending waits. */
+  readonly enabled?: boolean | undefined;
 }
 
 export interface RunnerTokenRequest {
@@ -316,16 +571,16 @@ export interface RunnerTokenRequest {
   readonly scopes?: readonly ('tasks' | 'debug:read')[] | null | undefined;
   /** 1 to 720 for Developers, to 8760 for Administrators; default 720. */
   readonly ttlHours?: number | null | undefined;
-  /** For people: where the token is used. */
+  /** Free text: where the token is used. */
   readonly label?: '' | string | null | undefined;
 }
 
 export interface RunnerClaimRequest {
-  /** Names the instance of the runner: one holds one task at a time. */
+  /** Id of the runner instance. An instance holds one task at a time. */
   readonly instanceId: string;
-  /** Names of node templates; absent or empty: all that the token may claim. */
+  /** Names of node templates. Absent or empty: all that the token may claim. */
   readonly templates?: readonly string[] | null | undefined;
-  /** How long to wait for a task when none is ready. */
+  /** Seconds to wait for a task when none is ready. */
   readonly waitSeconds?: number | undefined;
 }
 
@@ -340,38 +595,79 @@ export interface RunnerHeartbeatRequest {
 }
 
 export interface RunnerWatermarkRequest {
-  /** Id of the last input that is fully consumed. */
+  /** Id of the last fully consumed input. */
   readonly inputId: number;
-  /** Kept with the node for its next task; absent leaves what is stored. */
+  /** Stored with the node for its next task. Absent: the stored state does not change. */
   readonly state?: Readonly<Record<string, unknown>> | null | undefined;
+}
+
+export interface RunnerRejectionRequest {
+  readonly category: 'error' | 'validation' | 'memory' | 'timeout';
+  /** For people, shown in the list of rejected inputs. */
+  readonly reason: string;
 }
 
 export interface RunnerCompleteRequest {
   readonly outcome: 'completed' | 'no-output' | 'suspended';
-  /** Of an incremental node that stopped at the cap: asks for a follow-up task. */
+  /** For an incremental node that stopped at the cap: requests a follow-up task. */
   readonly hasMore?: boolean | null | undefined;
   /** Shown with the state of the node. */
   readonly statusDetails?: string | null | undefined;
-  /** Kept with the node for its next task; absent leaves what is stored. */
+  /** Stored with the node for its next task. Absent: the stored state does not change. */
   readonly state?: Readonly<Record<string, unknown>> | null | undefined;
+  /** Claims the next task with the same call. */
+  readonly next?: RunnerNextRequest | null | undefined;
+}
+
+export interface RunnerNextRequest {
+  /** How long to wait for a task when none is ready. */
+  readonly waitSeconds?: number | undefined;
+  /** Names of node templates. Absent or empty: all that the token may claim. */
+  readonly templates?: readonly string[] | null | undefined;
 }
 
 export interface RunnerFailRequest {
-  /** For people, shown with the state of the node. */
+  /** Free text, shown with the state of the node. */
   readonly reason: string;
-  /** `validation` is never tried again. */
+  /** `validation` is never retried. */
   readonly category: 'error' | 'validation' | 'memory' | 'timeout';
+  /** A last word for the log of the attempt, to 64 KB. */
+  readonly logTail?: string | null | undefined;
+  /** Claims the next task with the same call. */
+  readonly next?: RunnerNextRequest | null | undefined;
 }
 
 export interface RunnerReleaseRequest {
-  /** For people. */
+  /** Free text. */
   readonly reason?: string | null | undefined;
+  /** A last word for the log of the attempt, to 64 KB. */
+  readonly logTail?: string | null | undefined;
+  /** Claims the next task with the same call. */
+  readonly next?: RunnerNextRequest | null | undefined;
+}
+
+export interface RunnerLogRequest {
+  /** Rises with every call for the task. A repeated call sends the same again. */
+  readonly sequence: number;
+  readonly entries: readonly {
+    /** By the clock of the runner. */
+    readonly at: string;
+    readonly level: 'debug' | 'info' | 'warning' | 'error';
+    /** One line or more, to 8 KB. */
+    readonly message: string;
+    /** Further facts for programs, to 4 KB. */
+    readonly fields?: Readonly<Record<string, unknown>> | null | undefined;
+  }[];
+}
+
+export interface RunnerAnnotations {
+  readonly annotations: readonly NewAnnotation[];
 }
 
 export interface SignInRequest {
   readonly username: string;
   readonly password: string;
-  /** Whether a refresh token is wanted, too. */
+  /** True: also return a refresh token. */
   readonly rememberMe?: boolean | undefined;
 }
 
@@ -413,7 +709,7 @@ export interface UserChange {
   readonly isActive?: boolean | undefined;
   readonly isRegistrationComplete?: boolean | undefined;
   readonly hasAcceptedDataPrivacy?: boolean | undefined;
-  /** Whether access tokens are refused until the password is changed. */
+  /** True: access tokens are refused until the password is changed. */
   readonly forceChangePasswordNextSignin?: boolean | undefined;
 }
 
@@ -431,11 +727,11 @@ export interface ActiveRequest {
 
 export interface PasswordChange {
   readonly newPassword?: string | undefined;
-  /** Another name of `newPassword`. */
+  /** Alias of `newPassword`. */
   readonly password?: string | undefined;
-  /** Needed of all but Administrators. */
+  /** Required from everyone but Administrators. */
   readonly currentPassword?: string | undefined;
-  /** Whether another user has to change it at the next sign-in. */
+  /** True: the user must change it at the next sign-in. For other users only. */
   readonly forceChangePasswordNextSignin?: boolean | undefined;
 }
 
@@ -462,9 +758,9 @@ export interface UserData {
 }
 
 export interface PlatformUser {
-  /** The platform's own id: what `OwnerId` of a project names. */
+  /** The platform's id, used as `OwnerId` of a project. */
   readonly id: number;
-  /** Empty for people whom the authentication service no longer has. */
+  /** Empty when the authentication service no longer knows the user. */
   readonly email: string;
   readonly type: 'Administrator' | 'Instructor' | 'Trainee' | 'Developer';
   readonly isActive: boolean;
@@ -488,9 +784,11 @@ export interface Project {
   readonly queuedIngestion: boolean;
   readonly retentionDays: number | null;
   readonly createdAt: string;
+  /** Paths into the metadata of its sessions. */
+  readonly pinnedMetadata: readonly string[];
   readonly owner: {
     readonly id: number;
-    /** Empty where the caller may not see the person. */
+    /** Empty when the caller may not see the person. */
     readonly email: string;
     readonly type: 'Administrator' | 'Instructor' | 'Trainee' | 'Developer';
     readonly isActive: boolean;
@@ -513,7 +811,7 @@ export interface SessionTemplate {
 }
 
 export interface SessionTemplateNode {
-  /** Belongs to the template; a session gets node instance ids of its own. */
+  /** Belongs to the template; a session gets its own node instance ids. */
   readonly id: number;
   readonly name: string;
   readonly nodeTemplateId: number;
@@ -539,7 +837,7 @@ export interface InvalidSessionTemplate {
 }
 
 export interface DocumentIssue {
-  /** JSONPath of the value. */
+  /** JSON path of the value. */
   readonly path: string;
   readonly message: string;
 }
@@ -553,7 +851,7 @@ export interface PublishedFeature {
     readonly runtime: 'sdk' | 'external';
     readonly entrypoint: string | null;
     readonly description: string;
-    /** No longer in the manifest: kept for what was made with it. */
+    /** No longer in the manifest; kept for the sessions that use it. */
     readonly retired: boolean;
   }[];
   readonly nodeTemplates: readonly {
@@ -561,10 +859,10 @@ export interface PublishedFeature {
     readonly runnerType: string;
     readonly type: string;
     readonly description: string;
-    /** No longer in the manifest: kept for what was made with it. */
+    /** No longer in the manifest; kept for the sessions that use it. */
     readonly retired: boolean;
   }[];
-  /** As it could be published again; of the feature that was asked for alone, else null. */
+  /** The manifest in a form that can be published again. Only for the feature of the query, else null. */
   readonly manifest: Readonly<Record<string, unknown>> | null;
 }
 
@@ -603,10 +901,27 @@ export interface CodedError {
   readonly message: string;
 }
 
+export interface SessionViewList {
+  readonly views: readonly SessionView[];
+}
+
+export interface SessionView {
+  readonly id: string;
+  readonly name: string;
+  readonly scope: 'mine' | 'project' | 'everyone';
+  readonly projectId: number | null;
+  readonly query: string;
+  /** Whether the caller saved it. */
+  readonly isOwn: boolean;
+  /** Where the caller may know it. */
+  readonly createdByName: string | null;
+  readonly createdAt: string;
+}
+
 export interface Session {
   readonly id: string;
   readonly name: string;
-  /** The address where the caller may see the person, else an identifier. */
+  /** The address if the caller may see the person, else an identifier. */
   readonly email: string;
   readonly projectId: number;
   readonly project: SessionProject;
@@ -617,11 +932,13 @@ export interface Session {
   readonly dimensions: readonly SessionDimension[];
   /** From the metadata key `logoUrl`, else empty. */
   readonly logoUrl: string;
-  /** Who made the session. */
+  /** The creator of the session. */
   readonly userId: string;
   readonly metadata: Readonly<Record<string, unknown>> | null;
   readonly sessionUsers: readonly SessionUser[];
   readonly nodeInstances: readonly SessionNodeInstance[];
+  /** The session template says something else by now than when the session took it: see adopt-template. */
+  readonly templateChanged: boolean;
   readonly createdAt: string;
 }
 
@@ -683,15 +1000,68 @@ export interface SessionNodeInstance {
   readonly lastProcessed: string | null;
   /** The newest output. */
   readonly currentOutputId: number | null;
+  /** Inputs that a runner rejected; see their list. */
+  readonly rejectedInputs: number;
   readonly parentIds: readonly number[];
   /** A JSON document as text. */
   readonly configuration: string;
 }
 
+export interface SessionDetails {
+  readonly id: string;
+  readonly name: string;
+  /** The address if the caller may see the person, else an identifier. */
+  readonly email: string;
+  readonly projectId: number;
+  readonly project: SessionProject;
+  readonly sessionTemplateId: number;
+  readonly sessionTemplate: SessionTemplate;
+  readonly simulationName: string | null;
+  readonly scenarios: readonly SessionScenario[];
+  readonly dimensions: readonly SessionDimension[];
+  /** From the metadata key `logoUrl`, else empty. */
+  readonly logoUrl: string;
+  /** The creator of the session. */
+  readonly userId: string;
+  readonly metadata: Readonly<Record<string, unknown>> | null;
+  readonly sessionUsers: readonly SessionUser[];
+  readonly nodeInstances: readonly SessionNodeInstance[];
+  /** The session template says something else by now than when the session took it: see adopt-template. */
+  readonly templateChanged: boolean;
+  readonly createdAt: string;
+  /**
+   * `failed`: a node is Failed. `running`: else a run is queued, held or waits. `notStarted`: nothing was ever
+   * published. `done`: else.
+   */
+  readonly state: 'notStarted' | 'running' | 'failed' | 'done';
+  readonly frozen: boolean;
+  /** Number of nodes by state; states that do not occur are omitted. */
+  readonly nodeCounts: Readonly<Record<string, number>>;
+  /** Of the outputs as they are now, as stored. */
+  readonly outputBytes: number;
+  /**
+   * When something was last published, queued or ended, or the session was frozen or closed: to ten seconds.
+   */
+  readonly lastActivityAt: string;
+  readonly owner: {
+    /** The creator. */
+    readonly id: string;
+    /** Null when the caller may not see the person. */
+    readonly name: string | null;
+  };
+  /** The values at the paths that the project pins, where there is one. */
+  readonly pinnedMetadata: readonly {
+    readonly path: string;
+    readonly value: unknown;
+  }[];
+  /** Path of the newest dashboard in the console. */
+  readonly dashboardUrl: string | null;
+}
+
 export interface UpdatedSession {
   readonly id: string;
   readonly name: string;
-  /** The address where the caller may see the person, else an identifier. */
+  /** The address if the caller may see the person, else an identifier. */
   readonly email: string;
   readonly simulation_name: string | null;
   readonly project_id: number;
@@ -710,6 +1080,8 @@ export interface UpdatedSession {
     readonly last_processed: string | null;
     /** The newest output. */
     readonly current_output_id: number | null;
+    /** Inputs that a runner rejected; see their list. */
+    readonly rejected_inputs: number;
     readonly parent_ids: readonly number[];
     /** A JSON document as text. */
     readonly configuration: string;
@@ -754,28 +1126,8 @@ export interface UpdatedSession {
     /** A JSON document as text, as stored. */
     readonly configuration: string;
   };
-  /** The only Input node, or the one that the template names. */
+  /** The only Input node, or the one named by the template. */
   readonly default_ingestion_node_id: number | null;
-}
-
-export interface SessionList {
-  readonly sessions: readonly SessionListRow[];
-  readonly page: number;
-  readonly pageSize: number;
-  readonly totalCount: number;
-  readonly totalPages: number;
-}
-
-export interface SessionListRow {
-  readonly id: string;
-  readonly name: string;
-  readonly simulationName: string | null;
-  readonly projectId: number;
-  readonly projectTitle: string;
-  readonly sessionTemplateId: number;
-  readonly sessionTemplateName: string;
-  readonly createdAt: string;
-  readonly metadata: Readonly<Record<string, unknown>> | null;
 }
 
 export interface SessionProgress {
@@ -783,7 +1135,7 @@ export interface SessionProgress {
   readonly nodeInstances: readonly NodeInstanceProgress[];
   readonly summary: {
     readonly total: number;
-    /** Number of nodes by state; states that do not occur are left out. */
+    /** Number of nodes by state; states that do not occur are omitted. */
     readonly counts: Readonly<Record<string, number>>;
     /** True when the session has nodes and every one is Succeeded. */
     readonly allSucceeded: boolean;
@@ -802,13 +1154,101 @@ export interface NodeInstanceProgress {
   readonly lastProcessed: string | null;
   /** The newest output. */
   readonly currentOutputId: number | null;
+  /** Inputs that a runner rejected; see their list. */
+  readonly rejectedInputs: number;
   readonly parentIds: readonly number[];
+}
+
+export interface SessionList {
+  readonly sessions: readonly SessionListRow[];
+  readonly page: number;
+  readonly pageSize: number;
+  readonly totalCount: number;
+  /** With a filter by state, owner or time, at most 10000 are counted; false: there are more. */
+  readonly totalCountIsExact: boolean;
+  readonly totalPages: number;
+}
+
+export interface SessionListRow {
+  readonly id: string;
+  readonly name: string;
+  readonly simulationName: string | null;
+  readonly projectId: number;
+  readonly projectTitle: string;
+  readonly sessionTemplateId: number;
+  readonly sessionTemplateName: string;
+  readonly createdAt: string;
+  readonly metadata: Readonly<Record<string, unknown>> | null;
+  /**
+   * `failed`: a node is Failed. `running`: else a run is queued, held or waits. `notStarted`: nothing was ever
+   * published. `done`: else.
+   */
+  readonly state: 'notStarted' | 'running' | 'failed' | 'done';
+  readonly frozen: boolean;
+  /** Number of nodes by state; states that do not occur are omitted. */
+  readonly nodeCounts: Readonly<Record<string, number>>;
+  /** Of the outputs as they are now, as stored. */
+  readonly outputBytes: number;
+  /**
+   * When something was last published, queued or ended, or the session was frozen or closed: to ten seconds.
+   */
+  readonly lastActivityAt: string;
+  readonly owner: {
+    /** The creator. */
+    readonly id: string;
+    /** Null when the caller may not see the person. */
+    readonly name: string | null;
+  };
+  /** The values at the paths that the project pins, where there is one. */
+  readonly pinnedMetadata: readonly {
+    readonly path: string;
+    readonly value: unknown;
+  }[];
+  /** Path of the newest dashboard in the console. */
+  readonly dashboardUrl: string | null;
+}
+
+export interface SessionCounts {
+  readonly all: SessionCount;
+  readonly running: SessionCount;
+  readonly failed: SessionCount;
+  readonly mine: SessionCount;
+}
+
+export interface SessionCount {
+  readonly count: number;
+  /** False: there are more. */
+  readonly isExact: boolean;
+}
+
+export interface SessionMetadataKeys {
+  readonly keys: readonly SessionMetadataKey[];
+}
+
+export interface SessionMetadataKey {
+  /** As a session query takes it. */
+  readonly path: string;
+  /** How many of the newest 500 sessions have a value there. */
+  readonly sessions: number;
+  readonly samples: readonly (string | number | boolean)[];
+}
+
+export interface ProjectStorage {
+  readonly projects: readonly {
+    readonly projectId: number;
+    readonly projectTitle: string;
+    readonly sessions: number;
+    readonly frozenSessions: number;
+    /** Of the outputs as they are now, as stored. */
+    readonly outputBytes: number;
+    readonly newestSessionAt: string | null;
+  }[];
 }
 
 export interface SharedSession {
   readonly id: string;
   readonly name: string;
-  /** The address where the caller may see the person, else an identifier. */
+  /** The address if the caller may see the person, else an identifier. */
   readonly email: string;
   readonly projectId: number;
   readonly project: SessionProject;
@@ -819,10 +1259,12 @@ export interface SharedSession {
   readonly dimensions: readonly SessionDimension[];
   /** From the metadata key `logoUrl`, else empty. */
   readonly logoUrl: string;
-  /** Who made the session. */
+  /** The creator of the session. */
   readonly userId: string;
   readonly metadata: Readonly<Record<string, unknown>> | null;
   readonly sessionUsers: readonly SessionUser[];
+  /** The session template says something else by now than when the session took it: see adopt-template. */
+  readonly templateChanged: boolean;
   readonly createdAt: string;
   readonly node_instances: readonly SessionNodeInstance[];
 }
@@ -832,19 +1274,60 @@ export interface CloseResult {
   readonly status: 'closed';
   readonly participantCount: number;
   readonly closedAt: string;
-  /** The address where the caller may see the person, else an identifier. */
+  /** The address if the caller may see the person, else an identifier. */
   readonly closedBy: string;
 }
 
 export interface SessionRepaired {
   readonly sessionId: string;
-  /** Node instances that got a run which was due to them. */
+  /** Number of node instances that got a run which was due. */
   readonly planned: number;
-  /**
-   * How its workflow was found: `running` and told to look again, missing and `started`, or unable to go on
-   * and `restarted`.
-   */
+  /** `running`: the workflow was notified; `started`: it was missing; `restarted`: it could not continue. */
   readonly workflow: 'running' | 'started' | 'restarted';
+}
+
+export interface TemplateAdoption {
+  readonly sessionTemplateId: number;
+  readonly sessionTemplateName: string;
+  readonly dryRun: boolean;
+  readonly changes: readonly {
+    /** Name of the node. */
+    readonly node: string;
+    readonly kind: 'configuration' | 'added' | 'removed' | 're-parented';
+    /** The configuration, or of a node with other parents their names; null: no such node. */
+    readonly before: Readonly<Record<string, unknown>> | readonly string[] | null;
+    readonly after: Readonly<Record<string, unknown>> | readonly string[] | null;
+  }[];
+}
+
+export interface TemplateNotAdoptable {
+  readonly status: 'error';
+  readonly message: string;
+  readonly refusals: readonly {
+    /** Null: the session itself refuses. */
+    readonly node: string | null;
+    readonly message: string;
+  }[];
+}
+
+export interface SessionActivity {
+  readonly entries: readonly {
+    readonly at: string;
+    /** The id of an operation of this document. */
+    readonly action: string;
+    readonly actor: {
+      readonly kind: 'user' | 'device' | 'runner' | 'ingest' | 'platform';
+      readonly id: string | null;
+      /** Name of a person whom the caller may see; null for others, and for what is no person. */
+      readonly name: string | null;
+    };
+    readonly object: {
+      readonly type: string;
+      readonly id: string | null;
+    };
+  }[];
+  /** Null on the last page. */
+  readonly nextCursor: string | null;
 }
 
 export interface SessionQueryReply {
@@ -861,7 +1344,7 @@ export interface SessionQueryReply {
 export interface SessionQueryRow {
   readonly id: string;
   readonly name: string;
-  /** The address where the caller may see the person, else an identifier. */
+  /** The address if the caller may see the person, else an identifier. */
   readonly email: string;
   readonly projectId: number;
   readonly sessionTemplateId: number;
@@ -896,11 +1379,37 @@ export interface ScenarioInstance {
   readonly createdAt: string;
 }
 
+export interface AnnotationList {
+  readonly annotations: readonly Annotation[];
+  readonly page: number;
+  readonly pageSize: number;
+  readonly totalCount: number;
+  readonly totalPages: number;
+}
+
+export interface Annotation {
+  readonly id: string;
+  readonly from: string;
+  readonly to: string | null;
+  readonly label: string;
+  readonly text: string;
+  readonly tags: readonly string[];
+  readonly channel: string | null;
+  readonly source: 'person' | 'runner';
+  /** Id of the person; of what a runner made, the id of the run. */
+  readonly createdBy: string | null;
+  /** Name of the person, where the caller may know it; of what a runner made, the name of its node. */
+  readonly createdByName: string | null;
+  readonly createdAt: string;
+}
+
 export interface NodeOutput {
   readonly id: number;
   readonly nodeInstanceId: number;
   /** A JSON document as text. */
   readonly configuration: string;
+  /** Of the node’s configuration, counted from 1. */
+  readonly configurationRevision: number;
   readonly createdAt: string;
   readonly dataSourceId: number;
   /** Key of the object below the data source's prefix. */
@@ -908,9 +1417,9 @@ export interface NodeOutput {
   readonly outputIdentifier: string;
   readonly contentType: string | null;
   readonly contentEncoding: string | null;
-  /** Bytes as stored. */
+  /** Size as stored. */
   readonly sizeBytes: number;
-  /** Of the bytes as stored; null for multi-part outputs. */
+  /** SHA-256 of the bytes as stored; null for multi-part outputs. */
   readonly sha256: string | null;
   readonly metadata: Readonly<Record<string, unknown>> | null;
   readonly dataSource: DataSource;
@@ -932,9 +1441,9 @@ export interface QueuedUpload {
   readonly projectId: number;
   readonly sessionId: string;
   readonly nodeInstanceId: number;
-  /** Name of the queue; for information. */
+  /** Name of the queue; informational. */
   readonly stream: string;
-  /** Name of the project in the queue; for information. */
+  /** Name of the project in the queue; informational. */
   readonly subject: string;
 }
 
@@ -947,15 +1456,17 @@ export interface OutputLineage {
   readonly sizeBytes: number;
   readonly sha256: string | null;
   readonly createdAt: string;
-  /** Of the node when the output was written; a JSON document as text. */
+  /** Configuration of the node when the output was written; a JSON document as text. */
   readonly configuration: string;
+  /** The revision of the configuration. */
+  readonly configurationRevision: number;
   readonly nodeTemplate: {
     readonly name: string;
     readonly runnerType: string;
     readonly feature: string | null;
     readonly featureVersion: string | null;
   };
-  /** An upload has neither run, runner nor inputs. */
+  /** An upload has no run, no runner and no inputs. */
   readonly source: 'upload' | 'run';
   readonly run: {
     readonly id: string;
@@ -967,7 +1478,7 @@ export interface OutputLineage {
   } | null;
   /**
    * Runner and inputs are recorded when the run completes. False for an output published with a watermark
-   * whose run goes on, or did not complete.
+   * while its run is open, or when its run did not complete.
    */
   readonly isRecorded: boolean;
   readonly runner: {
@@ -983,7 +1494,7 @@ export interface OutputLineage {
     readonly outputIdentifier: string;
     readonly sizeBytes: number;
     readonly sha256: string | null;
-    /** First consumed by this run; else what that parent had published last. */
+    /** True: first consumed by this run. False: the parent's newest output at that time. */
     readonly isNew: boolean;
   }[];
 }
@@ -994,15 +1505,38 @@ export interface Reprocess {
   readonly message: string;
 }
 
+export interface RejectedInputs {
+  readonly rejectedInputs: readonly {
+    /** The input; a reprocess takes it in `inputs`. */
+    readonly outputId: number;
+    /** The node whose output it is. */
+    readonly nodeInstanceId: number;
+    readonly nodeName: string;
+    readonly outputIdentifier: string;
+    readonly contentType: string | null;
+    readonly sizeBytes: number;
+    readonly category: 'error' | 'validation' | 'memory' | 'timeout';
+    readonly reason: string;
+    /** The run that rejected it. */
+    readonly runId: string;
+    readonly attempt: number;
+    readonly rejectedAt: string;
+  }[];
+  readonly page: number;
+  readonly pageSize: number;
+  readonly totalCount: number;
+  readonly totalPages: number;
+}
+
 export interface NodeExplanation {
   readonly nodeInstanceId: number;
   readonly nodeName: string;
   readonly nodeTemplate: string;
   readonly sessionId: string;
   readonly state: 'NeverBegan' | 'Processing' | 'Failed' | 'Succeeded' | 'Suspended' | 'Pending' | 'Unknown';
-  /** For programs; more may be added. */
+  /** Stable code; more may be added. */
   readonly why: 'held' | 'frozen' | 'waits-for-retry' | 'no-runner' | 'runners-drained' | 'queued' | 'waits-for-upload' | 'uploads-queued' | 'failed' | 'suspended' | 'waits-for-parents' | 'up-to-date' | 'being-planned';
-  /** For people. */
+  /** A readable sentence. */
   readonly sentence: string;
   readonly facts: {
     readonly statusDetails: string;
@@ -1015,7 +1549,7 @@ export interface NodeExplanation {
       readonly name: string;
       readonly state: 'NeverBegan' | 'Processing' | 'Failed' | 'Succeeded' | 'Suspended' | 'Pending' | 'Unknown';
       readonly hasOutput: boolean;
-      /** It has published what the node has not consumed. */
+      /** It has published outputs that the node has not consumed. */
       readonly isNews: boolean;
     }[];
     readonly openRun: {
@@ -1027,7 +1561,7 @@ export interface NodeExplanation {
       readonly queuedAt: string;
       readonly dueAt: string | null;
       readonly cancelRequested: boolean;
-      /** Of the same node template; counted to 1,000. */
+      /** Runs of the same node template; counted to 1,000. */
       readonly tasksAhead: number;
     } | null;
     readonly heldBy: {
@@ -1042,17 +1576,66 @@ export interface NodeExplanation {
       readonly maxAttempts: number;
       readonly endedAt: string | null;
     } | null;
-    /** Null where the platform's own workers run the node. */
+    /** Null when the platform's own workers run the node. */
     readonly runners: {
       readonly runnerType: string;
       readonly lastSeenAt: string | null;
-      /** Instances that are there and claim tasks of this node template. */
+      /** Present instances that claim tasks of this node template. */
       readonly recent: number;
-      /** Of those that are not drained. */
+      /** Present instances that are not drained. */
       readonly recentBusy: number;
       readonly recentDrained: number;
     } | null;
+    /** Inputs that its runners rejected; see their list. */
+    readonly rejectedInputs: number;
   };
+}
+
+export interface NodeConfiguration {
+  /** Counts from 1, which is what the session template gave. */
+  readonly revision: number;
+  readonly configuration: Readonly<Record<string, unknown>>;
+}
+
+export interface NodeConfigurationRefused {
+  readonly status: 'error';
+  readonly message: string;
+  readonly errors: readonly DocumentIssue[];
+}
+
+export interface NodeConfigurationRevisions {
+  readonly revisions: readonly {
+    /** Counts from 1, which is what the session template gave. */
+    readonly revision: number;
+    readonly configuration: Readonly<Record<string, unknown>>;
+    /** User id; null: the session template, when the session was made. */
+    readonly changedBy: string | null;
+    /** Name of that person; null when the caller may not see them. */
+    readonly changedByName: string | null;
+    readonly changedAt: string;
+  }[];
+  /** `before` of the next page; null: that was all. */
+  readonly next: number | null;
+}
+
+export interface NodeConfigurationSchema {
+  readonly nodeTemplate: string;
+  readonly schema: Readonly<Record<string, unknown>>;
+}
+
+export interface ResumableUpload {
+  readonly id: string;
+  readonly nodeInstanceId: number;
+  /** Null: the platform makes one. */
+  readonly outputIdentifier: string | null;
+  readonly sizeBytes: number;
+  /** Bytes that are stored. */
+  readonly offsetBytes: number;
+  /** `finishing`: every byte is stored, and the output is being made. */
+  readonly state: 'receiving' | 'finishing' | 'published' | 'queued';
+  /** Null until it is published. */
+  readonly outputId: number | null;
+  readonly expiresAt: string;
 }
 
 export interface NodeRunList {
@@ -1072,24 +1655,22 @@ export interface NodeRun {
   readonly nodeName: string;
   readonly nodeTemplate: string;
   readonly runnerType: string;
-  /** Why the run was made; `follow-up`: after a task that had more to do. */
+  /** Why the run was created; `follow-up`: after a task that ended with `hasMore`. */
   readonly reason: 'input' | 'reprocess' | 'follow-up';
   /**
-   * `queued`: may be claimed. `held`: a runner works on it. `waiting`: until `nextAttemptAt`. Else how it
-   * ended for good.
+   * `queued`: may be claimed. `held`: a runner works on it. `waiting`: until `nextAttemptAt`. Else its final
+   * outcome.
    */
   readonly state: 'queued' | 'held' | 'waiting' | 'failed' | 'cancelled' | 'completed' | 'no-output' | 'suspended';
-  /** State of the node instance, whichever of its runs it comes from. */
+  /** State of the node instance. */
   readonly nodeState: 'NeverBegan' | 'Processing' | 'Failed' | 'Succeeded' | 'Suspended' | 'Pending' | 'Unknown';
   readonly statusDetails: string;
-  /** The present or last one. */
+  /** Number of the current or last attempt. */
   readonly attempt: number;
-  /** Rises when an operator has the run tried again. */
+  /** Increases when an operator retries the run. */
   readonly maxAttempts: number;
   readonly cancelRequested: boolean;
-  /**
-   * It failed or was cancelled, no later run of the node has taken its place, and the session is not frozen.
-   */
+  /** It failed or was cancelled, no later run of the node has replaced it, and the session is not frozen. */
   readonly retryable: boolean;
   readonly createdAt: string;
   readonly endedAt: string | null;
@@ -1098,33 +1679,224 @@ export interface NodeRun {
   readonly heldBy: {
     readonly instanceId: string;
     readonly leaseExpiresAt: string;
+    readonly phase: string | null;
+    readonly message: string | null;
+    /** As its last heartbeat reported it, like `phase` and `message`. */
+    readonly progress: {
+      readonly done: number;
+      readonly total: number | null;
+      readonly unit: string | null;
+    } | null;
   } | null;
   /** Oldest first. */
   readonly attempts: readonly NodeRunAttempt[];
 }
 
 export interface NodeRunAttempt {
-  /** From 1, over all attempts of the run. */
+  /** Number of the attempt in the run, from 1. */
   readonly number: number;
   readonly startedAt: string | null;
   readonly endedAt: string | null;
   /** `lost`: its lease ended. Null while it is open. */
   readonly outcome: 'completed' | 'no-output' | 'suspended' | 'failed' | 'lost' | 'cancelled' | null;
-  /** Of a failed or lost attempt. */
+  /** Category of a failed or lost attempt. */
   readonly category: 'error' | 'validation' | 'memory' | 'timeout' | null;
-  /** Why it failed, or what its runner said of it. */
+  /** Reason of the failure, or the message of its runner. */
   readonly reason: string;
   readonly nextAttemptAt: string | null;
+  /** Who held it last; null until its first claim. */
+  readonly runner: {
+    readonly instanceId: string;
+    /** Label of its token; null for accounts. */
+    readonly name: string | null;
+    /** As the runner reports it. */
+    readonly version: string | null;
+  } | null;
 }
 
 export interface FailedRunsRetried {
   readonly sessionId: string;
-  /** Runs that were queued again. */
+  /** Number of retried runs. */
   readonly retried: number;
 }
 
+export interface NodeRunDetails {
+  readonly id: string;
+  readonly projectId: number;
+  readonly sessionId: string;
+  readonly sessionName: string;
+  readonly nodeInstanceId: number;
+  readonly nodeName: string;
+  readonly nodeTemplate: string;
+  readonly runnerType: string;
+  /** Why the run was created; `follow-up`: after a task that ended with `hasMore`. */
+  readonly reason: 'input' | 'reprocess' | 'follow-up';
+  /**
+   * `queued`: may be claimed. `held`: a runner works on it. `waiting`: until `nextAttemptAt`. Else its final
+   * outcome.
+   */
+  readonly state: 'queued' | 'held' | 'waiting' | 'failed' | 'cancelled' | 'completed' | 'no-output' | 'suspended';
+  /** State of the node instance. */
+  readonly nodeState: 'NeverBegan' | 'Processing' | 'Failed' | 'Succeeded' | 'Suspended' | 'Pending' | 'Unknown';
+  readonly statusDetails: string;
+  /** Number of the current or last attempt. */
+  readonly attempt: number;
+  /** Increases when an operator retries the run. */
+  readonly maxAttempts: number;
+  readonly cancelRequested: boolean;
+  /** It failed or was cancelled, no later run of the node has replaced it, and the session is not frozen. */
+  readonly retryable: boolean;
+  readonly createdAt: string;
+  readonly endedAt: string | null;
+  readonly nextAttemptAt: string | null;
+  /** The runner instance that works on it. */
+  readonly heldBy: {
+    readonly instanceId: string;
+    readonly leaseExpiresAt: string;
+    readonly phase: string | null;
+    readonly message: string | null;
+    /** As its last heartbeat reported it, like `phase` and `message`. */
+    readonly progress: {
+      readonly done: number;
+      readonly total: number | null;
+      readonly unit: string | null;
+    } | null;
+  } | null;
+  /** Oldest first. */
+  readonly attempts: readonly NodeRunAttempt[];
+  /** Of the node, as the run has it. */
+  readonly configuration: Readonly<Record<string, unknown>>;
+  readonly configurationRevision: number;
+  /**
+   * What the run was given, oldest first, to 1,000: as those outputs stood at its first claim. Empty before
+   * it.
+   */
+  readonly inputs: readonly NodeRunInput[];
+  /** What the run has written, to 1,000. */
+  readonly outputs: readonly {
+    readonly outputId: number;
+    readonly outputIdentifier: string;
+    /** The file of that name, or what was made of it; null: unknown. */
+    readonly fileName: string | null;
+    readonly contentType: string | null;
+    readonly sizeBytes: number;
+    readonly sha256: string | null;
+    /** False while it is staged. */
+    readonly published: boolean;
+    readonly createdAt: string;
+  }[];
+  /** Who cancelled or retried it, oldest first. */
+  readonly actions: readonly {
+    readonly at: string;
+    readonly attempt: number;
+    readonly action: 'cancel' | 'retry';
+    readonly userId: string;
+    /** Name of the person; null when the caller may not see them. */
+    readonly name: string | null;
+  }[];
+}
+
+export interface NodeRunInput {
+  readonly outputId: number;
+  /** Rises when the bytes of the output are replaced. */
+  readonly version: number;
+  readonly nodeInstanceId: number;
+  readonly nodeName: string;
+  readonly outputIdentifier: string;
+  /** The file of that name, or what was made of it; null: unknown. */
+  readonly fileName: string | null;
+  readonly contentType: string | null;
+  readonly sizeBytes: number;
+  readonly sha256: string | null;
+  readonly createdAt: string;
+}
+
+export interface RunLogPage {
+  readonly entries: readonly RunLogEntry[];
+  /** Send it as `after` for what follows. */
+  readonly next: number;
+  /** The run has ended, and nothing follows this page. */
+  readonly complete: boolean;
+}
+
+export interface NodeRunReplay {
+  /** New at every claim. */
+  readonly taskId: string;
+  /** The same for all attempts of a run. */
+  readonly runId: string;
+  readonly attempt: number;
+  readonly maxAttempts: number;
+  /** `follow-up` after `hasMore`; `retry` for every attempt above the first. */
+  readonly reason: 'input' | 'reprocess' | 'follow-up' | 'retry';
+  readonly projectId: number;
+  readonly sessionId: string;
+  readonly sessionName: string;
+  readonly nodeInstanceId: number;
+  readonly nodeName: string;
+  readonly nodeTemplate: string;
+  readonly runnerType: string;
+  /** The configuration of the node in its session. */
+  readonly configuration: Readonly<Record<string, unknown>>;
+  readonly parents: readonly {
+    readonly nodeInstanceId: number;
+    readonly name: string;
+  }[];
+  readonly claimedAt: string;
+  /** The task is lost at this time. Every call for it renews the lease. */
+  readonly leaseExpiresAt: string;
+  /** Interval of heartbeats. */
+  readonly heartbeatIntervalSeconds: number;
+  readonly incremental: RunnerIncremental;
+  /**
+   * W3C trace context of the run; null without tracing. Send it as header `traceparent` in every call for the
+   * task, so that the calls join one trace.
+   */
+  readonly traceparent: string | null;
+  /** As that run sees them, oldest first; the 1000 oldest. */
+  readonly inputs: readonly RunnerInput[];
+  /** The output ids of the inputs, by the mode in which a runner lists them. */
+  readonly modes: {
+    /** As `since-watermark` listed them for the task. */
+    readonly 'since-watermark': readonly number[];
+    /** As `latest` listed them for the task. */
+    readonly latest: readonly number[];
+  };
+  readonly inputsTruncated: boolean;
+  /** Of the node, as it stood at the claim. */
+  readonly state: Readonly<Record<string, unknown>> | null;
+  /** The newest output of the node before the run. */
+  readonly previousOutput: RunnerInput | null;
+}
+
+export interface RunnerIncremental {
+  /** Id of the last fully consumed input. */
+  readonly watermark: number | null;
+  /** Inputs of this task above the watermark. */
+  readonly pendingInputs: number;
+  /** Maximum number of inputs that `since-watermark` lists for one task. */
+  readonly maxInputsPerTask: number;
+}
+
+export interface RunnerInput {
+  /** Id of the input, also used as watermark. */
+  readonly outputId: number;
+  /** The node that wrote it. */
+  readonly nodeInstanceId: number;
+  readonly nodeName: string;
+  readonly outputIdentifier: string;
+  readonly contentType: string | null;
+  /** `gzip` or null. */
+  readonly contentEncoding: string | null;
+  /** Size as stored, before decoding. */
+  readonly sizeBytes: number;
+  /** Null for multi-part outputs. */
+  readonly sha256: string | null;
+  readonly metadata: Readonly<Record<string, unknown>> | null;
+  readonly createdAt: string;
+}
+
 export interface WorkflowUi {
-  /** Address of Temporal's own pages; null where `TEMPORAL_UI_URL` is not set. */
+  /** Address of the Temporal UI; null when `TEMPORAL_UI_URL` is not set. */
   readonly url: string | null;
   readonly namespace: string;
 }
@@ -1132,7 +1904,7 @@ export interface WorkflowUi {
 export interface Ingest {
   readonly id: number;
   readonly urlPath: string;
-  /** Path to which files are sent. */
+  /** Upload path. */
   readonly url: string;
   readonly projectId: number;
   readonly sessionTemplateId: number;
@@ -1143,7 +1915,7 @@ export interface Ingest {
   readonly allowAnonymous: boolean;
   /** Last four characters of the secret. */
   readonly secretHint: string;
-  /** The person to whom the sessions belong. */
+  /** The owner of the sessions. */
   readonly createdBy: string;
   readonly createdAt: string;
   readonly updatedAt: string;
@@ -1152,7 +1924,7 @@ export interface Ingest {
 export interface IngestWithSecret {
   readonly id: number;
   readonly urlPath: string;
-  /** Path to which files are sent. */
+  /** Upload path. */
   readonly url: string;
   readonly projectId: number;
   readonly sessionTemplateId: number;
@@ -1163,7 +1935,7 @@ export interface IngestWithSecret {
   readonly allowAnonymous: boolean;
   /** Last four characters of the secret. */
   readonly secretHint: string;
-  /** The person to whom the sessions belong. */
+  /** The owner of the sessions. */
   readonly createdBy: string;
   readonly createdAt: string;
   readonly updatedAt: string;
@@ -1179,8 +1951,8 @@ export interface Ingested {
 }
 
 /**
- * Entries by the first, the second and the remaining segments of their names. A name of one segment stands in
- * the group General; where nothing remains the last key is empty.
+ * Entries by the first, the second and the remaining segments of their names. A name of one segment is in the
+ * group General; the last key is empty when no segment remains.
  */
 export type Configuration = Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, ConfigurationEntry>>>>>>;
 
@@ -1203,7 +1975,7 @@ export interface NavigationSections {
     readonly items: readonly {
       readonly title: string;
       readonly icon: string;
-      /** Path of the console. */
+      /** Path in the console. */
       readonly url: string;
       readonly order: number;
       readonly code: string;
@@ -1216,9 +1988,9 @@ export type FeatureFlags = Readonly<Record<string, boolean>>;
 export interface DimensionCatalog {
   readonly dimensions: readonly {
     readonly id: number;
-    /** Of the first member; the identifier where nobody can be resolved. */
+    /** Name of the first member; their identifier when the name cannot be resolved. */
     readonly name: string;
-    /** Of the first member; empty where nobody can be resolved. */
+    /** Address of the first member; empty when it cannot be resolved. */
     readonly email: string;
     readonly title: string;
     readonly sessionId: string;
@@ -1227,11 +1999,11 @@ export interface DimensionCatalog {
     readonly projectTitle: string;
     readonly dashboardName: string;
     readonly dashboardVersion: string;
-    /** Path of the console. */
+    /** Path in the console. */
     readonly url: string;
     readonly from: string | null;
     readonly to: string | null;
-    /** Of the newest scenario. */
+    /** Id of the newest scenario. */
     readonly scenarioName: string | null;
     readonly scenarioInstanceId: string | null;
     readonly metadata: Readonly<Record<string, unknown>> | null;
@@ -1283,7 +2055,7 @@ export interface DashboardSource {
 }
 
 export interface DashboardChannel {
-  /** `<outputId>:<channelId>`, as the series route takes it. */
+  /** `<outputId>:<channelId>`, as the series route accepts it. */
   readonly key: string;
   readonly id: string;
   readonly name: string;
@@ -1301,13 +2073,114 @@ export interface SeriesReply {
 }
 
 export interface ChannelSeries {
-  /** The key that was asked for. */
+  /** Its key; `=name` of a derived channel. */
   readonly channel: string;
   readonly name: string;
   readonly unit: string | null;
-  /** Milliseconds since 1970, or since the recording began. */
+  /** The recording of a derived channel. */
+  readonly outputId?: number | undefined;
+  /** With `split`: its value, and the times of its first and last row. */
+  readonly trace?: {
+    readonly value: number | string | boolean;
+    readonly from: string;
+    readonly to: string;
+  } | undefined;
+  /** With `x`: its values at the points. */
+  readonly x?: readonly number[] | undefined;
+  /** Milliseconds since 1970, or since the start of the recording. */
   readonly times: readonly number[];
   readonly values: readonly (number | string | boolean | null)[];
+}
+
+export interface InvalidDerived {
+  readonly status: 'error';
+  readonly message: string;
+  /** Of a fault of a derived channel. */
+  readonly errors?: readonly {
+    /** JSON path of the value. */
+    readonly path: string;
+    readonly message: string;
+    /** Characters of the expression before the fault. */
+    readonly position?: number | undefined;
+  }[] | undefined;
+}
+
+export interface StatisticsReply {
+  readonly dimensionId: number;
+  readonly from: string | null;
+  readonly to: string | null;
+  readonly statistics: readonly ChannelStatistics[];
+}
+
+export interface ChannelStatistics {
+  readonly key: string;
+  readonly name: string;
+  readonly unit: string | null;
+  /** The recording of a derived channel. */
+  readonly outputId?: number | undefined;
+  /** Rows with a value. */
+  readonly count: number;
+  /** Rows without one. */
+  readonly missing: number;
+  readonly min: {
+    readonly value: number;
+    /** Of the first row that has it. */
+    readonly at: string;
+  } | null;
+  readonly max: {
+    readonly value: number;
+    /** Of the first row that has it. */
+    readonly at: string;
+  } | null;
+  readonly mean: number | null;
+  /** Of the sample; null below two values. */
+  readonly standardDeviation: number | null;
+  /**
+   * Texts and truth values by the time that they last, the longest 100 first. Null for numbers, for texts that
+   * hardly repeat, and for recordings whose rows are not in the order of time.
+   */
+  readonly states: readonly {
+    readonly value: string | boolean;
+    /** Time from its rows to the rows behind them, in milliseconds. */
+    readonly ms: number;
+    /** Of the time with any value, 0 to 1. */
+    readonly share: number;
+  }[] | null;
+}
+
+export interface LayoutList {
+  readonly layouts: readonly LayoutHead[];
+}
+
+export interface LayoutHead {
+  readonly id: number;
+  readonly name: string;
+  readonly scope: 'mine' | 'template' | 'project' | 'everyone';
+  readonly projectId: number | null;
+  readonly sessionTemplateId: number | null;
+  /** Whether the caller may change and delete it. */
+  readonly mayChange: boolean;
+  readonly updatedAt: string;
+}
+
+export interface Layout {
+  readonly id: number;
+  readonly name: string;
+  readonly scope: 'mine' | 'template' | 'project' | 'everyone';
+  readonly projectId: number | null;
+  readonly sessionTemplateId: number | null;
+  /** Whether the caller may change and delete it. */
+  readonly mayChange: boolean;
+  readonly updatedAt: string;
+  /** As it was saved, with defaults filled in. */
+  readonly layout: Readonly<Record<string, unknown>>;
+}
+
+export interface FittingLayouts {
+  /** The first one opens. */
+  readonly layouts: readonly LayoutHead[];
+  /** The first; null where none fits. */
+  readonly opens: Layout | null;
 }
 
 export interface ReportCatalog {
@@ -1319,6 +2192,12 @@ export interface ReportCatalog {
   readonly defaultReport: string;
 }
 
+export interface ReportPreview {
+  readonly columns: readonly string[];
+  /** Null: an empty cell. A duration is in seconds. */
+  readonly rows: readonly (readonly (string | number | boolean | null)[])[];
+}
+
 export interface Report {
   readonly key: string;
   readonly name: string;
@@ -1326,7 +2205,7 @@ export interface Report {
   readonly fileName: string;
   readonly dimensionNameFilter: string;
   readonly isDefault: boolean;
-  /** In their order. */
+  /** Sorted by order. */
   readonly columns: readonly {
     readonly columnKey: string;
     readonly name: string;
@@ -1356,12 +2235,84 @@ export interface Static {
   readonly sectionTitle: string;
   readonly scopeKind: number;
   readonly createdAt: string;
-  /** The sessions that back it; no list of sessions shows them. */
+  /** The sessions that back it; session lists do not show them. */
   readonly instances: readonly {
     readonly id: number;
     readonly sessionId: string;
     readonly createdAt: string;
   }[];
+}
+
+export interface Webhook {
+  readonly id: string;
+  readonly url: string;
+  readonly events: readonly ('session.created' | 'session.settled' | 'session.closed' | 'node.succeeded' | 'node.failed' | 'output.published' | 'runner.gone')[];
+  readonly projectId: number | null;
+  readonly enabled: boolean;
+  /** Why the platform disabled it: its receiver answered 410. */
+  readonly disabledReason: string | null;
+  /** Until then deliveries are signed with the secret before, too. */
+  readonly previousSecretUntil: string | null;
+  /** Id of the account. */
+  readonly createdBy: string;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+export interface WebhookWithSecret {
+  readonly id: string;
+  readonly url: string;
+  readonly events: readonly ('session.created' | 'session.settled' | 'session.closed' | 'node.succeeded' | 'node.failed' | 'output.published' | 'runner.gone')[];
+  readonly projectId: number | null;
+  readonly enabled: boolean;
+  /** Why the platform disabled it: its receiver answered 410. */
+  readonly disabledReason: string | null;
+  /** Until then deliveries are signed with the secret before, too. */
+  readonly previousSecretUntil: string | null;
+  /** Id of the account. */
+  readonly createdBy: string;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  /** Shown only now. `whsec_` and base64. */
+  readonly secret: string;
+}
+
+export interface WebhookSecret {
+  /** Shown only now. `whsec_` and base64. */
+  readonly secret: string;
+  readonly previousSecretUntil: string;
+}
+
+export interface WebhookDeliveryList {
+  readonly deliveries: readonly WebhookDelivery[];
+  /** `before` of the next page; null on the last one. */
+  readonly next: number | null;
+}
+
+export interface WebhookDelivery {
+  /** The `webhook-id` of each attempt. */
+  readonly id: string;
+  /** The event; `webhook.test` for a test. */
+  readonly type: string;
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly sessionId: string | null;
+  readonly state: 'pending' | 'delivered' | 'failed';
+  /** Null when it has ended, or waits for an earlier delivery of its session. */
+  readonly nextAttemptAt: string | null;
+  readonly attemptCount: number;
+  /** The newest 20, oldest first. */
+  readonly attempts: readonly {
+    readonly at: string;
+    readonly durationMs: number;
+    /** Null when the receiver did not answer. */
+    readonly status: number | null;
+    /** Null when the delivery arrived. */
+    readonly error: string | null;
+    /** The beginning of the answer. */
+    readonly response: string | null;
+  }[];
+  readonly createdAt: string;
+  readonly endedAt: string | null;
 }
 
 export interface AuditPage {
@@ -1376,8 +2327,8 @@ export interface AuditEntry {
   readonly action: string;
   readonly actor: {
     /**
-     * `user`: a person. `device`: an offline token. `ingest`: whoever has its secret or URL. `platform`:
-     * nobody asked for it.
+     * `user`: a person. `device`: an offline token. `ingest`: a caller of a managed ingest. `platform`: the
+     * platform itself.
      */
     readonly kind: 'user' | 'device' | 'runner' | 'ingest' | 'platform';
     readonly id: string | null;
@@ -1390,14 +2341,14 @@ export interface AuditEntry {
   };
   readonly sessionId: string | null;
   readonly requestId: string | null;
-  /** From where: the network of the address, /24 of IPv4, /48 of IPv6. */
+  /** Network of the address: /24 of IPv4, /48 of IPv6. */
   readonly network: string | null;
 }
 
 export interface RetentionPreview {
   readonly sessions: {
     readonly count: number;
-    /** That go with them. */
+    /** Outputs deleted with the sessions. */
     readonly outputs: number;
     readonly bytes: number;
     readonly items: readonly {
@@ -1408,18 +2359,18 @@ export interface RetentionPreview {
       readonly bytes: number;
     }[];
   };
-  /** Old outputs of sessions that stay. */
+  /** Old outputs of sessions that are kept. */
   readonly outputs: {
     readonly count: number;
     readonly bytes: number;
     readonly sessions: number;
   };
-  /** Objects without a row; null unless `orphans=true` asks for them. */
+  /** Objects without a row; null without `orphans=true`. */
   readonly orphans: {
     readonly count: number;
     readonly bytes: number;
   } | null;
-  /** Uploads without a sign of life for an hour. */
+  /** Uploads without activity for an hour. */
   readonly abandonedUploads: number;
   /** False when there is more: sessions beyond 10000, objects beyond 50000. */
   readonly complete: boolean;
@@ -1430,18 +2381,18 @@ export interface RetentionPreview {
 export interface RetentionRun {
   readonly id: number;
   readonly requestedAt: string;
-  /** The Administrator who asked; null: the clock. */
+  /** The Administrator who started it; null: the schedule. */
   readonly requestedBy: string | null;
   readonly startedAt: string | null;
   readonly endedAt: string | null;
-  /** Deleted by it so far. */
+  /** Sessions deleted so far. */
   readonly sessions: number;
-  /** Deleted by it, those of deleted sessions too. */
+  /** Outputs deleted so far, those of deleted sessions included. */
   readonly outputs: number;
-  /** Objects without a row that were removed. */
+  /** Objects without a row that were deleted. */
   readonly orphans: number;
   readonly bytes: number;
-  /** What could not be looked at. */
+  /** What could not be checked. */
   readonly error: string | null;
 }
 
@@ -1457,12 +2408,12 @@ export interface RunnerToken {
   readonly label: string;
   readonly runnerTypes: readonly string[];
   readonly scopes: readonly ('tasks' | 'debug:read')[];
-  /** Id of the user; null: the platform itself, for a runner that it deployed. */
+  /** Id of the user; null: the platform, for a deployed runner. */
   readonly createdBy: string | null;
   readonly createdAt: string;
   readonly expiresAt: string;
   readonly lastUsedAt: string | null;
-  /** True also when it ended with its creator. */
+  /** Also true when it ended with its creator. */
   readonly revoked: boolean;
   /** Last four characters of the token. */
   readonly tokenHint: string;
@@ -1479,31 +2430,31 @@ export interface RunnerInstanceList {
 
 export interface RunnerInstance {
   readonly id: string;
-  /** As the runner named itself. */
+  /** The instanceId of the runner. */
   readonly instanceId: string;
-  /** What it calls with. */
+  /** The kind of its credential. */
   readonly kind: 'token' | 'account';
   readonly tokenId: string | null;
   readonly tokenLabel: string | null;
   readonly tokenHint: string | null;
   /** The account; null for tokens. */
   readonly userId: string | null;
-  /** Whose tasks it may claim. */
+  /** Runner types whose tasks it may claim. */
   readonly runnerTypes: readonly string[];
-  /** `deployed`: started by the platform; `external`: by somebody else. */
+  /** `deployed`: started by the platform; `external`: started elsewhere. */
   readonly hosting: 'deployed' | 'external';
   /** From the `User-Agent` of its calls. */
   readonly version: string | null;
   readonly firstSeenAt: string;
-  /** To within a few seconds. */
+  /** Accurate to a few seconds. */
   readonly lastSeenAt: string;
   readonly drained: boolean;
   /**
-   * `gone`: it signed off, or holds nothing and was not seen for 120 seconds. A claim that waits is seen all
-   * the time. `drained`: it is there and holds nothing.
+   * `gone`: it signed off, or holds no task and was not seen for 120 seconds. A waiting claim counts as seen.
+   * `drained`: it is present and holds no task.
    */
   readonly state: 'waiting' | 'busy' | 'drained' | 'gone';
-  /** What it holds now. */
+  /** The task that it holds. */
   readonly task: {
     readonly taskId: string;
     readonly runId: string;
@@ -1519,32 +2470,70 @@ export interface RunnerInstance {
 
 export interface DeployedRunner {
   readonly runnerType: string;
-  /** Null: the manifest names none, so nothing is started. */
+  /** Null: the manifest names no module, so nothing is started. */
   readonly entrypoint: string | null;
-  /** Empty while no host keeps it: it is off, full, or has not looked yet. */
+  /** Empty while no host runs it: the host is off, full, or not yet updated. */
   readonly processes: readonly {
-    /** From 1, where a runner type has several processes. */
+    /** Number of the process within its runner type, from 1. */
     readonly number: number;
     /**
-     * `running`: takes tasks; `waiting`: down, and started again by itself; `silent`: its host has not told of
-     * it for longer than it should, and another takes over.
+     * `running`: claims tasks; `waiting`: down, will be restarted; `silent`: its host has not reported it for
+     * too long, and another host replaces it.
      */
     readonly state: 'starting' | 'running' | 'waiting' | 'stopping' | 'silent';
-    /** Why it is in this state; empty where there is nothing to say. */
+    /** Reason for the state; may be empty. */
     readonly message: string;
-    /** How often its host has started it. */
+    /** Number of starts by its host. */
     readonly starts: number;
     readonly changedAt: string;
-    /** What it calls with. */
+    /** Its runner token. */
     readonly tokenId: string | null;
   }[];
+}
+
+export interface QueueList {
+  readonly queues: readonly Queue[];
+}
+
+export interface Queue {
+  readonly runnerType: string;
+  /** `system`: built-in nodes; `sdk`: runners that the platform starts; `external`: runners elsewhere. */
+  readonly runtime: 'system' | 'sdk' | 'external';
+  readonly nodeTemplate: string;
+  /** Tasks that could be claimed now. */
+  readonly waiting: number;
+  /** How long the next of them has been claimable; null when none waits. */
+  readonly oldestWaitSeconds: number | null;
+  /** Tasks that runners hold. */
+  readonly held: number;
+  readonly runners: QueueRunners;
+  readonly lastHour: QueueRate;
+}
+
+/**
+ * Instances that may claim its tasks, by state. Empty for built-in nodes, which the platform runs itself.
+ */
+export interface QueueRunners {
+  readonly waiting: number;
+  readonly busy: number;
+  readonly drained: number;
+  readonly gone: number;
+}
+
+export interface QueueRate {
+  readonly completed: number;
+  /** Attempts that failed or were lost. */
+  readonly failed: number;
+  readonly completedPerHour: number;
+  /** The time that the counts cover: an hour, or less when very many attempts ended within it. */
+  readonly seconds: number;
 }
 
 export interface RunnerWhoami {
   readonly kind: 'runner' | 'account';
   /** Null for accounts. */
   readonly tokenId: string | null;
-  /** Of the token; the username of an account. */
+  /** Label of the token; username of an account. */
   readonly label: string | null;
   readonly runnerTypes: readonly string[];
   readonly scopes: readonly ('tasks' | 'debug:read')[];
@@ -1575,9 +2564,9 @@ export interface RunnerWhoami {
 }
 
 export interface RunnerTask {
-  /** Made anew at every claim. */
+  /** New at every claim. */
   readonly taskId: string;
-  /** The same for all attempts of one execution of the node. */
+  /** The same for all attempts of a run. */
   readonly runId: string;
   readonly attempt: number;
   readonly maxAttempts: number;
@@ -1597,25 +2586,16 @@ export interface RunnerTask {
     readonly name: string;
   }[];
   readonly claimedAt: string;
-  /** The task is lost then; every call for it renews the lease. */
+  /** The task is lost at this time. Every call for it renews the lease. */
   readonly leaseExpiresAt: string;
-  /** How often to send a heartbeat. */
+  /** Interval of heartbeats. */
   readonly heartbeatIntervalSeconds: number;
   readonly incremental: RunnerIncremental;
   /**
-   * W3C trace context of the run; null where nothing is traced. Send it as header `traceparent` of every call
-   * for the task, so that they are told as parts of one trace.
+   * W3C trace context of the run; null without tracing. Send it as header `traceparent` in every call for the
+   * task, so that the calls join one trace.
    */
   readonly traceparent: string | null;
-}
-
-export interface RunnerIncremental {
-  /** Id of the last input that is fully consumed. */
-  readonly watermark: number | null;
-  /** Inputs of this task above the watermark. */
-  readonly pendingInputs: number;
-  /** Most inputs that `since-watermark` lists for one task. */
-  readonly maxInputsPerTask: number;
 }
 
 export interface RunnerInputs {
@@ -1626,28 +2606,10 @@ export interface RunnerInputs {
   readonly incremental: RunnerIncremental;
 }
 
-export interface RunnerInput {
-  /** Names the input, also as a watermark. */
-  readonly outputId: number;
-  /** The node whose output it is. */
-  readonly nodeInstanceId: number;
-  readonly nodeName: string;
-  readonly outputIdentifier: string;
-  readonly contentType: string | null;
-  /** `gzip` or null. */
-  readonly contentEncoding: string | null;
-  /** As stored, that is before any decoding. */
-  readonly sizeBytes: number;
-  /** Null for outputs that came in parts. */
-  readonly sha256: string | null;
-  readonly metadata: Readonly<Record<string, unknown>> | null;
-  readonly createdAt: string;
-}
-
 export interface RunnerState {
   /** The newest output of the node itself. */
   readonly previousOutput: RunnerInput | null;
-  /** What the runner stored last. */
+  /** The state that the runner stored last. */
   readonly state: Readonly<Record<string, unknown>> | null;
   readonly incremental: RunnerIncremental;
 }
@@ -1656,19 +2618,19 @@ export interface RunnerOutput {
   readonly outputId: number;
   readonly outputIdentifier: string;
   readonly sizeBytes: number;
-  /** Null for outputs that came in parts. */
+  /** Null for multi-part outputs. */
   readonly sha256: string | null;
   readonly createdAt: string;
 }
 
 export interface RunnerUpload {
-  /** Names the upload in the calls that follow. */
+  /** Handle of the upload for the following calls. */
   readonly handle: string;
-  /** Every part but the last holds at least this much. */
+  /** Minimum size of every part but the last. */
   readonly minPartBytes: number;
   readonly maxPartBytes: number;
   readonly maxParts: number;
-  /** It ends earlier with the task. */
+  /** Expiry of the upload. It ends earlier if the task ends. */
   readonly expiresAt: string;
 }
 
@@ -1690,28 +2652,53 @@ export interface RunnerWatermark {
   readonly pendingInputs: number;
 }
 
+export interface RunnerRejection {
+  readonly inputId: number;
+  /** Of the task: the input itself in an incremental node. */
+  readonly watermark: number | null;
+  readonly pendingInputs: number;
+}
+
 export interface RunnerComplete {
   readonly taskId: string;
   readonly outcome: string;
-  /** As in node progress. */
+  /** State code, as in node progress. */
   readonly nodeState: string;
-  /** A follow-up task was made. */
+  /** True: a follow-up task was created. */
   readonly followUp: boolean;
+  /** Only when it was asked for: the next task, or null when none was ready within the wait. */
+  readonly next?: RunnerTask | null | undefined;
 }
 
 export interface RunnerFail {
   readonly taskId: string;
-  /** As in node progress. */
+  /** State code, as in node progress. */
   readonly nodeState: string;
   readonly willRetry: boolean;
-  /** Null when it is not tried again. */
+  /** Null when it is not retried. */
   readonly nextAttemptAt: string | null;
+  /** Only when it was asked for: the next task, or null when none was ready within the wait. */
+  readonly next?: RunnerTask | null | undefined;
 }
 
 export interface RunnerRelease {
   readonly taskId: string;
-  /** As in node progress. */
+  /** State code, as in node progress. */
   readonly nodeState: string;
+  /** Only when it was asked for: the next task, or null when none was ready within the wait. */
+  readonly next?: RunnerTask | null | undefined;
+}
+
+export interface RunnerLogReply {
+  /** The least that the next call may send. */
+  readonly nextSequence: number;
+  /** The attempt has logged more than 16 MB: what goes beyond is only counted. */
+  readonly truncated: boolean;
+}
+
+export interface RunnerAnnotationsReply {
+  /** How many the call held. */
+  readonly staged: number;
 }
 
 export interface RunnerDebugContext {
@@ -1730,15 +2717,15 @@ export interface RunnerDebugContext {
     readonly name: string;
   }[];
   readonly incremental: RunnerIncremental;
-  /** The run that is queued, held or waiting. */
+  /** The queued, held or waiting run. */
   readonly runId: string | null;
-  /** Of the run that is open or due. */
+  /** Reason of the open or due run. */
   readonly reason: 'input' | 'reprocess' | 'follow-up' | 'retry' | null;
-  /** As in node progress. */
+  /** State code, as in node progress. */
   readonly nodeState: string;
-  /** A runner that claims now would get a task of the node. */
+  /** True: a runner that claims now gets a task of the node. */
   readonly wouldRun: boolean;
-  /** A sentence that explains wouldRun. */
+  /** Explains wouldRun. */
   readonly why: string;
 }
 
@@ -1790,7 +2777,7 @@ export interface TokenValidation {
   readonly isRegistrationComplete: boolean;
   readonly hasAcceptedDataPrivacy: boolean;
   readonly isActive: boolean;
-  /** Services that take tokens go by it to hold devices to their scope. */
+  /** Services that accept tokens use it to limit devices to their scope. */
   readonly isOfflineToken: boolean;
 }
 
@@ -1817,6 +2804,19 @@ export interface UserList {
   readonly totalPages: number;
 }
 
+export interface RunLogEntry {
+  /** Rises along the log, over all attempts. */
+  readonly position: number;
+  /** By the clock of the runner, or of the platform for its own lines. */
+  readonly at: string;
+  readonly attempt: number;
+  readonly level: 'debug' | 'info' | 'warning' | 'error';
+  /** `platform`: claimed, released, lost, cancelled, retried, published, ended. */
+  readonly source: 'runner' | 'platform';
+  readonly message: string;
+  readonly fields: Readonly<Record<string, unknown>> | null;
+}
+
 export interface SessionOutputEvent {
   readonly id: number;
   readonly nodeInstanceId: number;
@@ -1833,7 +2833,7 @@ export interface SessionAttemptEvent {
   readonly attempt: number;
   readonly maxAttempts: number;
   readonly startedAt: string | null;
-  /** Null while the attempt goes on. */
+  /** Null while the attempt is open. */
   readonly endedAt: string | null;
   readonly outcome: string | null;
   readonly details: string;
@@ -1878,37 +2878,78 @@ export interface Routes {
   'POST /api/v2/admin/session-templates': { body: SessionTemplateFile; reply: SessionTemplateImported };
   'GET /api/v2/admin/runner-manifests': {
     query?: {
-      /** A feature whose manifest is wanted as well. */
+      /** Also return the manifest of this feature. */
       readonly feature?: string | undefined;
     };
     reply: readonly PublishedFeature[];
   };
   'POST /api/v2/admin/runner-manifests': { body: RunnerManifest; reply: RunnerManifestReply };
   'POST /api/v2/runner/manifests/validate': { body: RunnerManifest; reply: RunnerManifestReply };
+  'GET /api/v2/session/views': { reply: SessionViewList };
+  'POST /api/v2/session/views': { body: NewSessionView; reply: SessionView };
+  'PUT /api/v2/session/views/{viewId}': { body: NewSessionView; reply: SessionView };
+  'DELETE /api/v2/session/views/{viewId}': { reply: undefined };
   'POST /session': { body: SessionRequest; reply: Session };
-  'GET /api/v2/sessions/{id}': { reply: Session };
+  'GET /api/v2/sessions/{id}': { reply: SessionDetails };
   'PATCH /api/v2/sessions/{id}': { body: SessionUpdate; reply: UpdatedSession };
   'DELETE /api/v2/sessions/{id}': { reply: undefined };
+  'GET /api/v2/session/{id}/node-instances': { reply: SessionProgress };
   'GET /api/v2/session': {
     query?: {
-      /** Only sessions of this one. */
+      /** Only sessions with this id. */
       readonly projectId?: number | undefined;
-      /** Only sessions of this one. */
+      /** Only sessions with this id. */
       readonly sessionTemplateId?: number | undefined;
-      /** Part of session name, simulation name or session id, in any case. */
+      /** Part of the session name, simulation name or session id, case-insensitive. */
       readonly search?: string | undefined;
-      /** What the order goes by. */
+      /** Only sessions created at this time or later. */
+      readonly from?: string | undefined;
+      /** Only sessions created before this time. */
+      readonly to?: string | undefined;
+      /** States, separated by commas. Default: all. */
+      readonly state?: string | undefined;
+      /** Only sessions of this creator: `me`, or an id. */
+      readonly owner?: 'me' | string | undefined;
+      /** Sort key. */
       readonly sortBy?: 'date' | 'name' | undefined;
-      /** Newest or last first, or the other way round. */
+      /** Sort order. */
       readonly sortOrder?: 'desc' | 'asc' | undefined;
-      /** Number of the page, from 1. */
+      /** Page number, from 1. */
       readonly page?: number | undefined;
-      /** Sessions on a page. */
+      /** Sessions per page. */
       readonly pageSize?: number | undefined;
     };
     reply: SessionList;
   };
-  'GET /api/v2/session/{id}/node-instances': { reply: SessionProgress };
+  'GET /api/v2/session/counts': {
+    query?: {
+      /** Only sessions with this id. */
+      readonly projectId?: number | undefined;
+      /** Only sessions with this id. */
+      readonly sessionTemplateId?: number | undefined;
+      /** Part of the session name, simulation name or session id, case-insensitive. */
+      readonly search?: string | undefined;
+      /** Only sessions created at this time or later. */
+      readonly from?: string | undefined;
+      /** Only sessions created before this time. */
+      readonly to?: string | undefined;
+    };
+    reply: SessionCounts;
+  };
+  'GET /api/v2/session/metadata-keys': {
+    query?: {
+      /** Only sessions with this id. */
+      readonly projectId?: number | undefined;
+    };
+    reply: SessionMetadataKeys;
+  };
+  'GET /api/v2/session/storage': {
+    query?: {
+      /** Only sessions with this id. */
+      readonly projectId?: number | undefined;
+    };
+    reply: ProjectStorage;
+  };
   'POST /api/v2/sessions/{id}/freeze': { reply: Session };
   'POST /api/v2/sessions/{id}/unfreeze': { reply: Session };
   'POST /api/v2/session/shared_session': {
@@ -1921,16 +2962,75 @@ export interface Routes {
   };
   'POST /api/v2/session/{id}/close': { body?: CloseRequest; reply: CloseResult };
   'POST /api/v2/admin/sessions/{id}/repair': { reply: SessionRepaired };
+  'POST /api/v2/session/{id}/adopt-template': { body?: TemplateAdoptionRequest; reply: TemplateAdoption };
+  'GET /api/v2/session/{id}/activity': {
+    query?: {
+      /** The `nextCursor` of the page before. */
+      readonly cursor?: string | undefined;
+      /** Entries per page. */
+      readonly limit?: number | undefined;
+    };
+    reply: SessionActivity;
+  };
   'GET /api/v2/sessions/{id}/events': { reply: Response };
   'POST /api/sessions/query': { body: SessionQueryRequest; reply: SessionQueryReply };
   'POST /{sessionId}/scenario_instances': { body: ScenarioRequest; reply: ScenarioReply };
+  'GET /api/v2/session/{id}/annotations': {
+    query?: {
+      /** Only what touches this time or later. */
+      readonly from?: string | undefined;
+      /** Only what begins at this time or before. */
+      readonly to?: string | undefined;
+      /** Only with this label. */
+      readonly label?: string | undefined;
+      /** Only with this tag. */
+      readonly tag?: string | undefined;
+      /** From 1. */
+      readonly page?: number | undefined;
+      /** Annotations a page. */
+      readonly pageSize?: number | undefined;
+    };
+    reply: AnnotationList;
+  };
+  'POST /api/v2/session/{id}/annotations': { body: NewAnnotation; reply: Annotation };
+  'PATCH /api/v2/session/{id}/annotations/{annotationId}': { body: AnnotationChange; reply: Annotation };
+  'DELETE /api/v2/session/{id}/annotations/{annotationId}': { reply: undefined };
   'POST /api/v2/node-instance/{nodeInstanceId}/outputs/data': { reply: NodeOutput | QueuedUpload };
   'GET /api/v2/node-instance/{nodeInstanceId}/outputs': { reply: readonly NodeOutput[] };
   'GET /api/v2/node-instance/outputs/{nodeOutputId}/data': { reply: Response };
   'GET /api/v2/node-instance/{nodeInstanceId}/outputs/latest/data': { reply: Response };
   'GET /api/v2/node-instance/outputs/{nodeOutputId}/lineage': { reply: OutputLineage };
-  'POST /api/v2/node-instance/{nodeInstanceId}/reprocess': { reply: Reprocess };
+  'POST /api/v2/node-instance/{nodeInstanceId}/reprocess': { body?: ReprocessRequest; reply: Reprocess };
+  'GET /api/v2/node-instance/{nodeInstanceId}/rejected-inputs': {
+    query?: {
+      /** Number of the page, from 1. */
+      readonly page?: number | undefined;
+      /** Inputs on a page. */
+      readonly pageSize?: number | undefined;
+    };
+    reply: RejectedInputs;
+  };
   'GET /api/v2/node-instance/{nodeInstanceId}/explain': { reply: NodeExplanation };
+  'GET /api/v2/node-instance/{nodeInstanceId}/configuration': { reply: NodeConfiguration };
+  'PUT /api/v2/node-instance/{nodeInstanceId}/configuration': {
+    body: NodeConfigurationChange;
+    reply: NodeConfiguration;
+  };
+  'GET /api/v2/node-instance/{nodeInstanceId}/configuration/revisions': {
+    query?: {
+      /** Only revisions below this one. */
+      readonly before?: number | undefined;
+      /** Most revisions of a page. */
+      readonly limit?: number | undefined;
+    };
+    reply: NodeConfigurationRevisions;
+  };
+  'GET /api/v2/node-instance/{nodeInstanceId}/configuration/schema': { reply: NodeConfigurationSchema };
+  'OPTIONS /api/v2/node-instance/{nodeInstanceId}/uploads': { reply: undefined };
+  'POST /api/v2/node-instance/{nodeInstanceId}/uploads': { reply: undefined };
+  'PATCH /api/v2/node-instance/{nodeInstanceId}/uploads/{uploadId}': { reply: undefined };
+  'GET /api/v2/node-instance/{nodeInstanceId}/uploads/{uploadId}': { reply: ResumableUpload };
+  'DELETE /api/v2/node-instance/{nodeInstanceId}/uploads/{uploadId}': { reply: undefined };
   'GET /api/v2/admin/node-runs': {
     query?: {
       /** Only runs of this session. */
@@ -1940,13 +3040,13 @@ export interface Routes {
       /** Only runs of nodes of this node template. */
       readonly nodeTemplate?: string | undefined;
       /**
-       * States, with commas between them. Without it: all runs of the session or node instance; without those,
-       * all that are open or failed.
+       * States, separated by commas. Default: all runs of the session or node instance; without either, all
+       * open or failed runs.
        */
       readonly state?: string | undefined;
-      /** Number of the page, from 1. */
+      /** Page number, from 1. */
       readonly page?: number | undefined;
-      /** Runs on a page. */
+      /** Runs per page. */
       readonly pageSize?: number | undefined;
     };
     reply: NodeRunList;
@@ -1955,6 +3055,53 @@ export interface Routes {
   'POST /api/v2/admin/node-runs/{id}/retry': { reply: NodeRun };
   'POST /api/v2/admin/node-runs/{id}/cancel': { reply: NodeRun };
   'POST /api/v2/admin/sessions/{id}/retry-failed': { reply: FailedRunsRetried };
+  'GET /api/v2/node-runs': {
+    query?: {
+      /** Only runs of this session. */
+      readonly sessionId?: string | undefined;
+      /** Only runs of this node instance. */
+      readonly nodeInstanceId?: number | undefined;
+      /** States, with commas between them; without it all. */
+      readonly state?: string | undefined;
+      /** Only runs of nodes of this node template. */
+      readonly template?: string | undefined;
+      /** Only runs of this project. */
+      readonly projectId?: number | undefined;
+      /** Only runs made at this time or later. */
+      readonly from?: string | undefined;
+      /** Only runs made before this time. */
+      readonly to?: string | undefined;
+      /** Page number, from 1. */
+      readonly page?: number | undefined;
+      /** Runs per page. */
+      readonly pageSize?: number | undefined;
+    };
+    reply: NodeRunList;
+  };
+  'GET /api/v2/node-runs/{runId}': { reply: NodeRunDetails };
+  'GET /api/v2/node-runs/{runId}/logs': {
+    query?: {
+      /** Only lines of this attempt. */
+      readonly attempt?: number | undefined;
+      /** Only lines after this position: `next` of the page before. */
+      readonly after?: number | undefined;
+      /** Most lines of a page. */
+      readonly limit?: number | undefined;
+      /** Only lines of this level and those above it. */
+      readonly level?: 'debug' | 'info' | 'warning' | 'error' | undefined;
+      /** Only lines whose message or fields contain this text, in any case. */
+      readonly search?: string | undefined;
+    };
+    reply: RunLogPage | Response;
+  };
+  'GET /api/v2/node-runs/{runId}/replay': {
+    query?: {
+      /** Default: the last one that was claimed. */
+      readonly attempt?: number | undefined;
+    };
+    reply: NodeRunReplay;
+  };
+  'GET /api/v2/node-runs/{runId}/replay/inputs/{outputId}/data': { reply: Response };
   'GET /api/v2/admin/workflow-ui': { reply: WorkflowUi };
   'GET /api/v2/admin/ingests': { reply: readonly Ingest[] };
   'POST /api/v2/admin/ingests': { body: IngestRequest; reply: IngestWithSecret };
@@ -1983,33 +3130,94 @@ export interface Routes {
   };
   'GET /api/v2/dashboard/dimensions': {
     query?: {
-      /** Only those of which this user is a member. */
+      /** Only dashboards of which this user is a member. */
       readonly userId?: string | undefined;
-      /** Number of the page, from 1. */
+      /** Only dashboards of sessions of this project. */
+      readonly projectId?: number | undefined;
+      /** Part of the dashboard's or its session's name; upper and lower case are the same. */
+      readonly search?: string | undefined;
+      /** Page number, from 1. */
       readonly pageNumber?: number | undefined;
-      /** Oldest or newest first. */
+      /** Oldest first or newest first. */
       readonly orderBy?: 'ascending' | 'descending' | undefined;
       /** A date or timestamp. */
       readonly from?: string | undefined;
-      /** A date, which counts to its end, or a timestamp. */
+      /** A date, which includes the whole day, or a timestamp. */
       readonly to?: string | undefined;
     };
     reply: DimensionCatalog;
   };
   'GET /api/v2/dashboard/dimensions/{id}': { reply: Dashboard };
   'GET /api/v2/dashboard/dimensions/{id}/series': {
-    query: {
-      /** Channel keys of the dashboard, separated by commas. */
-      readonly channels: string;
-      /** Points from this time on. Default: the beginning of the recordings. */
+    query?: {
+      /**
+       * Keys or names of channels, separated by commas. A name stands for every channel so named; a channel
+       * whose name has a comma is named by its key. Default: the first 64 channels.
+       */
+      readonly channels?: string | undefined;
+      /** Rows from this time on. Default: the start of the recordings. */
       readonly from?: string | undefined;
-      /** Points up to this time. Default: the end of the recordings. */
+      /** Rows up to this time. Default: the end of the recordings. */
       readonly to?: string | undefined;
-      /** Points of each channel, at most. */
+      /**
+       * Key or name of a channel of numbers that never falls (distance), or `=name` of a derived one: points
+       * are drawn over it in place of time, and rows without it are left out. With `split` it may begin again
+       * in each trace.
+       */
+      readonly x?: string | undefined;
+      /**
+       * Key or name of a step channel (lap): each of its values, at most 200, makes one trace of each channel.
+       */
+      readonly split?: string | undefined;
+      /** Maximum number of points of each channel, or of each of its traces. */
       readonly maxPoints?: number | undefined;
     };
     reply: SeriesReply;
   };
+  'POST /api/v2/dashboard/dimensions/{id}/series': { body: SeriesQuestion; reply: SeriesReply };
+  'GET /api/v2/dashboard/dimensions/{id}/statistics': {
+    query?: {
+      /**
+       * Keys or names of channels, separated by commas. A name stands for every channel so named; a channel
+       * whose name has a comma is named by its key. Default: the first 64 channels.
+       */
+      readonly channels?: string | undefined;
+      /** Rows from this time on. Default: the start of the recordings. */
+      readonly from?: string | undefined;
+      /** Rows up to this time. Default: the end of the recordings. */
+      readonly to?: string | undefined;
+    };
+    reply: StatisticsReply;
+  };
+  'POST /api/v2/dashboard/dimensions/{id}/statistics': { body: StatisticsQuestion; reply: StatisticsReply };
+  'GET /api/v2/dashboard/dimensions/{id}/export': {
+    query?: {
+      /**
+       * Keys or names of channels, separated by commas. A name stands for every channel so named; a channel
+       * whose name has a comma is named by its key. Default: the first 64 channels.
+       */
+      readonly channels?: string | undefined;
+      /** Rows from this time on. Default: the start of the recordings. */
+      readonly from?: string | undefined;
+      /** Rows up to this time. Default: the end of the recordings. */
+      readonly to?: string | undefined;
+      /** Of the file. */
+      readonly format?: 'csv' | 'parquet' | undefined;
+    };
+    reply: Response;
+  };
+  'GET /api/v2/dashboard/layouts': {
+    query?: {
+      /** Only layouts of this scope. */
+      readonly scope?: 'mine' | 'template' | 'project' | 'everyone' | undefined;
+    };
+    reply: LayoutList;
+  };
+  'POST /api/v2/dashboard/layouts': { body: NewLayout; reply: Layout };
+  'GET /api/v2/dashboard/dimensions/{id}/layouts': { reply: FittingLayouts };
+  'GET /api/v2/dashboard/layouts/{id}': { reply: Layout };
+  'PUT /api/v2/dashboard/layouts/{id}': { body: NewLayout; reply: Layout };
+  'DELETE /api/v2/dashboard/layouts/{id}': { reply: undefined };
   'GET /api/v2/dashboard/reports/catalog': { reply: ReportCatalog };
   'GET /api/v2/dashboard/reports/download': {
     query?: {
@@ -2017,17 +3225,18 @@ export interface Routes {
       readonly userId?: string | undefined;
       /** Key of the report; default: the default report. */
       readonly option?: string | undefined;
-      /** Another name of `option`. */
+      /** Alias of `option`. */
       readonly report?: string | undefined;
-      /** The kind of file. */
+      /** File format. */
       readonly format?: 'xlsx' | 'csv' | undefined;
       /** A date or timestamp. */
       readonly from?: string | undefined;
-      /** A date, which counts to its end, or a timestamp. */
+      /** A date, which includes the whole day, or a timestamp. */
       readonly to?: string | undefined;
     };
     reply: Response;
   };
+  'POST /api/v2/dashboard/reports/preview': { body: ReportPreviewRequest; reply: ReportPreview };
   'GET /api/v2/dashboard/reports/{key}': { reply: Report };
   'PUT /api/v2/dashboard/reports/{key}': { body: ReportChange; reply: Report };
   'POST /api/v2/dashboard/reports': { body: NewReport; reply: Report };
@@ -2040,6 +3249,25 @@ export interface Routes {
   'POST /api/v2/admin/data-sources': { body: DataSourceRequest; reply: DataSource };
   'PUT /api/v2/admin/data-sources/{name}': { body: DataSourceChange; reply: DataSource };
   'DELETE /api/v2/admin/data-sources/{name}': { reply: undefined };
+  'GET /api/v2/admin/webhooks': { reply: readonly Webhook[] };
+  'POST /api/v2/admin/webhooks': { body: WebhookRequest; reply: WebhookWithSecret };
+  'GET /api/v2/admin/webhooks/{id}': { reply: Webhook };
+  'PUT /api/v2/admin/webhooks/{id}': { body: WebhookChangeRequest; reply: Webhook };
+  'DELETE /api/v2/admin/webhooks/{id}': { reply: undefined };
+  'POST /api/v2/admin/webhooks/{id}/rotate-secret': { reply: WebhookSecret };
+  'GET /api/v2/admin/webhooks/{id}/deliveries': {
+    query?: {
+      /** Only deliveries in this state. */
+      readonly state?: 'pending' | 'delivered' | 'failed' | undefined;
+      /** `next` of the page before. */
+      readonly before?: number | undefined;
+      /** Deliveries of a page. */
+      readonly limit?: number | undefined;
+    };
+    reply: WebhookDeliveryList;
+  };
+  'POST /api/v2/admin/webhooks/{id}/test': { reply: WebhookDelivery };
+  'POST /api/v2/admin/webhooks/{id}/deliveries/{deliveryId}/redeliver': { reply: WebhookDelivery };
   'POST /api/v2/admin/offline-tokens': {
     reply: {
       readonly token: string;
@@ -2062,30 +3290,30 @@ export interface Routes {
   'GET /api/v2/runner/runner-api.v1.yaml': { reply: Response };
   'GET /api/v2/admin/audit': {
     query?: {
-      /** Entries from then on. */
+      /** Entries from this time on. */
       readonly from?: string | undefined;
-      /** Entries before then. */
+      /** Entries before this time. */
       readonly to?: string | undefined;
-      /** An operation of this document by its id, or what the platform did. */
+      /** The id of an operation of this document, or an action of the platform. */
       readonly action?: string | undefined;
-      /** Who: the id of a user, a runner token or a managed ingest. */
+      /** The id of a user, a runner token or a managed ingest. */
       readonly actorId?: string | undefined;
-      /** The kind of object that was written. */
-      readonly objectType?: 'project' | 'sessionTemplate' | 'feature' | 'session' | 'scenario' | 'nodeInstance' | 'nodeRun' | 'ingest' | 'configuration' | 'report' | 'static' | 'dataSource' | 'offlineToken' | 'runnerToken' | 'runner' | 'retention' | 'user' | undefined;
-      /** Its id, or its name where it has no other. */
+      /** The type of the written object. */
+      readonly objectType?: 'project' | 'sessionTemplate' | 'feature' | 'session' | 'scenario' | 'nodeInstance' | 'nodeRun' | 'ingest' | 'configuration' | 'report' | 'layout' | 'static' | 'dataSource' | 'webhook' | 'sessionView' | 'offlineToken' | 'runnerToken' | 'runner' | 'retention' | 'user' | undefined;
+      /** Its id, or its name if it has no id. */
       readonly objectId?: string | undefined;
-      /** Whatever was written to this session. */
+      /** Writes to this session. */
       readonly sessionId?: string | undefined;
       /** The `nextCursor` of the page before. */
       readonly cursor?: string | undefined;
-      /** Entries on a page. */
+      /** Entries per page. */
       readonly limit?: number | undefined;
     };
     reply: AuditPage;
   };
   'GET /api/v2/admin/retention': {
     query?: {
-      /** Whether the platform's bucket is listed too, for objects that no row tells of. */
+      /** True: also lists the platform's bucket, to find objects without a row. */
       readonly orphans?: boolean | undefined;
     };
     reply: RetentionPreview;
@@ -2096,28 +3324,29 @@ export interface Routes {
   'DELETE /api/v2/admin/runner-tokens/{id}': { reply: undefined };
   'GET /api/v2/admin/runners': {
     query?: {
-      /** Number of the page, from 1. */
+      /** Page number, from 1. */
       readonly page?: number | undefined;
-      /** Instances on a page. */
+      /** Instances per page. */
       readonly pageSize?: number | undefined;
     };
     reply: RunnerInstanceList;
   };
   'POST /api/v2/admin/runners/{id}/drain': { reply: RunnerInstance };
   'DELETE /api/v2/admin/runners/{id}/drain': { reply: RunnerInstance };
+  'GET /api/v2/admin/queues': { reply: QueueList };
   'GET /api/v2/runner/whoami': { reply: RunnerWhoami };
   'POST /api/v2/runner/tasks/claim': { body: RunnerClaimRequest; reply: RunnerTask | undefined };
   'DELETE /api/v2/runner/instances/{instanceId}': { reply: undefined };
   'GET /api/v2/runner/tasks/{taskId}/inputs': {
     query?: {
       /**
-       * `since-watermark`: above the watermark as it stood at the claim, capped; `latest`: of each parent what
+       * `since-watermark`: above the watermark at the claim, capped; `latest`: of each parent the outputs that
        * it published last together; `all`: everything.
        */
       readonly mode?: 'since-watermark' | 'latest' | 'all' | undefined;
       /** The nextCursor of the page before. */
       readonly cursor?: string | undefined;
-      /** Inputs on a page. */
+      /** Inputs per page. */
       readonly limit?: number | undefined;
     };
     reply: RunnerInputs;
@@ -2131,20 +3360,29 @@ export interface Routes {
   'DELETE /api/v2/runner/tasks/{taskId}/outputs/uploads/{handle}': { reply: undefined };
   'PUT /api/v2/runner/tasks/{taskId}/heartbeat': { body?: RunnerHeartbeatRequest; reply: RunnerHeartbeat };
   'PUT /api/v2/runner/tasks/{taskId}/watermark': { body: RunnerWatermarkRequest; reply: RunnerWatermark };
+  'PUT /api/v2/runner/tasks/{taskId}/rejections/{inputId}': {
+    body: RunnerRejectionRequest;
+    reply: RunnerRejection;
+  };
   'PUT /api/v2/runner/tasks/{taskId}/complete': { body: RunnerCompleteRequest; reply: RunnerComplete };
   'PUT /api/v2/runner/tasks/{taskId}/fail': { body: RunnerFailRequest; reply: RunnerFail };
   'PUT /api/v2/runner/tasks/{taskId}/release': { body?: RunnerReleaseRequest; reply: RunnerRelease };
+  'POST /api/v2/runner/tasks/{taskId}/logs': { body: RunnerLogRequest; reply: RunnerLogReply };
+  'POST /api/v2/runner/tasks/{taskId}/annotations': {
+    body: RunnerAnnotations;
+    reply: RunnerAnnotationsReply;
+  };
   'GET /api/v2/runner/debug/nodes/{nodeInstanceId}/context': { reply: RunnerDebugContext };
   'GET /api/v2/runner/debug/nodes/{nodeInstanceId}/inputs': {
     query?: {
       /**
-       * `since-watermark`: above the watermark as it stood at the claim, capped; `latest`: of each parent what
+       * `since-watermark`: above the watermark at the claim, capped; `latest`: of each parent the outputs that
        * it published last together; `all`: everything.
        */
       readonly mode?: 'since-watermark' | 'latest' | 'all' | undefined;
       /** The nextCursor of the page before. */
       readonly cursor?: string | undefined;
-      /** Inputs on a page. */
+      /** Inputs per page. */
       readonly limit?: number | undefined;
     };
     reply: RunnerInputs;
@@ -2160,11 +3398,11 @@ export interface Routes {
   'DELETE /api/authorization/offline_token/{secretId}': { reply: undefined };
   'GET /api/authorization/users': {
     query?: {
-      /** Part of username, names or address, in any case. */
+      /** Part of the username, names or address, case-insensitive. */
       readonly search?: string | undefined;
-      /** Number of the page, from 1. */
+      /** Page number, from 1. */
       readonly page?: number | undefined;
-      /** Users on a page. */
+      /** Users per page. */
       readonly pageSize?: number | undefined;
     };
     reply: UserList;
@@ -2186,7 +3424,7 @@ export interface Routes {
       readonly users: readonly {
         readonly userId: string;
         readonly role: 'Administrator' | 'Instructor' | 'Trainee' | 'Developer';
-        /** When all of their tokens were revoked last. */
+        /** Time when all of their tokens were last revoked. */
         readonly tokensRevokedAt: string | null;
       }[];
     };
@@ -2194,23 +3432,23 @@ export interface Routes {
   'POST /api/authorization/users/{userId}/password': { body: PasswordChange; reply: undefined };
   'GET /api/authorization/audit': {
     query?: {
-      /** Entries from then on. */
+      /** Entries from this time on. */
       readonly from?: string | undefined;
-      /** Entries before then. */
+      /** Entries before this time. */
       readonly to?: string | undefined;
-      /** An operation of this document by its id, or what the platform did. */
+      /** The id of an operation of this document, or an action of the platform. */
       readonly action?: string | undefined;
-      /** Who: the id of a user, a runner token or a managed ingest. */
+      /** The id of a user, a runner token or a managed ingest. */
       readonly actorId?: string | undefined;
-      /** The kind of object that was written. */
-      readonly objectType?: 'project' | 'sessionTemplate' | 'feature' | 'session' | 'scenario' | 'nodeInstance' | 'nodeRun' | 'ingest' | 'configuration' | 'report' | 'static' | 'dataSource' | 'offlineToken' | 'runnerToken' | 'runner' | 'retention' | 'user' | undefined;
-      /** Its id, or its name where it has no other. */
+      /** The type of the written object. */
+      readonly objectType?: 'project' | 'sessionTemplate' | 'feature' | 'session' | 'scenario' | 'nodeInstance' | 'nodeRun' | 'ingest' | 'configuration' | 'report' | 'layout' | 'static' | 'dataSource' | 'webhook' | 'sessionView' | 'offlineToken' | 'runnerToken' | 'runner' | 'retention' | 'user' | undefined;
+      /** Its id, or its name if it has no id. */
       readonly objectId?: string | undefined;
-      /** Whatever was written to this session. */
+      /** Writes to this session. */
       readonly sessionId?: string | undefined;
       /** The `nextCursor` of the page before. */
       readonly cursor?: string | undefined;
-      /** Entries on a page. */
+      /** Entries per page. */
       readonly limit?: number | undefined;
     };
     reply: AuditPage;

@@ -31,7 +31,7 @@ export class IssueList {
   add(path: string, message: string): void {
     if (this.items.length < maxIssues) this.items.push({ path, message });
     else if (this.items.length === maxIssues)
-      this.items.push({ path: '$', message: 'Further faults are not listed.' });
+      this.items.push({ path: '$', message: 'More faults exist and are not listed.' });
   }
 
   get isEmpty(): boolean {

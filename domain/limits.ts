@@ -74,6 +74,11 @@ export const limits = {
   uploadPartMaxBytes: 100 * mebibytes,
   uploadParts: 10_000,
   taskUploadDays: 7,
+  resumableUploadSeconds: 24 * 3_600,
+  resumableUploadsPerCaller: 1_000,
+  /** A writer of a resumable upload that was not seen for this long counts as gone. */
+  uploadWriterGoneSeconds: 5,
+  uploadWriterWaitSeconds: 10,
   /** Memory and file in which bytes wait on their way to a store, of each process. */
   stagingMemoryBytes: 40 * mebibytes,
   stagingBytesDefault: 1 * gibibytes,
@@ -89,6 +94,7 @@ export const limits = {
   leaseMinSeconds: leaseTimes.minSeconds,
   leaseMaxSeconds: leaseTimes.maxSeconds,
   claimWaitMaxSeconds: 60,
+  nextWaitMaxSeconds: 30,
   cancelGraceSeconds: leaseTimes.cancelGraceSeconds,
   runnerInstanceCharacters: 128,
   runnerInstanceKeptDays: 7,
@@ -126,6 +132,15 @@ export const limits = {
   templateNodes: 500,
   sessionPageSizeDefault: 25,
   sessionPageSizeMax: 100,
+  /** Filtered sessions are counted up to here. */
+  sessionsCounted: 10_000,
+  /** Paths that a project pins. */
+  pinnedMetadata: 8,
+  /** Of the newest sessions, the metadata in which keys are looked for. */
+  metadataKeySessions: 500,
+  metadataKeys: 200,
+  metadataKeySamples: 10,
+  metadataSampleCharacters: 100,
   /**
    * The writer of an object sends a heartbeat every few seconds; after this long without one the object is abandoned.
    */
@@ -139,6 +154,14 @@ export const limits = {
   auditPageMax: 500,
   nodeRunPageSizeDefault: 25,
   nodeRunPageSizeMax: 100,
+  nodeRunsCounted: 10_000,
+  /** Inputs and outputs of a run, each, that its page and its replay list. */
+  nodeRunFilesMax: 1_000,
+  /** The bytes that a failed run read stay so long after they were replaced. */
+  failedRunInputsKeptDays: 30,
+  rejectedInputsPageSizeDefault: 25,
+  rejectedInputsPageSizeMax: 100,
+  reprocessInputs: 1_000,
   dimensionPageSize: 50,
   queryLimitDefault: 50,
   queryLimitMax: 500,
@@ -155,11 +178,79 @@ export const limits = {
   sharedSessionRetryAfterSeconds: 1,
   sharedSessionWaitSeconds: 2,
   closeReasonCharacters: 4000,
+  // Logs of runs
+  logEntriesPerCall: 500,
+  logCallBytes: 256 * kibibytes,
+  logMessageBytes: 8 * kibibytes,
+  logFieldsBytes: 4 * kibibytes,
+  logAttemptBytes: 16 * mebibytes,
+  logTailBytes: 64 * kibibytes,
+  logPageEntriesDefault: 200,
+  logPageEntriesMax: 1_000,
+  logSearchCharacters: 200,
+  /** Claims, attempts, actions and publications of a run, each, of which its log tells. */
+  logFacts: 1_000,
+  /** Of calls that wait to be stored, in one process. */
+  logBacklogBytes: 32 * mebibytes,
+  logFollowPollMilliseconds: 500,
+  logFollowers: 1_000,
+  logFollowersPerCaller: 100,
+  // Annotations
+  annotationsPerSession: 10_000,
+  annotationsPerCall: 500,
+  annotationTags: 20,
+  annotationTagCharacters: 64,
+  annotationPageSizeDefault: 500,
+  annotationPageSizeMax: 1_000,
+  // Webhooks
+  webhooks: 100,
+  webhookUrlCharacters: 2_000,
+  webhookSecretOverlapSeconds: 86_400,
+  webhookAttemptSeconds: 10,
+  /** Longer than an attempt takes: then another process may send the delivery. */
+  webhookLeaseSeconds: 30,
+  /** Deliveries of one webhook under way at once. */
+  webhookSenders: 8,
+  webhookResponseBytes: 64 * kibibytes,
+  webhookResponseCharacters: 1_000,
+  webhookAttemptsListed: 20,
+  webhookDeliveryKeptDays: 7,
+  webhookPageDefault: 50,
+  webhookPageMax: 100,
+  // Saved views of the list of sessions
+  sessionViewsPerPerson: 200,
+  sessionViewsListed: 1_000,
+  /** Of a session: the first ones. */
+  reportAnnotations: 100,
+  reportPreviewRows: 20,
+  reportPreviewDimensions: 2_000,
+  storageProjects: 1_000,
+  sessionViewBytes: 8 * kibibytes,
+  // Derived channels and traces of a series request
+  derivedChannels: 16,
+  derivedCharacters: 1_000,
+  derivedLevels: 32,
+  /** Numbers, channels and operations of an expression. */
+  derivedNodes: 200,
+  derivedNodesInAll: 800,
+  derivedLagRows: 10_000,
+  derivedArguments: 8,
+  traceValues: 200,
+  traceChanges: 10_000,
+  /** Of a recording, in all its traces. */
+  tracePoints: 640_000,
+  // Layouts of dashboards
+  layoutBytes: 64 * kibibytes,
+  layoutPanels: 50,
+  layoutPanelChannels: 64,
+  layoutsPerPerson: 100,
+  /** Of projects, templates and everyone together. */
+  layoutsShared: 1_000,
   // Live events of sessions
   sessionEventAttempts: 1_000,
   sessionEventBufferBytes: 1 * mebibytes,
   sessionEventKeepAliveSeconds: 5,
-  // Shares: what one API process does at once, in total and for one caller
+  // Shares: concurrent calls of one API process, in total and for one caller
   sessionEventListeners: 5_000,
   sessionEventListenersPerCaller: 2_500,
   waitingClaims: 8_000,

@@ -111,7 +111,7 @@ function withFiles(
     if (path === undefined) continue;
     files.set(name, variable);
     if (given[name] !== undefined) {
-      faults.set(name, `${variable}: ${name} is given too; give one of them.`);
+      faults.set(name, `${variable}: ${name} is set too; set only one of them.`);
       continue;
     }
     try {

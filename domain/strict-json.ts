@@ -49,8 +49,7 @@ function findFault(text: string, maxDepthLevels: number): string | null {
       expectsKey = open.at(-1) instanceof Set;
     } else if (code === 0x2d || (code >= 0x30 && code <= 0x39)) {
       const end = endOfNumber(text, at);
-      if (!Number.isFinite(Number(text.slice(at, end))))
-        return 'The body holds a number that is out of range.';
+      if (!Number.isFinite(Number(text.slice(at, end)))) return 'The body has a number that is out of range.';
       at = end - 1;
     }
   }
@@ -66,9 +65,9 @@ function endOfString(text: string, start: number): number {
 function checkString(text: string, start: number, end: number, keys: Set<string> | null | undefined) {
   const raw = text.slice(start + 1, end);
   const value = raw.includes('\\') ? (JSON.parse(`"${raw}"`) as string) : raw;
-  if (!isStorableText(value)) return 'The body holds text with NUL or lone surrogates.';
+  if (!isStorableText(value)) return 'The body has text with NUL or lone surrogates.';
   if (keys === null || keys === undefined) return null;
-  if (keys.has(value)) return 'The body holds an object with the same key twice.';
+  if (keys.has(value)) return 'The body has an object with the same key twice.';
   keys.add(value);
   return null;
 }

@@ -15,6 +15,7 @@ import {
   type Identify,
   type ResponseChecks,
   shared,
+  sharedByBody,
   traced,
   validated,
 } from './route-middlewares.ts';
@@ -81,6 +82,7 @@ export function routeSet<Services>(
     ...(acquireShare === undefined ? [] : [shared(acquireShare)]),
     validated,
     jsonBody,
+    ...(acquireShare === undefined ? [] : [sharedByBody(acquireShare)]),
     ...middlewares,
     handled(services),
   ];

@@ -15,13 +15,13 @@ const word = (description: string, example: string) =>
     .meta({ description, example });
 
 export const auditQuerySchema = z.object({
-  from: timestamp().optional().meta({ description: 'Entries from then on.' }),
-  to: timestamp().optional().meta({ description: 'Entries before then.', example: story.closedAt }),
-  action: word('An operation of this document by its id, or what the platform did.', 'uploadNodeOutput'),
-  actorId: word('Who: the id of a user, a runner token or a managed ingest.', story.userId),
-  objectType: z.enum(auditObjects).optional().meta({ description: 'The kind of object that was written.' }),
-  objectId: word('Its id, or its name where it has no other.', String(story.inputNodeId)),
-  sessionId: uuid().optional().meta({ description: 'Whatever was written to this session.' }),
+  from: timestamp().optional().meta({ description: 'Entries from this time on.' }),
+  to: timestamp().optional().meta({ description: 'Entries before this time.', example: story.closedAt }),
+  action: word('The id of an operation of this document, or an action of the platform.', 'uploadNodeOutput'),
+  actorId: word('The id of a user, a runner token or a managed ingest.', story.userId),
+  objectType: z.enum(auditObjects).optional().meta({ description: 'The type of the written object.' }),
+  objectId: word('Its id, or its name if it has no id.', String(story.inputNodeId)),
+  sessionId: uuid().optional().meta({ description: 'Writes to this session.' }),
   cursor: z
     .string()
     .transform((text, context): AuditPlace => {
@@ -37,7 +37,7 @@ export const auditQuerySchema = z.object({
       example: '1772360652345-81',
     }),
   limit: integerParameter({ min: 1, max: limits.auditPageMax, initial: limits.auditPageDefault }).meta({
-    description: 'Entries on a page.',
+    description: 'Entries per page.',
   }),
 });
 
@@ -52,8 +52,8 @@ export const auditPageSchema = z
           actor: z.object({
             kind: z.enum(auditActorKinds).meta({
               description:
-                '`user`: a person. `device`: an offline token. `ingest`: whoever has its secret or URL. `platform`: ' +
-                'nobody asked for it.',
+                '`user`: a person. `device`: an offline token. `ingest`: a caller of a managed ingest. `platform`: ' +
+                'the platform itself.',
             }),
             id: z.string().nullable(),
             role: z.string().nullable().meta({ description: 'The role at that time.' }),
@@ -64,7 +64,7 @@ export const auditPageSchema = z
           network: z
             .string()
             .nullable()
-            .meta({ description: 'From where: the network of the address, /24 of IPv4, /48 of IPv6.' }),
+            .meta({ description: 'Network of the address: /24 of IPv4, /48 of IPv6.' }),
         })
         .meta({
           id: 'AuditEntry',

@@ -49,6 +49,8 @@ const keptHeaders = [
   'x-platform-output-identifier',
   'x-platform-output-metadata',
 ];
+/** The same, of resumable uploads; absent ones leave the digests of other requests as they are. */
+const keptOfUploads = ['upload-length', 'upload-metadata'];
 const busy = () => new Problem('idempotencyKeyBusy', { headers: { 'retry-after': '1' } });
 
 /**
@@ -101,7 +103,10 @@ async function answerHeld(
 
 function newHold(call: KeyedCall, key: string, seal: Seal, keyFrom: KeyKeeper['keyFrom']): KeyHold {
   const { routeId, params, query, headers, json } = call;
-  const telling = keptHeaders.map((name) => headers[name] ?? null);
+  const telling = [
+    ...keptHeaders.map((name) => headers[name] ?? null),
+    ...keptOfUploads.flatMap((name) => headers[name] ?? []),
+  ];
   return {
     caller: call.caller,
     keyDigest: createHash('sha256').update(key).digest(),

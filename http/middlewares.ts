@@ -129,7 +129,7 @@ export function logged(observe?: (routeId: string, status: number, seconds: numb
         delivered: isDelivered,
       };
       if (status >= 500) log.error(line, 'request');
-      else if (isGone) log.info(line, 'request cut by its caller');
+      else if (isGone) log.info(line, 'request aborted by its caller');
       else log.info(line, 'request');
     }
   };
@@ -185,7 +185,8 @@ async function put(context: Context, reply: Reply): Promise<void> {
   if ((isBare || !context.respond) && reply.stream instanceof Readable) reply.stream.destroy();
   if (!context.respond) return;
   const body = await bodyOf(reply, isBare);
-  for (const [name, value] of Object.entries(reply.headers ?? {})) res.setHeader(name, value);
+  const headers = { ...context.state.route?.replyHeaders, ...reply.headers };
+  for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
   if (reply.body !== undefined && !res.hasHeader('content-type'))
     res.setHeader('content-type', 'application/json; charset=utf-8');
   if (body !== undefined) context.body = body;

@@ -61,6 +61,9 @@ export function checkReply(route: Route, reply: Reply): CheckedReply {
   const spec = route.responses[reply.status];
   if (spec === undefined) return { fault: `status ${reply.status} is not declared`, body: reply.body };
   if (spec.items !== undefined && reply.items !== undefined) return { fault: null, body: undefined };
+  if (spec.schema !== undefined && spec.media !== undefined && reply.stream !== undefined) {
+    return { fault: null, body: undefined };
+  }
   if (spec.schema === undefined) {
     return {
       fault: reply.body === undefined ? null : `status ${reply.status} declares no body`,

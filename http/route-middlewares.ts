@@ -129,6 +129,18 @@ export function shared(acquireShare: AcquireShare): RouteMiddleware {
   };
 }
 
+/** As {@link shared}, once the body is read. */
+export function sharedByBody(acquireShare: AcquireShare): RouteMiddleware {
+  return ({ shareOf }) => {
+    if (shareOf === undefined) return undefined;
+    return ({ state }, next) => {
+      const share = shareOf(state.body);
+      if (share !== undefined) state.life.onEnd(acquireShare(share, state.principal, state));
+      return next();
+    };
+  };
+}
+
 /** Path (404), query and headers (400). */
 export const validated: RouteMiddleware =
   (route) =>

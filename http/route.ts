@@ -37,7 +37,7 @@ import type { ShareName } from '../domain/access/shares.ts';
 import type { ProblemKey } from '../domain/errors.ts';
 import type { CallIds } from './log-fields.ts';
 
-type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS';
 
 export type ResponseSpec = {
   readonly description: string;
@@ -45,7 +45,10 @@ export type ResponseSpec = {
   readonly schema?: z.ZodType;
   /** The schema of each item of a streamed JSON array: the reply has `items`, pages of them. */
   readonly items?: z.ZodType;
-  /** Media type of a body of bytes, for example `application/octet-stream`, or all possible ones. */
+  /**
+   * Media type of a body of bytes, for example `application/octet-stream`, or all possible ones. Beside a `schema`: the
+   * other form of the reply, for callers whose `Accept` names it.
+   */
   readonly media?: string | readonly string[];
   /** Schemas, with an `id` each, of the pieces in such a body; the reference lists them among its schemas. */
   readonly pieces?: readonly z.ZodType[];
@@ -72,16 +75,23 @@ type Frozen<T> = T extends readonly (infer Item)[]
     ? { readonly [Key in keyof T]: Frozen<T[Key]> }
     : T;
 
-type ReplyFor<Status, Spec> = Spec extends { readonly schema: infer Schema extends z.ZodType }
-  ? { readonly status: Status; readonly body: Frozen<z.input<Schema>> } & ReplyExtras
-  : Spec extends { readonly items: infer Item extends z.ZodType }
-    ? {
-        readonly status: Status;
-        readonly items: AsyncIterable<readonly Frozen<z.input<Item>>[]>;
-      } & ReplyExtras
-    : Spec extends { readonly media: string | readonly string[] }
-      ? { readonly status: Status; readonly stream: ByteSource } & ReplyExtras
-      : { readonly status: Status } & ReplyExtras;
+type ReplyFor<Status, Spec> = Spec extends {
+  readonly schema: infer Schema extends z.ZodType;
+  readonly media: string;
+}
+  ?
+      | ({ readonly status: Status; readonly body: Frozen<z.input<Schema>> } & ReplyExtras)
+      | ({ readonly status: Status; readonly stream: ByteSource } & ReplyExtras)
+  : Spec extends { readonly schema: infer Schema extends z.ZodType }
+    ? { readonly status: Status; readonly body: Frozen<z.input<Schema>> } & ReplyExtras
+    : Spec extends { readonly items: infer Item extends z.ZodType }
+      ? {
+          readonly status: Status;
+          readonly items: AsyncIterable<readonly Frozen<z.input<Item>>[]>;
+        } & ReplyExtras
+      : Spec extends { readonly media: string | readonly string[] }
+        ? { readonly status: Status; readonly stream: ByteSource } & ReplyExtras
+        : { readonly status: Status } & ReplyExtras;
 
 export type ReplyOf<Specs> = { [S in keyof Specs & number]: ReplyFor<S, Specs[S]> }[keyof Specs & number];
 
@@ -155,7 +165,7 @@ export type RouteSpec<Params, Query, Headers, Body, Responses, Rule, Principal, 
   readonly description?: string;
   readonly tags: readonly string[];
   readonly access: Rule;
-  /** The audit entry of a call. Every route of the platform other than GET has one; a test checks this. */
+  /** The audit entry of a call. Every route of the platform other than GET has one (see `AuditOf`). */
   readonly audit?: AuditRule;
   readonly params?: Params;
   readonly query?: Query;
@@ -187,10 +197,14 @@ export type RouteSpec<Params, Query, Headers, Body, Responses, Rule, Principal, 
    * the service's own keys. An open route answers by `answerOnce` itself, once it knows its caller.
    */
   readonly idempotent?: 'plain' | 'secret' | 'forwarded';
+  /** Headers of every reply, refusals included. */
+  readonly replyHeaders?: Readonly<Record<string, string>>;
   /** Not in the OpenAPI document (pages for people). */
   readonly hidden?: boolean;
   /** The share that an open call counts towards; each caller's is limited (domain/access/shares.ts). */
   readonly share?: ShareName;
+  /** The same, for calls whose body decides. */
+  readonly shareOf?: (body: BodyOf<Body>) => ShareName | undefined;
   /** False for calls that would only fill traces: probes, claims that wait, heartbeats. */
   readonly traced?: false;
   readonly handler: (
@@ -218,18 +232,25 @@ export type Route<Services = never> = Omit<
     Services,
     Reply
   >,
-  'handler'
+  'handler' | 'shareOf'
 > & {
+  readonly shareOf?: (body: unknown) => ShareName | undefined;
   readonly handler: (
     context: RouteContext<unknown, unknown, unknown, unknown, unknown, Services>,
   ) => Promise<Reply> | Reply;
 };
 
+/** What the compiler asks of a route of an audited service: a read, or a rule for the entry of each call. */
+type AuditOf<Audited> = Audited extends true
+  ? { readonly method: 'GET' } | { readonly method: Exclude<Method, 'GET'>; readonly audit: AuditRule }
+  : unknown;
+
 /**
  * Gives a service its `defineRoute`, with its own services and principals:
  * `export const defineRoute = routeFactory<Services, Principal>();`
+ * With `Audited` true, a route that writes does not compile without its `audit`.
  */
-export function routeFactory<Services, Principal extends Caller>() {
+export function routeFactory<Services, Principal extends Caller, Audited extends boolean = false>() {
   return function defineRoute<
     const Responses extends ResponseSpecs,
     const Rule extends AccessRule,
@@ -239,7 +260,8 @@ export function routeFactory<Services, Principal extends Caller>() {
     Body extends z.ZodType | 'stream' | undefined = undefined,
     const Result extends ReplyOf<NoInfer<Responses>> = ReplyOf<NoInfer<Responses>>,
   >(
-    spec: RouteSpec<Params, Query, Headers, Body, Responses, Rule, Principal, Services, Result>,
+    spec: RouteSpec<Params, Query, Headers, Body, Responses, Rule, Principal, Services, Result> &
+      AuditOf<Audited>,
   ): Route<Services> {
     // The only place that drops the schemas' types: the guard calls the handler with the parsed values.
     return Object.freeze(spec) as unknown as Route<Services>;

@@ -9,6 +9,7 @@ import { checkout, isProgram, programName } from './prepare/places.mjs';
 import { postgresPrograms } from './prepare/postgres.mjs';
 import { PlainError, say } from './prepare/progress.mjs';
 import { serverProgram } from './prepare/servers.mjs';
+import { dataFolder, markStarting, waitForStart } from './prepare/starting.mjs';
 
 const LEAST_NODE_MAJOR = 24;
 const PREPARES_ONLY = new Set(['prepare', 'console']);
@@ -17,9 +18,9 @@ const USAGE = `Usage: node local/bootstrap.mjs <command> [arguments]
   start                  the whole platform on this machine
   demo                   a recording from upload to dashboard, against a running start
   test [arguments]       types, lint and tests; arguments go to vitest
-  stack --data-dir DIR   the three servers alone, for tests that share them (TEST_STACK_DIR=DIR)
-  prepare                only get everything ready
-  console                only build the web console, when it changed
+  stack --data-dir DIR   only the three servers, for tests that share them (TEST_STACK_DIR=DIR)
+  prepare                only install and build
+  console                only build the web console, if it changed
   <file.ts> [arguments]  any other script of the checkout`;
 
 const SCRIPTS = {
@@ -37,7 +38,7 @@ function nodeProgram() {
   if (isProgram(bundled)) return bundled;
   if (Number(process.versions.node.split('.')[0]) >= LEAST_NODE_MAJOR) return process.execPath;
   throw new PlainError(
-    `The packages bring no Node ${LEAST_NODE_MAJOR} for ${process.platform} ${process.arch}, and this is Node ` +
+    `The packages include no Node ${LEAST_NODE_MAJOR} for ${process.platform} ${process.arch}, and this is Node ` +
       `${process.versions.node}. Install Node ${LEAST_NODE_MAJOR} or newer and start again.`,
   );
 }
@@ -62,7 +63,7 @@ function scriptFile(command) {
   const file = Object.hasOwn(SCRIPTS, command) ? SCRIPTS[command] : command;
   const path = resolve(checkout, file);
   if (!path.endsWith('.ts') || !existsSync(path))
-    throw new PlainError(`There is no command "${command}".\n${USAGE}`);
+    throw new PlainError(`Unknown command "${command}".\n${USAGE}`);
   return path;
 }
 
@@ -107,6 +108,8 @@ async function main([command, ...args]) {
   // Asked by the TypeScript (local/programs.ts): where the servers are, as JSON.
   if (command === 'servers') return process.stdout.write(`${JSON.stringify(await prepareServers(args))}\n`);
   const script = PREPARES_ONLY.has(command) ? undefined : scriptFile(command);
+  if (command === 'start') markStarting(dataFolder());
+  if (command === 'demo') await waitForStart(dataFolder());
   await installPackages();
   if (NEEDS_CONSOLE.has(command)) await buildConsole(nodeProgram());
   if (NEEDS_SERVERS.has(command)) await prepareServers(replacedBySettings());

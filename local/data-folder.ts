@@ -72,14 +72,12 @@ export function lockDataFolder(dataDir: string): () => void {
     const holder = readIdentity(file);
     if (holder !== undefined && isAlive(holder))
       throw new PlainError(
-        `The data in ${dataDir} are in use by another start (process ${holder.pid}). ` +
-          'Stop that one first, or choose another folder by DATA_DIR.',
+        `The data folder ${dataDir} is in use by another start (process ${holder.pid}). ` +
+          'Stop it first, or choose another folder with DATA_DIR.',
       );
     removeDeadLock(file);
   }
-  throw new PlainError(
-    `The lock of ${dataDir} could not be taken; another start is taking it at this moment.`,
-  );
+  throw new PlainError(`The data folder ${dataDir} could not be locked; another start is locking it.`);
 }
 
 /**
@@ -115,7 +113,7 @@ export async function endOrphans(dataDir: string, log: (line: string) => void): 
   const notes = readdirSync(folder).filter((name) => name.endsWith('.pid'));
   const ended = await Promise.all(notes.map((name) => endOrphan(join(folder, name))));
   for (const name of ended.filter((name) => name !== undefined))
-    log(`${name} of an earlier start was still running; it has been stopped.`);
+    log(`${name} of an earlier start was still running and has been stopped.`);
 }
 
 /** Reads the keys of this folder, or makes them at its first start. */
@@ -124,8 +122,8 @@ export function readOrMakeKeys(dataDir: string): Keys {
   if (!existsSync(file)) {
     if (existsSync(join(dataDir, 'postgres.json')) || existsSync(join(dataDir, 'objects')))
       throw new PlainError(
-        `${file} is missing although data stand beside it; they cannot be read without it. ` +
-          'Put the file back, or choose another folder by DATA_DIR.',
+        `${file} is missing, and the data in its folder cannot be read without it. ` +
+          'Restore the file, or choose another folder with DATA_DIR.',
       );
     const made = Object.fromEntries(KEY_NAMES.map((name) => [name, randomKey()]));
     made.s3AccessKeyId = randomBytes(10).toString('hex');
@@ -154,7 +152,7 @@ function parseKeys(file: string): Keys {
   for (const name of KEY_NAMES) {
     if (typeof value[name] !== 'string' || value[name] === '')
       throw new PlainError(
-        `${file} holds no "${name}". Put the right file back, or choose another folder by DATA_DIR.`,
+        `${file} has no "${name}". Restore the right file, or choose another folder with DATA_DIR.`,
       );
   }
   return value as unknown as Keys;
@@ -165,7 +163,7 @@ function parseJson(file: string): Record<string, unknown> {
     return JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
   } catch {
     throw new PlainError(
-      `${file} cannot be read as JSON. Put the right file back, or choose another folder by DATA_DIR.`,
+      `${file} is not JSON. Restore the right file, or choose another folder with DATA_DIR.`,
     );
   }
 }

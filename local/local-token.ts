@@ -12,12 +12,13 @@ import { isAlive, readIdentity } from './process-identity.ts';
 
 async function main(dataDir: string): Promise<void> {
   const holder = readIdentity(join(dataDir, 'lock'));
-  if (holder === undefined || !isAlive(holder)) throw new Error('Nothing runs on this data folder.');
+  if (holder === undefined || !isAlive(holder))
+    throw new Error('No platform is running with this data folder.');
   const { postgresPassword, tokenKey } = readKeys(dataDir);
   const { postgres } = rememberedPorts(dataDir);
   const superuserUrl = `postgresql://${POSTGRES_USER}:${postgresPassword}@127.0.0.1:${postgres}/${POSTGRES_DATABASE}`;
   const made = await makeLocalToken(roleAddresses(superuserUrl).application, tokenKey);
-  if (made === null) throw new Error('There is no Administrator who may sign in.');
+  if (made === null) throw new Error('There is no active Administrator.');
   process.stdout.write(`${JSON.stringify(made)}\n`);
 }
 

@@ -86,7 +86,7 @@ export async function ensureBucket(access: ObjectStoreAccess): Promise<void> {
     const { name, message } = error as Error;
     if (name === 'BucketAlreadyOwnedByYou') return;
     throw new PlainError(
-      `The bucket "${access.bucket}" at ${access.endpoint} can be neither reached nor made: ${name}: ${message}`,
+      `The bucket "${access.bucket}" at ${access.endpoint} can be neither reached nor created: ${name}: ${message}`,
     );
   } finally {
     client.destroy();

@@ -11,5 +11,5 @@ export function onEnd(stop: (why: string) => void): void {
     stop(why);
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => once(signal));
-  if (process.channel != null) process.on('disconnect', () => once('the command that started it is gone'));
+  if (process.channel != null) process.on('disconnect', () => once('the command that started it has ended'));
 }

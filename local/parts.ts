@@ -111,6 +111,6 @@ async function choosePort(options: PartOptions, name: PortName, attempt: number)
 async function namedPort(name: PortName, port: number): Promise<number> {
   if (await isPortFree(port)) return port;
   throw new PlainError(
-    `${PORT_NAMES[name]}: port ${port} is in use by another program. Choose another, or leave it out.`,
+    `${PORT_NAMES[name]}: port ${port} is in use by another program. Choose another, or remove the variable.`,
   );
 }

@@ -175,7 +175,7 @@ async function makeDatabaseFolder(options: PostgresOptions, folder: string): Pro
     );
   } catch (error) {
     const text = (error as { stderr?: string }).stderr?.trim() ?? String(error);
-    throw new PlainError(`PostgreSQL could not make its database folder ${partial}:\n${text}`);
+    throw new PlainError(`PostgreSQL could not create its database folder ${partial}:\n${text}`);
   } finally {
     rmSync(passwordFile, { force: true });
   }
@@ -194,7 +194,7 @@ async function endEarlierServer(data: string, log: (line: string) => void): Prom
   if (!Number.isInteger(pid) || pid <= 0 || !existsSync(`/proc/${pid}`)) return;
   if (runsProgram(pid, 'postgres', data)) {
     await endProcess(identityOf(pid), 'SIGINT', 20);
-    log(`PostgreSQL of an earlier start was still running (process ${pid}); it has been stopped.`);
+    log(`PostgreSQL of an earlier start was still running (process ${pid}) and has been stopped.`);
     return;
   }
   await Promise.all(backendsOn(data).map((backend) => endProcess(identityOf(backend), 'SIGQUIT', 5)));

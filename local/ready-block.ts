@@ -31,6 +31,6 @@ export function readyBlock(facts: ReadyFacts): string {
 
 function listening(host: string): string {
   return isLoopback(host)
-    ? `${host}: this machine alone reaches it; for others: HOST=0.0.0.0 npm start`
-    : `${host}: plain HTTP, for all who reach it; passwords and tokens cross the network as they are`;
+    ? `${host}: only this machine can connect; to allow others: HOST=0.0.0.0 npm start`
+    : `${host}: plain HTTP, open to the network; passwords and tokens are sent unencrypted`;
 }

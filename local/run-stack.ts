@@ -14,7 +14,7 @@ const ENVIRONMENT_FILE = 'environment.json';
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { 'data-dir': { type: 'string' } } });
   const given = values['data-dir'];
-  if (given === undefined) throw new PlainError('Name the folder for its data: stack --data-dir DIR');
+  if (given === undefined) throw new PlainError('Usage: stack --data-dir DIR');
   const dataDir = resolve(given);
   const file = join(dataDir, ENVIRONMENT_FILE);
   const stack = await startStack({

@@ -31,7 +31,7 @@ async function main(args: string[]): Promise<number> {
     ]),
     check('Console', [join(checkout, 'local/bootstrap.mjs'), 'console']),
     check('Lint and format', [join(modules, '@biomejs/biome/bin/biome'), 'check', checkout]),
-    check('Files and exports that nothing uses', [join(modules, 'knip/bin/knip.js'), '--no-progress']),
+    check('Unused files and exports', [join(modules, 'knip/bin/knip.js'), '--no-progress']),
   ]);
   const suite = await runSuite(args);
   const failed = checks.filter((isGood) => !isGood).length + suite.failed;

@@ -63,7 +63,7 @@ async function modulesOf(program: string): Promise<{ server: NamedModule; module
   }
   const goVersion = /: go(\S+)/.exec(head)?.[1];
   if (server === undefined || goVersion === undefined)
-    throw new PlainError(`${program} does not tell what it was built of.`);
+    throw new PlainError(`${program} has no build information.`);
   return { server, modules: [...modules, { name: standardLibrary, version: goVersion }] };
 }
 
@@ -96,7 +96,7 @@ async function go(args: string[], cwd: string, isPartEnough = false, input = '')
   } catch (error) {
     const { code, stdout = '', stderr = '' } = error as { code?: unknown; stdout?: string; stderr?: string };
     if (code === 'ENOENT')
-      throw new PlainError('Go 1.26 or newer is needed to tell what the servers are made of.');
+      throw new PlainError('Go 1.26 or newer is required to list the modules of the servers.');
     if (isPartEnough && stdout !== '') return stdout;
     throw new PlainError(`go ${args.slice(0, 3).join(' ')} failed: ${stderr.trim()}`);
   }

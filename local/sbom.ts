@@ -109,6 +109,7 @@ const permissive = new Set([
 export const licenceExceptions: Readonly<Record<string, string>> = {
   'axe-core': 'MPL-2.0: looks over the console in tests; unchanged, and not passed on.',
   'caniuse-lite': 'CC-BY-4.0: a table of browsers, read by a build tool and not passed on.',
+  'combine-errors': 'Names no licence in its package; its Readme has the MIT licence.',
   lightningcss: 'MPL-2.0: writes the style sheets of the console; unchanged, and not passed on.',
   unionfs: 'Names no licence in its package; its LICENSE file is the Unlicense.',
 };

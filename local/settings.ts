@@ -21,32 +21,32 @@ export const startSettings = z.object({
   /** Port of the console and the API. */
   PORT: port.default(8080),
   /**
-   * Address to listen on, over plain HTTP. 127.0.0.1: this machine alone reaches it; 0.0.0.0: every address of the
+   * Address to listen on, over plain HTTP. 127.0.0.1: only this machine can connect; 0.0.0.0: every address of the
    * machine.
    */
   HOST: z.string().default('127.0.0.1'),
-  /** Where everything is kept; relative to the folder the command is given in. */
+  /** Data folder; relative to the current folder. */
   DATA_DIR: z.string().default(resolve(checkout, '.data')),
-  /** The first administrator's password; without it one is made and shown once. */
+  /** Password of the first Administrator; absent: a random one, printed once. */
   ADMIN_PASSWORD: z
     .string()
     .min(12, 'must have at least 12 characters')
     .max(256)
     .optional()
     .meta({ secret: true }),
-  /** The address by which people reach the platform. */
+  /** Public address of the platform. */
   PUBLIC_URL: z.url({ protocol: /^https?$/, error: 'must be an address with http or https' }).optional(),
-  /** Where data are put for a short time while they are worked on. */
+  /** Folder for temporary files. */
   TEMP_DIR: z.string().optional(),
-  /** Where the modules of deployed runners lie; relative to the folder the command is given in. */
-  SDK_RUNNERS_DIR: z.string().refine(isFolder, 'must be a folder that is there').optional(),
-  /** Port of the embedded PostgreSQL; absent: a free one, kept from then on. */
+  /** Folder of the deployed runners' modules; relative to the current folder. */
+  SDK_RUNNERS_DIR: z.string().refine(isFolder, 'must be an existing folder').optional(),
+  /** Port of the embedded PostgreSQL; absent: a free one, reused from then on. */
   POSTGRES_PORT: port.optional(),
-  /** Port of the embedded Temporal; absent: a free one, kept from then on. */
+  /** Port of the embedded Temporal; absent: a free one, reused from then on. */
   TEMPORAL_PORT: port.optional(),
-  /** Port of the embedded Temporal UI; absent: a free one, kept from then on. */
+  /** Port of the embedded Temporal UI; absent: a free one, reused from then on. */
   TEMPORAL_UI_PORT: port.optional(),
-  /** Port of the embedded S3 gateway; absent: a free one, kept from then on. */
+  /** Port of the embedded S3 gateway; absent: a free one, reused from then on. */
   S3_PORT: port.optional(),
 });
 
@@ -63,24 +63,24 @@ export const temporalSettings = z.object({
     .string()
     .regex(/^[^\s:/]+:\d{1,5}$|^\[[0-9a-fA-F:]+\]:\d{1,5}$/, 'must be host:port')
     .optional(),
-  /** Where its UI is, for links to it. */
+  /** Address of its UI, for links. */
   TEMPORAL_UI_URL: z.url({ protocol: /^https?$/, error: 'must be an address with http or https' }).optional(),
 });
 
 const embeddedStore = z.object({});
 export const ownStore = withKeyPair(
   z.object({
-    /** An object store of your own. The next five say more of it, and mean nothing without it. */
+    /** An object store of your own. The next five variables apply to it only. */
     S3_ENDPOINT: z.url({ protocol: /^https?$/, error: 'must be an address with http or https' }),
     /** Region of that store. */
     S3_REGION: z.string().default(DEFAULT_REGION),
-    /** Bucket in that store; it must be there. */
+    /** Bucket in that store; it must exist. */
     S3_BUCKET: z.string().default(DEFAULT_BUCKET),
-    /** Key of that store. Without it and its secret, Amazon's own ways to credentials are tried in turn. */
+    /** Key of that store. Without key and secret, the default AWS credential chain applies. */
     S3_ACCESS_KEY_ID: z.string().optional().meta({ secret: true }),
     /** Secret of that key. */
     S3_SECRET_ACCESS_KEY: z.string().optional().meta({ secret: true }),
-    /** `true`: the bucket stands in the path; `false`: in the host name. */
+    /** `true`: the bucket is part of the path; `false`: part of the host name. */
     S3_FORCE_PATH_STYLE: z.string().default('true'),
   }),
 );

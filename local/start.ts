@@ -41,7 +41,7 @@ async function main(): Promise<void> {
     say('\nStopping ...');
     void end(0);
   });
-  process.on('exit', () => isEnding && say(`Stopped. The data stay in ${settings.dataDir}.`));
+  process.on('exit', () => isEnding && say(`Stopped. The data remain in ${settings.dataDir}.`));
   try {
     await platform.start();
   } catch (error) {
@@ -75,7 +75,7 @@ class Platform {
     });
     const stack = await this.#unlessStopped(this.#stack);
     const environment = this.#environment(stack);
-    say('Bringing the database up to date ...');
+    say('Migrating the database ...');
     const administrator = await this.#unlessStopped(
       migrate(
         this.#asOwner(environment, stack),
@@ -175,14 +175,14 @@ function withOwn(made: Record<string, string>, given: NodeJS.ProcessEnv): Record
 function firstSignIn({ username, password }: FirstAdministrator): string {
   return password === undefined
     ? `${username}, with the password of ADMIN_PASSWORD`
-    : `${username} / ${password}  (shown this once)`;
+    : `${username} / ${password}  (shown once)`;
 }
 
 async function requirePort(port: number, host: string): Promise<void> {
   if (await isPortFree(port, host)) return;
   if (!(await isPortFree(0, host))) {
     throw new PlainError(
-      `HOST: this machine cannot listen on ${host}. Name one of its addresses, or leave it out.`,
+      `HOST: cannot listen on ${host}. Use an address of this machine, or remove the variable.`,
     );
   }
   throw new PlainError(

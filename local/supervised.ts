@@ -125,7 +125,7 @@ export class Supervised {
     closeSync(log);
     this.#child = child;
     const began = Date.now();
-    child.on('error', () => this.#ended(child, 'it could not be run', began));
+    child.on('error', () => this.#ended(child, 'it could not be started', began));
     child.on('exit', (code, signal) => this.#ended(child, signal ?? `code ${code}`, began));
     if (child.pid === undefined) return;
     writeChildNote(plan.pidFile, child.pid, noteOf(plan));
@@ -145,7 +145,7 @@ export class Supervised {
       if (this.#served !== child || answer !== false) brokenSince = undefined;
       else brokenSince ??= Date.now();
       if (brokenSince !== undefined && Date.now() - brokenSince > brokenSeconds! * 1_000) {
-        log(`${name} answers and does not serve; it is killed.`);
+        log(`${name} accepts connections but does not respond; it is killed.`);
         child.kill('SIGKILL');
         return;
       }
@@ -163,7 +163,7 @@ export class Supervised {
     const wait = Math.min(this.#waitMilliseconds, longest);
     this.#waitMilliseconds = Math.min(wait * 2, longest);
     const { name, logFile, log } = this.#plan;
-    log(`${name} ended (${how}, see ${logFile}); starting it again in ${wait / 1000} s.`);
+    log(`${name} ended (${how}, see ${logFile}); restarting in ${wait / 1000} s.`);
     this.#restartTimer = setTimeout(() => {
       if (this.#wanted && this.#child === undefined) this.#spawn();
     }, wait);

@@ -44,7 +44,7 @@ try {
 }
 process.exit(0);
 
-/** Writes one line of JSON. A host that is gone receives nothing. */
+/** Writes one line of JSON; it is lost when the host is gone. */
 function report(kind: 'loaded' | 'ready' | 'failed', message = ''): void {
   try {
     writeSync(hostLine, `${JSON.stringify({ kind, message: message.slice(0, messageCharacters) })}\n`);
@@ -53,7 +53,7 @@ function report(kind: 'loaded' | 'ready' | 'failed', message = ''): void {
   }
 }
 
-/** In a thread of its own: a runner that computes without a pause must not outlive its host either. */
+/** In a separate thread, because a runner that computes without a pause must not outlive its host. */
 function watchHost(): void {
   const watch = new Worker(new URL('./deployed-watch.ts', import.meta.url), {
     name: 'host',

@@ -44,6 +44,7 @@ function compiledPackage(): object {
     ...own,
     exports: {
       '.': { types: './sdk/index.d.ts', default: './sdk/index.js' },
+      './testing': { types: './sdk/testing.d.ts', default: './sdk/testing.js' },
       './package.json': './package.json',
     },
     bin: { 'sdp-runner': './sdk/main.js' },

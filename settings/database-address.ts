@@ -7,8 +7,8 @@ import {
 } from '../domain/network/database-address.ts';
 
 const tls =
-  'TLS is chosen by `?sslmode=` (`verify-full` checks the server, `require` only encrypts) with `&sslrootcert=` for an ' +
-  'authority of your own, and `&sslcert=` with `&sslkey=` where the server asks for them.';
+  '`?sslmode=` selects TLS (`verify-full` verifies the server, `require` only encrypts), `&sslrootcert=` names an ' +
+  'authority of your own, `&sslcert=` and `&sslkey=` a client certificate.';
 
 /** @param what which database it is, as the beginning of a sentence */
 export function databaseAddress(what: string) {

@@ -25,8 +25,8 @@ function readSecretFile(path: string): string {
   } catch (error) {
     const { code = '', message } = error as NodeJS.ErrnoException;
     const reasons: Record<string, string> = {
-      ENOENT: 'there is no such file',
-      EACCES: 'this user may not read it',
+      ENOENT: 'the file does not exist',
+      EACCES: 'permission denied',
       EISDIR: 'it is a folder',
     };
     throw new Error(`${path} cannot be read: ${reasons[code] ?? (code || message)}.`);

@@ -6,7 +6,7 @@ const registers = [registry];
 
 const httpSeconds = new Histogram({
   name: 'sdp_http_request_seconds',
-  help: 'From the head of a request to the end of its answer, by route; a claim includes its wait.',
+  help: 'Duration of requests by route, from the head of the request to the end of the response; a claim includes its wait.',
   labelNames: ['method', 'route', 'status'] as const,
   buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
   registers,
@@ -14,14 +14,14 @@ const httpSeconds = new Histogram({
 
 const uploadBytes = new Counter({
   name: 'sdp_upload_bytes_total',
-  help: 'Bytes that were received and stored.',
+  help: 'Bytes received and stored.',
   labelNames: ['kind'] as const,
   registers,
 });
 
 const uploadSeconds = new Histogram({
   name: 'sdp_upload_seconds',
-  help: 'From the first byte asked for to the object stored or given up.',
+  help: 'Duration from the first requested byte until the object is stored or abandoned.',
   labelNames: ['kind', 'result'] as const,
   buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800],
   registers,
@@ -29,7 +29,7 @@ const uploadSeconds = new Histogram({
 
 const claimSeconds = new Histogram({
   name: 'sdp_claim_latency_seconds',
-  help: 'From when an attempt could first be claimed to when a runner or worker held it.',
+  help: 'Duration from the time an attempt can be claimed until a runner or worker holds it.',
   labelNames: ['template'] as const,
   buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1800],
   registers,
@@ -37,34 +37,37 @@ const claimSeconds = new Histogram({
 
 const leasesLost = new Counter({
   name: 'sdp_leases_lost_total',
-  help: 'Claims that were used and ended without an outcome: lease over, or given up by another claim.',
+  help: 'Used claims that ended without an outcome: the lease expired, or another claim of the instance released it.',
   labelNames: ['template'] as const,
   registers,
 });
 
 const runsEnded = new Counter({
   name: 'sdp_runs_ended_total',
-  help: 'Runs that ended for good, by outcome.',
+  help: 'Ended runs by outcome.',
   labelNames: ['template', 'outcome'] as const,
   registers,
 });
 
 const attemptsFailed = new Counter({
   name: 'sdp_attempts_failed_total',
-  help: 'Attempts that failed or were lost, also those that are tried again, by category.',
+  help: 'Failed and lost attempts by category, including those that are retried.',
   labelNames: ['template', 'category'] as const,
   registers,
 });
 
 const temporalCalls = new Counter({
   name: 'sdp_temporal_calls_total',
-  help: 'Calls to Temporal after commits; skipped: left to the healer because Temporal does not answer.',
+  help: 'Calls to Temporal after commits; skipped: left to the healer because Temporal is unavailable.',
   labelNames: ['result'] as const,
   registers,
 });
 
-/** `upload`: by a person or device; `ingest`: at a managed ingest; `output`, `part`: by a runner. */
-export type UploadKind = 'upload' | 'ingest' | 'output' | 'part';
+/**
+ * `upload`: by a person or device; `ingest`: at a managed ingest; `output`, `part`: by a runner; `piece`: of a resumable
+ * upload.
+ */
+export type UploadKind = 'upload' | 'ingest' | 'output' | 'part' | 'piece';
 
 export type CallResult = 'ok' | 'failed' | 'skipped';
 
@@ -139,15 +142,15 @@ poolGauge(
 );
 poolGauge(
   'sdp_pool_connections_used',
-  'Database connections at work now.',
+  'Database connections in use.',
   (pool) => pool.totalCount - pool.idleCount,
 );
-poolGauge('sdp_pool_connections_idle', 'Open database connections at rest.', (pool) => pool.idleCount);
-poolGauge('sdp_pool_waiting', 'Callers that wait for a database connection.', (pool) => pool.waitingCount);
+poolGauge('sdp_pool_connections_idle', 'Idle open database connections.', (pool) => pool.idleCount);
+poolGauge('sdp_pool_waiting', 'Callers waiting for a database connection.', (pool) => pool.waitingCount);
 
 const processInfo = new Gauge({
   name: 'sdp_process_info',
-  help: 'Always 1; tells which of the platform’s processes this is, and its version.',
+  help: 'Always 1; its labels have the name and version of this process.',
   labelNames: ['process', 'version'] as const,
   registers,
 });

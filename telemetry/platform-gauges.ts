@@ -142,49 +142,49 @@ function queueGauge(name: string, help: string, value: (queue: QueueOf) => numbe
 
 queueGauge(
   'sdp_queue_tasks',
-  'Tasks that could be claimed now, by node template.',
+  'Tasks that can be claimed now, by node template.',
   (queue) => queue.tasks,
   (one, other) => one! + other!,
 );
 queueGauge(
   'sdp_queue_oldest_seconds',
-  'How long the task that is claimed next could have been claimed, by node template.',
+  'Age of the oldest task that can be claimed, by node template.',
   (queue) => queue.oldestSeconds,
   Math.max,
 );
 gauge(
   'sdp_sessions_wanted',
-  'Sessions with a change that their workflow has not looked at.',
+  'Sessions with a change that their workflow has not reconciled.',
   (source) => source.state?.sessionsWanted,
 );
 gauge(
   'sdp_sessions_wanted_oldest_seconds',
-  'How long the longest of them has waited for that look.',
+  'Longest wait of these sessions.',
   (source) => source.state?.wantedOldestSeconds,
 );
 gauge(
   'sdp_uploads_queued',
-  'Uploads of projects with queued ingestion that are not published yet.',
+  'Queued uploads that are not published yet.',
   (source) => source.state?.uploadsQueued,
 );
 gauge(
   'sdp_uploads_queued_oldest_seconds',
-  'How long the oldest of them has waited.',
+  'Age of the oldest queued upload.',
   (source) => source.state?.uploadsOldestSeconds,
 );
-gauge('sdp_claims_waiting', 'Claims of runners that wait for a task at this process.', (source) =>
+gauge('sdp_claims_waiting', 'Claims of runners waiting for a task at this process.', (source) =>
   source.claimsWaiting(),
 );
 gauge(
   'sdp_scrape_database_up',
-  '1 when the database told the gauges of this scrape in time, 0 when they are left out.',
+  '1 when the database answered in time for the gauges of this scrape, 0 when they are missing.',
   (source) => (source.state === undefined ? 0 : 1),
 );
-gauge('sdp_scrape_database_seconds', 'How long that took.', (source) => source.stateSeconds);
+gauge('sdp_scrape_database_seconds', 'Duration of that database query.', (source) => source.stateSeconds);
 
 new Gauge({
   name: 'sdp_part_up',
-  help: 'Whether a part answers this process within two seconds: database, storage, temporal.',
+  help: '1 when a part answers this process within two seconds: database, storage, temporal.',
   labelNames: ['part'] as const,
   registers,
   collect() {

@@ -9,12 +9,12 @@ export const telemetrySettings = z.object({
     .max(65_535, 'must be a port')
     .optional()
     .describe(
-      'Port of `/metrics` of this process, for whoever reaches it; 0 picks a free one; absent: none.',
+      'Port of `/metrics` of this process, without authentication; 0 picks a free one; absent: none.',
     ),
   METRICS_HOST: z
     .string()
     .default('127.0.0.1')
-    .describe('Address on which `/metrics` is served; 0.0.0.0 for all of IPv4.'),
+    .describe('Address of `/metrics`; 0.0.0.0: all IPv4 addresses.'),
 });
 
 export type TelemetrySettings = z.output<typeof telemetrySettings>;

@@ -94,7 +94,7 @@ function samplerOf(
   const isParentBased = asked.startsWith('parentbased_');
   const root = roots[isParentBased ? asked.slice('parentbased_'.length) : asked];
   if (root === undefined) {
-    log.warn({ sampler: asked }, 'OTEL_TRACES_SAMPLER is not known here: every trace is kept');
+    log.warn({ sampler: asked }, 'OTEL_TRACES_SAMPLER has an unknown value: every trace is kept');
     return new sdk.ParentBasedSampler({ root: new sdk.AlwaysOnSampler() });
   }
   return isParentBased ? new sdk.ParentBasedSampler({ root: root() }) : root();

@@ -33,14 +33,14 @@ export function endOnUnexpected(log: FatalLog, stop: () => Promise<unknown>, gra
     process.exitCode = 1;
     setTimeout(
       () => {
-        report(new Error('It did not end in time.'), 'the process is ended at once');
+        report(new Error('It did not end in time.'), 'the process exits at once');
         process.exit(1);
       },
       (graceSeconds + closingSeconds) * 1000,
     ).unref();
     Promise.resolve()
       .then(stop)
-      .catch((failure: unknown) => report(failure, 'the process could not end in order'))
+      .catch((failure: unknown) => report(failure, 'the process could not stop gracefully'))
       .finally(() => process.exit(1));
   };
   // Rejections have a listener of their own: a library that listens for them would hide them from the other one.

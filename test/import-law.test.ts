@@ -6,14 +6,14 @@ import { expect, test } from 'vitest';
 const checkout = fileURLToPath(new URL('../', import.meta.url));
 
 /**
- * Who may import whom: each folder with what it may import of ours beside itself. An entry is a folder or a file
+ * The import law: each folder with the other folders that it may import. An entry is a folder or a file
  * without its ending; `types:` in front of it allows types alone.
  */
 const LAW: Record<string, readonly string[]> = {
   domain: [],
-  // What every process tells of itself, for whoever measures or traces its work.
+  // The telemetry of every process.
   telemetry: [],
-  // Reads variables and the files that they name: for the beginnings of processes.
+  // Reads variables and the files that they name: for the start of processes.
   settings: ['domain'],
   store: ['telemetry', 'domain', 'settings'],
   http: ['domain', 'telemetry'],
@@ -27,6 +27,7 @@ const LAW: Record<string, readonly string[]> = {
     'domain/errors',
     'domain/examples',
     'domain/limits',
+    'domain/network/lost-clients',
     'domain/redact',
     'domain/access',
     'domain/settings',
@@ -47,7 +48,7 @@ const LAW: Record<string, readonly string[]> = {
   ],
   workflows: ['domain', 'types:activities'],
   worker: ['telemetry', 'activities', 'workflows', 'store', 'domain', 'settings'],
-  // What speaks to the platform over HTTP, and knows nothing but the interface.
+  // Clients of the platform over HTTP, which know only the interface.
   client: [],
   sdk: ['client'],
   cli: ['client'],

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { checkout } from '../local/settings.ts';
 
-/** What earlier names said, and the word for it. */
+/** Words in earlier names, and their replacements. */
 const replaced: ReadonlyArray<readonly [RegExp, string]> = [
   [/^(look|looks|looked)(?!up)[A-Z]|(?:[a-z]|^)Look(?!up|Up)([A-Z]|$|s$)/, 'reconcile, read, check'],
   [/^beat(s|ing)?([A-Z]|$)|[a-z]Beat(s|$|[A-Z])/, 'heartbeat'],

@@ -15,8 +15,15 @@ import {
   acquireUncheckedSessions,
   acquireUncheckedWindows,
 } from '../store/sessions/forgotten-sessions.ts';
+import { acquireForgottenWebhooks } from '../store/webhooks/deliveries.ts';
 import type { WorkflowClient } from '../workflows/client.ts';
-import { queueTarget, sessionTarget, type WorkflowTarget, windowTarget } from '../workflows/targets.ts';
+import {
+  queueTarget,
+  sessionTarget,
+  type WorkflowTarget,
+  webhookTarget,
+  windowTarget,
+} from '../workflows/targets.ts';
 
 /** Signalling the same workflow more often would only keep a failing one from ever counting its failures. */
 const againSeconds = 10;
@@ -86,6 +93,17 @@ const kinds: readonly Healed[] = [
       }));
     },
   },
+  {
+    name: 'a webhook',
+    pagesPerRound: 1,
+    async late(database) {
+      const webhooks = await acquireForgottenWebhooks(database, { dueSeconds: 2, againSeconds }, perPage);
+      return webhooks.map(({ webhookId, lateForSeconds }) => ({
+        target: webhookTarget(webhookId),
+        lateForSeconds,
+      }));
+    },
+  },
 ];
 
 interface Parts {
@@ -117,8 +135,8 @@ async function healKind(parts: Parts, { name, late, unchecked, pagesPerRound }: 
     await healEach(parts, found, idsOf, async ({ target, lateForSeconds }) => {
       if (lateForSeconds > failingForSeconds && (await workflows.health(target)) === 'failing') {
         // The next wake restarts it, which is safe because it holds no state.
-        await workflows.terminate(target, 'Its workflow task fails; it starts anew.');
-        log.warn({ ...target.input }, `${name} workflow could not go on and starts anew`);
+        await workflows.terminate(target, 'Restarted: its workflow task fails.');
+        log.warn({ ...target.input }, `${name} workflow could not continue and is restarted`);
       }
       await workflows.wake(target);
     });
@@ -148,7 +166,7 @@ async function healEach<T>(
     try {
       await heal(thing);
     } catch (error) {
-      log.warn({ ...idsOf(thing), err: error }, 'not healed; it is tried again');
+      log.warn({ ...idsOf(thing), err: error }, 'not healed; will be retried');
       await workflows.ping();
     }
   }

@@ -19,7 +19,7 @@ export function startLeaseLoop(database: Database, log: Logger): Loop {
     const claims = await endOverdueClaims(database, claimsPerRound, Math.random);
     for (const { sessionId, ended } of claims.slice(0, loggedPerRound)) {
       const [{ runId, attempt, outcome } = {}] = ended;
-      log.info({ sessionId, runId, attempt, outcome }, 'ended a claim whose lease or time was over');
+      log.info({ sessionId, runId, attempt, outcome }, 'ended a claim whose lease or time limit expired');
     }
     if (claims.length > loggedPerRound) log.info({ claims: claims.length }, 'ended more such claims');
   });

@@ -39,6 +39,7 @@ import { startSweeper } from './sweeper.ts';
 import { temporalTelemetry } from './telemetry.ts';
 import { connectTemporal, ensureNamespace } from './temporal.ts';
 import { traceActivities } from './trace-activities.ts';
+import { createWebhookWorker, startWebhookLoops } from './webhooks.ts';
 
 const settingsParts = {
   database: databaseSettings,
@@ -97,22 +98,29 @@ export async function startWorker(
   const connection = await connectTemporal(settings.temporal, log, stopping.signal);
   const namespace = settings.temporal.TEMPORAL_NAMESPACE;
   if (!(await ensureNamespace(connection, namespace))) {
-    log.warn({ namespace, searchAttributes }, 'Temporal lets us make neither; they must be there');
+    log.warn({ namespace, searchAttributes }, 'Temporal refuses to create them; they must exist');
   }
-  const worker = await createWorker(parts, connection, queue, stopping.signal);
+  const taskWorkers = [await createWorker(parts, connection, queue, stopping.signal)];
+  if (queue === 'workflows') taskWorkers.push(await webhookWorkerOf(parts, connection));
   const loops = queue === 'workflows' ? startLoops(parts, connection) : [];
-  const ended = worker.run().finally(async () => {
+  // One that fails ends the others, and with them the process.
+  const shutdown = () => {
+    for (const worker of taskWorkers) if (worker.getState() === 'RUNNING') worker.shutdown();
+  };
+  const running = taskWorkers.map((worker) => worker.run().finally(shutdown));
+  const ended = Promise.allSettled(running).then(async () => {
     await Promise.all(loops.map((loop) => loop.stop()));
     await workflows.close();
     objects.close();
     await connection.close();
     await database.close();
+    await Promise.all(running);
   });
   return {
     ended,
     async stop() {
       stopping.abort();
-      if (worker.getState() === 'RUNNING') worker.shutdown();
+      shutdown();
       await ended;
     },
   };
@@ -171,18 +179,27 @@ async function createWorker(
   });
 }
 
+function webhookWorkerOf(parts: Process, connection: Awaited<ReturnType<typeof connectTemporal>>) {
+  const { temporal, worker } = parts.settings;
+  const [namespace, taskQueue] = [temporal.TEMPORAL_NAMESPACE, temporal.TEMPORAL_TASK_QUEUE];
+  const settings = { namespace, taskQueue, allowlist: worker.WEBHOOK_ALLOWLIST };
+  return createWebhookWorker(parts, parts.objects.secrets, settings, connection);
+}
+
 function diskOf({ BUILTIN_TEMP_MB, BUILTIN_TEMP_RESERVE_MB, BUILTIN_UNPACK_RATIO }: WorkerSettings) {
   const [budgetBytes, reserveBytes] = [BUILTIN_TEMP_MB * 1024 ** 2, BUILTIN_TEMP_RESERVE_MB * 1024 ** 2];
   return { room: { budgetBytes, reserveBytes }, unpackRatio: BUILTIN_UNPACK_RATIO };
 }
 
-function startLoops(
-  { settings, database, objects, workflows, log }: Process,
-  connection: Awaited<ReturnType<typeof connectTemporal>>,
-): Loop[] {
+function startLoops(parts: Process, connection: Awaited<ReturnType<typeof connectTemporal>>): Loop[] {
+  const { settings, database, objects, workflows, log } = parts;
   return [
+    ...startWebhookLoops(parts),
     startLeaseLoop(database, log),
-    startSweeper(database, objects, log, settings.worker.DELETED_OBJECTS_KEPT_HOURS),
+    startSweeper(database, objects, log, {
+      objectHours: settings.worker.DELETED_OBJECTS_KEPT_HOURS,
+      logDays: settings.worker.RUN_LOG_DAYS,
+    }),
     startRunnerSweeper(database, log),
     startRetention(database, objects, log, {
       everyHours: settings.worker.RETENTION_EVERY_HOURS,

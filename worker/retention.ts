@@ -98,7 +98,7 @@ async function work(
     });
     return null;
   } catch {
-    return 'The bucket could not be listed; its orphans are left to the next run.';
+    return 'The bucket could not be listed; its orphans remain until the next run.';
   }
 }
 

@@ -12,6 +12,7 @@ export function startRunnerSweeper(database: Database, log: Logger): Loop {
   return startLoop('runner sweeper', everyMs, log, async () => {
     const instances = await sweepRunnerInstances(database);
     const tokens = await sweepRunnerTokens(database);
-    if (instances + tokens > 0) log.info({ instances, tokens }, 'removed what is known of runners long gone');
+    if (instances + tokens > 0)
+      log.info({ instances, tokens }, 'removed records of runners that are long gone');
   });
 }

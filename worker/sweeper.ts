@@ -1,4 +1,4 @@
-/** Removes objects that are unfinished or no longer needed, and their rows. */
+/** Removes objects that are unfinished or no longer needed with their rows, spent idempotency keys, and old logs. */
 import type { Logger } from 'pino';
 import { limits } from '../domain/limits.ts';
 import type { Database } from '../store/connection/database.ts';
@@ -6,11 +6,13 @@ import { sweepIdempotencyKeys } from '../store/connection/idempotency.ts';
 import type { ObjectStores } from '../store/objects/object-stores.ts';
 import { sweepAbandonedObjects } from '../store/objects/pending-objects.ts';
 import { sweepSupersededOutputs } from '../store/outputs/versions.ts';
+import { removeOldLogs } from '../store/run-logs/write-log.ts';
 import { sweepTaskUploads } from '../store/runs/sweep-task-uploads.ts';
+import { sweepResumableUploads } from '../store/uploads/sweep-resumable-uploads.ts';
 import { type Loop, startLoop } from './loop.ts';
 
 const everyMs = 60_000;
-const keysEveryMs = 3_600_000;
+const hourMs = 3_600_000;
 /** Longer than any statement takes. */
 const supersededAfterSeconds = 300;
 
@@ -19,27 +21,29 @@ export function startSweeper(
   database: Database,
   objects: ObjectStores,
   log: Logger,
-  keptHours: number,
+  kept: { readonly objectHours: number; readonly logDays: number },
 ): Loop {
-  let keysSweptAtMs = Number.NEGATIVE_INFINITY;
-  const sweepKeysHourly = async () => {
-    if (performance.now() - keysSweptAtMs < keysEveryMs) return;
+  let sweptAtMs = Number.NEGATIVE_INFINITY;
+  const sweepHourly = async () => {
+    if (performance.now() - sweptAtMs < hourMs) return;
     await sweepIdempotencyKeys(database);
-    keysSweptAtMs = performance.now();
+    await removeOldLogs(database, kept.logDays);
+    sweptAtMs = performance.now();
   };
   return startLoop('sweeper', everyMs, log, async () => {
     let removed = 0;
     for (let found = 1; found > 0; ) {
       const superseded = await sweepSupersededOutputs(database, { olderThanSeconds: supersededAfterSeconds });
-      const uploads = await sweepTaskUploads(database, objects);
+      const uploads =
+        (await sweepTaskUploads(database, objects)) + (await sweepResumableUploads(database, objects));
       const swept = await sweepAbandonedObjects(database, objects, {
         olderThanSeconds: limits.uploadAbandonedSeconds,
-        keptHours,
+        keptHours: kept.objectHours,
       });
       removed += swept.deleted;
       found = superseded + uploads + swept.abandoned + swept.deleted;
     }
-    await sweepKeysHourly();
-    if (removed > 0) log.info({ objects: removed }, 'removed objects that nothing refers to');
+    await sweepHourly();
+    if (removed > 0) log.info({ objects: removed }, 'removed unreferenced objects');
   });
 }

@@ -3,7 +3,7 @@ import { workflowBundle } from './bundle.ts';
 
 const [folder] = process.argv.slice(2);
 if (folder === undefined) {
-  console.error('Name a folder.');
+  console.error('Usage: write-bundle.ts <folder>');
   process.exit(1);
 }
 await workflowBundle(folder);

@@ -2,3 +2,4 @@
 export { queuedIngest } from './queued-ingest.ts';
 export { sessionRun } from './session-run.ts';
 export { sharedSessionWindow } from './shared-session-window.ts';
+export { webhookDelivery } from './webhook-delivery.ts';

@@ -11,11 +11,17 @@ export function builtinQueueOf(taskQueue: string): string {
   return `${taskQueue}-builtin`;
 }
 
+/** The queue of webhook deliveries: a receiver that does not answer must hold up no session. */
+export function webhookQueueOf(taskQueue: string): string {
+  return `${taskQueue}-webhooks`;
+}
+
 /** Saved histories hold these names, so they never change, even if the code renames what they stand for. */
 export const workflowTypes = {
   session: 'sessionRun',
   window: 'sharedSessionWindow',
   queue: 'queuedIngest',
+  webhook: 'webhookDelivery',
 } as const;
 
 /** As {@link workflowTypes}: names of activities in saved histories. */
@@ -26,6 +32,7 @@ export const activityNames = {
   reconcileWindow: 'lookAtWindow',
   endWindow: 'endWindow',
   drainQueue: 'drainQueue',
+  deliverWebhook: 'deliverWebhook',
 } as const;
 
 /**
@@ -52,6 +59,10 @@ export function queuedIngestId(projectId: number, taskQueue: string): string {
   return taskQueue === defaultTaskQueue ? `ingest-${projectId}` : `ingest-${projectId}.${taskQueue}`;
 }
 
+export function webhookWorkflowId(webhookId: string): string {
+  return `webhook-${webhookId}`;
+}
+
 /** Header of Temporal's messages that carries a W3C `traceparent`, when tracing is on. */
 export const traceHeader = 'traceparent';
 
@@ -68,6 +79,11 @@ export interface SharedSessionWindowInput {
 /** What the workflow of a project's queued uploads is started with. */
 export interface QueuedIngestInput {
   readonly projectId: number;
+}
+
+/** What the workflow of a webhook's deliveries is started with. */
+export interface WebhookDeliveryInput {
+  readonly webhookId: string;
 }
 
 /** How an awaited attempt ended, as its activity reports it: a reported failure is a successful completion too. */

@@ -7,7 +7,7 @@ const pem = (kind: string, description: string) =>
     .string()
     .regex(
       new RegExp(`-----BEGIN [A-Z ]*${kind}-----`),
-      'must be PEM text; name a file by the variable with _FILE',
+      'must be PEM text; set the variable with _FILE to name a file',
     )
     .optional()
     .meta({ secret: true, description });
@@ -22,15 +22,15 @@ const temporalVariables = z.object({
     .describe('Task queue of the platform’s workflows; built-in nodes use the same name with “-builtin”.'),
   TEMPORAL_TLS: z.enum(['true', 'false'], { error: 'must be true or false' }).optional().meta({
     description:
-      'Whether Temporal is reached over TLS; absent: when an API key, a certificate or an authority is given.',
+      'Whether to connect to Temporal over TLS; absent: yes if an API key, a certificate or an authority is set.',
   }),
-  TEMPORAL_TLS_CA: pem('CERTIFICATE', 'Certificate of an authority of your own for Temporal’s server.'),
+  TEMPORAL_TLS_CA: pem('CERTIFICATE', 'Certificate of the authority of Temporal’s server.'),
   TEMPORAL_TLS_SERVER_NAME: z
     .string()
     .min(1)
     .optional()
-    .meta({ description: 'Name that the server’s certificate is for, where it is not that of the address.' }),
-  TEMPORAL_TLS_CERT: pem('CERTIFICATE', 'The platform’s own certificate, for a Temporal that asks for one.'),
+    .meta({ description: 'Name in the server’s certificate, if it differs from the address.' }),
+  TEMPORAL_TLS_CERT: pem('CERTIFICATE', 'The platform’s client certificate for Temporal.'),
   TEMPORAL_TLS_KEY: pem('PRIVATE KEY', 'Key of that certificate.'),
   TEMPORAL_API_KEY: z
     .string()
@@ -63,7 +63,7 @@ export const temporalSettings = temporalVariables
   })
   .refine((values) => values.TEMPORAL_TLS !== 'false' || !tlsVariables.some((name) => values[name]), {
     path: ['TEMPORAL_TLS'],
-    error: `must not be false beside ${tlsVariables.join(', ')}`,
+    error: `must not be false with ${tlsVariables.join(', ')}`,
     ...always,
   });
 

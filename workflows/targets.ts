@@ -1,4 +1,4 @@
-/** The three kinds of workflow as values: what each is named, what starts it, and what operators see of it. */
+/** The kinds of workflow as values: what each is named, what starts it, and what operators see of it. */
 import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
 import type { SessionLabel } from '../domain/sessions/session-change.ts';
 import {
@@ -7,6 +7,8 @@ import {
   type SessionRunInput,
   type SharedSessionWindowInput,
   sessionWorkflowId,
+  type WebhookDeliveryInput,
+  webhookWorkflowId,
   windowWorkflowId,
   workflowTypes,
 } from './contract.ts';
@@ -15,7 +17,7 @@ export interface WorkflowTarget {
   readonly type: (typeof workflowTypes)[keyof typeof workflowTypes];
   /** @param taskQueue the queue of the installation's workflows */
   readonly workflowId: (taskQueue: string) => string;
-  readonly input: SessionRunInput | SharedSessionWindowInput | QueuedIngestInput;
+  readonly input: SessionRunInput | SharedSessionWindowInput | QueuedIngestInput | WebhookDeliveryInput;
   readonly summary: string;
   readonly searchAttributes: TypedSearchAttributes;
 }
@@ -64,5 +66,16 @@ export function queueTarget(projectId: number): WorkflowTarget {
     input: { projectId },
     summary: `Queued uploads of project ${projectId}`,
     searchAttributes: new TypedSearchAttributes([{ key: projectIdKey, value: projectId }]),
+  };
+}
+
+/** The workflow that sends a webhook's deliveries. */
+export function webhookTarget(webhookId: string): WorkflowTarget {
+  return {
+    type: workflowTypes.webhook,
+    workflowId: () => webhookWorkflowId(webhookId),
+    input: { webhookId },
+    summary: 'Deliveries of a webhook',
+    searchAttributes: new TypedSearchAttributes([]),
   };
 }

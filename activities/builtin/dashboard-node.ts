@@ -1,5 +1,5 @@
 /**
- * `system-next-dimension`: publishes one dashboard for its node instance, brought up to date at each run from all of its
+ * `system-next-dimension`: publishes one dashboard for its node instance, updated at each run from all of its
  * parent's outputs and its own configuration, and one scenario instance when asked (decisions, section 11).
  */
 import { join } from 'node:path';
@@ -140,12 +140,12 @@ function toSource({ input, description, name }: Recording): DimensionSource {
   };
 }
 
-/** How a dashboard names a channel of one of its sources. */
+/** The name of a channel of one of a dashboard's sources. */
 function channelKey(input: TaskInput, channelId: string): string {
   return `${input.outputId}:${channelId}`;
 }
 
-/** The parent's suggested layout first, when the configuration wants it; else the configured layout document. */
+/** The parent's suggested layout first, if the configuration says so; else the configured layout document. */
 function layoutOf(
   configuration: DashboardConfiguration,
   recordings: readonly Recording[],

@@ -20,7 +20,7 @@ interface Message {
 /** A data source's failure in a run; the message names the source. */
 export class DataSourceFault extends Error {
   /**
-   * `away`: it was unavailable, which is not the run's fault. `refused`: it answered, and would answer the same again.
+   * `away`: it was unavailable, which is not the run's fault. `refused`: it answered, and a retry gets the same answer.
    */
   readonly kind: 'away' | 'refused';
   readonly category: 'error' | 'timeout';
@@ -47,7 +47,7 @@ export interface UsedSource {
 }
 
 interface Standing {
-  /** Of the row: an operator may have corrected the source's address. */
+  /** Version of the row: an operator may have corrected the source's address. */
   readonly version: number;
   heardAtMs: number;
   /** The last failure, until there is an answer again. */
@@ -71,7 +71,7 @@ export class DataSources {
   }
 
   /**
-   * Does something with a data source.
+   * Uses a data source for one piece of work.
    * @throws DataSourceFault for what the source did; the signal's reason when it aborted; else what the work threw
    */
   async use<T>(
@@ -133,7 +133,7 @@ export class DataSources {
     return standing.asking;
   }
 
-  /** Any answer will do: the later use of the source reports what it refuses. */
+  /** Every answer counts as available: the later use of the source reports a refusal. */
   async #ask(source: DataSourceRow, store: ObjectStore, standing: Standing): Promise<void> {
     const deadline = AbortSignal.timeout(answerMs);
     try {
@@ -166,7 +166,7 @@ function noteAnswer(standing: Standing): void {
 
 async function orAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
   const over = new AbortController();
-  // Others may wait for the same work: they get its failure when this one leaves.
+  // When this run ends first, the other runs that wait for the same probe handle its failure.
   work.catch(() => undefined);
   try {
     const aborted = delay(2 ** 31 - 1, undefined, {
@@ -186,14 +186,14 @@ async function orAborted(work: Promise<void>, signal: AbortSignal): Promise<void
 class Silence extends Error {}
 
 const connectionFaults: Readonly<Record<string, string>> = {
-  ENOTFOUND: 'cannot be reached: its host is not known',
-  EAI_AGAIN: 'cannot be reached: the name of its host cannot be looked up',
+  ENOTFOUND: 'cannot be reached: its host is unknown',
+  EAI_AGAIN: 'cannot be reached: its host name cannot be resolved',
   ECONNREFUSED: 'cannot be reached: its host refuses the connection',
-  EHOSTUNREACH: 'cannot be reached: there is no way to its host',
-  ENETUNREACH: 'cannot be reached: there is no way to its host',
-  // These too go by the name of a timeout where they come from.
-  ECONNRESET: 'breaks the connection off',
-  EPIPE: 'breaks the connection off',
+  EHOSTUNREACH: 'cannot be reached: there is no route to its host',
+  ENETUNREACH: 'cannot be reached: there is no route to its host',
+  // Their sources report these as timeouts too.
+  ECONNRESET: 'closes the connection',
+  EPIPE: 'closes the connection',
 };
 
 /** Undefined for an error that no data source caused. */

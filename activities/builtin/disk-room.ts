@@ -11,14 +11,14 @@ import { TabularError } from './tabular/errors.ts';
 export interface RoomSettings {
   /** Of all runs together, and of each alone. */
   readonly budgetBytes: number;
-  /** What stays free on the disk. */
+  /** Bytes that stay free on the disk. */
   readonly reserveBytes: number;
 }
 
-/** The disk has no room, which is not the file's fault. */
+/** The disk has no room, which is not a fault of the file. */
 export class NoRoomError extends Error {
   constructor() {
-    super('The disk of the worker has no room for temporary files.');
+    super("The worker's disk has no space for temporary files.");
     this.name = 'NoRoomError';
   }
 }
@@ -33,7 +33,7 @@ const keptMs = 3_600_000;
 /**
  * Runs `work` while there is room, and aborts it when there is none: of several runs, the one that uses most.
  * @param workDir an own folder beside those of other runs
- * @throws NoRoomError, the signal's reason, what the work throws; TabularError when the file alone takes the whole budget
+ * @throws NoRoomError, the signal's reason, errors of the work; TabularError when the file alone exceeds the budget
  */
 export async function withRoom<T>(
   workDir: string,
@@ -75,7 +75,7 @@ async function findFault(
   if (own > budgetBytes) {
     const megabytes = Math.floor(budgetBytes / 1024 ** 2);
     return new TabularError(
-      `The file takes more than ${megabytes} MB of temporary disk to convert; upload it in smaller files.`,
+      `The conversion of the file needs more than ${megabytes} MB of temporary disk space; upload it in smaller files.`,
     );
   }
   const isTight = (await freeBytes(workDir)) < reserveBytes;
@@ -97,7 +97,7 @@ async function othersBeside(workDir: string): Promise<string[]> {
   return folders.flatMap(({ path, ageMs }) => (path !== workDir && ageMs < markedMs ? [path] : []));
 }
 
-/** What workers that were killed have left. */
+/** Folders of workers that were killed. */
 async function removeAbandoned(root: string): Promise<void> {
   for (const { path, ageMs } of await workFolders(root))
     if (ageMs > keptMs) await rm(path, { recursive: true, force: true });

@@ -5,6 +5,6 @@ import { builtinNode, dataSourceName } from './node.ts';
 export const inputNode = builtinNode({
   name: 'input-node',
   type: 'Input',
-  description: 'Takes uploads.',
+  description: 'Receives uploads.',
   configurationSchema: z.looseObject({ dataSourceName }),
 });

@@ -1,9 +1,10 @@
 /**
  * What a built-in node is: one value that names, describes and configures its node template, and runs one claimed run with
- * the same reads and writes that an outside runner has. `nodes.ts` lists them all.
+ * the same reads and writes as an outside runner. `nodes.ts` lists them all.
  */
 import type { Logger } from 'pino';
 import { z } from 'zod';
+import type { LogLevel } from '../../domain/runs/run-log.ts';
 import type { NodeTemplateType } from '../../domain/templates/template-file.ts';
 import type { JsonObject } from '../../domain/text.ts';
 import type { Database } from '../../store/connection/database.ts';
@@ -43,8 +44,10 @@ export interface BuiltinRun extends BuiltinTools {
   readonly workDir: string;
   /** Aborts when the lease is lost, the run is cancelled or the worker stops. */
   readonly signal: AbortSignal;
-  /** Shows the node's progress to readers. */
+  /** Shows the node's progress to readers, and adds it to the log. */
   report(phase: string, message: string): void;
+  /** Adds a line to the log of the run. */
+  log(level: LogLevel, message: string, fields?: Readonly<Record<string, unknown>>): void;
 }
 
 /** A built-in node as it is declared; `Configuration` is what its schema reads. */
@@ -117,5 +120,5 @@ export const dataSourceName = z
 /** The run's own input is at fault: category `validation`, never tried again. */
 export class InvalidInputError extends Error {}
 
-/** The run's claim is no longer ours: no more writes are allowed. */
+/** The run's claim is lost: further writes are refused. */
 export class ClaimLostError extends Error {}

@@ -85,6 +85,7 @@ async function convertInput(
     await withRoom(run.workDir, run.room, run.signal, async (signal) => {
       const bounded = { ...run, signal };
       await downloadInput(bounded, services, input, inputPath);
+      const startedAtMs = performance.now();
       const { description, rowCount } = await convertTabularIsolated({
         inputPath,
         outputPath,
@@ -100,6 +101,11 @@ async function convertInput(
         unpackRatio: run.unpackRatio,
         signal,
       });
+      run.log('info', `converted: ${rowCount} rows`, {
+        outputId: input.outputId,
+        channels: description.channels.length,
+        milliseconds: Math.round(performance.now() - startedAtMs),
+      });
       await writeOutput(bounded, services, {
         outputIdentifier: recordingIdentifier(run, input),
         contentType: 'application/vnd.apache.parquet',
@@ -111,6 +117,7 @@ async function convertInput(
     return progress;
   } catch (error) {
     if (!(error instanceof TabularError)) throw error;
+    run.log('warning', `${shownName(input)}: ${error.message}`, { outputId: input.outputId });
     const next =
       error instanceof NoTabularData && configuration.whenNoOutputs === 'no-output'
         ? progress
@@ -128,7 +135,7 @@ async function convertInput(
 
 const maxNameCharacters = 255;
 
-/** The upload's name for people: its file name when the uploader gave one, else its identifier. */
+/** The upload's name for people: its file name when the uploader sent one, else its identifier. */
 function shownName(input: TaskInput): string {
   const name = input.metadata?.fileName;
   return typeof name === 'string' && name.trim() !== ''
@@ -142,7 +149,7 @@ function recordingIdentifier({ task }: BuiltinRun, input: TaskInput): string {
   return task.reason === 'reprocess' ? `${name}.${task.runId}.parquet` : `${name}.parquet`;
 }
 
-/** Moves the watermark over an input that gave no output, and saves the findings with it. */
+/** Moves the watermark past an input without an output, and saves the findings with it. */
 async function passOver(run: BuiltinRun, services: BuiltinServices, input: TaskInput, progress: Progress) {
   const moved = await writeWatermark(services.database, run.identity, run.task.taskId, input.outputId, {
     ...progress,

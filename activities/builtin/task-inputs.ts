@@ -32,7 +32,7 @@ export async function downloadInput(
   path: string,
 ): Promise<void> {
   const dataSource = await findDataSource(services.database, input.dataSourceId);
-  if (!dataSource) throw new Error(`Data source ${input.dataSourceId} is gone.`);
+  if (!dataSource) throw new Error(`Data source ${input.dataSourceId} no longer exists.`);
   const range =
     input.objectOffset === null
       ? undefined

@@ -69,7 +69,7 @@ async function storeOutput(
     else services.pending.release(objectKey);
     return written.output.id;
   } catch (error) {
-    // A source that does not answer would delay this run again: the object is left to the sweeper.
+    // A source that does not answer would delay this run again: the sweeper removes the object later.
     if (error instanceof DataSourceFault && error.kind === 'away') services.pending.release(objectKey);
     else await services.pending.discard(objectKey, dataSource);
     throw error;
@@ -80,7 +80,7 @@ async function sizeOf(content: BuiltinOutput['content']): Promise<number> {
   return 'bytes' in content ? content.bytes.length : (await stat(content.path)).size;
 }
 
-/** Opens the content for a put alone, and leaves neither a descriptor nor an unhandled error behind. */
+/** Opens the content for one put, and closes its descriptor and handles its errors afterwards. */
 async function putContent<T>(
   content: BuiltinOutput['content'],
   put: (body: Readable) => Promise<T>,

@@ -8,11 +8,11 @@ const list = defineRoute({
   id: 'listAudit',
   method: 'GET',
   path: '/api/v2/admin/audit',
-  summary: 'Who wrote what, when and from where, newest first',
+  summary: 'Lists the audit log, newest first',
   description:
-    'One entry for each acknowledged write, committed together with it, and for each session that retention deleted. ' +
-    'Runners’ tasks tell who did what by themselves (runs, attempts, lineage). Entries are kept when what they tell of ' +
-    'is deleted. Users stand here by id, addresses by their network alone. Sign-ins and other events of tokens and ' +
+    'One entry for each acknowledged write, committed with it, and for each session that retention deleted. The work of ' +
+    'runners is recorded in runs, attempts and lineage instead. An entry outlives the object that it names. ' +
+    'Users are named by id, addresses by their network only. Sign-ins and other events of tokens and ' +
     'accounts: `GET /api/authorization/audit`.',
   tags: ['Audit'],
   access: access.adminOnly,

@@ -14,7 +14,7 @@ export const configurationName = () =>
     type: 'string',
     pattern: '^[A-Za-z0-9_.-]+(:[A-Za-z0-9_.-]+)*$',
     maxLength: limits.configurationNameCharacters,
-    description: 'Letters, digits, `_`, `-`, `.`, in segments with colons between them.',
+    description: 'Segments of letters, digits, `_`, `-` and `.`, separated by colons.',
     example: 'PublicApi:Ui:Title',
   });
 
@@ -32,7 +32,7 @@ const valueType = () =>
 const value = () =>
   z
     .string({ error: 'value must be text.' })
-    .meta({ description: 'A text of at most 64 KB that can be read as its type.' });
+    .meta({ description: 'Text of at most 64 KB that parses as its type.' });
 const description = () => optionalText().nullish();
 
 /** The name comes first: a missing or invalid name is reported before any other fault. */
@@ -55,7 +55,9 @@ export const newConfigurationSchema = z
 
 export const configurationChangeSchema = z
   .object({
-    name: configurationName().nullish().meta({ description: 'Another name than that of the path renames.' }),
+    name: configurationName()
+      .nullish()
+      .meta({ description: 'A name other than that of the path renames the entry.' }),
     valueType: valueType().nullish(),
     value: value().nullish(),
     description: description(),
@@ -96,8 +98,8 @@ export const configurationGroupsSchema = z
     id: 'Configuration',
     type: 'object',
     description:
-      'Entries by the first, the second and the remaining segments of their names. A name of one segment stands in ' +
-      'the group General; where nothing remains the last key is empty.',
+      'Entries by the first, the second and the remaining segments of their names. A name of one segment is in ' +
+      'the group General; the last key is empty when no segment remains.',
     additionalProperties: {
       type: 'object',
       additionalProperties: {

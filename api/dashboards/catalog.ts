@@ -5,7 +5,7 @@ import { Problem } from '../../domain/errors.ts';
 import { story } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
-import { integerParameter, jsonObjectOut, timestampOut, uuid } from '../../http/schemas.ts';
+import { idParameter, integerParameter, jsonObjectOut, timestampOut, uuid } from '../../http/schemas.ts';
 import {
   type CatalogDimension,
   pageOfDimensions,
@@ -22,10 +22,12 @@ const catalogSchema = z
     dimensions: z.array(
       z.object({
         id: z.int(),
-        name: z
+        name: z.string().meta({
+          description: 'Name of the first member; their identifier when the name cannot be resolved.',
+        }),
+        email: z
           .string()
-          .meta({ description: 'Of the first member; the identifier where nobody can be resolved.' }),
-        email: z.string().meta({ description: 'Of the first member; empty where nobody can be resolved.' }),
+          .meta({ description: 'Address of the first member; empty when it cannot be resolved.' }),
         title: z.string(),
         sessionId: z.guid(),
         sessionName: z.string(),
@@ -33,10 +35,10 @@ const catalogSchema = z
         projectTitle: z.string(),
         dashboardName: z.string(),
         dashboardVersion: z.string(),
-        url: z.string().meta({ description: 'Path of the console.' }),
+        url: z.string().meta({ description: 'Path in the console.' }),
         from: timestampOut().nullable(),
         to: timestampOut().nullable(),
-        scenarioName: z.string().nullable().meta({ description: 'Of the newest scenario.' }),
+        scenarioName: z.string().nullable().meta({ description: 'Id of the newest scenario.' }),
         scenarioInstanceId: z.guid().nullable(),
         metadata: jsonObjectOut().nullable(),
         users: z.array(z.object({ id: z.string(), name: z.string(), email: z.string() })),
@@ -84,24 +86,40 @@ const catalog = defineRoute({
   id: 'listDimensions',
   method: 'GET',
   path: '/api/v2/dashboard/dimensions',
-  summary: 'Dashboards of all sessions that the caller may see',
+  summary: 'Lists the dashboards of all sessions that the caller may see',
   description:
-    'A Trainee sees those of sessions of which they are a member. By the start of the newest scenario, then creation. ' +
-    'With `from` or `to` those of which a scenario overlaps, and those without a scenario window.',
+    'A Trainee sees those of sessions of which they are a member. Sorted by the start of the newest scenario, then by ' +
+    'creation. `from` and `to` select dashboards with an overlapping scenario, and those without a scenario window.',
   tags: ['Dashboards'],
   access: access.dashboardRead,
   query: dateRange(
     z.object({
-      userId: uuid().optional().meta({ description: 'Only those of which this user is a member.' }),
+      userId: uuid().optional().meta({ description: 'Only dashboards of which this user is a member.' }),
+      projectId: idParameter('projectId must be a positive integer.').meta({
+        description: 'Only dashboards of sessions of this project.',
+        example: story.projectId,
+      }),
+      search: z
+        .string()
+        .max(limits.nameCharacters, {
+          error: `search must hold at most ${limits.nameCharacters} characters.`,
+        })
+        .transform((text) => (text.trim() === '' ? undefined : text.trim()))
+        .optional()
+        .meta({
+          type: 'string',
+          description: "Part of the dashboard's or its session's name; upper and lower case are the same.",
+          example: 'stint 2',
+        }),
       pageNumber: integerParameter({
         min: 1,
         initial: 1,
         message: 'pageNumber must be a positive integer.',
-      }).meta({ description: 'Number of the page, from 1.' }),
+      }).meta({ description: 'Page number, from 1.' }),
       orderBy: z
         .enum(['ascending', 'descending'], { error: 'orderBy must be ascending or descending.' })
         .default('ascending')
-        .meta({ description: 'Oldest or newest first.' }),
+        .meta({ description: 'Oldest first or newest first.' }),
     }),
   ),
   responses: { 200: { description: 'One page of 50.', schema: catalogSchema } },
@@ -114,6 +132,8 @@ const catalog = defineRoute({
       from: query.from,
       to: query.to,
       userId: query.userId,
+      projectId: query.projectId,
+      search: query.search,
       ...(principal.role === 'Trainee' ? { member: people.caller } : {}),
     };
     const { dimensions, totalCount } = await catalogFailsAs502(async () => {

@@ -25,7 +25,7 @@ export function dateRange<Shape extends z.ZodRawShape>(query: z.ZodObject<Shape>
   return query
     .extend({
       from: date('from', false, 'A date or timestamp.'),
-      to: date('to', true, 'A date, which counts to its end, or a timestamp.'),
+      to: date('to', true, 'A date, which includes the whole day, or a timestamp.'),
     })
     .refine(
       (value) => {

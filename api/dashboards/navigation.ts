@@ -23,7 +23,7 @@ const sectionsSchema = z
           z.object({
             title: z.string(),
             icon: z.string(),
-            url: z.string().meta({ description: 'Path of the console.' }),
+            url: z.string().meta({ description: 'Path in the console.' }),
             order: z.int(),
             code: z.string(),
           }),
@@ -54,9 +54,9 @@ const statics = defineRoute({
   id: 'getStaticNavigation',
   method: 'GET',
   path: '/api/v2/dashboard/statics/nav',
-  summary: 'Links to system dashboards',
+  summary: 'Lists links to system dashboards',
   description:
-    'Global ones alone (`scopeKind` 0), of which at least one instance has a dashboard of the version `next`.',
+    'Only global ones (`scopeKind` 0) with at least one instance that has a dashboard of version `next`.',
   tags,
   access: access.dashboardRead,
   responses: { 200: { description: 'The links by section.', schema: sectionsSchema } },
@@ -69,8 +69,8 @@ const navigation = defineRoute({
   id: 'getNavigation',
   method: 'GET',
   path: '/api/v2/dashboard/navigation',
-  summary: 'The sections of the sidebar that the caller’s role sees',
-  description: 'For Developers the links to system dashboards follow.',
+  summary: 'Lists the sections of the sidebar for the caller’s role',
+  description: 'Developers also get the links to system dashboards, after the sections.',
   tags,
   access: access.dashboardRead,
   responses: { 200: { description: 'The sections in order.', schema: sectionsSchema } },
@@ -84,10 +84,10 @@ const featureFlags = defineRoute({
   id: 'getFeatureFlags',
   method: 'GET',
   path: '/api/v2/dashboard/feature-flags',
-  summary: 'Which of these features are switched on',
+  summary: 'Returns which features are enabled',
   description:
-    `A feature is the configuration entry \`${featurePrefix}<name>\` of the type bool; any other name is off. ` +
-    'Without names all features of the configuration.',
+    `A feature is the configuration entry \`${featurePrefix}<name>\` of type bool. A name without an entry is disabled. ` +
+    'Without names, all features of the configuration are returned.',
   tags,
   access: access.dashboardRead,
   query: z.object({
@@ -104,7 +104,7 @@ const featureFlags = defineRoute({
   }),
   responses: {
     200: {
-      description: 'Name to flag.',
+      description: 'Map of feature name to flag.',
       schema: z
         // Names are data: the schema of a record would treat some of them specially.
         .custom<Readonly<Record<string, boolean>>>((value) => typeof value === 'object' && value !== null)

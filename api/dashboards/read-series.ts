@@ -1,42 +1,40 @@
 /**
- * Reads the points of a dashboard's channels: finds the recordings, reads them, and returns them in the order asked
- * for.
+ * Reads points and statistics of a dashboard's channels: finds the recordings, reads them, and returns the answers in the
+ * order asked for.
  */
 import { createHash } from 'node:crypto';
+import type { z } from 'zod';
 import { Problem } from '../../domain/errors.ts';
-import { quote } from '../../domain/issue.ts';
-import type { DimensionChannel, DimensionSource } from '../../store/dashboards/dimensions.ts';
+import { formatTimestamp } from '../../domain/timestamp.ts';
+import type { DimensionSource } from '../../store/dashboards/dimensions.ts';
 import { findDataSource } from '../../store/objects/data-sources.ts';
 import { ObjectStoreError } from '../../store/objects/object-store.ts';
+import type { Extreme, ReadTrace } from '../series/protocol.ts';
 import {
   SeriesBusy,
+  type SeriesReader,
   type SeriesRecording,
+  SeriesRefused,
   type SeriesSource,
   SeriesTimeout,
   SeriesUnavailable,
   SourceBroken,
+  type StatisticsRequest,
 } from '../series/reader.ts';
 import type { Services } from '../services.ts';
+import { axisOf, type ChannelQuestion, findChannels } from './find-channels.ts';
 import { channelKey } from './present.ts';
+import type { seriesSchema, statisticsSchema } from './schema.ts';
+import type { Wanted } from './wanted.ts';
 
-export type SeriesQuestion = {
+type SeriesAnswer = z.input<typeof seriesSchema>['series'][number];
+type StatisticsAnswer = z.input<typeof statisticsSchema>['statistics'][number];
+
+type Answers<Answer> = {
+  readonly answers: Answer[];
+  /** The recordings that were read. */
   readonly sources: readonly DimensionSource[];
-  readonly channels: readonly string[];
-  readonly from?: Date | undefined;
-  readonly to?: Date | undefined;
-  readonly maxPoints: number;
-  readonly signal: AbortSignal;
 };
-
-export type ChannelAnswer = {
-  readonly channel: string;
-  readonly name: string;
-  readonly unit: string | null;
-  readonly times: readonly number[];
-  readonly values: readonly (number | string | boolean | null)[];
-};
-
-type Wanted = { readonly key: string; readonly source: DimensionSource; readonly channel: DimensionChannel };
 
 /** The reader's buckets hold four points. */
 const leastPoints = 4;
@@ -45,63 +43,136 @@ const leastPoints = 4;
  * @throws Problem 400 for a channel that the dashboard does not have, 502 for a recording that cannot be read, 503
  * with `Retry-After` while too many are read
  */
-export async function readSeries(services: Services, question: SeriesQuestion): Promise<ChannelAnswer[]> {
-  const wanted = findChannels(question);
-  const sources = [...new Set(wanted.map((item) => item.source))];
-  const reader = await services.series.reader();
-  try {
-    const found = await reader.read({
-      sources: await Promise.all(sources.map((source) => toSeriesSource(services, source, wanted))),
-      fromMs: question.from?.getTime(),
-      toMs: question.to?.getTime(),
-      maxPoints: Math.max(question.maxPoints, leastPoints),
-      signal: question.signal,
-    });
-    const points = new Map(
-      found.map((series) => [channelKey(sources[series.source]!, series.channel), series]),
+export async function readSeries(
+  services: Services,
+  question: ChannelQuestion & { readonly maxPoints: number },
+): Promise<Answers<SeriesAnswer>> {
+  const maxPoints = Math.max(question.maxPoints, leastPoints);
+  const { derived = [], x, split } = question;
+  if (derived.length === 0 && x === undefined && split === undefined) {
+    return ask(
+      services,
+      question,
+      (reader, request) => reader.read({ ...request, maxPoints }),
+      (wanted, { times, values }) => ({ ...headOf(wanted), times, values }),
     );
-    return wanted.map(({ key, channel }) => ({
-      channel: key,
+  }
+  const { sources, answers } = await ask(
+    services,
+    question,
+    (reader, request) => reader.traces({ ...request, maxPoints }),
+    (wanted, { traces }) => traces.map((trace) => ({ ...headOf(wanted), ...presentTrace(trace) })),
+  );
+  return { sources, answers: answers.flat() };
+}
+
+const headOf = ({ key, source, channel: { name, unit }, derived }: Wanted) => ({
+  channel: key,
+  name,
+  unit,
+  ...(derived === undefined ? {} : { outputId: source.outputId }),
+});
+
+const presentTrace = ({ times, values, xs, trace }: ReadTrace) => ({
+  times,
+  values,
+  ...(xs === undefined ? {} : { x: xs }),
+  ...(trace === undefined
+    ? {}
+    : { trace: { value: trace.value!, from: isoOf(trace.from), to: isoOf(trace.to) } }),
+});
+
+const isoOf = (time: number) => formatTimestamp(new Date(time));
+
+/** It throws as `readSeries` does. */
+export async function readStatistics(
+  services: Services,
+  question: ChannelQuestion,
+): Promise<Answers<StatisticsAnswer>> {
+  return ask(
+    services,
+    question,
+    (reader, request) => reader.statistics(request),
+    ({ key, source, channel, derived }, { count, missing, min, max, mean, standardDeviation, states }) => ({
+      key,
       name: channel.name,
       unit: channel.unit,
-      times: points.get(key)?.times ?? [],
-      values: points.get(key)?.values ?? [],
-    }));
+      ...(derived === undefined ? {} : { outputId: source.outputId }),
+      count,
+      missing,
+      min: present(min),
+      max: present(max),
+      mean,
+      standardDeviation,
+      states,
+    }),
+  );
+}
+
+const present = (extreme: Extreme | null) =>
+  extreme === null ? null : { value: extreme.value, at: isoOf(extreme.time) };
+
+async function ask<Found extends { readonly source: number; readonly channel: string }, Answer>(
+  services: Services,
+  question: ChannelQuestion,
+  read: (reader: SeriesReader, request: StatisticsRequest) => Promise<Found[]>,
+  answer: (wanted: Wanted, found: Found) => Answer,
+): Promise<Answers<Answer>> {
+  const wanted = findChannels(question);
+  const sources = recordingsOf(wanted);
+  const found = await readRecordings(services, question, wanted, read);
+  const byKey = new Map(found.map((item) => [channelKey(sources[item.source]!, item.channel), item]));
+  return {
+    sources,
+    answers: wanted.map((item) => answer(item, byKey.get(channelKey(item.source, item.channel.id))!)),
+  };
+}
+
+/** Each once, in the order of {@link readRecordings}. */
+export const recordingsOf = (wanted: readonly Wanted[]): DimensionSource[] => [
+  ...new Set(wanted.map(({ source }) => source)),
+];
+
+/** Reads the recordings of these channels. It throws as `readSeries` does. */
+export async function readRecordings<Result>(
+  services: Services,
+  question: ChannelQuestion,
+  wanted: readonly Wanted[],
+  read: (reader: SeriesReader, request: StatisticsRequest) => Promise<Result>,
+): Promise<Result> {
+  const reader = await services.series.reader();
+  const { from, to, signal } = question;
+  const sources = recordingsOf(wanted).map((source) => toSeriesSource(services, source, wanted, question));
+  try {
+    const request = { sources: await Promise.all(sources), fromMs: from?.getTime(), toMs: to?.getTime() };
+    return await read(reader, { ...request, signal });
   } catch (error) {
     throw toProblem(error);
   }
-}
-
-function findChannels({ sources, channels }: SeriesQuestion): Wanted[] {
-  const known = new Map<string, Wanted>();
-  for (const source of sources) {
-    for (const channel of source.channels) {
-      const key = channelKey(source, channel.id);
-      known.set(key, { key, source, channel });
-    }
-  }
-  return channels.map((key) => {
-    const wanted = known.get(key);
-    if (wanted !== undefined) return wanted;
-    throw new Problem('invalidRequest', { message: `Channel ${quote(key)} is not part of this dashboard.` });
-  });
 }
 
 async function toSeriesSource(
   services: Services,
   source: DimensionSource,
   wanted: readonly Wanted[],
+  question: ChannelQuestion,
 ): Promise<SeriesSource> {
   const dataSource = await findDataSource(services.database, source.dataSourceId);
   if (dataSource === undefined)
-    throw new Problem('upstreamFailed', { cause: new Error('The data source is gone.') });
+    throw new Problem('upstreamFailed', { cause: new Error('The data source no longer exists.') });
   const store = services.objects.of(dataSource);
+  const ofSource = wanted.filter((item) => item.source === source);
   return {
     key: source.sha256 ?? keyOf(source),
     // Several callers may wait for the same copy, so the signal of one caller does not end the download.
     load: (path) => store.download(source.objectKey, path),
     description: source.description as SeriesRecording,
-    channels: wanted.filter((item) => item.source === source).map((item) => item.channel.id),
+    channels: ofSource.filter(({ derived }) => derived === undefined).map(({ channel }) => channel.id),
+    derived: ofSource.flatMap(({ channel: { id }, derived }) =>
+      derived === undefined ? [] : [{ id, derived }],
+    ),
+    x: axisOf(question, source, 'x'),
+    split: axisOf(question, source, 'split'),
   };
 }
 
@@ -114,6 +185,7 @@ function toProblem(error: unknown): unknown {
   if (error instanceof SeriesBusy || error instanceof SeriesTimeout || error instanceof SeriesUnavailable) {
     return new Problem('unavailable', { headers: { 'retry-after': '1' }, cause: error });
   }
+  if (error instanceof SeriesRefused) return new Problem('invalidRequest', { message: error.message });
   if (error instanceof SourceBroken || error instanceof ObjectStoreError) {
     return new Problem('upstreamFailed', { cause: error });
   }

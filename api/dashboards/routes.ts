@@ -1,25 +1,43 @@
-/** One dashboard and its series (decisions 11, 12). */
+/** One dashboard, its series and statistics (decisions 11, 12). */
 import { access } from '../../domain/access/access.ts';
-import { Problem } from '../../domain/errors.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
-import { type DimensionRow, findDimension } from '../../store/dashboards/dimension-reads.ts';
 import type { DimensionSource } from '../../store/dashboards/dimensions.ts';
 import { defineRoute } from '../route.ts';
 import type { Services } from '../services.ts';
 import { catalogRoutes } from './catalog.ts';
+import { existingDimension } from './existing.ts';
+import { exportRoutes } from './export.ts';
+import type { ChannelQuestion } from './find-channels.ts';
 import { navigationRoutes } from './navigation.ts';
 import { presentDashboard } from './present.ts';
-import { readSeries } from './read-series.ts';
-import { dashboardSchema, dimensionParams, seriesQuerySchema, seriesSchema } from './schema.ts';
+import {
+  invalidDerivedSchema,
+  seriesQuerySchema,
+  seriesQuestionSchema,
+  statisticsQuerySchema,
+  statisticsQuestionSchema,
+} from './question-schema.ts';
+import { readSeries, readStatistics } from './read-series.ts';
+import { dashboardSchema, dimensionParams, seriesSchema, statisticsSchema } from './schema.ts';
 
 const tags = ['Dashboards'] as const;
 const params = dimensionParams;
+/** Of the routes that answer a question and change nothing. */
+const asking = {
+  tags,
+  access: access.dashboardRead,
+  audit: { notHere: 'Read-only.' },
+  params,
+  errors: ['dimensionNotFound', 'upstreamFailed', 'invalidRequest'],
+  errorBodies: { invalidRequest: invalidDerivedSchema },
+  refusals: { params: 'dimensionNotFound' },
+} as const;
 
 const one = defineRoute({
   id: 'getDashboard',
   method: 'GET',
   path: '/api/v2/dashboard/dimensions/{id}',
-  summary: 'One dashboard: its sources, channels and layout',
+  summary: 'Returns a dashboard with its sources, channels and layout',
   description: 'A Trainee sees the dashboards of sessions of which they are a member.',
   tags,
   access: access.dashboardRead,
@@ -28,7 +46,7 @@ const one = defineRoute({
   errors: ['dimensionNotFound'],
   refusals: { params: 'dimensionNotFound' },
   async handler(context) {
-    return { status: 200, body: presentDashboard(await existing(context)) };
+    return { status: 200, body: presentDashboard(await existingDimension(context)) };
   },
 });
 
@@ -36,50 +54,131 @@ const series = defineRoute({
   id: 'getDashboardSeries',
   method: 'GET',
   path: '/api/v2/dashboard/dimensions/{id}/series',
-  summary: 'Points of channels of a dashboard between two times',
+  summary: "Returns points of a dashboard's channels between two times",
   description:
-    'Downsampled so that lows and highs stay. Without `from` and `to` the whole of the recordings that are asked for.',
+    'Downsampling keeps minima and maxima. Without `from` and `to` the whole recordings are covered. With `x` points are over ' +
+    'a channel of the same recording, and with `split` there is one trace for each value of a channel; the points of a ' +
+    'recording are then at most 640,000, so many traces have fewer each. It is 400 when `x` falls or holds no numbers, ' +
+    'when `split` has over 200 values or changes over 10,000 times, when either is of another recording than a channel, ' +
+    'and when a channel holds text.',
   tags,
   access: access.dashboardRead,
   params,
   query: seriesQuerySchema,
   responses: {
-    200: { description: 'Points of each channel, in the order asked for.', schema: seriesSchema },
+    200: { description: 'Points of each channel, in the order of the request.', schema: seriesSchema },
   },
   errors: ['dimensionNotFound', 'upstreamFailed'],
   refusals: { params: 'dimensionNotFound' },
-  async handler(context) {
-    const { query, services, signal } = context;
-    const dimension = await existing(context);
-    const answers = await readSeries(services, { ...query, sources: dimension.sources, signal });
-    const outputs = new Set(query.channels.map((key) => Number(key.slice(0, key.indexOf(':')))));
-    const range = rangeOf(dimension.sources.filter((source) => outputs.has(source.outputId)));
-    return {
-      status: 200,
-      body: {
-        dimensionId: dimension.id,
-        from: query.from === undefined ? range.from : formatTimestamp(query.from),
-        to: query.to === undefined ? range.to : formatTimestamp(query.to),
-        series: answers,
-      },
-    };
-  },
+  handler: (context) => answerSeries(context, context.query),
 });
 
-async function existing(context: {
+const askSeries = defineRoute({
+  id: 'askDashboardSeries',
+  method: 'POST',
+  path: '/api/v2/dashboard/dimensions/{id}/series',
+  summary: "Returns points of a dashboard's channels and of derived channels between two times",
+  description:
+    'As GET, with the parameters as a JSON body and `derived` beside them. A fault of an expression names its position.',
+  ...asking,
+  body: seriesQuestionSchema,
+  responses: {
+    200: {
+      description: 'Points of each channel, in the order of the request, then of derived ones.',
+      schema: seriesSchema,
+    },
+  },
+  handler: (context) => answerSeries(context, context.body),
+});
+
+const statistics = defineRoute({
+  id: 'getDashboardStatistics',
+  method: 'GET',
+  path: '/api/v2/dashboard/dimensions/{id}/statistics',
+  summary: "Returns statistics of a dashboard's channels between two times",
+  description:
+    'Numbers: lowest and highest value with their times, mean and standard deviation. Texts and truth values: how long ' +
+    'each value lasts. All rows of the window count. Without `from` and `to` the whole recordings are covered.',
+  tags,
+  access: access.dashboardRead,
+  params,
+  query: statisticsQuerySchema,
+  responses: {
+    200: {
+      description: 'Statistics of each channel, in the order of the request.',
+      schema: statisticsSchema,
+    },
+  },
+  errors: ['dimensionNotFound', 'upstreamFailed'],
+  refusals: { params: 'dimensionNotFound' },
+  handler: (context) => answerStatistics(context, context.query),
+});
+
+const askStatistics = defineRoute({
+  id: 'askDashboardStatistics',
+  method: 'POST',
+  path: '/api/v2/dashboard/dimensions/{id}/statistics',
+  summary: "Returns statistics of a dashboard's channels and of derived channels between two times",
+  description:
+    'As GET, with the parameters as a JSON body and `derived` beside them. A fault of an expression names its position.',
+  ...asking,
+  body: statisticsQuestionSchema,
+  responses: {
+    200: {
+      description: 'Statistics of each channel, in the order of the request, then of derived ones.',
+      schema: statisticsSchema,
+    },
+  },
+  handler: (context) => answerStatistics(context, context.body),
+});
+
+type Asked = {
   readonly params: { readonly id: number };
   readonly services: Services;
-}): Promise<DimensionRow> {
-  const dimension = await findDimension(context.services.database, context.params.id);
-  if (dimension === undefined) throw new Problem('dimensionNotFound');
-  return dimension;
+  readonly signal: AbortSignal;
+};
+
+async function answerSeries(
+  context: Asked,
+  wanted: Omit<ChannelQuestion, 'sources' | 'signal'> & { readonly maxPoints: number },
+) {
+  const { services, signal } = context;
+  const dimension = await existingDimension(context);
+  const question = { ...wanted, sources: dimension.sources, signal };
+  const { answers, sources } = await readSeries(services, question);
+  const body = { dimensionId: dimension.id, ...windowOf(wanted, sources), series: answers };
+  return { status: 200 as const, body };
 }
 
-/** The time that these recordings cover; null where they have none. */
-function rangeOf(sources: readonly DimensionSource[]): { from: string | null; to: string | null } {
+async function answerStatistics(context: Asked, wanted: Omit<ChannelQuestion, 'sources' | 'signal'>) {
+  const { services, signal } = context;
+  const dimension = await existingDimension(context);
+  const question = { ...wanted, sources: dimension.sources, signal };
+  const { answers, sources } = await readStatistics(services, question);
+  const body = { dimensionId: dimension.id, ...windowOf(wanted, sources), statistics: answers };
+  return { status: 200 as const, body };
+}
+
+/** The times asked for, else those that the recordings cover; null where they have none. */
+function windowOf(
+  { from, to }: { readonly from?: Date | undefined; readonly to?: Date | undefined },
+  sources: readonly DimensionSource[],
+): { from: string | null; to: string | null } {
   const starts = sources.map((source) => source.time.from).filter((time) => time !== null);
   const ends = sources.map((source) => source.time.to).filter((time) => time !== null);
-  return { from: starts.sort()[0] ?? null, to: ends.sort().at(-1) ?? null };
+  return {
+    from: from === undefined ? (starts.sort()[0] ?? null) : formatTimestamp(from),
+    to: to === undefined ? (ends.sort().at(-1) ?? null) : formatTimestamp(to),
+  };
 }
 
-export const dashboardRoutes = [...navigationRoutes, ...catalogRoutes, one, series];
+export const dashboardRoutes = [
+  ...navigationRoutes,
+  ...catalogRoutes,
+  one,
+  series,
+  askSeries,
+  statistics,
+  askStatistics,
+  ...exportRoutes,
+];

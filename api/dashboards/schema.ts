@@ -1,10 +1,7 @@
 /** Wire forms of one dashboard and its series (contract: Dashboard support; decisions 11). */
 import { z } from 'zod';
 import { story } from '../../domain/examples.ts';
-import { parseTimestamp } from '../../domain/timestamp.ts';
-import { integerParameter, jsonObjectOut, pathId, timestampOut } from '../../http/schemas.ts';
-
-const seriesLimits = { channels: 64, minPoints: 2, maxPoints: 10_000, initialPoints: 2000 } as const;
+import { jsonObjectOut, pathId, timestampOut } from '../../http/schemas.ts';
 
 export const dimensionParams = z.object({
   id: pathId().meta({ description: 'The dashboard (dimension).', example: story.dimensionId }),
@@ -12,7 +9,7 @@ export const dimensionParams = z.object({
 
 const channelSchema = z
   .object({
-    key: z.string().meta({ description: '`<outputId>:<channelId>`, as the series route takes it.' }),
+    key: z.string().meta({ description: '`<outputId>:<channelId>`, as the series route accepts it.' }),
     id: z.string(),
     name: z.string(),
     unit: z.string().nullable(),
@@ -89,47 +86,6 @@ export const dashboardSchema = z
     },
   });
 
-function timeParameter(name: string, description: string) {
-  const error = `${name} must be an ISO 8601 timestamp.`;
-  return z
-    .string()
-    .max(64, { error })
-    .transform((text, context) => {
-      const time = parseTimestamp(text);
-      if (time !== null) return time;
-      context.addIssue({ code: 'custom', message: error, input: text });
-      return z.NEVER;
-    })
-    .optional()
-    .meta({ type: 'string', format: 'date-time', description, example: story.startedAt });
-}
-
-const channelsMessage = `channels must name 1 to ${seriesLimits.channels} channels.`;
-
-export const seriesQuerySchema = z
-  .object({
-    channels: z
-      .string({ error: channelsMessage })
-      .transform((text) => [...new Set(text.split(',').filter((key) => key !== ''))])
-      .refine((keys) => keys.length >= 1 && keys.length <= seriesLimits.channels, { error: channelsMessage })
-      .meta({
-        type: 'string',
-        description: 'Channel keys of the dashboard, separated by commas.',
-        example: '502:c3,502:c4',
-      }),
-    from: timeParameter('from', 'Points from this time on. Default: the beginning of the recordings.'),
-    to: timeParameter('to', 'Points up to this time. Default: the end of the recordings.'),
-    maxPoints: integerParameter({
-      min: seriesLimits.minPoints,
-      max: seriesLimits.maxPoints,
-      initial: seriesLimits.initialPoints,
-      message: `maxPoints must be between ${seriesLimits.minPoints} and ${seriesLimits.maxPoints}.`,
-    }).meta({ description: 'Points of each channel, at most.' }),
-  })
-  .refine(({ from, to }) => from === undefined || to === undefined || from <= to, {
-    error: 'from must not be after to.',
-  });
-
 /** Long lists pass by reference: validating each of a million numbers would cost more than reading them. */
 const numbersOut = z
   .custom<readonly number[]>((value) => Array.isArray(value))
@@ -137,6 +93,8 @@ const numbersOut = z
 const valuesOut = z
   .custom<readonly (number | string | boolean | null)[]>((value) => Array.isArray(value))
   .meta({ type: 'array', items: { type: ['number', 'string', 'boolean', 'null'] } });
+
+const derivedOutput = z.int().optional().meta({ description: 'The recording of a derived channel.' });
 
 export const seriesSchema = z
   .object({
@@ -146,10 +104,22 @@ export const seriesSchema = z
     series: z.array(
       z
         .object({
-          channel: z.string().meta({ description: 'The key that was asked for.' }),
+          channel: z.string().meta({ description: 'Its key; `=name` of a derived channel.' }),
           name: z.string(),
           unit: z.string().nullable(),
-          times: numbersOut.meta({ description: 'Milliseconds since 1970, or since the recording began.' }),
+          outputId: derivedOutput,
+          trace: z
+            .object({
+              value: z.union([z.number(), z.string(), z.boolean()]),
+              from: timestampOut(),
+              to: timestampOut(),
+            })
+            .optional()
+            .meta({ description: 'With `split`: its value, and the times of its first and last row.' }),
+          x: numbersOut.optional().meta({ description: 'With `x`: its values at the points.' }),
+          times: numbersOut.meta({
+            description: 'Milliseconds since 1970, or since the start of the recording.',
+          }),
           values: valuesOut,
         })
         .meta({
@@ -165,3 +135,64 @@ export const seriesSchema = z
     ),
   })
   .meta({ id: 'SeriesReply', example: { dimensionId: story.dimensionId, to: story.closedAt } });
+
+const extremeSchema = z
+  .object({
+    value: z.number(),
+    at: timestampOut().meta({ description: 'Of the first row that has it.' }),
+  })
+  .nullable();
+
+const channelStatisticsSchema = z
+  .object({
+    key: z.string(),
+    name: z.string(),
+    unit: z.string().nullable(),
+    outputId: derivedOutput,
+    count: z.int().meta({ description: 'Rows with a value.' }),
+    missing: z.int().meta({ description: 'Rows without one.' }),
+    min: extremeSchema,
+    max: extremeSchema,
+    mean: z.number().nullable(),
+    standardDeviation: z.number().nullable().meta({ description: 'Of the sample; null below two values.' }),
+    states: z
+      .array(
+        z.object({
+          value: z.union([z.string(), z.boolean()]),
+          ms: z
+            .number()
+            .meta({ description: 'Time from its rows to the rows behind them, in milliseconds.' }),
+          share: z.number().meta({ description: 'Of the time with any value, 0 to 1.' }),
+        }),
+      )
+      .nullable()
+      .meta({
+        description:
+          'Texts and truth values by the time that they last, the longest 100 first. Null for numbers, for texts that ' +
+          'hardly repeat, and for recordings whose rows are not in the order of time.',
+      }),
+  })
+  .meta({
+    id: 'ChannelStatistics',
+    example: {
+      key: '502:c3',
+      name: 'speed',
+      unit: 'm/s',
+      count: 17_990,
+      missing: 10,
+      min: { value: 0, at: story.startedAt },
+      max: { value: 94.9, at: story.closedAt },
+      mean: 61.3,
+      standardDeviation: 20.4,
+      states: null,
+    },
+  });
+
+export const statisticsSchema = z
+  .object({
+    dimensionId: z.int(),
+    from: timestampOut().nullable(),
+    to: timestampOut().nullable(),
+    statistics: z.array(channelStatisticsSchema),
+  })
+  .meta({ id: 'StatisticsReply', example: { dimensionId: story.dimensionId, to: story.closedAt } });

@@ -15,12 +15,12 @@ const wholeMegabytes = (min: number, initial: number) =>
     .default(initial);
 
 export const seriesSettings = z.object({
-  /** Folder for local copies of recordings, of one process alone; absent: a temporary one. It may be lost at any time. */
+  /** Folder for local copies of recordings, used by one process only; absent: a temporary one. Its content may be deleted. */
   SERIES_CACHE_DIR: z.string().optional(),
-  /** Where temporary folders are made. */
+  /** Parent folder of temporary folders. */
   TEMP_DIR: z.string().optional(),
   SERIES_CACHE_MB: wholeMegabytes(64, 2048),
-  /** Memory of the process that reads series. */
+  /** Memory limit of the process that reads series, in megabytes. */
   SERIES_MEMORY_MB: wholeMegabytes(256, 512),
 });
 

@@ -23,17 +23,20 @@ const fields = {
     .meta({ type: 'string', format: 'uri', example: 'https://s3.example.org' }),
   region: plainText(0, 64, 'region'),
   bucket: plainText(3, 255, 'bucket'),
-  prefix: plainText(0, 512, 'prefix').meta({ description: 'Put before every key.' }),
+  prefix: plainText(0, 512, 'prefix').meta({ description: 'Prefix of every object key.' }),
   accessKeyId: plainText(1, 256, 'accessKeyId'),
   secretAccessKey: plainText(1, 1024, 'secretAccessKey').meta({
-    description: 'Goes in and never comes out.',
+    description: 'Write-only.',
   }),
   forcePathStyle: z
     .boolean({ error: 'forcePathStyle must be true or false.' })
-    .meta({ description: 'True: the bucket stands in the path; false: in the host name.' }),
+    .meta({ description: 'True: the bucket is part of the path; false: part of the host name.' }),
 };
 
-const named = nameText().meta({ description: 'What `dataSourceName` of a node names.', example: 'default' });
+const named = nameText().meta({
+  description: 'The name that `dataSourceName` of a node refers to.',
+  example: 'default',
+});
 
 export const dataSourceParams = z.object({
   name: z
@@ -66,7 +69,9 @@ export const newDataSourceSchema = z
 
 export const dataSourceChangeSchema = z
   .object({
-    name: nameText().meta({ description: 'That of the path: a data source keeps its name.' }),
+    name: nameText().meta({
+      description: 'Must equal the name in the path: a data source cannot be renamed.',
+    }),
     ...fields,
   })
   .partial()

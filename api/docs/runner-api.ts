@@ -12,17 +12,17 @@ const info = {
   title: 'Simulation Data Platform: runner interface',
   version: '1',
   description: [
-    'A runner claims tasks for node templates, reads inputs, writes outputs and reports how each task ended.',
+    'A runner claims tasks for node templates, reads inputs, writes outputs and reports the outcome of each task.',
     `Callers: \`Authorization: Bearer <token>\` with a runner token (\`${tokenPrefixes.runner}...\`) or, for development, the ` +
-      'access token of an Administrator or Developer. A token that is missing, wrong, expired or revoked is 401.',
-    'A task belongs to the token and to the `instanceId` that claimed it: every call for it sends that name in ' +
-      '`X-Platform-Runner-Instance`, others get 404 `task_not_found`. So does the holder once its lease is over. A lease ' +
-      `lasts ${limits.leaseSeconds} seconds unless the node template says otherwise; every call for the task renews it, and ` +
-      'so do the bytes of such a call while they flow.',
+      'access token of an Administrator or Developer. A missing, invalid, expired or revoked token is 401.',
+    'A task belongs to the token and the `instanceId` that claimed it. Every call for it sends this id in ' +
+      '`X-Platform-Runner-Instance`; other callers get 404 `task_not_found`, and so does the holder after its lease ends. A lease ' +
+      `lasts ${limits.leaseSeconds} seconds unless the node template sets another time. Every call for the task renews it, and ` +
+      'so does a transfer while it runs.',
     'JSON bodies: UTF-8, not compressed, at most 1 MB and ' +
-      `${limits.jsonDepthLevels} levels, no key twice in one object. Unknown fields are ignored, also by you: a reply may ` +
+      `${limits.jsonDepthLevels} levels, no key twice in one object. Unknown fields are ignored. Runners must ignore them too: a response may ` +
       'gain fields within a version. Sizes in KB and MB are powers of 1,024.',
-    'Errors: `{ "status": "error", "code": "...", "message": "..." }`. Codes are stable, messages are for people.',
+    'Errors: `{ "status": "error", "code": "...", "message": "..." }`. Codes are stable; messages may change.',
   ].join('\n\n'),
 } as const;
 
@@ -73,8 +73,8 @@ function only(all: Json, names: ReadonlySet<string>): Json {
   return Object.fromEntries(Object.entries(all).filter(([name]) => names.has(name)));
 }
 
-const opening = `# The runner interface of the Simulation Data Platform, made from the routes that answer it.
-# Do not edit: \`npm run generate:runner-api\` writes it anew.
+const opening = `# The runner interface of the Simulation Data Platform, generated from its routes.
+# Do not edit: \`npm run generate:runner-api\` regenerates it.
 `;
 
 /** The file, as it is served and published. YAML 1.1 parsers read it the same way. */

@@ -14,8 +14,8 @@ const healthCheck = defineRoute({
   method: 'GET',
   path: '/health_check',
   traced: false,
-  summary: 'Whether database and storage answer',
-  description: 'Each within two seconds; they are asked at most once a second.',
+  summary: 'Checks database and storage',
+  description: 'Each must answer within two seconds. They are checked at most once a second.',
   tags: ['Health'],
   access: access.open,
   responses: { 200: { description: 'Both answer.', schema: healthSchema } },
@@ -31,8 +31,8 @@ const health = defineRoute({
   method: 'GET',
   path: '/api/v2/health',
   traced: false,
-  summary: 'Connectivity check: process and database answer',
-  description: 'Devices go on uploading while the workflow engine is down, so it is not asked.',
+  summary: 'Checks the process and the database',
+  description: 'The workflow engine is not checked, because devices can upload while it is down.',
   tags: ['Health'],
   access: access.open,
   responses: { 200: { description: 'Reachable.', schema: healthSchema } },
@@ -47,13 +47,13 @@ const readiness = defineRoute({
   id: 'readinessCheck',
   method: 'GET',
   path: '/ready_check',
-  summary: 'Whether this process takes requests',
+  summary: 'Checks whether this process accepts requests',
   description:
-    'For whoever balances between several APIs: 503 from the moment in which this one begins to stop. It asks no other ' +
-    'part, since one that is away is away for all APIs alike.',
+    'For load balancers: 503 from the moment this process starts to stop. It checks no other ' +
+    'part, since an outage of another part affects all APIs equally.',
   tags: ['Health'],
   access: access.open,
-  responses: { 200: { description: 'It does.', schema: healthSchema } },
+  responses: { 200: { description: 'It accepts requests.', schema: healthSchema } },
   errors: ['unavailable'],
   async handler({ services }) {
     if (services.leaving.aborted) throw new Problem('unavailable');

@@ -8,7 +8,8 @@ export async function readAnswer(body: AsyncIterable<Uint8Array>): Promise<Buffe
   for await (const chunk of body) {
     bytes += chunk.length;
     // Leaving the loop cancels the rest.
-    if (bytes > limits.authAnswerBytes) throw new Error('The authentication service’s answer has no end.');
+    if (bytes > limits.authAnswerBytes)
+      throw new Error('The authentication service’s response is incomplete.');
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
@@ -22,6 +23,6 @@ export function parseAnswer(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString('utf8'));
   } catch {
-    throw new Error('The authentication service’s answer is not JSON.');
+    throw new Error('The authentication service’s response is not JSON.');
   }
 }

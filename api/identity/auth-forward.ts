@@ -50,7 +50,7 @@ type Answer = { readonly status: number; readonly headers: IncomingHttpHeaders; 
 async function answerOf(target: Target, call: Call, route: Route | undefined): Promise<Reply> {
   const { status, headers, bytes } = await ask(target, call);
   if (call.method !== 'HEAD' && !isAnswer(route, status, parseAnswer(bytes)))
-    throw new Error('The authentication service’s answer is none of its own.');
+    throw new Error('The response does not come from the authentication service.');
   const returned = returnedHeaders.flatMap((name) => {
     const value = headers[name];
     return typeof value === 'string' ? [[name, value]] : [];

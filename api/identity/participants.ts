@@ -138,6 +138,11 @@ export class People {
     }
   }
 
+  /** The name of the person with this identifier; null when the caller may not see them. */
+  async nameOf(identifier: string): Promise<string | null> {
+    return (await this.find(identifier))?.displayName || null;
+  }
+
   /** The address of an identifier when the caller may see it, else the identifier. */
   async show(identifier: string): Promise<string> {
     return (await this.find(identifier))?.email || identifier;

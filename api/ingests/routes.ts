@@ -31,11 +31,11 @@ const ingest = defineRoute({
   id: 'ingestFile',
   method: 'POST',
   path: '/ingest/{urlPath+}',
-  summary: 'Takes a file in and makes or feeds a session with it',
+  summary: 'Uploads a file and creates or feeds a session with it',
   description:
-    'The body is the file itself. The secret goes in `X-Ingest-Secret` or as bearer token, unless the ingest allows ' +
-    'anonymous uploads. The Content-Type has to be one that the data type of the ingest covers. Where each upload makes ' +
-    'a session, the same file with the same `X-Platform-Output-Identifier` again makes no other one.',
+    'The body is the file itself. Send the secret in `X-Ingest-Secret` or as bearer token, unless the ingest allows ' +
+    'anonymous uploads. The data type of the ingest must cover the Content-Type. If each upload creates ' +
+    'a session, the same file with the same `X-Platform-Output-Identifier` does not create a second one.',
   tags: ['Managed ingest'],
   access: access.open,
   audit: { object: 'ingest' },
@@ -46,10 +46,10 @@ const ingest = defineRoute({
   headers: ingestHeaders,
   body: 'stream',
   responses: {
-    201: { description: 'An output of the session that is named.', schema: ingestedSchema },
+    201: { description: 'A new output of the session.', schema: ingestedSchema },
     200: {
       description:
-        'The output that had this identifier: with new bytes, or as it stands when the same file came again.',
+        'The existing output of this identifier: with new bytes, or unchanged when the file is the same.',
       schema: ingestedSchema,
     },
     202: { description: 'Stored and queued: the project has queued ingestion.', schema: queuedSchema },

@@ -22,12 +22,12 @@ export const ingestPath = () =>
 const behaviour = () =>
   z.enum(creationBehaviours, { error: 'creationBehaviour must be NewSession or LatestSession.' }).meta({
     description:
-      'NewSession: each upload makes a session. LatestSession: it feeds the newest session of the project and template ' +
-      'that is neither frozen nor closed, and makes one when there is none.',
+      'NewSession: each upload creates a session. LatestSession: an upload feeds the newest session of the project and template ' +
+      'that is neither frozen nor closed, or creates one.',
   });
 const dataType = () =>
   z.enum(ingestDataTypes, { error: 'ingestDataType must be Csv, Json, Binary or Any.' }).meta({
-    description: 'What Content-Types are taken in; others get 415.',
+    description: 'The accepted Content-Types; others get 415.',
   });
 const id = (name: string) =>
   z
@@ -36,10 +36,10 @@ const id = (name: string) =>
     .meta({ type: 'integer', minimum: 1 });
 const allowAnonymous = () =>
   z.boolean({ error: 'allowAnonymous must be true or false.' }).meta({
-    description: 'Whether uploads need no secret. Keep it off beyond trials.',
+    description: 'True: uploads need no secret. Use it for trials only.',
   });
 const dataSource = () =>
-  nameText().meta({ description: 'Where the bytes go, whatever the node’s configuration names.' });
+  nameText().meta({ description: 'Data source for the bytes. It overrides the node’s configuration.' });
 const inputNode = () => nameText().meta({ description: 'Name of an Input node of the session template.' });
 
 export const ingestParams = z.object({
@@ -48,7 +48,7 @@ export const ingestParams = z.object({
 
 export const ingestHeaders = z.object({
   'x-ingest-secret': z.string().optional().meta({
-    description: 'The secret of this ingest; it may go as bearer token instead.',
+    description: 'The secret of this ingest. It may be sent as bearer token instead.',
     example: 'his_...',
   }),
   ...uploadHeaders.shape,
@@ -103,7 +103,7 @@ export const ingestSchema = z
   .object({
     id: z.int(),
     urlPath: z.string(),
-    url: z.string().meta({ description: 'Path to which files are sent.' }),
+    url: z.string().meta({ description: 'Upload path.' }),
     projectId: z.int(),
     sessionTemplateId: z.int(),
     inputNode: z.string(),
@@ -112,7 +112,7 @@ export const ingestSchema = z
     ingestDataType: z.enum(ingestDataTypes),
     allowAnonymous: z.boolean(),
     secretHint: z.string().meta({ description: 'Last four characters of the secret.' }),
-    createdBy: z.guid().meta({ description: 'The person to whom the sessions belong.' }),
+    createdBy: z.guid().meta({ description: 'The owner of the sessions.' }),
     createdAt: timestampOut(),
     updatedAt: timestampOut(),
   })

@@ -13,7 +13,7 @@ import { defineRoute } from '../route.ts';
 const mostFeatures = 1_000;
 
 const retired = () =>
-  z.boolean().meta({ description: 'No longer in the manifest: kept for what was made with it.' });
+  z.boolean().meta({ description: 'No longer in the manifest; kept for the sessions that use it.' });
 
 const featureSchema = z
   .object({
@@ -39,7 +39,8 @@ const featureSchema = z
       }),
     ),
     manifest: z.record(z.string(), z.unknown()).nullable().meta({
-      description: 'As it could be published again; of the feature that was asked for alone, else null.',
+      description:
+        'The manifest in a form that can be published again. Only for the feature of the query, else null.',
     }),
   })
   .meta({
@@ -82,8 +83,8 @@ export const listManifests = defineRoute({
   id: 'listRunnerManifests',
   method: 'GET',
   path: '/api/v2/admin/runner-manifests',
-  summary: 'The features that have published a manifest, by name',
-  description: `With their runner types and node templates, retired ones last; at most ${mostFeatures} features. What the platform brings itself is not listed.`,
+  summary: 'Lists the features that have published a manifest, by name',
+  description: `With their runner types and node templates, retired ones last; at most ${mostFeatures} features. Built-in features are not listed.`,
   tags: ['Runner administration'],
   access: access.runnerManifests,
   query: z.object({
@@ -91,7 +92,7 @@ export const listManifests = defineRoute({
       .string()
       .max(manifestLimits.featureNameCharacters)
       .optional()
-      .meta({ description: 'A feature whose manifest is wanted as well.', example: 'lap-tools' }),
+      .meta({ description: 'Also return the manifest of this feature.', example: 'lap-tools' }),
   }),
   responses: { 200: { description: 'The features.', schema: z.array(featureSchema) } },
   async handler({ query, services }) {

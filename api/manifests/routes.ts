@@ -2,15 +2,8 @@
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
-import { limits } from '../../domain/limits.ts';
-import { type ManifestCheck, manifestLimits } from '../../domain/runners/manifest.ts';
-import { runnerNames } from '../../domain/runners/manifest-fields.ts';
-import {
-  type EntrypointPlaces,
-  entrypointsOf,
-  manifestRuntimes,
-} from '../../domain/runners/manifest-runner-types.ts';
-import { nodeTemplateTypes } from '../../domain/templates/template-file.ts';
+import type { ManifestCheck } from '../../domain/runners/manifest.ts';
+import { type EntrypointPlaces, entrypointsOf } from '../../domain/runners/manifest-runner-types.ts';
 import { codedErrorSchema, errorSchema } from '../../http/errors.ts';
 import { publishManifest, validateManifest } from '../../store/registry/node-templates.ts';
 import { findEntrypoint } from '../../store/registry/runner-folder.ts';
@@ -18,6 +11,7 @@ import { documentIssueSchema } from '../document-issue.ts';
 import { defineRoute } from '../route.ts';
 import type { Services } from '../services.ts';
 import { listManifests } from './list.ts';
+import { manifestSchema } from './schema.ts';
 
 const manifestReplySchema = z
   .object({
@@ -57,97 +51,6 @@ const codedInvalidManifestSchema = manifestReplySchema
   .extend(codedErrorSchema.shape)
   .meta({ id: 'CodedInvalidRunnerManifest', example: { ...invalidExample, code: 'invalid_request' } });
 
-const nameShape = {
-  type: 'string',
-  minLength: runnerNames.minCharacters,
-  maxLength: runnerNames.maxCharacters,
-  pattern: '^[a-z][a-z0-9]*(-[a-z0-9]+)*$',
-};
-
-/** Faults of the manifest are reported with paths by the handler, so the schema only describes it. */
-const manifestSchema = z.unknown().meta({
-  id: 'RunnerManifest',
-  type: 'object',
-  description:
-    'What a feature registers. A higher or equal version of the same feature updates it. Every fault is answered with its JSON path.',
-  required: ['manifestVersion', 'feature', 'runnerTypes'],
-  properties: {
-    manifestVersion: { const: 1 },
-    feature: {
-      type: 'object',
-      required: ['name', 'version', 'ownershipType'],
-      properties: {
-        name: { type: 'string', minLength: 1, maxLength: manifestLimits.featureNameCharacters },
-        version: { type: 'string', description: 'Compared as Semantic Versioning has it.' },
-        ownershipType: { const: 'ThirdParty' },
-      },
-    },
-    runnerTypes: {
-      type: 'array',
-      minItems: 1,
-      maxItems: manifestLimits.manifestRunnerTypes,
-      items: {
-        type: 'object',
-        required: ['name', 'runtime'],
-        properties: {
-          name: nameShape,
-          runtime: { enum: manifestRuntimes, description: '`sdk`: started by the platform.' },
-          entrypoint: {
-            type: 'string',
-            pattern: '^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$',
-            description:
-              'Of runtime `sdk`: name of a module in the folder of deployed runners, which exports a runner by default. One that leads out of the folder is refused; one that is not there yet is worth a warning.',
-          },
-          description: { type: 'string', maxLength: limits.descriptionCharacters },
-        },
-      },
-    },
-    nodeTemplates: {
-      type: 'array',
-      maxItems: manifestLimits.manifestNodeTemplates,
-      items: {
-        type: 'object',
-        required: ['name', 'runnerType', 'type', 'configurationSchema'],
-        properties: {
-          name: nameShape,
-          runnerType: { ...nameShape, description: 'A runner type of this manifest.' },
-          type: { enum: nodeTemplateTypes },
-          description: { type: 'string', maxLength: limits.descriptionCharacters },
-          configurationSchema: {
-            type: 'object',
-            description: 'JSON Schema 2020-12, inline: no `$ref`. Held against node configurations.',
-          },
-          trigger: { enum: ['all', 'any'], default: 'all', description: 'Whose outputs make the node run.' },
-          incremental: { type: 'boolean', default: false },
-          reprocess: { enum: ['latest', 'all'], default: 'latest' },
-          maxAttempts: {
-            type: 'integer',
-            minimum: 1,
-            maximum: limits.maxAttemptsMax,
-            default: limits.maxAttemptsDefault,
-          },
-          timeoutSeconds: { type: 'integer', minimum: 1, maximum: manifestLimits.timeoutMaxSeconds },
-          leaseSeconds: { type: 'integer', minimum: limits.leaseMinSeconds, maximum: limits.leaseMaxSeconds },
-        },
-      },
-    },
-  },
-  example: {
-    manifestVersion: 1,
-    feature: { name: 'lap-tools', version: '1.0.0', ownershipType: 'ThirdParty' },
-    runnerTypes: [{ name: 'lap-tools', runtime: 'external' }],
-    nodeTemplates: [
-      {
-        name: 'lap-splitter',
-        runnerType: 'lap-tools',
-        type: 'Transform',
-        configurationSchema: { type: 'object', properties: { gate: { type: 'number' } } },
-        incremental: true,
-      },
-    ],
-  },
-});
-
 /** Null without a host: a runner of runtime `sdk` is then registered but not started, which gives a warning. */
 async function placesOf(body: unknown, { settings }: Services): Promise<EntrypointPlaces> {
   const folder = settings.SDK_RUNNERS_DIR;
@@ -174,7 +77,7 @@ const publish = defineRoute({
   path: '/api/v2/admin/runner-manifests',
   summary: 'Publishes a runner manifest',
   description:
-    'Registers runner types and node templates, all or none. Publishing the same feature again with a higher or equal version updates it; what it no longer lists is retired.',
+    'Registers runner types and node templates, all or none. The same or a higher version updates the feature. Names that it no longer lists are retired.',
   tags: ['Runner administration'],
   access: access.runnerManifests,
   audit: { object: 'feature' },
@@ -192,7 +95,7 @@ const publish = defineRoute({
     const { name, version } = check.manifest.feature;
     log.info(
       { audit: 'publishRunnerManifest', userId: principal.userId, feature: name, version },
-      'a runner manifest is published',
+      'runner manifest published',
     );
     return { status: 200, body: presentCheck(check, true) };
   },
@@ -202,14 +105,14 @@ const validate = defineRoute({
   id: 'validateRunnerManifest',
   method: 'POST',
   path: '/api/v2/runner/manifests/validate',
-  summary: 'Checks a runner manifest and changes nothing',
+  summary: 'Validates a runner manifest without publishing it',
   description:
-    'The same checks and the same reply as publishing, with `published` false. Any scope of a runner token will do.',
+    'The same checks and response as publishing, with `published` false. A runner token needs no particular scope.',
   tags: ['Runner'],
   access: access.runnerAny,
-  audit: { notHere: 'Reads only.' },
+  audit: { notHere: 'Read-only.' },
   body: manifestSchema,
-  responses: { 200: { description: 'Nothing is wrong with the manifest.', schema: manifestReplySchema } },
+  responses: { 200: { description: 'The manifest is valid.', schema: manifestReplySchema } },
   errors: ['invalidManifest'],
   errorBodies: { invalidManifest: codedInvalidManifestSchema },
   errorStyle: 'coded',

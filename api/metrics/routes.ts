@@ -15,10 +15,10 @@ const metrics = defineRoute({
   versions: 'as-listed',
   hidden: true,
   traced: false,
-  summary: 'Metrics of this process in Prometheus text format',
+  summary: 'Returns the metrics of this process in Prometheus text format',
   description:
-    'For the bearer `METRICS_TOKEN`, and for access tokens of Administrators and Developers. `METRICS_PORT` serves the ' +
-    'same without a token, on a port of its own.',
+    'Accepts `METRICS_TOKEN` as bearer token, and access tokens of Administrators and Developers. `METRICS_PORT` serves the ' +
+    'same metrics without a token, on a separate port.',
   tags: ['Health'],
   access: access.open,
   responses: { 200: { description: 'The metrics.', media: 'text/plain' } },

@@ -8,7 +8,7 @@ import { visibleNodeStates } from '../../domain/runs/node-state.ts';
 import { openRunStates } from '../../domain/runs/run-plan.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import { timestampOut } from '../../http/schemas.ts';
-import { type ExplainedNode, readExplainFacts } from '../../store/runs/explain.ts';
+import { type ExplainedNode, readExplainFacts } from '../../store/run-views/explain.ts';
 import { defineRoute } from '../route.ts';
 import { nodeInstanceParams } from './schema.ts';
 
@@ -19,8 +19,8 @@ const explanationSchema = z
     nodeTemplate: z.string(),
     sessionId: z.guid(),
     state: z.enum(visibleNodeStates),
-    why: z.enum(explained).meta({ description: 'For programs; more may be added.' }),
-    sentence: z.string().meta({ description: 'For people.' }),
+    why: z.enum(explained).meta({ description: 'Stable code; more may be added.' }),
+    sentence: z.string().meta({ description: 'A readable sentence.' }),
     facts: z.object({
       statusDetails: z.string(),
       lastProcessed: timestampOut().nullable(),
@@ -32,7 +32,9 @@ const explanationSchema = z
           name: z.string(),
           state: z.enum(visibleNodeStates),
           hasOutput: z.boolean(),
-          isNews: z.boolean().meta({ description: 'It has published what the node has not consumed.' }),
+          isNews: z
+            .boolean()
+            .meta({ description: 'It has published outputs that the node has not consumed.' }),
         }),
       ),
       openRun: z
@@ -45,7 +47,7 @@ const explanationSchema = z
           queuedAt: timestampOut(),
           dueAt: timestampOut().nullable(),
           cancelRequested: z.boolean(),
-          tasksAhead: z.int().meta({ description: 'Of the same node template; counted to 1,000.' }),
+          tasksAhead: z.int().meta({ description: 'Runs of the same node template; counted to 1,000.' }),
         })
         .nullable(),
       heldBy: z.object({ instanceId: z.string(), leaseExpiresAt: timestampOut() }).nullable(),
@@ -63,14 +65,13 @@ const explanationSchema = z
         .object({
           runnerType: z.string(),
           lastSeenAt: timestampOut().nullable(),
-          recent: z
-            .int()
-            .meta({ description: 'Instances that are there and claim tasks of this node template.' }),
-          recentBusy: z.int().meta({ description: 'Of those that are not drained.' }),
+          recent: z.int().meta({ description: 'Present instances that claim tasks of this node template.' }),
+          recentBusy: z.int().meta({ description: 'Present instances that are not drained.' }),
           recentDrained: z.int(),
         })
         .nullable()
-        .meta({ description: "Null where the platform's own workers run the node." }),
+        .meta({ description: "Null when the platform's own workers run the node." }),
+      rejectedInputs: z.int().meta({ description: 'Inputs that its runners rejected; see their list.' }),
     }),
   })
   .meta({
@@ -117,6 +118,7 @@ const explanationSchema = z
           recentBusy: 0,
           recentDrained: 0,
         },
+        rejectedInputs: 0,
       },
     },
   });
@@ -125,12 +127,12 @@ export const explainNodeInstance = defineRoute({
   id: 'explainNodeInstance',
   method: 'GET',
   path: '/api/v2/node-instance/{nodeInstanceId}/explain',
-  summary: 'Why a node is not running, or not any more',
-  description: 'One sentence for people, and the facts that it rests on.',
+  summary: 'Explains why a node is not running',
+  description: 'One readable sentence, and the facts behind it.',
   tags: ['Node outputs'],
   access: access.progressRead,
   params: nodeInstanceParams,
-  responses: { 200: { description: 'One sentence and its facts.', schema: explanationSchema } },
+  responses: { 200: { description: 'The explanation.', schema: explanationSchema } },
   errors: ['nodeInstanceNotFound'],
   refusals: { params: 'nodeInstanceNotFound' },
   async handler({ params, services }) {
@@ -163,9 +165,13 @@ function present(node: ExplainedNode): z.input<typeof explanationSchema> {
         queuedAt: formatTimestamp(openRun.queuedAt),
         dueAt: timeOrNull(openRun.dueAt),
       },
-      heldBy: heldBy && { ...heldBy, leaseExpiresAt: formatTimestamp(heldBy.leaseExpiresAt) },
+      heldBy: heldBy && {
+        instanceId: heldBy.instanceId,
+        leaseExpiresAt: formatTimestamp(heldBy.leaseExpiresAt),
+      },
       lastRun: lastRun && { ...lastRun, endedAt: timeOrNull(lastRun.endedAt) },
       runners: runners && { ...runners, lastSeenAt: timeOrNull(runners.lastSeenAt) },
+      rejectedInputs: node.rejectedInputs,
     },
   };
 }

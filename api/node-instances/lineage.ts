@@ -19,16 +19,17 @@ const lineageSchema = z
     sizeBytes: z.int(),
     sha256: z.string().nullable(),
     createdAt: timestampOut(),
-    configuration: z
-      .string()
-      .meta({ description: 'Of the node when the output was written; a JSON document as text.' }),
+    configuration: z.string().meta({
+      description: 'Configuration of the node when the output was written; a JSON document as text.',
+    }),
+    configurationRevision: z.int().meta({ description: 'The revision of the configuration.' }),
     nodeTemplate: z.object({
       name: z.string(),
       runnerType: z.string(),
       feature: z.string().nullable(),
       featureVersion: z.string().nullable(),
     }),
-    source: z.enum(['upload', 'run']).meta({ description: 'An upload has neither run, runner nor inputs.' }),
+    source: z.enum(['upload', 'run']).meta({ description: 'An upload has no run, no runner and no inputs.' }),
     run: z
       .object({
         id: z.guid(),
@@ -41,8 +42,8 @@ const lineageSchema = z
       .nullable(),
     isRecorded: z.boolean().meta({
       description:
-        'Runner and inputs are recorded when the run completes. False for an output published with a watermark whose ' +
-        'run goes on, or did not complete.',
+        'Runner and inputs are recorded when the run completes. False for an output published with a watermark while its ' +
+        'run is open, or when its run did not complete.',
     }),
     runner: z
       .object({
@@ -60,9 +61,9 @@ const lineageSchema = z
         outputIdentifier: z.string(),
         sizeBytes: z.int(),
         sha256: z.string().nullable(),
-        isNew: z
-          .boolean()
-          .meta({ description: 'First consumed by this run; else what that parent had published last.' }),
+        isNew: z.boolean().meta({
+          description: "True: first consumed by this run. False: the parent's newest output at that time.",
+        }),
       }),
     ),
   })
@@ -78,6 +79,7 @@ const lineageSchema = z
       sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
       createdAt: story.processedAt,
       configuration: '{"inputFormat":"auto"}',
+      configurationRevision: 1,
       nodeTemplate: {
         name: 'system-tabular-to-dataservice',
         runnerType: 'system',
@@ -113,9 +115,9 @@ export const outputLineage = defineRoute({
   id: 'getOutputLineage',
   method: 'GET',
   path: '/api/v2/node-instance/outputs/{nodeOutputId}/lineage',
-  summary: 'Where an output comes from',
+  summary: 'Returns the lineage of an output',
   description:
-    'As recorded when the run completed, with the checksums of that moment. The first 1,000 new inputs are listed.',
+    'Recorded when the run completed, with the checksums of that moment. The first 1,000 new inputs are listed.',
   tags: ['Node outputs'],
   access: access.outputRead,
   params: nodeOutputParams,

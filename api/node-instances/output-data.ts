@@ -79,7 +79,7 @@ export function storageProblem(error: unknown): unknown {
     return new Problem(error.httpStatus === 503 ? 'unavailable' : 'upstreamFailed', { cause: error });
   }
   if (isGzipFault(error)) {
-    const message = 'The stored gzip data cannot be decoded. Ask for them with Accept-Encoding: gzip.';
+    const message = 'The stored gzip data cannot be decoded. Request it with Accept-Encoding: gzip.';
     return new Problem('upstreamFailed', { message, cause: error });
   }
   return error;

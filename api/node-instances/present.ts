@@ -23,6 +23,7 @@ export function presentOutput({ output, dataSource }: OutputWithSource): z.input
     id: output.id,
     nodeInstanceId: output.nodeInstanceId,
     configuration: output.configuration,
+    configurationRevision: output.configurationRevision,
     createdAt: formatTimestamp(output.createdAt),
     dataSourceId: output.dataSourceId,
     dataPath: output.objectKey,

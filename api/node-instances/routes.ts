@@ -5,11 +5,13 @@ import { downloadHeaders, downloadResponses } from '../../http/bodies/download.t
 import { outputPages } from '../../store/outputs/output-pages.ts';
 import { findLatestOutput, findOutput, type OutputWithSource } from '../../store/outputs/outputs.ts';
 import { defineRoute } from '../route.ts';
+import { nodeConfigurationRoutes } from './configuration.ts';
 import { explainNodeInstance } from './explain.ts';
 import { isJsonDocument } from './json-document.ts';
 import { outputLineage } from './lineage.ts';
 import { openStoredBytes, serveOutput, storageProblem } from './output-data.ts';
 import { presentOutput } from './present.ts';
+import { rejectedInputs } from './rejected-inputs.ts';
 import { reprocessNode } from './reprocess.ts';
 import { nodeInstanceParams, nodeOutputParams, nodeOutputSchema } from './schema.ts';
 import { uploadOutput } from './upload.ts';
@@ -21,10 +23,10 @@ const list = defineRoute({
   id: 'listNodeOutputs',
   method: 'GET',
   path: '/api/v2/node-instance/{nodeInstanceId}/outputs',
-  summary: 'Outputs of a node instance in the order of their creation',
+  summary: 'Lists the outputs of a node instance in the order of their creation',
   description:
-    'A node instance without outputs is answered with 404. The answer is written while it is read, however long it is: ' +
-    'the outputs as they stand at its beginning.',
+    'A node instance without outputs is 404. The response is streamed and shows ' +
+    'the outputs as of its start.',
   tags,
   access: access.outputRead,
   params,
@@ -48,10 +50,10 @@ const data = defineRoute({
   id: 'getNodeOutputData',
   method: 'GET',
   path: '/api/v2/node-instance/outputs/{nodeOutputId}/data',
-  summary: 'Bytes of an output with its stored Content-Type',
+  summary: 'Downloads an output with its stored Content-Type',
   description:
-    'As application/octet-stream where no Content-Type was stored. Bytes that were stored as gzip go out as they are to ' +
-    'callers that accept it, and decoded and without ranges to others. Browsers are told to save them, not to run them.',
+    'The Content-Type is application/octet-stream if none was stored. Bytes stored as gzip are sent unchanged to ' +
+    'callers that accept gzip; others get them decoded and without ranges. Browsers save the file instead of opening it.',
   tags,
   access: access.outputRead,
   params: nodeOutputParams,
@@ -71,7 +73,7 @@ const latest = defineRoute({
   id: 'getLatestNodeOutputData',
   method: 'GET',
   path: '/api/v2/node-instance/{nodeInstanceId}/outputs/latest/data',
-  summary: 'Bytes of the newest output',
+  summary: 'Downloads the newest output',
   description:
     'Content-Type is application/json when the output is a JSON document of 4 MB or less, else application/octet-stream.',
   tags,
@@ -109,5 +111,7 @@ export const nodeInstanceRoutes = [
   latest,
   outputLineage,
   reprocessNode,
+  rejectedInputs,
   explainNodeInstance,
+  ...nodeConfigurationRoutes,
 ];

@@ -20,21 +20,21 @@ const uploadHeader = (description: string, example: string) =>
 /** For the reference; the values are read by the rules that all writers of outputs share. */
 export const uploadHeaders = z.object({
   'x-platform-output-identifier': uploadHeader(
-    'Names the output: 1 to 100 letters, digits, `.`, `_`, `-`; unique in the node. The same name again replaces its bytes.',
+    'Identifies the output: 1 to 100 letters, digits, `.`, `_`, `-`; unique in the node. The same identifier replaces its bytes.',
     'lap-12',
   ),
   'x-platform-output-metadata': uploadHeader(
-    'A JSON object of up to 4 KB that is kept with the output; no key begins with `$`.',
+    'A JSON object of up to 4 KB, stored with the output; no key begins with `$`.',
     '{"driver":"A"}',
   ),
-  'content-encoding': uploadHeader('`gzip` when the body is compressed: it is stored as it comes.', 'gzip'),
+  'content-encoding': uploadHeader('`gzip` when the body is compressed; it is stored as sent.', 'gzip'),
   'content-md5': uploadHeader('Base64 of the MD5 of the body; checked.', 'nfayejDJNFXO8DiaIG2bsQ=='),
   'x-amz-checksum-sha256': uploadHeader(
     'Base64 of the SHA-256 of the body; checked.',
     'KlhPUBAEkdyjsXEAwA5BcJsoIK7IrdFKdUaUOKwaoTk=',
   ),
   'repr-digest': uploadHeader(
-    'The SHA-256 of the body as RFC 9530 writes it; checked. Other algorithms in it are passed over.',
+    'The SHA-256 of the body in the form of RFC 9530; checked. Other algorithms are ignored.',
     'sha-256=:KlhPUBAEkdyjsXEAwA5BcJsoIK7IrdFKdUaUOKwaoTk=:',
   ),
 });
@@ -71,8 +71,8 @@ export const queuedSchema = z
     projectId: z.int(),
     sessionId: z.guid(),
     nodeInstanceId: z.int(),
-    stream: z.string().meta({ description: 'Name of the queue; for information.' }),
-    subject: z.string().meta({ description: 'Name of the project in the queue; for information.' }),
+    stream: z.string().meta({ description: 'Name of the queue; informational.' }),
+    subject: z.string().meta({ description: 'Name of the project in the queue; informational.' }),
   })
   .meta({
     id: 'QueuedUpload',
@@ -90,17 +90,18 @@ export const nodeOutputSchema = z
     id: z.int(),
     nodeInstanceId: z.int(),
     configuration: z.string().meta({ description: 'A JSON document as text.' }),
+    configurationRevision: z.int().meta({ description: 'Of the node’s configuration, counted from 1.' }),
     createdAt: timestampOut(),
     dataSourceId: z.int(),
     dataPath: z.string().meta({ description: "Key of the object below the data source's prefix." }),
     outputIdentifier: z.string(),
     contentType: z.string().nullable(),
     contentEncoding: z.string().nullable(),
-    sizeBytes: z.int().meta({ description: 'Bytes as stored.' }),
+    sizeBytes: z.int().meta({ description: 'Size as stored.' }),
     sha256: z
       .string()
       .nullable()
-      .meta({ description: 'Of the bytes as stored; null for multi-part outputs.' }),
+      .meta({ description: 'SHA-256 of the bytes as stored; null for multi-part outputs.' }),
     metadata: jsonObjectOut().nullable(),
     dataSource: dataSourceSchema,
   })
@@ -110,6 +111,7 @@ export const nodeOutputSchema = z
       id: story.outputId,
       nodeInstanceId: story.inputNodeId,
       configuration: '{"dataSourceName":"default"}',
+      configurationRevision: 1,
       createdAt: story.processedAt,
       dataSourceId: 2,
       dataPath: 'outputs/0198f2b9-91c3-7f10-a6d2-0c5b7e3f4a68',

@@ -23,20 +23,20 @@ import { nodeInstanceParams, nodeOutputSchema, queuedSchema, uploadHeaders } fro
  * Publishing locks the session, so uploads to one session wait for each other. They wait here, without a database
  * connection that others need.
  */
-const publications = new KeyedLimiter(8, 2);
+export const publications = new KeyedLimiter(8, 2);
 
 export const uploadOutput = defineRoute({
   id: 'uploadNodeOutput',
   method: 'POST',
   path: '/api/v2/node-instance/{nodeInstanceId}/outputs/data',
-  summary: 'Uploads raw bytes as an output of a node instance',
+  summary: 'Uploads bytes as an output of a node instance',
   description:
-    'The body is the payload itself, no multipart and no JSON envelope, with its Content-Type; no bytes at all are an ' +
-    'output too. The configuration of the node instance names the data source (`dataSourceName`). Checked in this ' +
-    'order: node instance, frozen session, configuration, data source. A checksum that is sent has to match. The same ' +
-    'upload again (identifier, SHA-256, Content-Type, Content-Encoding and metadata as the output has them) is answered ' +
-    'with the output as it stands, and nothing runs again; where `x-amz-checksum-sha256` or `Repr-Digest` tells the ' +
-    'SHA-256, before the body is read.',
+    'The body is the payload itself with its Content-Type, no multipart and no JSON envelope; an empty body is an ' +
+    'output too. The configuration of the node instance names the data source (`dataSourceName`). Order of the ' +
+    'checks: node instance, frozen session, configuration, data source. A checksum that is sent must match. If the same ' +
+    'upload is repeated (same identifier, SHA-256, Content-Type, Content-Encoding and metadata), the response is the ' +
+    'existing output, and nothing runs again. If `x-amz-checksum-sha256` or `Repr-Digest` states the ' +
+    'SHA-256, the response comes before the body is read.',
   tags: ['Node outputs'],
   access: access.outputUpload,
   audit: { object: 'nodeInstance', from: 'nodeInstanceId' },
@@ -49,12 +49,12 @@ export const uploadOutput = defineRoute({
     201: { description: 'A new output.', schema: nodeOutputSchema },
     200: {
       description:
-        'The output that had this identifier, with new bytes, or as it stands when they are the same.',
+        'The existing output of this identifier: with new bytes, or unchanged when they are the same.',
       schema: nodeOutputSchema,
     },
     202: {
       description:
-        'Stored and queued: the project has queued ingestion, and the output appears after the queue drains.',
+        'Stored and queued: the project has queued ingestion, and the output is published from the queue.',
       schema: queuedSchema,
     },
   },
@@ -115,26 +115,30 @@ export const uploadOutput = defineRoute({
 });
 
 /** The reply to an upload that was accepted, now or earlier. */
-async function answer(database: Queryable, target: Target, committed: CommittedUpload) {
+async function answer(database: Queryable, target: UploadTarget, committed: CommittedUpload) {
   if (!('output' in committed)) return { status: 202 as const, body: presentQueued(committed) };
   const { outcome, output } = committed;
   const { dataSource } = target;
   // The output may be in the store that the node used before its configuration was changed.
   const holder =
     output.dataSourceId === dataSource.id ? dataSource : await findDataSource(database, output.dataSourceId);
-  if (holder === undefined) throw new Error(`Data source ${output.dataSourceId} is gone.`);
+  if (holder === undefined) throw new Error(`Data source ${output.dataSourceId} no longer exists.`);
   const status = outcome === 'created' ? (201 as const) : (200 as const);
   return { status, body: presentOutput({ output, dataSource: holder }) };
 }
 
-interface Target {
+export interface UploadTarget {
   readonly sessionId: string;
   readonly dataSource: DataSourceRow;
   readonly queuedIngestion: boolean;
 }
 
-/** The checks before the first byte, in the decided order. */
-async function findTarget(database: Queryable, nodeInstanceId: number): Promise<Target> {
+/**
+ * The checks before the first byte, in the decided order.
+ * @throws Problem `nodeInstanceNotFound`, `sessionFrozen`, `invalidNodeConfiguration`, `missingDataSourceName`,
+ *   `dataSourceNotFound`
+ */
+export async function findTarget(database: Queryable, nodeInstanceId: number): Promise<UploadTarget> {
   const target = await findUploadTarget(database, nodeInstanceId);
   if (target === undefined) throw new Problem('nodeInstanceNotFound');
   if (target.frozen) throw new Problem('sessionFrozen');

@@ -1,9 +1,24 @@
 import type { z } from 'zod';
 import { formatTimestamp } from '../../domain/timestamp.ts';
-import type { NodeRunAttempt, NodeRunRow } from '../../store/runs/node-runs.ts';
-import type { nodeRunSchema, runAttemptSchema } from './schema.ts';
+import type { NodeRunAttempt, NodeRunRow } from '../../store/run-views/node-runs.ts';
+import type { nodeRunListSchema, nodeRunSchema, runAttemptSchema } from './schema.ts';
 
 const orNull = (date: Date | null) => (date === null ? null : formatTimestamp(date));
+
+/** One page of runs. */
+export function presentRunPage(
+  found: { readonly rows: readonly NodeRunRow[]; readonly totalCount: number },
+  page: number,
+  pageSize: number,
+): z.input<typeof nodeRunListSchema> {
+  return {
+    nodeRuns: found.rows.map(presentNodeRun),
+    page,
+    pageSize,
+    totalCount: found.totalCount,
+    totalPages: Math.ceil(found.totalCount / pageSize),
+  };
+}
 
 export function presentNodeRun(run: NodeRunRow): z.input<typeof nodeRunSchema> {
   return {
@@ -26,11 +41,16 @@ export function presentNodeRun(run: NodeRunRow): z.input<typeof nodeRunSchema> {
     createdAt: formatTimestamp(run.createdAt),
     endedAt: orNull(run.endedAt),
     nextAttemptAt: orNull(run.nextAttemptAt),
-    heldBy: run.heldBy && {
-      instanceId: run.heldBy.instanceId,
-      leaseExpiresAt: formatTimestamp(run.heldBy.leaseExpiresAt),
-    },
+    heldBy: run.heldBy && presentHolder(run.heldBy),
     attempts: run.attempts.map((attempt, index) => presentAttempt(attempt, run.attempts[index + 1])),
+  };
+}
+
+function presentHolder({ leaseExpiresAt, progress, ...holder }: NonNullable<NodeRunRow['heldBy']>) {
+  return {
+    ...holder,
+    leaseExpiresAt: formatTimestamp(leaseExpiresAt),
+    progress: progress && { done: progress.done, total: progress.total ?? null, unit: progress.unit ?? null },
   };
 }
 
@@ -46,5 +66,6 @@ function presentAttempt(
     category: attempt.category,
     reason: attempt.details,
     nextAttemptAt: next ? formatTimestamp(next.availableAt) : null,
+    runner: attempt.runner,
   };
 }

@@ -2,7 +2,7 @@
 import { access } from '../../domain/access/access.ts';
 import { Problem, type ProblemKey } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
-import { findNodeRun, listNodeRuns } from '../../store/runs/node-runs.ts';
+import { findNodeRun, listNodeRuns } from '../../store/run-views/node-runs.ts';
 import {
   type CancelResult,
   cancelRun,
@@ -12,7 +12,7 @@ import {
 } from '../../store/runs/operate-runs.ts';
 import { defineRoute } from '../route.ts';
 import { sessionParams } from '../sessions/schema.ts';
-import { presentNodeRun } from './present.ts';
+import { presentNodeRun, presentRunPage } from './present.ts';
 import {
   nodeRunListQuerySchema,
   nodeRunListSchema,
@@ -28,10 +28,10 @@ const list = defineRoute({
   id: 'listNodeRuns',
   method: 'GET',
   path,
-  summary: 'Runs of nodes with their attempts, the last queued first',
+  summary: 'Lists runs of nodes with their attempts, newest first',
   description:
-    'A run is one execution of a node instance, with all of its attempts. `state=failed,cancelled` finds those that ' +
-    'wait for an operator; `retryable` tells which of them can be tried again.',
+    'A run is one execution of a node instance, with all of its attempts. `state=failed,cancelled` finds the runs that ' +
+    'wait for an operator; `retryable` shows which of them can be retried.',
   tags,
   access: access.admin,
   query: nodeRunListQuerySchema,
@@ -43,16 +43,7 @@ const list = defineRoute({
       { ...filter, states },
       { number: page, size: pageSize },
     );
-    return {
-      status: 200,
-      body: {
-        nodeRuns: found.rows.map(presentNodeRun),
-        page,
-        pageSize,
-        totalCount: found.totalCount,
-        totalPages: Math.ceil(found.totalCount / pageSize),
-      },
-    };
+    return { status: 200, body: presentRunPage(found, page, pageSize) };
   },
 });
 
@@ -60,8 +51,8 @@ const one = defineRoute({
   id: 'getNodeRun',
   method: 'GET',
   path: `${path}/{id}`,
-  summary: 'One run with its attempts',
-  description: 'As the list shows it; `retryable` tells whether it can be tried again.',
+  summary: 'Returns a run with its attempts',
+  description: 'As in the list. `retryable` shows whether it can be retried.',
   tags,
   access: access.admin,
   params: nodeRunParams,
@@ -88,24 +79,24 @@ const retry = defineRoute({
   id: 'retryNodeRun',
   method: 'POST',
   path: `${path}/{id}/retry`,
-  summary: 'Has a run that failed or was cancelled tried again',
+  summary: 'Retries a failed or cancelled run',
   description:
-    'The same run gets as many further attempts as its node template allows, the first of them at once. It keeps its ' +
-    'inputs: the upper bound stays, an incremental node goes on from its watermark, and a reprocess from where its own ' +
-    'stood. Refused while the run is open, when a later run of the node has taken its place, in a frozen session, and ' +
-    'when the configuration of the node does not match the schema of its template. A repeat changes nothing: 200.',
+    'The same run gets as many further attempts as its node template allows, the first at once. It keeps its ' +
+    'inputs: the upper bound stays, an incremental node continues at its watermark, and a reprocess at its own ' +
+    'position. Refused while the run is open, when a later run of the node has replaced it, in a frozen session, and ' +
+    "when the node's configuration does not match the schema of its template. A repeat changes nothing: 200.",
   tags,
   access: access.admin,
   audit: { object: 'nodeRun', from: 'id' },
   params: nodeRunParams,
   responses: {
     202: { description: 'Queued.', schema: nodeRunSchema },
-    200: { description: 'It had been tried again already and is still open.', schema: nodeRunSchema },
+    200: { description: 'It was retried before and is still open.', schema: nodeRunSchema },
   },
   errors: [...Object.values(retryRefusals), 'nodeConfigurationRefused'],
   refusals: { params: 'nodeRunNotFound' },
   async handler({ services, params, principal, log }) {
-    const result = await retryRun(services.database, params.id);
+    const result = await retryRun(services.database, params.id, principal.userId);
     if (result.outcome === 'invalid-configuration') {
       throw new Problem('nodeConfigurationRefused', { message: result.fault });
     }
@@ -114,7 +105,7 @@ const retry = defineRoute({
     if (result.outcome === 'unchanged') return { status: 200, body };
     log.info(
       { audit: 'retryNodeRun', userId: principal.userId, nodeRunId: body.id, sessionId: body.sessionId },
-      'a run is tried again',
+      'run retried',
     );
     return { status: 202, body };
   },
@@ -133,28 +124,28 @@ const cancel = defineRoute({
   path: `${path}/{id}/cancel`,
   summary: 'Cancels an open run',
   description:
-    'A run that is queued or waits ends at once: its node is Failed with statusDetails `cancelled`, what it staged ' +
-    'since its watermark moved last is dropped, and its inputs count as consumed. The holder of a run that is held ' +
-    'learns of it by `cancelRequested` in its next heartbeat; whatever it reports then, the run ends the same way, and ' +
-    `at the latest one lease and ${limits.cancelGraceSeconds} seconds after the cancel, also under a holder that only sends heartbeats.`,
+    'A queued or waiting run ends at once: its node is Failed with statusDetails `cancelled`, the outputs staged ' +
+    'since the last move of its watermark are dropped, and its inputs count as consumed. The holder of a held run ' +
+    'gets `cancelRequested` in its next heartbeat. The run ends the same way whatever the holder reports, ' +
+    `at the latest one lease and ${limits.cancelGraceSeconds} seconds after the cancel, even if the holder keeps sending heartbeats.`,
   tags,
   access: access.admin,
   audit: { object: 'nodeRun', from: 'id' },
   params: nodeRunParams,
   responses: {
-    200: { description: 'The run has ended as cancelled, now or before.', schema: nodeRunSchema },
-    202: { description: 'Its holder is told.', schema: nodeRunSchema },
+    200: { description: 'The run is cancelled.', schema: nodeRunSchema },
+    202: { description: 'The cancel is requested from its holder.', schema: nodeRunSchema },
   },
   errors: Object.values(cancelRefusals),
   refusals: { params: 'nodeRunNotFound' },
   async handler({ services, params, principal, log }) {
-    const result = await cancelRun(services.database, params.id);
+    const result = await cancelRun(services.database, params.id, principal.userId);
     if (!('run' in result)) throw new Problem(cancelRefusals[result.outcome]);
     const body = presentNodeRun(result.run);
     if (result.outcome === 'unchanged') return { status: 200, body };
     log.info(
       { audit: 'cancelNodeRun', userId: principal.userId, nodeRunId: body.id, sessionId: body.sessionId },
-      'a run is cancelled',
+      'run cancelled',
     );
     return { status: result.outcome === 'requested' ? 202 : 200, body };
   },
@@ -164,10 +155,10 @@ const retryFailed = defineRoute({
   id: 'retryFailedNodeRuns',
   method: 'POST',
   path: '/api/v2/admin/sessions/{id}/retry-failed',
-  summary: 'Has the runs of all failed nodes of a session tried again',
+  summary: 'Retries the runs of all failed nodes of a session',
   description:
-    'As for one run, in one step for every node instance that is Failed, by a cancel too. Those whose configuration ' +
-    'does not match the schema of their template stay as they are. `retried` is 0 when there was none.',
+    'As for one run, in one step for every node instance that is Failed, cancelled ones included. Nodes whose configuration ' +
+    'does not match the schema of their template are skipped. `retried` is 0 when there was none.',
   tags,
   access: access.admin,
   audit: { object: 'session', from: 'id' },
@@ -176,14 +167,14 @@ const retryFailed = defineRoute({
   errors: ['sessionNotFound', 'sessionFrozen'],
   refusals: { params: 'sessionNotFound' },
   async handler({ services, params, principal, log }) {
-    const result = await retryFailedRuns(services.database, params.id);
+    const result = await retryFailedRuns(services.database, params.id, principal.userId);
     if (result.outcome !== 'done') {
       throw new Problem(result.outcome === 'frozen' ? 'sessionFrozen' : 'sessionNotFound');
     }
     const { retried } = result;
     log.info(
       { audit: 'retryFailedNodeRuns', userId: principal.userId, sessionId: params.id, retried },
-      'the failed runs of a session are tried again',
+      'failed runs of a session retried',
     );
     return { status: 202, body: { sessionId: params.id, retried } };
   },

@@ -4,8 +4,16 @@ import { story } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { visibleNodeStates } from '../../domain/runs/node-state.ts';
 import { completeOutcomes, failureCategories, openRunStates } from '../../domain/runs/run-plan.ts';
-import { idParameter, integerParameter, optionalText, timestampOut, uuid } from '../../http/schemas.ts';
-import type { ShownRunState } from '../../store/runs/node-runs.ts';
+import {
+  idParameter,
+  integerParameter,
+  jsonObjectOut,
+  optionalText,
+  timestamp,
+  timestampOut,
+  uuid,
+} from '../../http/schemas.ts';
+import type { ShownRunState } from '../../store/run-views/node-runs.ts';
 
 const failedStates = ['failed', 'cancelled'] as const;
 const runStates = [
@@ -18,16 +26,27 @@ const instant = (description: string) => timestampOut().meta({ description });
 
 export const runAttemptSchema = z
   .object({
-    number: z.int().meta({ description: 'From 1, over all attempts of the run.' }),
-    startedAt: instant('Its first claim.').nullable(),
+    number: z.int().meta({ description: 'Number of the attempt in the run, from 1.' }),
+    startedAt: instant('Time of its claim.').nullable(),
     endedAt: timestampOut().nullable(),
     outcome: z
       .enum([...completeOutcomes, 'failed', 'lost', 'cancelled'])
       .nullable()
       .meta({ description: '`lost`: its lease ended. Null while it is open.' }),
-    category: z.enum(failureCategories).nullable().meta({ description: 'Of a failed or lost attempt.' }),
-    reason: z.string().meta({ description: 'Why it failed, or what its runner said of it.' }),
-    nextAttemptAt: instant('From when on the attempt after it may be claimed.').nullable(),
+    category: z
+      .enum(failureCategories)
+      .nullable()
+      .meta({ description: 'Category of a failed or lost attempt.' }),
+    reason: z.string().meta({ description: 'Reason of the failure, or the message of its runner.' }),
+    nextAttemptAt: instant('Time from which the next attempt may be claimed.').nullable(),
+    runner: z
+      .object({
+        instanceId: z.string(),
+        name: z.string().nullable().meta({ description: 'Label of its token; null for accounts.' }),
+        version: z.string().nullable().meta({ description: 'As the runner reports it.' }),
+      })
+      .nullable()
+      .meta({ description: 'Who held it last; null until its first claim.' }),
   })
   .meta({
     id: 'NodeRunAttempt',
@@ -39,8 +58,32 @@ export const runAttemptSchema = z
       category: 'error',
       reason: 'The licence server did not answer.',
       nextAttemptAt: '2026-03-01T10:04:16.902Z',
+      runner: { instanceId: 'pit-wall-3', name: 'laps', version: '1.4.0' },
     },
   });
+
+const nodeRunExample = {
+  id: '0198f2b5-11d0-7b6e-8a43-6f0de41c2b97',
+  projectId: 7,
+  sessionId: '0198f2b4-6c1e-7d3a-9b52-3f1c8a7e4d10',
+  sessionName: 'Formation flight 7',
+  nodeInstanceId: 102,
+  nodeName: 'lap-times',
+  nodeTemplate: 'lap-times',
+  runnerType: 'lap-runner',
+  reason: 'input',
+  state: 'failed',
+  nodeState: 'Failed',
+  statusDetails: 'error: The licence server did not answer.',
+  attempt: 3,
+  maxAttempts: 3,
+  cancelRequested: false,
+  retryable: true,
+  createdAt: '2026-03-01T10:04:00.000Z',
+  endedAt: '2026-03-01T10:05:02.118Z',
+  nextAttemptAt: null,
+  heldBy: null,
+};
 
 export const nodeRunSchema = z
   .object({
@@ -54,63 +97,54 @@ export const nodeRunSchema = z
     runnerType: z.string(),
     reason: z
       .enum(['input', 'reprocess', 'follow-up'])
-      .meta({ description: 'Why the run was made; `follow-up`: after a task that had more to do.' }),
+      .meta({ description: 'Why the run was created; `follow-up`: after a task that ended with `hasMore`.' }),
     state: z.enum(runStates).meta({
       description:
-        '`queued`: may be claimed. `held`: a runner works on it. `waiting`: until `nextAttemptAt`. Else how it ended for good.',
+        '`queued`: may be claimed. `held`: a runner works on it. `waiting`: until `nextAttemptAt`. Else its final outcome.',
     }),
-    nodeState: z
-      .enum(visibleNodeStates)
-      .meta({ description: 'State of the node instance, whichever of its runs it comes from.' }),
+    nodeState: z.enum(visibleNodeStates).meta({ description: 'State of the node instance.' }),
     statusDetails: z.string(),
-    attempt: z.int().meta({ description: 'The present or last one.' }),
-    maxAttempts: z.int().meta({ description: 'Rises when an operator has the run tried again.' }),
+    attempt: z.int().meta({ description: 'Number of the current or last attempt.' }),
+    maxAttempts: z.int().meta({ description: 'Increases when an operator retries the run.' }),
     cancelRequested: z.boolean(),
     retryable: z.boolean().meta({
       description:
-        'It failed or was cancelled, no later run of the node has taken its place, and the session is not frozen.',
+        'It failed or was cancelled, no later run of the node has replaced it, and the session is not frozen.',
     }),
     createdAt: timestampOut(),
     endedAt: timestampOut().nullable(),
-    nextAttemptAt: instant('While it waits for its next attempt, or was given back too often.').nullable(),
+    nextAttemptAt: instant(
+      'While it waits for its next attempt, or after it was released too often.',
+    ).nullable(),
     heldBy: z
-      .object({ instanceId: z.string(), leaseExpiresAt: timestampOut() })
+      .object({
+        instanceId: z.string(),
+        leaseExpiresAt: timestampOut(),
+        phase: z.string().nullable(),
+        message: z.string().nullable(),
+        progress: z
+          .object({ done: z.number(), total: z.number().nullable(), unit: z.string().nullable() })
+          .nullable()
+          .meta({ description: 'As its last heartbeat reported it, like `phase` and `message`.' }),
+      })
       .nullable()
       .meta({ description: 'The runner instance that works on it.' }),
     attempts: z.array(runAttemptSchema).meta({ description: 'Oldest first.' }),
   })
   .meta({
     id: 'NodeRun',
-    example: {
-      id: '0198f2b5-11d0-7b6e-8a43-6f0de41c2b97',
-      projectId: 7,
-      sessionId: '0198f2b4-6c1e-7d3a-9b52-3f1c8a7e4d10',
-      sessionName: 'Formation flight 7',
-      nodeInstanceId: 102,
-      nodeName: 'lap-times',
-      nodeTemplate: 'lap-times',
-      runnerType: 'lap-runner',
-      reason: 'input',
-      state: 'failed',
-      nodeState: 'Failed',
-      statusDetails: 'error: The licence server did not answer.',
-      attempt: 3,
-      maxAttempts: 3,
-      cancelRequested: false,
-      retryable: true,
-      createdAt: '2026-03-01T10:04:00.000Z',
-      endedAt: '2026-03-01T10:05:02.118Z',
-      nextAttemptAt: null,
-      heldBy: null,
-    },
+    example: nodeRunExample,
   });
 
 export const nodeRunParams = z.object({
   id: uuid().meta({
-    description: 'The run, as claims name it.',
+    description: 'The run, as in claims.',
     example: '0198f2b5-11d0-7b6e-8a43-6f0de41c2b97',
   }),
 });
+
+/** Of the routes below /api/v2/node-runs. */
+export const runParams = z.object({ runId: nodeRunParams.shape.id });
 
 const stateList = z
   .string()
@@ -122,7 +156,7 @@ const stateList = z
     if (known.length === states.length) return [...new Set(known)];
     context.addIssue({
       code: 'custom',
-      message: `state must be some of ${runStates.join(', ')}, with commas between them.`,
+      message: `state must be one or more of ${runStates.join(', ')}, separated by commas.`,
       input: value,
     });
     return z.NEVER;
@@ -143,23 +177,123 @@ export const nodeRunListQuerySchema = z
       .meta({ description: 'Only runs of nodes of this node template.', example: 'lap-splitter' }),
     state: stateList.optional().meta({
       description:
-        'States, with commas between them. Without it: all runs of the session or node instance; without those, all that are open or failed.',
+        'States, separated by commas. Default: all runs of the session or node instance; without either, all open or failed runs.',
       example: 'failed,cancelled',
     }),
-    page: integerParameter({ min: 1, initial: 1 }).meta({ description: 'Number of the page, from 1.' }),
+    page: integerParameter({ min: 1, initial: 1 }).meta({ description: 'Page number, from 1.' }),
     pageSize: integerParameter({
       min: 1,
       max: limits.nodeRunPageSizeMax,
       initial: limits.nodeRunPageSizeDefault,
-    }).meta({ description: 'Runs on a page.' }),
+    }).meta({ description: 'Runs per page.' }),
   })
   .refine(
     ({ sessionId, nodeInstanceId, state = [] }) =>
       sessionId !== undefined ||
       nodeInstanceId !== undefined ||
       !state.some((one) => (completeOutcomes as readonly string[]).includes(one)),
-    { error: `The states ${completeOutcomes.join(', ')} need sessionId or nodeInstanceId.` },
+    { error: `The states ${completeOutcomes.join(', ')} require sessionId or nodeInstanceId.` },
   );
+
+export const runSearchSchema = z.object({
+  sessionId: nodeRunListQuerySchema.shape.sessionId,
+  nodeInstanceId: nodeRunListQuerySchema.shape.nodeInstanceId,
+  state: stateList.optional().meta({
+    description: 'States, with commas between them; without it all.',
+    example: 'failed,cancelled',
+  }),
+  template: optionalText(limits.nameCharacters)
+    .optional()
+    .meta({ description: 'Only runs of nodes of this node template.', example: 'lap-splitter' }),
+  projectId: idParameter().meta({ description: 'Only runs of this project.', example: story.projectId }),
+  from: timestamp().optional().meta({ description: 'Only runs made at this time or later.' }),
+  to: timestamp().optional().meta({ description: 'Only runs made before this time.' }),
+  page: nodeRunListQuerySchema.shape.page,
+  pageSize: nodeRunListQuerySchema.shape.pageSize,
+});
+
+const fileNameOut = () =>
+  z
+    .string()
+    .nullable()
+    .meta({ description: 'The file of that name, or what was made of it; null: unknown.' });
+
+const pinnedInputSchema = z
+  .object({
+    outputId: z.int(),
+    version: z.int().meta({ description: 'Rises when the bytes of the output are replaced.' }),
+    nodeInstanceId: z.int(),
+    nodeName: z.string(),
+    outputIdentifier: z.string(),
+    fileName: fileNameOut(),
+    contentType: z.string().nullable(),
+    sizeBytes: z.int(),
+    sha256: z.string().nullable(),
+    createdAt: timestampOut(),
+  })
+  .meta({
+    id: 'NodeRunInput',
+    example: {
+      outputId: story.outputId,
+      version: 42,
+      nodeInstanceId: story.nodeId,
+      nodeName: 'input',
+      outputIdentifier: 'drive.csv',
+      fileName: 'drive.csv',
+      contentType: 'text/csv',
+      sizeBytes: 48_210,
+      sha256: null,
+    },
+  });
+
+export const runDetailsSchema = nodeRunSchema
+  .extend({
+    configuration: jsonObjectOut().meta({ description: 'Of the node, as the run has it.' }),
+    configurationRevision: z.int(),
+    inputs: z.array(pinnedInputSchema).meta({
+      description:
+        'What the run was given, oldest first, to 1,000: as those outputs stood at its first claim. Empty before it.',
+    }),
+    outputs: z
+      .array(
+        z.object({
+          outputId: z.int(),
+          outputIdentifier: z.string(),
+          fileName: fileNameOut(),
+          contentType: z.string().nullable(),
+          sizeBytes: z.int(),
+          sha256: z.string().nullable(),
+          published: z.boolean().meta({ description: 'False while it is staged.' }),
+          createdAt: timestampOut(),
+        }),
+      )
+      .meta({ description: 'What the run has written, to 1,000.' }),
+    actions: z
+      .array(
+        z.object({
+          at: timestampOut(),
+          attempt: z.int(),
+          action: z.enum(['cancel', 'retry']),
+          userId: z.guid(),
+          name: z
+            .string()
+            .nullable()
+            .meta({ description: 'Name of the person; null when the caller may not see them.' }),
+        }),
+      )
+      .meta({ description: 'Who cancelled or retried it, oldest first.' }),
+  })
+  .meta({
+    id: 'NodeRunDetails',
+    example: {
+      ...nodeRunExample,
+      configuration: {},
+      configurationRevision: 1,
+      inputs: [],
+      outputs: [],
+      actions: [],
+    },
+  });
 
 export const nodeRunListSchema = z
   .object({
@@ -172,7 +306,7 @@ export const nodeRunListSchema = z
   .meta({ id: 'NodeRunList', example: { page: 1, pageSize: 25, totalCount: 1, totalPages: 1 } });
 
 export const retriedSchema = z
-  .object({ sessionId: z.guid(), retried: z.int().meta({ description: 'Runs that were queued again.' }) })
+  .object({ sessionId: z.guid(), retried: z.int().meta({ description: 'Number of retried runs.' }) })
   .meta({
     id: 'FailedRunsRetried',
     example: { sessionId: '0198f2b4-6c1e-7d3a-9b52-3f1c8a7e4d10', retried: 2 },

@@ -2,7 +2,6 @@ import type { z } from 'zod';
 import type { Role } from '../../domain/access/access.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import type { ShownProject } from '../../store/administration/projects.ts';
-import type { Project } from '../../store/entities/project.ts';
 import type { VisiblePerson } from '../identity/participants.ts';
 import { presentTemplate } from '../session-templates/present.ts';
 import type { projectSchema, sessionProjectSchema } from './schema.ts';
@@ -25,9 +24,13 @@ function commonFields(project: ShownProject) {
 }
 
 /** @param owner what the caller may see of the owner; null: the ids alone */
-export function presentProject(project: Project, owner: VisiblePerson | null): z.input<typeof projectSchema> {
+export function presentProject(
+  project: ShownProject,
+  owner: VisiblePerson | null,
+): z.input<typeof projectSchema> {
   return {
     ...commonFields(project),
+    pinnedMetadata: project.pinnedMetadata,
     owner: {
       id: project.owner.id,
       email: owner?.email ?? '',

@@ -8,10 +8,10 @@ import {
   listProjects,
   type ProjectFields,
   type ProjectWrite,
+  type ShownProject,
   updateProject,
 } from '../../store/administration/projects.ts';
 import { ensureUser } from '../../store/administration/users.ts';
-import type { Project } from '../../store/entities/project.ts';
 import { type People, peopleOf } from '../identity/participants.ts';
 import { defineRoute } from '../route.ts';
 import { presentProject } from './present.ts';
@@ -24,9 +24,8 @@ const list = defineRoute({
   id: 'listProjects',
   method: 'GET',
   path: '/projects',
-  summary: 'All projects',
-  description:
-    'In the order in which they were made. An owner whom the caller may not see has an empty address.',
+  summary: 'Lists all projects',
+  description: 'Sorted by creation. The address of an owner whom the caller may not see is empty.',
   tags,
   access: access.projectRead,
   responses: { 200: { description: 'The projects.', schema: z.array(projectSchema) } },
@@ -42,8 +41,8 @@ const one = defineRoute({
   id: 'getProject',
   method: 'GET',
   path: '/projects/{id}',
-  summary: 'One project',
-  description: 'An owner whom the caller may not see has an empty address.',
+  summary: 'Returns a project',
+  description: 'The address of an owner whom the caller may not see is empty.',
   tags,
   access: access.projectRead,
   params,
@@ -61,8 +60,8 @@ const create = defineRoute({
   id: 'createProject',
   method: 'POST',
   path: '/projects',
-  summary: 'Makes a project',
-  description: 'An `OwnerId` or `DefaultSessionTemplateId` that names nothing is refused with 400.',
+  summary: 'Creates a project',
+  description: 'An unknown `OwnerId` or `DefaultSessionTemplateId` is 400.',
   tags,
   access: access.projectCreate,
   audit: { object: 'project' },
@@ -87,9 +86,9 @@ const update = defineRoute({
   id: 'updateProject',
   method: 'PUT',
   path: '/projects/{id}',
-  summary: 'Changes a project',
+  summary: 'Updates a project',
   description:
-    'An absent optional field stays as it is. Null clears the default template and the retention, and is no value for the rest.',
+    'An absent optional field does not change. Null clears the default template and the retention; other fields cannot be null.',
   tags,
   access: access.projectUpdate,
   audit: { object: 'project', from: 'id' },
@@ -106,7 +105,7 @@ const update = defineRoute({
   },
 });
 
-async function present(project: Project, people: People) {
+async function present(project: ShownProject, people: People) {
   return presentProject(project, await people.find(project.owner.externalId));
 }
 
@@ -120,10 +119,11 @@ function fieldsOf(body: z.output<typeof projectRequestSchema>): ProjectFields {
     defaultSessionTemplateId: body.DefaultSessionTemplateId,
     queuedIngestion: body.QueuedIngestion ?? undefined,
     retentionDays: body.RetentionDays,
+    pinnedMetadata: body.PinnedMetadata ?? undefined,
   };
 }
 
-function saved(write: ProjectWrite): Project {
+function saved(write: ProjectWrite): ShownProject {
   if (write.outcome === 'saved') return write.project;
   throw new Problem(write.outcome === 'missing' ? 'projectNotFound' : 'invalidProjectData');
 }

@@ -2,10 +2,20 @@
 import { z } from 'zod';
 import { roles } from '../../domain/access/access.ts';
 import { story } from '../../domain/examples.ts';
+import { limits } from '../../domain/limits.ts';
+import { isMetadataPath } from '../../domain/sessions/metadata-keys.ts';
 import { bodyId, longText, nameText, optionalText, pathId, timestampOut } from '../../http/schemas.ts';
 import { templateExample, templateSchema } from '../session-templates/schema.ts';
 
 const maxRetentionDays = 36_500;
+
+const metadataPath = () =>
+  z
+    .string()
+    .refine(isMetadataPath, {
+      error: `must be 1 to ${limits.freeJsonDepthLevels} names, separated by single dots, of at most ${limits.queryPathCharacters} characters`,
+    })
+    .meta({ type: 'string', maxLength: limits.queryPathCharacters });
 
 export const projectParams = z.object({
   id: pathId().meta({ description: 'The project.', example: story.projectId }),
@@ -17,18 +27,24 @@ export const projectRequestSchema = z
     Description: optionalText().nullish(),
     Icon: longText().nullish(),
     OwnerId: bodyId().nullish().meta({
-      description: "The platform's own id of a person. Default when a project is made: the caller.",
+      description: "The platform's id of a person. Default at creation: the caller.",
     }),
     DefaultSessionTemplateId: bodyId().nullish().meta({ description: 'Null: none.' }),
     QueuedIngestion: z.boolean().nullish().meta({
-      description: 'Whether uploads are answered with 202 and published from a queue. Default: false.',
+      description: 'True: uploads get 202 and are published from a queue. Default: false.',
     }),
     RetentionDays: z
       .int()
       .min(1)
       .max(maxRetentionDays)
       .nullish()
-      .meta({ description: 'Null keeps sessions for ever.' }),
+      .meta({ description: 'Null: sessions are kept forever.' }),
+    PinnedMetadata: z
+      .array(metadataPath())
+      .max(limits.pinnedMetadata)
+      .refine((paths) => new Set(paths).size === paths.length, { error: 'must name each path once' })
+      .nullish()
+      .meta({ description: 'Paths into the metadata of its sessions, whose values lists of sessions show.' }),
   })
   .meta({
     id: 'ProjectRequest',
@@ -38,6 +54,7 @@ export const projectRequestSchema = z
       DefaultSessionTemplateId: story.templateId,
       QueuedIngestion: false,
       RetentionDays: 365,
+      PinnedMetadata: ['vehicle.type'],
     },
   });
 
@@ -71,10 +88,13 @@ const commonFields = {
 export const projectSchema = z
   .object({
     ...commonFields,
+    pinnedMetadata: z
+      .array(z.string())
+      .meta({ description: 'Paths into the metadata of its sessions.', example: ['vehicle.type'] }),
     owner: z
       .object({
         id: z.int(),
-        email: z.string().meta({ description: 'Empty where the caller may not see the person.' }),
+        email: z.string().meta({ description: 'Empty when the caller may not see the person.' }),
         type: z.enum(roles),
         isActive: z.boolean(),
         createdAt: timestampOut(),
@@ -93,7 +113,7 @@ export const projectSchema = z
         },
       }),
   })
-  .meta({ id: 'Project', example: commonExample });
+  .meta({ id: 'Project', example: { ...commonExample, pinnedMetadata: ['vehicle.type'] } });
 
 /** As a session shows its project. */
 export const sessionProjectSchema = z

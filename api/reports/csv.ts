@@ -1,30 +1,14 @@
 /** A report as csv (RFC 4180, UTF-8 with a mark so that spreadsheets read it as such). */
 import { stringify } from 'csv-stringify/sync';
 import type { Cell } from '../../domain/reports/report.ts';
-
-/** Text that a spreadsheet would read as a formula gets an apostrophe in front. */
-const formula = /^(?=[=+\-@\t\r])/;
-/**
- * The same within a text: spreadsheets that separate columns by `;` or tabs see a cell or a line begin there, even
- * within quotes. Quotes that follow open a new cell.
- */
-const innerFormula = /(?<=[;\t\r\n])(?="*[=+\-@\t\r])/g;
-/** At the end of a quoted text the closing quote would open a cell with the text that follows. */
-const innerEnd = /(?<=[;\t\r\n]"*)$/;
-/** RFC 4180: a text with one of these needs quotes. */
-const quoted = /[",\r\n]/;
-
-function guarded(text: string): string {
-  const safe = text.replace(formula, "'").replaceAll(innerFormula, "'");
-  return quoted.test(safe) ? safe.replace(innerEnd, "'") : safe;
-}
+import { guardedText, quoted } from '../../domain/reports/spreadsheet-text.ts';
 
 function textOf(cell: Cell): string {
   switch (cell.type) {
     case 'empty':
       return '';
     case 'string':
-      return guarded(cell.value);
+      return guardedText(cell.value);
     case 'number':
     case 'boolean':
       return String(cell.value);

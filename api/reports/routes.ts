@@ -7,11 +7,8 @@ import {
   configurationKeyOf,
   mergeByKey,
   orderedColumns,
-  type ReportColumn,
-  type ReportFilter,
   reportFileName,
 } from '../../domain/reports/report.ts';
-import { compileExpression } from '../../domain/reports/report-expression.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import {
   createReport,
@@ -24,7 +21,9 @@ import type { ReportDefinition } from '../../store/entities/report-definition.ts
 import { catalogFailsAs502 } from '../dashboards/catalog.ts';
 import { peopleOf } from '../identity/participants.ts';
 import { defineRoute } from '../route.ts';
+import { checkExpressions, withOrder } from './check.ts';
 import { writeCsv } from './csv.ts';
+import { previewRoute } from './preview-route.ts';
 import { compileReport, reportRows } from './rows.ts';
 import {
   downloadQuerySchema,
@@ -50,19 +49,21 @@ its scenario instances and one of its members.
 | \`scenarioInstance\` | \`id\`, \`simulationId\`, \`scenarioName\`, \`from\`, \`to\`, \`createdAt\` |
 | \`user\` | \`id\`, \`name\`, \`email\` of the member, as the caller may see them |
 | \`dashboard\` | \`id\`, \`name\`, \`version\`, \`url\` |
+| \`annotations\` | the first 100 annotations of the session, each with \`label\`, \`text\`, \`tags\`, \`from\`, \`to\`: \`annotations.map(a, a.label).join(', ')\` |
 
-The fields of the \`source\` stand by their own names too. A missing value is an empty cell. An expression has at most 2,000
+The fields of the \`source\` are also available by their own names. A name that is not in the table is refused with its position; a
+missing value is an empty cell. An expression has at most 2,000
 characters and no loop inside a loop; the pattern of \`matches\` is a literal.`;
 
 const catalog = defineRoute({
   id: 'listReports',
   method: 'GET',
   path: `${path}/catalog`,
-  summary: 'All reports, and the default one',
-  description: 'By key. The default is what a download without a key gets.',
+  summary: 'Lists all reports and names the default',
+  description: 'Sorted by key. A download without a key gets the default report.',
   tags,
   access: access.reportRead,
-  responses: { 200: { description: 'By key.', schema: reportCatalogSchema } },
+  responses: { 200: { description: 'The reports.', schema: reportCatalogSchema } },
   async handler({ services }) {
     const reports = await listReports(services.database);
     return {
@@ -84,10 +85,10 @@ const download = defineRoute({
   id: 'downloadReport',
   method: 'GET',
   path: `${path}/download`,
-  summary: 'A report as xlsx or csv',
+  summary: 'Downloads a report as xlsx or csv',
   description:
     'One row for each dimension, scenario instance and member, in the order of the dimension catalog. The file is ' +
-    'written while it is sent. Text that a spreadsheet would run is written so that it does not.',
+    'streamed. Text that a spreadsheet would run as a formula is escaped.',
   tags,
   access: access.reportRead,
   query: downloadQuerySchema,
@@ -115,6 +116,7 @@ const download = defineRoute({
       },
       userId: query.userId,
       people: peopleOf(context),
+      annotationsFrom: services.database,
     });
     // The first rows are read before the head is sent, so that an unreadable catalog gets its own status.
     const first = await catalogFailsAs502(() => batches.next());
@@ -151,8 +153,8 @@ const one = defineRoute({
   id: 'getReport',
   method: 'GET',
   path: `${path}/{key}`,
-  summary: 'The whole definition of a report',
-  description: 'With its columns and filters, as an update takes them.',
+  summary: 'Returns the definition of a report',
+  description: 'With its columns and filters, in the form that an update accepts.',
   tags,
   access: access.reportRead,
   params: reportParams,
@@ -170,7 +172,7 @@ const create = defineRoute({
   id: 'createReport',
   method: 'POST',
   path,
-  summary: 'Defines a report',
+  summary: 'Creates a report',
   description: expressions,
   tags,
   access: access.reportWrite,
@@ -193,9 +195,9 @@ const update = defineRoute({
   id: 'updateReport',
   method: 'PUT',
   path: `${path}/{key}`,
-  summary: 'Changes a report',
+  summary: 'Updates a report',
   description:
-    'What is left out stays. Columns and filters that a given list leaves out are removed, unless `replaceConfiguration` is ' +
+    'An absent field does not change. Columns and filters that a sent list omits are removed, unless `replaceConfiguration` is ' +
     'false. `setAsDefault` makes it the default report; false changes nothing.',
   tags,
   access: access.reportWrite,
@@ -238,30 +240,6 @@ function changedList<Item>(
   return replaces ? given : mergeByKey(stored, given, keyOf);
 }
 
-type GivenColumn = z.output<typeof newReportSchema>['columns'][number];
-
-const withOrder = (columns: readonly GivenColumn[]): ReportColumn[] =>
-  columns.map((column, index) => ({ ...column, order: column.order ?? (index + 1) * 10 }));
-
-/** Throws 400 for a duplicate key, and for an invalid expression with its key, position and reason. */
-function checkExpressions(columns: readonly ReportColumn[], filters: readonly ReportFilter[] = []): void {
-  const items = [
-    ...columns.map((column) => ({ ...column, what: 'Column', key: column.columnKey })),
-    ...filters.map((filter) => ({ ...filter, what: 'Filter', key: filter.filterKey })),
-  ];
-  const seen = new Set<string>();
-  for (const { what, key, expression, source } of items) {
-    if (seen.has(`${what} ${key}`)) {
-      throw new Problem('invalidRequest', { message: `${what} '${key}' is there more than once.` });
-    }
-    seen.add(`${what} ${key}`);
-    const compiled = compileExpression(expression, source);
-    if (compiled.ok) continue;
-    const message = `${what} '${key}': ${compiled.reason} at position ${compiled.position}.`;
-    throw new Problem('invalidRequest', { message });
-  }
-}
-
 function saved(write: ReportWrite) {
   if (write.outcome === 'saved') return present(write.report);
   throw new Problem(write.outcome === 'missing' ? 'reportNotFound' : 'reportExists');
@@ -277,4 +255,4 @@ function present(report: ReportDefinition): z.input<typeof reportSchema> {
   };
 }
 
-export const reportRoutes = [catalog, download, one, create, update];
+export const reportRoutes = [catalog, download, previewRoute, one, create, update];

@@ -7,6 +7,7 @@ import {
   type Evaluate,
   equalsValue,
 } from '../../domain/reports/report-expression.ts';
+import { annotationList } from '../../domain/reports/report-names.ts';
 import type { Reader } from '../../store/connection/database.ts';
 import {
   type CatalogDimension,
@@ -15,6 +16,7 @@ import {
   idsOfDimensions,
   readDimensions,
 } from '../../store/dashboards/dimension-catalog.ts';
+import { annotationsOf, type ReportAnnotation } from '../../store/dashboards/report-annotations.ts';
 import { presentMember } from '../dashboards/catalog.ts';
 import type { People } from '../identity/participants.ts';
 import { dashboardUrl } from '../sessions/present.ts';
@@ -31,6 +33,8 @@ export interface CompiledReport {
   readonly filters: ReadonlyArray<{ readonly filter: ReportFilter; readonly evaluate: Evaluate }>;
   /** Whether an expression reads the metadata, the larger part of a dimension. */
   readonly needsMetadata: boolean;
+  /** Whether an expression reads the annotations of the session. */
+  readonly needsAnnotations: boolean;
 }
 
 /** The cells of a stored expression that this version refuses stay empty. */
@@ -48,6 +52,7 @@ export function compileReport(
     needsMetadata: [...columns, ...filters].some(
       ({ expression, source }) => source === 'metadata' || expression.includes('metadata'),
     ),
+    needsAnnotations: [...columns, ...filters].some(({ expression }) => expression.includes(annotationList)),
   };
 }
 
@@ -56,36 +61,42 @@ export interface RowsRequest {
   /** Only rows of this user. */
   readonly userId: string | undefined;
   readonly people: People;
+  /** The role of report downloads may not read them. */
+  readonly annotationsFrom: Reader;
+  /** Default: all. */
+  readonly mostDimensions?: number;
 }
 
 /** Batches of rows of cells. The first batch is read when the first `next` is awaited. */
 export async function* reportRows(
   database: Reader,
   report: CompiledReport,
-  { filter, userId, people }: RowsRequest,
+  { filter, userId, people, annotationsFrom, mostDimensions = maxDimensions }: RowsRequest,
 ): AsyncGenerator<readonly (readonly Cell[])[]> {
   // The ids of this moment: a change while a slow caller reads neither repeats nor skips a dimension.
   const ids = await idsOfDimensions(database, filter, {
     order: 'ascending',
     offset: 0,
-    limit: maxDimensions,
+    limit: mostDimensions,
   });
   const read = async (at: number) => {
     const dimensions = await readDimensions(database, ids.slice(at, at + batchSize));
     await people.prefetch(dimensions.flatMap(({ members }) => members));
-    return dimensions;
+    const sessions = report.needsAnnotations ? dimensions.map(({ sessionId }) => sessionId) : [];
+    return { dimensions, annotations: await annotationsOf(annotationsFrom, sessions) };
   };
   // The next batch is read while this one is processed.
   let next = ids.length === 0 ? undefined : read(0);
   for (let at = 0; next !== undefined; at += batchSize) {
-    const dimensions = await next;
+    const { dimensions, annotations } = await next;
     next = at + batchSize < ids.length ? read(at + batchSize) : undefined;
     // It is never awaited when the caller is gone.
     next?.catch(() => undefined);
     let batch: Cell[][] = [];
     for (const dimension of dimensions) {
       const users = await usersOf(dimension, userId, people);
-      for (const row of rowsOf(dimension, report, users)) {
+      const own = annotations.get(dimension.sessionId) ?? [];
+      for (const row of rowsOf(dimension, report, users, own)) {
         if (!report.filters.every(({ filter, evaluate }) => equalsValue(evaluate(row), filter.value)))
           continue;
         batch.push(report.columns.map(({ column, evaluate }) => cellOf(evaluate(row), column.type)));
@@ -114,6 +125,7 @@ function* rowsOf(
   dimension: CatalogDimension,
   { needsMetadata }: CompiledReport,
   users: readonly User[],
+  annotations: readonly ReportAnnotation[],
 ): Generator<ReportRow> {
   const { scenarios, members: _, metadata, ...own } = dimension;
   const url = dashboardUrl(dimension.id);
@@ -126,6 +138,7 @@ function* rowsOf(
       version: dimension.dashboardVersion,
       url,
     }),
+    [annotationList]: celValue(annotations),
   } as Pick<ReportRow, 'dimension' | 'metadata' | 'dashboard'>;
   for (const scenario of scenarios.length === 0 ? [undefined] : scenarios) {
     const scenarioInstance = scenario === undefined ? {} : scenarioOf(scenario);

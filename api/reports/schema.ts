@@ -1,7 +1,8 @@
 /** Wire forms of reports (contract: Dashboard items). */
 import { z } from 'zod';
 import { story } from '../../domain/examples.ts';
-import { columnTypes, reportSources } from '../../domain/reports/report.ts';
+import { type Cell, columnTypes, reportSources } from '../../domain/reports/report.ts';
+import { formatTimestamp } from '../../domain/timestamp.ts';
 import { int32, nameText, optionalText, timestampOut, uuid } from '../../http/schemas.ts';
 import { dateRange } from '../dashboards/date-range.ts';
 
@@ -21,20 +22,23 @@ const reportKey = () =>
 const column = z.object({
   columnKey: itemKey(),
   name: nameText(),
-  expression: z.string().min(1).meta({ description: 'CEL over the row, see the description of the route.' }),
+  expression: z
+    .string()
+    .min(1)
+    .meta({ description: 'A CEL expression over the row; see the description of the route.' }),
   type: z.enum(columnTypes).default('string'),
   format: optionalText(100)
     .default('')
-    .meta({ description: 'An Excel number format; empty: that of the type.' }),
+    .meta({ description: 'An Excel number format; empty: the default of the type.' }),
   source: z.enum(reportSources).default('dimension'),
-  order: int32().optional().meta({ description: 'Default: the place in the list.' }),
+  order: int32().optional().meta({ description: 'Default: the position in the list.' }),
 });
 const filter = z.object({
   filterKey: itemKey(),
   expression: z.string().min(1),
   value: z
     .union([z.string().max(1000), z.number(), z.boolean(), z.null()])
-    .meta({ description: 'Rows for which the expression equals this stay.' }),
+    .meta({ description: 'Rows are kept when the expression equals this value.' }),
   source: z.enum(reportSources).default('dimension'),
 });
 
@@ -92,7 +96,7 @@ export const reportChangeSchema = z
     filters: z.array(filter).max(50).optional(),
     replaceConfiguration: z.boolean().default(true).meta({
       description:
-        'True: columns and filters that a list leaves out are removed. False: those in the list are changed or added.',
+        'True: columns and filters that a list omits are removed. False: those in the list are updated or added.',
     }),
   })
   .meta({
@@ -116,6 +120,26 @@ const storedFilter = z.object({
   source: z.enum(reportSources),
 });
 
+export const reportPreviewRequestSchema = z
+  .object({
+    columns: fields.columns,
+    filters: fields.filters,
+    dimensionNameFilter: fields.dimensionNameFilter,
+  })
+  .meta({ id: 'ReportPreviewRequest', example: { columns: [columnExample], filters: [filterExample] } });
+
+export const reportPreviewSchema = z
+  .object({
+    columns: z.array(z.string()),
+    rows: z
+      .array(z.array(z.union([z.string(), z.number(), z.boolean(), z.null()])))
+      .meta({ description: 'Null: an empty cell. A duration is in seconds.' }),
+  })
+  .meta({ id: 'ReportPreview', example: { columns: ['Session'], rows: [['Approach in fog']] } });
+
+export const presentCell = (cell: Cell) =>
+  cell.type === 'empty' ? null : cell.type === 'date' ? formatTimestamp(cell.value) : cell.value;
+
 export const reportSchema = z
   .object({
     key: z.string(),
@@ -124,7 +148,7 @@ export const reportSchema = z
     fileName: z.string(),
     dimensionNameFilter: z.string(),
     isDefault: z.boolean(),
-    columns: z.array(storedColumn).meta({ description: 'In their order.' }),
+    columns: z.array(storedColumn).meta({ description: 'Sorted by order.' }),
     filters: z.array(storedFilter),
     createdAt: timestampOut(),
     updatedAt: timestampOut(),
@@ -173,10 +197,10 @@ export const downloadQuerySchema = dateRange(
       .string()
       .max(64)
       .optional()
-      .meta({ description: 'Another name of `option`.', example: 'session-list' }),
+      .meta({ description: 'Alias of `option`.', example: 'session-list' }),
     format: z
       .enum(['xlsx', 'csv'], { error: 'format must be xlsx or csv.' })
       .default('xlsx')
-      .meta({ description: 'The kind of file.' }),
+      .meta({ description: 'File format.' }),
   }),
 );

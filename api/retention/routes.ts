@@ -22,20 +22,20 @@ const preview = defineRoute({
   id: 'previewRetention',
   method: 'GET',
   path,
-  summary: 'What retention would remove now, and what it last removed',
+  summary: 'Shows what retention would delete now, and what it last deleted',
   description:
-    'A dry run: it asks what a run asks and removes nothing. A session goes `retentionDays` of its project after the last ' +
-    'thing that happened in it (made, closed, end of its window, outputs, runs queued or ended). It stays while it is ' +
-    'frozen, backs a system dashboard, a runner holds a task of it, or an upload to it is queued or under way. Of sessions ' +
-    'that stay, outputs go that are as old, but for the newest of each node and what an open run or a later node has still ' +
-    'to read; dashboards forget them. Projects without `retentionDays` keep everything; audit entries are always kept.',
+    'A dry run: it deletes nothing. A session is deleted `retentionDays` of its project after its last ' +
+    'activity (created, closed, end of its window, outputs, runs queued or ended). It is kept while it is ' +
+    'frozen, backs a system dashboard, a runner holds one of its tasks, or an upload to it is queued or in progress. In kept ' +
+    'sessions, outputs of that age are deleted, except the newest of each node and those that an open run or a later node has yet ' +
+    'to read; dashboards no longer list them. Projects without `retentionDays` keep everything. Audit entries are always kept.',
   tags,
   access: access.adminOnly,
   query: z.object({
     orphans: booleanParameter(false).meta({
       type: 'boolean',
       example: true,
-      description: "Whether the platform's bucket is listed too, for objects that no row tells of.",
+      description: "True: also lists the platform's bucket, to find objects without a row.",
     }),
   }),
   responses: { 200: { description: 'The preview.', schema: retentionPreviewSchema } },
@@ -70,16 +70,16 @@ const run = defineRoute({
   id: 'runRetention',
   method: 'POST',
   path,
-  summary: 'Has what retention lets go removed now',
+  summary: 'Starts a retention run now',
   description:
-    'A worker begins within seconds; `GET` of the same path tells how far it is. Without this it happens once a day. ' +
-    'Objects without a row are removed too where `RETENTION_REMOVES_ORPHANS` is set.',
+    'A worker starts it within seconds; `GET` of the same path shows its progress. Otherwise it runs once a day. ' +
+    'Objects without a row are deleted too if `RETENTION_REMOVES_ORPHANS` is set.',
   tags,
   access: access.adminOnly,
   audit: { object: 'retention' },
   responses: {
-    202: { description: 'Asked for.', schema: retentionRunSchema },
-    200: { description: 'One was open already.', schema: retentionRunSchema },
+    202: { description: 'Requested.', schema: retentionRunSchema },
+    200: { description: 'A run was already open.', schema: retentionRunSchema },
   },
   async handler({ services, principal }) {
     const { run: requested, isNew } = await requestRetentionRun(services.database, principal.userId);

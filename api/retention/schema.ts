@@ -8,14 +8,17 @@ export const retentionRunSchema = z
   .object({
     id: z.int(),
     requestedAt: timestampOut(),
-    requestedBy: z.guid().nullable().meta({ description: 'The Administrator who asked; null: the clock.' }),
+    requestedBy: z
+      .guid()
+      .nullable()
+      .meta({ description: 'The Administrator who started it; null: the schedule.' }),
     startedAt: timestampOut().nullable(),
     endedAt: timestampOut().nullable(),
-    sessions: z.int().meta({ description: 'Deleted by it so far.' }),
-    outputs: z.int().meta({ description: 'Deleted by it, those of deleted sessions too.' }),
-    orphans: z.int().meta({ description: 'Objects without a row that were removed.' }),
+    sessions: z.int().meta({ description: 'Sessions deleted so far.' }),
+    outputs: z.int().meta({ description: 'Outputs deleted so far, those of deleted sessions included.' }),
+    orphans: z.int().meta({ description: 'Objects without a row that were deleted.' }),
     bytes: z.int(),
-    error: z.string().nullable().meta({ description: 'What could not be looked at.' }),
+    error: z.string().nullable().meta({ description: 'What could not be checked.' }),
   })
   .meta({
     id: 'RetentionRun',
@@ -37,7 +40,7 @@ export const retentionPreviewSchema = z
   .object({
     sessions: z.object({
       count: z.int(),
-      outputs: z.int().meta({ description: 'That go with them.' }),
+      outputs: z.int().meta({ description: 'Outputs deleted with the sessions.' }),
       bytes: z.int(),
       items: z.array(
         z.object({
@@ -51,12 +54,12 @@ export const retentionPreviewSchema = z
     }),
     outputs: z
       .object({ count: z.int(), bytes: z.int(), sessions: z.int() })
-      .meta({ description: 'Old outputs of sessions that stay.' }),
+      .meta({ description: 'Old outputs of sessions that are kept.' }),
     orphans: z
       .object({ count: z.int(), bytes: z.int() })
       .nullable()
-      .meta({ description: 'Objects without a row; null unless `orphans=true` asks for them.' }),
-    abandonedUploads: z.int().meta({ description: 'Uploads without a sign of life for an hour.' }),
+      .meta({ description: 'Objects without a row; null without `orphans=true`.' }),
+    abandonedUploads: z.int().meta({ description: 'Uploads without activity for an hour.' }),
     complete: z.boolean().meta({
       description: `False when there is more: sessions beyond ${limits.retentionSessionsCounted}, objects beyond ${limits.retentionPagesListed * 1000}.`,
     }),

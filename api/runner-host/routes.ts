@@ -21,7 +21,7 @@ const hostRoute = {
   tags: ['Runner administration'],
   access: access.open,
   // The platform itself.
-  audit: { notHere: 'Runner tokens, and the list of deployed runners, show what came of it.' },
+  audit: { notHere: 'Runner tokens and the list of deployed runners show the result.' },
   credentials: ['serviceKey'],
   errors: ['unauthorized'],
 } as const;
@@ -36,7 +36,7 @@ const reconcile = defineRoute({
   ...hostRoute,
   id: 'reconcileRunnerHost',
   path: runnerHostPaths.reconcile,
-  summary: 'Heartbeat of a host: what it runs, and what it is to run',
+  summary: 'Heartbeat of a host: reports its processes and returns its assignment',
   body: z.object({
     hostId: uuid(),
     processesPerType: whole(1, limits.deployedProcessesPerType),
@@ -54,7 +54,7 @@ const reconcile = defineRoute({
   }),
   responses: {
     200: {
-      description: 'What the host holds from now on.',
+      description: 'The processes that the host is assigned.',
       schema: z.object({
         processes: z.array(
           processKey.extend({
@@ -79,11 +79,11 @@ const start = defineRoute({
   ...hostRoute,
   id: 'startDeployedProcess',
   path: runnerHostPaths.start,
-  summary: 'The runner token for the next start of a process, shown once',
+  summary: 'Creates the runner token for the next start of a process, shown once',
   body: processKey.extend({ hostId: uuid(), tokenId: uuid().nullable() }),
   responses: {
     200: {
-      description: 'The token, or null when the host does not hold the process.',
+      description: 'The token, or null when the process is not assigned to the host.',
       schema: z.object({ token: z.object({ id: z.guid(), value: z.string().nullable() }).nullable() }),
     },
   },
@@ -99,12 +99,12 @@ const end = defineRoute({
   ...hostRoute,
   id: 'endDeployedProcesses',
   path: runnerHostPaths.end,
-  summary: 'Processes have ended, for now or for good',
+  summary: 'Reports ended processes',
   body: z.object({
     hostId: uuid(),
     processes: z.array(processKey.extend({ isFinal: z.boolean() })).max(limits.deployedChangesPerCall),
   }),
-  responses: { 204: { description: 'It is noted.' } },
+  responses: { 204: { description: 'Recorded.' } },
   async handler({ body, request, services }) {
     admit(request.bearer, services);
     await endProcesses(services.database, body);

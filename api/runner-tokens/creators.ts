@@ -75,7 +75,7 @@ export class TokenCreators {
       await this.#askAndNote([userId], now);
     } catch (error) {
       this.#pausedUntilMs = performance.now() + pauseMs;
-      this.#log.warn({ err: error }, 'nobody tells whether the creator of a runner token is active');
+      this.#log.warn({ err: error }, 'whether the creator of a runner token is active is unknown');
     }
   }
 

@@ -18,7 +18,7 @@ export async function releaseEndedTasks(parts: Parts): Promise<void> {
   for (let isMore = true; isMore; ) {
     const taskIds = await listTasksOfEndedTokens(parts.database, tasksPerRead);
     const released = await releaseAll(parts, [...taskIds]);
-    if (released > 0) parts.log.info({ tasks: released }, 'gave back tasks of runner tokens that ended');
+    if (released > 0) parts.log.info({ tasks: released }, 'released tasks of ended runner tokens');
     // When nothing could be released, the next round tries again.
     isMore = taskIds.length === tasksPerRead && released > 0;
   }

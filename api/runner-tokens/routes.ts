@@ -27,11 +27,11 @@ const create = defineRoute({
   id: 'createRunnerToken',
   method: 'POST',
   path,
-  summary: 'Makes a runner token; its value is shown once',
+  summary: 'Creates a runner token; its value is shown once',
   description:
-    'The token reaches the node templates of its runner types, and no further than its creator’s present role: a ' +
-    'Developer’s tokens only runner types with the runtime `external`. It ends with its creator, and when all tokens ' +
-    'of its creator are revoked together.',
+    'The token covers the node templates of its runner types, within its creator’s current role: a ' +
+    'Developer’s tokens cover only runner types of runtime `external`. It ends with its creator, and when all tokens ' +
+    'of its creator are revoked.',
   tags,
   access: access.runnerTokens,
   audit: { object: 'runnerToken' },
@@ -50,7 +50,7 @@ const create = defineRoute({
     const { value, digest, hint } = newTokenValue(services.objects.secrets);
     const made = await createRunnerToken(services.database, { ...body, digest, hint }, creator, now);
     const { userId } = principal;
-    log.info({ audit: 'createRunnerToken', userId, tokenId: made.id }, 'a runner token is made');
+    log.info({ audit: 'createRunnerToken', userId, tokenId: made.id }, 'runner token created');
     return {
       status: 201,
       body: {
@@ -83,7 +83,7 @@ const list = defineRoute({
   id: 'listRunnerTokens',
   method: 'GET',
   path,
-  summary: 'Runner tokens without their values, oldest first',
+  summary: 'Lists runner tokens without their values, oldest first',
   description:
     'Developers see their own, Administrators all. A token stays in the list for some months after its end.',
   tags,
@@ -99,10 +99,10 @@ const revoke = defineRoute({
   id: 'revokeRunnerToken',
   method: 'DELETE',
   path: `${path}/{id}`,
-  summary: 'Revokes one runner token',
+  summary: 'Revokes a runner token',
   description:
-    'It is refused from now on, its calls under way are ended within seconds, and the tasks that it holds are given ' +
-    'back without counting as an attempt. Revoking it again is fine.',
+    'It is refused from now on, its open calls end within seconds, and its tasks are released ' +
+    'without counting as an attempt. A repeat changes nothing.',
   tags,
   access: access.runnerTokens,
   audit: { object: 'runnerToken', from: 'id' },
@@ -114,7 +114,7 @@ const revoke = defineRoute({
     const isKnown = await revokeRunnerToken(services.database, params.id, ownersSeenBy(principal));
     if (!isKnown) throw new Problem('tokenNotFound');
     const { userId } = principal;
-    log.info({ audit: 'revokeRunnerToken', userId, tokenId: params.id }, 'a runner token is revoked');
+    log.info({ audit: 'revokeRunnerToken', userId, tokenId: params.id }, 'runner token revoked');
     await services.runners.tokens.releaseEndedTasks();
     return { status: 204 };
   },

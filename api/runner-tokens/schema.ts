@@ -43,7 +43,7 @@ export const newTokenSchema = z
       .union([z.literal(''), nameText()])
       .nullish()
       .transform((label) => label ?? '')
-      .meta({ description: 'For people: where the token is used.' }),
+      .meta({ description: 'Free text: where the token is used.' }),
   })
   .meta({
     id: 'RunnerTokenRequest',
@@ -73,11 +73,11 @@ export const tokenItemSchema = z
     createdBy: z
       .guid()
       .nullable()
-      .meta({ description: 'Id of the user; null: the platform itself, for a runner that it deployed.' }),
+      .meta({ description: 'Id of the user; null: the platform, for a deployed runner.' }),
     createdAt: timestampOut(),
     expiresAt: timestampOut(),
     lastUsedAt: timestampOut().nullable(),
-    revoked: z.boolean().meta({ description: 'True also when it ended with its creator.' }),
+    revoked: z.boolean().meta({ description: 'Also true when it ended with its creator.' }),
     tokenHint: z.string().meta({ description: 'Last four characters of the token.' }),
   })
   .meta({

@@ -101,7 +101,7 @@ export class RunnerTokens {
   /** Releases the tasks that ended tokens still hold. The next round repeats those that fail. */
   async releaseEndedTasks(): Promise<void> {
     const work = () => releaseEndedTasks(this.#parts);
-    await this.#attempt('tasks of ended runner tokens not given back', work);
+    await this.#attempt('tasks of ended runner tokens not released', work);
   }
 
   async #check(read: () => Promise<RunnerTokenRow | undefined>): Promise<RunnerPrincipal | null> {
@@ -134,7 +134,7 @@ export class RunnerTokens {
     const { signal } = this.#over;
     while (!signal.aborted) {
       // The service may be slow; nothing else waits for it.
-      this.#asking ??= this.#attempt('creators of runner tokens not asked', () =>
+      this.#asking ??= this.#attempt('creators of runner tokens not checked', () =>
         this.creators.askDue(),
       ).finally(() => {
         this.#asking = undefined;

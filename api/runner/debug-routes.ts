@@ -4,7 +4,7 @@ import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { downloadHeaders, downloadResponses } from '../../http/bodies/download.ts';
 import { pathId } from '../../http/schemas.ts';
-import { type DebugNode, findDebugNode } from '../../store/runs/debug-node.ts';
+import { type DebugNode, findDebugNode } from '../../store/run-views/debug-node.ts';
 import { countPendingInputs } from '../../store/runs/task-inputs.ts';
 import { defineRoute } from '../route.ts';
 import type { Services } from '../services.ts';
@@ -29,7 +29,7 @@ const debugRoute = {
 } as const;
 const path = '/api/v2/runner/debug/nodes/{nodeInstanceId}';
 const whoSees =
-  'A runner token sees nodes of its own runner types, an account every node; others are 404. Nothing is changed by it.';
+  'A runner token sees nodes of its own runner types, an account every node; others are 404. It changes nothing.';
 
 /** The node, for a caller who may see it: accounts see every node, tokens those of their runner types. */
 async function visibleNode(
@@ -57,9 +57,9 @@ const context = defineRoute({
   id: 'debugNodeContext',
   method: 'GET',
   path: `${path}/context`,
-  summary: 'What a task for the node would receive, and whether there is one now',
+  summary: 'Returns what a task for the node would receive, and whether one is ready',
   description:
-    'The body of a claim without task, attempt and lease, with `runId` and `reason` of the run that is open or due, ' +
+    'The body of a claim without task, attempt and lease, with `runId` and `reason` of the open or due run, ' +
     `if any. ${whoSees}`,
   params,
   responses: { 200: { description: 'The context.', schema: debugContextSchema } },
@@ -74,7 +74,7 @@ const inputs = defineRoute({
   id: 'debugNodeInputs',
   method: 'GET',
   path: `${path}/inputs`,
-  summary: 'A page of the inputs that a task for the node would have, oldest first',
+  summary: 'Lists the inputs that a task for the node would have, oldest first',
   description: whoSees,
   params,
   query: inputsQuerySchema,
@@ -94,7 +94,7 @@ const inputData = defineRoute({
   id: 'debugNodeInputData',
   method: 'GET',
   path: `${path}/inputs/{outputId}/data`,
-  summary: 'The bytes of one of these inputs',
+  summary: 'Downloads one of these inputs',
   description: whoSees,
   params: params.extend({ outputId: inputIdParameter }),
   headers: downloadHeaders,

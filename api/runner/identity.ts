@@ -15,7 +15,7 @@ export const instanceIdForm = new RegExp(`^[A-Za-z0-9._:-]{1,${limits.runnerInst
 const header = 'x-platform-runner-instance';
 
 /** For routes of the task protocol, which write no audit entry. */
-export const auditedByClaims = { notHere: 'Claims, runs and outputs say who did what when.' } as const;
+export const auditedByClaims = { notHere: 'Claims, runs and outputs record this already.' } as const;
 
 /** The common part of every route of a held task; spread it into the route. */
 export const taskRoute = {
@@ -44,7 +44,7 @@ export function holderOf(principal: RunnerCaller): string {
 }
 
 /** The parts of a call that identify the holder. */
-interface TaskCall {
+export interface TaskCall {
   readonly principal: RunnerCaller;
   readonly headers: { readonly [header]: string };
   readonly request: { readonly headers: Readonly<Record<string, string | undefined>> };

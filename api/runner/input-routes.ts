@@ -36,9 +36,9 @@ const inputs = defineRoute({
   id: 'listTaskInputs',
   method: 'GET',
   path: '/api/v2/runner/tasks/{taskId}/inputs',
-  summary: 'A page of the task’s inputs, oldest first',
+  summary: 'Lists the task’s inputs, oldest first',
   description:
-    'All modes end where the run ended when it was claimed first; what arrives later is for the next run.',
+    'The first claim of the run sets the upper bound of all modes; later inputs belong to the next run.',
   query: inputsQuerySchema,
   responses: { 200: { description: 'The page.', schema: inputsSchema } },
   async handler(context) {
@@ -57,10 +57,10 @@ const inputData = defineRoute({
   id: 'getTaskInputData',
   method: 'GET',
   path: '/api/v2/runner/tasks/{taskId}/inputs/{outputId}/data',
-  summary: 'The bytes of one input, as they stood when the run was claimed first',
+  summary: 'Downloads an input, as of the first claim of the run',
   description:
-    'Bytes that were stored as gzip go out as they are to callers that accept it, and decoded and without ranges to ' +
-    'others. The lease is kept while they flow.',
+    'Bytes stored as gzip are sent unchanged to callers that accept gzip; others get them decoded and without ' +
+    'ranges. The transfer renews the lease.',
   params: taskRoute.params.extend({ outputId: inputIdParameter }),
   headers: taskRoute.headers.extend(downloadHeaders.shape),
   responses: downloadResponses,
@@ -82,9 +82,9 @@ const state = defineRoute({
   id: 'getTaskState',
   method: 'GET',
   path: '/api/v2/runner/tasks/{taskId}/state',
-  summary: 'The node’s previous output and its incremental state',
-  description: 'What runners of the node left behind for those that come after them.',
-  responses: { 200: { description: 'What the node keeps between its runs.', schema: stateSchema } },
+  summary: 'Returns the node’s previous output and its incremental state',
+  description: 'The state that an earlier task of the node stored for later ones.',
+  responses: { 200: { description: "The node's state between its runs.", schema: stateSchema } },
   async handler(context) {
     const { params, services } = context;
     const task = await heldTask(services, identityOf(context), params.taskId);

@@ -7,14 +7,14 @@ import { incrementalSchema } from './schema.ts';
 
 export const inputSchema = z
   .object({
-    outputId: z.int().meta({ description: 'Names the input, also as a watermark.' }),
-    nodeInstanceId: z.int().meta({ description: 'The node whose output it is.' }),
+    outputId: z.int().meta({ description: 'Id of the input, also used as watermark.' }),
+    nodeInstanceId: z.int().meta({ description: 'The node that wrote it.' }),
     nodeName: z.string(),
     outputIdentifier: z.string(),
     contentType: z.string().nullable(),
     contentEncoding: z.string().nullable().meta({ description: '`gzip` or null.' }),
-    sizeBytes: z.int().meta({ description: 'As stored, that is before any decoding.' }),
-    sha256: z.string().nullable().meta({ description: 'Null for outputs that came in parts.' }),
+    sizeBytes: z.int().meta({ description: 'Size as stored, before decoding.' }),
+    sha256: z.string().nullable().meta({ description: 'Null for multi-part outputs.' }),
     metadata: jsonObjectOut().nullable(),
     createdAt: timestampOut(),
   })
@@ -47,7 +47,7 @@ export const inputsQuerySchema = z.object({
     .default('since-watermark')
     .meta({
       description:
-        '`since-watermark`: above the watermark as it stood at the claim, capped; `latest`: of each parent what it ' +
+        '`since-watermark`: above the watermark at the claim, capped; `latest`: of each parent the outputs that it ' +
         'published last together; `all`: everything.',
       example: 'since-watermark',
     }),
@@ -63,7 +63,7 @@ export const inputsQuerySchema = z.object({
     min: 1,
     max: limits.inputsPageMax,
     initial: limits.inputsPageDefault,
-  }).meta({ description: 'Inputs on a page.' }),
+  }).meta({ description: 'Inputs per page.' }),
 });
 
 export const inputsSchema = z
@@ -78,7 +78,7 @@ export const inputsSchema = z
 export const stateSchema = z
   .object({
     previousOutput: inputSchema.nullable().meta({ description: 'The newest output of the node itself.' }),
-    state: jsonObjectOut().nullable().meta({ description: 'What the runner stored last.' }),
+    state: jsonObjectOut().nullable().meta({ description: 'The state that the runner stored last.' }),
     incremental: incrementalSchema,
   })
   .meta({

@@ -14,7 +14,7 @@ import { presentInput } from './present.ts';
 export const inputIdParameter = z.string().meta({
   type: 'integer',
   minimum: 1,
-  description: 'The input, by its outputId.',
+  description: 'The outputId of the input.',
   example: runnerStory.inputId,
 });
 

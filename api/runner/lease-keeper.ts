@@ -34,7 +34,7 @@ export class LeaseKeeper {
     renewLease(this.#database, this.#identity, this.#taskId)
       .then(
         (task) => {
-          if (task === undefined) this.#lost.abort(new Error('The task is held no more.'));
+          if (task === undefined) this.#lost.abort(new Error('The task is no longer held.'));
         },
         // The next chunk tries again; the final write is fenced anyway.
         () => undefined,

@@ -26,21 +26,18 @@ const outputHeader = (description: string, example: string) =>
 /** For the reference; the values are read by the rules that uploads share. */
 export const outputHeaders = taskRoute.headers.extend({
   'x-platform-output-identifier': outputHeader(
-    'Names the output: 1 to 100 letters, digits, `.`, `_`, `-`; unique in the node. Without it the platform makes one.',
+    'Identifies the output: 1 to 100 letters, digits, `.`, `_`, `-`; unique in the node. Default: the platform generates one.',
     runnerStory.outputIdentifier,
   ),
   'x-platform-output-metadata': outputHeader(
-    'A JSON object of up to 4 KB that is kept with the output; no key begins with `$`.',
+    'A JSON object of up to 4 KB, stored with the output; no key begins with `$`.',
     '{"laps":12}',
   ),
   'x-platform-watermark': outputHeader(
-    'Id of the last input that is consumed with this output. Publishes it and all that the run has staged before.',
+    'Id of the last input consumed with this output. Publishes the output and all that the run staged before.',
     String(runnerStory.inputId),
   ),
-  'content-encoding': outputHeader(
-    '`gzip` when the bytes are compressed: they are stored as they come.',
-    'gzip',
-  ),
+  'content-encoding': outputHeader('`gzip` when the bytes are compressed; they are stored as sent.', 'gzip'),
 });
 /** Of the bytes of one request. */
 export const checksumHeaders = {
@@ -50,7 +47,7 @@ export const checksumHeaders = {
     'KlhPUBAEkdyjsXEAwA5BcJsoIK7IrdFKdUaUOKwaoTk=',
   ),
   'repr-digest': outputHeader(
-    'The SHA-256 of the body as RFC 9530 writes it; checked. Other algorithms in it are passed over.',
+    'The SHA-256 of the body in the form of RFC 9530; checked. Other algorithms are ignored.',
     'sha-256=:KlhPUBAEkdyjsXEAwA5BcJsoIK7IrdFKdUaUOKwaoTk=:',
   ),
 };
@@ -63,15 +60,15 @@ const writeOutput = defineRoute({
   path: '/api/v2/runner/tasks/{taskId}/outputs',
   summary: 'Writes an output of up to 16 MB',
   description:
-    'The body is the payload itself, with its `Content-Type` and, when it is compressed, `Content-Encoding: gzip`. ' +
-    'An identifier that the node has already gets the existing output with 200. With `X-Platform-Watermark` the ' +
-    'watermark advances at once, and the output and all that the run has staged before it are published; without it the ' +
+    'The body is the payload itself, with its `Content-Type` and, if it is compressed, `Content-Encoding: gzip`. ' +
+    'An existing identifier of the node gets the existing output with 200. With `X-Platform-Watermark` the ' +
+    'watermark advances at once, and the output and all that the run staged before it are published. Without it the ' +
     'output is staged until the watermark moves or the task completes.',
   body: 'stream',
   share: 'uploads',
   responses: {
     201: { description: 'Written.', schema: writtenOutputSchema },
-    200: { description: 'The output that has this identifier already.', schema: writtenOutputSchema },
+    200: { description: 'The existing output of this identifier.', schema: writtenOutputSchema },
   },
   errors: [
     'invalidOutputIdentifier',

@@ -2,11 +2,11 @@ import type { z } from 'zod';
 import { previewRun } from '../../domain/runs/explain.ts';
 import { heartbeatIntervalSeconds } from '../../domain/runs/lease-times.ts';
 import { visibleNodeState } from '../../domain/runs/node-state.ts';
-import { isJsonObject, type JsonObject } from '../../domain/text.ts';
+import { configurationOf } from '../../domain/templates/node-configuration.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import type { NodeOutputRow } from '../../store/outputs/outputs.ts';
+import type { DebugNode } from '../../store/run-views/debug-node.ts';
 import type { ClaimedTask } from '../../store/runs/claims.ts';
-import type { DebugNode } from '../../store/runs/debug-node.ts';
 import type { HeldTask } from '../../store/runs/lease.ts';
 import type { TaskInput } from '../../store/runs/task-inputs.ts';
 import { recordSpan } from '../../telemetry/trace.ts';
@@ -15,6 +15,15 @@ import type { claimSchema, debugContextSchema, incrementalSchema } from './schem
 import type { writtenOutputSchema } from './task-schema.ts';
 
 export function presentClaim(task: ClaimedTask, maxInputsPerTask: number): z.input<typeof claimSchema> {
+  return presentTask(task, maxInputsPerTask, traceOf(task));
+}
+
+/** A task that was claimed before, or just now. */
+export function presentTask(
+  task: ClaimedTask,
+  maxInputsPerTask: number,
+  traceparent: string | null,
+): z.input<typeof claimSchema> {
   return {
     taskId: task.taskId,
     runId: task.runId,
@@ -38,7 +47,7 @@ export function presentClaim(task: ClaimedTask, maxInputsPerTask: number): z.inp
       pendingInputs: task.pendingInputs,
       maxInputsPerTask,
     },
-    traceparent: traceOf(task),
+    traceparent,
   };
 }
 
@@ -68,15 +77,6 @@ function traceOf(task: ClaimedTask): string | null {
 }
 
 /** Templates are imported with objects only; any other value must not prevent claims of the node. */
-function configurationOf(text: string): JsonObject {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isJsonObject(value) ? value : {};
-  } catch {
-    return {};
-  }
-}
-
 /** The body of a claim without the fields that only a claim has. */
 export function presentDebugContext(
   node: DebugNode,

@@ -68,10 +68,10 @@ export class ProcessHeartbeat {
     try {
       const prolonged = await recordProcessHeartbeat(this.#database, this.#processId);
       this.#heartbeatAtMs = startedAtMs;
-      if (prolonged > 0) this.#log.warn({ leases: prolonged }, 'leases prolonged: no process was up');
+      if (prolonged > 0) this.#log.warn({ leases: prolonged }, 'leases prolonged: no process was running');
       return true;
     } catch (error) {
-      this.#log.warn({ err: error }, 'the database does not answer');
+      this.#log.warn({ err: error }, 'the database cannot be reached');
       return false;
     }
   }

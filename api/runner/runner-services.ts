@@ -6,10 +6,11 @@ import type { WorkflowClient } from '../../workflows/client.ts';
 import type { AuthClient } from '../identity/auth-client.ts';
 import { RunnerTokens } from '../runner-tokens/tokens.ts';
 import { RunnerPresence } from '../runners/presence.ts';
-import { HolderNotices } from './holder-notices.ts';
+import { HolderNotices } from './claims/holder-notices.ts';
+import { TaskWaiters } from './claims/task-waiters.ts';
+import { TemplateCatalogue } from './claims/template-catalogue.ts';
+import { LogWriter } from './log-writer.ts';
 import { ProcessHeartbeat } from './process-heartbeat.ts';
-import { TaskWaiters } from './task-waiters.ts';
-import { TemplateCatalogue } from './template-catalogue.ts';
 
 export interface RunnerServicesParts {
   readonly database: Database;
@@ -25,6 +26,7 @@ export class RunnerServices {
   readonly holders: HolderNotices;
   readonly tokens: RunnerTokens;
   readonly presence: RunnerPresence;
+  readonly logs: LogWriter;
   readonly #alive: ProcessHeartbeat;
 
   /** Connects to nothing yet. */
@@ -35,6 +37,7 @@ export class RunnerServices {
     this.holders = new HolderNotices(workflows);
     this.tokens = new RunnerTokens(parts);
     this.presence = new RunnerPresence({ database, log, waiting: () => this.waiters.identities });
+    this.logs = new LogWriter(database);
     this.#alive = new ProcessHeartbeat(database, log);
   }
 

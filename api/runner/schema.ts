@@ -9,13 +9,17 @@ import { jsonObjectOut, timestampOut } from '../../http/schemas.ts';
 import { runnerStory } from './examples.ts';
 import { instanceIdForm } from './identity.ts';
 
-export const nodeState = z.string().meta({ description: 'As in node progress.', example: 'Succeeded' });
+export const nodeState = z
+  .string()
+  .meta({ description: 'State code, as in node progress.', example: 'Succeeded' });
 
 export const incrementalSchema = z
   .object({
-    watermark: z.int().nullable().meta({ description: 'Id of the last input that is fully consumed.' }),
+    watermark: z.int().nullable().meta({ description: 'Id of the last fully consumed input.' }),
     pendingInputs: z.int().meta({ description: 'Inputs of this task above the watermark.' }),
-    maxInputsPerTask: z.int().meta({ description: 'Most inputs that `since-watermark` lists for one task.' }),
+    maxInputsPerTask: z
+      .int()
+      .meta({ description: 'Maximum number of inputs that `since-watermark` lists for one task.' }),
   })
   .meta({ id: 'RunnerIncremental', example: { watermark: null, pendingInputs: 1, maxInputsPerTask: 100 } });
 
@@ -28,19 +32,19 @@ export const claimRequestSchema = z
         `instanceId must hold 1 to ${limits.runnerInstanceCharacters} characters of A-Za-z0-9._:-`,
       )
       .refine((instanceId) => !holdsToken(instanceId), 'instanceId must not hold a token.')
-      .meta({ description: 'Names the instance of the runner: one holds one task at a time.' }),
+      .meta({ description: 'Id of the runner instance. An instance holds one task at a time.' }),
     templates: z
       .array(z.string().max(limits.nameCharacters))
       .max(limits.templateNodes)
       .nullish()
-      .meta({ description: 'Names of node templates; absent or empty: all that the token may claim.' }),
+      .meta({ description: 'Names of node templates. Absent or empty: all that the token may claim.' }),
     waitSeconds: z
       .number()
       .int()
       .min(0)
       .max(limits.claimWaitMaxSeconds)
       .default(0)
-      .meta({ description: 'How long to wait for a task when none is ready.' }),
+      .meta({ description: 'Seconds to wait for a task when none is ready.' }),
   })
   .meta({
     id: 'RunnerClaimRequest',
@@ -64,8 +68,8 @@ const commonExample = {
 
 export const claimSchema = z
   .object({
-    taskId: z.guid().meta({ description: 'Made anew at every claim.' }),
-    runId: z.guid().meta({ description: 'The same for all attempts of one execution of the node.' }),
+    taskId: z.guid().meta({ description: 'New at every claim.' }),
+    runId: z.guid().meta({ description: 'The same for all attempts of a run.' }),
     attempt: z.int(),
     maxAttempts: z.int(),
     reason: z
@@ -82,17 +86,17 @@ export const claimSchema = z
     parents: z.array(z.object({ nodeInstanceId: z.int(), name: z.string() })),
     claimedAt: timestampOut(),
     leaseExpiresAt: timestampOut().meta({
-      description: 'The task is lost then; every call for it renews the lease.',
+      description: 'The task is lost at this time. Every call for it renews the lease.',
     }),
-    heartbeatIntervalSeconds: z.int().meta({ description: 'How often to send a heartbeat.' }),
+    heartbeatIntervalSeconds: z.int().meta({ description: 'Interval of heartbeats.' }),
     incremental: incrementalSchema,
     traceparent: z
       .string()
       .nullable()
       .meta({
         description:
-          'W3C trace context of the run; null where nothing is traced. Send it as header `traceparent` of every call for ' +
-          'the task, so that they are told as parts of one trace.',
+          'W3C trace context of the run; null without tracing. Send it as header `traceparent` in every call for ' +
+          'the task, so that the calls join one trace.',
       }),
   })
   .meta({
@@ -120,11 +124,11 @@ export const debugContextSchema = claimSchema
     traceparent: true,
   })
   .extend({
-    runId: z.guid().nullable().meta({ description: 'The run that is queued, held or waiting.' }),
-    reason: claimSchema.shape.reason.nullable().meta({ description: 'Of the run that is open or due.' }),
+    runId: z.guid().nullable().meta({ description: 'The queued, held or waiting run.' }),
+    reason: claimSchema.shape.reason.nullable().meta({ description: 'Reason of the open or due run.' }),
     nodeState,
-    wouldRun: z.boolean().meta({ description: 'A runner that claims now would get a task of the node.' }),
-    why: z.string().meta({ description: 'A sentence that explains wouldRun.' }),
+    wouldRun: z.boolean().meta({ description: 'True: a runner that claims now gets a task of the node.' }),
+    why: z.string().meta({ description: 'Explains wouldRun.' }),
   })
   .meta({
     id: 'RunnerDebugContext',
@@ -135,7 +139,7 @@ export const whoamiSchema = z
   .object({
     kind: z.enum(['runner', 'account']),
     tokenId: z.guid().nullable().meta({ description: 'Null for accounts.' }),
-    label: z.string().nullable().meta({ description: 'Of the token; the username of an account.' }),
+    label: z.string().nullable().meta({ description: 'Label of the token; username of an account.' }),
     runnerTypes: z.array(z.string()),
     scopes: z.array(z.enum(runnerScopes)),
     expiresAt: timestampOut().nullable().meta({ description: 'Null for accounts.' }),

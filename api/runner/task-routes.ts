@@ -5,14 +5,17 @@ import { Problem, type ProblemKey } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import type { CallIds } from '../../http/log-fields.ts';
+import { pathId } from '../../http/schemas.ts';
 import type { RunnerIdentity } from '../../store/runners/holder.ts';
 import { type EndRefusal, endTask, type TaskEnd } from '../../store/runs/end-task.ts';
 import { recordHeartbeat } from '../../store/runs/lease.ts';
+import { rejectInput } from '../../store/runs/rejections.ts';
 import { writeWatermark } from '../../store/runs/watermark.ts';
 import { defineRoute } from '../route.ts';
-import type { Services } from '../services.ts';
 import { canonicalJson } from './canonical-json.ts';
-import { identityOf, taskRoute } from './identity.ts';
+import { type ClaimCall, claimForReply, coverageFor } from './claims/claim.ts';
+import { identityOf, type TaskCall, taskRoute } from './identity.ts';
+import { inputIdParameter } from './inputs.ts';
 import {
   completeRequestSchema,
   completeSchema,
@@ -20,6 +23,9 @@ import {
   failSchema,
   heartbeatRequestSchema,
   heartbeatSchema,
+  type NextRequest,
+  rejectionRequestSchema,
+  rejectionSchema,
   releaseRequestSchema,
   releaseSchema,
   watermarkRequestSchema,
@@ -33,11 +39,11 @@ const heartbeat = defineRoute({
   method: 'PUT',
   path: '/api/v2/runner/tasks/{taskId}/heartbeat',
   traced: false,
-  summary: 'Keeps the task and tells how far it is',
+  summary: 'Renews the lease and reports progress',
   description:
-    'Send one every `heartbeatIntervalSeconds`. Phase and message are shown as statusDetails of the node. With ' +
-    '`cancelRequested` end the task in any way: the node then is Failed, as cancelled. One lease and ' +
-    `${limits.cancelGraceSeconds} seconds after the cancel the task is taken away, whatever is beaten.`,
+    'Send one every `heartbeatIntervalSeconds`. Phase and message appear as statusDetails of the node. On ' +
+    '`cancelRequested` end the task with any outcome; the node is then Failed as cancelled. One lease and ' +
+    `${limits.cancelGraceSeconds} seconds after the cancel the task is ended, despite heartbeats.`,
   body: heartbeatRequestSchema,
   responses: { 200: { description: 'Kept.', schema: heartbeatSchema } },
   async handler(context) {
@@ -64,14 +70,14 @@ const watermark = defineRoute({
   id: 'advanceWatermark',
   method: 'PUT',
   path: '/api/v2/runner/tasks/{taskId}/watermark',
-  summary: 'Advances the watermark and publishes what is staged',
+  summary: 'Advances the watermark and publishes the staged outputs',
   description:
-    'Durable at once, together with `state` when it is sent. All that the run has staged so far is published with it, in ' +
-    'the order in which it was written, and stays however the task ends: write everything that belongs to an input ' +
-    'before the watermark passes it. The present watermark again is answered alike and publishes what has been staged ' +
-    'since. It only moves forward, and only to an input of the task.',
+    'Durable at once, together with `state` if it is sent. The outputs that the run has staged so far are published with it, in ' +
+    'the order in which they were written, and stay published however the task ends. Write all outputs that belong to an input ' +
+    'before the watermark passes it. Repeating the current watermark is accepted and publishes the outputs staged ' +
+    'since then. The watermark only moves forward, and only to an input of the task.',
   body: watermarkRequestSchema,
-  responses: { 200: { description: 'Where the watermark stands.', schema: watermarkSchema } },
+  responses: { 200: { description: 'The current watermark.', schema: watermarkSchema } },
   errors: ['watermarkRegression', 'watermarkUnknownInput'],
   async handler(context) {
     const { params, body, services } = context;
@@ -83,25 +89,58 @@ const watermark = defineRoute({
   },
 });
 
+const rejection = defineRoute({
+  ...taskRoute,
+  id: 'rejectInput',
+  method: 'PUT',
+  path: '/api/v2/runner/tasks/{taskId}/rejections/{inputId}',
+  summary: 'Rejects one input',
+  description:
+    'In an incremental node this moves the watermark to the input, by the rules of the watermark: what the run has ' +
+    'staged is published with it, and it stays however the task ends. In any other node it counts when the task ' +
+    'completes, with an output or without, and is dropped when the task ends otherwise. The node lists its rejected ' +
+    'inputs until a later run has consumed them. A repeat changes nothing.',
+  params: taskRoute.params.extend({ inputId: inputIdParameter }),
+  body: rejectionRequestSchema,
+  responses: { 200: { description: 'The input is rejected.', schema: rejectionSchema } },
+  errors: ['watermarkRegression', 'watermarkUnknownInput'],
+  async handler(context) {
+    const { params, body, services } = context;
+    const identity = identityOf(context);
+    // Of another form it is an input of no task.
+    const inputId = pathId().safeParse(params.inputId).data ?? 0;
+    const write = await rejectInput(services.database, identity, params.taskId, { inputId, ...body });
+    if (write.kind === 'refused') throw writeProblem(write.why);
+    return { status: 200, body: { inputId, watermark: write.watermark, pendingInputs: write.pendingInputs } };
+  },
+});
+
+const aboutNext =
+  'With `next` the instance also claims its next task, as by a claim, and the reply holds it. A repeat is answered with ' +
+  'the task that the instance then holds.';
+const nextErrors = ['templateUnknown', 'templateNotAllowed'] as const;
+/** It waits as a claim does. */
+const shareOfNext = ({ next }: { readonly next?: NextRequest }) => (next ? 'claims' : undefined);
+
 const complete = defineRoute({
   ...taskRoute,
   id: 'completeTask',
   method: 'PUT',
   path: '/api/v2/runner/tasks/{taskId}/complete',
-  summary: 'Finishes the task',
+  summary: 'Completes the task',
   description:
-    'Staged outputs of the run are published together, in the order in which they were written; with `no-output` and ' +
-    '`suspended` they are dropped. What a move of the watermark has published stays. `completed` needs an output of the ' +
-    'run. `hasMore` makes a follow-up task where the watermark moved. The same end again gets the same reply for ten ' +
-    'minutes, a different one `task_finished`.',
+    'Staged outputs of the run are published together, in the order in which they were written. With `no-output` and ' +
+    '`suspended` they are dropped. Outputs published by a move of the watermark stay published. `completed` requires an output of the ' +
+    'run. `hasMore` creates a follow-up task if the watermark moved. A repeat gets the same response for ten ' +
+    `minutes, another outcome \`task_finished\`. ${aboutNext}`,
+  shareOf: shareOfNext,
   body: completeRequestSchema,
   responses: { 200: { description: 'Finished.', schema: completeSchema } },
-  errors: ['outputMissing', 'taskFinished'],
+  errors: ['outputMissing', 'taskFinished', ...nextErrors],
   async handler(context) {
-    const { outcome, hasMore, statusDetails, state } = context.body;
+    const { outcome, hasMore, statusDetails, state, next } = context.body;
     const end = { kind: 'complete', outcome, hasMore: hasMore ?? false, statusDetails, state } as const;
-    const reply = await endHeld(context, identityOf(context), end);
-    return { status: 200, body: reply as z.input<typeof completeSchema> };
+    return await endAndClaim<z.input<typeof completeSchema>>(context, end, next);
   },
 });
 
@@ -112,16 +151,16 @@ const fail = defineRoute({
   path: '/api/v2/runner/tasks/{taskId}/fail',
   summary: 'Reports a failure',
   description:
-    'All but `validation` is tried again, up to maxAttempts, with growing delays. When nothing is tried again, what was ' +
-    'staged since the watermark moved last is dropped. The same end again gets the same reply for ten minutes, a ' +
-    'different one `task_finished`.',
+    'Every category but `validation` is retried, up to maxAttempts, with growing delays. After the last attempt, the outputs ' +
+    'staged since the last move of the watermark are dropped. A repeat gets the same response for ten minutes, ' +
+    `another outcome \`task_finished\`. ${aboutNext}`,
+  shareOf: shareOfNext,
   body: failRequestSchema,
   responses: { 200: { description: 'Noted.', schema: failSchema } },
-  errors: ['taskFinished'],
+  errors: ['taskFinished', ...nextErrors],
   async handler(context) {
-    const end = { kind: 'fail', ...context.body } as const;
-    const reply = await endHeld(context, identityOf(context), end);
-    return { status: 200, body: reply as z.input<typeof failSchema> };
+    const { next, ...said } = context.body;
+    return await endAndClaim<z.input<typeof failSchema>>(context, { kind: 'fail', ...said }, next);
   },
 });
 
@@ -130,17 +169,17 @@ const release = defineRoute({
   id: 'releaseTask',
   method: 'PUT',
   path: '/api/v2/runner/tasks/{taskId}/release',
-  summary: 'Gives an unfinished task back',
+  summary: 'Releases an unfinished task',
   description:
-    'For example on shutdown. It counts as no attempt, and what was written stays for the next holder. From the third ' +
-    'time on the run waits, up to a minute; `reason` shows in statusDetails.',
+    'For example on shutdown. It does not count as an attempt, and staged outputs stay for the next holder. From the third ' +
+    `release on, the run waits up to a minute before its next claim; \`reason\` appears in statusDetails. ${aboutNext}`,
+  shareOf: shareOfNext,
   body: releaseRequestSchema,
-  responses: { 200: { description: 'Given back.', schema: releaseSchema } },
-  errors: ['taskFinished'],
+  responses: { 200: { description: 'Released.', schema: releaseSchema } },
+  errors: ['taskFinished', ...nextErrors],
   async handler(context) {
-    const end = { kind: 'release', reason: context.body.reason } as const;
-    const reply = await endHeld(context, identityOf(context), end);
-    return { status: 200, body: reply as z.input<typeof releaseSchema> };
+    const { next, ...said } = context.body;
+    return await endAndClaim<z.input<typeof releaseSchema>>(context, { kind: 'release', ...said }, next);
   },
 });
 
@@ -151,10 +190,35 @@ const endProblems: Readonly<Record<EndRefusal, ProblemKey>> = {
   'not-incremental': 'invalidRequest',
 };
 
-interface EndCall {
-  readonly services: Services;
-  readonly params: { readonly taskId: string };
-  readonly note: (ids: CallIds) => void;
+type EndCall = ClaimCall &
+  TaskCall & {
+    readonly params: { readonly taskId: string };
+    readonly note: (ids: CallIds) => void;
+  };
+
+/**
+ * Ends a held task, and claims the next one where the call asks for it: a repeat is answered with what the instance then
+ * holds. What may refuse the claim is checked before anything is ended.
+ */
+async function endAndClaim<Body extends object>(call: EndCall, end: TaskEnd, next: NextRequest) {
+  const identity = identityOf(call);
+  const coverage = next && (await coverageFor(call.services, call.principal, next.templates ?? []));
+  const reply = (await endHeld(call, identity, end)) as Body;
+  if (!next || !coverage) return { status: 200, body: reply } as const;
+  const { instanceId } = identity;
+  const { waitSeconds } = next;
+  const request = { instanceId, coverage, waitSeconds, whenHolding: 'deliver' } as const;
+  const claimed = await claimForReply(call, request).catch(noneWhenRefused);
+  return {
+    status: 200,
+    body: { ...reply, next: claimed?.body ?? null },
+    ...(claimed && { settled: claimed.settled }),
+  } as const;
+}
+
+/** The task has ended, so its end is answered; the caller's next call is refused. */
+function noneWhenRefused(error: unknown): undefined {
+  if (!(error instanceof Problem) || error.status !== 401) throw error;
 }
 
 /** Ends a held task and returns the reply that the store decided; the same one for a repeat. */
@@ -166,7 +230,7 @@ async function endHeld(
   const digest = createHash('sha256').update(canonicalJson(end)).digest('base64url');
   const result = await endTask(services.database, identity, taskId, end, digest, Math.random());
   if (result.kind === 'refused') {
-    const message = 'hasMore needs an incremental node template.';
+    const message = 'hasMore requires an incremental node template.';
     throw new Problem(endProblems[result.why], result.why === 'not-incremental' ? { message } : {});
   }
   if (result.kind === 'ended') {
@@ -177,4 +241,4 @@ async function endHeld(
   return result.reply;
 }
 
-export const taskRoutes = [heartbeat, watermark, complete, fail, release];
+export const taskRoutes = [heartbeat, watermark, rejection, complete, fail, release];

@@ -2,9 +2,10 @@
 import { z } from 'zod';
 import { limits } from '../../domain/limits.ts';
 import { completeOutcomes, failureCategories } from '../../domain/runs/run-plan.ts';
+import { utf8Bytes } from '../../domain/text.ts';
 import { bodyId, freeJson, optionalText, timestampOut } from '../../http/schemas.ts';
 import { runnerStory } from './examples.ts';
-import { nodeState } from './schema.ts';
+import { claimRequestSchema, claimSchema, nodeState } from './schema.ts';
 
 const { taskId } = runnerStory;
 /** Saved with the node for its next task. */
@@ -14,7 +15,7 @@ const runnerState = freeJson(limits.runnerStateBytes)
   .meta({
     type: 'object',
     additionalProperties: true,
-    description: 'Kept with the node for its next task; absent leaves what is stored.',
+    description: 'Stored with the node for its next task. Absent: the stored state does not change.',
   });
 const statusText = (description: string) =>
   optionalText()
@@ -57,7 +58,7 @@ export const writtenOutputSchema = z
     outputId: z.int(),
     outputIdentifier: z.string(),
     sizeBytes: z.int(),
-    sha256: z.string().nullable().meta({ description: 'Null for outputs that came in parts.' }),
+    sha256: z.string().nullable().meta({ description: 'Null for multi-part outputs.' }),
     createdAt: timestampOut(),
   })
   .meta({
@@ -73,11 +74,13 @@ export const writtenOutputSchema = z
 
 export const uploadSchema = z
   .object({
-    handle: z.guid().meta({ description: 'Names the upload in the calls that follow.' }),
-    minPartBytes: z.int().meta({ description: 'Every part but the last holds at least this much.' }),
+    handle: z.guid().meta({ description: 'Handle of the upload for the following calls.' }),
+    minPartBytes: z.int().meta({ description: 'Minimum size of every part but the last.' }),
     maxPartBytes: z.int(),
     maxParts: z.int(),
-    expiresAt: timestampOut().meta({ description: 'It ends earlier with the task.' }),
+    expiresAt: timestampOut().meta({
+      description: 'Expiry of the upload. It ends earlier if the task ends.',
+    }),
   })
   .meta({
     id: 'RunnerUpload',
@@ -97,7 +100,7 @@ export const partSchema = z.object({ part: z.int(), sizeBytes: z.int(), sha256: 
 
 export const watermarkRequestSchema = z
   .object({
-    inputId: bodyId().meta({ description: 'Id of the last input that is fully consumed.' }),
+    inputId: bodyId().meta({ description: 'Id of the last fully consumed input.' }),
     state: runnerState,
   })
   .meta({
@@ -108,14 +111,60 @@ export const watermarkSchema = z
   .object({ watermark: z.int().nullable(), pendingInputs: z.int() })
   .meta({ id: 'RunnerWatermark', example: { watermark: runnerStory.inputId, pendingInputs: 0 } });
 
+export const rejectionRequestSchema = z
+  .object({
+    category: z.enum(failureCategories),
+    reason: optionalText().meta({ description: 'For people, shown in the list of rejected inputs.' }),
+  })
+  .meta({
+    id: 'RunnerRejectionRequest',
+    example: { category: 'validation', reason: 'drive.csv, line 3: no time' },
+  });
+export const rejectionSchema = z
+  .object({
+    inputId: z.int(),
+    watermark: z
+      .int()
+      .nullable()
+      .meta({ description: 'Of the task: the input itself in an incremental node.' }),
+    pendingInputs: z.int(),
+  })
+  .meta({
+    id: 'RunnerRejection',
+    example: { inputId: runnerStory.inputId, watermark: runnerStory.inputId, pendingInputs: 0 },
+  });
+
+const next = z
+  .object({
+    waitSeconds: z
+      .number()
+      .int()
+      .min(0)
+      .max(limits.nextWaitMaxSeconds)
+      .default(0)
+      .meta({ description: 'How long to wait for a task when none is ready.' }),
+    templates: claimRequestSchema.shape.templates,
+  })
+  .meta({
+    id: 'RunnerNextRequest',
+    example: { waitSeconds: 20, templates: [runnerStory.template] },
+  })
+  .nullish()
+  .meta({ description: 'Claims the next task with the same call.' });
+export type NextRequest = z.output<typeof next>;
+const nextTask = claimSchema.nullable().optional().meta({
+  description: 'Only when it was asked for: the next task, or null when none was ready within the wait.',
+});
+
 export const completeRequestSchema = z
   .object({
     outcome: z.enum(completeOutcomes),
     hasMore: z.boolean().nullish().meta({
-      description: 'Of an incremental node that stopped at the cap: asks for a follow-up task.',
+      description: 'For an incremental node that stopped at the cap: requests a follow-up task.',
     }),
     statusDetails: statusText('Shown with the state of the node.'),
     state: runnerState,
+    next,
   })
   .meta({
     id: 'RunnerCompleteRequest',
@@ -126,17 +175,29 @@ export const completeSchema = z
     taskId: z.guid(),
     outcome: z.string(),
     nodeState,
-    followUp: z.boolean().meta({ description: 'A follow-up task was made.' }),
+    followUp: z.boolean().meta({ description: 'True: a follow-up task was created.' }),
+    next: nextTask,
   })
   .meta({
     id: 'RunnerComplete',
     example: { taskId, outcome: 'completed', nodeState: 'Succeeded', followUp: false },
   });
 
+const logTail = z
+  .string()
+  .refine((text) => utf8Bytes(text) <= limits.logTailBytes, {
+    error: `must hold at most ${limits.logTailBytes} bytes`,
+  })
+  .nullish()
+  .transform((value) => value ?? undefined)
+  .meta({ type: 'string', description: 'A last word for the log of the attempt, to 64 KB.' });
+
 export const failRequestSchema = z
   .object({
-    reason: optionalText().meta({ description: 'For people, shown with the state of the node.' }),
-    category: z.enum(failureCategories).meta({ description: '`validation` is never tried again.' }),
+    reason: optionalText().meta({ description: 'Free text, shown with the state of the node.' }),
+    category: z.enum(failureCategories).meta({ description: '`validation` is never retried.' }),
+    logTail,
+    next,
   })
   .meta({
     id: 'RunnerFailRequest',
@@ -147,7 +208,8 @@ export const failSchema = z
     taskId: z.guid(),
     nodeState,
     willRetry: z.boolean(),
-    nextAttemptAt: timestampOut().nullable().meta({ description: 'Null when it is not tried again.' }),
+    nextAttemptAt: timestampOut().nullable().meta({ description: 'Null when it is not retried.' }),
+    next: nextTask,
   })
   .meta({
     id: 'RunnerFail',
@@ -155,9 +217,9 @@ export const failSchema = z
   });
 
 export const releaseRequestSchema = z
-  .object({ reason: statusText('For people.') })
+  .object({ reason: statusText('Free text.'), logTail, next })
   .prefault({})
   .meta({ id: 'RunnerReleaseRequest', example: { reason: 'shutdown' } });
 export const releaseSchema = z
-  .object({ taskId: z.guid(), nodeState })
+  .object({ taskId: z.guid(), nodeState, next: nextTask })
   .meta({ id: 'RunnerRelease', example: { taskId, nodeState: 'Pending' } });

@@ -22,14 +22,16 @@ import { abortAtStore, beginUpload, completeUpload, heldUpload, openUpload, rece
 const path = '/api/v2/runner/tasks/{taskId}/outputs/uploads';
 /** A handle of another form belongs to no upload of the task; the handlers refuse it. */
 const uploadParams = taskRoute.params.extend({
-  handle: z.string().meta({ description: 'From the start of the upload.', example: runnerStory.handle }),
+  handle: z
+    .string()
+    .meta({ description: 'The handle from the start of the upload.', example: runnerStory.handle }),
 });
 const completeHeaders = taskRoute.headers.extend({
   'x-platform-watermark': z
     .string()
     .optional()
     .meta({
-      description: 'As at the start; takes the place of what was said there.',
+      description: 'As at the start; overrides the value sent there.',
       example: String(runnerStory.inputId),
     }),
 });
@@ -40,15 +42,15 @@ const start = defineRoute({
   id: 'startTaskUpload',
   method: 'POST',
   path,
-  summary: 'Starts an output that comes in parts',
+  summary: 'Starts a multi-part output',
   description:
-    'For outputs above 16 MB. The request has no body: its headers tell of the output as those of a single-request ' +
-    'write do, `Content-Type` and `Content-Encoding` included. Send parts, then complete; `X-Platform-Watermark` acts ' +
-    'at the completion. An identifier that the node has already gets the existing output with 200, and the watermark ' +
-    'acts at once. The handle ends with the task, however that ends.',
+    'For outputs above 16 MB. The request has no body; its headers describe the output like those of a single-request ' +
+    'write, `Content-Type` and `Content-Encoding` included. Send the parts, then complete; `X-Platform-Watermark` applies ' +
+    'at completion. An existing identifier of the node gets the existing output with 200, and the watermark ' +
+    'applies at once. The handle ends with the task.',
   responses: {
     201: { description: 'Started.', schema: uploadSchema },
-    200: { description: 'The output that has this identifier already.', schema: writtenOutputSchema },
+    200: { description: 'The existing output of this identifier.', schema: writtenOutputSchema },
   },
   errors: [
     'invalidOutputIdentifier',
@@ -103,17 +105,17 @@ const put = defineRoute({
   id: 'putTaskUploadPart',
   method: 'PUT',
   path: `${path}/{handle}/parts/{n}`,
-  summary: 'Sends one part, in place of an earlier one of its number',
+  summary: 'Uploads a part; replaces an earlier one of the same number',
   description:
-    'Parts are numbered 1 to 10,000 and may come in any order, also several at once. Each holds up to 100 MB and, but ' +
-    'for the last, at least 5 MB, which is looked at when the upload is completed. A part that is refused leaves an ' +
-    'earlier one of its number as it is.',
+    'Parts are numbered 1 to 10,000 and may be sent in any order and in parallel. Each has up to 100 MB and, except ' +
+    'the last, at least 5 MB; this is checked at completion. A refused part leaves an ' +
+    'earlier one of the same number unchanged.',
   params: uploadParams.extend({
     n: z.string().meta({
       type: 'integer',
       minimum: 1,
       maximum: limits.uploadParts,
-      description: 'The number of the part.',
+      description: 'Part number.',
       example: 1,
     }),
   }),
@@ -145,7 +147,7 @@ function readPartNumber(text: string): number {
   if (!/^(0|-?[1-9]\d*)$/.test(text)) throw new Problem('uploadNotFound');
   const part = Number(text);
   if (part >= 1 && part <= limits.uploadParts) return part;
-  throw new Problem('invalidRequest', { message: `Part numbers go from 1 to ${limits.uploadParts}.` });
+  throw new Problem('invalidRequest', { message: `Part numbers range from 1 to ${limits.uploadParts}.` });
 }
 
 const complete = defineRoute({
@@ -154,17 +156,17 @@ const complete = defineRoute({
   id: 'completeTaskUpload',
   method: 'POST',
   path: `${path}/{handle}/complete`,
-  summary: 'Makes the output of its parts',
+  summary: 'Completes a multi-part output',
   description:
-    'The request has no body. The output is staged until the watermark moves or the task completes; with a watermark ' +
-    'that advances at once, and the output and all that the run has staged before it are published. A repeat gets the ' +
-    'same output with 200, and so does an identifier that the node has got meanwhile. After a refusal the upload stays ' +
+    'The request has no body. The output is staged until the watermark moves or the task completes. With a watermark, ' +
+    'the watermark advances at once, and the output and all that the run staged before it are published. A repeat gets the ' +
+    'same output with 200, and so does an identifier that the node has received meanwhile. After a refusal the upload stays ' +
     'open. `sha256` is null; the `ETag` of the data is the store’s.',
   params: uploadParams,
   responses: {
     201: { description: 'Written.', schema: writtenOutputSchema },
     200: {
-      description: 'The output that this upload, or its identifier, has already.',
+      description: 'The existing output of this upload or its identifier.',
       schema: writtenOutputSchema,
     },
   },
@@ -201,11 +203,11 @@ const abort = defineRoute({
   id: 'abortTaskUpload',
   method: 'DELETE',
   path: `${path}/{handle}`,
-  summary: 'Gives an upload up',
+  summary: 'Aborts a multi-part output',
   description:
-    'Its parts are removed from the store. Uploads that are still open when a task ends are given up by themselves.',
+    'Its parts are deleted from the store. Open uploads are aborted automatically when the task ends.',
   params: uploadParams,
-  responses: { 204: { description: 'Given up; its parts are removed.' } },
+  responses: { 204: { description: 'Aborted; its parts are deleted.' } },
   errors: ['uploadNotFound'],
   async handler(context) {
     const { params, services } = context;

@@ -150,7 +150,9 @@ export async function receivePart(services: Services, job: PartJob): Promise<Tas
 }
 
 function partTooLarge(): Problem {
-  return new Problem('bodyTooLarge', { message: `A part holds at most ${limits.uploadPartMaxBytes} bytes.` });
+  return new Problem('bodyTooLarge', {
+    message: `A part must have at most ${limits.uploadPartMaxBytes} bytes.`,
+  });
 }
 
 function partProblem(error: unknown, signal: AbortSignal): unknown {
@@ -250,7 +252,7 @@ function wholeSize(parts: readonly TaskUploadPart[]): number {
   }
   for (const { number, sizeBytes } of parts.slice(0, -1)) {
     if (sizeBytes >= limits.uploadPartMinBytes) continue;
-    const message = `Part ${number} holds ${sizeBytes} bytes; but for the last, parts hold at least ${limits.uploadPartMinBytes}.`;
+    const message = `Part ${number} has ${sizeBytes} bytes; every part except the last must have at least ${limits.uploadPartMinBytes}.`;
     throw new Problem('partTooSmall', { message });
   }
   return parts.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
@@ -267,6 +269,6 @@ export async function abortAtStore(services: Services, upload: OpenUpload): Prom
     const dataSource = await dataSourceOf(services, upload);
     await abortMultipart(services.objects.of(dataSource).multipart(upload.objectKey), upload.storeUploadId);
   } catch (error) {
-    services.log.warn({ err: error, handle: upload.handle }, 'parts of an upload are left to the sweeper');
+    services.log.warn({ err: error, handle: upload.handle }, 'parts of an upload left to the sweeper');
   }
 }

@@ -11,16 +11,16 @@ import { runnerStory } from '../runner/examples.ts';
 export const mostDeployed = 5_000;
 
 const processSchema = z.object({
-  number: z.int().meta({ description: 'From 1, where a runner type has several processes.' }),
+  number: z.int().meta({ description: 'Number of the process within its runner type, from 1.' }),
   state: z.enum([...deployedStates, 'silent']).meta({
     description:
-      '`running`: takes tasks; `waiting`: down, and started again by itself; `silent`: its host has not told of it for ' +
-      'longer than it should, and another takes over.',
+      '`running`: claims tasks; `waiting`: down, will be restarted; `silent`: its host has not reported it for ' +
+      'too long, and another host replaces it.',
   }),
-  message: z.string().meta({ description: 'Why it is in this state; empty where there is nothing to say.' }),
-  starts: z.int().meta({ description: 'How often its host has started it.' }),
+  message: z.string().meta({ description: 'Reason for the state; may be empty.' }),
+  starts: z.int().meta({ description: 'Number of starts by its host.' }),
   changedAt: timestampOut(),
-  tokenId: z.guid().nullable().meta({ description: 'What it calls with.' }),
+  tokenId: z.guid().nullable().meta({ description: 'Its runner token.' }),
 });
 
 export const deployedSchema = z
@@ -29,9 +29,9 @@ export const deployedSchema = z
     entrypoint: z
       .string()
       .nullable()
-      .meta({ description: 'Null: the manifest names none, so nothing is started.' }),
+      .meta({ description: 'Null: the manifest names no module, so nothing is started.' }),
     processes: z.array(processSchema).meta({
-      description: 'Empty while no host keeps it: it is off, full, or has not looked yet.',
+      description: 'Empty while no host runs it: the host is off, full, or not yet updated.',
     }),
   })
   .meta({ id: 'DeployedRunner' });

@@ -83,7 +83,7 @@ export class RunnerPresence {
       for (const { key, seen } of left)
         if (now - seen.atMs < keptMs && !this.#seen.has(key)) this.#seen.set(key, seen);
     } catch (error) {
-      this.#parts.log.warn({ err: error }, 'sightings of runners not written');
+      this.#parts.log.warn({ err: error }, 'last-seen times of runners not written');
     }
   }
 }

@@ -26,24 +26,24 @@ const runnerId = '0198ee21-7d40-7c1a-9e55-2f6b8c0d3a71';
 const runnerSchema = z
   .object({
     id: z.guid(),
-    instanceId: z.string().meta({ description: 'As the runner named itself.' }),
-    kind: z.enum(['token', 'account']).meta({ description: 'What it calls with.' }),
+    instanceId: z.string().meta({ description: 'The instanceId of the runner.' }),
+    kind: z.enum(['token', 'account']).meta({ description: 'The kind of its credential.' }),
     tokenId: z.guid().nullable(),
     tokenLabel: z.string().nullable(),
     tokenHint: z.string().nullable(),
     userId: z.guid().nullable().meta({ description: 'The account; null for tokens.' }),
-    runnerTypes: z.array(z.string()).meta({ description: 'Whose tasks it may claim.' }),
+    runnerTypes: z.array(z.string()).meta({ description: 'Runner types whose tasks it may claim.' }),
     hosting: z
       .enum(['deployed', 'external'])
-      .meta({ description: '`deployed`: started by the platform; `external`: by somebody else.' }),
+      .meta({ description: '`deployed`: started by the platform; `external`: started elsewhere.' }),
     version: z.string().nullable().meta({ description: 'From the `User-Agent` of its calls.' }),
     firstSeenAt: timestampOut(),
-    lastSeenAt: timestampOut().meta({ description: 'To within a few seconds.' }),
+    lastSeenAt: timestampOut().meta({ description: 'Accurate to a few seconds.' }),
     drained: z.boolean(),
     state: z.enum(['waiting', 'busy', 'drained', 'gone']).meta({
       description:
-        '`gone`: it signed off, or holds nothing and was not seen for ' +
-        `${limits.runnerGoneSeconds} seconds. A claim that waits is seen all the time. \`drained\`: it is there and holds nothing.`,
+        '`gone`: it signed off, or holds no task and was not seen for ' +
+        `${limits.runnerGoneSeconds} seconds. A waiting claim counts as seen. \`drained\`: it is present and holds no task.`,
     }),
     task: z
       .object({
@@ -58,7 +58,7 @@ const runnerSchema = z
         phase: z.string().nullable(),
       })
       .nullable()
-      .meta({ description: 'What it holds now.' }),
+      .meta({ description: 'The task that it holds.' }),
   })
   .meta({
     id: 'RunnerInstance',
@@ -95,24 +95,24 @@ const list = defineRoute({
   id: 'listRunners',
   method: 'GET',
   path,
-  summary: 'Runner instances that have claimed tasks, those seen last first',
+  summary: 'Lists runner instances that have claimed tasks, last seen first',
   description:
-    `An instance is a token or account with an instanceId. One that was not seen for ${limits.runnerInstanceKeptDays} ` +
-    `days leaves the list, a drained one after ${limits.runnerDrainedKeptDays}. Built-in nodes run inside the platform ` +
-    'and are not listed. `deployed` tells of the processes that the platform itself starts, also those that come to ' +
-    'no claim; it is whole on every page.',
+    `An instance is a token or account with an instanceId. It leaves the list when it was not seen for ${limits.runnerInstanceKeptDays} ` +
+    `days, a drained one after ${limits.runnerDrainedKeptDays}. Built-in nodes run inside the platform ` +
+    'and are not listed. `deployed` lists the processes that the platform starts, including those that have not made a ' +
+    'claim; it is complete on every page.',
   tags,
   access: access.admin,
   query: z.object({
     page: integerParameter({ min: 1, initial: 1, message: 'page must be at least 1.' }).meta({
-      description: 'Number of the page, from 1.',
+      description: 'Page number, from 1.',
     }),
     pageSize: integerParameter({
       min: 1,
       max: limits.sessionPageSizeMax,
       initial: limits.sessionPageSizeDefault,
       message: `pageSize must be between 1 and ${limits.sessionPageSizeMax}.`,
-    }).meta({ description: 'Instances on a page.' }),
+    }).meta({ description: 'Instances per page.' }),
   }),
   responses: {
     200: {
@@ -167,14 +167,14 @@ const drain = defineRoute({
   ...drainRoute,
   id: 'drainRunner',
   method: 'POST',
-  summary: 'Lets an instance finish what it holds and gives it no more tasks',
+  summary: 'Drains an instance: it finishes its task and gets no more',
   description:
-    'Its claims are answered with 204 after their wait, as if there were nothing to do; nothing else changes for it. ' +
-    'It stays drained until `DELETE` of the same path. Draining it again is fine.',
+    'Its claims get 204 after their wait, as if no task were ready; nothing else changes. ' +
+    'It stays drained until `DELETE` of the same path. A repeat changes nothing.',
   responses: { 200: { description: 'The instance.', schema: runnerSchema } },
   async handler({ params, principal, services, log }) {
     const runner = await changed(services, params.id, true);
-    log.info(auditOf('drainRunner', principal, params), 'a runner is drained');
+    log.info(auditOf('drainRunner', principal, params), 'runner drained');
     return { status: 200, body: runner };
   },
 });
@@ -183,12 +183,12 @@ const undrain = defineRoute({
   ...drainRoute,
   id: 'undrainRunner',
   method: 'DELETE',
-  summary: 'Gives a drained instance tasks again',
-  description: 'A claim of it that waits takes part again at once. Fine for an instance that is not drained.',
+  summary: 'Ends the draining of an instance',
+  description: 'Its waiting claim can get a task at once. No change for an instance that is not drained.',
   responses: { 200: { description: 'The instance.', schema: runnerSchema } },
   async handler({ params, principal, services, log }) {
     const runner = await changed(services, params.id, false);
-    log.info(auditOf('undrainRunner', principal, params), 'a runner gets tasks again');
+    log.info(auditOf('undrainRunner', principal, params), 'runner no longer drained');
     return { status: 200, body: runner };
   },
 });

@@ -27,7 +27,7 @@ const requestSchema = z
       simulationId: optionalText(limits.nameCharacters).nullish(),
       scenarioInstanceId: uuid()
         .nullish()
-        .meta({ description: 'Of a scenario to change. Default: a new one.' }),
+        .meta({ description: 'Id of the scenario to update. Default: a new one.' }),
       from: timestamp().nullish(),
       to: timestamp().nullish().meta({ description: 'Not before `from`.' }),
     },
@@ -75,8 +75,8 @@ const create = defineRoute({
   id: 'createScenarioInstance',
   method: 'POST',
   path: '/{sessionId}/scenario_instances',
-  summary: 'Makes a scenario instance of a session, or changes the one of this id',
-  description: 'In a change an absent field stays as it is, and null clears `from` and `to`.',
+  summary: 'Creates a scenario instance of a session, or updates the one with this id',
+  description: 'In an update an absent field does not change, and null clears `from` and `to`.',
   tags: ['Sessions'],
   access: access.scenarioCreate,
   audit: { object: 'scenario' },

@@ -2,13 +2,13 @@
  * Rows of channels of numbers and truth values, gathered into stretches of equal time while they are read. DuckDB
  * returns the rows and this code gathers them: DuckDB's eight aggregates for each channel take ten times as long.
  */
-import type { DuckDBConnection, DuckDBVector } from '@duckdb/node-api';
+import type { DuckDBConnection } from '@duckdb/node-api';
 import { PointList } from './points.ts';
 import type { ReadPoints } from './protocol.ts';
-import { type Channels, channelValue, type Range } from './scan.ts';
+import { type Channels, channelValue, type Range, streamNumbers } from './scan.ts';
 
-const numbersOfBucket = 8;
-const [lowest, highest, first, last] = [0, 2, 4, 6] as const;
+const pointsOfBucket = 4;
+const [lowest, highest, first, last] = [0, 1, 2, 3] as const;
 
 /** First, lowest, highest and last row of each of `buckets` stretches, in whatever order the rows are. */
 export async function readNumberBuckets(
@@ -19,99 +19,102 @@ export async function readNumberBuckets(
   buckets: number,
 ): Promise<ReadPoints[]> {
   const gathered = new Gathered(channels.length, range, buckets);
-  const values = channels.map(
-    (channel) => `coalesce(CAST(${channelValue(channel)} AS DOUBLE), 'nan'::DOUBLE)`,
-  );
-  const result = await connection.stream(
-    `SELECT t, ${values.join(', ')} FROM read_parquet($1) WHERE t >= $2 AND t <= $3`,
-    [path, range.fromMs, range.toMs],
-  );
-  for (;;) {
-    const chunk = await result.fetchChunk();
-    if (chunk === null || chunk.rowCount === 0) break;
-    const vectors = ['t', ...values].map((_, index) => doubles(chunk.getColumnVector(index)));
-    gathered.add(vectors, chunk.rowCount);
-  }
+  await streamNumbers(connection, path, channels.map(channelValue), range, ([times, ...columns], rows) => {
+    if (times !== undefined) gathered.add(times, columns, rows);
+  });
   return channels.map(({ type }, index) => gathered.points(index, type === 'boolean'));
 }
 
-/** The numbers of a DOUBLE vector without nulls: a typed array, which its type declarations hide. */
-function doubles(vector: DuckDBVector): Float64Array {
-  const { items } = vector as unknown as { items: unknown };
-  if (!(items instanceof Float64Array))
-    throw new Error('The DuckDB package no longer keeps DOUBLE vectors as arrays.');
-  return items;
-}
-
-class Gathered {
-  readonly #fromMs: number;
-  readonly #perMs: number;
+/** Rows over time, or over another channel. */
+export class Gathered {
+  readonly #from: number;
+  readonly #perUnit: number;
   readonly #buckets: number;
+  /** Numbers of a point: time, value, and where it is drawn over another channel, the value of that. */
+  readonly #stride: 2 | 3;
   /** Time of the first row of each bucket; NaN where there is none. */
   readonly #starts: Float64Array;
-  /** Of each channel and bucket time and value of lowest, highest, first, last; NaN where all rows are empty. */
+  /** Of each channel and bucket the points lowest, highest, first, last; NaN where all rows are empty. */
   readonly #channels: readonly Float64Array[];
 
-  constructor(channels: number, { fromMs, toMs }: Range, buckets: number) {
-    const perMs = buckets / Math.max(toMs - fromMs, Number.MIN_VALUE);
-    this.#fromMs = fromMs;
-    this.#perMs = Number.isFinite(perMs) ? perMs : 0;
+  /** @param range of times, or of the values of the channel that points are drawn over */
+  constructor(channels: number, { fromMs, toMs }: Range, buckets: number, over: 'time' | 'channel' = 'time') {
+    const perUnit = buckets / Math.max(toMs - fromMs, Number.MIN_VALUE);
+    this.#from = fromMs;
+    this.#perUnit = Number.isFinite(perUnit) ? perUnit : 0;
     this.#buckets = buckets;
+    this.#stride = over === 'time' ? 2 : 3;
     this.#starts = new Float64Array(buckets).fill(Number.NaN);
     this.#channels = Array.from({ length: channels }, () =>
-      new Float64Array(numbersOfBucket * buckets).fill(Number.NaN),
+      new Float64Array(pointsOfBucket * this.#stride * buckets).fill(Number.NaN),
     );
   }
 
-  /** Adds rows: the times and then each channel, NaN where empty. */
-  add([times, ...columns]: readonly Float64Array[], rows: number): void {
-    if (times === undefined) return;
+  /** Adds rows: their times and each channel, NaN where empty; `xs` where they are drawn over a channel. */
+  add(times: Float64Array, columns: readonly Float64Array[], rows: number, xs?: Float64Array): void {
     const places = new Int32Array(rows);
     for (let row = 0; row < rows; row++) {
       const time = times[row] as number;
-      const bucket = Math.min(Math.floor((time - this.#fromMs) * this.#perMs), this.#buckets - 1);
+      const position = xs === undefined ? time : (xs[row] as number);
+      const bucket = Math.min(Math.floor((position - this.#from) * this.#perUnit), this.#buckets - 1);
       places[row] = bucket;
       const start = this.#starts[bucket] as number;
       if (!(start <= time)) this.#starts[bucket] = time;
     }
     for (const [index, values] of columns.entries())
-      gather(times, values, places, this.#channels[index] as Float64Array);
+      gather(times, values, places, this.#channels[index] as Float64Array, this.#stride, xs);
   }
 
   points(channel: number, isBoolean: boolean): ReadPoints {
     const numbers = this.#channels[channel] as Float64Array;
+    const stride = this.#stride;
     const list = new PointList();
     const point = (at: number) => {
       const value = numbers[at + 1] as number;
-      return { time: numbers[at] as number, value: isBoolean ? value === 1 : value };
+      const x = stride === 3 ? { x: numbers[at + 2] as number } : {};
+      return { time: numbers[at] as number, value: isBoolean ? value === 1 : value, ...x };
     };
     for (let bucket = 0; bucket < this.#buckets; bucket++) {
       const start = this.#starts[bucket] as number;
       if (Number.isNaN(start)) continue;
-      const at = numbersOfBucket * bucket;
-      if (Number.isNaN(numbers[at] as number)) list.addGap(start);
-      else list.addBucket([first, lowest, highest, last].map((pair) => point(at + pair)));
+      const at = pointsOfBucket * stride * bucket;
+      if (!Number.isNaN(numbers[at] as number))
+        list.addBucket([first, lowest, highest, last].map((place) => point(at + stride * place)));
+      else if (stride === 2) list.addGap(start);
+      else list.addGap(start, this.#from + bucket / (this.#perUnit || 1));
     }
     return list.points;
   }
 }
 
 /** The inner loop: the rows of one channel. */
-function gather(times: Float64Array, values: Float64Array, places: Int32Array, into: Float64Array): void {
+function gather(
+  times: Float64Array,
+  values: Float64Array,
+  places: Int32Array,
+  into: Float64Array,
+  stride: number,
+  xs: Float64Array | undefined,
+): void {
+  const size = pointsOfBucket * stride;
   for (let row = 0; row < places.length; row++) {
     const value = values[row] as number;
     if (Number.isNaN(value)) continue;
     const time = times[row] as number;
-    const at = numbersOfBucket * (places[row] as number);
+    const at = size * (places[row] as number);
+    const x = xs?.[row];
     // Each comparison with a missing value (NaN) is false.
-    if (!((into[at + lowest + 1] as number) <= value)) put(into, at + lowest, time, value);
-    if (!((into[at + highest + 1] as number) >= value)) put(into, at + highest, time, value);
-    if (!((into[at + first] as number) <= time)) put(into, at + first, time, value);
-    if (!((into[at + last] as number) > time)) put(into, at + last, time, value);
+    if (!((into[at + stride * lowest + 1] as number) <= value))
+      put(into, at + stride * lowest, time, value, x);
+    if (!((into[at + stride * highest + 1] as number) >= value))
+      put(into, at + stride * highest, time, value, x);
+    if (!((into[at + stride * first] as number) <= time)) put(into, at + stride * first, time, value, x);
+    if (!((into[at + stride * last] as number) > time)) put(into, at + stride * last, time, value, x);
   }
 }
 
-function put(into: Float64Array, at: number, time: number, value: number): void {
+function put(into: Float64Array, at: number, time: number, value: number, x: number | undefined): void {
   into[at] = time;
   into[at + 1] = value;
+  if (x !== undefined) into[at + 2] = x;
 }

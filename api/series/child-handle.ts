@@ -1,7 +1,7 @@
 /** The parent's side of the process that reads series: starts it, sends it work, limits it and survives its death. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import type { ChildSettings, FromChild, ReadJob, ReadPoints, ToChild } from './protocol.ts';
+import type { ChildSettings, FromChild, Job, ReadJob, ResultOf, ToChild } from './protocol.ts';
 
 /** Too many requests wait already. */
 export class SeriesBusy extends Error {}
@@ -11,6 +11,8 @@ export class SeriesTimeout extends Error {}
 export class SeriesUnavailable extends Error {}
 /** The reading process died while it read. */
 export class ChildDied extends SeriesUnavailable {}
+/** The question does not fit the recording; the message is a sentence for the caller. */
+export class SeriesRefused extends Error {}
 /** The copy of a recording cannot be read. */
 export class SourceBroken extends Error {
   /** Index of the source in the request. */
@@ -31,8 +33,8 @@ export interface ChildHandleSettings {
 }
 
 interface Request {
-  job: ReadJob;
-  resolve: (points: ReadPoints[][]) => void;
+  job: Job;
+  resolve: (results: ResultOf<ReadJob>[][]) => void;
   reject: (error: unknown) => void;
   timer: NodeJS.Timeout | undefined;
 }
@@ -60,20 +62,20 @@ export class SeriesChild {
     return this.#process?.pid ?? null;
   }
 
-  async read(job: ReadJob, signal: AbortSignal | undefined): Promise<ReadPoints[][]> {
+  async read<Asked extends Job>(job: Asked, signal: AbortSignal | undefined): Promise<ResultOf<Asked>[][]> {
     signal?.throwIfAborted();
     if (this.#isClosed) throw new SeriesUnavailable('The reader of series is closed.');
     if (this.#waiting.length >= this.#settings.maxWaiting)
-      throw new SeriesBusy('Too many series are being read.');
+      throw new SeriesBusy('Too many series reads at once.');
     const id = this.#nextId++;
-    const { promise, resolve, reject } = Promise.withResolvers<ReadPoints[][]>();
+    const { promise, resolve, reject } = Promise.withResolvers<ResultOf<ReadJob>[][]>();
     this.#requests.set(id, { job, resolve, reject, timer: undefined });
     this.#waiting.push(id);
     const onAbort = () => this.#abandon(id, signal?.reason);
     signal?.addEventListener('abort', onAbort);
     this.#startNext();
     try {
-      return await promise;
+      return (await promise) as ResultOf<Asked>[][];
     } finally {
       signal?.removeEventListener('abort', onAbort);
     }
@@ -167,7 +169,8 @@ export class SeriesChild {
   #receive(message: FromChild): void {
     if (message.kind === 'ready') return;
     const request = this.#settle(message.id);
-    if (message.kind === 'done') request?.resolve(message.points);
+    if (message.kind === 'done') request?.resolve(message.results);
+    else if (message.kind === 'refused') request?.reject(new SeriesRefused(message.message));
     else if (message.brokenSource !== null)
       request?.reject(new SourceBroken(message.brokenSource, message.message));
     else request?.reject(new SeriesUnavailable(`The series cannot be read now: ${message.message}`));

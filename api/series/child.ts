@@ -4,8 +4,12 @@
  */
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { endOnUnexpected, fatalLines } from '../../telemetry/unexpected.ts';
-import type { ChildSettings, FromChild, ReadJob, ReadPoints, ToChild } from './protocol.ts';
+import type { ChildSettings, FromChild, Job, JobSource, ReadJob, ResultOf, ToChild } from './protocol.ts';
 import { readSource } from './read-source.ts';
+import { readStatistics } from './read-statistics.ts';
+import { ReadRefused } from './trace-runs.ts';
+import { readTraces } from './traces.ts';
+import { writeExport } from './write-export.ts';
 
 const threads = 2;
 
@@ -53,26 +57,40 @@ function cancel(id: number): void {
   job.connection.interrupt();
 }
 
-async function serve(id: number, job: ReadJob): Promise<void> {
+async function serve(id: number, job: Job): Promise<void> {
   let connection: DuckDBConnection | undefined;
   let at = 0;
   try {
     connection = await instance.connect();
     running.set(id, { connection, isCancelled: false });
-    const points: ReadPoints[][] = [];
-    for (at = 0; at < job.sources.length; at++) {
+    const results: ResultOf<ReadJob>[][] = [];
+    if (job.what === 'export') await writeExport(connection, job);
+    for (at = 0; job.what !== 'export' && at < job.sources.length; at++) {
       if (running.get(id)?.isCancelled === true) throw new Error('The request was given up.');
-      points.push(await readSource(connection, job.sources[at] as ReadJob['sources'][number], job));
+      const source = job.sources[at] as JobSource;
+      results.push(await read(connection, source, job));
     }
-    send({ kind: 'done', id, points });
+    send({ kind: 'done', id, results });
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
+    if (error instanceof ReadRefused) return send({ kind: 'refused', id, message });
     const isMachineFault = /^(Out of Memory|Interrupt|INTERRUPT)|given up/i.test(message);
     send({ kind: 'failed', id, message, brokenSource: isMachineFault ? null : at });
   } finally {
     running.delete(id);
     connection?.closeSync();
     if (running.size === 0 && process.memoryUsage.rss() > settings.residentBytes) process.disconnect();
+  }
+}
+
+function read(connection: DuckDBConnection, source: JobSource, job: ReadJob): Promise<ResultOf<ReadJob>[]> {
+  switch (job.what) {
+    case 'points':
+      return readSource(connection, source, job);
+    case 'traces':
+      return readTraces(connection, source, job);
+    case 'statistics':
+      return readStatistics(connection, source, job);
   }
 }
 

@@ -5,14 +5,18 @@
  *
  * 1. `blocks` times: first time, last time, number of rows;
  * 2. for each column, `blocks` times: time and value of lowest, highest, first, last; NaN where all rows are empty;
- * 3. for each column of texts: the texts as JSON, and of each change time, number of the text (NaN: empty), and 1 when
- *    no row before has the same time, else 0.
+ * 3. for each column of texts, and of truth values since there are moments: the texts as JSON, and of each change time,
+ *    number of the text (NaN: empty), and 1 when no row before has the same time, else 0;
+ * 4. moments, which older recordings lack: for each column, `blocks` times: number of values, mean, and the sum of
+ *    squares of their distances from it.
  *
  * Whole blocks are put into buckets by their first time, so a bucket's extremes are those of its rows.
  */
 import { type FileHandle, open } from 'node:fs/promises';
+import { momentNumbers } from '../../domain/outputs/recording.ts';
 import { PointList } from './points.ts';
 import type { SeriesRecording } from './recording.ts';
+import type { Tally } from './tally.ts';
 
 type Overview = NonNullable<SeriesRecording['overview']>;
 
@@ -59,6 +63,19 @@ export class OverviewFile {
     return this.#overview.columns.includes(column);
   }
 
+  get hasMoments(): boolean {
+    return this.#overview.moments === true;
+  }
+
+  get blockRows(): number {
+    return this.#overview.blockRows;
+  }
+
+  /** It knows all channels of few texts, and this is none of them. */
+  isFreeText(column: string): boolean {
+    return this.#overview.texts?.every((text) => text.column !== column) === true;
+  }
+
   /** Blocks that lie in a range as a whole, `first` to `last`; null when there is none. */
   wholeBlocks(fromMs: number, toMs: number): { first: number; last: number; rows: number } | null {
     const { blocks } = this.#overview;
@@ -89,14 +106,8 @@ export class OverviewFile {
 
   /** Points of a column over whole blocks, gathered into buckets of equal time. */
   async points(column: string, blocks: { first: number; last: number }, buckets: number): Promise<PointList> {
-    const { offset, blocks: all, columns } = this.#overview;
     const { first, last } = blocks;
-    const before = headNumbers * all + columnNumbers * (all * columns.indexOf(column) + first);
-    const numbers = await readNumbers(
-      this.#file,
-      offset + numberBytes * before,
-      columnNumbers * (last - first + 1),
-    );
+    const numbers = await this.#points(column, blocks);
     const start = this.#from(first);
     const perMs = buckets / Math.max(this.#from(last) - start, Number.MIN_VALUE);
     const list = new PointList();
@@ -111,6 +122,37 @@ export class OverviewFile {
     }
     bucket?.addTo(list);
     return list;
+  }
+
+  /** Of each of some blocks lowest, highest, first and last value of a column, each as time and value. */
+  async #points(column: string, { first, last }: { first: number; last: number }): Promise<Float64Array> {
+    const { offset, blocks, columns } = this.#overview;
+    const before = headNumbers * blocks + columnNumbers * (blocks * columns.indexOf(column) + first);
+    return readNumbers(this.#file, offset + numberBytes * before, columnNumbers * (last - first + 1));
+  }
+
+  /** Adds what is known of some whole blocks of a column. The level must have moments. */
+  async addTo(tally: Tally, column: string, blocks: { first: number; last: number }): Promise<void> {
+    const { first, last } = blocks;
+    const before = momentNumbers * (this.#overview.blocks * this.#overview.columns.indexOf(column) + first);
+    const moments = await readNumbers(
+      this.#file,
+      this.#behindTexts() + numberBytes * before,
+      momentNumbers * (last - first + 1),
+    );
+    const points = await this.#points(column, blocks);
+    for (let block = 0; block <= last - first; block++) {
+      const count = moments[momentNumbers * block] as number;
+      if (count === 0) continue;
+      const at = columnNumbers * block;
+      tally.addMoments(
+        count,
+        moments[momentNumbers * block + 1] as number,
+        moments[momentNumbers * block + 2] as number,
+      );
+      tally.addLowest(points[at] as number, points[at + 1] as number);
+      tally.addHighest(points[at + 2] as number, points[at + 3] as number);
+    }
   }
 
   /** The texts that the numbers of a column stand for. */
@@ -141,13 +183,21 @@ export class OverviewFile {
   }
 
   #textPlace(column: string): { offset: number; bytes: number; changes: number | null } | null {
-    const { offset, blocks, columns, texts = [] } = this.#overview;
-    let at = offset + numberBytes * blocks * (headNumbers + columnNumbers * columns.length);
-    for (const text of texts) {
+    let at = this.#behindBlocks();
+    for (const text of this.#overview.texts ?? []) {
       if (text.column === column) return { ...text, offset: at };
-      at += text.bytes + numberBytes * changeNumbers * (text.changes ?? 0);
+      at += textBytes(text);
     }
     return null;
+  }
+
+  #behindBlocks(): number {
+    const { offset, blocks, columns } = this.#overview;
+    return offset + numberBytes * blocks * (headNumbers + columnNumbers * columns.length);
+  }
+
+  #behindTexts(): number {
+    return (this.#overview.texts ?? []).reduce((at, text) => at + textBytes(text), this.#behindBlocks());
   }
 
   #from(block: number): number {
@@ -157,6 +207,10 @@ export class OverviewFile {
   #to(block: number): number {
     return this.#heads[headNumbers * block + 1] as number;
   }
+}
+
+function textBytes({ bytes, changes }: { bytes: number; changes: number | null }): number {
+  return bytes + numberBytes * changeNumbers * (changes ?? 0);
 }
 
 /** Lowest, highest, first and last over some blocks; each pair is time and value. */

@@ -10,12 +10,16 @@ export const pointsPerBucket = 4;
 interface Point {
   time: number;
   value: SeriesValue;
+  /** The value of the channel that it is drawn over, if there is one. */
+  x?: number | undefined;
 }
 
 /** Gathers points bucket by bucket. */
 export class PointList {
   readonly times: number[] = [];
   readonly values: SeriesValue[] = [];
+  /** Empty where points are drawn over time. */
+  readonly #xs: number[] = [];
 
   /** Adds up to four points of one bucket in the order of time, each once. */
   addBucket(points: Point[]): void {
@@ -24,16 +28,19 @@ export class PointList {
     for (const point of points) {
       if (seen.some(({ time, value }) => time === point.time && value === point.value)) continue;
       seen.push(point);
-      this.times.push(point.time);
-      this.values.push(point.value);
+      this.add(point);
     }
   }
 
   /** A stretch that has rows and no value: one empty point breaks the line. */
-  addGap(time: number): void {
-    if (this.values.at(-1) === null) return;
+  addGap(time: number, x?: number): void {
+    if (this.values.at(-1) !== null) this.add({ time, value: null, x });
+  }
+
+  add({ time, value, x }: Point): void {
     this.times.push(time);
-    this.values.push(null);
+    this.values.push(value);
+    if (x !== undefined) this.#xs.push(x);
   }
 
   append(other: ReadPoints): void {
@@ -44,6 +51,7 @@ export class PointList {
   }
 
   get points(): ReadPoints {
-    return { times: this.times, values: this.values };
+    const { times, values } = this;
+    return this.#xs.length === 0 ? { times, values } : { times, values, xs: this.#xs };
   }
 }

@@ -3,7 +3,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { readNumberBuckets } from './buckets.ts';
 import { type Changes, OverviewFile } from './overview.ts';
 import { PointList, pointsPerBucket } from './points.ts';
-import type { ReadJob, ReadPoints } from './protocol.ts';
+import type { JobSource, PointsJob, ReadPoints, Window } from './protocol.ts';
 import {
   type Channels,
   countRows,
@@ -20,21 +20,15 @@ const edgeBuckets = 2;
 
 export async function readSource(
   connection: DuckDBConnection,
-  source: ReadJob['sources'][number],
-  job: Pick<ReadJob, 'fromMs' | 'toMs' | 'maxPoints'>,
+  source: JobSource,
+  job: Pick<PointsJob, 'fromMs' | 'toMs' | 'maxPoints'>,
 ): Promise<ReadPoints[]> {
   const { path, recording, channels } = source;
-  const range = {
-    fromMs: Math.max(job.fromMs ?? Number.NEGATIVE_INFINITY, recording.time.from),
-    toMs: Math.min(job.toMs ?? Number.POSITIVE_INFINITY, recording.time.to),
-  };
+  const range = rangeWithin(source, job);
   if (channels.length === 0 || range.fromMs > range.toMs)
     return channels.map(() => ({ times: [], values: [] }));
   const isWhole = range.fromMs === recording.time.from && range.toMs === recording.time.to;
-  const overview =
-    recording.overview === undefined || !recording.time.sorted
-      ? null
-      : await OverviewFile.open(path, recording.overview);
+  const overview = await openOverview(source);
   try {
     const blocks = overview?.wholeBlocks(range.fromMs, range.toMs) ?? null;
     const atLeast = isWhole ? recording.rowCount : (blocks?.rows ?? 0);
@@ -65,6 +59,20 @@ export async function readSource(
   } finally {
     await overview?.close();
   }
+}
+
+/** The part of a recording that lies in a window. */
+export function rangeWithin({ recording }: JobSource, { fromMs, toMs }: Window): Range {
+  return {
+    fromMs: Math.max(fromMs ?? Number.NEGATIVE_INFINITY, recording.time.from),
+    toMs: Math.min(toMs ?? Number.POSITIVE_INFINITY, recording.time.to),
+  };
+}
+
+/** Null for recordings that are short or unsorted. */
+export async function openOverview({ path, recording }: JobSource): Promise<OverviewFile | null> {
+  if (recording.overview === undefined || !recording.time.sorted) return null;
+  return OverviewFile.open(path, recording.overview);
 }
 
 /** Numbers, truth values and states from the coarse level, with rows at the edges; the others from the rows. */

@@ -3,13 +3,29 @@
  * tabular conversion writes them; they are copied from the store into a folder bounded in size, and read in a separate
  * process, which is started at the first request and again after each crash.
  */
-import { mkdir, realpath } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { mkdir, realpath, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { CacheFolder, type Held } from './cache-folder.ts';
-import { ChildDied, SeriesChild, SourceBroken } from './child-handle.ts';
-import type { ReadJob } from './protocol.ts';
-import type { Series, SeriesRecording } from './recording.ts';
+import { ChildDied, SeriesBusy, SeriesChild, SourceBroken } from './child-handle.ts';
+import { jobSource, type SeriesSource } from './job-source.ts';
+import type {
+  ExportJob,
+  JobSource,
+  PointsJob,
+  ReadJob,
+  ReadStatistics,
+  ReadTrace,
+  ResultOf,
+  StatisticsJob,
+  TracesJob,
+} from './protocol.ts';
+import type { Series } from './recording.ts';
 
-export { SeriesBusy, SeriesTimeout, SeriesUnavailable, SourceBroken } from './child-handle.ts';
+export { SeriesBusy, SeriesRefused, SeriesTimeout, SeriesUnavailable, SourceBroken } from './child-handle.ts';
+export { type SeriesSource, UnknownChannel } from './job-source.ts';
 export type { Series, SeriesRecording } from './recording.ts';
 
 export interface SeriesReaderSettings {
@@ -27,41 +43,57 @@ export interface SeriesReaderSettings {
   maxWaiting?: number;
 }
 
-export interface SeriesSource {
-  /** Hash of the object, 64 hexadecimal digits: the same key means the same bytes for ever. */
-  key: string;
-  /** Downloads the object to a path. Called when the folder lacks it, once for callers at the same time. */
-  load: (path: string) => Promise<void>;
-  description: SeriesRecording;
-  /** Ids of channels of the description. */
-  channels: readonly string[];
-}
-
-export interface SeriesRequest {
+export interface StatisticsRequest {
   sources: readonly SeriesSource[];
   /** Inclusive, milliseconds as the recording's times are. */
   fromMs?: number | undefined;
   toMs?: number | undefined;
-  /** For each channel: 4 to 100,000. */
-  maxPoints: number;
   signal?: AbortSignal | undefined;
 }
 
-/** A channel that the recording does not have. */
-export class UnknownChannel extends Error {}
+export interface SeriesRequest extends StatisticsRequest {
+  /** For each channel: 4 to 100,000. */
+  maxPoints: number;
+}
+
+/** A channel, or the id of a derived one, with its traces; without a split there is one, or none where there is no row. */
+export interface ChannelTraces {
+  /** Index of the source in the request. */
+  source: number;
+  channel: string;
+  traces: readonly ReadTrace[];
+}
+
+export type ExportRequest = StatisticsRequest &
+  Pick<ExportJob, 'format' | 'isRelative' | 'recordings' | 'columns'>;
+
+export interface ChannelStatistics extends ReadStatistics {
+  /** Index of the source in the request. */
+  source: number;
+  channel: string;
+}
 
 const limits = { smallestPoints: 4, largestPoints: 100_000, allPoints: 4_000_000 };
 const defaults = { requestTimeoutMs: 20_000, concurrency: 2, maxWaiting: 64 };
+/** Files that are written or sent at once: a slow reader holds its file, which may have gigabytes. */
+const mostExportFiles = 4;
+/** A process of its own, so that charts do not wait for files. */
+const exporting = { requestTimeoutMs: 300_000, concurrency: 1, maxWaiting: 8 };
 /** After this many crashes of the process during a request, the request counts as the cause. */
 const maxTries = 2;
 
 export class SeriesReader {
   readonly #folder: CacheFolder;
   readonly #child: SeriesChild;
+  readonly #exports: SeriesChild;
+  #exportFiles = 0;
+  readonly #cacheDir: string;
 
-  private constructor(folder: CacheFolder, child: SeriesChild) {
+  private constructor(folder: CacheFolder, settings: SeriesReaderSettings) {
     this.#folder = folder;
-    this.#child = child;
+    this.#cacheDir = settings.cacheDir;
+    this.#child = new SeriesChild({ ...defaults, ...settings });
+    this.#exports = new SeriesChild({ ...settings, ...exporting });
   }
 
   /** Makes the folder ready; the process starts with the first request. */
@@ -70,7 +102,7 @@ export class SeriesReader {
     // The database compares real paths with the paths that it may read.
     const cacheDir = await realpath(settings.cacheDir);
     const folder = await CacheFolder.open(cacheDir, settings.maxCacheBytes);
-    return new SeriesReader(folder, new SeriesChild({ ...defaults, ...settings, cacheDir }));
+    return new SeriesReader(folder, { ...settings, cacheDir });
   }
 
   /**
@@ -82,36 +114,95 @@ export class SeriesReader {
    * cannot be read now; what `load` throws; the signal's reason
    */
   async read(request: SeriesRequest): Promise<Series[]> {
-    check(request);
-    const asked = request.sources.map((source) => ({ source, channels: channelsOf(source) }));
+    const { maxPoints } = request;
+    checkPoints(request);
+    return this.#read<PointsJob, Series>(request, { what: 'points', maxPoints }, (points, place) => ({
+      ...place,
+      ...points,
+    }));
+  }
+
+  /**
+   * As `read`, and derived channels, points over another channel, and one trace for each value of a step channel, which are all
+   * read row by row. At most 640,000 points of a recording: beyond it each trace has fewer than `maxPoints`.
+   *
+   * @throws SeriesRefused when `x` falls within a trace, or `split` has too many values; else as `read` does
+   */
+  async traces(request: SeriesRequest): Promise<ChannelTraces[]> {
+    const { maxPoints } = request;
+    checkPoints(request);
+    return this.#read<TracesJob, ChannelTraces>(request, { what: 'traces', maxPoints }, (traces, place) => ({
+      ...place,
+      traces,
+    }));
+  }
+
+  /**
+   * Number, extremes, mean and spread of the values of channels, and how long each state lasted; in the order asked
+   * for. It throws as `read` does.
+   */
+  async statistics(request: StatisticsRequest): Promise<ChannelStatistics[]> {
+    return this.#read<StatisticsJob, ChannelStatistics>(request, { what: 'statistics' }, (found, place) => ({
+      ...place,
+      ...found,
+    }));
+  }
+
+  /** The rows of channels as a file, which is removed once it has been read or given up. It throws as `read` does. */
+  async export(request: ExportRequest): Promise<Readable> {
+    if (this.#exportFiles >= mostExportFiles) throw new SeriesBusy('Too many exports at once.');
+    this.#exportFiles += 1;
+    const { format, isRelative, recordings, columns } = request;
+    // The folder removes files of this name when it is opened again.
+    const path = join(this.#cacheDir, `${randomUUID()}.part`);
+    const what = { what: 'export' as const, format, isRelative, recordings, columns, path };
+    const remove = async () => {
+      this.#exportFiles -= 1;
+      await rm(path, { force: true }).catch(() => undefined);
+    };
+    try {
+      await this.#withSources(request, (window) =>
+        this.#exports.read<ExportJob>({ ...what, ...window }, request.signal),
+      );
+    } catch (error) {
+      await remove();
+      throw error;
+    }
+    return createReadStream(path).once('close', remove);
+  }
+
+  async #read<Job extends ReadJob, Answer>(
+    request: StatisticsRequest,
+    what: Omit<Job, 'sources' | 'fromMs' | 'toMs'>,
+    answer: (result: ResultOf<Job>, place: { source: number; channel: string }) => Answer,
+  ): Promise<Answer[]> {
+    return this.#withSources(request, async (window) => {
+      const results = await this.#tried({ ...what, ...window } as unknown as Job, request.signal);
+      return window.sources.flatMap(({ channels, derived }, source) =>
+        [...channels, ...derived].map(({ id }, index) =>
+          answer(results[source]?.[index] as ResultOf<Job>, { source, channel: id }),
+        ),
+      );
+    });
+  }
+
+  /** Does work over local copies of the sources. */
+  async #withSources<Result>(
+    request: StatisticsRequest,
+    work: (window: { sources: JobSource[]; fromMs: number | null; toMs: number | null }) => Promise<Result>,
+  ): Promise<Result> {
+    checkBounds(request);
+    const asked = request.sources.map((source) => ({ source, found: jobSource(source) }));
     for (let isRepeat = false; ; isRepeat = true) {
       const held: Held[] = [];
       try {
         for (const { source } of asked)
           held.push(await this.#folder.hold(source.key, source.load, request.signal));
-        const points = await this.#tried(
-          {
-            sources: asked.map(({ source, channels }, index) => ({
-              path: (held[index] as Held).path,
-              recording: recordingOf(source.description),
-              channels,
-            })),
-            fromMs: request.fromMs ?? null,
-            toMs: request.toMs ?? null,
-            maxPoints: request.maxPoints,
-          },
-          request.signal,
+        const sources = asked.map(
+          ({ found }, index): JobSource => ({ path: (held[index] as Held).path, ...found }),
         );
-        return asked.flatMap(({ channels }, source) =>
-          channels.map(
-            (channel, index): Series => ({
-              source,
-              channel: channel.id,
-              times: points[source]?.[index]?.times ?? [],
-              values: points[source]?.[index]?.values ?? [],
-            }),
-          ),
-        );
+        const { fromMs = null, toMs = null } = request;
+        return await work({ sources, fromMs, toMs });
       } catch (error) {
         // The copy may be damaged (a full disk, a power cut): it is fetched again, once.
         if (!(error instanceof SourceBroken) || isRepeat) throw error;
@@ -122,12 +213,12 @@ export class SeriesReader {
     }
   }
 
-  /** Ends the process; open requests fail with SeriesUnavailable. */
+  /** Ends the processes; open requests fail with SeriesUnavailable. */
   async close(): Promise<void> {
-    await this.#child.close();
+    await Promise.all([this.#child.close(), this.#exports.close()]);
   }
 
-  async #tried(job: ReadJob, signal: AbortSignal | undefined) {
+  async #tried<Job extends ReadJob>(job: Job, signal: AbortSignal | undefined): Promise<ResultOf<Job>[][]> {
     for (let tries = 1; ; tries++) {
       try {
         return await this.#child.read(job, signal);
@@ -138,16 +229,11 @@ export class SeriesReader {
   }
 }
 
-function check(request: SeriesRequest): void {
-  const { maxPoints, sources, fromMs, toMs } = request;
+function checkPoints({ maxPoints, sources }: SeriesRequest): void {
   if (!Number.isInteger(maxPoints) || maxPoints < limits.smallestPoints || maxPoints > limits.largestPoints) {
     throw new RangeError(
       `maxPoints must be an integer from ${limits.smallestPoints} to ${limits.largestPoints}.`,
     );
-  }
-  for (const bound of [fromMs, toMs]) {
-    if (bound !== undefined && !Number.isFinite(bound))
-      throw new RangeError('Bounds of time must be finite.');
   }
   const channels = sources.reduce((sum, source) => sum + source.channels.length, 0);
   if (channels * maxPoints > limits.allPoints) {
@@ -157,21 +243,9 @@ function check(request: SeriesRequest): void {
   }
 }
 
-function channelsOf(source: SeriesSource): SeriesRecording['channels'] {
-  const byId = new Map(source.description.channels.map((channel) => [channel.id, channel]));
-  return source.channels.map((id) => {
-    const channel = byId.get(id);
-    if (channel === undefined)
-      throw new UnknownChannel(`The recording has no channel ${JSON.stringify(id)}.`);
-    return { id: channel.id, type: channel.type, column: channel.column };
-  });
-}
-
-function recordingOf(description: SeriesRecording): ReadJob['sources'][number]['recording'] {
-  const { rowCount, time, overview } = description;
-  return {
-    rowCount,
-    time: { from: time.from, to: time.to, sorted: time.sorted },
-    ...(overview === undefined ? {} : { overview }),
-  };
+function checkBounds({ fromMs, toMs }: StatisticsRequest): void {
+  for (const bound of [fromMs, toMs]) {
+    if (bound !== undefined && !Number.isFinite(bound))
+      throw new RangeError('Bounds of time must be finite.');
+  }
 }

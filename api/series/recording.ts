@@ -24,8 +24,10 @@ export interface SeriesRecording {
         blocks: number;
         blockRows: number;
         columns: readonly string[];
-        /** The columns of texts among them; bytes of the texts, and number of changes when they are there. */
+        /** The columns of states among them; bytes of the texts, and number of changes when they are there. */
         texts?: readonly { column: string; bytes: number; changes: number | null }[] | undefined;
+        /** It has the moments of each block. */
+        moments?: boolean | undefined;
       }
     | undefined;
 }

@@ -1,5 +1,6 @@
 /** Reading the rows of a recording with DuckDB: as they are, or as buckets of one pass over all asked channels. */
 import type { DuckDBConnection, DuckDBValue } from '@duckdb/node-api';
+import { doublesOf } from '../../domain/outputs/recording.ts';
 import { PointList } from './points.ts';
 import type { ReadPoints } from './protocol.ts';
 import type { SeriesRecording, SeriesValue } from './recording.ts';
@@ -13,6 +14,41 @@ export interface Range {
 
 /** Longer texts are cut: a series is for drawing. */
 const textCharacters = 1024;
+
+/** Numbers of rows, from the first to before the end. */
+export interface RowNumbers {
+  readonly first: number;
+  readonly end: number;
+}
+
+/** Reads the times and some values of a range as they stand in the file, chunk by chunk; NaN where empty. */
+export async function streamNumbers(
+  connection: DuckDBConnection,
+  path: string,
+  values: readonly string[],
+  range: Range,
+  onRows: (vectors: readonly Float64Array[], rows: number) => void,
+  numbers?: RowNumbers,
+): Promise<void> {
+  const columns = ['t', ...values.map((value) => `coalesce(CAST(${value} AS DOUBLE), 'nan'::DOUBLE)`)];
+  const within =
+    numbers === undefined
+      ? ''
+      : `AND file_row_number >= ${numbers.first} AND file_row_number < ${numbers.end}`;
+  const result = await connection.stream(
+    `SELECT ${columns.join(', ')} FROM read_parquet($1, file_row_number = true)
+      WHERE t >= $2 AND t <= $3 ${within}`,
+    [path, range.fromMs, range.toMs],
+  );
+  for (;;) {
+    const chunk = await result.fetchChunk();
+    if (chunk === null || chunk.rowCount === 0) return;
+    onRows(
+      columns.map((_, index) => doublesOf(chunk.getColumnVector(index))),
+      chunk.rowCount,
+    );
+  }
+}
 
 export async function countRows(connection: DuckDBConnection, path: string, range: Range): Promise<number> {
   const [row] = await rowsOf(connection, `SELECT count(*) FROM read_parquet($1) WHERE t >= $2 AND t <= $3`, [
@@ -137,16 +173,22 @@ export async function readTextBuckets(
   });
 }
 
-/** SQL of a channel's value. The column names come from a description, so they are checked here once more. */
-export function channelValue(channel: Channels[number]): string {
-  const { column, type } = channel;
+/** The column names come from a description, so they are checked here once more. */
+export function checkedColumn({ column }: Channels[number]): string {
   if (!/^c\d{1,5}$/.test(column)) throw new Error('The description names an impossible column.');
+  return column;
+}
+
+/** SQL of a channel's value. */
+export function channelValue(channel: Channels[number]): string {
+  const { type } = channel;
+  const column = checkedColumn(channel);
   if (type === 'text') return `left(${column}, ${textCharacters})`;
   if (type === 'boolean') return column;
   return `CASE WHEN isfinite(CAST(${column} AS DOUBLE)) THEN CAST(${column} AS DOUBLE) END`;
 }
 
-async function rowsOf(
+export async function rowsOf(
   connection: DuckDBConnection,
   sql: string,
   values: DuckDBValue[],
@@ -155,7 +197,7 @@ async function rowsOf(
   return reader.getRows();
 }
 
-function plain(value: DuckDBValue | undefined): SeriesValue {
+export function plain(value: DuckDBValue | undefined): SeriesValue {
   switch (typeof value) {
     case 'number':
     case 'string':

@@ -1,6 +1,8 @@
-/** Channels of states from the coarse level: every change of a range, without reading its rows. */
+/** Channels of states: every change of a range from the coarse level, and how long each state lasts. */
+import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Changes } from './overview.ts';
 import type { ReadPoints } from './protocol.ts';
+import { type Channels, channelValue, type Range, rowsOf } from './scan.ts';
 
 const perChange = 3;
 
@@ -39,6 +41,55 @@ export function stateChanges(
     values.push(values.at(-1) ?? null);
   }
   return { times, values };
+}
+
+/** A state, truth values as `false` and `true`, and the time from its rows to the rows behind them. */
+export interface Held {
+  readonly text: string;
+  readonly ms: number;
+}
+
+/** @param changes the points at which a state changes, and the last row */
+export function holdTimes({ times, values }: ReadPoints): Held[] {
+  const held = new Map<string, number>();
+  for (const [index, value] of values.entries()) {
+    if (value === null) continue;
+    const time = times[index] as number;
+    held.set(String(value), (held.get(String(value)) ?? 0) + (times[index + 1] ?? time) - time);
+  }
+  return [...held].map(([text, ms]) => ({ text, ms }));
+}
+
+const mostTexts = 4096;
+const sampleRows = 100_000;
+
+/** The same from the rows, which must be in the order of time; null for texts that hardly repeat. */
+export async function readHeldStates(
+  connection: DuckDBConnection,
+  path: string,
+  channel: Channels[number],
+  range: Range,
+): Promise<Held[] | null> {
+  const within = 'FROM read_parquet($1) WHERE t >= $2 AND t <= $3';
+  const parameters = [path, range.fromMs, range.toMs];
+  const text = `CAST(${channelValue(channel)} AS VARCHAR)`;
+  const [sample] = await rowsOf(
+    connection,
+    `SELECT count(DISTINCT v) FROM (SELECT ${text} AS v ${within} LIMIT ${sampleRows})`,
+    parameters,
+  );
+  if (Number(sample?.[0]) > mostTexts) return null;
+  // `lag` streams where `lead` would hold all rows. The state of the last row is there, and lasts no time.
+  const rows = await rowsOf(
+    connection,
+    `SELECT v, sum(ms) FROM (
+        SELECT lag(${text}) OVER () AS v, t - lag(t) OVER () AS ms ${within}
+        UNION ALL
+        SELECT ${text}, 0 ${within} AND t = (SELECT max(t) ${within})
+      ) WHERE v IS NOT NULL GROUP BY v`,
+    parameters,
+  );
+  return rows.map(([v, ms]) => ({ text: String(v), ms: Number(ms ?? 0) }));
 }
 
 function firstAtOrBehind(count: number, timeOf: (change: number) => number, timeMs: number): number {

@@ -36,7 +36,7 @@ export class SessionFeeds {
         connected: () => {
           for (const feed of this.#open.values()) feed.changed();
         },
-        lost: (error) => log.warn({ err: error }, 'the connection that hears of changed sessions broke'),
+        lost: (error) => log.warn({ err: error }, 'the connection that listens for changed sessions broke'),
       },
     );
   }

@@ -4,6 +4,7 @@ import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { story } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
+import { eventStreamHeaders } from '../../http/bodies/event-stream.ts';
 import type { Principal } from '../identity/auth-client.ts';
 import { defineRoute } from '../route.ts';
 import type { Services } from '../services.ts';
@@ -14,17 +15,17 @@ import { attemptEventSchema, outputEventSchema, windowEventSchema } from './sche
 
 const description = `An endless \`text/event-stream\`. Kinds of events, each with JSON in \`data\`:
 
-- \`node\`: a node instance as it stands, as in the session's progress. A new caller gets all of them first.
-- \`output\`: an output that was published (\`SessionOutputEvent\`).
+- \`node\`: the current state of a node instance, as in the session's progress. A new caller gets all of them first.
+- \`output\`: a published output (\`SessionOutputEvent\`).
 - \`attempt\`: an attempt of a node's run that started or ended (\`SessionAttemptEvent\`).
-- \`window\`: frozen, open or closed, window and number of participants (\`SessionWindowEvent\`). New callers get it too.
-- \`deleted\`: the session is gone; the last event.
+- \`window\`: frozen, open or closed, window and number of participants (\`SessionWindowEvent\`). A new caller gets it too.
+- \`deleted\`: the session was deleted; the last event.
 
-Events that belong together carry their \`id\` with the last of them. Sent back as \`Last-Event-ID\`, to any server of the
-platform, it brings every output published since, in order, the attempts since, and the nodes as they stand: nothing is
-missed, and what was under way may come twice. What was missed comes as fast as the caller reads it; a caller who reads
-more slowly than events come gets every output all the same, and of nodes how they stand by then. The stream ends with
-the token that it was opened with.`;
+In a group of events the last one has the \`id\`. Send it back as \`Last-Event-ID\`, to any server of the
+platform, to get every output published since, in order, the attempts since, and the current state of the nodes: nothing is
+missed, and events in progress may come twice. Missed events come as fast as the caller reads them. A caller that reads
+more slowly than events arrive still gets every output, and for nodes only the latest state. The stream ends with
+the token that opened it.`;
 
 const events = defineRoute({
   id: 'followSession',
@@ -32,20 +33,20 @@ const events = defineRoute({
   path: '/api/v2/sessions/{id}/events',
   share: 'sessionEvents',
   traced: false,
-  summary: 'Follows a session: node states, outputs, attempts, window',
+  summary: 'Streams the events of a session: node states, outputs, attempts, window',
   description,
   tags: ['Sessions'],
   access: access.progressRead,
   params: sessionParams,
   headers: z.object({
     'last-event-id': z.string().optional().meta({
-      description: 'The id of the last event that was received; anything else counts as none.',
+      description: 'The id of the last received event. Other values are ignored.',
       example: '1772359452345-12',
     }),
   }),
   responses: {
     200: {
-      description: 'The events as they come.',
+      description: 'The stream of events.',
       media: 'text/event-stream',
       pieces: [outputEventSchema, attemptEventSchema, windowEventSchema],
       example: `event: deleted\ndata: {"sessionId":"${story.sessionId}"}\n\n`,
@@ -62,12 +63,7 @@ const events = defineRoute({
     return {
       status: 200,
       stream: follower.stream,
-      headers: {
-        'content-type': 'text/event-stream; charset=utf-8',
-        'cache-control': 'no-store',
-        // Proxies that buffer replies would delay events.
-        'x-accel-buffering': 'no',
-      },
+      headers: eventStreamHeaders,
     };
   },
 });

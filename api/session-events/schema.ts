@@ -33,7 +33,7 @@ export const attemptEventSchema = z
     attempt: z.int(),
     maxAttempts: z.int(),
     startedAt: timestampOut().nullable(),
-    endedAt: timestampOut().nullable().meta({ description: 'Null while the attempt goes on.' }),
+    endedAt: timestampOut().nullable().meta({ description: 'Null while the attempt is open.' }),
     outcome: z.string().nullable(),
     details: z.string(),
   })

@@ -17,18 +17,18 @@ const query = defineRoute({
   id: 'querySessions',
   method: 'POST',
   path: '/api/sessions/query',
-  summary: 'Sessions by a filter over properties and metadata',
-  description: 'A fault of the query is answered with the JSON path of the offending node in `errors`.',
+  summary: 'Queries sessions by a filter over properties and metadata',
+  description: '`errors` reports each fault of the query with the JSON path of its node.',
   tags: ['Sessions'],
   access: access.sessionQuery,
-  audit: { notHere: 'Reads only.' },
+  audit: { notHere: 'Read-only.' },
   body: sessionQuerySchema,
   responses: { 200: { description: 'One page.', schema: sessionQueryReplySchema } },
   errors: ['invalidRequest'],
   errorBodies: { invalidRequest: invalidQuerySchema },
   async handler(context) {
     const { services, body } = context;
-    const wanted = readQuery(body === undefined ? {} : body);
+    const wanted = readQuery(body === undefined ? {} : body, context.principal.userId);
     const people = peopleOf(context);
     const { rows, totalCount } = await querySessions(
       services.database,
@@ -45,9 +45,9 @@ const query = defineRoute({
   },
 });
 
-function readQuery(body: unknown): SessionQuery {
+function readQuery(body: unknown, callerId: string): SessionQuery {
   try {
-    return readSessionQuery(body);
+    return readSessionQuery(body, callerId);
   } catch (error) {
     if (!(error instanceof QueryFault)) throw error;
     const { path, message } = error;
@@ -64,7 +64,7 @@ async function resolveAddresses({ filter }: SessionQuery, people: People): Promi
   if (filter === null) return found;
   const addresses = new Set([...addressesIn(filter)].map(normaliseAddress));
   if (addresses.size > limits.queryAddresses) {
-    const message = `A filter names at most ${limits.queryAddresses} addresses.`;
+    const message = `A filter must name at most ${limits.queryAddresses} addresses.`;
     throw new Problem('invalidRequest', {
       message: `$.filter: ${message}`,
       fields: { errors: [{ path: '$.filter', message }] },

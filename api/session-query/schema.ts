@@ -13,13 +13,14 @@ export const sessionQuerySchema = z.unknown().meta({
   description:
     `\`filter\`: a node {path, op, value}, {and: [...]} or {or: [...]}; at most ${limits.queryFilterLeaves} conditions ` +
     `and ${limits.queryFilterLevels} levels. A path is a session property (id, name, email, projectId, ` +
-    'sessionTemplateId, simulationName, logoUrl, userId, createdAt) or a dot-notation path into the metadata as shown. ' +
-    'Operators: eq and ne; gt, gte, lt, lte for numbers and times; contains, startsWith, endsWith for text; metadata ' +
-    'take all of these, in (a list of values) and exists (true or false). Metadata compare by the type of the value: ' +
-    'numbers with numbers, text with text. contains finds an element of a list too. eq null also matches what is ' +
-    'missing; ne is what eq is not. An address as a value of email, openedBy, closedBy or participants means the ' +
-    'person. `orderBy`: {path, direction}; of metadata numbers come first, then texts, then truth values, and what ' +
-    'is missing last; ties and the default: newest first.',
+    'sessionTemplateId, simulationName, logoUrl, userId, createdAt, state, lastActivityAt, owner) or a dot-notation path ' +
+    'into the metadata as shown. owner is the id of the creator, or me. ' +
+    'Operators: eq and ne; gt, gte, lt, lte for numbers and times; contains, startsWith, endsWith for text. Metadata ' +
+    'accept all of these, in (a list of values) and exists (true or false). Metadata compare by the type of the value: ' +
+    'numbers with numbers, text with text. contains also finds an element of a list. eq null also matches ' +
+    'missing values; ne is the negation of eq. An address as a value of email, openedBy, closedBy or participants means the ' +
+    'person. `orderBy`: {path, direction}. Metadata sort as numbers, then texts, then booleans, then ' +
+    'missing values. Ties and the default: newest first.',
   properties: {
     filter: { type: 'object' },
     orderBy: {
@@ -65,7 +66,7 @@ export const sessionQueryReplySchema = z
               id: z.guid(),
               name: z.string(),
               email: z.string().meta({
-                description: 'The address where the caller may see the person, else an identifier.',
+                description: 'The address if the caller may see the person, else an identifier.',
               }),
               projectId: z.int(),
               sessionTemplateId: z.int(),

@@ -33,8 +33,8 @@ const list = defineRoute({
   method: 'GET',
   path: '/api/v2/session/session_templates',
   aliases: ['/session_templates'],
-  summary: 'All session templates, without their nodes',
-  description: '`nodes` is empty in this list; one template shows them.',
+  summary: 'Lists all session templates, without their nodes',
+  description: '`nodes` is empty in this list; request a single template for its nodes.',
   tags,
   access: access.templateRead,
   responses: {
@@ -52,9 +52,8 @@ const one = defineRoute({
   id: 'getSessionTemplate',
   method: 'GET',
   path: '/api/v2/session/session_templates/{sessionTemplateId}',
-  summary: 'One session template with its nodes',
-  description:
-    'The nodes are those of the template: a session gets node instances of its own, with other ids.',
+  summary: 'Returns a session template with its nodes',
+  description: 'The nodes belong to the template: a session gets its own node instances, with other ids.',
   tags,
   access: access.templateRead,
   params: templateParams,
@@ -74,7 +73,7 @@ const importFile = defineRoute({
   path: '/api/v2/admin/session-templates',
   summary: 'Imports a template definition file',
   description:
-    'A name that exists is updated when the graph is the same and `updateIfExists` is true; later sessions get the new configuration. A changed graph needs a new name.',
+    'An existing template is updated when the graph is the same and `updateIfExists` is true; later sessions get the new configuration. A changed graph requires a new name.',
   tags,
   access: access.templateImport,
   audit: { object: 'sessionTemplate' },
@@ -82,7 +81,7 @@ const importFile = defineRoute({
   body: templateFileSchema,
   responses: {
     200: { description: 'The template of this name was updated.', schema: importedSchema },
-    201: { description: 'The template was made.', schema: importedSchema },
+    201: { description: 'The template was created.', schema: importedSchema },
   },
   errors: ['invalidTemplate', 'templateExists'],
   errorBodies: { invalidTemplate: invalidTemplateSchema },

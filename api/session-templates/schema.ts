@@ -13,9 +13,7 @@ export const templateParams = z.object({
 
 const templateNodeSchema = z
   .object({
-    id: z
-      .int()
-      .meta({ description: 'Belongs to the template; a session gets node instance ids of its own.' }),
+    id: z.int().meta({ description: 'Belongs to the template; a session gets its own node instance ids.' }),
     name: z.string(),
     nodeTemplateId: z.int(),
     nodeTemplateName: z.string().nullable().meta({
@@ -83,10 +81,10 @@ export const invalidTemplateSchema = errorSchema.extend({ errors: z.array(docume
 export const templateFileSchema = z.unknown().meta({
   id: 'SessionTemplateFile',
   type: 'object',
-  description: 'A template definition file. Every fault is answered with its JSON path.',
+  description: 'A template definition file. Every fault is reported with its JSON path.',
   required: ['Name', 'Nodes'],
   properties: {
-    $schema: { type: 'string', description: 'Not looked at.' },
+    $schema: { type: 'string', description: 'Ignored.' },
     TemplateVersion: { type: ['string', 'number'] },
     Name: { type: 'string', minLength: 1, maxLength: limits.nameCharacters },
     Description: { type: 'string', maxLength: limits.descriptionCharacters },
@@ -101,12 +99,12 @@ export const templateFileSchema = z.unknown().meta({
         required: ['Name', 'NodeTemplateName'],
         properties: {
           Name: { type: 'string', description: 'Unique in the template.' },
-          NodeTemplateName: { type: 'string', description: 'A registered node template.' },
+          NodeTemplateName: { type: 'string', description: 'Name of a registered node template.' },
           DefaultConfiguration: { type: 'object' },
           Parents: {
             type: 'array',
             items: { type: 'string' },
-            description: 'Names of parent nodes. Nodes of type Input have none, and only they.',
+            description: 'Names of parent nodes. Only nodes of type Input have none.',
           },
         },
       },

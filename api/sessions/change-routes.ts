@@ -5,12 +5,13 @@ import { withoutPlatformKeys } from '../../domain/sessions/shared-session.ts';
 import type { JsonObject } from '../../domain/text.ts';
 import { deleteSession, markSessionEnded } from '../../store/sessions/delete-session.ts';
 import { freezeSession, unfreezeSession } from '../../store/sessions/freeze-session.ts';
-import { findSession, isParticipant } from '../../store/sessions/sessions.ts';
+import { findSession } from '../../store/sessions/sessions.ts';
 import { updateSession } from '../../store/sessions/update-session.ts';
 import type { Principal } from '../identity/auth-client.ts';
 import { type People, peopleOf } from '../identity/participants.ts';
 import { defineRoute } from '../route.ts';
 import type { Services } from '../services.ts';
+import { admitTrainee } from './admit-trainee.ts';
 import { loadSession } from './load.ts';
 import { hideAddresses } from './metadata.ts';
 import { presentSession } from './present.ts';
@@ -25,9 +26,9 @@ const update = defineRoute({
   id: 'updateSession',
   method: 'PATCH',
   path: '/api/v2/sessions/{id}',
-  summary: 'Changes a session; what is absent stays as it is',
+  summary: 'Updates a session; an absent field does not change',
   description:
-    '`metadata` replaces what callers wrote. On shared sessions the keys that belong to the platform (status, window, ' +
+    "`metadata` replaces the metadata written by callers. On shared sessions the platform's keys (status, window, " +
     'people, close) are ignored. A Trainee must be a participant.',
   tags,
   access: access.sessionUpdate,
@@ -41,7 +42,7 @@ const update = defineRoute({
     const { services, params, principal, body } = context;
     const { database } = services;
     const people = peopleOf(context);
-    await admitTrainee(database, params.id, principal, people);
+    await admitTrainee(database, params.id, principal, people, 'sessionNotFoundOnUpdate');
     // Addresses are resolved before the transaction, which must not wait for another service.
     const metadata =
       body.metadata && (await callersPart(database, params.id, body.metadata as JsonObject, people));
@@ -61,18 +62,6 @@ const update = defineRoute({
   },
 });
 
-/** 404 when the session is gone, 403 for a Trainee who is no participant. */
-async function admitTrainee(
-  database: Services['database'],
-  sessionId: string,
-  principal: Principal,
-  people: People,
-): Promise<void> {
-  const isOne = await isParticipant(database, sessionId, people.caller);
-  if (isOne === undefined) throw new Problem('sessionNotFoundOnUpdate');
-  if (principal.role === 'Trainee' && !isOne) throw new Problem('notAParticipant');
-}
-
 /** The metadata that a caller may write, with identifiers in place of addresses. */
 async function callersPart(
   database: Services['database'],
@@ -90,7 +79,7 @@ const freeze = defineRoute({
   method: 'POST',
   path: '/api/v2/sessions/{id}/freeze',
   summary: 'Freezes a session: no uploads, joins, reprocessing or claims',
-  description: 'Tasks that are held may finish. Freezing a frozen session changes nothing.',
+  description: 'Held tasks may finish. Freezing a frozen session changes nothing.',
   tags,
   access: access.sessionFreeze,
   audit: { object: 'session', from: 'id' },
@@ -105,8 +94,8 @@ const unfreeze = defineRoute({
   id: 'unfreezeSession',
   method: 'POST',
   path: '/api/v2/sessions/{id}/unfreeze',
-  summary: 'Lets a frozen session go on',
-  description: 'Runs that waited go on at once. A session that is not frozen stays as it is.',
+  summary: 'Unfreezes a session',
+  description: 'Waiting runs continue at once. A session that is not frozen does not change.',
   tags,
   access: access.sessionFreeze,
   audit: { object: 'session', from: 'id' },
@@ -137,7 +126,7 @@ const remove = defineRoute({
   method: 'DELETE',
   path: '/api/v2/sessions/{id}',
   summary: 'Deletes a session with its nodes, outputs, dashboards and workflows',
-  description: 'There is no way back. Tasks that are held for it answer 404 from then on.',
+  description: 'This cannot be undone. Its held tasks answer 404 from then on.',
   tags,
   access: access.sessionDelete,
   audit: { object: 'session', from: 'id' },
@@ -152,7 +141,7 @@ const remove = defineRoute({
       await markSessionEnded(services.database, params.id);
     } catch (error) {
       // The healer ends them when the workflow engine answers again.
-      log.warn({ sessionId: params.id, error: String(error) }, 'workflows of a deleted session still stand');
+      log.warn({ sessionId: params.id, error: String(error) }, 'workflows of a deleted session not ended');
     }
     return { status: 204 };
   },

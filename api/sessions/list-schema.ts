@@ -1,19 +1,47 @@
-/** Wire forms of the session list (contract: Session list; decisions 5). */
+/** Wire forms of session lists (contract: Session list; decisions 5). */
 import { z } from 'zod';
 import { story } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
-import { idParameter, integerParameter, jsonObjectOut, timestampOut } from '../../http/schemas.ts';
+import { type SessionState, sessionStates } from '../../domain/sessions/session-state.ts';
+import {
+  idParameter,
+  integerParameter,
+  jsonObjectOut,
+  timestamp,
+  timestampOut,
+  uuid,
+} from '../../http/schemas.ts';
+import { overviewExample, overviewFields } from './overview-schema.ts';
 
 const idFilter = (name: string, example: number) =>
   idParameter(`${name} must be a positive integer.`).meta({
-    description: 'Only sessions of this one.',
+    description: 'Only sessions with this id.',
     example,
   });
 
 const pageMessage = 'page must be 1 or greater.';
 const pageSizeMessage = `pageSize must be between 1 and ${limits.sessionPageSizeMax}.`;
 
-export const sessionListQuerySchema = z.object({
+const stateList = z
+  .string()
+  .transform((value, context) => {
+    const named = value.split(',').map((state) => state.trim());
+    const known = named.filter((state): state is SessionState =>
+      (sessionStates as readonly string[]).includes(state),
+    );
+    if (known.length === named.length) return [...new Set(known)];
+    context.addIssue({
+      code: 'custom',
+      message: `state must be one or more of ${sessionStates.join(', ')}, separated by commas.`,
+      input: value,
+    });
+    return z.NEVER;
+  })
+  .meta({ type: 'string', example: 'failed,running' });
+
+const ownerError = 'owner must be me or the id of a person.';
+
+export const sessionCountsQuerySchema = z.object({
   projectId: idFilter('projectId', story.projectId),
   sessionTemplateId: idFilter('sessionTemplateId', story.templateId),
   search: z
@@ -21,26 +49,39 @@ export const sessionListQuerySchema = z.object({
     .max(limits.nameCharacters, { error: `search must hold at most ${limits.nameCharacters} characters.` })
     .optional()
     .meta({
-      description: 'Part of session name, simulation name or session id, in any case.',
+      description: 'Part of the session name, simulation name or session id, case-insensitive.',
       example: 'flight',
     }),
+  from: timestamp().optional().meta({ description: 'Only sessions created at this time or later.' }),
+  to: timestamp().optional().meta({ description: 'Only sessions created before this time.' }),
+});
+
+export const sessionListQuerySchema = sessionCountsQuerySchema.extend({
+  state: stateList.optional().meta({
+    description: 'States, separated by commas. Default: all.',
+    example: 'failed,running',
+  }),
+  owner: z
+    .union([z.literal('me'), uuid()], { error: ownerError })
+    .optional()
+    .meta({ description: 'Only sessions of this creator: `me`, or an id.', example: 'me', type: 'string' }),
   sortBy: z
     .enum(['date', 'name'], { error: 'sortBy must be date or name.' })
     .default('date')
-    .meta({ description: 'What the order goes by.' }),
+    .meta({ description: 'Sort key.' }),
   sortOrder: z
     .enum(['desc', 'asc'], { error: 'sortOrder must be desc or asc.' })
     .default('desc')
-    .meta({ description: 'Newest or last first, or the other way round.' }),
+    .meta({ description: 'Sort order.' }),
   page: integerParameter({ min: 1, initial: 1, message: pageMessage }).meta({
-    description: 'Number of the page, from 1.',
+    description: 'Page number, from 1.',
   }),
   pageSize: integerParameter({
     min: 1,
     max: limits.sessionPageSizeMax,
     initial: limits.sessionPageSizeDefault,
     message: pageSizeMessage,
-  }).meta({ description: 'Sessions on a page.' }),
+  }).meta({ description: 'Sessions per page.' }),
 });
 
 export const sessionListSchema = z
@@ -57,6 +98,7 @@ export const sessionListSchema = z
           sessionTemplateName: z.string(),
           createdAt: timestampOut(),
           metadata: jsonObjectOut().nullable(),
+          ...overviewFields,
         })
         .meta({
           id: 'SessionListRow',
@@ -69,12 +111,59 @@ export const sessionListSchema = z
             sessionTemplateId: story.templateId,
             sessionTemplateName: story.templateName,
             metadata: { vehicle: { type: 'glider', speed: 92 } },
+            ...overviewExample,
           },
         }),
     ),
     page: z.int(),
     pageSize: z.int(),
     totalCount: z.int(),
+    totalCountIsExact: z.boolean().meta({
+      description: `With a filter by state, owner or time, at most ${limits.sessionsCounted} are counted; false: there are more.`,
+    }),
     totalPages: z.int(),
   })
-  .meta({ id: 'SessionList', example: { page: 1, pageSize: 25, totalCount: 1, totalPages: 1 } });
+  .meta({
+    id: 'SessionList',
+    example: { page: 1, pageSize: 25, totalCount: 1, totalCountIsExact: true, totalPages: 1 },
+  });
+
+const countSchema = z
+  .object({ count: z.int(), isExact: z.boolean().meta({ description: 'False: there are more.' }) })
+  .meta({ id: 'SessionCount', example: { count: 7, isExact: true } });
+
+export const sessionCountsSchema = z
+  .object({ all: countSchema, running: countSchema, failed: countSchema, mine: countSchema })
+  .meta({
+    id: 'SessionCounts',
+    example: {
+      all: { count: 1204, isExact: true },
+      running: { count: 3, isExact: true },
+      failed: { count: 7, isExact: true },
+      mine: { count: 41, isExact: true },
+    },
+  });
+
+export const metadataKeysQuerySchema = z.object({ projectId: sessionCountsQuerySchema.shape.projectId });
+
+export const metadataKeysSchema = z
+  .object({
+    keys: z.array(
+      z
+        .object({
+          path: z.string().meta({ description: 'As a session query takes it.' }),
+          sessions: z.int().meta({
+            description: `How many of the newest ${limits.metadataKeySessions} sessions have a value there.`,
+          }),
+          samples: z.array(z.union([z.string(), z.number(), z.boolean()])),
+        })
+        .meta({
+          id: 'SessionMetadataKey',
+          example: { path: 'vehicle.type', sessions: 12, samples: ['glider', 'jet'] },
+        }),
+    ),
+  })
+  .meta({
+    id: 'SessionMetadataKeys',
+    example: { keys: [{ path: 'vehicle.type', sessions: 12, samples: ['glider'] }] },
+  });

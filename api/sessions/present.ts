@@ -1,12 +1,11 @@
 import type { z } from 'zod';
+import { isTemplateChanged } from '../../domain/templates/adoption.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
-import type { SessionListRow } from '../../store/search/session-list.ts';
 import type { NodeProgress } from '../../store/sessions/progress.ts';
 import type { SessionDetails, SessionScenarioRow } from '../../store/sessions/sessions.ts';
 import type { People } from '../identity/participants.ts';
 import { presentSessionProject } from '../projects/present.ts';
 import { presentTemplateWithNodes } from '../session-templates/present.ts';
-import type { sessionListSchema } from './list-schema.ts';
 import { showAddresses } from './metadata.ts';
 import type { progressSchema, sessionSchema } from './schema.ts';
 import type { sharedSessionSchema } from './shared-schema.ts';
@@ -50,9 +49,14 @@ export async function presentSession(
       createdAt: formatTimestamp(user.createdAt),
     })),
     nodeInstances: nodes.map((node) => ({ ...presentNode(node), configuration: node.configuration })),
+    templateChanged: isTemplateChanged(takenBy(nodes), session.sessionTemplate.nodes),
     createdAt: formatTimestamp(session.createdAt),
   };
 }
+
+/** What the template said when each node got it. */
+const takenBy = (nodes: readonly NodeProgress[]): ReadonlyMap<string, string> =>
+  new Map(nodes.map((node) => [node.name, node.templateConfiguration ?? node.configuration]));
 
 /** The same, as the routes of shared sessions answer. */
 export async function presentSharedSession(
@@ -92,6 +96,7 @@ export function presentNode(node: NodeProgress): WireProgress['nodeInstances'][n
     statusDetails: node.statusDetails,
     lastProcessed: timeOrNull(node.lastProcessed),
     currentOutputId: node.currentOutputId,
+    rejectedInputs: node.rejectedInputs,
     parentIds: [...node.parentIds],
   };
 }
@@ -109,19 +114,5 @@ export function presentProgress(sessionId: string, nodes: readonly NodeProgress[
       allSucceeded: nodes.length > 0 && counts.Succeeded === nodes.length,
       anyFailed: (counts.Failed ?? 0) > 0,
     },
-  };
-}
-
-export function presentListRow(row: SessionListRow): z.input<typeof sessionListSchema>['sessions'][number] {
-  return {
-    id: row.id,
-    name: row.name,
-    simulationName: row.simulationName,
-    projectId: row.projectId,
-    projectTitle: row.projectTitle,
-    sessionTemplateId: row.sessionTemplateId,
-    sessionTemplateName: row.sessionTemplateName,
-    createdAt: formatTimestamp(row.createdAt),
-    metadata: row.metadata,
   };
 }

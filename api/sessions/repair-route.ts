@@ -12,10 +12,10 @@ import { sessionParams } from './schema.ts';
 const repairedSchema = z
   .object({
     sessionId: z.guid(),
-    planned: z.int().meta({ description: 'Node instances that got a run which was due to them.' }),
+    planned: z.int().meta({ description: 'Number of node instances that got a run which was due.' }),
     workflow: z.enum(['running', 'started', 'restarted']).meta({
       description:
-        'How its workflow was found: `running` and told to look again, missing and `started`, or unable to go on and `restarted`.',
+        '`running`: the workflow was notified; `started`: it was missing; `restarted`: it could not continue.',
     }),
   })
   .meta({
@@ -27,18 +27,18 @@ const repair = defineRoute({
   id: 'repairSession',
   method: 'POST',
   path: '/api/v2/admin/sessions/{id}/repair',
-  summary: 'Has a session planned as a whole and its workflow seen to, at once',
+  summary: 'Plans a session and repairs its workflow at once',
   description:
-    'The platform does the same by itself within a minute: every node instance is planned from what is stored, retries ' +
-    'that are due are queued, and the workflow of the session is told to look, started when it is gone, and started ' +
-    'anew when it cannot go on; so are those of its window and of queued uploads where something waits. In a frozen ' +
-    'session nothing is planned. A repeat is fine. With 503 the session is planned, and its workflow is seen to when ' +
-    'the workflow engine answers again.',
+    'The platform does the same automatically within a minute: every node instance is planned from the stored state, due retries ' +
+    'are queued, and the workflow of the session is notified, started if it is missing, and restarted ' +
+    'if it cannot continue. So are the workflows of its window and of queued uploads if they have work. In a frozen ' +
+    'session nothing is planned. A repeat is harmless. With 503 the session is planned, and its workflow is repaired when ' +
+    'the workflow engine is available again.',
   tags: ['Sessions'],
   access: access.admin,
   audit: { object: 'session', from: 'id' },
   params: sessionParams,
-  responses: { 202: { description: 'Planned, and its workflow is told.', schema: repairedSchema } },
+  responses: { 202: { description: 'Planned, and its workflow is notified.', schema: repairedSchema } },
   errors: ['sessionNotFound', 'unavailable'],
   refusals: { params: 'sessionNotFound' },
   async handler({ services, params, principal, log }) {
@@ -46,14 +46,14 @@ const repair = defineRoute({
     if (session === undefined) throw new Problem('sessionNotFound');
     const workflow = await seeToWorkflows(services.workflows, session).catch((cause) => {
       throw new Problem('unavailable', {
-        message: 'The session is planned, and the workflow engine does not answer.',
+        message: 'The session is planned, and the workflow engine is unavailable.',
         cause,
       });
     });
     const { planned } = session;
     log.info(
       { audit: 'repairSession', userId: principal.userId, sessionId: params.id, planned, workflow },
-      'a session is repaired',
+      'session repaired',
     );
     return { status: 202, body: { sessionId: params.id, planned, workflow } };
   },
@@ -65,8 +65,7 @@ async function seeToWorkflows(
 ): Promise<z.output<typeof repairedSchema>['workflow']> {
   const target = sessionTarget(session);
   const health = await workflows.health(target);
-  if (health === 'failing')
-    await workflows.terminate(target, 'An operator had the session repaired; it starts anew.');
+  if (health === 'failing') await workflows.terminate(target, 'Restarted: an operator repaired the session.');
   await workflows.wake(target);
   if (hasOpenWindow) await workflows.wake(windowTarget(session));
   if (hasQueuedUploads) await workflows.wake(queueTarget(session.projectId));

@@ -1,5 +1,5 @@
 /**
- * Sessions: create, read, list, progress, and the routes of the neighbouring files (contract: Sessions; decisions 5).
+ * Sessions: create, read, progress, and the routes of the neighbouring files (contract: Sessions; decisions 5).
  */
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
@@ -7,16 +7,20 @@ import { logoUrlOf } from '../../domain/sessions/session.ts';
 import { defaultSessionName } from '../../domain/sessions/session-name.ts';
 import type { Database } from '../../store/connection/database.ts';
 import { findTemplate } from '../../store/registry/session-templates.ts';
-import { listSessions } from '../../store/search/session-list.ts';
+import { sessionOverview } from '../../store/search/session-overview.ts';
 import { sessionProgress } from '../../store/sessions/progress.ts';
 import { createSession } from '../../store/sessions/sessions.ts';
 import { type People, peopleOf } from '../identity/participants.ts';
 import { defineRoute } from '../route.ts';
+import { sessionActivityRoutes } from './activity-route.ts';
+import { adoptTemplateRoutes } from './adopt-route.ts';
 import { sessionChangeRoutes } from './change-routes.ts';
-import { sessionListQuerySchema, sessionListSchema } from './list-schema.ts';
+import { sessionListRoutes } from './list-routes.ts';
 import { loadSession } from './load.ts';
 import { hideAddresses, maxParticipants } from './metadata.ts';
-import { presentListRow, presentProgress, presentSession } from './present.ts';
+import { sessionDetailsSchema } from './overview-schema.ts';
+import { presentProgress, presentSession } from './present.ts';
+import { presentOverview } from './present-overview.ts';
 import { sessionRepairRoutes } from './repair-route.ts';
 import { createSessionSchema, progressSchema, sessionParams, sessionSchema } from './schema.ts';
 import { sharedSessionRoutes } from './shared-routes.ts';
@@ -28,9 +32,9 @@ const create = defineRoute({
   id: 'createSession',
   method: 'POST',
   path: '/session',
-  summary: 'Makes a session with its own node instances',
+  summary: 'Creates a session with its own node instances',
   description:
-    'The session and its node instances are made from the template as it stands. The participant is stored as an ' +
+    'The session and its node instances are created from the current template. The participant is stored as an ' +
     'identifier, never as an address.',
   tags,
   access: access.sessionCreate,
@@ -72,39 +76,26 @@ const one = defineRoute({
   id: 'getSession',
   method: 'GET',
   path: '/api/v2/sessions/{id}',
-  summary: 'One session',
-  description: 'In the form in which it was answered when it was made.',
+  summary: 'Returns a session',
+  description: 'In the same form as at creation, with what lists show of its work.',
   tags,
   access: access.sessionRead,
   params,
-  responses: { 200: { description: 'The session.', schema: sessionSchema } },
+  responses: { 200: { description: 'The session.', schema: sessionDetailsSchema } },
   errors: ['sessionNotFound'],
   refusals: { params: 'sessionNotFound' },
   async handler(context) {
-    const { services, params } = context;
-    return { status: 200, body: await load(services.database, params.id, peopleOf(context)) };
-  },
-});
-
-const list = defineRoute({
-  id: 'listSessions',
-  method: 'GET',
-  path: '/api/v2/session',
-  summary: 'Sessions by page, with search and order',
-  description:
-    'Rows show identifiers and never addresses. Sessions that back system dashboards are not listed. Equal rows are ' +
-    'ordered by id, so that paging neither repeats nor skips.',
-  tags,
-  access: access.sessionList,
-  query: sessionListQuerySchema,
-  responses: { 200: { description: 'One page.', schema: sessionListSchema } },
-  async handler({ services, query }) {
-    const { rows, totalCount } = await listSessions(services.database, query);
-    const { page, pageSize } = query;
-    const totalPages = Math.ceil(totalCount / pageSize);
+    const { database } = context.services;
+    const { id } = context.params;
+    const people = peopleOf(context);
+    const [session, overview] = await Promise.all([
+      load(database, id, people),
+      sessionOverview(database, id),
+    ]);
+    if (overview === undefined) throw new Problem('sessionNotFound');
     return {
       status: 200,
-      body: { sessions: rows.map(presentListRow), page, pageSize, totalCount, totalPages },
+      body: { ...session, ...(await presentOverview(overview, session.metadata, people)) },
     };
   },
 });
@@ -113,7 +104,7 @@ const progress = defineRoute({
   id: 'sessionProgress',
   method: 'GET',
   path: '/api/v2/session/{id}/node-instances',
-  summary: "Progress of a session's nodes",
+  summary: "Returns the progress of a session's nodes",
   description:
     'State codes: 0 NeverBegan, 1 Processing, 2 Failed (statusDetails says why), 3 Succeeded, 4 Suspended, 5 Pending. ' +
     'A branch that never receives data stays NeverBegan.',
@@ -145,9 +136,11 @@ async function defaultName(database: Database, templateId: number): Promise<stri
 export const sessionRoutes = [
   create,
   one,
-  list,
   progress,
+  ...sessionListRoutes,
   ...sessionChangeRoutes,
   ...sharedSessionRoutes,
   ...sessionRepairRoutes,
+  ...adoptTemplateRoutes,
+  ...sessionActivityRoutes,
 ];

@@ -71,7 +71,7 @@ export const createSessionSchema = z
     },
   });
 
-const identityNote = 'The address where the caller may see the person, else an identifier.';
+const identityNote = 'The address if the caller may see the person, else an identifier.';
 
 const progressItem = {
   id: z.int(),
@@ -83,6 +83,7 @@ const progressItem = {
   statusDetails: z.string(),
   lastProcessed: timestampOut().nullable(),
   currentOutputId: z.int().nullable().meta({ description: 'The newest output.' }),
+  rejectedInputs: z.int().meta({ description: 'Inputs that a runner rejected; see their list.' }),
   parentIds: z.array(z.int()),
 };
 
@@ -96,6 +97,7 @@ const progressExample = {
   statusDetails: '',
   lastProcessed: story.processedAt,
   currentOutputId: 502,
+  rejectedInputs: 0,
   parentIds: [story.inputNodeId],
 };
 
@@ -109,7 +111,7 @@ export const progressSchema = z
       total: z.int(),
       counts: z
         .partialRecord(z.enum(visibleNodeStates), z.int())
-        .meta({ description: 'Number of nodes by state; states that do not occur are left out.' }),
+        .meta({ description: 'Number of nodes by state; states that do not occur are omitted.' }),
       allSucceeded: z
         .boolean()
         .meta({ description: 'True when the session has nodes and every one is Succeeded.' }),
@@ -158,6 +160,7 @@ export const sessionExample = {
   logoUrl: '',
   userId: story.userId,
   metadata: { vehicle: { type: 'glider', speed: 92 } },
+  templateChanged: false,
 };
 
 export const sessionSchema = z
@@ -216,7 +219,7 @@ export const sessionSchema = z
         }),
     ),
     logoUrl: z.string().meta({ description: 'From the metadata key `logoUrl`, else empty.' }),
-    userId: z.guid().meta({ description: 'Who made the session.' }),
+    userId: z.guid().meta({ description: 'The creator of the session.' }),
     metadata: jsonObjectOut().nullable(),
     sessionUsers: z.array(
       z
@@ -241,6 +244,10 @@ export const sessionSchema = z
           },
         }),
     ),
+    templateChanged: z.boolean().meta({
+      description:
+        'The session template says something else by now than when the session took it: see adopt-template.',
+    }),
     createdAt: timestampOut(),
   })
   .meta({ id: 'Session', example: sessionExample });

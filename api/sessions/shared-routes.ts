@@ -86,14 +86,14 @@ const close = defineRoute({
   aliases: ['/session/{id}/close'],
   summary: 'Closes a session; a repeat gets the first result',
   description:
-    'A participant closes, named by `email` or by the token. An Administrator may close any session, by an access ' +
-    'token and without `email`. With `closeAt` ahead the session takes no joins from now on, and its end falls due then.',
+    'A participant closes it, named by `email` or by the token. An Administrator may close any session, with an access ' +
+    'token and without `email`. With a later `closeAt`, the session accepts no joins from now on and closes at that time.',
   tags,
   access: access.sharedSession,
   audit: { object: 'session', from: 'id' },
   params: sessionParams,
   body: closeRequestSchema,
-  responses: { 200: { description: 'How the session was closed.', schema: closeResultSchema } },
+  responses: { 200: { description: 'The result of the close.', schema: closeResultSchema } },
   errors: ['sessionNotFound', 'notAParticipant'],
   refusals: { params: 'sessionNotFound' },
   async handler(context) {

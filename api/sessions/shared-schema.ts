@@ -33,7 +33,7 @@ export const sharedSessionRequestSchema = z
       .meta({ description: 'Address of the participant.' }),
     sessionTemplateId: bodyId(),
     startTimeUtc: timestamp().meta({ description: "Start of this participant's capture." }),
-    machineGroup: int32().meta({ description: 'Machines of one exercise share it.' }),
+    machineGroup: int32().meta({ description: 'Shared by the machines of one exercise.' }),
     timeWindowSeconds: z
       .number()
       .int()
@@ -90,7 +90,7 @@ export const closeRequestSchema = z
       .refine((value) => value === '' || isEmail(value), { error: emailError })
       .nullish()
       .transform((value) => value || undefined)
-      .meta({ description: 'Address of who closes. Default: the caller.' }),
+      .meta({ description: 'Address of the participant who closes. Default: the caller.' }),
     reason: optionalText(limits.closeReasonCharacters).nullish(),
     closeAt: timestamp()
       .nullish()
@@ -110,7 +110,7 @@ export const closeResultSchema = z
     closedAt: timestampOut(),
     closedBy: z
       .string()
-      .meta({ description: 'The address where the caller may see the person, else an identifier.' }),
+      .meta({ description: 'The address if the caller may see the person, else an identifier.' }),
   })
   .meta({
     id: 'CloseResult',

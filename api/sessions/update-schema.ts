@@ -20,11 +20,11 @@ export const updateSessionSchema = z
       .nullish(),
     simulation_name: optionalText(limits.nameCharacters).nullish(),
     session_template_id: bodyId().nullish().meta({
-      description: 'Can change only while nothing has come to any node of the session.',
+      description: 'Can change only while no node of the session has received data.',
     }),
     project_id: bodyId().nullish(),
     metadata: freeJson().optional().meta({
-      description: "Replaces the caller's part. What belongs to the platform stays as it is.",
+      description: "Replaces the caller's part. The platform's keys do not change.",
     }),
   })
   .meta({
@@ -56,7 +56,7 @@ export const updatedSession = sessionSchema
     defaultIngestionNodeId: z
       .int()
       .nullable()
-      .meta({ description: 'The only Input node, or the one that the template names.' }),
+      .meta({ description: 'The only Input node, or the one named by the template.' }),
   });
 
 export const updatedSessionSchema = snakeSchema(updatedSession).meta({
@@ -88,6 +88,7 @@ export const updatedSessionSchema = snakeSchema(updatedSession).meta({
         statusDetails: '',
         lastProcessed: null,
         currentOutputId: null,
+        rejectedInputs: 0,
         parentIds: [],
         configuration: '{"dataSourceName":"platform"}',
       },

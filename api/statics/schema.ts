@@ -55,7 +55,7 @@ export const staticSchema = z
     createdAt: timestampOut(),
     instances: z
       .array(z.object({ id: z.int(), sessionId: z.guid(), createdAt: timestampOut() }))
-      .meta({ description: 'The sessions that back it; no list of sessions shows them.' }),
+      .meta({ description: 'The sessions that back it; session lists do not show them.' }),
   })
   .meta({
     id: 'Static',

@@ -49,7 +49,7 @@ export async function commitUpload(
 }
 
 /** A failure here does not remove it from the queue: the healer finds entries without a notification. */
-async function notifyQueue(
+export async function notifyQueue(
   services: Services,
   queued: { readonly projectId: number; readonly id: number },
 ): Promise<void> {

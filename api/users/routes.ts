@@ -11,10 +11,10 @@ import { defineRoute } from '../route.ts';
 
 const platformUserSchema = z
   .object({
-    id: z.int().meta({ description: "The platform's own id: what `OwnerId` of a project names." }),
+    id: z.int().meta({ description: "The platform's id, used as `OwnerId` of a project." }),
     email: z
       .string()
-      .meta({ description: 'Empty for people whom the authentication service no longer has.' }),
+      .meta({ description: 'Empty when the authentication service no longer knows the user.' }),
     type: z.enum(roles),
     isActive: z.boolean(),
     createdAt: timestampOut().meta({ description: 'When the platform first saw the person.' }),
@@ -36,9 +36,9 @@ const list = defineRoute({
   id: 'listPlatformUsers',
   method: 'GET',
   path: '/api/v2/admin/users',
-  summary: 'All users with both of their ids',
+  summary: 'Lists all users with both of their ids',
   description:
-    'By the id of the platform, which `OwnerId` of a project names; beside it the id of the authentication service.',
+    "Sorted by the platform's id, which a project uses as `OwnerId`; the id of the authentication service is shown too.",
   tags: ['Users'],
   access: access.admin,
   responses: { 200: { description: 'The users.', schema: z.array(platformUserSchema) } },

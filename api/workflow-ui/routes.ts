@@ -8,7 +8,7 @@ const workflowUiSchema = z
     url: z
       .string()
       .nullable()
-      .meta({ description: "Address of Temporal's own pages; null where `TEMPORAL_UI_URL` is not set." }),
+      .meta({ description: 'Address of the Temporal UI; null when `TEMPORAL_UI_URL` is not set.' }),
     namespace: z.string(),
   })
   .meta({ id: 'WorkflowUi', example: { url: 'http://127.0.0.1:8233', namespace: 'default' } });
@@ -17,7 +17,7 @@ const read = defineRoute({
   id: 'getWorkflowUi',
   method: 'GET',
   path: '/api/v2/admin/workflow-ui',
-  summary: 'Where the Temporal UI shows the workflows of sessions',
+  summary: 'Returns the address of the Temporal UI',
   description:
     "The workflow of a session is `session-<id>` and that of a shared session's window `window-<id>`, in this namespace.",
   tags: ['Sessions'],

@@ -8,11 +8,11 @@ export const listAuthAudit = defineRoute({
   id: 'listTokenAudit',
   method: 'GET',
   path: '/api/authorization/audit',
-  summary: 'What happened to tokens and accounts, newest first',
+  summary: 'Lists events of tokens and accounts, newest first',
   description:
-    'Sign-ins and refused ones (those that the limit on wrong passwords lets through), refreshed, reused and revoked ' +
-    'tokens, offline tokens, accounts and passwords. Entries are kept when their users are deleted; users stand here by ' +
-    'id, addresses by their network alone.',
+    'Sign-ins, refused sign-ins (those within the limit on wrong passwords), refreshed, reused and revoked ' +
+    'tokens, offline tokens, accounts and passwords. Entries outlive their users. Users are named by ' +
+    'id, addresses by their network only.',
   tags: ['Audit'],
   access: access.usersWrite,
   query: auditQuerySchema,

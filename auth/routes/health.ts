@@ -8,9 +8,8 @@ export const authHealth = defineRoute({
   id: 'authenticationHealth',
   method: 'GET',
   path: '/api/authorization/health',
-  summary: 'Whether the authentication service and its database answer',
-  description:
-    'For whoever runs this service apart from the platform: 503 also from the moment in which it begins to stop.',
+  summary: 'Checks the authentication service and its database',
+  description: 'For a separate authentication service: also 503 from the moment it starts to stop.',
   tags: ['Health'],
   access: access.open,
   responses: { 200: { description: 'Both answer.', schema: z.object({ status: z.literal('ok') }) } },

@@ -15,16 +15,16 @@ import { passwordInput, userParams } from './user-schemas.ts';
 const bodySchema = z
   .object({
     newPassword: passwordInput.optional(),
-    password: passwordInput.optional().meta({ description: 'Another name of `newPassword`.' }),
+    password: passwordInput.optional().meta({ description: 'Alias of `newPassword`.' }),
     currentPassword: z
       .string()
       .max(4096)
       .optional()
-      .meta({ description: 'Needed of all but Administrators.' }),
+      .meta({ description: 'Required from everyone but Administrators.' }),
     forceChangePasswordNextSignin: z
       .boolean()
       .optional()
-      .meta({ description: 'Whether another user has to change it at the next sign-in.' }),
+      .meta({ description: 'True: the user must change it at the next sign-in. For other users only.' }),
   })
   .refine((body) => (body.newPassword ?? body.password) !== undefined, { error: 'newPassword is required.' })
   .meta({
@@ -41,8 +41,8 @@ export const changePassword = defineRoute({
   path: '/api/authorization/users/{userId}/password',
   summary: 'Sets a new password',
   description:
-    'Users change their own with `currentPassword`; Administrators set anyone’s. What the user has signed in ' +
-    'elsewhere ends; offline tokens stay. Changing the own password lifts `forceChangePasswordNextSignin`.',
+    "Users change their own with `currentPassword`; Administrators set anyone’s. The user's other sign-ins " +
+    "end; offline tokens stay valid. Changing one's own password clears `forceChangePasswordNextSignin`.",
   tags: ['Users'],
   access: access.changePassword,
   params: userParams,

@@ -42,15 +42,15 @@ const tokenRoute = defineRoute({
   id: 'signIn',
   method: 'POST',
   path: '/api/authorization/token',
-  summary: 'Access token for a username and password',
-  description: `Lives ${limits.accessTokenHours} hours. With \`rememberMe\` a refresh token of ${limits.refreshTokenDays} days comes with it.`,
+  summary: 'Creates an access token for a username and password',
+  description: `Lives ${limits.accessTokenHours} hours. With \`rememberMe\` the response has a refresh token of ${limits.refreshTokenDays} days too.`,
   tags,
   access: access.open,
   body: z
     .object({
       username: z.string().max(1000),
       password: z.string(),
-      rememberMe: z.boolean().default(false).meta({ description: 'Whether a refresh token is wanted, too.' }),
+      rememberMe: z.boolean().default(false).meta({ description: 'True: also return a refresh token.' }),
     })
     .meta({
       id: 'SignInRequest',
@@ -78,8 +78,8 @@ const refreshRoute = defineRoute({
   id: 'refreshToken',
   method: 'POST',
   path: '/api/authorization/refresh',
-  summary: 'New tokens for a refresh token, which is replaced',
-  description: 'Using a refresh token that was replaced before ends everything that came from its sign-in.',
+  summary: 'Exchanges a refresh token for new tokens',
+  description: 'The refresh token is replaced. Using a replaced one ends all tokens of its sign-in.',
   tags,
   access: access.open,
   body: z
@@ -99,8 +99,8 @@ const logoutRoute = defineRoute({
   id: 'signOut',
   method: 'POST',
   path: '/api/authorization/logout',
-  summary: 'Ends the token it is called with, and its refresh token',
-  description: 'Other sign-ins of the user stay.',
+  summary: 'Ends the token of the call and its refresh token',
+  description: 'Other sign-ins of the user stay valid.',
   tags,
   access: access.signOut,
   responses: { 204: { description: 'Ended.' } },
@@ -120,7 +120,8 @@ const revokeRoute = defineRoute({
   method: 'POST',
   path: '/api/authorization/revoke',
   summary: 'Revokes every token of a user',
-  description: 'Administrators for anyone, others for themselves. Sign-ins and offline tokens end alike.',
+  description:
+    'Administrators may revoke for anyone, others for themselves. Ends sign-ins and offline tokens.',
   tags,
   access: access.revokeTokens,
   body: z
@@ -128,7 +129,7 @@ const revokeRoute = defineRoute({
     .meta({ id: 'RevokeRequest', example: { username: story.username } }),
   responses: {
     200: {
-      description: 'How many tokens ended.',
+      description: 'Number of revoked tokens.',
       schema: z
         .object({ status: z.literal('ok'), username: z.string(), revoked: z.int() })
         .meta({ id: 'TokensRevoked', example: { username: story.username, revoked: 3 } }),
@@ -154,9 +155,9 @@ const validateRoute = defineRoute({
   id: 'validateToken',
   method: 'POST',
   path: '/api/authorization/validate',
-  summary: 'The user behind an access or offline token',
+  summary: 'Validates an access or offline token and returns its user',
   description:
-    'Open, so that other services can validate tokens. Refresh and runner tokens are not accepted.',
+    'Needs no credentials, so that other services can validate tokens. Refresh and runner tokens are not accepted.',
   tags,
   access: access.open,
   body: z.object({ token: z.string() }).meta({ id: 'ValidationRequest', example: { token: 'hat_...' } }),

@@ -22,7 +22,7 @@ const emailInput = z
   .refine((value) => value === '' || isEmail(value), { error: 'Email is not valid.' });
 const shortText = optionalText(limits.nameCharacters);
 export const passwordInput = z.string().refine(isAcceptablePassword, {
-  error: `Passwords hold ${limits.passwordMinCharacters} to ${limits.passwordMaxCharacters} characters.`,
+  error: `Passwords must have ${limits.passwordMinCharacters} to ${limits.passwordMaxCharacters} characters.`,
 });
 
 export const userChangeFields = {
@@ -38,7 +38,7 @@ export const userChangeFields = {
   hasAcceptedDataPrivacy: z.boolean(),
   forceChangePasswordNextSignin: z
     .boolean()
-    .meta({ description: 'Whether access tokens are refused until the password is changed.' }),
+    .meta({ description: 'True: access tokens are refused until the password is changed.' }),
 };
 
 export const newUserSchema = z
@@ -71,18 +71,18 @@ export const newUserSchema = z
 
 export const userListQuerySchema = z.object({
   search: z.string().max(limits.nameCharacters).default('').meta({
-    description: 'Part of username, names or address, in any case.',
+    description: 'Part of the username, names or address, case-insensitive.',
     example: 'lind',
   }),
   page: integerParameter({ min: 1, initial: 1, message: 'page must be at least 1.' }).meta({
-    description: 'Number of the page, from 1.',
+    description: 'Page number, from 1.',
   }),
   pageSize: integerParameter({
     min: 1,
     max: limits.sessionPageSizeMax,
     initial: limits.sessionPageSizeDefault,
     message: `pageSize must be between 1 and ${limits.sessionPageSizeMax}.`,
-  }).meta({ description: 'Users on a page.' }),
+  }).meta({ description: 'Users per page.' }),
 });
 
 export const userListSchema = z

@@ -39,8 +39,8 @@ const listUsersRoute = defineRoute({
   id: 'listUsers',
   method: 'GET',
   path,
-  summary: 'Users, oldest first',
-  description: 'Page by page, with a search.',
+  summary: 'Lists users, oldest first',
+  description: 'By page, with search.',
   tags,
   access: access.usersList,
   query: userListQuerySchema,
@@ -61,7 +61,7 @@ const readUser = defineRoute({
   id: 'readUser',
   method: 'GET',
   path: `${path}/{userId}`,
-  summary: 'One user',
+  summary: 'Returns a user',
   description: 'Trainees see themselves and people of the same company; others are 404 to them.',
   tags,
   access: access.usersRead,
@@ -81,8 +81,8 @@ const resolveUser = defineRoute({
   id: 'resolveUser',
   method: 'POST',
   path: `${path}/resolve`,
-  summary: 'The user with an email address, when the caller may see them',
-  description: 'Answers 404 when nobody has it, or nobody whom the caller may see.',
+  summary: 'Finds a user by email address',
+  description: 'Only among the users that the caller may see. Without such a user the answer is 404.',
   tags,
   access: access.usersRead,
   body: z
@@ -102,15 +102,15 @@ const lookUpUsers = defineRoute({
   id: 'lookUpUsers',
   method: 'POST',
   path: `${path}/lookup`,
-  summary: 'Those of these users whom the caller may see',
-  description: 'Many people in one question; ids that lead to nobody are left out.',
+  summary: 'Returns several users by id',
+  description: 'Users that the caller may not see and unknown ids are omitted.',
   tags,
   access: access.usersRead,
   body: z
     .object({ ids: z.array(uuid()).max(limits.usersLookup) })
     .meta({ id: 'LookupRequest', example: { ids: [story.userId] } }),
   responses: {
-    200: { description: 'The users, without an order.', schema: z.object({ users: z.array(userSchema) }) },
+    200: { description: 'The users, unordered.', schema: z.object({ users: z.array(userSchema) }) },
   },
   async handler({ body, principal, services }) {
     const rows = await findUsers(services.database, body.ids);
@@ -125,9 +125,9 @@ const createUserRoute = defineRoute({
   id: 'createUser',
   method: 'POST',
   path,
-  summary: 'Makes a user',
+  summary: 'Creates a user',
   description:
-    '`Admin` is taken as another spelling of Administrator. Usernames and addresses are unique in any case.',
+    '`Admin` is accepted for Administrator. Usernames and addresses are unique, case-insensitively.',
   tags,
   access: access.usersWrite,
   idempotent: 'plain',
@@ -154,9 +154,9 @@ const updateUserRoute = defineRoute({
   id: 'updateUser',
   method: 'PATCH',
   path: `${path}/{userId}`,
-  summary: 'Changes a user',
+  summary: 'Updates a user',
   description:
-    'Deactivating a user ends all of their tokens at once. The last active Administrator must stay.',
+    'Deactivating a user ends all of their tokens at once. The last active Administrator cannot be deactivated.',
   tags,
   access: access.usersWrite,
   params,
@@ -183,7 +183,7 @@ const deleteUserRoute = defineRoute({
   method: 'DELETE',
   path: `${path}/{userId}`,
   summary: 'Deletes a user and ends all of their tokens',
-  description: 'The last active Administrator must stay.',
+  description: 'The last active Administrator cannot be deleted.',
   tags,
   access: access.usersWrite,
   params,
@@ -203,7 +203,7 @@ const activeUsers = defineRoute({
   id: 'activeUsers',
   method: 'POST',
   path: `${path}/active`,
-  summary: 'Which of these users are active, for the platform itself',
+  summary: 'Returns which users are active, for the platform itself',
   description: 'The bearer token is the credential that the platform and this service share.',
   tags,
   access: access.open,
@@ -222,7 +222,7 @@ const activeUsers = defineRoute({
               role: z.enum(roles),
               tokensRevokedAt: timestampOut()
                 .nullable()
-                .meta({ description: 'When all of their tokens were revoked last.' }),
+                .meta({ description: 'Time when all of their tokens were last revoked.' }),
             })
             .meta({ example: { userId: story.userId, role: 'Instructor', tokensRevokedAt: null } }),
         ),

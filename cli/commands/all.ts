@@ -1,36 +1,52 @@
 /** All commands, in the order in which the help lists them. */
 import type { AddCommand } from '../cli.ts';
+import { addWatchFolder } from '../folder/command.ts';
+import { addAudit, addRetention } from './administration/retention.ts';
+import { addTokens } from './administration/tokens.ts';
+import { addUsers } from './administration/users.ts';
+import { addWebhooks } from './administration/webhooks.ts';
 import { addCompletion } from './completion.ts';
+import { addConfig } from './config.ts';
 import { addDoctor } from './doctor.ts';
+import { addIngest } from './ingest.ts';
 import { addLogin } from './login.ts';
+import { addLogs } from './logs.ts';
 import { addManifests } from './manifests.ts';
+import { addNodes } from './nodes.ts';
 import { addOutputs, addReports } from './outputs.ts';
 import { addProjects } from './projects.ts';
 import { addQuery } from './query.ts';
-import { addAudit, addRetention } from './retention.ts';
+import { addReplay } from './replay.ts';
+import { addRunner } from './runner.ts';
 import { addRunners } from './runners.ts';
 import { addExplain, addRuns } from './runs.ts';
 import { addSessions } from './sessions.ts';
 import { addTemplates } from './templates.ts';
-import { addTokens } from './tokens.ts';
 import { addUpload } from './upload.ts';
-import { addUsers } from './users.ts';
 
 export const commands: readonly AddCommand[] = [
   addLogin,
   addProjects,
   addSessions,
+  addNodes,
   addUpload,
+  addIngest,
+  addWatchFolder,
   addOutputs,
   addReports,
   addQuery,
   addRuns,
+  addLogs,
+  addReplay,
   addExplain,
+  addConfig,
   addTemplates,
   addManifests,
+  addRunner,
   addRunners,
   addTokens,
   addUsers,
+  addWebhooks,
   addAudit,
   addRetention,
   addDoctor,

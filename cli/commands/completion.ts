@@ -5,7 +5,7 @@ import type { AddCommand } from '../cli.ts';
 export const addCompletion: AddCommand = (program) => {
   program
     .command('completion')
-    .description('Prints a script that completes commands and options in the shell.')
+    .description('Prints a shell completion script.')
     .addArgument(new Argument('<shell>').choices(['bash', 'zsh']))
     .addHelpText(
       'after',

@@ -34,7 +34,7 @@ const warning = (part: string, finding: string, advice: string): Finding => {
 export const addDoctor: AddCommand = (program, cli) => {
   program
     .command('doctor')
-    .description('Checks each part of the platform and of this sign-in; says what is wrong and what to do.')
+    .description('Checks every part of the platform and the sign-in; prints each fault and its remedy.')
     .addHelpText('after', examples('doctor', 'doctor --url https://platform.example.org --json'))
     .action(async () => {
       const findings = await examine(cli.url);
@@ -66,7 +66,7 @@ async function examine(url: string | undefined): Promise<Finding[]> {
   const found = [ok('command line', versions), ok('address', `${address}, from ${from}`)];
   const health = await probe(`${address}/api/v2/health`);
   if (health === undefined) {
-    const advice = `Start the platform (npm start), or check the address, the network and proxies in between.`;
+    const advice = `Start the platform (npm start), or check the address, the network and the proxies.`;
     return [...found, fault('API', 'does not answer', advice)];
   }
   return [
@@ -103,21 +103,16 @@ async function probe(address: string): Promise<Probed | undefined> {
 function api({ status, text, tookMs }: Probed): Finding {
   if (status === 200 && /"status"\s*:\s*"ok"/.test(text)) return ok('API', `answers in ${tookMs} ms`);
   if (status === 503) {
-    return fault('API', 'answers, and its database does not', 'Look at PostgreSQL and at DATABASE_URL.');
+    return fault('API', 'answers, but its database does not', 'Check PostgreSQL and DATABASE_URL.');
   }
-  return fault(
-    'API',
-    `answered ${status}`,
-    'Something else than the platform may answer here: check the address.',
-  );
+  return fault('API', `answered ${status}`, 'Another service may answer here. Check the address.');
 }
 
 async function storage(address: string): Promise<Finding> {
   const part = 'database and storage';
   const answer = await probe(`${address}/health_check`);
   if (answer?.status === 200) return ok(part, 'both answer');
-  const advice =
-    'Where the API is well it is the object store: look at S3 and its settings (S3_ENDPOINT, ...).';
+  const advice = 'If the API is fine, check the object store and its settings (S3_ENDPOINT, ...).';
   return fault(part, answer === undefined ? 'no answer in time' : `answered ${answer.status}`, advice);
 }
 
@@ -125,7 +120,7 @@ async function signInService(address: string): Promise<Finding> {
   const part = 'authentication';
   const answer = await probe(`${address}/api/authorization/health`);
   if (answer?.status === 200) return ok(part, 'answers');
-  const advice = 'Look at the authentication service, at AUTH_URL and AUTH_SERVICE_KEY.';
+  const advice = 'Check the authentication service, AUTH_URL and AUTH_SERVICE_KEY.';
   return fault(part, answer === undefined ? 'no answer in time' : `answered ${answer.status}`, advice);
 }
 
@@ -136,8 +131,8 @@ async function version(address: string): Promise<Finding> {
   if (found === spokenVersion) return ok(part, `version ${found}`);
   return warning(
     part,
-    found === undefined ? 'tells no version' : `version ${found}`,
-    `This command line speaks version ${spokenVersion}: use the one of the platform's own checkout.`,
+    found === undefined ? 'has no version' : `version ${found}`,
+    `This command line supports version ${spokenVersion}. Use the one from the platform's checkout.`,
   );
 }
 
@@ -148,11 +143,7 @@ function clock({ headers, startedAtMs, tookMs }: Probed): Finding {
   const differenceMs = startedAtMs + tookMs / 2 - server;
   const finding = `${(Math.abs(differenceMs) / 1000).toFixed(1)} s ${differenceMs < 0 ? 'behind' : 'ahead of'} the platform`;
   if (Math.abs(differenceMs) <= clockToleranceMs + tookMs / 2) return ok('clock', finding);
-  return warning(
-    'clock',
-    finding,
-    'Set the clock of this machine by a time server (NTP), or that of the platform.',
-  );
+  return warning('clock', finding, 'Synchronise the clock of this machine or of the platform (NTP).');
 }
 
 async function signIn(address: string): Promise<Finding> {
@@ -160,7 +151,7 @@ async function signIn(address: string): Promise<Finding> {
   const again = 'Sign in with `sdp login`, or set SDP_TOKEN.';
   try {
     const bearer = await bearerFor(address);
-    if (bearer === undefined) return warning(part, 'nobody is signed in', again);
+    if (bearer === undefined) return warning(part, 'not signed in', again);
     return ok(part, await whoIs(address, bearer));
   } catch (error) {
     if (error instanceof ApiError && error.status === 401) return fault(part, error.message, again);
@@ -176,7 +167,7 @@ async function whoIs(address: string, bearer: Bearer): Promise<string> {
     return 'a runner token, valid';
   }
   const person = await platform.call('POST /api/authorization/validate', { body: { token } });
-  return `${person.username} (${person.role})${person.isOfflineToken ? ', by an offline token' : ''}`;
+  return `${person.username} (${person.role})${person.isOfflineToken ? ', offline token' : ''}`;
 }
 
 /** The address of Temporal's UI is known when `npm start` runs the platform. */
@@ -184,10 +175,10 @@ async function temporal({ address }: Place): Promise<Finding> {
   const part = 'Temporal UI';
   const local = await findPlatform(undefined).catch(() => undefined);
   if (local?.address !== address || local.temporalUiUrl === undefined) {
-    return { part, state: 'skipped', finding: 'known for a platform of this checkout alone', advice: '' };
+    return { part, state: 'skipped', finding: 'known only for a platform of this checkout', advice: '' };
   }
   const answer = await probe(local.temporalUiUrl);
   if (answer !== undefined && answer.status < 400) return ok(part, local.temporalUiUrl);
-  const advice = 'Uploads go on, tasks wait: see the logs in the data folder, or start the platform again.';
+  const advice = 'Uploads continue, tasks wait. See the logs in the data folder, or restart the platform.';
   return fault(part, `${local.temporalUiUrl} does not answer`, advice);
 }

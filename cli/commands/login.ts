@@ -17,10 +17,10 @@ interface LoginOptions {
 export const addLogin: AddCommand = (program, cli) => {
   program
     .command('login')
-    .description('Signs in and remembers the token, in a file that its owner alone may read.')
-    .option('--username <name>', 'who signs in (default: it is asked for)')
-    .option('--password-stdin', 'read the password from the standard input')
-    .option('--remember', 'keep a refresh token too, so that the sign-in lasts for 30 days')
+    .description('Signs in and stores the token in a file that only its owner can read.')
+    .option('--username <name>', 'username (default: prompt)')
+    .option('--password-stdin', 'read the password from standard input')
+    .option('--remember', 'also store a refresh token; the sign-in lasts 30 days')
     .addHelpText(
       'after',
       examples(
@@ -45,12 +45,12 @@ export const addLogin: AddCommand = (program, cli) => {
     });
   program
     .command('logout')
-    .description('Ends the sign-in at the platform and forgets its token.')
+    .description('Signs out and deletes the stored token.')
     .addHelpText('after', examples('logout', 'logout --url https://platform.example.org'))
     .action(async () => {
       const { address } = await placeOf(cli.url);
       if ((await readCredentials()).platforms[address] === undefined) {
-        return cli.print({ address, signedOut: false }, () => `Nobody is signed in to ${address}.`);
+        return cli.print({ address, signedOut: false }, () => `Not signed in to ${address}.`);
       }
       await end(address);
       await remember(address, undefined);
@@ -59,7 +59,7 @@ export const addLogin: AddCommand = (program, cli) => {
 };
 
 async function askUsername(): Promise<string> {
-  if (!process.stdin.isTTY) throw new UsageError('The name is missing: give --username.');
+  if (!process.stdin.isTTY) throw new UsageError('The username is missing: use --username.');
   return ask('Username: ');
 }
 

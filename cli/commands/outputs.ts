@@ -2,10 +2,11 @@
 import { Option } from 'commander';
 import type { Query } from '../../client/api-client.ts';
 import { ApiError } from '../../client/errors.ts';
-import type { OutputLineage } from '../../client/types.ts';
+import type { NodeOutput, OutputLineage } from '../../client/types.ts';
 import { type AddCommand, examples, id, uuid } from '../cli.ts';
 import { download, plainBytes } from '../download.ts';
 import { bytes, facts, table, time } from '../output.ts';
+import type { PlatformClient } from '../platform-client.ts';
 
 export const addOutputs: AddCommand = (program, cli) => {
   const outputs = program.command('outputs').description('Outputs of nodes.');
@@ -15,20 +16,7 @@ export const addOutputs: AddCommand = (program, cli) => {
     .argument('<nodeInstanceId>', 'the node instance', id)
     .addHelpText('after', examples('outputs list 102'))
     .action(async (node: number) => {
-      const platform = await cli.connect();
-      const params = { nodeInstanceId: node };
-      const found = await platform
-        .call('GET /api/v2/node-instance/{nodeInstanceId}/outputs', { params })
-        .catch(async (error) => {
-          if (!(error instanceof ApiError) || error.status !== 404) throw error;
-          // The route gives the same answer when there is no such node. If this check fails, that answer stays.
-          await platform
-            .call('GET /api/v2/node-instance/{nodeInstanceId}/explain', { params })
-            .catch((other) => {
-              throw other instanceof ApiError && other.status === 404 ? other : error;
-            });
-          return [];
-        });
+      const found = await outputsOf(await cli.connect(), node);
       if (found.length === 0) return cli.print(found, () => 'No outputs yet.');
       cli.print(found, () =>
         table(found, {
@@ -41,23 +29,32 @@ export const addOutputs: AddCommand = (program, cli) => {
       );
     });
   outputs
+    .command('latest')
+    .description('Shows the newest output of a node instance, or saves it.')
+    .argument('<nodeInstanceId>', 'the node instance', id)
+    .option('--save <file>', 'name of the file; - writes to standard output')
+    .addHelpText('after', examples('outputs latest 102', 'outputs latest 102 --save laps.csv'))
+    .action(async (node: number, { save }: { save?: string }) => {
+      const platform = await cli.connect();
+      const newest = (await outputsOf(platform, node)).at(-1);
+      if (newest === undefined) throw new ApiError({ status: 404, message: `Node ${node} has no output.` });
+      if (save === undefined) return cli.print(newest, () => outputFacts(newest));
+      const saved = await downloadOutput(platform, newest.id, save);
+      if (save !== '-') cli.print({ ...newest, ...saved }, () => '');
+    });
+  outputs
     .command('download')
-    .description('Saves the bytes of an output, and checks that they are whole.')
+    .description('Downloads an output and verifies its checksum.')
     .argument('<outputId>', 'the output', id)
-    .option('-o, --out <file>', 'name of the file; - writes to the standard output')
+    .option('-o, --out <file>', 'name of the file; - writes to standard output')
     .addHelpText('after', examples('outputs download 502', 'outputs download 502 -o - | head'))
     .action(async (output: number, { out }: { out?: string }) => {
-      const platform = await cli.connect();
-      const bytes = await platform.open('GET /api/v2/node-instance/outputs/{nodeOutputId}/data', {
-        params: { nodeOutputId: output },
-        headers: plainBytes,
-      });
-      const saved = await download(bytes, out, `output-${output}`);
+      const saved = await downloadOutput(await cli.connect(), output, out);
       if (out !== '-') cli.print(saved, () => '');
     });
   outputs
     .command('lineage')
-    .description('Tells where an output comes from: run, runner and inputs.')
+    .description('Shows the lineage of an output: run, runner and inputs.')
     .argument('<outputId>', 'the output', id)
     .addHelpText('after', examples('outputs lineage 502'))
     .action(async (output: number) => {
@@ -68,6 +65,38 @@ export const addOutputs: AddCommand = (program, cli) => {
       cli.print(found, () => lineageText(found));
     });
 };
+
+/** The outputs of a node, oldest first. */
+async function outputsOf(platform: PlatformClient, node: number): Promise<readonly NodeOutput[]> {
+  const params = { nodeInstanceId: node };
+  try {
+    return await platform.call('GET /api/v2/node-instance/{nodeInstanceId}/outputs', { params });
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 404) throw error;
+    // The route gives the same answer when there is no such node. If this check fails, that answer stays.
+    await platform.call('GET /api/v2/node-instance/{nodeInstanceId}/explain', { params }).catch((other) => {
+      throw other instanceof ApiError && other.status === 404 ? other : error;
+    });
+    return [];
+  }
+}
+
+async function downloadOutput(platform: PlatformClient, output: number, out: string | undefined) {
+  const bytes = await platform.open('GET /api/v2/node-instance/outputs/{nodeOutputId}/data', {
+    params: { nodeOutputId: output },
+    headers: plainBytes,
+  });
+  return download(bytes, out, `output-${output}`);
+}
+
+const outputFacts = (output: NodeOutput) =>
+  facts({
+    Output: `${output.id} (${output.outputIdentifier}), ${bytes(output.sizeBytes)}`,
+    Type: output.contentType,
+    'SHA-256': output.sha256,
+    Created: time(output.createdAt),
+    Metadata: output.metadata && JSON.stringify(output.metadata),
+  });
 
 const lineageText = (found: OutputLineage) =>
   [
@@ -120,13 +149,13 @@ export const addReports: AddCommand = (program, cli) => {
     });
   reports
     .command('download')
-    .description('Saves a report as a file.')
+    .description('Downloads a report.')
     .argument('[key]', 'the report (default: the default report)')
-    .addOption(new Option('--format <format>', 'form of the file').choices(['xlsx', 'csv']))
-    .option('--from <time>', 'only what is of this time or later')
-    .option('--to <time>', 'only what is up to this time; a date counts to its end')
+    .addOption(new Option('--format <format>', 'file format').choices(['xlsx', 'csv']))
+    .option('--from <time>', 'only data from this time on')
+    .option('--to <time>', 'only data up to this time; a date includes the whole day')
     .option('--user <id>', 'only rows of this user', uuid)
-    .option('-o, --out <file>', 'name of the file; - writes to the standard output')
+    .option('-o, --out <file>', 'name of the file; - writes to standard output')
     .addHelpText('after', examples('reports download', 'reports download session-list --format csv -o -'))
     .action(async (key: string | undefined, { user, out, ...rest }: ReportOptions) => {
       const platform = await cli.connect();

@@ -13,7 +13,7 @@ export const addProjects: AddCommand = (program, cli) => {
   const projects = program.command('projects').description('Projects.');
   projects
     .command('list')
-    .description('Lists all projects in the order in which they were made.')
+    .description('Lists all projects, oldest first.')
     .addHelpText('after', examples('projects list', 'projects list --json'))
     .action(async () => {
       const found = await (await cli.connect()).call('GET /projects');
@@ -31,12 +31,12 @@ export const addProjects: AddCommand = (program, cli) => {
     });
   projects
     .command('create')
-    .description('Makes a project that belongs to the caller.')
+    .description('Creates a project owned by the caller.')
     .argument('<title>')
     .option('--description <text>')
-    .option('--template <id>', 'session template that its sessions have by default', id)
-    .option('--queued', 'answer uploads at once and publish them from a queue')
-    .option('--retention-days <number>', 'delete sessions after so many days', wholeNumber(1, 36_500))
+    .option('--template <id>', 'default session template of its sessions', id)
+    .option('--queued', 'accept uploads at once and publish them from a queue')
+    .option('--retention-days <number>', 'delete sessions after this many days', wholeNumber(1, 36_500))
     .addHelpText('after', examples('projects create "Formation training" --template 3'))
     .action(async (title: string, options: NewProject) => {
       const project = await (await cli.connect()).call('POST /projects', {
@@ -48,6 +48,6 @@ export const addProjects: AddCommand = (program, cli) => {
           RetentionDays: options.retentionDays,
         },
       });
-      cli.print(project, () => `Made project ${project.id} (${project.title}).`);
+      cli.print(project, () => `Created project ${project.id} (${project.title}).`);
     });
 };

@@ -5,8 +5,8 @@ import { table, time } from '../output.ts';
 export const addQuery: AddCommand = (program, cli) => {
   program
     .command('query')
-    .description('Finds sessions by a query: a JSON document with filter, orderBy, limit and offset.')
-    .argument('[file]', 'a JSON file; - reads the standard input', '-')
+    .description('Queries sessions by a JSON document with filter, orderBy, limit and offset.')
+    .argument('[file]', 'a JSON file; - reads standard input', '-')
     .addHelpText(
       'after',
       examples(

@@ -3,12 +3,12 @@ import { type AddCommand, examples, id, uuid, wholeNumber } from '../cli.ts';
 import { pageNote, table, time } from '../output.ts';
 
 export const addRunners: AddCommand = (program, cli) => {
-  const runners = program.command('runners').description('Instances of runners.');
+  const runners = program.command('runners').description('Runner instances.');
   runners
     .command('list')
-    .description('Lists the instances that have claimed tasks, those seen last first.')
-    .option('--page <number>', 'number of the page', id)
-    .option('--page-size <number>', 'instances on a page', wholeNumber(1, 100))
+    .description('Lists the instances that have claimed tasks, last seen first.')
+    .option('--page <number>', 'page number', id)
+    .option('--page-size <number>', 'instances per page', wholeNumber(1, 100))
     .addHelpText('after', examples('runners list'))
     .action(async (options: { page?: number; pageSize?: number }) => {
       const found = await (await cli.connect()).call('GET /api/v2/admin/runners', { query: options });
@@ -27,9 +27,29 @@ export const addRunners: AddCommand = (program, cli) => {
       );
     });
   runners
+    .command('queues')
+    .description('Lists what waits for runners, the longest wait first, and who is there for it.')
+    .addHelpText('after', examples('runners queues'))
+    .action(async () => {
+      const found = await (await cli.connect()).call('GET /api/v2/admin/queues');
+      cli.print(found, () =>
+        table(found.queues, {
+          'NODE TEMPLATE': ({ nodeTemplate }) => nodeTemplate,
+          'RUNNER TYPE': ({ runnerType }) => runnerType,
+          WAITING: ({ waiting }) => waiting,
+          'LONGEST WAIT': ({ oldestWaitSeconds }) =>
+            oldestWaitSeconds === null ? null : `${Math.round(oldestWaitSeconds)} s`,
+          RUNNING: ({ held }) => held,
+          RUNNERS: ({ runtime, runners }) =>
+            runtime === 'system' ? 'built in' : `${runners.busy} busy, ${runners.waiting} free`,
+          'LAST HOUR': ({ lastHour }) => `${lastHour.completed} done, ${lastHour.failed} failed`,
+        }),
+      );
+    });
+  runners
     .command('drain')
-    .description('Lets an instance finish what it holds and gives it no more tasks.')
-    .argument('<id>', 'id of the instance, as the list shows it', uuid)
+    .description('Drains an instance: it finishes its task and gets no more.')
+    .argument('<id>', 'id of the instance in the list', uuid)
     .addHelpText('after', examples('runners drain 0198ee21-7d40-7c1a-9e55-2f6b8c0d3a71'))
     .action(async (runner: string) => {
       const platform = await cli.connect();
@@ -40,8 +60,8 @@ export const addRunners: AddCommand = (program, cli) => {
     });
   runners
     .command('undrain')
-    .description('Gives a drained instance tasks again.')
-    .argument('<id>', 'id of the instance, as the list shows it', uuid)
+    .description('Ends the draining of an instance.')
+    .argument('<id>', 'id of the instance in the list', uuid)
     .addHelpText('after', examples('runners undrain 0198ee21-7d40-7c1a-9e55-2f6b8c0d3a71'))
     .action(async (runner: string) => {
       const platform = await cli.connect();

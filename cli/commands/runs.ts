@@ -1,14 +1,20 @@
 /** `sdp runs` and `sdp explain`: what nodes do, and why they do not. */
+import { InvalidArgumentError } from 'commander';
 import { ApiError } from '../../client/errors.ts';
 import type { NodeRun } from '../../client/types.ts';
 import { type AddCommand, type Cli, examples, id, uuid, wholeNumber } from '../cli.ts';
+import { findProject } from '../find-by-name.ts';
 import { facts, pageNote, table, time } from '../output.ts';
+import { findRun, runArgument, runOrNode } from '../runs/find-run.ts';
+import { firstError, namesOfUsers, runText } from '../runs/run-text.ts';
 
 interface RunFilter {
   readonly session?: string;
   readonly node?: number;
   readonly template?: string;
+  readonly project?: string;
   readonly state?: string;
+  readonly since?: string;
   readonly page?: number;
   readonly pageSize?: number;
 }
@@ -17,38 +23,72 @@ export const addRuns: AddCommand = (program, cli) => {
   const runs = program.command('runs').description('Runs of nodes.');
   runs
     .command('list')
-    .description('Lists runs, the last queued first; without a filter those that are open or failed.')
+    .description('Lists runs, newest first; without --state, --session or --node open and failed runs.')
     .option('--session <id>', 'only runs of this session', uuid)
     .option('--node <id>', 'only runs of this node instance', id)
     .option('--template <name>', 'only runs of this node template')
-    .option('--state <states>', 'queued, held, waiting, failed, cancelled, completed, ..., by commas')
-    .option('--page <number>', 'number of the page', id)
-    .option('--page-size <number>', 'runs on a page', wholeNumber(1, 100))
-    .addHelpText('after', examples('runs list --state failed,cancelled', 'runs list --node 102'))
-    .action(async ({ session, node, template, ...rest }: RunFilter) => {
-      const query = { sessionId: session, nodeInstanceId: node, nodeTemplate: template, ...rest };
-      const found = await (await cli.connect()).call('GET /api/v2/admin/node-runs', { query });
+    .option('--project <name>', 'only runs of this project, by title or id')
+    .option('--since <time>', 'only runs made since then: 90m, 12h, 7d, or 2026-03-01T10:00:00Z', instant)
+    .option(
+      '--state <states>',
+      'queued, held, waiting, failed, cancelled, completed, ..., separated by commas',
+    )
+    .option('--page <number>', 'page number', id)
+    .option('--page-size <number>', 'runs per page', wholeNumber(1, 100))
+    .addHelpText('after', examples('runs list --state failed,cancelled --since 24h', 'runs list --node 102'))
+    .action(async ({ session, node, project, since, ...rest }: RunFilter) => {
+      const platform = await cli.connect();
+      const projectId = project === undefined ? undefined : (await findProject(platform, project)).id;
+      const state = session === undefined && node === undefined ? unsettledStates : undefined;
+      const query = { sessionId: session, nodeInstanceId: node, projectId, from: since, state, ...rest };
+      const found = await platform.call('GET /api/v2/node-runs', { query });
       cli.print(found, () => runTable(found.nodeRuns) + pageNote(found));
     });
   runs
+    .command('show')
+    .description('Shows a run: attempts and who ran them, inputs, configuration, outputs, the first error.')
+    .argument('<run>', runArgument, runOrNode)
+    .addHelpText('after', examples('runs show 0198f2b5-11d0-7b6e-8a43-6f0de41c2b97', 'runs show 102'))
+    .action(async (named: string) => {
+      const platform = await cli.connect();
+      const runId = await findRun(platform, named);
+      const run = await platform.call('GET /api/v2/node-runs/{runId}', { params: { runId } });
+      if (cli.isJson) return cli.print(run, () => '');
+      const [names, error] = await Promise.all([namesOfUsers(platform, run), firstError(platform, run)]);
+      cli.print(run, () => runText(run, names, error));
+    });
+  runs
     .command('retry')
-    .description('Has runs that failed or were cancelled tried again.')
+    .description('Retries failed or cancelled runs.')
     .argument('<ids...>', 'ids of the runs')
     .addHelpText('after', examples('runs retry 0198f2b5-11d0-7b6e-8a43-6f0de41c2b97'))
     .action((ids: string[]) => forEach(cli, ids, 'retry'));
   runs
     .command('cancel')
-    .description('Cancels open runs; the holder of one that is held is told.')
+    .description('Cancels open runs; the holder of a held run is notified.')
     .argument('<ids...>', 'ids of the runs')
     .addHelpText('after', examples('runs cancel 0198f2b5-11d0-7b6e-8a43-6f0de41c2b97'))
     .action((ids: string[]) => forEach(cli, ids, 'cancel'));
 };
 
+const unsettledStates = 'queued,held,waiting,failed,cancelled';
+const units = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** A time, or how long ago it was. */
+function instant(value: string): string {
+  const [, count, unit] = /^(\d{1,6})([mhd])$/.exec(value) ?? [];
+  const ms =
+    unit === undefined ? Date.parse(value) : Date.now() - Number(count) * units[unit as keyof typeof units];
+  if (Number.isNaN(ms))
+    throw new InvalidArgumentError('It must be like 90m, 12h, 7d or 2026-03-01T10:00:00Z.');
+  return new Date(ms).toISOString();
+}
+
 const runTable = (runs: readonly NodeRun[]) =>
   table(runs, {
     ID: (run) => run.id,
     NODE: ({ nodeName, nodeInstanceId }) => `${nodeName} (${nodeInstanceId})`,
-    SESSION: ({ sessionId }) => sessionId,
+    SESSION: ({ sessionName }) => sessionName,
     STATE: ({ state }) => state,
     ATTEMPT: ({ attempt, maxAttempts }) => `${attempt} of ${maxAttempts}`,
     RETRYABLE: ({ retryable }) => retryable,
@@ -76,7 +116,7 @@ async function forEach(cli: Cli, ids: readonly string[], action: 'retry' | 'canc
 export const addExplain: AddCommand = (program, cli) => {
   program
     .command('explain')
-    .description('Tells in one sentence why a node is not running, or not any more.')
+    .description('Explains in one sentence why a node is not running.')
     .argument('<nodeInstanceId>', 'the node instance', id)
     .addHelpText('after', examples('explain 102', 'explain 102 --json'))
     .action(async (node: number) => {
@@ -92,7 +132,7 @@ export const addExplain: AddCommand = (program, cli) => {
             Node: `${found.nodeName} (${found.nodeTemplate}) of session ${found.sessionId}`,
             State: `${found.state}${statusDetails ? `: ${statusDetails}` : ''}`,
             'Last processed': time(lastProcessed),
-            'Open run': openRun && `${openRun.id} (${openRun.state}, ${openRun.tasksAhead} ahead of it)`,
+            'Open run': openRun && `${openRun.id} (${openRun.state}, ${openRun.tasksAhead} ahead)`,
             'Held by': heldBy?.instanceId,
             'Last run': lastRun && `${lastRun.id} (${lastRun.outcome})`,
           }),

@@ -1,10 +1,13 @@
 /** `sdp sessions`: finding, reading and changing sessions. */
 import { Option } from 'commander';
 import type { Query } from '../../client/api-client.ts';
-import type { Session } from '../../client/types.ts';
+import type { SessionDetails } from '../../client/types.ts';
 import { type AddCommand, examples, id, uuid, wholeNumber } from '../cli.ts';
+import { nodeTable } from '../node-table.ts';
 import { facts, pageNote, table, time } from '../output.ts';
 import { confirm } from '../prompt.ts';
+import { addAdoptTemplate } from './adopt-template.ts';
+import { addCreateSession } from './create-session.ts';
 import { addWatch } from './watch.ts';
 
 type Sorting = Query<'GET /api/v2/session'>;
@@ -12,6 +15,8 @@ interface ListOptions {
   readonly project?: number;
   readonly template?: number;
   readonly search?: string;
+  readonly state?: string;
+  readonly owner?: string;
   readonly sortBy?: Sorting['sortBy'];
   readonly sortOrder?: Sorting['sortOrder'];
   readonly page?: number;
@@ -21,8 +26,10 @@ interface ListOptions {
 export const addSessions: AddCommand = (program, cli) => {
   const sessions = program.command('sessions').description('Sessions.');
   addReading(sessions, cli);
+  addCreateSession(sessions, cli);
   addWatch(sessions, cli);
   addChanging(sessions, cli);
+  addAdoptTemplate(sessions, cli);
   addMending(sessions, cli);
 };
 
@@ -32,12 +39,17 @@ const addReading: AddCommand = (sessions, cli) => {
     .description('Lists sessions, newest first.')
     .option('--project <id>', 'only sessions of this project', id)
     .option('--template <id>', 'only sessions of this session template', id)
-    .option('--search <text>', 'part of session name, simulation name or id')
+    .option('--search <text>', 'part of the session name, simulation name or id')
+    .option('--state <states>', 'notStarted, running, failed, done, separated by commas')
+    .option('--owner <who>', 'only sessions of this creator: me, or an account id')
     .addOption(new Option('--sort-by <what>').choices(['date', 'name']))
     .addOption(new Option('--sort-order <order>').choices(['desc', 'asc']))
-    .option('--page <number>', 'number of the page', id)
-    .option('--page-size <number>', 'sessions on a page', wholeNumber(1, 100))
-    .addHelpText('after', examples('sessions list --search flight', 'sessions list --project 7 --json'))
+    .option('--page <number>', 'page number', id)
+    .option('--page-size <number>', 'sessions per page', wholeNumber(1, 100))
+    .addHelpText(
+      'after',
+      examples('sessions list --state failed --owner me', 'sessions list --project 7 --json'),
+    )
     .action(async ({ project, template, ...rest }: ListOptions) => {
       const query = { projectId: project, sessionTemplateId: template, ...rest };
       const found = await (await cli.connect()).call('GET /api/v2/session', { query });
@@ -47,6 +59,8 @@ const addReading: AddCommand = (sessions, cli) => {
           table(found.sessions, {
             ID: (one) => one.id,
             NAME: ({ name }) => name,
+            STATE: ({ state, frozen }) => (frozen ? `${state}, frozen` : state),
+            NODES: ({ nodeCounts }) => nodesDone(nodeCounts),
             PROJECT: ({ projectTitle }) => projectTitle,
             TEMPLATE: ({ sessionTemplateName }) => sessionTemplateName,
             CREATED: ({ createdAt }) => time(createdAt),
@@ -54,8 +68,24 @@ const addReading: AddCommand = (sessions, cli) => {
       );
     });
   sessions
+    .command('views')
+    .description("Lists the saved views of the console's list of sessions.")
+    .addHelpText('after', examples('sessions views'))
+    .action(async () => {
+      const client = await cli.connect();
+      const found = await client.call('GET /api/v2/session/views');
+      cli.print(found, () =>
+        table(found.views, {
+          NAME: ({ name }) => name,
+          FOR: ({ scope, projectId }) => (scope === 'project' ? `project ${projectId}` : scope),
+          'SAVED BY': ({ createdByName }) => createdByName,
+          ADDRESS: ({ query }) => `/sessions?${query}`,
+        }),
+      );
+    });
+  sessions
     .command('show')
-    .description('Shows one session and the state of its nodes.')
+    .description('Shows a session and the state of its nodes.')
     .argument('<sessionId>', 'the session', uuid)
     .addHelpText('after', examples('sessions show 0198f2b4-6c1e-7d3a-9b52-3f1c8a7e4d10'))
     .action(async (sessionId: string) => {
@@ -66,36 +96,37 @@ const addReading: AddCommand = (sessions, cli) => {
     });
 };
 
-const described = (session: Session) =>
+/** `4/5`: nodes that have succeeded, of all. */
+function nodesDone(counts: Readonly<Partial<Record<string, number>>>): string {
+  const total = Object.values(counts).reduce<number>((sum, count = 0) => sum + count, 0);
+  return `${counts.Succeeded ?? 0}/${total}`;
+}
+
+const described = (session: SessionDetails) =>
   [
     facts({
       Session: `${session.name} (${session.id})`,
       Project: `${session.project.title} (${session.project.id})`,
-      Template: session.sessionTemplate.name,
+      Template:
+        session.sessionTemplate.name + (session.templateChanged ? ' (newer by now: adopt-template)' : ''),
       Simulation: session.simulationName,
       Of: session.email,
+      State: session.frozen ? `${session.state}, frozen` : session.state,
+      'Last activity': time(session.lastActivityAt),
       Created: time(session.createdAt),
       Dashboards: session.dimensions.map(({ name, url }) => `${name} ${url}`).join(', '),
     }),
     '',
-    table(session.nodeInstances, {
-      NODE: (node) => node.id,
-      NAME: ({ name }) => name,
-      TEMPLATE: ({ nodeTemplateName }) => nodeTemplateName,
-      STATE: ({ state }) => state,
-      'LAST PROCESSED': ({ lastProcessed }) => time(lastProcessed),
-      OUTPUT: ({ currentOutputId }) => currentOutputId,
-      DETAILS: ({ statusDetails }) => statusDetails,
-    }),
+    nodeTable(session.nodeInstances),
   ].join('\n');
 
 const addChanging: AddCommand = (sessions, cli) => {
   sessions
     .command('close')
-    .description('Closes a session: nobody joins it any more. A repeat gets the first result.')
+    .description('Closes a session to new participants. A repeat gets the first result.')
     .argument('<sessionId>', 'the session', uuid)
-    .option('--reason <text>', 'why, for the record')
-    .option('--at <time>', 'when, up to 24 hours ahead, for example 2026-03-01T10:00:00Z (default: now)')
+    .option('--reason <text>', 'reason, for the record')
+    .option('--at <time>', 'time, up to 24 hours ahead, for example 2026-03-01T10:00:00Z (default: now)')
     .option('--email <address>', 'the participant who closes it (default: the caller)')
     .addHelpText('after', examples('sessions close 0198f2b4-6c1e-7d3a-9b52-3f1c8a7e4d10 --reason "Over."'))
     .action(async (sessionId: string, options: { reason?: string; at?: string; email?: string }) => {
@@ -108,8 +139,8 @@ const addChanging: AddCommand = (sessions, cli) => {
       cli.print(closed, () => `Closed at ${time(closedAt)}, with ${participantCount} participants.`);
     });
   for (const [name, what, done] of [
-    ['freeze', 'Freezes a session: nothing comes in and no task is handed out.', 'frozen'],
-    ['unfreeze', 'Lets a frozen session go on.', 'not frozen'],
+    ['freeze', 'Freezes a session: no uploads, no joins, no new tasks.', 'frozen'],
+    ['unfreeze', 'Unfreezes a session.', 'not frozen'],
   ] as const) {
     sessions
       .command(name)
@@ -125,13 +156,13 @@ const addChanging: AddCommand = (sessions, cli) => {
   }
   sessions
     .command('delete')
-    .description('Deletes a session with its nodes, outputs and dashboards. There is no way back.')
+    .description('Deletes a session with its nodes, outputs and dashboards. This cannot be undone.')
     .argument('<sessionId>', 'the session', uuid)
     .option('--yes', 'do not ask')
     .addHelpText('after', examples('sessions delete 0198f2b4-6c1e-7d3a-9b52-3f1c8a7e4d10 --yes'))
     .action(async (sessionId: string, options: { yes?: boolean }) => {
       const platform = await cli.connect();
-      await confirm(`Delete session ${sessionId} with all that it holds?`, options.yes === true);
+      await confirm(`Delete session ${sessionId} and all its data?`, options.yes === true);
       await platform.call('DELETE /api/v2/sessions/{id}', { params: { id: sessionId } });
       cli.print({ sessionId, deleted: true }, () => 'Deleted.');
     });
@@ -140,7 +171,7 @@ const addChanging: AddCommand = (sessions, cli) => {
 const addMending: AddCommand = (sessions, cli) => {
   sessions
     .command('retry-failed')
-    .description('Has the runs of all failed nodes of a session tried again.')
+    .description('Retries the runs of all failed nodes of a session.')
     .argument('<sessionId>', 'the session', uuid)
     .addHelpText('after', examples('sessions retry-failed 0198f2b4-6c1e-7d3a-9b52-3f1c8a7e4d10'))
     .action(async (sessionId: string) => {
@@ -148,11 +179,11 @@ const addMending: AddCommand = (sessions, cli) => {
       const result = await platform.call('POST /api/v2/admin/sessions/{id}/retry-failed', {
         params: { id: sessionId },
       });
-      cli.print(result, () => `Runs that are tried again: ${result.retried}.`);
+      cli.print(result, () => `Retried runs: ${result.retried}.`);
     });
   sessions
     .command('repair')
-    .description('Does at once for a session what the platform otherwise does within a minute.')
+    .description('Plans a session and repairs its workflow at once.')
     .argument('<sessionId>', 'the session', uuid)
     .addHelpText('after', examples('sessions repair 0198f2b4-6c1e-7d3a-9b52-3f1c8a7e4d10'))
     .action(async (sessionId: string) => {
@@ -160,8 +191,12 @@ const addMending: AddCommand = (sessions, cli) => {
       const result = await platform.call('POST /api/v2/admin/sessions/{id}/repair', {
         params: { id: sessionId },
       });
-      const found = { running: 'was running', started: 'was gone and is started', restarted: 'starts anew' };
+      const found = {
+        running: 'was running',
+        started: 'was missing and is started',
+        restarted: 'is restarted',
+      };
       const workflow = found[result.workflow as keyof typeof found] ?? result.workflow;
-      cli.print(result, () => `Nodes that got a run: ${result.planned}. The workflow ${workflow}.`);
+      cli.print(result, () => `Nodes with a new run: ${result.planned}. The workflow ${workflow}.`);
     });
 };

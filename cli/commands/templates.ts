@@ -7,7 +7,7 @@ export const addTemplates: AddCommand = (program, cli) => {
   templates
     .command('import')
     .description('Imports a template definition file; every fault is listed with its path.')
-    .argument('<file>', 'a JSON file; - reads the standard input')
+    .argument('<file>', 'a JSON file; - reads standard input')
     .option('--update-if-exists', 'update the template of this name when its graph is the same')
     .addHelpText(
       'after',

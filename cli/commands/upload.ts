@@ -22,17 +22,17 @@ export const addUpload: AddCommand = (program, cli) => {
   program
     .command('upload')
     .description(
-      'Uploads files to a node. What fails is tried again under the same identifier, made of name and bytes of the ' +
-        'file, and what is there already is not sent: repeating the command does no harm.',
+      'Uploads files to a node. A failed file is retried under the same identifier, derived from its name and ' +
+        'bytes, and an existing output is not sent again: the command can be repeated.',
     )
-    .argument('<target>', 'a session (its input node) or the id of a node instance')
+    .argument('<target>', 'id of a session (its input node) or of a node instance')
     .argument('<files...>')
-    .option('--node <name>', 'the node of the session, where it has several input nodes')
-    .option('--content-type <type>', 'media type (default: by the name of the file)')
-    .option('--metadata <json>', 'an object that is kept with each output', jsonObject)
+    .option('--node <name>', 'the node, if the session has several input nodes')
+    .option('--content-type <type>', 'media type (default: by the file name)')
+    .option('--metadata <json>', 'a JSON object stored with each output', jsonObject)
     .option('--identifier <text>', 'identifier of the output, for a single file')
-    .option('--parallel <number>', 'files at once', wholeNumber(1, 16), 4)
-    .option('--retries <number>', 'further tries of a file that failed', wholeNumber(0, 100), 5)
+    .option('--parallel <number>', 'parallel uploads', wholeNumber(1, 16), 4)
+    .option('--retries <number>', 'retries of a failed file', wholeNumber(0, 100), 5)
     .addHelpText(
       'after',
       examples(
@@ -43,16 +43,19 @@ export const addUpload: AddCommand = (program, cli) => {
     )
     .action(async (target: string, files: string[], options: UploadOptions) => {
       if (options.identifier !== undefined && files.length > 1) {
-        throw new UsageError('--identifier names one output: give a single file.');
+        throw new UsageError('--identifier names one output and needs a single file.');
       }
       await Promise.all(files.map(mustBeFile));
       const platform = await cli.connect();
       const nodeInstanceId = await findNode(platform, target, options.node);
-      const { done, failures } = await uploadAll(platform, nodeInstanceId, files, options);
+      const { done, failures } = await uploadAll(platform, nodeInstanceId, files, {
+        ...options,
+        isJson: cli.isJson,
+      });
       if (cli.isJson) cli.print({ nodeInstanceId, uploads: done }, () => '');
       if (failures === 0) return;
       process.exitCode = exitCodes.failed;
-      console.error(`${failures} of ${files.length} files failed; the same command again sends those alone.`);
+      console.error(`${failures} of ${files.length} files failed. Repeat the command to send only these.`);
     });
 };
 
@@ -60,7 +63,7 @@ async function uploadAll(
   platform: PlatformClient,
   nodeInstanceId: number,
   files: readonly string[],
-  { contentType, metadata, identifier, parallel, retries }: UploadOptions,
+  { contentType, metadata, identifier, parallel, retries, isJson }: UploadOptions & { isJson: boolean },
 ): Promise<{ done: readonly Uploaded[]; failures: number }> {
   const progress = new Progress();
   const done: Uploaded[] = [];
@@ -74,28 +77,32 @@ async function uploadAll(
       progress.end(file, `${file}: ${sentenceOf(uploaded)}`);
     } catch (error) {
       progress.end(file, `${file}: failed`);
-      printError(error);
+      printError(error, isJson);
     }
   });
   return { done, failures: new Set(files).size - done.length };
 }
 
 function sentenceOf({ outcome, outputId, sizeBytes }: Uploaded): string {
-  if (outcome === 'there') return `already there as output ${outputId}`;
+  if (outcome === 'there') return `already stored as output ${outputId}`;
   if (outcome === 'queued') return `stored, published from the queue (${bytes(sizeBytes)})`;
   return `output ${outputId} (${bytes(sizeBytes)})`;
 }
 
 async function mustBeFile(file: string): Promise<void> {
   const found = await stat(file).catch(() => undefined);
-  if (found?.isFile() !== true) throw new Error(`There is no file ${file}.`);
+  if (found?.isFile() !== true) throw new Error(`File not found: ${file}.`);
 }
 
 /** Finds the node instance by its id, by its name in the session, or as the session's only input node. */
-async function findNode(platform: PlatformClient, target: string, name: string | undefined): Promise<number> {
+export async function findNode(
+  platform: PlatformClient,
+  target: string,
+  name: string | undefined,
+): Promise<number> {
   if (/^[1-9]\d{0,15}$/.test(target)) return Number(target);
   if (!/^[0-9a-f-]{36}$/i.test(target)) {
-    throw new UsageError(`'${target}' is neither the id of a session nor that of a node instance.`);
+    throw new UsageError(`'${target}' is neither the id of a session nor of a node instance.`);
   }
   const { nodeInstances } = await platform.call('GET /api/v2/sessions/{id}', { params: { id: target } });
   const fitting = nodeInstances.filter((node) =>
@@ -106,7 +113,7 @@ async function findNode(platform: PlatformClient, target: string, name: string |
   throw new UsageError(
     name === undefined
       ? `The session has ${fitting.length} input nodes: name one with --node (${names}).`
-      : `The session has no node ${name}, but ${names}.`,
+      : `The session has no node ${name}. It has ${names}.`,
   );
 }
 

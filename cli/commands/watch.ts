@@ -1,13 +1,15 @@
 /** `sdp sessions watch`: the live events of a session, line by line. */
+import type { EventsSettings } from '../../client/event-stream.ts';
+import { type SessionEvent, sessionEvents } from '../../client/session-events.ts';
 import { type AddCommand, type Cli, examples, uuid } from '../cli.ts';
 import { exitCodes } from '../errors.ts';
+import { follow } from '../follow.ts';
 import { bytes } from '../output.ts';
-import { follow, type SessionEvent } from '../session-events.ts';
 
 export const addWatch: AddCommand = (sessions, cli) => {
   sessions
     .command('watch')
-    .description('Follows a session as it goes on; a broken line is resumed where it broke.')
+    .description('Follows the events of a session; reconnects without losing events.')
     .argument('<sessionId>', 'the session', uuid)
     .option('--until-done', 'end when all nodes have succeeded (exit code 0) or one has failed (1)')
     .addHelpText(
@@ -20,7 +22,8 @@ export const addWatch: AddCommand = (sessions, cli) => {
     .action(async (sessionId: string, { untilDone }: { untilDone?: boolean }) => {
       const platform = await cli.connect();
       const watched = new Watched(cli);
-      for await (const event of follow(platform, sessionId)) {
+      const connect = (settings: EventsSettings) => sessionEvents(platform, sessionId, settings);
+      for await (const event of follow<SessionEvent>(connect, 'deleted')) {
         watched.read(event);
         if (event.kind === 'deleted' && untilDone === true) process.exitCode = exitCodes.failed;
         if (untilDone !== true || watched.outcome === undefined) continue;

@@ -77,20 +77,34 @@ export const access = {
   sessionRead: rule(peopleAndDevices, everyone, 401),
   sessionList: rule(peopleAndDevices, staff, 403),
   sessionUpdate: rule(peopleAndDevices, everyone, 403),
+  sessionViewRead: rule(peopleAndDevices, staff, 403),
+  sessionViewWrite: rule(people, staff, 403),
   sessionFreeze: rule(people, staff, 401),
+  sessionAdopt: rule(people, staff, 403),
   sessionDelete: rule(people, administrators, 401),
   sessionQuery: rule(peopleAndDevices, staff, 401),
   sharedSession: rule(peopleAndDevices, everyone, 401),
   scenarioCreate: rule(peopleAndDevices, everyone, 401),
+  // A Trainee who is no participant is refused by the handlers, with 403.
+  annotationWrite: rule(peopleAndDevices, everyone, 403),
+  annotationDelete: rule(people, everyone, 403),
 
   // Nodes and bytes.
   progressRead: rule(peopleAndDevices, everyone, 401),
   outputUpload: rule(peopleAndDevices, everyone, 401),
   outputRead: rule(peopleAndDevices, everyone, 401),
   reprocess: rule(people, builders, 403),
+  nodeConfigurationRead: rule(peopleAndDevices, staff, 403),
+  nodeConfigurationWrite: rule(people, staff, 403),
+
+  // Runs and their logs.
+  runRead: rule(peopleAndDevices, staff, 403),
+  runReplay: rule(peopleAndDevices, builders, 403),
 
   // Dashboards, reports, configuration.
   dashboardRead: rule(peopleAndDevices, everyone, 401),
+  // A Trainee is refused by the handlers for a layout that others see, with 403.
+  layoutWrite: rule(people, everyone, 403),
   reportRead: rule(peopleAndDevices, staff, 401),
   reportWrite: rule(people, builders, 401),
   configurationRead: rule(peopleAndDevices, everyone, 401),

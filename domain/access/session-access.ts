@@ -20,6 +20,7 @@ export type SessionRule =
   | { readonly notHere: string };
 
 const nothing = { notHere: 'Shows nothing of a session.' } as const;
+const ownUpload = { notHere: 'Answers the caller who began the upload alone.' } as const;
 const session = { of: 'session', from: 'id' } as const;
 const dimension = { of: 'dimension', from: 'id', always: true } as const;
 
@@ -43,18 +44,38 @@ export const sessionRules: Readonly<Record<string, SessionRule>> = {
   getSession: session,
   sessionProgress: session,
   followSession: session,
+  listAnnotations: session,
+  createAnnotation: { notHere: 'Refuses Trainees who take no part with 403 itself.' },
+  changeAnnotation: { notHere: 'Refuses Trainees who take no part with 403 itself.' },
+  deleteAnnotation: { notHere: 'Refuses Trainees who take no part with 403 itself.' },
   createScenarioInstance: { of: 'session', from: 'sessionId' },
   listNodeOutputs: { of: 'nodeInstance', from: 'nodeInstanceId' },
   getLatestNodeOutputData: { of: 'nodeInstance', from: 'nodeInstanceId' },
   explainNodeInstance: { of: 'nodeInstance', from: 'nodeInstanceId' },
+  listRejectedInputs: { of: 'nodeInstance', from: 'nodeInstanceId' },
   // Without an identifier an upload replaces nothing and shows what was sent.
   uploadNodeOutput: {
     of: 'nodeInstance',
     from: 'nodeInstanceId',
     withHeader: 'x-platform-output-identifier',
   },
+  resumableUploadOptions: nothing,
+  createResumableUpload: { of: 'nodeInstance', from: 'nodeInstanceId' },
+  continueResumableUpload: ownUpload,
+  getResumableUpload: ownUpload,
+  terminateResumableUpload: ownUpload,
   getNodeOutputData: { of: 'nodeOutput', from: 'nodeOutputId' },
   getOutputLineage: { of: 'nodeOutput', from: 'nodeOutputId' },
   getDashboard: dimension,
   getDashboardSeries: dimension,
+  getDashboardStatistics: dimension,
+  askDashboardSeries: dimension,
+  askDashboardStatistics: dimension,
+  listDashboardLayouts: dimension,
+  listLayouts: nothing,
+  getLayout: nothing,
+  createLayout: nothing,
+  updateLayout: nothing,
+  deleteLayout: nothing,
+  exportDashboard: dimension,
 };

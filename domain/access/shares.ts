@@ -2,13 +2,14 @@
 import { limits } from '../limits.ts';
 
 export type ShareBounds = { readonly inAll: number; readonly perCaller: number };
-export type ShareName = 'sessionEvents' | 'claims' | 'uploads' | 'ingests';
+export type ShareName = 'sessionEvents' | 'runLogs' | 'claims' | 'uploads' | 'ingests';
 
 export const shareBounds: Readonly<Record<ShareName, ShareBounds>> = {
   sessionEvents: {
     inAll: limits.sessionEventListeners,
     perCaller: limits.sessionEventListenersPerCaller,
   },
+  runLogs: { inAll: limits.logFollowers, perCaller: limits.logFollowersPerCaller },
   claims: { inAll: limits.waitingClaims, perCaller: limits.waitingClaimsPerCaller },
   uploads: { inAll: limits.uploadsAtOnce, perCaller: limits.uploadsAtOncePerCaller },
   // Without an account: a caller is a network address.

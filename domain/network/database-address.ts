@@ -12,9 +12,9 @@ export function databaseAddressFault(address: string): string | undefined {
   const mode = searchParams.get('sslmode');
   if (mode !== null && !tlsModes.includes(mode)) return `sslmode must be one of ${tlsModes.join(', ')}`;
   if (mode === 'verify-ca' && !searchParams.has('sslrootcert'))
-    return 'sslmode=verify-ca needs sslrootcert, the file of the certificate authority';
+    return 'sslmode=verify-ca requires sslrootcert, the file of the certificate authority';
   if (searchParams.has('sslcert') !== searchParams.has('sslkey'))
-    return 'sslcert and sslkey, the certificate and key of this client, belong together';
+    return 'sslcert and sslkey, the certificate and key of this client, must be set together';
   return undefined;
 }
 

@@ -6,6 +6,7 @@
 import { type ASTNode, Environment } from '@marcbachmann/cel-js';
 import { type LinearPattern, PatternError, readPattern } from '../templates/linear-pattern.ts';
 import { type Cell, type ColumnType, type ReportRow, reportSources } from './report.ts';
+import { annotationList, unknownName } from './report-names.ts';
 import { plainPath } from './report-path.ts';
 
 const maxCharacters = 2_000;
@@ -17,6 +18,7 @@ const environment = new Environment({
   limits: { maxAstNodes: 200, maxDepth: 30, maxListElements: 50, maxMapEntries: 50, maxCallArguments: 10 },
 });
 for (const source of reportSources) environment.registerVariable(source, 'map');
+environment.registerVariable(annotationList, 'list');
 /** Replaces `matches`, whose engine backtracks. */
 const linearMatches = 'linearMatches';
 environment.registerFunction(`string.${linearMatches}(string): bool`, (text: string, pattern: string) =>
@@ -43,15 +45,23 @@ export type Compiled =
   | { readonly ok: true; readonly evaluate: Evaluate }
   | { readonly ok: false; readonly reason: string; readonly position: number };
 
-/** @param source the source of bare names: `name` is `user.name` in a column of the source `user` */
-export function compileExpression(expression: string, source: keyof ReportRow): Compiled {
+/**
+ * @param source the source of bare names: `name` is `user.name` in a column of the source `user`
+ * @param options.checksNames whether a name that no row has is a fault
+ */
+export function compileExpression(
+  expression: string,
+  source: keyof ReportRow,
+  options: { readonly checksNames?: boolean } = {},
+): Compiled {
   if (expression.length > maxCharacters) {
     return { ok: false, reason: `longer than ${maxCharacters} characters`, position: maxCharacters };
   }
   try {
     const parsed = environment.parse(expression);
-    const costly = boundCost(parsed.ast);
-    if (costly !== undefined) return { ok: false, ...costly };
+    const unknown = options.checksNames === true ? unknownName(parsed.ast, source) : undefined;
+    const fault = unknown ?? boundCost(parsed.ast);
+    if (fault !== undefined) return { ok: false, ...fault };
     const check = parsed.check();
     if (!check.valid) return refused(check.error);
     const byEngine: Evaluate = (row) => {
@@ -133,7 +143,7 @@ function callFault(call: readonly unknown[]): string | undefined {
     case 'bind':
       return 'cel.bind is not available';
     case 'join':
-      return isLiteral(lastArgument(call)) ? undefined : 'what join puts between must be a literal';
+      return isLiteral(lastArgument(call)) ? undefined : 'the separator of join must be a literal';
     default:
       return undefined;
   }

@@ -41,7 +41,7 @@ export function warnOfUnknown(
     if (known.includes(key)) continue;
     const meant = known.find((name) => isAlmost(key, name));
     const hint = meant === undefined ? '' : ` Did you mean ${quote(meant)}?`;
-    warnings.add(jsonPath(...steps, key), `This field is not known and is ignored.${hint}`);
+    warnings.add(jsonPath(...steps, key), `Unknown field; it is ignored.${hint}`);
   }
 }
 

@@ -55,17 +55,18 @@ export function readRunnerType(
   if (isJsonObject(item) && item.runtime === 'sdk') {
     const warn = (key: readonly string[], message: string) =>
       warnings.add(jsonPath(...steps, ...key), message);
-    if (given === undefined) warn([], 'Without an entrypoint the platform does not start this runner.');
+    if (given === undefined)
+      warn([], 'The platform does not start this runner, because it has no entrypoint.');
     if (entrypoints === null) {
-      const message = 'The runner host of this platform is off: the runner is registered but not started.';
+      const message = 'The runner host of this platform is off; the runner is registered but not started.';
       warn(['runtime'], message);
     } else if (entrypoint !== null) {
       const place = entrypoints.get(entrypoint) ?? 'missing';
       if (place === 'outside') {
-        fields.fault('entrypoint', 'entrypoint leads out of the folder of deployed runners.');
+        fields.fault('entrypoint', 'entrypoint is outside the folder of deployed runners.');
       } else if (place === 'missing') {
         const message =
-          'The folder of deployed runners has no such file: the runner starts when it is there.';
+          'The folder of deployed runners has no such file; the runner starts when the file exists.';
         warn(['entrypoint'], message);
       }
     }

@@ -140,12 +140,12 @@ export function checkManifest(
 /** Each schema is compiled when it is checked, so all of them together are bounded. */
 function sizeFault(nodeTemplates: unknown): string | null {
   if (countObjects(nodeTemplates) > manifestLimits.schemaObjects) {
-    return `All node templates together may hold at most ${manifestLimits.schemaObjects} objects.`;
+    return `All node templates together may have at most ${manifestLimits.schemaObjects} objects.`;
   }
   const items = Array.isArray(nodeTemplates) ? nodeTemplates : [];
   const schemas = items.map((item) => (isJsonObject(item) ? item.configurationSchema : undefined));
   return schemas.reduce((sum: number, schema) => sum + schemaCost(schema), 0) > manifestLimits.schemaCost
-    ? `All configuration schemas together may hold at most ${manifestLimits.schemaCost} values beside those of enum and const.`
+    ? `All configuration schemas together may have at most ${manifestLimits.schemaCost} values, not counting enum and const.`
     : null;
 }
 
@@ -163,10 +163,7 @@ function checkFeature(value: unknown, registered: Registered, errors: IssueList)
   const before = registered.featureVersion === null ? null : parseVersion(registered.featureVersion);
   if (version === null) errors.add('$.feature.version', 'The version must be like 1.2.3 or 1.2.3-beta.1.');
   else if (before !== null && compareVersions(version, before) < 0) {
-    errors.add(
-      '$.feature.version',
-      `The version is below ${registered.featureVersion}, which is published already.`,
-    );
+    errors.add('$.feature.version', `The version is below the published ${registered.featureVersion}.`);
   }
   if (feature.ownershipType !== 'ThirdParty') {
     errors.add('$.feature.ownershipType', "The feature's ownershipType must be 'ThirdParty'.");
@@ -265,7 +262,7 @@ function warnOfSameVersion(manifest: Manifest, registered: Registered, warnings:
   if (version !== registered.featureVersion || isSameJson(manifest, registered.manifest)) return;
   warnings.add(
     '$.feature.version',
-    `Version ${version} is published already with other contents, which these replace.`,
+    `Version ${version} is already published with other contents; they are replaced.`,
   );
 }
 

@@ -60,6 +60,7 @@ export interface ExplainFacts {
   readonly heldBy: {
     readonly instanceId: string;
     readonly leaseExpiresAt: Date;
+    readonly claimedAt: Date;
   } | null;
   readonly lastRun: {
     readonly id: string;
@@ -68,6 +69,13 @@ export interface ExplainFacts {
     readonly attempt: number;
     readonly maxAttempts: number;
     readonly endedAt: Date | null;
+  } | null;
+  /** Inputs that its runners rejected, and why the last one. */
+  readonly rejectedInputs: number;
+  readonly lastRejection: {
+    readonly outputIdentifier: string;
+    readonly category: string;
+    readonly reason: string;
   } | null;
   /**
    * Runners that may claim its tasks, without those that claim only for other node templates. Null where the platform's
@@ -90,7 +98,16 @@ export interface Explanation {
 }
 
 export function explainNode(facts: ExplainFacts): Explanation {
-  return facts.openRun === null ? explainIdle(facts) : explainOpen(facts, facts.openRun);
+  const { why, sentence } = facts.openRun === null ? explainIdle(facts) : explainOpen(facts, facts.openRun);
+  return { why, sentence: sentence + rejections(facts) };
+}
+
+function rejections({ rejectedInputs, lastRejection: last }: ExplainFacts): string {
+  if (last === null) return '';
+  const lastly = `${last.outputIdentifier} (${last.category}: ${withoutStop(last.reason)})`;
+  return rejectedInputs === 1
+    ? ` Its input ${lastly} is rejected.`
+    : ` ${rejectedInputs} of its inputs are rejected, the last of them ${lastly}.`;
 }
 
 type OpenRun = NonNullable<ExplainFacts['openRun']>;
@@ -100,7 +117,7 @@ function explainOpen(facts: ExplainFacts, run: OpenRun): Explanation {
   if (facts.frozenAt !== null) {
     return {
       why: 'frozen',
-      sentence: `The session is frozen since ${time(facts.frozenAt)}; its tasks wait until it is unfrozen.`,
+      sentence: `The session has been frozen since ${time(facts.frozenAt)}; its tasks wait until it is unfrozen.`,
     };
   }
   if (run.state === 'waiting' && run.dueAt !== null) {
@@ -114,26 +131,26 @@ function explainOpen(facts: ExplainFacts, run: OpenRun): Explanation {
 }
 
 function explainHeld(facts: ExplainFacts, run: OpenRun, held: NonNullable<ExplainFacts['heldBy']>) {
-  const doing = facts.statusDetails === '' ? '' : `, which reports "${facts.statusDetails}"`;
-  const cancel = run.cancelRequested ? ' It has been asked to stop.' : '';
+  const doing = facts.statusDetails === '' ? '' : `; it reports "${facts.statusDetails}"`;
+  const cancel = run.cancelRequested ? ' It is being cancelled.' : '';
   return {
     why: 'held',
     sentence:
-      `Attempt ${run.attempt} of ${run.maxAttempts} is held by ${held.instanceId}${doing}; ` +
-      `its lease runs until ${time(held.leaseExpiresAt)}.${cancel}`,
+      `Running on ${held.instanceId} since ${time(held.claimedAt)}, attempt ${run.attempt} of ${run.maxAttempts}` +
+      `${doing}.${cancel}`,
   } as const;
 }
 
 function explainQueued({ runners, now }: ExplainFacts, run: OpenRun): Explanation {
   const since = `Queued since ${time(run.queuedAt)}`;
   if (runners === null) {
-    return { why: 'queued', sentence: `${since}; the platform's own workers take it in turn.` };
+    return { why: 'queued', sentence: `${since} for the platform's own workers.` };
   }
   const { runnerType, lastSeenAt, recent, recentBusy, recentDrained } = runners;
   if (recent === 0) {
     const minutes = lastSeenAt === null ? 0 : Math.floor((now.getTime() - lastSeenAt.getTime()) / 60_000);
     const last =
-      lastSeenAt === null ? 'none has ever been seen' : `the last was seen ${count(minutes, 'minute')} ago`;
+      lastSeenAt === null ? 'none was ever seen' : `the last was seen ${count(minutes, 'minute')} ago`;
     return {
       why: 'no-runner',
       sentence: `No runner of type ${runnerType} is connected; ${last}. ${since}.`,
@@ -157,13 +174,13 @@ function explainIdle(facts: ExplainFacts): Explanation {
   if (facts.queuedUploads > 0) {
     return {
       why: 'uploads-queued',
-      sentence: `${count(facts.queuedUploads, 'upload')} ${facts.queuedUploads === 1 ? 'is' : 'are'} stored and about to be published.`,
+      sentence: `${count(facts.queuedUploads, 'upload')} ${facts.queuedUploads === 1 ? 'is' : 'are'} stored and waiting to be published.`,
     };
   }
   if (facts.isInput) {
     return facts.lastProcessed === null
       ? { why: 'waits-for-upload', sentence: 'Waits for its first upload.' }
-      : { why: 'up-to-date', sentence: `Its newest upload came at ${time(facts.lastProcessed)}.` };
+      : { why: 'up-to-date', sentence: `Last upload at ${time(facts.lastProcessed)}.` };
   }
   if (facts.state === 'Failed') return explainFailed(facts);
   if (facts.state === 'Suspended') {
@@ -175,16 +192,16 @@ function explainIdle(facts: ExplainFacts): Explanation {
   if (facts.parents.some(({ isNews }) => isNews)) return explainNews(facts);
   return {
     why: 'up-to-date',
-    sentence: `Has consumed all input${facts.lastProcessed === null ? '' : `, last at ${time(facts.lastProcessed)}`}.`,
+    sentence: `Up to date${facts.lastProcessed === null ? '' : `; last success at ${time(facts.lastProcessed)}`}.`,
   };
 }
 
 function explainNews({ frozenAt }: ExplainFacts): Explanation {
   if (frozenAt === null)
-    return { why: 'being-planned', sentence: 'New input has come; its run is being planned.' };
+    return { why: 'being-planned', sentence: 'New input has arrived; its run is being planned.' };
   return {
     why: 'frozen',
-    sentence: `New input has come; the session is frozen since ${time(frozenAt)}, and its run is planned when it is unfrozen.`,
+    sentence: `New input has arrived; the session has been frozen since ${time(frozenAt)}, and the run is planned when it is unfrozen.`,
   };
 }
 
@@ -194,12 +211,22 @@ function explainFailed({ lastRun, statusDetails }: ExplainFacts): Explanation {
   const at = lastRun?.endedAt ? ` at ${time(lastRun.endedAt)}` : '';
   return {
     why: 'failed',
-    sentence: `Failed${at}${attempts}: ${reason}. It runs again for new input, by a retry or by a reprocess.`,
+    sentence: `Failed${at}${attempts}: ${reason}. It runs again on new input, a retry or a reprocess.`,
   };
 }
 
+const stateWords: Readonly<Record<VisibleNodeState, string>> = {
+  NeverBegan: 'not started',
+  Pending: 'waiting',
+  Processing: 'running',
+  Succeeded: 'done',
+  Failed: 'failed',
+  Suspended: 'suspended',
+  Unknown: 'unknown',
+};
+
 function explainMissing({ trigger }: ExplainFacts, missing: readonly ExplainedParent[]): Explanation {
-  const names = missing.map(({ name, state }) => `${name} (${state})`);
+  const names = missing.map(({ name, state }) => `${name} (${stateWords[state]})`);
   const list =
     names.length > 5 ? `${names.slice(0, 5).join(', ')} and ${names.length - 5} more` : names.join(', ');
   const which = names.length === 1 ? 'its parent' : trigger === 'any' ? 'one of its parents' : 'its parents';
@@ -229,7 +256,7 @@ export interface RunPreview {
 
 /** Whether a claim would get a task of the node now: for the authors of runners, who see neither leases nor other runners. */
 export function previewRun({ isFrozen, run, plan, silentParents }: RunPreviewFacts): RunPreview {
-  if (plan.isInput) return no('Input nodes take uploads and get no tasks.');
+  if (plan.isInput) return no('Input nodes receive uploads and get no tasks.');
   if (isFrozen) return no('The session is frozen.');
   switch (run?.state) {
     case 'held':
@@ -243,13 +270,13 @@ export function previewRun({ isFrozen, run, plan, silentParents }: RunPreviewFac
   if (reason !== undefined) return { wouldRun: true, why: dueReasons[reason] };
   if (waitsForParents(plan.trigger, silentParents.length, plan.parentPositions.length))
     return no(`No output yet of: ${silentParents.join(', ')}.`);
-  return no('Nothing is new since its last run.');
+  return no('There are no new inputs since its last run.');
 }
 
 const dueReasons: Readonly<Record<RunReason, string>> = {
   input: 'There are new inputs.',
-  'follow-up': 'Its last run asked for another one.',
-  reprocess: 'It is to be processed again.',
+  'follow-up': 'Its last run requested a follow-up.',
+  reprocess: 'A reprocess is requested.',
 };
 
 function no(why: string): RunPreview {

@@ -120,7 +120,10 @@ export function endAttempt(run: RunFacts, report: AttemptReport, jitter: number)
   }
 }
 
-const leaseLost: AttemptFailure = { category: 'timeout', reason: 'The runner stopped answering.' };
+const leaseLost: AttemptFailure = {
+  category: 'timeout',
+  reason: 'The lease ended without a call from the runner.',
+};
 
 /** Exponential back-off after the given number of attempts: 5 s, 10 s, 20 s ... at most 5 minutes, jittered downwards by up to half. */
 export function retryDelayMs(attempt: number, jitter: number): number {

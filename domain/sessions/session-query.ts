@@ -5,7 +5,7 @@ import { isJsonObject } from '../text.ts';
 import { type FilterNode, type Place, QueryFault, readFilter, readPlace } from './session-filter.ts';
 
 export interface OrderBy {
-  readonly place: Place;
+  readonly place: Exclude<Place, { readonly kind: 'annotation' }>;
   readonly direction: 'asc' | 'desc';
 }
 
@@ -18,12 +18,16 @@ export interface SessionQuery {
   readonly offset: number;
 }
 
-/** Reads the body of a query; null and absent fields have their defaults. @throws QueryFault */
-export function readSessionQuery(body: unknown): SessionQuery {
+/**
+ * Reads the body of a query; null and absent fields have their defaults.
+ * @param callerId whom `me` means
+ * @throws QueryFault
+ */
+export function readSessionQuery(body: unknown, callerId?: string): SessionQuery {
   if (!isJsonObject(body)) throw new QueryFault('$', 'The query must be a JSON object.');
   const { filter, orderBy, limit, offset } = body;
   return {
-    filter: (filter ?? null) === null ? null : readFilter(filter, ['filter']),
+    filter: (filter ?? null) === null ? null : readFilter(filter, ['filter'], callerId),
     orderBy: readOrder(orderBy ?? []),
     limit: readInteger(limit ?? limits.queryLimitDefault, 'limit', 1, limits.queryLimitMax),
     offset: readInteger(offset ?? 0, 'offset', 0, limits.queryOffsetMax),
@@ -49,6 +53,10 @@ function readOrder(value: unknown): OrderBy[] {
     if (direction !== 'asc' && direction !== 'desc') {
       throw new QueryFault(jsonPath(...steps), "direction must be 'asc' or 'desc'.");
     }
-    return { place: readPlace(item.path, steps), direction };
+    const place = readPlace(item.path, steps);
+    if (place.kind === 'annotation') {
+      throw new QueryFault(jsonPath(...steps), 'A session may have many annotations: they give no order.');
+    }
+    return { place, direction };
   });
 }

@@ -118,7 +118,7 @@ function makeValidator(schema: unknown): ConfigurationValidator {
   const first = isJsonObject(schema) ? compileUnlessAtFault(schema) : null;
   if (first === null || !isJsonObject(schema)) {
     return (_, steps) => [
-      { path: jsonPath(...steps), message: 'The schema of the node template is not usable.' },
+      { path: jsonPath(...steps), message: 'The schema of the node template cannot be used.' },
     ];
   }
   const schemaObjects = countObjects(schema);
@@ -147,9 +147,7 @@ function makeValidator(schema: unknown): ConfigurationValidator {
     } catch (error) {
       // Compiled code of an enormous schema may need more stack than there is.
       if (!(error instanceof RangeError)) throw error;
-      return [
-        { path: jsonPath(...steps), message: 'The schema of the node template is too complex to be run.' },
-      ];
+      return [{ path: jsonPath(...steps), message: 'The schema of the node template is too complex.' }];
     }
   };
 }
@@ -178,10 +176,10 @@ function sizeFault(schema: JsonObject): string | null {
     return `The configuration schema may have at most ${schemaLimits.schemaBytes / 1024} KB.`;
   }
   if (countObjects(schema) > schemaLimits.schemaObjects) {
-    return `The configuration schema may hold at most ${schemaLimits.schemaObjects} objects.`;
+    return `The configuration schema may have at most ${schemaLimits.schemaObjects} objects.`;
   }
   if (schemaCost(schema) > schemaLimits.schemaCost) {
-    return `The configuration schema may hold at most ${schemaLimits.schemaCost} values beside those of enum and const.`;
+    return `The configuration schema may have at most ${schemaLimits.schemaCost} values, not counting enum and const.`;
   }
   return null;
 }

@@ -1,7 +1,18 @@
-/** A node's stored configuration against its template's schema, each time that a task is made (decisions 10). */
+/** A node's stored configuration, and the check against its template's schema when a task is made (decisions 10). */
+import { isJsonObject, type JsonObject } from '../text.ts';
 import { type CheckBudget, configurationValidator } from './configuration-schema.ts';
 
 const namedFaults = 3;
+
+/** @param text JSON, as stored; one of an earlier version may be no object */
+export function configurationOf(text: string): JsonObject {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isJsonObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
 
 /**
  * What is wrong with a configuration, for the node's details; null when it matches.

@@ -43,24 +43,21 @@ const header = (description: string, example: string) => z.string().optional().m
 
 /** Request headers of a route that serves bytes, for the reference; `serveBytes` reads them itself. */
 export const downloadHeaders = z.object({
-  range: header('One range of bytes. Several, or what is no range, get all bytes.', 'bytes=0-1023'),
-  'if-range': header('The range only when the bytes still have this tag, else all bytes.', '"2a584f50"'),
-  'if-none-match': header(
-    'Tags of bytes that the caller has: 304 when they are still the same.',
-    '"2a584f50"',
-  ),
-  'accept-encoding': header('Whether bytes that are stored as gzip may go out as they are.', 'gzip'),
+  range: header('One range of bytes. Several ranges or an invalid one get all bytes.', 'bytes=0-1023'),
+  'if-range': header('Send the range only if the bytes still have this tag, else all bytes.', '"2a584f50"'),
+  'if-none-match': header("Tags of the caller's copies: 304 when one is current.", '"2a584f50"'),
+  'accept-encoding': header('Whether bytes stored as gzip may be sent unchanged.', 'gzip'),
 });
 
 const tagHeaders = {
   etag: 'Tag of these bytes: their SHA-256 as stored, else the tag of the store.',
-  'cache-control': 'Whether and how the bytes may be kept.',
+  'cache-control': 'Cache rules of the bytes.',
 } as const;
 const byteHeaders = {
   ...tagHeaders,
-  'accept-ranges': '`bytes` where ranges are served.',
-  'content-disposition': 'A name for the file.',
-  'content-encoding': '`gzip` where the bytes go out compressed.',
+  'accept-ranges': '`bytes` when ranges are served.',
+  'content-disposition': 'Name of the file.',
+  'content-encoding': '`gzip` when the bytes are sent compressed.',
 } as const;
 
 /** Responses of a route that serves bytes; spread into `responses`. Its `errors` need `rangeNotSatisfiable`. */
@@ -69,9 +66,9 @@ export const downloadResponses = {
   206: {
     description: 'One range of the bytes.',
     media: 'application/octet-stream',
-    headers: { ...byteHeaders, 'content-range': 'Which bytes these are, and of how many.' },
+    headers: { ...byteHeaders, 'content-range': 'The range and the total size.' },
   },
-  304: { description: 'The caller has these bytes already.', headers: tagHeaders },
+  304: { description: "The caller's copy is current.", headers: tagHeaders },
 } as const;
 
 /**
@@ -138,16 +135,21 @@ function wantedRange(
 
 function safeHeaders(download: Download, tag: string | null, packed: boolean): Record<string, string> {
   const name = (download.fileName ?? 'data').normalize('NFC').slice(0, 200);
-  const plain = name.replaceAll(/[^\w.() -]/g, '_');
   return {
     'content-type': safeMediaType(download.contentType),
-    'content-disposition': `attachment; filename="${plain}"; filename*=UTF-8''${encodeName(name)}`,
+    'content-disposition': attachment(name),
     'content-security-policy': "sandbox; default-src 'none'",
     'x-content-type-options': 'nosniff',
     'cache-control': 'private, no-cache',
     ...(tag === null ? {} : { etag: tag }),
     ...(packed ? { 'content-encoding': 'gzip' } : {}),
   };
+}
+
+/** The value of `Content-Disposition` for a file of this name. */
+export function attachment(name: string): string {
+  const plain = name.replaceAll(/[^\w.() -]/g, '_');
+  return `attachment; filename="${plain}"; filename*=UTF-8''${encodeName(name)}`;
 }
 
 function encodeName(name: string): string {

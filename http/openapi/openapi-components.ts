@@ -13,13 +13,13 @@ export const sharedComponents = {
   securitySchemes: {
     accessToken: bearer(
       'access',
-      'Eight hours, from a sign-in. The names in a requirement are the roles that it takes.',
+      'Valid for eight hours after sign-in. The names in a requirement are the accepted roles.',
     ),
     offlineToken: bearer(
       'offline',
-      'Twelve months, for capture devices, within the role of its Administrator.',
+      'For capture devices, valid for twelve months, within the role of its Administrator.',
     ),
-    runnerToken: bearer('runner', 'For runners. The name in a requirement is the scope that it takes.'),
+    runnerToken: bearer('runner', 'For runners. The name in a requirement is the required scope.'),
     ingestToken: bearer('ingest', 'The secret of a managed ingest.'),
     ingestSecret: {
       type: 'apiKey',
@@ -30,36 +30,35 @@ export const sharedComponents = {
     serviceKey: {
       type: 'http',
       scheme: 'bearer',
-      description: 'The key that platform and authentication service share; for no one else.',
+      description: 'The key shared by platform and authentication service; for these only.',
     },
   },
   parameters: {
     RequestId: {
       in: 'header',
       name: 'X-Request-Id',
-      description:
-        'Names the request in replies and logs. Anything of another form is replaced by a new one.',
+      description: 'Id of the request in responses and logs. A value of another form is replaced.',
       ...requestId,
     },
     IdempotencyKey: {
       in: 'header',
       name: 'Idempotency-Key',
       description:
-        'A text of the caller’s own, new for each request that is meant anew: for 24 hours the same request under it is ' +
-        'done once, and every repeat gets the first answer. 1 to 255 visible characters, in double quotes or bare.',
+        'A unique text chosen by the caller for each new request. For 24 hours the same request under it is ' +
+        'executed once, and every repeat gets the first response. 1 to 255 visible characters, in double quotes or bare.',
       schema: { type: 'string', minLength: 1, maxLength: 512 },
       example: '"8e03978e-40d5-43e8-bc93-6894a57f9324"',
     },
   },
   headers: {
-    RequestId: { description: 'The name of the request: as sent, or a new one.', ...requestId },
+    RequestId: { description: 'Id of the request: as sent, or a new one.', ...requestId },
     Challenge: {
-      description: 'The kind of credentials that are wanted.',
+      description: 'The required kind of credentials.',
       schema: { type: 'string', const: 'Bearer' },
       example: 'Bearer',
     },
     RetryAfter: {
-      description: 'Seconds to wait before another try, where that is known.',
+      description: 'Seconds to wait before a retry, if known.',
       schema: { type: 'integer', minimum: 1 },
       example: 1,
     },

@@ -139,10 +139,10 @@ function describe(route: Route, others: readonly string[]): string {
   if (!route.access.open) {
     const { tokens, roles, scope } = route.access;
     lines.push(`Tokens: ${tokens.join(', ')}. Roles: ${roles.join(', ')}.`);
-    if (scope !== undefined) lines.push(`Runner tokens need the scope \`${scope}\`.`);
+    if (scope !== undefined) lines.push(`Runner tokens require the scope \`${scope}\`.`);
   }
-  if (route.bodyNames === 'PascalCase') lines.push('Field names are accepted in camelCase, too.');
-  if (others.length > 0) lines.push(`Also at ${others.map((path) => `\`${path}\``).join(', ')}.`);
+  if (route.bodyNames === 'PascalCase') lines.push('Field names are also accepted in camelCase.');
+  if (others.length > 0) lines.push(`Also served at ${others.map((path) => `\`${path}\``).join(', ')}.`);
   return lines.join('\n\n');
 }
 
@@ -182,12 +182,9 @@ function bytesContent(media: readonly string[], example: string = someBytes.exam
 
 function response(spec: ResponseSpec): ZodOpenApiResponseObject {
   const schema = spec.items === undefined ? spec.schema : z.array(spec.items);
-  const content =
-    schema !== undefined
-      ? { 'application/json': jsonContent(schema) }
-      : spec.media !== undefined
-        ? bytesContent([spec.media].flat(), spec.example)
-        : undefined;
+  const json = schema && { 'application/json': jsonContent(schema) };
+  const bytes = spec.media && bytesContent([spec.media].flat(), spec.example);
+  const content = json || bytes ? { ...json, ...bytes } : undefined;
   const headers = Object.entries(spec.headers ?? {}).map(
     ([name, description]) =>
       [headerName(name), { description, schema: { type: 'string' } as const }] as const,

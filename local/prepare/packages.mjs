@@ -25,7 +25,7 @@ export async function installPackages() {
       if (pid !== undefined)
         throw new PlainError(
           `The packages have changed, but a start or test of this checkout is running (process ${pid}). ` +
-            'Stop it first; then this command installs them.',
+            'Stop it first, then repeat this command to install them.',
         );
       await withProgress('Installing packages (npm ci)', () =>
         run('npm', ['ci', '--no-audit', '--no-fund'], { cwd: checkout, shell: process.platform === 'win32' }),

@@ -37,7 +37,7 @@ export async function postgresPrograms() {
   if (!isProgram(program)) {
     await withFileLock(join(root, 'postgres.lock'), async () => {
       if (isProgram(program)) return;
-      say('Copying PostgreSQL to a folder that it can be run from (it refuses to run as root) ...');
+      say('Copying PostgreSQL to a folder that another user can read (it refuses to run as root) ...');
       copyFor(source, target);
     });
   }
@@ -50,7 +50,7 @@ function packageFolder() {
   if (!existsSync(folder))
     throw new PlainError(
       `There is no embedded PostgreSQL for ${process.platform} ${process.arch}. ` +
-        'Name your own by DATABASE_URL, or use docker compose.',
+        'Set DATABASE_URL to your own server, or use docker compose.',
     );
   return folder;
 }
@@ -101,8 +101,8 @@ function nobody() {
   const [, , uid, gid] = line?.split(':') ?? [];
   if (uid === undefined || gid === undefined)
     throw new PlainError(
-      'PostgreSQL refuses to run as root and there is no user "nobody" to run it as. ' +
-        'Start as another user, or name your own server by DATABASE_URL.',
+      'PostgreSQL refuses to run as root, and there is no user "nobody" to run it as. ' +
+        'Start as another user, or set DATABASE_URL to your own server.',
     );
   return { uid: Number(uid), gid: Number(gid) };
 }
@@ -124,7 +124,7 @@ function reachableCache() {
       // Not writable here: the next one.
     }
   }
-  throw new PlainError('No folder was found from which PostgreSQL could be run as the user "nobody".');
+  throw new PlainError('No folder found from which the user "nobody" can run PostgreSQL.');
 }
 
 /** True when any user may pass every folder down to this one. */

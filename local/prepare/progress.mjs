@@ -9,7 +9,7 @@ export function say(text) {
 export async function withProgress(text, work) {
   const began = Date.now();
   say(`${text} ...`);
-  const timer = setInterval(() => say(`  still at it, ${seconds(began)} s`), 15_000);
+  const timer = setInterval(() => say(`  still running, ${seconds(began)} s`), 15_000);
   try {
     const result = await work();
     say(`  done in ${seconds(began)} s`);

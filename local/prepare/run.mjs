@@ -21,7 +21,7 @@ export function run(command, args, options = {}) {
     });
     const onSignal = (signal) => child.kill(signal);
     process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
-    child.on('error', (error) => reject(new PlainError(`${command} could not be run: ${error.message}`)));
+    child.on('error', (error) => reject(new PlainError(`${command} could not be started: ${error.message}`)));
     child.on('close', (code, signal) => {
       process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
       if (code === 0) resolve(stdout);

@@ -25,7 +25,7 @@ export async function serverProgram(name) {
   if (name === 'temporal') return downloadTemporal();
   throw new PlainError(
     `The object store (${name}) is neither on PATH nor in the cache, and there is no Go to build it with. ` +
-      'Install Go 1.26 or newer, or name your own object store by S3_ENDPOINT, or use docker compose.',
+      'Install Go 1.26 or newer, set S3_ENDPOINT to your own object store, or use docker compose.',
   );
 }
 
@@ -89,7 +89,7 @@ async function downloadTemporal() {
         (error) => {
           throw new PlainError(
             `The Temporal server is neither on PATH nor in the cache, and its download failed (${error.message}). ` +
-              'Install Go 1.26 or newer to have it built, or name your own server by TEMPORAL_ADDRESS, or use docker compose.',
+              'Install Go 1.26 or newer to build it, set TEMPORAL_ADDRESS to your own server, or use docker compose.',
           );
         },
       );
@@ -98,7 +98,7 @@ async function downloadTemporal() {
     const file = readdirSync(downloads)
       .map((name) => join(downloads, name))
       .find(isProgram);
-    if (file === undefined) throw new PlainError('The download of the Temporal server left no program.');
+    if (file === undefined) throw new PlainError('The download of the Temporal server has no program.');
     renameSync(file, join(folder, programName('temporal')));
     return join(folder, programName('temporal'));
   });

@@ -1,7 +1,15 @@
 /** Work for the runner under test, as a scenario sees it. */
 import type { RuleName } from './rules.ts';
 import type { ArmedFault, FaultRule } from './server/faults.ts';
-import { type Call, endingRoutes, type Journal, outputRoutes, type RouteId } from './server/journal.ts';
+import {
+  type Call,
+  endingRoutes,
+  handedOut,
+  type Journal,
+  outputRoutes,
+  type RouteId,
+  sideRoutes,
+} from './server/journal.ts';
 import type { Claim, Node, Output, Run } from './server/model.ts';
 
 /** The parts of the stage that a job needs. */
@@ -81,7 +89,7 @@ export class Job {
     const claims = stage.journal.of('claim').length;
     stage.found(
       rule,
-      `There was a task for ${seconds} s and the runner did not take it (${claims} claims in all).`,
+      `A task was ready for ${seconds} s and the runner did not claim it (${claims} claims in all).`,
     );
     stage.over();
   }
@@ -116,7 +124,7 @@ export class Job {
     const { lastRead } = this.#stage.baseline ?? {};
     let seen = 0;
     return (call) => {
-      if (!this.has(call) || call.route === 'heartbeat') return false;
+      if (!this.has(call) || sideRoutes.has(call.route)) return false;
       if (lastRead === undefined) return true;
       if (call.route === lastRead.route) seen += 1;
       return call.route === lastRead.route && seen === lastRead.count;
@@ -155,13 +163,9 @@ export interface Held {
   readonly release: () => void;
 }
 
-/** Whether the answer of the claim that made this task reached the runner. */
+/** Whether the answer that handed this task out reached the runner. */
 export function wasNotified(stage: Pick<JobStage, 'journal'>, taskId: string): boolean {
   return stage.journal
-    .of('claim')
-    .some(
-      (call) =>
-        call.answeredAtMs !== undefined &&
-        (call.reply as { readonly taskId?: string } | undefined)?.taskId === taskId,
-    );
+    .of('claim', ...endingRoutes)
+    .some((call) => call.answeredAtMs !== undefined && handedOut(call) === taskId);
 }

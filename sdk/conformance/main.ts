@@ -1,9 +1,9 @@
 /** `npm run conformance -- --runner "<command>"`: tests a runner against the runner contract and reports its faults. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, extname, resolve } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
-import { jsonReport, resultLines, summaryLine } from './report.ts';
-import { playAll, type Result } from './run.ts';
+import { jsonReport, junitReport, resultLines, summaryLine } from './report.ts';
+import { isUnusable, playAll, type Result } from './run.ts';
 import { killAllRunners } from './runner-process.ts';
 import type { Scenario } from './scenario.ts';
 import { scenarios } from './scenarios/all.ts';
@@ -30,6 +30,7 @@ interface Options {
   readonly only: readonly string[];
   readonly list?: boolean;
   readonly json?: boolean;
+  readonly junit?: string;
   readonly verbose?: boolean;
   readonly strict?: boolean;
 }
@@ -41,7 +42,7 @@ Examples:
   npm run conformance -- --runner ./runner --template totals --incremental --only incremental-cap --verbose
 
 The command gets SDP_URL and SDP_RUNNER_TOKEN in its environment and must go on until it gets SIGTERM.
-Exit code: 0 nothing failed, 1 a scenario failed, 2 the kit could not be used so.`;
+Exit code: 0 nothing failed, 1 a scenario failed, 2 the kit could not run.`;
 
 const builtInInput: InputOffer = {
   bytes: Buffer.from(
@@ -84,22 +85,25 @@ function within(min: number, max: number) {
 const gather = (value: string, before: readonly string[]) => [...before, value];
 
 const program = new Command('conformance')
-  .description('Plays the runner contract, with faults, to a runner and tells what it does wrong.')
+  .description(
+    'Tests a runner against the runner contract, with injected faults, and reports which rules it breaks.',
+  )
   .option('--runner <command>', 'the command that starts the runner')
   .option('--template <name>', 'node template that it claims for', 'conformance')
   .option('--incremental', 'the node template is incremental', false)
   .option('--configuration <json>', 'configuration of the node; @file reads it from a file', jsonObject, {})
-  .option('--input <file>', 'an input of the node; again for more (default: a small csv)', gather, [])
+  .option('--input <file>', 'an input of the node; repeat for more (default: a small csv)', gather, [])
   .option('--content-type <type>', 'Content-Type of the inputs (default: by their ending)')
   .option('--failing-input <file>', 'an input for which the runner reports a failure')
   .option('--failing-configuration <json>', 'a configuration for which it does', jsonObject)
   .option('--lease <seconds>', 'lease of a task', within(3, 60), 4)
-  .option('--patience <seconds>', 'how long an expected call may take to come', within(1, 300), 10)
-  .option('--grace <seconds>', 'how long the runner may take to stop', within(1, 300), 20)
-  .option('--jobs <count>', 'scenarios at a time, each with a runner of its own', within(1, 16), 4)
-  .option('--only <scenario>', 'play this one; again for more', gather, [])
+  .option('--patience <seconds>', 'how long to wait for an expected call', within(1, 300), 10)
+  .option('--grace <seconds>', 'how long to wait for the runner to stop', within(1, 300), 20)
+  .option('--jobs <count>', 'scenarios at a time, each with its own runner', within(1, 16), 4)
+  .option('--only <scenario>', 'run this one; repeat for more', gather, [])
   .option('--list', 'list the scenarios')
   .option('--json', 'print the results as JSON')
+  .option('--junit <file>', 'write the results as JUnit XML too')
   .option('--verbose', 'print every call')
   .option('--strict', 'warnings count as failures')
   .addHelpText('after', examples)
@@ -143,20 +147,20 @@ function chosen(names: readonly string[]): readonly Scenario[] {
   return names.length === 0 ? scenarios : scenarios.filter(({ name }) => names.includes(name));
 }
 
-/** A runner that never called the server gives no result about the contract. */
+/** A runner that never called the server cannot be judged. */
 function hint(results: readonly Result[], template: string): string | undefined {
   const [only] = results;
-  if (results.length !== 1 || only?.name !== 'plain' || only.verdict !== 'fail') return undefined;
+  if (results.length !== 1 || only === undefined || !isUnusable(only)) return undefined;
   if (only.findings.some(({ rule }) => rule === 'template-not-claimable'))
     return `The kit offers tasks of the node template '${template}'; --template names the one that the runner claims for.`;
   if (only.calls.length > 0) return undefined;
   return 'The runner never called. Does it start, and does it read SDP_URL and SDP_RUNNER_TOKEN?';
 }
 
-/** A runner that fails its plain tasks cannot be judged further. */
+/** A runner that claims no task cannot be judged further. */
 function leftOut(results: readonly Result[], list: readonly Scenario[]): string {
   const left = list.filter(({ name }) => !results.some((result) => result.name === name)).length;
-  return left > 0 ? `; ${left} left out, which need plain tasks to go well` : '';
+  return left > 0 ? `; ${left} left out, which need a runner that claims` : '';
 }
 
 async function main(): Promise<number> {
@@ -173,6 +177,7 @@ async function main(): Promise<number> {
   };
   const results = await playAll(list, runnerOf(options, options.runner), options.jobs, print);
   const advice = hint(results, options.template);
+  if (options.junit !== undefined) writeFileSync(resolve(here, options.junit), junitReport(results));
   if (options.json) console.log(jsonReport(results));
   else console.log(`\n${summaryLine(results)}${leftOut(results, list)}`);
   if (advice !== undefined) {
@@ -183,7 +188,7 @@ async function main(): Promise<number> {
   return results.some(({ verdict }) => bad.includes(verdict)) ? 1 : 0;
 }
 
-// The runners are in process groups of their own: a Ctrl-C does not reach them.
+// The runners are in separate process groups: a Ctrl-C does not reach them.
 process.on('exit', killAllRunners);
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.on(signal, () => process.exit(unusable));

@@ -1,18 +1,6 @@
 /** Possible faults of a runner by stable names, each with the rule of the contract that it breaks. */
-
-export type Level = 'fail' | 'warn';
-
-interface Rule {
-  readonly level: Level;
-  /** The rule, in words that need no other document. */
-  readonly says: string;
-  /** Its source: the part of the interface document. */
-  readonly from: string;
-}
-
-const rule = (level: Level, from: string, says: string) => ({ level, from, says }) as const satisfies Rule;
-const routes = 'Runner routes';
-const rules1to4 = 'Runner rules';
+import { type Level, type Rule, routes, rule, rules1to4 } from './rule.ts';
+import { taskRules } from './task-rules.ts';
 
 export const rules = {
   // The loop
@@ -20,7 +8,7 @@ export const rules = {
   'runner-ended': rule(
     'fail',
     routes,
-    'A runner goes on claiming after whatever happened to a task; only a stop or a refused token ends it.',
+    'A runner continues to claim after every end or loss of a task; only a stop or a refused token ends it.',
   ),
   'stopped-claiming': rule(
     'fail',
@@ -54,127 +42,23 @@ export const rules = {
     'templates of a claim names node templates that are registered and that the token covers; leave it out for all of them.',
   ),
 
-  // Holding a task
-  'instance-header-missing': rule(
-    'fail',
-    `${rules1to4} 1`,
-    'Every /tasks/{taskId}/... call sends X-Platform-Runner-Instance with the instanceId the task was claimed with.',
-  ),
-  'wrong-instance': rule(
-    'fail',
-    `${rules1to4} 1`,
-    'A task belongs to the instance that claimed it; other callers get 404.',
-  ),
-  'unknown-task': rule(
-    'fail',
-    `${rules1to4} 1`,
-    'Calls name the taskId of the claim; every claim makes a new one, also for work that was delivered before.',
-  ),
-  'claimed-while-holding': rule(
-    'fail',
-    `${rules1to4} 2`,
-    'Claiming again with the same instanceId gives up the task that instance still holds: one task at a time per instance.',
-  ),
-  'heartbeat-missing': rule(
-    'fail',
-    'PUT /tasks/{taskId}/heartbeat',
-    'A task is kept by heartbeats every heartbeatIntervalSeconds, a third of its lease, also while other calls wait for their answers; when the lease ends, the work goes to another runner.',
-  ),
-  'lease-lost': rule(
-    'fail',
-    'PUT /tasks/{taskId}/heartbeat',
-    'A task whose lease ends is lost, its attempt counts, and the third loss fails the run.',
-  ),
-  'heartbeats-too-frequent': rule(
-    'warn',
-    'PUT /tasks/{taskId}/heartbeat',
-    'One heartbeat per heartbeatIntervalSeconds keeps the task; many more only cost both sides.',
-  ),
-  'heartbeats-pile-up': rule(
-    'warn',
-    'PUT /tasks/{taskId}/heartbeat',
-    'One heartbeat at a time: when an answer is late, give it up instead of adding more.',
-  ),
-  'wrote-after-loss': rule(
-    'fail',
-    `${rules1to4} 1`,
-    '404 task_not_found means that the task is lost: somebody else may hold the work. The runner stops working on it and writes nothing more for it.',
-  ),
-  'calls-after-loss': rule(
-    'warn',
-    `${rules1to4} 1`,
-    '404 task_not_found means that the task is lost: no further call for it, not even fail or release.',
-  ),
-  'cancel-ignored': rule(
-    'fail',
-    'PUT /tasks/{taskId}/heartbeat',
-    'cancelRequested true means that an operator cancelled the run: stop working, write nothing more, end the task (fail or release).',
-  ),
-  'cancel-abandoned': rule(
-    'warn',
-    'PUT /tasks/{taskId}/heartbeat',
-    'A cancelled task is ended by its holder (fail or release); otherwise operators wait for its lease to end.',
-  ),
-  'task-not-ended': rule('fail', routes, 'Every task ends with complete, fail or release.'),
-  'task-failed': rule('fail', 'PUT /tasks/{taskId}/fail', 'On good input the task completes.'),
-  'gave-up-early': rule(
-    'warn',
-    'Errors',
-    '5xx answers and lost connections pass: repeating the call saves the attempt and its back-off.',
-  ),
-  'retry-after-ignored': rule(
-    'warn',
-    'Errors',
-    'An answer with Retry-After is followed by the repeat only after so many seconds.',
-  ),
-  'calls-after-401': rule(
-    'warn',
-    'Authentication 7',
-    'A revoked token stays refused: stop, and tell the operator.',
-  ),
-  'went-on-after-401': rule(
-    'fail',
-    'Authentication 7',
-    '401 on a task means stop, as a cancel does: no further work, no further writes.',
-  ),
-
-  // Ends
-  'end-not-repeated': rule(
-    'fail',
-    'PUT /tasks/{taskId}/complete',
-    'An end without an answer is sent again, the same body to the same task: for ten minutes it gets the same reply. Without the repeat the runner does not know whether its work counts.',
-  ),
-  'end-changed': rule(
-    'fail',
-    'PUT /tasks/{taskId}/complete',
-    'A repeat of an end is the same end with the same body; a different one gets 409 task_finished.',
-  ),
-  'output-missing': rule(
-    'fail',
-    'PUT /tasks/{taskId}/complete',
-    'Outcome completed needs an output of this run; without one the outcome is no-output or suspended.',
-  ),
-  'stopped-without-release': rule(
-    'fail',
-    'PUT /tasks/{taskId}/release',
-    'A runner that is told to stop gives its task back with release, or finishes it, before it ends.',
-  ),
-  'claimed-after-stop': rule(
-    'fail',
-    'PUT /tasks/{taskId}/release',
-    'A runner that is told to stop claims nothing more.',
-  ),
-  'does-not-stop': rule(
-    'fail',
-    'PUT /tasks/{taskId}/release',
-    'A runner that is told to stop ends within its grace time.',
-  ),
+  ...taskRules,
 
   // Outputs
+  'output-too-large': rule(
+    'fail',
+    'POST /tasks/{taskId}/outputs',
+    'One request holds an output of up to limits.maxOutputBytes of whoami (16 MB). Send a larger one in parts: POST /tasks/{taskId}/outputs/uploads.',
+  ),
+  'body-too-large': rule(
+    'fail',
+    'Limits',
+    'A JSON body holds up to 1 MB, a call of log lines up to 256 KB, a part up to limits.upload.maxPartBytes of whoami. Send less at a time.',
+  ),
   'identifier-missing': rule(
     'warn',
     `${rules1to4} 3`,
-    'X-Platform-Output-Identifier names an output, so that sending it again finds it instead of writing a second one.',
+    'X-Platform-Output-Identifier names an output, so that a repeat finds it instead of writing a second one.',
   ),
   'identifier-changed': rule(
     'fail',
@@ -184,23 +68,19 @@ export const rules = {
   'output-not-resent': rule(
     'fail',
     `${rules1to4} 3`,
-    'An output write without an answer is sent again with the same identifier; nobody knows otherwise whether it is stored.',
+    'An output write without an answer is sent again with the same identifier; otherwise the runner does not know whether it is stored.',
   ),
   'output-doubled': rule(
     'fail',
     `${rules1to4} 3`,
-    'The same work delivered again writes the same identifiers: outputs of a lost attempt are kept, and others would stand beside them.',
+    'The same work delivered again writes the same identifiers: outputs of a lost attempt are kept, and other identifiers would add more outputs.',
   ),
   'resend-differs': rule(
     'warn',
     `${rules1to4} 3`,
     'Only the first bytes sent under an identifier count; a resend with other bytes is answered as if it were the same.',
   ),
-  'output-differs': rule(
-    'fail',
-    routes,
-    'Whatever the calls went through, the same input gives the same output.',
-  ),
+  'output-differs': rule('fail', routes, 'The same input gives the same output, with faults and without.'),
   'upload-not-recovered': rule(
     'fail',
     'POST /tasks/{taskId}/outputs/uploads',
@@ -211,7 +91,7 @@ export const rules = {
   'cursor-not-followed': rule(
     'fail',
     'GET /tasks/{taskId}/inputs',
-    'A page whose nextCursor is not null is followed by the next: the inputs behind it belong to the task.',
+    'A page whose nextCursor is not null is followed by the next page: its inputs belong to the task too.',
   ),
   'truncated-input-used': rule(
     'fail',
@@ -221,7 +101,7 @@ export const rules = {
   'gzip-not-decoded': rule(
     'fail',
     'GET /tasks/{taskId}/inputs/{outputId}/data',
-    'Who sends Accept-Encoding: gzip decodes what comes with Content-Encoding: gzip.',
+    'A runner that sends Accept-Encoding: gzip decodes answers with Content-Encoding: gzip.',
   ),
 
   // Incremental work
@@ -238,12 +118,12 @@ export const rules = {
   'watermark-not-moved': rule(
     'fail',
     `${rules1to4} 4`,
-    'hasMore without a step of the watermark makes no follow-up: the inputs behind it stay unread.',
+    'hasMore without a step of the watermark makes no follow-up: the inputs after it stay unread.',
   ),
   'failed-after-watermark': rule(
     'fail',
     `${rules1to4} 4`,
-    'What the watermark has passed is not handed out again, and only what was written before is published with it: write all that belongs to an input, then move the watermark.',
+    'An input that the watermark has passed is not handed out again, and only outputs written before are published with it: write all outputs of an input, then move the watermark.',
   ),
   'has-more-missing': rule(
     'fail',

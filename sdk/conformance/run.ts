@@ -13,6 +13,8 @@ export interface Result {
   readonly title: string;
   readonly verdict: Verdict;
   readonly findings: readonly Finding[];
+  /** Observations that break no rule. */
+  readonly notes: readonly string[];
   /** Why it could not be tested. */
   readonly skipped: string | undefined;
   readonly seconds: number;
@@ -58,6 +60,7 @@ function resultOf(scenario: Scenario, stage: Stage, skipped: string | undefined)
     title: scenario.title,
     verdict: worst === 'pass' && skipped !== undefined ? 'skip' : worst,
     findings,
+    notes: stage.notes,
     skipped,
     seconds: Math.round((performance.now() - startedAtMs) / 100) / 10,
     calls: journal.calls.slice(-keptCalls).map((call) => describeCall(call, startedAtMs)),
@@ -66,7 +69,8 @@ function resultOf(scenario: Scenario, stage: Stage, skipped: string | undefined)
 }
 
 /**
- * Runs them, `plain` always and first: the others compare with it, and are skipped when it fails.
+ * Runs them, `plain` always and first: the others compare with it. When it fails they are judged without its outputs;
+ * when the runner made no task of it, nothing else can be learned.
  * @param jobs how many at a time
  * @param report called with each result, in the order of the list
  */
@@ -78,7 +82,8 @@ export async function playAll(
 ): Promise<Result[]> {
   const first = await playScenario(plain, under, undefined);
   if (scenarios.includes(plain) || first.result.verdict === 'fail') report(first.result);
-  if (first.result.verdict === 'fail') return [first.result];
+  if (isUnusable(first.result)) return [first.result];
+  const baseline = first.result.verdict === 'fail' ? withoutResults(first.baseline) : first.baseline;
   const rest = scenarios.filter((scenario) => scenario !== plain);
   const results: (Result | undefined)[] = rest.map(() => undefined);
   let next = 0;
@@ -87,7 +92,7 @@ export async function playAll(
     for (let at = next++; at < rest.length; at = next++) {
       const scenario = rest[at];
       if (scenario === undefined) continue;
-      results[at] = await resultFor(scenario, under, first.baseline);
+      results[at] = await resultFor(scenario, under, baseline);
       for (let ready = results[printedCount]; ready !== undefined; ready = results[printedCount]) {
         report(ready);
         printedCount += 1;
@@ -99,10 +104,31 @@ export async function playAll(
   return scenarios.includes(plain) ? [first.result, ...played] : played;
 }
 
+/** The runner never called or claimed, or claims for another node template. */
+export function isUnusable({ verdict, findings, calls }: Result): boolean {
+  const unusable: readonly string[] = ['never-claimed', 'template-not-claimable'];
+  return verdict === 'fail' && (calls.length === 0 || findings.some(({ rule }) => unusable.includes(rule)));
+}
+
+/** What a failed task shows of the runner's calls; its outputs are not compared. */
+function withoutResults({ lastRead, largestOutputBytes }: Baseline): Baseline {
+  return { lastRead, largestOutputBytes, digests: undefined, outputCount: undefined };
+}
+
 async function resultFor(scenario: Scenario, under: RunnerUnderTest, baseline: Baseline): Promise<Result> {
   if (!scenario.incremental || under.incremental)
     return (await playScenario(scenario, under, baseline)).result;
   const skipped = 'for incremental node templates; say so with --incremental';
   const { name, title } = scenario;
-  return { name, title, verdict: 'skip', findings: [], skipped, seconds: 0, calls: [], output: '' };
+  return {
+    name,
+    title,
+    verdict: 'skip',
+    findings: [],
+    notes: [],
+    skipped,
+    seconds: 0,
+    calls: [],
+    output: '',
+  };
 }

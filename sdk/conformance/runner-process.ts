@@ -25,7 +25,7 @@ export class RunnerProcess {
   #exit: Exit | undefined;
   #output = '';
 
-  /** Starts the command in a process group of its own, so that signals reach what its shell started too. */
+  /** Starts the command in a separate process group, so that signals reach what its shell started too. */
   constructor(runner: RunnerCommand, environment: Readonly<Record<string, string>>, onEnd: () => void) {
     this.#child = spawn(runner.command, {
       cwd: runner.cwd,

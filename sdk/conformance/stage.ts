@@ -4,10 +4,10 @@ import { Job } from './job.ts';
 import { type Finding, type RuleName, rules } from './rules.ts';
 import { type RunnerCommand, RunnerProcess } from './runner-process.ts';
 import type { ArmedFault, FaultRule } from './server/faults.ts';
-import type { RouteId } from './server/journal.ts';
+import type { Journal, RouteId } from './server/journal.ts';
 import { heartbeatIntervalSeconds } from './server/limits.ts';
 import type { WorldLimits } from './server/model.ts';
-import { ContractServer } from './server/server.ts';
+import { ContractServer, type ServerOptions } from './server/server.ts';
 import type { InputOffer } from './server/world.ts';
 import { Stalls } from './stalls.ts';
 
@@ -23,9 +23,9 @@ export interface RunnerUnderTest extends RunnerCommand {
     readonly configuration?: Record<string, unknown>;
   };
   readonly leaseSeconds: number;
-  /** How long an expected call may take to come. */
+  /** How long to wait for an expected call. */
   readonly patienceMs: number;
-  /** How long a runner may take to end after SIGTERM. */
+  /** How long to wait for a runner to end after SIGTERM. */
   readonly graceMs: number;
   /** Further environment of the command. */
   readonly environment: Readonly<Record<string, string>>;
@@ -38,7 +38,7 @@ export interface Baseline {
   /** The number of outputs; undefined when the two runs differ in that too. */
   readonly outputCount: number | undefined;
   readonly largestOutputBytes: number;
-  /** What it read last before it wrote, and how many such calls that took; undefined for a runner that reads nothing. */
+  /** The last route that it read before it wrote, and the number of these calls; undefined when it reads nothing. */
   readonly lastRead: { readonly route: RouteId; readonly count: number } | undefined;
 }
 
@@ -59,17 +59,27 @@ export class Stage {
   readonly under: RunnerUnderTest;
   readonly baseline: Baseline | undefined;
   readonly findings: Finding[] = [];
+  /** Observations for the author that break no rule. */
+  readonly notes: string[] = [];
   readonly startedAtMs = performance.now();
   readonly stalls = new Stalls();
-  /** From then on a missing heartbeat is no fault. */
+  /** From then on a missing heartbeat is not a fault. */
   heartbeatsJudgedUntilMs = Number.POSITIVE_INFINITY;
   /** The longest time without a call for a held task. */
   longestSilenceMs: number;
+  readonly #serverOptions: ServerOptions;
+  readonly #copies: { readonly server: ContractServer; readonly runner: RunnerProcess }[] = [];
   #runner: RunnerProcess | undefined;
   #mayEnd = false;
 
-  private constructor(server: ContractServer, under: RunnerUnderTest, baseline: Baseline | undefined) {
+  private constructor(
+    server: ContractServer,
+    serverOptions: ServerOptions,
+    under: RunnerUnderTest,
+    baseline: Baseline | undefined,
+  ) {
     this.server = server;
+    this.#serverOptions = serverOptions;
     this.under = under;
     this.baseline = baseline;
     this.longestSilenceMs = (under.leaseSeconds * 1_000) / 2;
@@ -81,17 +91,18 @@ export class Stage {
     options: StageOptions,
   ): Promise<Stage> {
     const { template, incremental, leaseSeconds } = under;
-    const server = await ContractServer.start({
+    const serverOptions = {
       templates: [{ name: template, incremental, maxAttempts: 3, leaseSeconds }],
       limits: { leaseSeconds, ...options.limits },
-    });
-    return new Stage(server, under, baseline);
+    };
+    return new Stage(await ContractServer.start(serverOptions), serverOptions, under, baseline);
   }
 
   async close(): Promise<void> {
     this.stalls.stop();
-    await this.#runner?.kill();
-    await this.server.close();
+    const runners = [this.#runner, ...this.#copies.map(({ runner }) => runner)];
+    await Promise.all(runners.map((runner) => runner?.kill()));
+    await Promise.all([this.server, ...this.#copies.map(({ server }) => server)].map((each) => each.close()));
   }
 
   get world() {
@@ -121,6 +132,10 @@ export class Stage {
       this.findings.push({ rule, level: rules[rule].level, saw });
   }
 
+  note(saw: string): void {
+    this.notes.push(saw);
+  }
+
   has(rule: RuleName): boolean {
     return this.findings.some((finding) => finding.rule === rule);
   }
@@ -145,10 +160,24 @@ export class Stage {
   }
 
   start(): void {
-    this.#runner = new RunnerProcess(
-      this.under,
-      { ...this.under.environment, SDP_URL: this.server.url, SDP_RUNNER_TOKEN: this.server.token },
-      () => this.world.changed(),
+    this.#runner = this.#runOn(this.server);
+  }
+
+  /**
+   * Starts the command once more. The copy has its own server, so that its calls do not mix with those of the
+   * first; its environment differs in the address alone.
+   */
+  async startCopy(): Promise<Journal> {
+    const server = await ContractServer.start({ ...this.#serverOptions, token: this.server.token });
+    server.world.onChange(() => this.world.changed());
+    this.#copies.push({ server, runner: this.#runOn(server) });
+    return server.journal;
+  }
+
+  #runOn(server: ContractServer): RunnerProcess {
+    const settings = { SDP_URL: server.url, SDP_RUNNER_TOKEN: server.token };
+    return new RunnerProcess(this.under, { ...this.under.environment, ...settings }, () =>
+      this.world.changed(),
     );
   }
 

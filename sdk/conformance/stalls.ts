@@ -1,4 +1,4 @@
-/** Times at which this process itself did not get to run, which must not count against a runner. */
+/** Times during which this process was stalled, which must not count against a runner. */
 const tickMs = 50;
 /** How late a timer may be without a stall. */
 const jitterMs = 50;

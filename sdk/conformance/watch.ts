@@ -1,11 +1,12 @@
 /** The checks of every scenario: holding tasks, heartbeats, polling, refused calls. */
 import { wasNotified } from './job.ts';
+import { judgeLog } from './judge-log.ts';
 import type { RuleName } from './rules.ts';
-import { type Call, writingRoutes } from './server/journal.ts';
+import { type Call, endingRoutes, handedOut, sideRoutes, writingRoutes } from './server/journal.ts';
 import type { Claim } from './server/model.ts';
 import type { Stage } from './stage.ts';
 
-/** The other threads of a runner learn of a loss a moment after the first. */
+/** The other threads of a runner learn of a loss a moment after the first thread. */
 const noticeMs = 800;
 
 /** Judges the journal of a scenario that is over. */
@@ -21,7 +22,9 @@ export function watch(stage: Stage): void {
     if (!wasNotified(stage, claim.taskId)) continue;
     judgeSilence(stage, claim);
     judgeHeartbeats(stage, claim);
-    judgeAfterLoss(stage, claim);
+    if (claim.end?.reply === undefined) judgeAfterLoss(stage, claim);
+    else judgeAfterEnd(stage, claim);
+    judgeLog(stage, claim);
   }
   judgePolling(stage);
   judgeHammering(stage);
@@ -43,8 +46,8 @@ const byCode: Readonly<Record<string, RuleName>> = {
   task_finished: 'end-changed',
   watermark_regression: 'watermark-moved-back',
   watermark_unknown_input: 'watermark-unknown-input',
-  body_too_large: 'invalid-request',
-  output_too_large: 'invalid-request',
+  body_too_large: 'body-too-large',
+  output_too_large: 'output-too-large',
   unsupported_media_type: 'invalid-request',
   range_not_satisfiable: 'invalid-request',
 };
@@ -53,7 +56,8 @@ const byCode: Readonly<Record<string, RuleName>> = {
 function judgeRefusal(stage: Stage, call: Call): void {
   if (call.fault !== undefined || call.status === undefined || call.status < 400) return;
   const path = call.path.replace(/^\/api\/v2(\.0)?\/runner/, '');
-  const saw = `${call.method} ${path} got ${call.status}: ${call.message ?? call.code}`;
+  const bytes = call.status === 413 ? ` (${call.headers['content-length'] ?? 'more'} bytes)` : '';
+  const saw = `${call.method} ${path}${bytes} got ${call.status}: ${call.message ?? call.code}`;
   if (call.code === 'unauthorized') {
     if (call.headers.authorization !== `Bearer ${stage.server.token}`) stage.found('token-missing', saw);
     return;
@@ -76,15 +80,13 @@ function judgeOwner(stage: Stage, call: Call, saw: string): void {
 function judgeClaim(stage: Stage, call: Call): void {
   if (call.route !== 'claim' || call.released === undefined) return;
   const held = stage.world.desk.claims.get(call.released);
-  const saw = `Instance ${held?.instanceId} claimed again while it held task ${call.released}, and lost it by that.`;
+  const saw = `Instance ${held?.instanceId} claimed again while it held task ${call.released}, and so lost it.`;
   stage.found(held?.run.cancelRequested ? 'cancel-abandoned' : 'claimed-while-holding', saw);
 }
 
 /** The longest time without a call for a task while it was held. */
 function judgeSilence(stage: Stage, claim: Claim): void {
-  const told = stage.journal
-    .of('claim')
-    .find((call) => (call.reply as { readonly taskId?: string } | undefined)?.taskId === claim.taskId);
+  const told = stage.journal.of('claim', ...endingRoutes).find((call) => handedOut(call) === claim.taskId);
   const endMs = Math.min(claim.end?.atMs ?? performance.now(), stage.heartbeatsJudgedUntilMs);
   let lastMs = told?.answeredAtMs ?? claim.claimedAtMs;
   const moments = stage.journal
@@ -140,16 +142,35 @@ function judgeAfterLoss(stage: Stage, claim: Claim): void {
   if (told?.answeredAtMs === undefined || claim.instanceId !== told.instanceId) return;
   const notifiedAtMs = told.answeredAtMs;
   const isOpen = (call: Call) =>
-    call.route !== 'heartbeat' && call.atMs < notifiedAtMs && endOf(call) > notifiedAtMs;
+    !sideRoutes.has(call.route) && call.atMs < notifiedAtMs && endOf(call) > notifiedAtMs;
   // A runner with one call at a time, besides its heartbeats, learns of it from its own call at once.
   const graceMs =
-    told.route === 'heartbeat' || calls.some((call) => call !== told && isOpen(call)) ? noticeMs : 0;
+    sideRoutes.has(told.route) || calls.some((call) => call !== told && isOpen(call)) ? noticeMs : 0;
   for (const call of calls) {
     const lateMs = call.atMs - notifiedAtMs;
     if (lateMs <= graceMs) continue;
     const saw = `${call.method} ${call.route} came ${Math.round(lateMs)} ms after ${told.route} was answered with 404.`;
     if (writingRoutes.includes(call.route)) stage.found('wrote-after-loss', saw);
     else if (lateMs > noticeMs) stage.found('calls-after-loss', saw);
+  }
+}
+
+/** Writes for a task after its end was accepted. */
+function judgeAfterEnd(stage: Stage, claim: Claim): void {
+  const calls = stage.journal.forTask(claim.taskId);
+  const end = calls.find(({ route, answeredAtMs }) => route === claim.end?.how && answeredAtMs !== undefined);
+  const { answeredAtMs } = end ?? {};
+  if (end === undefined || answeredAtMs === undefined) return;
+  // A heartbeat may be on its way.
+  const graceMs = stage.heartbeatIntervalMs + noticeMs;
+  for (const { route, method, atMs, status, code } of calls) {
+    // The answer may have reached the runner before it is noted here: a refused write shows that the task had ended.
+    const isRefused = atMs > end.atMs && code === 'task_not_found';
+    const lateMs = Math.max(Math.round(atMs - answeredAtMs), isRefused ? 1 : 0);
+    const saw = `${method} ${route} came ${lateMs} ms after ${end.route} was answered with ${end.status}, and got ${status}.`;
+    if (lateMs > 0 && writingRoutes.includes(route) && route !== 'complete')
+      stage.found('wrote-after-end', saw);
+    else if (lateMs > graceMs && !endingRoutes.includes(route)) stage.found('calls-after-loss', saw);
   }
 }
 

@@ -30,8 +30,8 @@ export class TaskFailure extends Error {
 
 /**
  * - `cancelled`: an operator cancelled the run.
- * - `lease-lost`: the task is no longer held (given to another runner, timed out, or its session deleted).
- * - `unauthorized`: the token was revoked, or its rights were taken away.
+ * - `lease-lost`: the task is no longer held (claimed by another runner, timed out, or its session deleted).
+ * - `unauthorized`: the token was revoked, or its rights were withdrawn.
  * - `shutdown`: this process is asked to end; the task is released and no attempt is counted.
  * - `ended`: the task's code has returned or thrown. `task.signal` never has this reason; calls and streams that the
  *   code left behind have it.
@@ -51,13 +51,13 @@ export class TaskCancelled extends Error {
 
 const sentences: Readonly<Record<CancelReason, string>> = {
   cancelled: 'The run was cancelled.',
-  'lease-lost': 'The task is held no more.',
-  unauthorized: 'The token is valid no more.',
+  'lease-lost': 'The task is no longer held.',
+  unauthorized: 'The token is no longer valid.',
   shutdown: 'The runner is shutting down.',
   ended: 'The task has ended.',
 };
 
-/** The sentence of anything thrown. */
+/** The message of any thrown value, with its cause. */
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const message = error.message || error.name;

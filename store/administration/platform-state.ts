@@ -1,5 +1,6 @@
 /** What operators watch over all sessions, in one read for `/metrics`. */
 import type { Database } from '../connection/database.ts';
+import { queueByTemplate } from '../runs/queue.ts';
 
 export interface PlatformState {
   /** Node templates with tasks that could be claimed now, those with the most first. */
@@ -23,24 +24,15 @@ const limitMs = 1_500;
 
 /** Each part uses an index: of queued runs by template and rank, of wanted sessions, of queued uploads by id. */
 const stateStatement = `
-  with queue as materialized (
-    select r.template_name as template, count(*) as tasks from node_run r
-     where r.state = 'queued' and not r.frozen group by r.template_name order by count(*) desc limit ${maxTemplates}
-  ), queues as (
-    select q.template, q.tasks, greatest(0, extract(epoch from clock_timestamp() - head.available_at))::float8 as oldest
-      from queue q cross join lateral (
-        select a.available_at from node_run r join node_attempt a on a.run_id = r.id and a.number = r.attempt
-         where r.state = 'queued' and not r.frozen and r.template_name = q.template
-         order by r.queue_time limit 1) head
-  ), wanted as (
+  with ${queueByTemplate(maxTemplates)}, wanted as (
     select count(*) as sessions, min(dirty_since) as since from session where dirty_since is not null
   ), uploads as (
     select count(*) as uploads, (select u.queued_at from queued_upload u order by u.id limit 1) as since
       from queued_upload
   )
   select coalesce((
-           select json_agg(json_build_object('template', template, 'tasks', tasks, 'oldestSeconds', oldest))
-             from queues), '[]') as queues,
+           select json_agg(json_build_object('template', template, 'tasks', tasks, 'oldestSeconds', oldest_seconds))
+             from queue), '[]') as queues,
          wanted.sessions as sessions_wanted,
          greatest(0, coalesce(extract(epoch from clock_timestamp() - wanted.since), 0))::float8 as wanted_oldest_seconds,
          uploads.uploads as uploads_queued,

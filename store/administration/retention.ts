@@ -166,6 +166,10 @@ export async function deleteExpiredOutputs(
       sessionId,
     });
     const bytes = gone.reduce((sum, output) => sum + output.bytes, 0);
+    await tx.query('update session set output_bytes = greatest(0, output_bytes - $2) where id = $1', [
+      sessionId,
+      bytes,
+    ]);
     return await counted(tx, runId, { sessions: 0, outputs: gone.length, bytes });
   });
   return removed ?? nothing;

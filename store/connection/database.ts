@@ -14,6 +14,7 @@
 import type { SqlEntityManager } from '@mikro-orm/postgresql';
 import pg from 'pg';
 import { isConflict } from '../../domain/network/database-fault.ts';
+import { endsWithLostClient } from '../../domain/network/lost-clients.ts';
 import type { SessionChange } from '../../domain/sessions/session-change.ts';
 import { watchPool } from '../../telemetry/metrics.ts';
 import { auditStatement, isAuditPending, isWrite } from '../administration/audit-scope.ts';
@@ -32,7 +33,8 @@ export interface DatabaseSettings {
 }
 
 const workingOptions =
-  '-c work_mem=16MB -c lock_timeout=2000 -c statement_timeout=60000 -c idle_in_transaction_session_timeout=60000';
+  '-c work_mem=16MB -c lock_timeout=2000 -c statement_timeout=60000 -c idle_in_transaction_session_timeout=10000 ' +
+  endsWithLostClient;
 
 /** Transactions that must run again: serialisation failures, deadlocks and lock time-outs. */
 const conflicts: Tries = { maxTries: 6, firstPauseMs: 14, mayPass: isConflict };

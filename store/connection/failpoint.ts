@@ -38,7 +38,7 @@ export const failpoints = {
   /** A reprocess has committed, the session's workflow was not notified. */
   'reprocess-committed': 'commit of a reprocess, before the signal and the answer',
   /** A reconcile of a session is recorded in the database, Temporal was not answered. */
-  'session-advanced': 'commit of a look, before the answer to Temporal',
+  'session-advanced': 'commit of a reconcile, before the answer to Temporal',
   /** A shared session is opened or joined, its window's workflow was not notified. */
   'shared-committed': 'commit of a join, before the signal and the answer',
   /** A session is closed, its window's workflow was not notified. */

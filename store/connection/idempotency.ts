@@ -56,6 +56,11 @@ async function markMade(tx: Tx, hold: KeyHold, result: unknown): Promise<void> {
   if (marked.length === 0) throw new Problem('idempotencyKeyBusy', { headers: { 'retry-after': '1' } });
 }
 
+/** Runs work that is no part of what the call's key makes. */
+export function withoutKey<T>(work: () => T): T {
+  return holds.exit(work);
+}
+
 /** Whether this call's key has already made something, so that checks against making it again do not apply. */
 export function isMadeAlready(): boolean {
   return (holds.getStore()?.made ?? null) !== null;

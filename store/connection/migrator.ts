@@ -9,6 +9,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
+import { endsWithLostClient } from '../../domain/network/lost-clients.ts';
 import { SettingsError } from '../../domain/settings.ts';
 import { inTransaction, isStepwise, runSteps } from './migration-steps.ts';
 
@@ -32,7 +33,7 @@ export interface MigrationSet {
   readonly lock: number;
 }
 
-const options = '-c idle_in_transaction_session_timeout=60000';
+const options = `-c idle_in_transaction_session_timeout=60000 ${endsWithLostClient}`;
 const acquireEveryMs = 100;
 const unknownTable = '42P01';
 
@@ -123,14 +124,14 @@ export function requireSchema(set: MigrationSet, ran: readonly string[]): void {
   const newer = ran.filter((name) => !known.some(isSame(name))).at(-1);
   if (newer !== undefined) {
     throw new SettingsError([
-      `DATABASE_URL: ${set.place} is at ${newer}, which this version of ${set.product} does not know: it is of a ` +
-        'newer one. Start that version, or restore the backup from before the upgrade.',
+      `DATABASE_URL: ${set.place} is at ${newer}, which this version of ${set.product} does not know: it comes from a ` +
+        'newer version. Start that version, or restore the backup from before the upgrade.',
     ]);
   }
   const missing = known.filter((name) => !ran.some(isSame(name)));
   if (missing.length > 0) {
     throw new SettingsError([
-      `DATABASE_URL: ${set.place} lacks ${missing.join(', ')}. Bring it up to date first: node ${set.program}.`,
+      `DATABASE_URL: ${set.place} lacks ${missing.join(', ')}. Migrate it first: node ${set.program}.`,
     ]);
   }
 }

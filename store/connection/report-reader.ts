@@ -66,7 +66,7 @@ export class ReportReader implements Reader, EntityReader {
     try {
       const [ours, theirs] = await Promise.all([platform.query(firstMigration), this.query(firstMigration)]);
       if (!isDeepStrictEqual(ours, theirs))
-        throw new Error('it is the database of another platform than DATABASE_URL');
+        throw new Error('it belongs to another platform than DATABASE_URL');
       const nothing = { order: 'ascending', offset: 0, limit: 0 } as const;
       await findReport(this, undefined);
       await idsOfDimensions(this, {}, nothing);

@@ -4,7 +4,7 @@ import { databaseAddress } from '../../settings/database-address.ts';
 
 export const databaseSettings = z.object({
   DATABASE_URL: databaseAddress("The platform's own database"),
-  /** Most connections of one process. */
+  /** Maximum number of connections of one process. */
   DATABASE_POOL_SIZE: z.coerce
     .number('must be a whole number from 2 to 200')
     .int('must be a whole number from 2 to 200')
@@ -13,7 +13,7 @@ export const databaseSettings = z.object({
     .default(16),
 });
 const reportDatabase = databaseAddress(
-  'What report downloads read by, as a user who only reads; by default `DATABASE_URL`',
+  'The database for report downloads, with a read-only user; default: `DATABASE_URL`',
 );
 
 export const reportDatabaseSettings = z.object({

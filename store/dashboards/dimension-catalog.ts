@@ -12,6 +12,9 @@ export interface CatalogFilter {
   readonly userId?: string | undefined;
   /** Case-insensitive part of the dimension's name. */
   readonly nameContains?: string | undefined;
+  /** Case-insensitive part of the dimension's name or its session's. */
+  readonly search?: string | undefined;
+  readonly projectId?: number | undefined;
 }
 
 type CatalogOrder = 'ascending' | 'descending';
@@ -46,9 +49,11 @@ export interface CatalogDimension {
   readonly members: readonly string[];
 }
 
-/** $1 from, $2 to, $3 member's identifier, $4 and key, $5 user id, $6 part of the name */
+/** $1 from, $2 to, $3 member's identifier, $4 and key, $5 user id, $6 part of the name, $7 part of a name, $8 project */
 const condition = `
   ($6::text is null or strpos(lower(d.name), lower($6)) > 0)
+  and ($7::text is null or strpos(lower(d.name), lower($7)) > 0 or strpos(lower(s.name), lower($7)) > 0)
+  and ($8::bigint is null or s.project_id = $8)
   and ($3::text is null or ${isMember('$3', '$4')})
   and ($5::text is null or ${isMember('$5', '$5')})
   and (($1::timestamptz is null and $2::timestamptz is null)
@@ -77,13 +82,15 @@ const orders: Record<CatalogOrder, string> = {
   descending: 'newest.from_at desc nulls last, d.created_at desc, d.id desc',
 };
 
-const valuesOf = ({ from, to, member, userId, nameContains }: CatalogFilter) => [
+const valuesOf = ({ from, to, member, userId, nameContains, search, projectId }: CatalogFilter) => [
   from ?? null,
   to ?? null,
   member?.identifier ?? null,
   member?.key ?? null,
   userId ?? null,
   nameContains ?? null,
+  search ?? null,
+  projectId ?? null,
 ];
 
 type Page = { readonly order: CatalogOrder; readonly offset: number; readonly limit: number };
@@ -95,7 +102,7 @@ export async function idsOfDimensions(
   { order, offset, limit }: Page,
 ): Promise<readonly number[]> {
   const rows = await database.queryUnprepared<{ id: number }>(
-    `select d.id ${from} where ${condition} order by ${orders[order]} limit $7 offset $8`,
+    `select d.id ${from} where ${condition} order by ${orders[order]} limit $9 offset $10`,
     [...valuesOf(filter), limit, offset],
   );
   return rows.map(({ id }) => id);

@@ -19,6 +19,8 @@ const ProjectSchema = defineEntity({
     queuedIngestion: p.boolean(),
     /** Null keeps sessions for ever. */
     retentionDays: p.integer().strictNullable(),
+    /** Paths into the metadata of sessions that lists show. */
+    pinnedMetadata: p.array().columnType('text[]'),
     createdAt,
   },
 });

@@ -26,7 +26,7 @@ export class AlreadyIngested extends Error {
   readonly place: IngestedPlace;
 
   constructor(place: IngestedPlace) {
-    super(`The file stands in session ${place.sessionId}.`);
+    super(`The file is in session ${place.sessionId}.`);
     this.name = 'AlreadyIngested';
     this.place = place;
   }

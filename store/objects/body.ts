@@ -14,7 +14,7 @@ export const objectContentType = 'application/octet-stream';
 /** The bytes to be sent are not those that were received. */
 export class BytesDiffer extends Error {
   constructor() {
-    super('The bytes to be sent are not those that came.');
+    super('The bytes to send differ from the received ones.');
     this.name = 'BytesDiffer';
   }
 }

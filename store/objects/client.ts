@@ -1,18 +1,13 @@
-import { type LookupAddress, type LookupOptions, lookup } from 'node:dns';
-import { S3Client } from '@aws-sdk/client-s3';
-import { isLinkLocal } from '../../domain/network/endpoint.ts';
-import { isAddress, isInnerAddress } from '../../domain/network/inner-address.ts';
+import { S3Client, type ServiceInputTypes, type ServiceOutputTypes } from '@aws-sdk/client-s3';
+import type { FinalizeRequestMiddleware } from '@smithy/types';
+import { isAddress } from '../../domain/network/inner-address.ts';
+import { isRefused, lookupWithin, type Reach, refusal } from '../connection/reach.ts';
 import type { S3Access } from './data-sources.ts';
+import { httpStatusOf } from './errors.ts';
 
 const connectMs = 5_000;
 /** A request fails when its store is silent for this long. Completing a large object takes time. */
 const silentMs = 300_000;
-
-/** Where a client may connect to. */
-export interface Reach {
-  /** Also to addresses of the inside of this network; never to those of the network link. */
-  readonly inside: boolean;
-}
 
 /** A client for one store; `destroy` it to free its connections. */
 export function openClient(access: S3Access, reach: Reach): S3Client {
@@ -52,37 +47,30 @@ export function openClient(access: S3Access, reach: Reach): S3Client {
     },
     { step: 'finalizeRequest', name: 'refuseInnerAddresses' },
   );
+  retryAfterClockSteps(client);
   return client;
 }
 
-type Resolved = (
-  error: NodeJS.ErrnoException | null,
-  address: string | LookupAddress[],
-  family?: number,
-) => void;
-
-type Lookup = (host: string, options: LookupOptions, done: Resolved) => void;
+/** The SDK adopts the store's time with each answer. */
+const clockStepMs = 240_000;
 
 /**
- * Looks up the address of a store's host. A name that leads to a forbidden address fails as unknown, whenever it starts
- * to do so. @param ask other than the system's own, for tests
+ * Lets the SDK retry a request that was refused because the clock had stepped. On its own it does so only where the
+ * clock is then off, and not when the clock has come back.
  */
-export function lookupWithin(reach: Reach, ask: Lookup = lookup): Lookup {
-  return (host, options, done) =>
-    ask(host, options, (error, address, family) => {
-      const found = typeof address === 'string' ? [address] : (address ?? []).map((one) => one.address);
-      if (error !== null || !found.some((one) => isRefused(one, reach))) done(error, address, family);
-      else done(refusal(), '');
-    });
-}
-
-function isRefused(address: string, reach: Reach): boolean {
-  return isLinkLocal(address) || (!reach.inside && isInnerAddress(address));
-}
-
-function refusal(): Error {
-  const message = 'The host is at an address of the inside that no data source may reach.';
-  return Object.assign(new Error(message), { code: 'ENOTFOUND' });
+function retryAfterClockSteps({ config, middlewareStack }: S3Client): void {
+  const marked: FinalizeRequestMiddleware<ServiceInputTypes, ServiceOutputTypes> = (next) => async (args) => {
+    const before = config.systemClockOffset;
+    try {
+      return await next(args);
+    } catch (error) {
+      const isCorrected = Math.abs(config.systemClockOffset - before) >= clockStepMs;
+      if (isCorrected && httpStatusOf(error) === 403) Object.assign(error as object, { $retryable: {} });
+      throw error;
+    }
+  };
+  const place = { relation: 'before', toMiddleware: 'httpSigningMiddleware' } as const;
+  middlewareStack.addRelativeTo(marked, { ...place, name: 'retryAfterClockSteps' });
 }
 
 function keysOf({ accessKeyId, secretAccessKey }: S3Access) {

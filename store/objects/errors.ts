@@ -8,7 +8,7 @@ export class ObjectStoreError extends Error {
   readonly httpStatus: number | null;
 
   constructor(kind: 'missing' | 'failed', httpStatus: number | null, cause: unknown) {
-    super(kind === 'missing' ? 'The object is not there.' : 'The object store failed.', { cause });
+    super(kind === 'missing' ? 'The object does not exist.' : 'The object store failed.', { cause });
     this.name = 'ObjectStoreError';
     this.kind = kind;
     this.httpStatus = httpStatus;

@@ -14,7 +14,7 @@ export class ObjectTooLarge extends Error {
 /** The source broke off: the caller hung up or sent fewer bytes than declared. */
 export class SourceBroken extends Error {
   constructor(cause?: unknown) {
-    super('The source of the bytes broke off.', cause === undefined ? undefined : { cause });
+    super('The source of the bytes was interrupted.', cause === undefined ? undefined : { cause });
     this.name = 'SourceBroken';
   }
 }

@@ -34,7 +34,7 @@ export interface SentPart {
 /** The store knows no such upload: it was completed or aborted. */
 export class MultipartGone extends Error {
   constructor(cause: unknown) {
-    super('The store knows no such multi-part upload.', { cause });
+    super('The store does not know this multi-part upload.', { cause });
     this.name = 'MultipartGone';
   }
 }
@@ -44,7 +44,7 @@ export class PartsDiffer extends Error {
   /** Numbers of the parts that are to be sent again. */
   readonly numbers: readonly number[];
   constructor(numbers: readonly number[], cause: unknown) {
-    super('The store holds other parts.', { cause });
+    super('The store has different parts.', { cause });
     this.name = 'PartsDiffer';
     this.numbers = numbers;
   }
@@ -58,7 +58,7 @@ export async function beginMultipart(
   const command = new CreateMultipartUploadCommand({ Bucket, Key, ContentType: objectContentType });
   try {
     const { UploadId } = await client.send(command, { abortSignal });
-    if (UploadId === undefined) throw new Error('The store made no upload id.');
+    if (UploadId === undefined) throw new Error('The store returned no upload id.');
     return UploadId;
   } catch (error) {
     throw toObjectStoreError(error);

@@ -14,8 +14,9 @@ import {
   type S3Client,
 } from '@aws-sdk/client-s3';
 import { newId } from '../connection/ids.ts';
+import type { Reach } from '../connection/reach.ts';
 import { whileBytesFlow } from './buffer-garbage.ts';
-import { openClient, type Reach } from './client.ts';
+import { openClient } from './client.ts';
 import type { S3Access } from './data-sources.ts';
 import { httpStatusOf, toObjectStoreError } from './errors.ts';
 import type { MultipartPlace } from './multipart.ts';

@@ -16,7 +16,7 @@ const deletionRetrySeconds = 300;
 /** The sweeper took the object, so that nothing may refer to it any more. */
 export class PendingObjectGone extends Error {
   constructor(objectKey: string) {
-    super(`The pending row of ${objectKey} is gone.`);
+    super(`The pending row of ${objectKey} no longer exists.`);
     this.name = 'PendingObjectGone';
   }
 }
@@ -35,7 +35,7 @@ export async function removePendingObject(tx: Tx, objectKey: string): Promise<vo
 /** The node instance for which an object was meant is gone. */
 export class PendingNodeGone extends Error {
   constructor(nodeInstanceId: number) {
-    super(`Node instance ${nodeInstanceId} is gone.`);
+    super(`Node instance ${nodeInstanceId} no longer exists.`);
     this.name = 'PendingNodeGone';
   }
 }
@@ -153,9 +153,13 @@ export async function sweepAbandonedObjects(
   return { abandoned, ...deletions };
 }
 
-// Uploads of tasks live as long as their task, without a heartbeat: see sweep-task-uploads.ts.
+// Uploads of tasks, and resumable ones, live without a heartbeat: see sweep-task-uploads.ts and
+// sweep-resumable-uploads.ts.
 const isOld = `heartbeat_at < clock_timestamp() - make_interval(secs => $1) and not exists (
-    select 1 from task_upload u where u.object_key = pending_object.object_key and u.state <> 'done')`;
+    select 1 from task_upload u where u.object_key = pending_object.object_key and u.state <> 'done')
+  and not exists (
+    select 1 from resumable_upload u where u.object_key = pending_object.object_key and u.state <> 'done')
+  and not exists (select 1 from resumable_upload u where u.tail_key = pending_object.object_key)`;
 
 /** How many uploads the sweeper would remove now. */
 export async function countAbandonedObjects(database: Queryable, olderThanSeconds: number): Promise<number> {

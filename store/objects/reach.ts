@@ -1,6 +1,6 @@
 /** Where object stores may be. */
 import { isEndpointAllowed, isLinkLocal, readEndpoint } from '../../domain/network/endpoint.ts';
-import type { Reach } from './client.ts';
+import type { Reach } from '../connection/reach.ts';
 
 export class ObjectReach {
   readonly #own: string;

@@ -11,42 +11,39 @@ const objectVariables = z.object({
     description: 'The S3-compatible store of the data source `platform`.',
   }),
   S3_REGION: z.string().default('us-east-1').meta({ description: 'Region of that store.' }),
-  S3_BUCKET: z.string().default('platform').meta({ description: 'Bucket in that store; it must be there.' }),
-  S3_PREFIX: z
-    .string()
-    .default('')
-    .meta({ description: 'Put before every key, for a bucket that others use too.' }),
+  S3_BUCKET: z.string().default('platform').meta({ description: 'Bucket in that store; it must exist.' }),
+  S3_PREFIX: z.string().default('').meta({ description: 'Prefix of every object key, for a shared bucket.' }),
   S3_ACCESS_KEY_ID: z
     .string()
     .optional()
     .meta({
       secret: true,
       description:
-        "Key of that store. Without it and its secret, Amazon's own ways to credentials are tried in turn: its " +
-        'variables and files, and the role of the container, the pod or the machine.',
+        'Key of that store. Without key and secret, the default AWS credential chain applies: ' +
+        'AWS variables and files, then the role of the container, the pod or the machine.',
     }),
   S3_SECRET_ACCESS_KEY: z.string().optional().meta({ secret: true, description: 'Secret of that key.' }),
   S3_FORCE_PATH_STYLE: z
     .enum(['true', 'false', '1', '0'], { error: 'must be true or false' })
     .default('true')
     .transform((value) => value === 'true' || value === '1')
-    .meta({ description: '`true`: the bucket stands in the path; `false`: in the host name.' }),
+    .meta({ description: '`true`: the bucket is part of the path; `false`: part of the host name.' }),
   DATA_SOURCE_ENDPOINT_ALLOWLIST: z
     .string()
     .optional()
     .transform((value) => value?.split(',').map((entry) => entry.trim()))
     .refine((entries) => entries === undefined || entries.every(isAllowlistEntry), {
-      error: 'must be hosts such as s3.example.org or addresses, with commas between them',
+      error: 'must be hosts such as s3.example.org or addresses, separated by commas',
     })
     .meta({
       description:
-        'Where registered data sources may be: addresses or hosts, by commas, `*.` for all below one. Only what it ' +
-        'names may lead into private networks or to this machine, beside `S3_ENDPOINT` itself; addresses of the ' +
-        'network link never. Absent: anywhere outside. The same for API and workers.',
+        'Allowed endpoints of registered data sources: addresses or hosts, separated by commas; `*.` covers all subdomains. Only listed ' +
+        'endpoints and `S3_ENDPOINT` may be in private networks or on this machine; link-local addresses ' +
+        'are always refused. Absent: every public address. Set the same value for API and workers.',
     }),
   SECRETS_KEY: z.string().min(32, { error: 'must hold at least 32 characters' }).meta({
     secret: true,
-    description: 'Encrypts the keys of registered data sources; without it they cannot be read again.',
+    description: 'Encrypts the keys of registered data sources. They cannot be decrypted with another value.',
   }),
 });
 

@@ -18,7 +18,7 @@ const diskFullPauseMs = 250;
 /** No room came in time, or there will never be enough. */
 export class StagingFull extends Error {
   constructor(cause?: unknown) {
-    super('There is no room to stage more bytes.', cause === undefined ? undefined : { cause });
+    super('There is no space to stage more bytes.', cause === undefined ? undefined : { cause });
     this.name = 'StagingFull';
   }
 }

@@ -8,7 +8,7 @@ export const stagingSettings = z.object({
   TEMP_DIR: z
     .string()
     .optional()
-    .meta({ description: 'Where data are put for a short time; absent: the folder of the system.' }),
+    .meta({ description: "Folder for temporary files; absent: the system's folder." }),
   STAGING_MAX_BYTES: z.coerce
     .number('must be a whole number')
     .int('must be a whole number')
@@ -17,8 +17,8 @@ export const stagingSettings = z.object({
     .default(limits.stagingBytesDefault)
     .meta({
       description:
-        'Most bytes of uploads that each process keeps in `TEMP_DIR` while they are on their way to a store. Uploads for ' +
-        'which there is no room wait, and are answered 503 with `Retry-After` where none comes.',
+        'Maximum bytes of uploads that each process keeps in `TEMP_DIR` on the way to a store. Further uploads ' +
+        'wait for space; without space in time they get 503 with `Retry-After`.',
     }),
 });
 

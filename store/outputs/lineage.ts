@@ -37,6 +37,7 @@ export interface OutputLineage {
   readonly runnerType: string;
   /** JSON text, as of when the output was written. */
   readonly configuration: string;
+  readonly configurationRevision: number;
   readonly sizeBytes: number;
   readonly sha256: string | null;
   readonly createdAt: Date;
@@ -68,7 +69,7 @@ export async function findLineage(database: Database, outputId: number): Promise
   const [row] = await database.query<Flat>(
     `select o.id as output_id, o.output_identifier, n.session_id,
             n.id as node_instance_id, n.name as node_name, t.name as node_template, t.runner_type,
-            o.configuration, o.size_bytes, o.sha256, o.created_at, r.id as run_id,
+            o.configuration, o.configuration_revision, o.size_bytes, o.sha256, o.created_at, r.id as run_id,
             r.reason, r.attempt, r.max_attempts, r.ended_at, r.outcome, r.lineage
        from node_output o join node_instance n on n.id = o.node_instance_id
        join node_template t on t.id = n.node_template_id left join node_run r on r.id = o.run_id

@@ -31,8 +31,9 @@ export interface NodeOutputRow extends OutputBytes {
   readonly runId: string | null;
   readonly dataSourceId: number;
   readonly metadata: Record<string, unknown> | null;
-  /** The node's configuration at the time of the write, as JSON text. */
+  /** What it was made with, as JSON text: that of its run, else the node's at the time of the write. */
   readonly configuration: string;
+  readonly configurationRevision: number;
   readonly createdAt: Date;
 }
 
@@ -98,6 +99,7 @@ const columnNames = {
   outputIdentifier: 'output_identifier',
   metadata: 'metadata',
   configuration: 'configuration',
+  configurationRevision: 'configuration_revision',
   createdAt: 'created_at',
 } as const satisfies Record<keyof NodeOutputRow, string>;
 
@@ -110,9 +112,9 @@ export const outputColumns = Object.values(columnNames)
 export async function insertOutput(tx: Tx, output: NewOutput): Promise<NodeOutputRow> {
   const [row] = await tx.query<NodeOutputRow>(
     `insert into node_output as o
-            (session_id, node_instance_id, configuration, position, object_offset, output_identifier, metadata,
-             created_at, ${objectColumns})
-     select $1, n.id, n.configuration, $3, $4, $5, $6, $7, ${objectParameters(8)}
+            (session_id, node_instance_id, configuration, configuration_revision, position, object_offset,
+             output_identifier, metadata, created_at, ${objectColumns})
+     select $1, n.id, n.configuration, n.configuration_revision, $3, $4, $5, $6, $7, ${objectParameters(8)}
        from node_instance n where n.id = $2
      returning ${outputColumns}`,
     [
@@ -126,7 +128,7 @@ export async function insertOutput(tx: Tx, output: NewOutput): Promise<NodeOutpu
       ...objectValues(output),
     ],
   );
-  if (row === undefined) throw new Error(`Node instance ${output.nodeInstanceId} is gone.`);
+  if (row === undefined) throw new Error(`Node instance ${output.nodeInstanceId} no longer exists.`);
   return row;
 }
 
@@ -153,8 +155,8 @@ export async function replaceOutput(tx: Tx, old: NodeOutputRow, output: NewOutpu
   else await saveVersion(tx, old.id, output.position);
   const [row] = await tx.query<NodeOutputRow>(
     `update node_output o
-        set run_id = null, configuration = n.configuration, position = $2, object_offset = $3, metadata = $4,
-            created_at = $5, (${objectColumns}) = row (${objectParameters(6)})
+        set run_id = null, configuration = n.configuration, configuration_revision = n.configuration_revision,
+            position = $2, object_offset = $3, metadata = $4, created_at = $5, (${objectColumns}) = row (${objectParameters(6)})
        from node_instance n where o.id = $1 and n.id = o.node_instance_id
      returning ${outputColumns}`,
     [
@@ -173,9 +175,9 @@ async function saveVersion(tx: Tx, outputId: number, supersededAtPosition: numbe
   await tx.query(
     `insert into node_output_superseded
             (output_id, superseded_at_position, session_id, node_instance_id, position, run_id, object_offset, metadata,
-             configuration, created_at, ${objectColumns})
-     select id, $2, session_id, node_instance_id, position, run_id, object_offset, metadata, configuration, created_at,
-            ${objectColumns}
+             configuration, configuration_revision, created_at, ${objectColumns})
+     select id, $2, session_id, node_instance_id, position, run_id, object_offset, metadata, configuration,
+            configuration_revision, created_at, ${objectColumns}
        from node_output where id = $1`,
     [outputId, supersededAtPosition],
   );

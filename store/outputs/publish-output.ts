@@ -27,6 +27,8 @@ export async function publishOutput(
     outputIdentifier === null ? undefined : await lockOutput(tx, nodeInstanceId, outputIdentifier);
   if (before !== undefined && isRepeat(before, upload)) return { outcome: 'repeated', output: before };
   const position = nextPosition(session);
+  const isVersion = before !== undefined && before.position !== null;
+  session.publishedBytes += upload.sizeBytes - (isVersion ? before.sizeBytes : 0);
   const values = {
     ...upload,
     sessionId: session.sessionId,

@@ -26,17 +26,25 @@ export type PublishResult =
  * States and transitions). An identifier that the node has already replaces that output's bytes: same id, new position.
  * A repeat of the same upload changes nothing. Uploads to the node that were acknowledged earlier and still wait are
  * published first.
- * @throws PendingObjectGone when the sweeper took the object
+ * @param settle further writes of the same transaction
+ * @throws PendingObjectGone when the sweeper took the object; what `settle` throws
  */
-export async function publishUpload(database: Database, upload: UploadedObject): Promise<PublishResult> {
+export async function publishUpload(
+  database: Database,
+  upload: UploadedObject,
+  settle: (tx: Tx, result: Extract<PublishResult, { output: unknown }>) => Promise<void> = async () =>
+    undefined,
+): Promise<PublishResult> {
   await failpoint('upload-stored');
   for (;;) {
     const result = await database.transaction(
       once(
-        async (tx) =>
-          (await changeSessionWithin(tx, { nodeInstanceId: upload.nodeInstanceId }, (session) =>
-            publishOrDrain(tx, session, upload),
-          )) ?? ({ outcome: 'node-missing' } as const),
+        async (tx) => {
+          const work = (session: LockedSession) => publishOrDrain(tx, session, upload);
+          const done = await changeSessionWithin(tx, { nodeInstanceId: upload.nodeInstanceId }, work);
+          if (done !== undefined && 'output' in done) await settle(tx, done);
+          return done ?? ({ outcome: 'node-missing' } as const);
+        },
         (result) => 'output' in result,
       ),
     );
@@ -78,28 +86,31 @@ export interface StagedPublication {
 }
 
 /**
- * Publishes what a run has staged, in the order in which it was written.
- * @returns undefined when nothing was staged
+ * Publishes what a run has staged, outputs in the order in which they were written, and annotations.
+ * @returns undefined when no output was staged
  */
 export async function publishStaged(
   tx: Tx,
   session: LockedSession,
   runId: string,
 ): Promise<StagedPublication | undefined> {
-  const [row] = await tx.query<{ count: number; id: number }>(
+  const [row] = await tx.query<{ count: number; id: number; bytes: number }>(
     `with staged as (
        select id, row_number() over (order by id) as place from node_output
         where run_id = $1 and position is null
      ), published as (
        update node_output o set position = $2 + staged.place, created_at = $3
          from staged where o.id = staged.id
-       returning o.id
+       returning o.id, o.size_bytes
+     ), annotated as (
+       update annotation set staged = false, created_at = $3 where run_id = $1 and staged
      )
-     select count(*) as count, max(id) as id from published`,
+     select count(*) as count, max(id) as id, sum(size_bytes)::bigint as bytes from published`,
     [runId, session.newestPosition, session.publishedAt],
   );
-  const { count, id } = row!;
+  const { count, id, bytes } = row!;
   if (count === 0) return undefined;
   session.newestPosition += count;
+  session.publishedBytes += bytes;
   return { newest: { id, position: session.newestPosition }, createdAt: session.publishedAt };
 }

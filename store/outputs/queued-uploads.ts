@@ -55,16 +55,25 @@ const foreignKeyViolation = '23503';
 /**
  * Puts an upload whose bytes are in storage into its project's queue. Once committed, it will be published whatever
  * process ends. A repeat of the same upload is not queued again; of two at the same moment the drain skips one.
- * @throws PendingObjectGone
+ * @param settle further writes of the transaction that queues it
+ * @throws PendingObjectGone; what `settle` throws
  */
-export async function queueUpload(database: Database, upload: UploadedObject): Promise<QueueResult> {
+export async function queueUpload(
+  database: Database,
+  upload: UploadedObject,
+  settle: (tx: Tx) => Promise<void> = async () => undefined,
+): Promise<QueueResult> {
   await failpoint('upload-stored');
   const repeat = await findRepeat(database, upload);
   if (repeat !== undefined) return repeat;
   try {
     const result = await database.transaction(
       once(
-        (tx) => queueUploadWithin(tx, upload),
+        async (tx) => {
+          const queued = await queueUploadWithin(tx, upload);
+          if (queued.outcome === 'queued') await settle(tx);
+          return queued;
+        },
         ({ outcome }) => outcome === 'queued',
       ),
     );

@@ -1,10 +1,14 @@
-/** Versions of outputs whose bytes an upload has replaced: kept while an open run reads them (decisions, section 8). */
+/**
+ * Versions of outputs whose bytes an upload has replaced: kept while an open run reads them (decisions, section 8), and
+ * those that a failed run has read for a while longer, so that the failure can be replayed.
+ */
+import { limits } from '../../domain/limits.ts';
 import type { Queryable } from '../connection/database.ts';
 
 const sweepBatch = 500;
 
 /**
- * Removes versions that no open run can read any more; their objects go to the queue of deletions, where each stays
+ * Removes versions that no such run can read any more; their objects go to the queue of deletions, where each stays
  * until nothing else refers to it. Does one batch; call it again while it does something.
  * @param options `olderThanSeconds`: longer than a statement may take, because a claim in progress fixes its upper
  *   bound from what it saw at its beginning
@@ -22,7 +26,10 @@ export async function sweepSupersededOutputs(
            where old.superseded_at <= clock_timestamp() - make_interval(secs => $1)
              and not exists (
                select 1 from node_run r join node_instance n on n.id = r.node_instance_id
-                where r.session_id = old.session_id and r.state <> 'done'
+                where r.session_id = old.session_id
+                  and (r.state <> 'done'
+                       or r.outcome in ('failed', 'cancelled')
+                          and r.ended_at > clock_timestamp() - make_interval(days => ${limits.failedRunInputsKeptDays}))
                   and old.node_instance_id = any (n.parent_ids)
                   and r.upper_position >= old.position and r.upper_position < old.superseded_at_position)
            order by old.superseded_at limit ${sweepBatch})

@@ -40,11 +40,29 @@ const taskFields = Object.keys(taskColumns) as (keyof HeldTaskView)[];
 type RunnerState = 'waiting' | 'busy' | 'drained' | 'gone';
 
 /** The state of an instance `i` as an SQL expression. @param isBusy an SQL expression: whether it holds a task */
-export const runnerState = (isBusy: string) => `
+const runnerState = (isBusy: string) => `
   case when i.signed_off_at is not null then 'gone'
        when ${isBusy} then 'busy'
        when i.last_seen_at < clock_timestamp() - make_interval(secs => ${limits.runnerGoneSeconds}) then 'gone'
        when i.drained then 'drained' else 'waiting' end`;
+
+/** Instances whose caller may still claim: what they ask for, what their token covers, and their state. */
+export const claimingInstances = `
+  select i.last_seen_at, i.drained, i.templates, k.runner_types, i.holder like 'user:%' as is_account, h.is_busy,
+         ${runnerState('h.is_busy')} as state
+    from runner_instance i left join runner_token k on k.id = ${tokenIdOfHolder('i.holder')}
+   cross join lateral (
+     select exists (select from node_claim c where c.holder = i.holder and c.instance_id = i.instance_id
+                                               and ${isOpen}) as is_busy) h
+   where i.holder like 'user:%' or k.revoked_at is null and k.expires_at > clock_timestamp()`;
+
+/**
+ * Whether one of them, `p`, claims tasks of a node template. Accounts may claim those of all external runner types.
+ * @param of SQL expressions
+ */
+export const claimsTasksOf = (of: Readonly<Record<'template' | 'runnerType' | 'runtime', string>>) => `
+  (p.templates is null or ${of.template} = any (p.templates))
+    and (${of.runnerType} = any (p.runner_types) or p.is_account and ${of.runtime} = 'external')`;
 
 export interface RunnerInstanceRow {
   readonly id: string;

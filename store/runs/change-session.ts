@@ -2,7 +2,8 @@
  * The one transaction that changes a session's graph: the session is locked, changed, planned and saved, and once that
  * is committed its workflow is notified. Lock and save always come together.
  *
- * Lock order, everywhere: match key, session, node, run, attempt, claim, runner instance, output.
+ * Lock order, everywhere: match key, session, node, run, attempt, claim, runner instance, output. Triggers write the
+ * session's row of `session_activity` at any of these depths: only a holder of the session's lock does so.
  * `FOR NO KEY UPDATE`, because plain `FOR UPDATE` would block every insert that refers to the session.
  */
 import type { EndedAttempt, SessionLabel } from '../../domain/sessions/session-change.ts';
@@ -23,6 +24,8 @@ export interface LockedSession extends HeldSession {
   newestPosition: number;
   /** The `createdAt` of all that this transaction publishes: never before that of an earlier publication. */
   readonly publishedAt: Date;
+  /** By how much this transaction's publications change the bytes of the session's outputs: each adds its own. */
+  publishedBytes: number;
   /** Milliseconds since 1970 of the last queued run's rank. */
   queueTimeMs: number;
   readonly isClean: boolean;
@@ -119,18 +122,22 @@ const newestOutputAt = `(
              select max(o.created_at) from node_instance n join node_output o on o.id = n.newest_output_id
               where n.session_id = s.id)`;
 
-/** @param sessionId an SQL expression of `$1` */
+/**
+ * The template is no join: a statement that waited while the session got another template would find no row.
+ * @param sessionId an SQL expression of `$1`
+ */
 function lockStatement(sessionId: string): string {
   return `
-    select s.id as session_id, s.project_id, t.name as template_name,
-           s.frozen_at is not null as frozen, s.newest_position,
+    select s.id as session_id, s.project_id,
+           coalesce((select t.name from session_template t where t.id = s.session_template_id), '') as template_name,
+           s.frozen_at is not null as frozen, s.newest_position, 0 as published_bytes,
            date_trunc('milliseconds', greatest(clock_timestamp(), coalesce(s.newest_output_at, ${newestOutputAt})))
              as published_at,
            case when s.queue_time = '-infinity' then 0 else extract(epoch from s.queue_time)::float8 * 1000 end as queue_time_ms,
            s.desired_version = s.observed_version as is_clean,
            coalesce(s.next_reconcile_at > clock_timestamp(), false) as reconciles_soon, false as builtin_queued,
            extract(epoch from clock_timestamp())::float8 * 1000 as now_ms
-      from session s join session_template t on t.id = s.session_template_id
+      from session s
      where s.id = ${sessionId}
        for no key update of s`;
 }
@@ -162,12 +169,26 @@ export function nextPosition(session: LockedSession): number {
   return session.newestPosition;
 }
 
+/** The bytes of the published outputs, added up. @param session an alias of the table */
+const sumOfOutputBytes = (session: string) => `(
+  select coalesce(sum(o.size_bytes), 0)::bigint from node_instance n join node_output o on o.node_instance_id = n.id
+   where n.session_id = ${session}.id and o.position is not null)`;
+
+/** The bytes of a session's published outputs. @param session an alias of the table */
+export const outputBytes = (session: string) => `
+  case when ${session}.output_bytes_position = ${session}.newest_position then ${session}.output_bytes
+       else ${sumOfOutputBytes(session)} end`;
+
 const saveStatement = `
   with claim as (
     update node_claim set ending_reply = $5::jsonb where task_id = $4::uuid
   )
   update session
      set newest_output_at = case when newest_position < $2 then $6::timestamptz else newest_output_at end,
+         output_bytes = case when newest_position = $2 then output_bytes
+                             when output_bytes_position = newest_position then output_bytes + $7
+                             else ${sumOfOutputBytes('session')} end,
+         output_bytes_position = case when newest_position = $2 then output_bytes_position else $2 end,
          newest_position = $2, queue_time = to_timestamp($3::float8 / 1000), desired_version = desired_version + 1,
          dirty_since = case when desired_version = observed_version then clock_timestamp() else dirty_since end
    where id = $1`;
@@ -186,6 +207,7 @@ function saveSession(
     answer?.taskId ?? null,
     answer ? JSON.stringify(answer.reply) : null,
     session.publishedAt,
+    session.publishedBytes,
   ]);
   const wake = session.isClean && (session.builtinQueued || !session.reconcilesSoon);
   tx.announce({ session: labelOf(session), wake, isUrgent: session.builtinQueued, ended });

@@ -7,7 +7,8 @@ import type { Queryable } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
 import { newId } from '../connection/ids.ts';
 import { type RunnerIdentity, tokenIdOfHolder } from '../runners/holder.ts';
-import { isOpen, leaseFromNow } from './lease.ts';
+import { runConfiguration } from './configuration-check.ts';
+import { isAlive, isOpen, leaseFromNow, prolonged } from './lease.ts';
 import { isClaimable } from './queue.ts';
 import { reprocessStart } from './reprocess.ts';
 
@@ -42,6 +43,8 @@ export interface ClaimedTask {
   readonly traceparent: string | null;
   /** Since the attempt could first be claimed; null when it had been held before. */
   readonly waitedSeconds: number | null;
+  /** An earlier reply may have delivered it. */
+  readonly redelivered: boolean;
 }
 
 /** What a claim finds on arrival. */
@@ -84,17 +87,18 @@ export async function registerClaim(
 const claimColumns = `
   claim.task_id, run.id as run_id, run.attempt, run.max_attempts, run.reason,
   s.project_id, s.id as session_id, s.name as session_name, n.id as node_instance_id,
-  n.name as node_name, run.template_name as node_template, run.runner_type, n.configuration,
+  n.name as node_name, run.template_name as node_template, run.runner_type, ${runConfiguration('run')} as configuration,
   coalesce((select json_agg(json_build_object('nodeInstanceId', p.id, 'name', p.name) order by p.ordinal)
               from node_instance p where p.id = any (n.parent_ids)), '[]') as parents,
   claim.claimed_at, claim.lease_until as lease_expires_at, claim.lease_seconds,
   run.traceparent, attempt.waited_seconds,
   t.incremental, t.timeout_seconds, claim.watermark_output_id,
-  claim.watermark_position, run.upper_position,
+  claim.watermark_position, run.upper_position, claim.redelivered,
   (select count(*) from output_version v
     where v.node_instance_id = any (n.parent_ids) and v.position > claim.watermark_position
       and v.position <= run.upper_position
-      and (v.superseded_at_position is null or v.superseded_at_position > run.upper_position)) as pending_inputs`;
+      and (v.superseded_at_position is null or v.superseded_at_position > run.upper_position)
+      and (run.input_ids is null or v.output_id = any (run.input_ids))) as pending_inputs`;
 
 /** A token that ended after its caller was identified gets no task. */
 const mayHold = `
@@ -110,7 +114,7 @@ const mayHold = `
  *    finds none, and gets nothing.
  * 3. `replay`: where the run's own watermark begins, at the first claim of a reprocess run.
  * 4. `run`: held from now on, unless the instance is drained or its token has ended. The first claim fixes the run's
- *    upper bound. When this step is empty, all later ones are.
+ *    upper bound and configuration. When this step is empty, all later ones are.
  * 5. `attempt`: begins with its first claim, which says how long it waited.
  * 6. `claim`: the lease, and the present watermark.
  *
@@ -127,11 +131,14 @@ function claimSteps(pick: string, instance: string): string {
     update node_run r
        set state = 'held', due_at = null,
            upper_position = coalesce(r.upper_position, (
-             select coalesce(max(p.newest_position), 0) from node_instance n
-               join node_instance p on p.id = any (n.parent_ids) where n.id = r.node_instance_id)),
+             select coalesce(max(p.newest_position), 0) from node_instance p where p.id = any (n.parent_ids))),
+           configuration_revision = coalesce(r.configuration_revision, n.configuration_revision),
            reprocess_position = coalesce(r.reprocess_position, (select position from replay)),
            reprocess_output_id = coalesce(r.reprocess_output_id, (select output_id from replay))
-      from pick, instance where r.id = pick.id and not instance.drained and ${mayHold}
+      from pick, instance, node_instance n
+     where r.id = pick.id and n.id = r.node_instance_id and not instance.drained and ${mayHold}
+       -- Else the statement's snapshot is older than the run's configuration, and a later claim gets the run.
+       and coalesce(r.configuration_revision, 1) <= n.configuration_revision
     returning r.*
   ), attempt as (
     update node_attempt a set started_at = coalesce(a.started_at, clock_timestamp())
@@ -243,6 +250,31 @@ async function byOldestTask(database: Queryable, templates: readonly string[]): 
     [templates],
   );
   return rows.map((row) => row.name);
+}
+
+const redeliverStatement = `
+  with claim as (
+    update node_claim c set redelivered = true, ${prolonged}
+     where c.holder = $1 and c.instance_id = $2 and ${isAlive} returning c.*
+  ), run as (
+    select r.* from node_run r join claim on r.id = claim.run_id
+  ), attempt as (
+    select null::float8 as waited_seconds
+  )
+  select ${claimColumns} ${claimed}`;
+
+/**
+ * The task that the instance holds, with a whole lease, for a reply to a repeated call; undefined when it holds none.
+ */
+export async function redeliverHeld(
+  database: Queryable,
+  identity: RunnerIdentity,
+): Promise<ClaimedTask | undefined> {
+  const [task] = await database.query<ClaimedTask>(redeliverStatement, [
+    identity.holder,
+    identity.instanceId,
+  ]);
+  return task;
 }
 
 /** Claims one attempt of one run for a built-in node's activity; undefined when it is held or ended. */

@@ -15,11 +15,14 @@ import type { EndedAttempt } from '../../domain/sessions/session-change.ts';
 import type { Database, Tx } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
 import { publishStaged } from '../outputs/publish.ts';
+import { writeLogTail } from '../run-logs/log-tail.ts';
 import type { RunnerIdentity } from '../runners/holder.ts';
 import { changed, changeSession, type LockedSession, unchanged } from './change-session.ts';
 import { endClaim, isHeld } from './lease.ts';
 import { planSession } from './plan-session.ts';
+import { concernsRejections, settleRejections } from './rejections.ts';
 import { requeueRun } from './requeue-run.ts';
+import { saveStateBefore } from './state-history.ts';
 import { writeDone, writeRetry } from './write-run-outcome.ts';
 
 export type TaskEnd =
@@ -30,8 +33,17 @@ export type TaskEnd =
       readonly statusDetails?: string | undefined;
       readonly state?: Record<string, unknown> | undefined;
     }
-  | { readonly kind: 'fail'; readonly category: FailureCategory; readonly reason: string }
-  | { readonly kind: 'release'; readonly reason?: string | undefined };
+  | {
+      readonly kind: 'fail';
+      readonly category: FailureCategory;
+      readonly reason: string;
+      readonly logTail?: string | undefined;
+    }
+  | {
+      readonly kind: 'release';
+      readonly reason?: string | undefined;
+      readonly logTail?: string | undefined;
+    };
 
 export type EndRefusal = 'task-not-found' | 'task-finished' | 'output-missing' | 'not-incremental';
 
@@ -68,6 +80,8 @@ interface HeldRun {
   readonly wroteOutput: boolean;
   readonly incremental: boolean;
   readonly watermarkMoved: boolean;
+  /** The task, or an earlier one of the node, rejected inputs; false for an incremental node. */
+  readonly concernsRejections: boolean;
 }
 
 /**
@@ -87,6 +101,7 @@ export async function endTask(
     const result = await changeSession<EndResult>(database, { taskId }, async (tx, session) => {
       const run = await endHeldClaim(tx, identity, taskId, end.kind, digest);
       if (!run) return unchanged(await repeatedEnd(tx, identity, taskId, digest));
+      if ('logTail' in end && end.logTail) await writeLogTail(tx, run, end.logTail);
       const { reply, ended } = await applyEnd(tx, session, run, end, jitter);
       const { runId, nodeInstanceId } = run;
       const { sessionId } = session;
@@ -113,7 +128,8 @@ async function endHeldClaim(
      select ended.task_id, run.id as run_id, run.node_instance_id, run.attempt,
             run.max_attempts, run.first_attempt, run.lost_count,
             run.cancel_requested, run.wrote_output, t.incremental,
-            coalesce(run.reprocess_position, n.watermark_position) > ended.watermark_position as watermark_moved
+            coalesce(run.reprocess_position, n.watermark_position) > ended.watermark_position as watermark_moved,
+            not t.incremental and ${concernsRejections('ended.task_id', 'run.node_instance_id')} as concerns_rejections
        from ended, run, node_instance n, node_template t
       where n.id = run.node_instance_id and t.id = n.node_template_id`,
     [taskId, identity.holder, identity.instanceId, ending, digest],
@@ -180,12 +196,16 @@ async function applyComplete(
       ? { followUp: false }
       : followUpDecision({ ...report, watermarkMoved: run.watermarkMoved });
   const details = 'why' in next && next.why ? `${end.statusDetails} ${next.why}`.trim() : end.statusDetails;
+  const isSuccess = end.nodeState === 'Succeeded';
+  if (run.concernsRejections && end.outcome !== 'cancelled')
+    await settleRejections(tx, run.taskId, isSuccess);
   const effects = {
     newest: published?.newest,
     state: end.outcome === 'cancelled' ? undefined : report.state,
     followUpWanted: next.followUp,
-    watermarkToUpper: !run.incremental && end.nodeState === 'Succeeded',
+    watermarkToUpper: !run.incremental && isSuccess,
   };
+  if (effects.state !== undefined) await saveStateBefore(tx, run.taskId);
   const [endedAttempt, queued] = await Promise.all([
     writeDone(tx, run, { ...end, statusDetails: details }, effects),
     planSession(tx, session, run.nodeInstanceId),

@@ -151,7 +151,7 @@ async function endTimedOut(
   const report = {
     kind: 'fail',
     category: 'timeout',
-    reason: 'The attempt took longer than the node template allows.',
+    reason: 'The attempt exceeded the time limit of its node template.',
   } as const;
   const end = endAttempt(run, report, jitter);
   if (end.kind === 'retry') return [await writeRetry(tx, run, end, 'failed')];

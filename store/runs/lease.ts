@@ -14,7 +14,7 @@ import type { InputBounds } from './task-inputs.ts';
 export const isOpen = 'c.ended_at is null';
 
 /** The claim's holder may write. */
-const isAlive = `${isOpen} and c.lease_until > clock_timestamp()`;
+export const isAlive = `${isOpen} and c.lease_until > clock_timestamp()`;
 
 /** The lease is over, or the time of the attempt. */
 export const isOverdue = `${isOpen} and (c.lease_until < clock_timestamp() or c.timeout_at < clock_timestamp())`;
@@ -62,18 +62,17 @@ export interface HeldTask extends InputBounds {
   readonly watermarkOutputId: number | null;
   readonly leaseExpiresAt: Date;
   readonly cancelRequested: boolean;
-  readonly configuration: string;
 }
 
 const renewStatement = `
   with claim as (${renewHeld} returning c.*)
   select claim.task_id, claim.run_id, claim.attempt, r.session_id,
          n.id as node_instance_id, n.parent_ids, t.incremental, r.reason,
-         t.reprocess, r.upper_position, claim.watermark_position as claim_watermark_position,
+         t.reprocess, r.upper_position, r.input_ids, claim.watermark_position as claim_watermark_position,
          coalesce(r.reprocess_position, n.watermark_position) as watermark_position,
          case when r.reprocess_position is null then n.watermark_output_id else r.reprocess_output_id end
            as watermark_output_id, claim.lease_until as lease_expires_at,
-         r.cancel_requested, n.configuration
+         r.cancel_requested
     from claim join node_run r on r.id = claim.run_id join node_instance n on n.id = r.node_instance_id
     join node_template t on t.id = n.node_template_id`;
 

@@ -8,10 +8,10 @@
 import { nodeStateCodes } from '../../domain/runs/node-state.ts';
 import { cancelled, cancelVerdict, type RetryVerdict, retryVerdict } from '../../domain/runs/run-plan.ts';
 import type { Database, Tx } from '../connection/database.ts';
+import { findNodeRun, isNewestOfNode, lockOperatedRun, type NodeRunRow } from '../run-views/node-runs.ts';
 import { type Change, changed, changeSession, type LockedSession, unchanged } from './change-session.ts';
 import { checkConfigurations } from './configuration-check.ts';
 import { boundCancelledLease } from './lease.ts';
-import { findNodeRun, isNewestOfNode, lockOperatedRun, type NodeRunRow } from './node-runs.ts';
 import { nextQueueTime, planSession } from './plan-session.ts';
 import { notifyReady, queued, queuedColumns } from './queue.ts';
 import { fixUpperBound, writeDone } from './write-run-outcome.ts';
@@ -27,7 +27,7 @@ export type RetryResult =
   | { readonly outcome: 'invalid-configuration'; readonly fault: string };
 
 /** Retries one run that failed for good. */
-export async function retryRun(database: Database, runId: string): Promise<RetryResult> {
+export async function retryRun(database: Database, runId: string, userId: string): Promise<RetryResult> {
   const result = await changeSession<RetryResult>(database, { runId }, async (tx, session) => {
     const run = await lockOperatedRun(tx, runId);
     if (!run) return unchanged({ outcome: 'missing' });
@@ -36,9 +36,9 @@ export async function retryRun(database: Database, runId: string): Promise<Retry
     if (verdict === 'retried-already')
       return unchanged({ outcome: 'unchanged', run: await shown(tx, runId) });
     if (verdict !== 'retry') return unchanged({ outcome: verdict });
-    const fault = (await checkConfigurations(tx, [run.nodeInstanceId])).get(run.nodeInstanceId);
+    const fault = (await checkConfigurations(tx, [runId])).get(run.nodeInstanceId);
     if (fault !== undefined) return unchanged({ outcome: 'invalid-configuration', fault });
-    await queueAgain(tx, session, [runId]);
+    await queueAgain(tx, session, [runId], userId);
     return changed({ outcome: 'queued', run: await shown(tx, runId) });
   });
   return result ?? { outcome: 'missing' };
@@ -52,7 +52,11 @@ export type RetryFailedResult =
  * Retries the newest run of every failed node of a session, cancelled ones too. Nodes whose configuration does not
  * match their template's schema are left unchanged.
  */
-export async function retryFailedRuns(database: Database, sessionId: string): Promise<RetryFailedResult> {
+export async function retryFailedRuns(
+  database: Database,
+  sessionId: string,
+  userId: string,
+): Promise<RetryFailedResult> {
   const result = await changeSession<RetryFailedResult>(database, { sessionId }, async (tx, session) => {
     if (session.frozen) return unchanged({ outcome: 'frozen' });
     const failed = await tx.query<{ runId: string; nodeInstanceId: number }>(
@@ -65,10 +69,10 @@ export async function retryFailedRuns(database: Database, sessionId: string): Pr
     );
     const faults = await checkConfigurations(
       tx,
-      failed.map(({ nodeInstanceId }) => nodeInstanceId),
+      failed.map(({ runId }) => runId),
     );
     const runIds = failed.filter((run) => !faults.has(run.nodeInstanceId)).map(({ runId }) => runId);
-    await queueAgain(tx, session, runIds);
+    await queueAgain(tx, session, runIds, userId);
     return changed({ outcome: 'done', retried: runIds.length });
   });
   return result ?? { outcome: 'missing' };
@@ -90,17 +94,25 @@ const queueAgainStatement = `
     returning r.id, r.session_id, r.node_instance_id, r.attempt, ${queuedColumns}
   ), attempts as (
     insert into node_attempt (run_id, number, session_id) select id, attempt, session_id from run
+  ), actions as (
+    insert into node_run_action (run_id, attempt, action, user_id) select id, attempt, 'retry', $3 from run
   ), nodes as (
     update node_instance n set state = ${nodeStateCodes.Pending}, status_details = ''
       from run where n.id = run.node_instance_id
   )
   select runner_type, ${notifyReady('run')} from run`;
 
-async function queueAgain(tx: Tx, session: LockedSession, runIds: readonly string[]): Promise<void> {
+async function queueAgain(
+  tx: Tx,
+  session: LockedSession,
+  runIds: readonly string[],
+  userId: string,
+): Promise<void> {
   if (runIds.length === 0) return;
   const runs = await tx.query<{ runnerType: string }>(queueAgainStatement, [
     runIds,
     runIds.map(() => nextQueueTime(session)),
+    userId,
   ]);
   session.builtinQueued ||= runs.some(({ runnerType }) => runnerType === 'system');
 }
@@ -117,19 +129,30 @@ export type CancelResult =
   | { readonly outcome: 'missing' | 'ended-otherwise' };
 
 /** Cancels an open run. Its inputs count as consumed, as those of any run that ended. */
-export async function cancelRun(database: Database, runId: string): Promise<CancelResult> {
-  const result = await changeSession(database, { runId }, (tx, session) => cancelWithin(tx, session, runId));
+export async function cancelRun(database: Database, runId: string, userId: string): Promise<CancelResult> {
+  const result = await changeSession(database, { runId }, (tx, session) =>
+    cancelWithin(tx, session, runId, userId),
+  );
   return result ?? { outcome: 'missing' };
 }
 
-async function cancelWithin(tx: Tx, session: LockedSession, runId: string): Promise<Change<CancelResult>> {
+async function cancelWithin(
+  tx: Tx,
+  session: LockedSession,
+  runId: string,
+  userId: string,
+): Promise<Change<CancelResult>> {
   const run = await lockOperatedRun(tx, runId);
   if (!run) return unchanged({ outcome: 'missing' });
   const verdict = cancelVerdict(run);
   if (verdict === 'ended') return unchanged({ outcome: 'ended-otherwise' });
   if (verdict === 'cancelled-already')
     return unchanged({ outcome: 'unchanged', run: await shown(tx, runId) });
-  await tx.query('update node_run set cancel_requested = true where id = $1', [runId]);
+  await tx.query(
+    `with run as (update node_run set cancel_requested = true where id = $1 returning attempt)
+     insert into node_run_action (run_id, attempt, action, user_id) select $1, attempt, 'cancel', $2 from run`,
+    [runId, userId],
+  );
   if (verdict === 'tell-holder') {
     await boundCancelledLease(tx, runId);
     // The holder is notified; the graph changes when it ends the task.

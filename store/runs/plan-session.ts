@@ -28,7 +28,7 @@ interface NodeRow extends NodeFacts {
 /** The select of what planning needs to know of nodes `n` with their templates `t`. */
 export const nodeFacts = `
   select n.id, t.type = 'Input' as "isInput", t.trigger, n.consumed_position as "consumedPosition",
-         n.follow_up_wanted as "followUpWanted", n.reprocess_wanted as "reprocessWanted",
+         n.follow_up_wanted as "followUpWanted", (n.reprocess_wanted or n.reprocess_input_ids is not null) as "reprocessWanted",
          t.name as "templateName", t.runner_type as "runnerType", t.max_attempts as "maxAttempts",
          ${isConfigurationChecked} as "isChecked",
          coalesce((select array_agg(p.newest_position) from node_instance p where p.id = any (n.parent_ids)), '{}')
@@ -46,10 +46,11 @@ const queueRuns = `
       as w (run_id, node_id, template_name, runner_type, reason, max_attempts, queue_time_ms)
   ), run as (
     insert into node_run as r (id, session_id, node_instance_id, template_name, runner_type, reason, state, max_attempts,
-                          queue_time, reprocess_position, reprocess_output_id, traceparent)
+                          queue_time, reprocess_position, reprocess_output_id, input_ids, traceparent)
     select w.run_id, $1, w.node_id, w.template_name, w.runner_type, w.reason, 'queued', w.max_attempts,
            to_timestamp(w.queue_time_ms / 1000), n.follow_up_reprocess_position, n.follow_up_reprocess_output_id,
-           $9
+           case when w.reason = 'follow-up' then n.follow_up_input_ids
+                when w.reason = 'reprocess' and not n.reprocess_wanted then n.reprocess_input_ids end, $9
       from wanted w join node_instance n on n.id = w.node_id
     returning ${queuedColumns}
   ), attempts as (
@@ -57,7 +58,8 @@ const queueRuns = `
   ), nodes as (
     update node_instance n
        set state = ${nodeStateCodes.Pending}, status_details = '', follow_up_wanted = false,
-           follow_up_reprocess_position = null, follow_up_reprocess_output_id = null,
+           follow_up_reprocess_position = null, follow_up_reprocess_output_id = null, follow_up_input_ids = null,
+           reprocess_input_ids = case when n.reprocess_wanted or w.reason <> 'reprocess' then n.reprocess_input_ids end,
            reprocess_wanted = n.reprocess_wanted and w.reason <> 'reprocess'
       from wanted w where n.id = w.node_id
   )
@@ -118,7 +120,7 @@ async function failMisconfigured(tx: Tx, wanted: readonly WantedRun[]): Promise<
   const unchecked = wanted.filter(({ node }) => !node.isChecked);
   const faults = await checkConfigurations(
     tx,
-    unchecked.map(({ node }) => node.id),
+    unchecked.map(({ runId }) => runId),
   );
   for (const { runId, node } of unchecked) {
     const reason = faults.get(node.id);

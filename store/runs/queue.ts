@@ -14,6 +14,22 @@ const taskReadyChannel = 'task_ready';
 /** Of a run `r`: it may be claimed. */
 export const isClaimable = `r.state = 'queued' and not r.frozen`;
 
+/**
+ * For `with`: `queue`, the tasks that wait by node template, and how long the next of each has been claimable. By the
+ * index of queued runs. @param limit of templates, those with the most tasks first; null: all
+ */
+export const queueByTemplate = (limit: number | null = null) => `
+  counted as materialized (
+    select r.template_name as template, count(*) as tasks from node_run r where ${isClaimable} group by 1
+     ${limit === null ? '' : `order by 2 desc limit ${limit}`}
+  ), queue as (
+    select w.template, w.tasks,
+           greatest(0, extract(epoch from clock_timestamp() - head.available_at))::float8 as oldest_seconds
+      from counted w cross join lateral (
+        select a.available_at from node_run r join node_attempt a on a.run_id = r.id and a.number = r.attempt
+         where ${isClaimable} and r.template_name = w.template order by r.queue_time limit 1) head
+  )`;
+
 /** For `update node_run set`: into the queue at once. */
 export const queued = `state = 'queued', due_at = null`;
 

@@ -110,7 +110,7 @@ const sessionStateStatement = `
            select json_agg(c) from (
              ${nodeFacts}
               where n.session_id = s.id and t.type <> 'Input' and (
-                n.follow_up_wanted or n.reprocess_wanted or exists (
+                n.follow_up_wanted or n.reprocess_wanted or n.reprocess_input_ids is not null or exists (
                   select 1 from node_instance p
                    where p.id = any (n.parent_ids) and p.newest_position > n.consumed_position))) c), '[]') as candidates,
          coalesce((

@@ -18,9 +18,12 @@ export async function releaseHeldTask(database: Database, identity: RunnerIdenti
   return held !== undefined && (await endClaimAndRequeue(database, held.taskId, 'given-up'));
 }
 
-/** Undoes a claim whose reply could not be written, as if it had never been made. */
+/**
+ * Undoes a claim whose reply could not be written, as if it had never been made. One that a second reply has delivered
+ * stays.
+ */
 export async function undoClaim(database: Database, taskId: string): Promise<boolean> {
-  return endClaimAndRequeue(database, taskId, 'undone');
+  return endClaimAndRequeue(database, taskId, 'undone', `${isOpen} and not c.redelivered`);
 }
 
 /** Releases what a token held and may no longer hold. Does not count as a lost lease. */
@@ -33,10 +36,11 @@ async function endClaimAndRequeue(
   database: Database,
   taskId: string,
   ending: 'given-up' | 'undone' | 'token-ended',
+  condition = isOpen,
 ): Promise<boolean> {
   const hasEnded = await changeSession(database, { taskId }, async (tx, session) => {
     const [claim] = await tx.query<{ runId: string; used: boolean }>(
-      `${endClaim('ending = $2', isOpen)} select run_id, used from ended`,
+      `${endClaim('ending = $2', condition)} select run_id, used from ended`,
       [taskId, ending],
     );
     if (!claim) return unchanged(false);

@@ -1,6 +1,8 @@
 /**
  * Reprocess: a node with parents runs again, an Input node's newest output is appended once more (decisions, section 7).
  *
+ * A reprocess of chosen inputs hands out these alone. It neither consumes the others nor moves the node's watermark.
+ *
  * A reprocess run, its retries and its follow-ups use a watermark of the run's own (`node_run.reprocess_position`,
  * `reprocess_output_id`). It begins just below the first input of the run; for an incremental node at the node's
  * watermark when that is lower, so that no unconsumed input is skipped.
@@ -28,9 +30,9 @@ import { planSession } from './plan-session.ts';
  * none otherwise. Needs a step `pick` with the run's id.
  */
 export const reprocessStart = `
-  select case when t.incremental and n.watermark_position < before.position
+  select case when t.incremental and r.input_ids is null and n.watermark_position < before.position
               then n.watermark_position else coalesce(before.position, 0) end as position,
-         case when t.incremental and n.watermark_position < before.position
+         case when t.incremental and r.input_ids is null and n.watermark_position < before.position
               then n.watermark_output_id else before.output_id end as output_id
     from pick join node_run r on r.id = pick.id
     join node_instance n on n.id = r.node_instance_id
@@ -48,8 +50,9 @@ export const reprocessStart = `
            order by x.position desc limit 1) newest on true
        where v.node_instance_id = any (n.parent_ids) and v.position <= bound.upper
          and (v.superseded_at_position is null or v.superseded_at_position > bound.upper)
-         and (t.reprocess = 'all' or v.position = newest.position
-              or (newest.run_id is not null and v.run_id = newest.run_id))) first
+         and case when r.input_ids is not null then v.output_id = any (r.input_ids)
+                  else t.reprocess = 'all' or v.position = newest.position
+                       or (newest.run_id is not null and v.run_id = newest.run_id) end) first
     left join lateral (
       select v.position, v.output_id from output_version v
        where v.node_instance_id = any (n.parent_ids) and v.position < first.position
@@ -59,18 +62,24 @@ export const reprocessStart = `
 
 export type ReprocessResult =
   | { readonly outcome: 'queued' }
-  | { readonly outcome: 'node-missing' | 'frozen' | 'no-inputs' };
+  | { readonly outcome: 'node-missing' | 'frozen' | 'no-inputs' }
+  | { readonly outcome: 'unknown-input'; readonly outputId: number };
 
 /**
  * Reprocesses a node, in one transaction. While the node is in flight, requests wait behind its run and become one run
- * together.
+ * together; those for chosen inputs make another one, of all that they chose.
+ * @param inputs the output ids of the inputs to hand out; null: what the node template says
  */
-export async function requestReprocess(database: Database, nodeInstanceId: number): Promise<ReprocessResult> {
+export async function requestReprocess(
+  database: Database,
+  nodeInstanceId: number,
+  inputs: readonly number[] | null = null,
+): Promise<ReprocessResult> {
   const requested = await database.transaction(
     once(
       async (tx): Promise<ReprocessResult> =>
         (await changeSessionWithin(tx, { nodeInstanceId }, (session) =>
-          reprocessWithin(tx, session, nodeInstanceId),
+          reprocessWithin(tx, session, nodeInstanceId, inputs),
         )) ?? { outcome: 'node-missing' },
       ({ outcome }) => outcome === 'queued',
     ),
@@ -79,52 +88,73 @@ export async function requestReprocess(database: Database, nodeInstanceId: numbe
   return requested;
 }
 
-async function reprocessWithin(
+/** As {@link requestReprocess}, in the transaction that holds the session. */
+export async function reprocessWithin(
   tx: Tx,
   session: LockedSession,
   nodeInstanceId: number,
+  inputs: readonly number[] | null,
 ): Promise<Change<ReprocessResult>> {
   if (session.frozen) return unchanged({ outcome: 'frozen' });
   const [node] = await tx.query<ReprocessFacts>(
     `select t.type = 'Input' as is_input, t.trigger, n.newest_output_id,
             coalesce((select array_agg(p.newest_position) from node_instance p where p.id = any (n.parent_ids)), '{}')
-              as parent_positions
+              as parent_positions,
+            (select min(c.id) from unnest($2::bigint[]) as c (id)
+              where not exists (select from node_output o where o.id = c.id and o.position is not null
+                                                            and o.node_instance_id = any (n.parent_ids))) as unknown_input
        from node_instance n join node_template t on t.id = n.node_template_id where n.id = $1`,
-    [nodeInstanceId],
+    [nodeInstanceId, inputs],
   );
   if (!node) return unchanged({ outcome: 'node-missing' });
+  if (node.unknownInput !== null) return unchanged({ outcome: 'unknown-input', outputId: node.unknownInput });
   if (node.isInput) {
     if (node.newestOutputId === null) return unchanged({ outcome: 'no-inputs' });
     await appendCopy(tx, session, node.newestOutputId);
   } else {
     if (!hasInputs(node)) return unchanged({ outcome: 'no-inputs' });
-    await tx.query('update node_instance set reprocess_wanted = true where id = $1', [nodeInstanceId]);
+    await tx.query(wantReprocess, [nodeInstanceId, inputs]);
   }
   await planSession(tx, session, nodeInstanceId);
   return changed({ outcome: 'queued' });
 }
+
+const wantReprocess = `
+  update node_instance
+     set reprocess_wanted = reprocess_wanted or $2::bigint[] is null,
+         reprocess_input_ids = case when $2 is null then reprocess_input_ids
+                                    else array(select unnest(reprocess_input_ids) union select unnest($2)) end
+   where id = $1`;
 
 interface ReprocessFacts {
   readonly isInput: boolean;
   readonly trigger: 'all' | 'any';
   readonly newestOutputId: number | null;
   readonly parentPositions: readonly number[];
+  /** One of the chosen inputs that is no output of a parent. */
+  readonly unknownInput: number | null;
 }
 
 /** Publishes an output once more: a new id and position over the same object, which both rows refer to from now on. */
 async function appendCopy(tx: Tx, session: LockedSession, outputId: number): Promise<void> {
-  const [copy] = await tx.query<{ id: number; nodeInstanceId: number; position: number }>(
+  const [copy] = await tx.query<{
+    id: number;
+    nodeInstanceId: number;
+    position: number;
+    sizeBytes: number;
+  }>(
     `insert into node_output
-            (session_id, node_instance_id, configuration, position, object_offset, output_identifier, metadata,
-             created_at, ${objectColumns})
-     select o.session_id, o.node_instance_id, n.configuration, $2, o.object_offset, $3,
+            (session_id, node_instance_id, configuration, configuration_revision, position, object_offset,
+             output_identifier, metadata, created_at, ${objectColumns})
+     select o.session_id, o.node_instance_id, n.configuration, n.configuration_revision, $2, o.object_offset, $3,
             coalesce(o.metadata, '{}') || jsonb_build_object('${copyOfKey}', coalesce(
               o.metadata -> '${copyOfKey}',
               jsonb_build_object('outputId', o.id, 'outputIdentifier', o.output_identifier))),
             $4, ${objectColumns}
        from node_output o join node_instance n on n.id = o.node_instance_id where o.id = $1
-     returning id, node_instance_id, position`,
+     returning id, node_instance_id, position, size_bytes`,
     [outputId, nextPosition(session), newId(), session.publishedAt],
   );
+  session.publishedBytes += copy!.sizeBytes;
   await markPublished(tx, copy!);
 }

@@ -50,7 +50,7 @@ export async function requeueRun(
   if (how.kind === 'lost' || run.cancelRequested) return [await endLost(tx, session, run)];
   const releases = run.releaseCount + (how.kind === 'released' ? 1 : 0);
   const delayMs = how.kind === 'released' ? releaseDelayMs(releases) : 0;
-  const details = how.kind === 'released' && how.reason ? `Given back: ${how.reason}` : null;
+  const details = how.kind === 'released' && how.reason ? `Released: ${how.reason}` : null;
   await tx.query(
     `with run as (
        update node_run r

@@ -1,21 +1,14 @@
 /** Removes uploads of tasks that are over: their parts from the store, then their rows (decisions, section 9). */
 
 import type { Queryable } from '../connection/database.ts';
-import { findDataSource } from '../objects/data-sources.ts';
-import { abortMultipart } from '../objects/multipart.ts';
 import type { ObjectStores } from '../objects/object-stores.ts';
+import { type OverUpload, removeUploads, sweepBatch } from '../objects/remove-uploads.ts';
 import { isOpen } from './lease.ts';
 import type { TaskUploadState } from './task-uploads.ts';
 
-const sweepBatch = 100;
-const retrySeconds = 300;
-
-interface OverUpload {
+interface OverTaskUpload extends OverUpload {
   readonly handle: string;
   readonly state: TaskUploadState;
-  readonly dataSourceId: number;
-  readonly objectKey: string;
-  readonly storeUploadId: string | null;
   /** Its task continues, so that its completion may be repeated. */
   readonly isHeld: boolean;
 }
@@ -32,7 +25,7 @@ const isHeld = `exists (select 1 from node_claim c where c.task_id = u.task_id a
  * @returns the number of uploads removed
  */
 export async function sweepTaskUploads(database: Queryable, stores: ObjectStores): Promise<number> {
-  const uploads = await database.query<OverUpload>(
+  const uploads = await database.query<OverTaskUpload>(
     `select u.handle, u.state, u.data_source_id, u.object_key,
             u.store_upload_id, ${isHeld} as is_held
        from task_upload u
@@ -40,31 +33,20 @@ export async function sweepTaskUploads(database: Queryable, stores: ObjectStores
         and (u.state = 'over' or (u.state = 'open' and u.expires_at <= clock_timestamp()) or not ${isHeld})
       order by u.sweep_at, u.handle limit ${sweepBatch}`,
   );
-  let removed = 0;
-  for (const upload of uploads) {
-    try {
-      if (upload.state !== 'done') await removeFromStore(database, stores, upload);
-      removed += await removeRow(database, upload);
-    } catch {
-      // Later, so that one store that is down does not hold up the others.
-      await database.query(
+  return removeUploads(
+    database,
+    stores,
+    uploads,
+    (upload) => removeRow(database, upload),
+    ({ handle }, seconds) =>
+      database.query(
         `update task_upload set sweep_at = clock_timestamp() + make_interval(secs => $2) where handle = $1`,
-        [upload.handle, retrySeconds],
-      );
-    }
-  }
-  return removed;
+        [handle, seconds],
+      ),
+  );
 }
 
-async function removeFromStore(database: Queryable, stores: ObjectStores, upload: OverUpload): Promise<void> {
-  const dataSource = await findDataSource(database, upload.dataSourceId);
-  if (dataSource === undefined) return;
-  const store = stores.of(dataSource);
-  if (upload.storeUploadId === null) await store.abortUploads(upload.objectKey);
-  else await abortMultipart(store.multipart(upload.objectKey), upload.storeUploadId);
-}
-
-async function removeRow(database: Queryable, { handle, state, isHeld }: OverUpload): Promise<number> {
+async function removeRow(database: Queryable, { handle, state, isHeld }: OverTaskUpload): Promise<number> {
   const rows = await database.query(
     `with gone as (
        delete from task_upload where handle = $1 and state = $2 and (output_id is null or not $3) returning object_key

@@ -11,6 +11,8 @@ export interface InputBounds {
   /** What a reprocess of the node goes over. */
   readonly reprocess: 'latest' | 'all';
   readonly upperPosition: number;
+  /** The chosen inputs of a reprocess; null: all within the bound. */
+  readonly inputIds: readonly number[] | null;
   /** As of the claim. */
   readonly claimWatermarkPosition: number;
 }
@@ -30,9 +32,12 @@ const inputColumns = `
   v.data_source_id, v.object_key, v.object_offset,
   v.output_identifier, v.content_type, v.content_encoding,
   v.size_bytes, v.sha256, v.etag, v.metadata, v.created_at`;
-const withinBound = `
+
+/** `$1` parents, `$2` upper bound, `$3` the chosen inputs. */
+const withinBound = ({ inputIds }: Pick<InputBounds, 'inputIds'>) => `
   v.node_instance_id = any ($1::bigint[]) and v.position <= $2
-  and (v.superseded_at_position is null or v.superseded_at_position > $2)`;
+  and (v.superseded_at_position is null or v.superseded_at_position > $2)
+  and ${inputIds === null ? '$3::bigint[] is null' : 'v.output_id = any ($3::bigint[])'}`;
 
 export type InputMode = 'since-watermark' | 'latest' | 'all';
 
@@ -46,22 +51,20 @@ export async function listInputs(
   task: InputBounds,
   page: { mode: InputMode; afterPosition: number; limit: number; cap: number },
 ): Promise<TaskInput[]> {
-  const bounds = [task.parentIds, task.upperPosition];
-  // A reprocess covers inputs that such a node's watermark has already passed.
-  const isReplay = page.mode === 'since-watermark' && task.reason === 'reprocess' && !task.incremental;
-  switch (isReplay ? task.reprocess : page.mode) {
+  const bounds = [task.parentIds, task.upperPosition, task.inputIds];
+  switch (effectiveMode(task, page.mode)) {
     case 'all':
       return database.query<TaskInput>(
         `select ${inputColumns} from output_version v join node_instance n on n.id = v.node_instance_id
-          where ${withinBound} and v.position > $3 order by v.position limit $4`,
+          where ${withinBound(task)} and v.position > $4 order by v.position limit $5`,
         [...bounds, page.afterPosition, page.limit],
       );
     case 'since-watermark':
       return database.query<TaskInput>(
         `select * from (
            select ${inputColumns} from output_version v join node_instance n on n.id = v.node_instance_id
-            where ${withinBound} and v.position > $3 order by v.position limit $4) capped
-          where capped.position > $5 order by capped.position limit $6`,
+            where ${withinBound(task)} and v.position > $4 order by v.position limit $5) capped
+          where capped.position > $6 order by capped.position limit $7`,
         [...bounds, task.claimWatermarkPosition, page.cap, page.afterPosition, page.limit],
       );
     case 'latest':
@@ -72,12 +75,19 @@ export async function listInputs(
               where x.node_instance_id = v.node_instance_id and x.position <= $2
                 and (x.superseded_at_position is null or x.superseded_at_position > $2)
               order by x.position desc limit 1) newest on true
-          where ${withinBound} and v.position > $3
+          where ${withinBound(task)} and v.position > $4
             and (v.position = newest.position or (newest.run_id is not null and v.run_id = newest.run_id))
-          order by v.position limit $4`,
+          order by v.position limit $5`,
         [...bounds, page.afterPosition, page.limit],
       );
   }
+}
+
+/** A reprocess covers inputs that the watermark of a node that is not incremental has already passed. */
+function effectiveMode(task: InputBounds, mode: InputMode): InputMode {
+  if (mode === 'since-watermark' && (task.incremental || task.reason !== 'reprocess')) return mode;
+  if (task.inputIds !== null) return 'all';
+  return mode === 'since-watermark' ? task.reprocess : mode;
 }
 
 /** One input of the task by its output id; undefined when it is none of them. */
@@ -88,8 +98,8 @@ export async function findInput(
 ): Promise<TaskInput | undefined> {
   const [input] = await database.query<TaskInput>(
     `select ${inputColumns} from output_version v join node_instance n on n.id = v.node_instance_id
-      where ${withinBound} and v.output_id = $3`,
-    [task.parentIds, task.upperPosition, outputId],
+      where ${withinBound(task)} and v.output_id = $4`,
+    [task.parentIds, task.upperPosition, task.inputIds, outputId],
   );
   return input;
 }
@@ -128,14 +138,29 @@ export async function readNodeMemory(
   return { state: node?.state ?? null, newestOutput };
 }
 
+/** The newest output of the run's own node from before the run, as far as its version still is. */
+export async function newestOutputOf(
+  database: Queryable,
+  task: { readonly nodeInstanceId: number; readonly upperPosition: number; readonly runId: string },
+): Promise<TaskInput | undefined> {
+  const [output] = await database.query<TaskInput>(
+    `select ${inputColumns} from output_version v join node_instance n on n.id = v.node_instance_id
+      where v.node_instance_id = $1 and v.position <= $2 and v.run_id is distinct from $3
+        and (v.superseded_at_position is null or v.superseded_at_position > $2)
+      order by v.position desc limit 1`,
+    [task.nodeInstanceId, task.upperPosition, task.runId],
+  );
+  return output;
+}
+
 /** Inputs above the watermark, within the bound. */
 export async function countPendingInputs(
   database: Queryable,
-  bounds: { parentIds: readonly number[]; upperPosition: number; watermarkPosition: number },
+  bounds: Pick<InputBounds, 'parentIds' | 'upperPosition' | 'inputIds'> & { watermarkPosition: number },
 ): Promise<number> {
   const [row] = await database.query<{ count: number }>(
-    `select count(*) as count from output_version v where ${withinBound} and v.position > $3`,
-    [bounds.parentIds, bounds.upperPosition, bounds.watermarkPosition],
+    `select count(*) as count from output_version v where ${withinBound(bounds)} and v.position > $4`,
+    [bounds.parentIds, bounds.upperPosition, bounds.inputIds, bounds.watermarkPosition],
   );
   return row?.count ?? 0;
 }

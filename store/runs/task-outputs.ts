@@ -14,9 +14,10 @@ import {
 } from '../outputs/outputs.ts';
 import type { RunnerIdentity } from '../runners/holder.ts';
 import { type Change, changed, type LockedSession, unchanged } from './change-session.ts';
-import { isHeld, lockRun, renewed } from './lease.ts';
+import { runConfiguration } from './configuration-check.ts';
+import { isHeld, lockRun, renewed, renewLease } from './lease.ts';
 import { moveWatermark } from './watermark.ts';
-import { type TaskWrite, type WriteRefusal, writeTask, writeTaskAndSession } from './write-task.ts';
+import { Refusal, type TaskWrite, type WriteRefusal, writeTask, writeTaskAndSession } from './write-task.ts';
 
 /** `existing`: the node has an output of the identifier, which stays, and the object stays with its pending row. */
 export interface WrittenOutput {
@@ -73,7 +74,11 @@ export async function stageOutput(held: TaskWrite, upload: TaskOutput): Promise<
   if (created !== undefined) return { kind: 'created', output: created };
   const identifier = upload.outputIdentifier ?? (await countUnnamed(held));
   const existing = await findOutputByIdentifier(tx, task.nodeInstanceId, identifier);
-  if (existing === undefined) throw new PendingObjectGone(upload.objectKey);
+  if (existing === undefined) {
+    // The process may have stood still since the fence: then the lease is over.
+    const isStillHeld = (await renewLease(tx, identity, task.taskId)) !== undefined;
+    throw isStillHeld ? new PendingObjectGone(upload.objectKey) : new Refusal('task-not-found');
+  }
   await tx.query('update node_run set wrote_output = true where id = $1 and not wrote_output', [task.runId]);
   return { kind: 'existing', output: existing };
 }
@@ -103,7 +108,7 @@ const madeIdentifier = (count: string) => `c.run_id || '.' || ${count}`;
 /** $4 is the identifier, or null for the next one that the platform makes. */
 const identifierOf = (count: string) => `coalesce($4, ${madeIdentifier(count)})`;
 const stageStatement = `
-  with held as materialized (${lockRun('r.id, r.session_id, r.node_instance_id')}), claim as (
+  with held as materialized (${lockRun('r.id, r.session_id, r.node_instance_id, r.configuration_revision')}), claim as (
     update node_claim c set ${renewed}, generated_name_count = c.generated_name_count + ($4::text is null)::int
       from held
      where ${isHeld} and c.run_id = held.id
@@ -118,8 +123,10 @@ const stageStatement = `
     update node_run r set wrote_output = true from claim, pending where r.id = claim.id
   )
   insert into node_output as o
-         (session_id, node_instance_id, run_id, output_identifier, configuration, metadata, ${objectColumns})
-  select claim.session_id, claim.node_instance_id, claim.id, claim.identifier, n.configuration, $6, ${objectParameters(7)}
+         (session_id, node_instance_id, run_id, output_identifier, configuration, configuration_revision, metadata,
+          ${objectColumns})
+  select claim.session_id, claim.node_instance_id, claim.id, claim.identifier, ${runConfiguration('claim')},
+         coalesce(claim.configuration_revision, n.configuration_revision), $6, ${objectParameters(7)}
     from claim, pending, node_instance n where n.id = claim.node_instance_id
   returning ${outputColumns}`;
 

@@ -7,11 +7,12 @@ import type { RunnerIdentity } from '../runners/holder.ts';
 import { changed, type LockedSession, unchanged } from './change-session.ts';
 import type { HeldTask } from './lease.ts';
 import { planSession } from './plan-session.ts';
+import { saveStateBefore } from './state-history.ts';
 import { countPendingInputs, findInput } from './task-inputs.ts';
 import { Refusal, type TaskWrite, type WriteRefusal, writeTaskAndSession } from './write-task.ts';
 
 export type WatermarkWrite =
-  | { readonly kind: 'moved'; readonly watermark: number; readonly pendingInputs: number }
+  | { readonly kind: 'moved'; readonly watermark: number | null; readonly pendingInputs: number }
   | { readonly kind: 'refused'; readonly why: WriteRefusal };
 
 /** Advances the watermark and publishes what the run has staged. A repeat of the present watermark does the same. */
@@ -37,7 +38,11 @@ export async function writeWatermark(
   return written;
 }
 
-/** The node's own watermark follows that of a reprocess run, which may be behind it for a while, but never falls. */
+/**
+ * The node's own watermark follows that of a reprocess run, which may be behind it for a while, but never falls. A run
+ * over chosen inputs leaves it: there may be others below that no run has consumed. Inputs that an earlier run rejected
+ * are no longer rejected once they are consumed.
+ */
 const moveStatement = `
   with run as (
     update node_run
@@ -45,12 +50,22 @@ const moveStatement = `
            reprocess_output_id = case when reprocess_position is null then null else $3::bigint end,
            generated_name_start = (select c.generated_name_count from node_claim c where c.task_id = $6)
      where id = $5
+    returning node_instance_id, upper_position, input_ids
+  ), accepted as (
+    delete from rejected_input j using run, output_version v
+     where j.node_instance_id = run.node_instance_id and v.output_id = j.output_id
+       and v.position > $9 and v.position <= $2
+       and (v.superseded_at_position is null or v.superseded_at_position > run.upper_position)
+       and (run.input_ids is null or v.output_id = any (run.input_ids))
   )
-  update node_instance
-     set watermark_output_id = case when $2 >= watermark_position then $3 else watermark_output_id end,
-         watermark_position = greatest(watermark_position, $2), runner_state = coalesce($4::jsonb, runner_state),
-         newest_position = coalesce($7, newest_position), newest_output_id = coalesce($8, newest_output_id)
-   where id = $1`;
+  update node_instance n
+     set watermark_output_id = case when run.input_ids is null and $2 >= n.watermark_position
+                                    then $3 else n.watermark_output_id end,
+         watermark_position = case when run.input_ids is null
+                                   then greatest(n.watermark_position, $2) else n.watermark_position end,
+         runner_state = coalesce($4::jsonb, n.runner_state),
+         newest_position = coalesce($7, n.newest_position), newest_output_id = coalesce($8, n.newest_output_id)
+    from run where n.id = $1`;
 
 interface WatermarkMove {
   /** Of the run's watermark, afterwards. */
@@ -73,6 +88,7 @@ export async function moveWatermark(
 ): Promise<WatermarkMove> {
   const position = await checkWatermark(tx, task, inputId);
   const published = await publishStaged(tx, session, task.runId);
+  if (state !== undefined) await saveStateBefore(tx, task.taskId);
   await tx.query(moveStatement, [
     task.nodeInstanceId,
     position,
@@ -82,6 +98,7 @@ export async function moveWatermark(
     task.taskId,
     published?.newest.position ?? null,
     published?.newest.id ?? null,
+    task.watermarkPosition,
   ]);
   if (published) await planSession(tx, session, task.nodeInstanceId);
   return { position, published };

@@ -19,7 +19,10 @@ export interface DoneEffects {
   /** The incremental state to save; undefined leaves what is stored. */
   readonly state?: Record<string, unknown> | undefined;
   readonly followUpWanted?: boolean | undefined;
-  /** Set for a node that is not incremental when its run succeeds: the watermark follows the run's upper bound. */
+  /**
+   * Set for a node that is not incremental when its run succeeds: the watermark follows the run's upper bound. A run
+   * over chosen inputs leaves it, as it leaves what the node has consumed.
+   */
   readonly watermarkToUpper?: boolean | undefined;
 }
 
@@ -37,25 +40,32 @@ const endRun = `
            lineage = case when $4 = 'completed' or exists (
                             select 1 from node_output o where o.run_id = $1 and o.position is not null)
                           then run_lineage($1, $2) end
-     where id = $1 returning upper_position, reprocess_position, reprocess_output_id, template_name
+     where id = $1 returning upper_position, input_ids, reprocess_position, reprocess_output_id, template_name
   ), attempt as (
     update node_attempt set ended_at = clock_timestamp(), outcome = $4, details = $12, category = $13
      where run_id = $1 and number = $2 returning awaited
   ), dropped as (
     delete from node_output where run_id = $1 and position is null returning data_source_id, object_key
+  ), unseen as (
+    delete from annotation where run_id = $1 and staged
   ), unwanted as (
     insert into object_deletion (data_source_id, object_key) select data_source_id, object_key from dropped
   )
   update node_instance n
      set state = $6, status_details = $5, last_processed = clock_timestamp(),
-         consumed_position = greatest(n.consumed_position, coalesce(run.upper_position, 0)),
+         consumed_position = case when run.input_ids is null
+                                  then greatest(n.consumed_position, coalesce(run.upper_position, 0))
+                                  else n.consumed_position end,
          newest_position = coalesce($7, n.newest_position), newest_output_id = coalesce($8, n.newest_output_id),
          runner_state = coalesce($9::jsonb, n.runner_state), follow_up_wanted = $10,
          follow_up_reprocess_position = case when $10 then run.reprocess_position end,
          follow_up_reprocess_output_id = case when $10 then run.reprocess_output_id end,
-         watermark_position = case when $11 then greatest(n.watermark_position, coalesce(run.upper_position, 0))
+         follow_up_input_ids = case when $10 then run.input_ids end,
+         watermark_position = case when $11 and run.input_ids is null
+                                   then greatest(n.watermark_position, coalesce(run.upper_position, 0))
                                    else n.watermark_position end,
-         watermark_output_id = case when $11 and coalesce(run.upper_position, 0) > n.watermark_position then (
+         watermark_output_id = case when $11 and run.input_ids is null
+                                         and coalesce(run.upper_position, 0) > n.watermark_position then (
              select v.output_id from output_version v
               where v.node_instance_id = any (n.parent_ids) and v.position <= run.upper_position
               order by v.position desc limit 1)

@@ -5,6 +5,7 @@
  */
 import { normaliseAddress, type Person } from '../../domain/sessions/participant.ts';
 import {
+  type AnnotationLeaf,
   type FilterLeaf,
   type FilterNode,
   isAddress,
@@ -17,7 +18,9 @@ import {
   type Scalar,
   type SessionProperty,
 } from '../../domain/sessions/session-filter.ts';
+import type { SessionState } from '../../domain/sessions/session-state.ts';
 import { escapeLike } from '../connection/like.ts';
+import { isInState, lastActivityIs, lastActivityOf, stateOf } from './session-state.ts';
 
 /** Gathers parameters; `bind` returns the placeholder. */
 export class Parameters {
@@ -42,6 +45,9 @@ export const propertyColumns: Readonly<Record<SessionProperty, string>> = {
   logoUrl: 'c.logo_url',
   userId: 'c.user_id',
   createdAt: 'c.created_at',
+  state: stateOf('c.session_id'),
+  lastActivityAt: lastActivityOf('c.session_id'),
+  owner: 'c.user_id',
 };
 
 /** A condition that is true exactly for the sessions that the filter matches; for others it may be null. */
@@ -79,6 +85,7 @@ class LeafCompiler {
 
   condition(leaf: FilterLeaf): string {
     if (leaf.kind === 'property') return this.property(leaf);
+    if (leaf.kind === 'annotation') return this.annotation(leaf);
     if (leaf.op === 'exists') {
       return `${this.at(leaf.keys)} is ${leaf.wanted ? 'not null' : 'null'}`;
     }
@@ -97,6 +104,19 @@ class LeafCompiler {
     return jsonAt(root, keys, this.parameters);
   }
 
+  private annotation({ of, op, value }: AnnotationLeaf): string {
+    const has = (condition: string) =>
+      `exists (select from annotation a where a.session_id = c.session_id and not a.staged and ${condition})`;
+    const equal = () =>
+      of === 'label'
+        ? `a.label = ${this.bind(value, 'text')}`
+        : `a.tags @> array[${this.bind(value, 'text')}]`;
+    if (op === 'eq') return has(equal());
+    if (op === 'ne') return `not ${has(equal())}`;
+    if (of === 'label') return has(this.textCondition('a.label', op, value));
+    return has(`exists (select from unnest(a.tags) as tag where ${this.textCondition('tag', op, value)})`);
+  }
+
   /** The person of a value, when it is an address at a place for people. */
   private person(leaf: FilterLeaf, value: unknown): Person | undefined {
     return isPersonPlace(leaf) && isAddress(value) ? this.people.get(normaliseAddress(value)) : undefined;
@@ -107,6 +127,10 @@ class LeafCompiler {
     const column = propertyColumns[property];
     if (value === null) return `${column} is ${op === 'eq' ? '' : 'not '}null`;
     if (property === 'createdAt') return this.time(column, op, value as Date);
+    if (property === 'lastActivityAt')
+      return lastActivityIs('c.session_id', (at) => this.time(at, op, value as Date));
+    if (property === 'state')
+      return `${op === 'eq' ? '' : 'not '}${isInState(value as SessionState, 'c.session_id')}`;
     const person = this.person(leaf, value);
     if (person !== undefined) {
       const { identifier, key } = person;

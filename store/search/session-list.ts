@@ -1,16 +1,38 @@
 /** The session list: search, order and pages (contract: Session list; decisions 5). */
+import { limits } from '../../domain/limits.ts';
+import type { SessionState } from '../../domain/sessions/session-state.ts';
 import type { JsonObject } from '../../domain/text.ts';
 import type { Database } from '../connection/database.ts';
 import { escapeLike } from '../connection/like.ts';
 import { countSessions } from './session-count.ts';
 import { Parameters } from './session-filter.ts';
-import { countMatches, pageStatement, readPage, type Statement } from './session-page.ts';
+import { type OverviewRow, overviewColumns, overviewOf, type SessionOverview } from './session-overview.ts';
+import {
+  type Count,
+  countMatches,
+  countUpTo,
+  pageStatement,
+  readPage,
+  type Statement,
+} from './session-page.ts';
+import { isInState } from './session-state.ts';
 
-export interface SessionListQuery {
+export interface SessionListFilters {
   readonly projectId?: number | undefined;
   readonly sessionTemplateId?: number | undefined;
   /** Part of name, simulation name or id, in any case; every character is literal. */
   readonly search?: string | undefined;
+  /** Any of these; empty: all. */
+  readonly states?: readonly SessionState[] | undefined;
+  /** GUID of the creator. */
+  readonly ownerId?: string | undefined;
+  /** Created at this time or later. */
+  readonly from?: Date | undefined;
+  /** Created before. */
+  readonly to?: Date | undefined;
+}
+
+export interface SessionListQuery extends SessionListFilters {
   readonly sortBy: 'date' | 'name';
   readonly sortOrder: 'asc' | 'desc';
   /** From 1. */
@@ -18,7 +40,7 @@ export interface SessionListQuery {
   readonly pageSize: number;
 }
 
-export interface SessionListRow {
+export interface SessionListRow extends SessionOverview {
   readonly id: string;
   readonly name: string;
   readonly simulationName: string | null;
@@ -31,17 +53,21 @@ export interface SessionListRow {
   readonly metadata: JsonObject | null;
 }
 
-type Filters = Pick<SessionListQuery, 'projectId' | 'sessionTemplateId' | 'search'>;
-
 /** One statement for each set of filters, so that PostgreSQL plans each by its own index. */
-function condition(filters: Filters, parameters: Parameters): string {
-  const { projectId, sessionTemplateId, search = '' } = filters;
+function condition(filters: SessionListFilters, parameters: Parameters): string {
+  const { projectId, sessionTemplateId, search = '', states = [], ownerId, from, to } = filters;
   const conditions: string[] = [];
   if (projectId !== undefined) conditions.push(`c.project_id = ${parameters.bind(projectId, 'bigint')}`);
   if (sessionTemplateId !== undefined) {
     conditions.push(`c.session_template_id = ${parameters.bind(sessionTemplateId, 'bigint')}`);
   }
   if (search !== '') conditions.push(searchCondition(search, parameters));
+  if (states.length > 0) {
+    conditions.push(`(${states.map((state) => isInState(state, 'c.session_id')).join(' or ')})`);
+  }
+  if (ownerId !== undefined) conditions.push(`c.user_id = ${parameters.bind(ownerId, 'uuid')}`);
+  if (from !== undefined) conditions.push(`c.created_at >= ${parameters.bind(from, 'timestamptz')}`);
+  if (to !== undefined) conditions.push(`c.created_at < ${parameters.bind(to, 'timestamptz')}`);
   return conditions.length === 0 ? 'true' : conditions.join(' and ');
 }
 
@@ -68,8 +94,9 @@ export function listStatement(query: SessionListQuery): Statement {
     {
       columns: `c.session_id as id, c.name, c.simulation_name, c.project_id,
         p.title as project_title, c.session_template_id, t.name as session_template_name,
-        c.created_at, c.metadata`,
-      joins: 'join project p on p.id = c.project_id join session_template t on t.id = c.session_template_id',
+        c.created_at, c.metadata, ${overviewColumns}`,
+      joins: `join project p on p.id = c.project_id join session_template t on t.id = c.session_template_id
+        join session s on s.id = c.session_id`,
       where: condition(query, parameters),
       order: [
         { sql: orderColumns[sortBy], direction },
@@ -77,26 +104,50 @@ export function listStatement(query: SessionListQuery): Statement {
       ],
       limit: pageSize,
       offset: (page - 1) * pageSize,
-      countsAll: isSearch(query),
+      countsAll: isSearchAlone(query),
     },
     parameters,
   );
 }
 
-/** One page, and how many sessions there are in all. Ties are broken by id. */
+/**
+ * One page, and how many sessions there are in all. Ties are broken by id. Without a filter by state, owner or time the
+ * count is exact; with one it ends at a bound.
+ */
 export async function listSessions(
   database: Database,
   query: SessionListQuery,
-): Promise<{ rows: SessionListRow[]; totalCount: number }> {
-  const read = readPage<SessionListRow>(database, listStatement(query));
-  if (!isSearch(query)) {
-    const [{ rows }, totalCount] = await Promise.all([read, countSessions(database, query)]);
-    return { rows, totalCount };
-  }
-  const { rows, total } = await read;
-  if (total !== undefined || query.page === 1) return { rows, totalCount: total ?? 0 };
-  const parameters = new Parameters();
-  return { rows, totalCount: await countMatches(database, condition(query, parameters), parameters) };
+): Promise<{ rows: SessionListRow[]; total: Count }> {
+  const page = readPage<Omit<SessionListRow, 'nodeCounts'> & OverviewRow>(database, listStatement(query));
+  const known = isSearchAlone(query) ? undefined : countListed(database, query);
+  const [{ rows, total }, count] = await Promise.all([page, known]);
+  return {
+    rows: rows.map((row) => ({ ...row, ...overviewOf(row) })),
+    total: count ?? (await totalOf(database, query, total)),
+  };
 }
 
-const isSearch = ({ search = '' }: Filters) => search !== '';
+/** How many sessions the filters match. */
+export async function countListed(database: Database, filters: SessionListFilters): Promise<Count> {
+  if (!isSearch(filters) && !isNarrowed(filters)) {
+    return { count: await countSessions(database, filters), isExact: true };
+  }
+  const parameters = new Parameters();
+  return countUpTo(database, condition(filters, parameters), parameters, limits.sessionsCounted);
+}
+
+/** @param found what the page's statement returned; undefined for a page beyond the end */
+async function totalOf(
+  database: Database,
+  query: SessionListQuery,
+  found: number | undefined,
+): Promise<Count> {
+  if (found !== undefined || query.page === 1) return { count: found ?? 0, isExact: true };
+  const parameters = new Parameters();
+  return { count: await countMatches(database, condition(query, parameters), parameters), isExact: true };
+}
+
+const isSearch = ({ search = '' }: SessionListFilters) => search !== '';
+const isNarrowed = ({ states = [], ownerId, from, to }: SessionListFilters) =>
+  states.length > 0 || ownerId !== undefined || from !== undefined || to !== undefined;
+const isSearchAlone = (filters: SessionListFilters) => isSearch(filters) && !isNarrowed(filters);

@@ -81,3 +81,24 @@ export async function countMatches(
   );
   return row?.count ?? 0;
 }
+
+/** `isExact` is false when there are more than `count`. */
+export interface Count {
+  readonly count: number;
+  readonly isExact: boolean;
+}
+
+/** As {@link countMatches}, to a bound: so that a count costs no more than it is worth. */
+export async function countUpTo(
+  database: Database,
+  where: string,
+  parameters: Parameters,
+  most: number,
+): Promise<Count> {
+  const [row] = await database.queryUnprepared<{ count: number }>(
+    `select count(*) as count from (select from session_search c where ${where} limit ${most + 1}) x`,
+    parameters.values,
+  );
+  const count = row?.count ?? 0;
+  return { count: Math.min(count, most), isExact: count <= most };
+}

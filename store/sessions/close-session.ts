@@ -117,7 +117,7 @@ async function writeClose(
      returning s.closed_at, s.window_dirty_since is not null as is_window_waiting`,
     [sessionId, closeAt, person.identifier, reason, participantCount],
   );
-  if (row === undefined) throw new Error(`Session ${sessionId} is gone under its lock.`);
+  if (row === undefined) throw new Error(`Session ${sessionId} no longer exists, although it is locked.`);
   const { closedAt, isWindowWaiting } = row;
   return { closed: { participantCount, closedAt, closedBy: person.identifier }, isWindowWaiting };
 }

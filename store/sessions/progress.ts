@@ -3,6 +3,7 @@ import { type NodeState, visibleNodeState } from '../../domain/runs/node-state.t
 import type { NodeTemplateType } from '../../domain/templates/template-file.ts';
 import type { Queryable } from '../connection/database.ts';
 import { isOpen } from '../runs/lease.ts';
+import { rejectedCount } from '../runs/rejections.ts';
 
 export interface NodeProgress {
   readonly id: number;
@@ -18,9 +19,12 @@ export interface NodeProgress {
   readonly lastProcessed: Date | null;
   /** The newest output. */
   readonly currentOutputId: number | null;
+  readonly rejectedInputs: number;
   readonly parentIds: readonly number[];
   /** JSON text, as stored. */
   readonly configuration: string;
+  /** What the session template said when the node got it; null: `configuration`. JSON text. */
+  readonly templateConfiguration: string | null;
 }
 
 interface Row {
@@ -36,8 +40,10 @@ interface Row {
   readonly message: string | null;
   readonly lastProcessed: Date | null;
   readonly currentOutputId: number | null;
+  readonly rejectedInputs: number;
   readonly parentIds: readonly number[];
   readonly configuration: string;
+  readonly templateConfiguration: string | null;
 }
 
 const processingCode = 1;
@@ -51,8 +57,8 @@ export async function sessionProgress(
     `select n.id, n.name, n.node_template_id, t.name as node_template_name,
             t.type as node_template_type, n.state as stored_state, n.status_details as stored_details,
             coalesce(r.state = 'held', false) as is_held, c.phase, c.message,
-            n.last_processed, n.newest_output_id as current_output_id,
-            n.parent_ids, n.configuration
+            n.last_processed, n.newest_output_id as current_output_id, ${rejectedCount('n.id')} as rejected_inputs,
+            n.parent_ids, n.configuration, n.template_configuration
        from session s
        left join node_instance n on n.session_id = s.id
        left join node_template t on t.id = n.node_template_id

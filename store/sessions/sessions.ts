@@ -3,7 +3,7 @@ import type { Person } from '../../domain/sessions/participant.ts';
 import { type TimeWindow, windowOverAt } from '../../domain/sessions/shared-session.ts';
 import type { JsonObject } from '../../domain/text.ts';
 import { noteAuditedSession } from '../administration/audit-scope.ts';
-import { findProjectShown, type ShownProject } from '../administration/projects.ts';
+import { findProject, type ShownProject } from '../administration/projects.ts';
 import type { Database, Queryable, Tx } from '../connection/database.ts';
 import { once } from '../connection/idempotency.ts';
 import { newId } from '../connection/ids.ts';
@@ -188,7 +188,7 @@ export async function findSessionDetails(
   const session = await findSession(database, id);
   if (session === undefined) return undefined;
   const [project, sessionTemplate, users, dimensions, scenarios] = await Promise.all([
-    findProjectShown(database, session.projectId),
+    findProject(database, session.projectId),
     findTemplate(database, session.sessionTemplateId),
     sessionUsers(database, id),
     database.query<SessionDimensionRow>(

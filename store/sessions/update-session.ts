@@ -29,6 +29,11 @@ export type SessionUpdate = 'saved' | 'missing' | 'invalid';
 
 /** Uploads of a process that died are not waited for longer than this. */
 const uploadHeartbeatSeconds = 60;
+/** Of a node `n`: an upload to it is queued or under way. */
+export const hasUploads = `
+  (exists (select 1 from queued_upload q where q.node_instance_id = n.id)
+    or exists (select 1 from pending_object p where p.node_instance_id = n.id
+                  and p.heartbeat_at > clock_timestamp() - make_interval(secs => ${uploadHeartbeatSeconds})))`;
 const overlapCode = '23P01';
 
 /** Thrown so that everything rolls back. */
@@ -98,11 +103,7 @@ async function replaceNodes(tx: Tx, sessionId: string, templateId: number): Prom
   if (states.some(({ state }) => state !== nodeStateCodes.NeverBegan)) throw new InvalidChange();
   const [busy] = await tx.query<{ isBusy: boolean }>(
     `select exists (select 1 from node_run r where r.session_id = $1 and r.state <> 'done')
-         or exists (select 1 from queued_upload q join node_instance n on n.id = q.node_instance_id
-                     where n.session_id = $1)
-         or exists (select 1 from pending_object p join node_instance n on n.id = p.node_instance_id
-                     where n.session_id = $1
-                       and p.heartbeat_at > clock_timestamp() - make_interval(secs => ${uploadHeartbeatSeconds})) as is_busy`,
+         or exists (select 1 from node_instance n where n.session_id = $1 and ${hasUploads}) as is_busy`,
     [sessionId],
   );
   if (busy?.isBusy) throw new InvalidChange();

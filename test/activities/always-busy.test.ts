@@ -1,5 +1,5 @@
 /**
- * A session whose built-in run is under way at every moment: its workflow goes on in a fresh history all the same, and
+ * A session whose built-in run is under way at every moment: its workflow nevertheless continues in a new history, and
  * the run is executed once. At the engine's hard limit of events a workflow is terminated: that is the second part.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -37,7 +37,7 @@ afterAll(async () => {
   await database.close();
 });
 
-/** A session whose recording is being made once more, from a source that takes its time. */
+/** A session whose recording is converted again, from a slow source. */
 async function busySession() {
   const session = await client.newSession('gated');
   const lines = Array.from({ length: 40_000 }, (_, second) => `${second},${second % 7}`);
@@ -46,7 +46,7 @@ async function busySession() {
   gate.set({ kind: 'slow', latencyMs: [0, 0], bytesPerSecond: 5_000 });
   await client.call('POST', `/api/v2/node-instance/${session.nodeId(1)}/reprocess`);
   const workflow = temporalSide.operator.workflow.getHandle(sessionWorkflowId(session.id));
-  /** The latest execution, with how often it has tried to have the run executed. */
+  /** The latest execution, with the number of its attempts to execute the run. */
   const execution = async () => {
     const { runId, historyLength, status, raw } = await workflow.describe();
     const tries = raw.pendingActivities?.find(
@@ -68,11 +68,11 @@ const claimsOf = (session: RecordingSession) =>
     [session.id],
   );
 
-test('it continues as new while the run is under way, also when it is terminated, and executes the run once', {
+test('it continues as new during the run, also after a termination, and executes the run once', {
   timeout: 120_000,
 }, async () => {
   const { session, workflow, execution, first } = await busySession();
-  // Without the platform's deadline for a call: a hundred at once may take longer.
+  // Without the platform's deadline for a call: a hundred at once may be slower.
   const wake = () => workflow.signal(wakeSignal);
   while ((await execution()).historyLength < 1_800) await Promise.all(Array.from({ length: 100 }, wake));
   // One by one: a signal that comes between a workflow task and its answer makes the server refuse to continue as new.
@@ -81,7 +81,7 @@ test('it continues as new while the run is under way, also when it is terminated
     const now = await execution();
     return now.runId !== first.runId && now;
   });
-  // By then the first execution has heard that the activity it works for is gone.
+  // By then the first execution has learned that its activity is gone.
   await eventually('it waits for the first execution', async () => (await execution()).tries >= 9, 60_000);
   expect(await claimsOf(session)).toEqual([{ open: true }]);
 

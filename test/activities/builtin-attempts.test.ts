@@ -58,7 +58,7 @@ describe('an attempt that dies in the middle', () => {
     return session;
   }
 
-  /** Takes the session's queued run as a process would that dies when it begins with the second input. */
+  /** Claims the session's queued run, like a process that dies when it begins with the second input. */
   async function dieAtSecondInput(session: RecordingSession): Promise<void> {
     const { database, objects, pending, log } = api.composed.services;
     const [run] = await database.query<{ id: string }>(
@@ -78,7 +78,16 @@ describe('an attempt that dies in the middle', () => {
     const services = { database, objects, pending, log };
     const room = { budgetBytes: 2 ** 30, reserveBytes: 0 };
     const tools = { sources: new DataSources(objects), fileSeconds: 60, room, unpackRatio: 200 };
-    const attempt = { ...tools, task: task!, identity, configuration, workDir, signal, report };
+    const attempt = {
+      ...tools,
+      task: task!,
+      identity,
+      configuration,
+      workDir,
+      signal,
+      report,
+      log: () => undefined,
+    };
     const died = tabularNode.run(attempt, services);
     await expect(died).rejects.toThrow('The process died.');
     await rm(workDir, { recursive: true });
@@ -99,7 +108,7 @@ describe('an attempt that dies in the middle', () => {
       [session.nodeId(1)],
     );
 
-  test('the next one goes on after the outputs that it wrote, and writes none of them again', async () => {
+  test('the next one continues after the written outputs and repeats none of them', async () => {
     const files = ['one', 'two', 'three'].map((name): [string, string] => [`${name}.csv`, table(1, 2)]);
     const session = await unnoticed(undefined, ...files);
     await dieAtSecondInput(session);
@@ -118,7 +127,7 @@ describe('an attempt that dies in the middle', () => {
     expect(sources.map(({ name }) => name)).toEqual(['one.csv', 'two.csv', 'three.csv']);
   });
 
-  test('what it wrote counts for the run, also when the next one finds nothing more to write', async () => {
+  test('its outputs count for the run, also when the next one has nothing left to write', async () => {
     await client.call(
       'POST',
       '/api/v2/admin/session-templates',

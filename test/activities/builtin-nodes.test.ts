@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
-/** A session whose graph ran well over these uploads, with its dashboard. */
+/** A session whose graph succeeded with these uploads, with its dashboard. */
 async function recorded(...uploads: Parameters<RecordingSession['upload']>[0][]) {
   const session = await client.newSession();
   for (const upload of uploads) await session.upload(upload);
@@ -182,7 +182,7 @@ describe('a session is one dashboard over all that was uploaded to it', () => {
     expect(speed?.values).toEqual([3, 4, 5]);
   });
 
-  test('an upload under the same name takes the place of its source', async () => {
+  test('an upload under the same name replaces its source', async () => {
     const { session, dashboard: before } = await recorded(
       { bytes: table(1, 2), identifier: 'one.csv' },
       { bytes: table(3, 4), identifier: 'two.csv' },
@@ -199,7 +199,7 @@ describe('a session is one dashboard over all that was uploaded to it', () => {
     expect(speed?.values).toEqual([7, 8, 9]);
   });
 
-  test('a broken file fails its node with line and column, and a good one after it is processed all the same', async () => {
+  test('a broken file fails its node with line and column, and a later good file is processed', async () => {
     const session = await client.newSession();
     await session.upload({ bytes: 'time,speed\n0,1\n1,2,3\n2,4\n', identifier: 'broken.csv' });
     const failed = await eventually('the failure', async () =>
@@ -213,7 +213,7 @@ describe('a session is one dashboard over all that was uploaded to it', () => {
     expect((await session.dashboard()).sources.map(({ name }) => name)).toEqual(['good.csv']);
   });
 
-  test('a scenario instance stands when the configuration asks for it, over the time of the recordings', async () => {
+  test('a scenario instance is created if configured, over the time of the recordings', async () => {
     const Nodes = [
       inputNode('upload'),
       tabularNodeOf('recording', 'upload'),

@@ -22,7 +22,7 @@ async function workFolder(at: string, name: string): Promise<string> {
   return folder;
 }
 
-/** Writes until there are so many megabytes or the signal says so, and then waits for it or a while. */
+/** Writes so many megabytes, unless the signal is aborted, and then waits for the signal or some time. */
 const writing = (folder: string, megabytes: number) => async (signal: AbortSignal) => {
   for (let written = 0; written < megabytes; written += 1) {
     signal.throwIfAborted();
@@ -34,7 +34,7 @@ const writing = (folder: string, megabytes: number) => async (signal: AbortSigna
 const outcome = (work: Promise<string>) => work.catch((error: unknown) => error);
 
 describe('runs that share a disk', () => {
-  test('break off the one that takes most when the budget of all is used up, and leave the others', async () => {
+  test('abort the run with the largest use when the shared budget is used up, and continue the others', async () => {
     const at = await root();
     const [small, large] = [await workFolder(at, 'small'), await workFolder(at, 'large')];
     const settings = { budgetBytes: 40 * 1024 ** 2, reserveBytes: 0 };
@@ -45,18 +45,18 @@ describe('runs that share a disk', () => {
     expect(outcomes).toEqual(['done', expect.any(NoRoomError)]);
   });
 
-  test('refuse a file that takes the whole budget by itself: it would again', async () => {
+  test('refuse a file that needs the whole budget by itself', async () => {
     const at = await root();
     const folder = await workFolder(at, 'alone');
     const settings = { budgetBytes: 8 * 1024 ** 2, reserveBytes: 0 };
     const error = await outcome(withRoom(folder, settings, forever, writing(folder, 20)));
     expect(error).toBeInstanceOf(TabularError);
     expect((error as Error).message).toBe(
-      'The file takes more than 8 MB of temporary disk to convert; upload it in smaller files.',
+      'The conversion of the file needs more than 8 MB of temporary disk space; upload it in smaller files.',
     );
   });
 
-  test('do not count, and in the end remove, what a killed worker has left', async () => {
+  test('do not count, and finally remove, the files of a killed worker', async () => {
     const at = await root();
     const [own, left, old] = [
       await workFolder(at, 'own'),
@@ -84,7 +84,7 @@ describe('runs that share a disk', () => {
   });
 });
 
-/** A small disk of its own, which root may make. */
+/** A small separate disk, which only root can make. */
 function smallDisk(folder: string): boolean {
   try {
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=96m', 'tmpfs', folder], { stdio: 'ignore' });
@@ -95,7 +95,7 @@ function smallDisk(folder: string): boolean {
   }
 }
 
-test('the disk keeps its reserve: whoever takes most is broken off, and nothing begins below it', async ({
+test('the disk keeps its reserve: the run with the largest use is aborted, and no run starts below it', async ({
   skip,
 }) => {
   const at = await root();
@@ -110,7 +110,7 @@ test('the disk keeps its reserve: whoever takes most is broken off, and nothing 
   };
   expect(await outcome(withRoom(folder, settings, forever, slowly))).toBeInstanceOf(NoRoomError);
   const { bavail, bsize } = await statfs(at);
-  // What came between two looks.
+  // Bytes written between two measurements.
   expect(bavail * bsize).toBeGreaterThan(24 * 1024 ** 2);
   let hasBegun = false;
   const begin = async () => {

@@ -1,9 +1,9 @@
-/** Built-in runs whose infrastructure fails, or that end without what they owe: no attempt is lost, nothing hangs. */
+/** Built-in runs whose infrastructure fails, or that end without a result: no attempt is lost, nothing hangs. */
 import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { limits } from '../../domain/limits.ts';
 import { Database } from '../../store/connection/database.ts';
-import { findNodeRun } from '../../store/runs/node-runs.ts';
+import { findNodeRun } from '../../store/run-views/node-runs.ts';
 import { sessionWorkflowId } from '../../workflows/contract.ts';
 import { startTestApi, type TestApi } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
@@ -54,7 +54,7 @@ async function triesOf(session: RecordingSession) {
   return events?.flatMap(({ activityTaskStartedEventAttributes: started }) => started?.attempt ?? []);
 }
 
-test('while the object store is away a run is given back with a growing wait, and uses up no attempt', async () => {
+test('while the object store is down a run is released with a growing wait and no attempt is counted', async () => {
   const session = await client.newSession('gated');
   await session.upload({ identifier: 'one.csv', bytes: table });
   await session.settled();
@@ -68,7 +68,7 @@ test('while the object store is away a run is given back with a growing wait, an
     expect(waiting).toMatchObject({
       attempt: 1,
       nodeState: 'Pending',
-      statusDetails: 'Given back: The data source "gated" breaks the connection off.',
+      statusDetails: 'Released: The data source "gated" closes the connection.',
       attempts: [{ outcome: null }],
     });
   } finally {
@@ -76,11 +76,11 @@ test('while the object store is away a run is given back with a growing wait, an
   }
   expect((await session.settled()).map(({ state }) => state)).toEqual(['Succeeded', 'Succeeded']);
   expect(await runOf(session)).toMatchObject({ attempt: 1, attempts: [{ outcome: 'completed' }] });
-  // While it waits only its timer stands: nobody tries to execute it.
+  // While it waits there is only its timer; no worker executes it.
   expect(new Set(await triesOf(session))).toEqual(new Set([1]));
 });
 
-/** A session of the gated data source whose recording is about to be made once more. */
+/** A session of the gated data source whose recording is about to be converted again. */
 async function recordedOnce() {
   const session = await client.newSession('gated');
   await session.upload({ identifier: 'one.csv', bytes: table });
@@ -114,14 +114,14 @@ test('a data source that never answers keeps no run of another waiting', async (
     });
     expect(told).toMatchObject({
       attempt: 1,
-      statusDetails: 'Given back: The data source "gated" does not answer.',
+      statusDetails: 'Released: The data source "gated" does not answer.',
     });
   } finally {
     gate.open();
   }
 });
 
-test('a data source whose host is wrong fails the run in the end, which is told by its name', async () => {
+test('a data source with a wrong host finally fails the run, and the reason names the source', async () => {
   const session = await recordedOnce();
   const moveTo = (url: string) =>
     database.query(
@@ -146,7 +146,7 @@ test('a data source whose host is wrong fails the run in the end, which is told 
     });
     expect(failed).toMatchObject({ state: 'waiting', attempt: 2, attempts: [{ category: 'error' }, {}] });
     expect(failed.attempts[0]!.details).toMatch(
-      /^The data source "gated" cannot be reached: (its host is not known|the name of its host cannot)/,
+      /^The data source "gated" cannot be reached: (its host is unknown|its host name cannot be resolved)/,
     );
   } finally {
     await moveTo(gate.url);
@@ -192,9 +192,9 @@ test('a run that is cancelled in the middle of a conversion ends within seconds,
   expect(conversions()).toBe(0);
 });
 
-test('a run that ends without an output fails at once and says so', async () => {
+test('a run that ends without an output fails at once with a reason', async () => {
   const session = await client.newSession('gated');
-  // Everything counts as gone over, so there is nothing to convert.
+  // All inputs count as consumed, so there is nothing to convert.
   await database.query('update node_instance set watermark_position = 100 where id = $1', [
     session.nodeId(1),
   ]);

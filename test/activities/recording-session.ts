@@ -1,4 +1,4 @@
-/** Sessions of the shipped template over HTTP, and the values that their files really hold. */
+/** Sessions of the shipped template over HTTP, and the values in their files. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ask, tokenOf } from '../support/api.ts';
@@ -101,7 +101,7 @@ export class RecordingSession {
     this.nodes = nodes;
   }
 
-  /** Goes on at another address: the platform was started again. */
+  /** Continues at another address after a restart of the platform. */
   movedTo(client: RecordingClient): void {
     this.#client = client;
   }

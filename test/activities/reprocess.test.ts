@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
-test('a reprocessed recording takes the place of its original in the dashboard, at every node', async () => {
+test('a reprocessed recording replaces its original in the dashboard, at every node', async () => {
   const session = await client.newSession();
   await session.upload({ identifier: 'one.csv', bytes: 'time,speed\n0,1\n1,2\n' });
   const second = await session.upload({ identifier: 'two.csv', bytes: 'time,speed\n0,3\n1,4\n' });

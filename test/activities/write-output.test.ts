@@ -1,4 +1,4 @@
-/** What writing a built-in output leaves behind when its store fails. */
+/** Leftovers of writing a built-in output when its store fails. */
 import { mkdirSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ const { database, objects, pending, log } = api.composed.services;
 const services = { database, objects, pending, log };
 const graph = await makeGraph(database, chain(1));
 
-/** Writes what stands at a path, as a run does whose claim is never asked for. */
+/** Writes the file at a path as a run does, without a check of its claim. */
 async function write(path: string): Promise<unknown> {
   const run = {
     task: { taskId: 'none', nodeInstanceId: graph.nodes.n1 },
@@ -64,5 +64,5 @@ test('a file that cannot be read fails its run, and not the process', async () =
   } finally {
     gate.open();
   }
-  expect(String(await write(path))).toContain('broke off');
+  expect(String(await write(path))).toContain('was interrupted');
 });

@@ -68,7 +68,7 @@ const call = (route: Route, token: string) =>
     ...(route.method === 'GET' ? {} : { json: { email: 'somebody@example.org', name: 'never written' } }),
   });
 
-/** Everything that is stored but the beats of the processes, in a form that can be compared. */
+/** All stored rows except the heartbeats of processes, in a comparable form. */
 async function everything(): Promise<string> {
   const { database } = api.composed.services;
   const tables = await database.query<{ name: string }>(
@@ -136,7 +136,7 @@ describe.each([...wireFaults, 'gone'] as const)(
       }
     });
 
-    test('health, the reference and managed ingest go on, and a call without a token is 401', async () => {
+    test('health, the reference and managed ingest continue, and a call without a token is 401', async () => {
       for (const path of ['/health_check', '/api/v2/health', '/api/v2/openapi.json', '/docs'])
         expect([path, (await ask(target.url, 'GET', path)).status]).toEqual([path, 200]);
       const sent = await fetch(target.url + ingest.path, {
@@ -150,7 +150,7 @@ describe.each([...wireFaults, 'gone'] as const)(
   },
 );
 
-describe('while the authentication service takes calls and never answers', () => {
+describe('while the authentication service accepts calls and never answers', () => {
   test('every route that needs a token is 503 within the bound of one call, however many wait, and writes nothing', async () => {
     const before = await everything();
     wire.fault = { path: '', kind: 'silent' };
@@ -160,7 +160,7 @@ describe('while the authentication service takes calls and never answers', () =>
     for (const { status, body } of answers) expect([status, body.message]).toEqual([503, unavailable]);
     expect(seconds).toBeGreaterThan(limits.authCallSeconds - 1);
     expect(seconds).toBeLessThan(limits.authCallSeconds + 4);
-    // One token, one question.
+    // One token needs one request to the service.
     expect(wire.calls.filter((path) => path === 'POST /validate')).toHaveLength(1);
     expect(await everything()).toBe(before);
   });
@@ -180,7 +180,7 @@ describe('while the authentication service takes calls and never answers', () =>
 });
 
 describe('checks of one token', () => {
-  test('under way at the same moment share one call; later ones ask again, and other tokens ask for themselves', async () => {
+  test('at the same moment share one call; later checks and other tokens make their own', async () => {
     wire.slownessMs = 300;
     const read = (token: string) => ask(api.url, 'GET', '/user_data', { token });
     const answers = await Promise.all([
@@ -194,7 +194,7 @@ describe('checks of one token', () => {
     expect(wire.calls).toHaveLength(3);
   });
 
-  test('that fail, fail for all who shared it, and the next one asks anew', async () => {
+  test('that fail, fail for all callers that shared it, and the next one makes a new call', async () => {
     wire.fault = { path: '/validate', kind: 'failing' };
     const read = () => ask(api.url, 'GET', '/user_data', { token: people.Trainee.token });
     const answers = await Promise.all(Array.from({ length: 10 }, read));
@@ -204,7 +204,7 @@ describe('checks of one token', () => {
   });
 });
 
-/** A request as it stands, which `fetch` would put in order first. */
+/** A raw request, which `fetch` would normalise. */
 async function raw(method: string, path: string, text = '', headers: Record<string, string> = {}) {
   const { port } = new URL(api.url);
   return await new Promise<{ status: number; body: string }>((resolve, reject) => {

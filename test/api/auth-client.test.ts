@@ -78,7 +78,7 @@ describe('a separate authentication service', () => {
 });
 
 describe('checks of one token', () => {
-  test('that are under way at the same moment share one call, and later ones ask again', async () => {
+  test('at the same moment share one call, and later ones make a new call', async () => {
     const { services } = api.composed;
     const before = people.Developer.token;
     const [one, other] = [services.auth.identify(before, 'x'), services.auth.identify(before, 'y')];
@@ -90,9 +90,9 @@ describe('checks of one token', () => {
   });
 });
 
-describe('a separate authentication service that is told to stop', () => {
+describe('a separate authentication service that stops', () => {
   const path = '/api/authorization';
-  /** What came back, or the code of what broke. */
+  /** The answer, or the code of the failure. */
   const answerTo = (call: ClientRequest) =>
     new Promise<readonly [number | string | undefined, string | undefined]>((resolve) => {
       call.on('response', (response: IncomingMessage) => {
@@ -102,7 +102,7 @@ describe('a separate authentication service that is told to stop', () => {
       call.on('error', (error: NodeJS.ErrnoException) => resolve([error.code, undefined]));
     });
 
-  test('says so to its balancer, ends what is under way, closes kept connections with their last answer, and costs nobody a call', async () => {
+  test('reports it to its load balancer, finishes open calls, closes idle connections with their last answer, and loses no call', async () => {
     const leaving = await processes.startAuth({ variables: { SHUTDOWN_DELAY_SECONDS: '1' } });
     const kept = new Agent({ keepAlive: true, maxSockets: 1 });
     const busy = new Agent({ keepAlive: true });
@@ -119,7 +119,7 @@ describe('a separate authentication service that is told to stop', () => {
       underWay.write(body.slice(0, 5));
       const signedIn = answerTo(underWay);
 
-      // Calls without a pause, over kept connections, to the first of two services until its health check says no.
+      // Calls without a pause, over kept connections, to the first of two services until its health check fails.
       let first = leaving.url;
       let isOver = false;
       const told: unknown[] = [];
@@ -147,7 +147,7 @@ describe('a separate authentication service that is told to stop', () => {
     }
   }, 60_000);
 
-  test('ends what is under way also where nobody balances', async () => {
+  test('finishes open calls without a load balancer too', async () => {
     const own = await startAuth(
       authSettings.parse(platform.environment),
       authServerSettings.parse({ PORT: '0', LOG_LEVEL: 'silent' }),

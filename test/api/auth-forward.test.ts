@@ -65,7 +65,7 @@ test.each(calls)('%s %s by %s is refused alike by a service inside and apart', a
   }
 });
 
-test('a body that a route does not take is no matter, inside and apart', async () => {
+test('a body that a route does not accept is ignored, in one process and apart', async () => {
   for (const { url } of [inside, apart]) {
     const { token } = await makePerson(inside.url, admin, 'Trainee');
     const headers = { authorization: `Bearer ${token}` };

@@ -1,4 +1,4 @@
-/** What a process does at once is shared: one caller that takes all it can leaves the rest to others. */
+/** The calls that a process serves at once are shared: a caller that fills its share leaves the rest to others. */
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { afterAll, expect, test } from 'vitest';
 import { ask, startTestApi } from '../support/api.ts';
@@ -107,7 +107,7 @@ test.for(Object.entries(routes))(
       ...(route.code === undefined ? {} : { code: route.code }),
       message: 'Service unavailable. Please try again later.',
     });
-    // Another caller has room, until all of it is taken.
+    // Another caller has room, until all of it is used.
     const other = begin(route, others[0]!);
     const full = await eventually('all is taken', async () => {
       const one = begin(route, others.at(-1)!);
@@ -117,7 +117,7 @@ test.for(Object.entries(routes))(
     expect(full.statusCode).toBe(503);
     expect(other.answer()?.statusCode).not.toBe(503);
     for (const { call } of held) call.destroy();
-    // What ended is counted no more.
+    // Ended calls are no longer counted.
     await eventually('the greedy caller is served', async () => {
       const one = begin(route, greedy!);
       await new Promise((resolve) => setTimeout(resolve, 50));

@@ -92,7 +92,7 @@ const claim = (template: string) =>
 const failure =
   'validation: The node configuration does not match the schema of its node template. $.speed: Does not match the schema: must be string.';
 
-test('an import against the schema names the place of the fault', async () => {
+test('an import that violates the schema is refused with the path of the fault', async () => {
   const { name, publish } = feature();
   await publish(speedOf('integer'));
   const answer = await importTemplate(name, { speed: 'fast' });
@@ -102,7 +102,7 @@ test('an import against the schema names the place of the fault', async () => {
   });
 });
 
-test('a schema that was published since fails the node at its next task, which no runner gets', async () => {
+test('a later schema fails the node at its next task, and no runner gets the task', async () => {
   const { name, publish } = feature();
   await publish(speedOf('integer'));
   const session = await newSession((await importTemplate(name, { speed: 7 })).body.id);
@@ -131,7 +131,7 @@ test('a schema that was published since fails the node at its next task, which n
   expect((await claim(name)).status).toBe(200);
 });
 
-test('what failed so is tried again when the schema takes it, and refused before', async () => {
+test('such a run can be retried when the schema accepts it, and is refused before', async () => {
   const { name, publish } = feature();
   await publish(speedOf('integer'));
   const session = await newSession((await importTemplate(name, { speed: 7 })).body.id);
@@ -150,7 +150,7 @@ test('what failed so is tried again when the schema takes it, and refused before
   expect((await claim(name)).body).toMatchObject({ runId: run.id, attempt: 2, configuration: { speed: 7 } });
 });
 
-test('a retired node template goes on in its sessions, and no new template may use it', async () => {
+test('a retired node template still works in its sessions, and no new template may use it', async () => {
   const { name, publish } = feature();
   await publish({});
   const session = await newSession((await importTemplate(name, { speed: 7 })).body.id);

@@ -22,7 +22,7 @@ const read = async (query = '', token?: string) =>
   (await call('GET', `/config/all${query}`, undefined, token)).body;
 
 describe('POST /config', () => {
-  test('makes an entry of each type, under every form of the path', async () => {
+  test('creates an entry of each type, under every form of the path', async () => {
     const made = await call('POST', '/config', {
       name: 'Ui:Title',
       valueType: 0,
@@ -87,7 +87,7 @@ describe('POST /config', () => {
     expect(await read('?prefix=Refused')).toEqual({});
   });
 
-  test('refuses a name that is taken, or whose place in the list is', async () => {
+  test('refuses an existing name, and a name with an existing place in the list', async () => {
     const taken = refusal(409, 'Configuration with the same name already exists.');
     expect((await call('POST', '/config', { name: 'Taken', value: '' })).status).toBe(201);
     expect(await call('POST', '/config', { name: 'Taken', value: '' })).toMatchObject(taken);
@@ -109,7 +109,7 @@ describe('POST /config', () => {
 });
 
 describe('PUT /config/{name}', () => {
-  test('changes what it names, renames, and leaves the rest', async () => {
+  test('changes the sent fields, renames, and keeps the rest', async () => {
     const made = await call('POST', '/config', {
       name: 'Old:Name',
       valueType: 1,
@@ -131,7 +131,7 @@ describe('PUT /config/{name}', () => {
     expect((await put('New:Name', {})).body).toMatchObject({ name: 'New:Name', value: 'true' });
   });
 
-  test('refuses what is missing, taken or wrong, and changes nothing then', async () => {
+  test('refuses missing, existing or wrong values, and changes nothing', async () => {
     await call('POST', '/config', { name: 'First', valueType: 1, value: '1' });
     await call('POST', '/config', { name: 'Second', value: 'two' });
     expect(await put('Nowhere', { value: 'a' })).toMatchObject(refusal(404, 'Configuration not found'));
@@ -177,13 +177,13 @@ describe('GET /config/all', () => {
     expect(await read('?prefix=%25')).toEqual({});
   });
 
-  test('shows others than Administrators and Developers the public entries alone', async () => {
+  test('shows other roles than Administrator and Developer only the public entries', async () => {
     for (const token of [people.Instructor.token, people.Trainee.token]) {
       expect(Object.keys(await read('', token))).toEqual(['PublicApi']);
       expect(await read('?prefix=Private', token)).toEqual({});
       expect(Object.keys((await read('?prefix=PublicApi:Ui:', token)).PublicApi.Ui)).toEqual(['Title']);
     }
-    // The Administrator behind an offline token sees as an Administrator does.
+    // An offline token sees what the Administrator who made it sees.
     expect(Object.keys(await read('', people.offlineToken))).toContain('Private');
     expect((await ask(api.url, 'GET', '/config/all')).status).toBe(401);
   });

@@ -1,4 +1,4 @@
-/** What a data source may not be used for: feeling out the network that the platform stands in. */
+/** A data source must not probe the platform's network. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -12,7 +12,7 @@ import { ship } from '../support/templates.ts';
 const platform = await testEnvironment();
 let api: TestApi;
 let people: People;
-/** A service of the inside, which answers everything. */
+/** An internal service that answers every request. */
 let inside: Server;
 let port: number;
 let connections = 0;
@@ -24,7 +24,7 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => inside.listen(0, resolve));
   port = (inside.address() as AddressInfo).port;
-  // As installed, without a list.
+  // As installed, without an allowlist.
   const { DATA_SOURCE_ENDPOINT_ALLOWLIST: _, ...environment } = platform.environment;
   api = await startTestApi(environment, { routes: [...dataSourceRoutes, ...nodeInstanceRoutes] });
   people = await makePeople(api.url, platform.administrator);
@@ -44,11 +44,11 @@ const write = async (method: 'POST' | 'PUT', at: string, json: object) => {
 };
 
 describe('a data source', () => {
-  test('leads nowhere inside, and all that fails reads alike', async () => {
+  test('reaches no internal address, and every failure has the same answer', async () => {
     expect((await write('POST', path, { ...keys, name: 'own', endpoint })).status).toBe(201);
     const closed = new URL(endpoint).hostname;
     const endpoints = [
-      // Something is there, under every spelling.
+      // A service listens there, under every spelling of the address.
       ...[
         '127.0.0.1',
         'localhost',
@@ -61,7 +61,7 @@ describe('a data source', () => {
       ].map((host) => `http://${host}:${port}`),
       `http://127.0.0.2:${port}`,
       `https://127.0.0.1:${port}`,
-      // The database, and nothing at all.
+      // The database, and a port where nothing listens.
       `http://127.0.0.1:${new URL(platform.databaseUrl).port}`,
       `http://${closed}:1`,
       'http://10.255.255.1',
@@ -76,12 +76,12 @@ describe('a data source', () => {
     }
     const wrong = [{ bucket: 'no-such-bucket-here' }, { secretAccessKey: 'wrong' }];
     for (const one of wrong) answers.add(JSON.stringify(await write('PUT', `${path}/own`, one)));
-    const message = 'The data source cannot be reached; the log of the API says why.';
+    const message = 'The data source cannot be reached; see the log of the API for the reason.';
     expect([...answers]).toEqual([JSON.stringify({ status: 400, body: { status: 'error', message } })]);
     expect(connections).toBe(0);
   });
 
-  test('that was re-pointed past the checks is connected to by no upload and no download', async () => {
+  test('that was re-pointed past the checks is used by no upload and no download', async () => {
     const { database } = api.composed.services;
     await write('POST', path, { ...keys, name: 'turned', endpoint });
     const { nodes } = await makeGraph(database, [{ name: 'input', parents: [] }]);

@@ -12,7 +12,7 @@ import { ship } from '../support/templates.ts';
 const platform = await testEnvironment();
 let api: TestApi;
 let people: People;
-/** A server that is no object store, and answers with the status asked for in its path. */
+/** A server that is not an object store, and answers with the status in its path. */
 let stranger: Server;
 let strangerUrl: string;
 
@@ -37,8 +37,8 @@ afterAll(async () => {
 });
 
 const path = '/api/v2/admin/data-sources';
-/** Whatever the reason is: what there is in this network is not told. */
-const unreachable = 'The data source cannot be reached; the log of the API says why.';
+/** The same for every reason, so that it reveals nothing of the network. */
+const unreachable = 'The data source cannot be reached; see the log of the API for the reason.';
 const call = (method: string, at: string, json?: unknown, token = people.Developer.token) =>
   ask(api.url, method, at, { token, ...(json === undefined ? {} : { json }) });
 const refusal = (status: number, message: string) => ({ status, body: { status: 'error', message } });
@@ -57,7 +57,7 @@ const wanted = (name: string, extra: object = {}) => ({
 });
 
 describe('POST /api/v2/admin/data-sources', () => {
-  test('registers a store whose bucket answers; its keys never come out, and lie encrypted', async () => {
+  test('registers a store whose bucket answers; its keys are never returned, and stored encrypted', async () => {
     const { status, body } = await call('POST', path, wanted('first'));
     expect([status, body]).toEqual([
       201,
@@ -121,7 +121,7 @@ describe('POST /api/v2/admin/data-sources', () => {
     expect(list.body.map((item: { name: string }) => item.name)).not.toContain('refused');
   });
 
-  test('tells nothing of what another server says', async () => {
+  test("reveals nothing of another server's answer", async () => {
     for (const status of [301, 418, 500]) {
       const answer = await call(
         'POST',
@@ -136,7 +136,7 @@ describe('POST /api/v2/admin/data-sources', () => {
 });
 
 describe('PUT /api/v2/admin/data-sources/{name}', () => {
-  test('changes what it names and keeps the secret', async () => {
+  test('changes the sent fields and keeps the secret', async () => {
     const made = await call('POST', path, wanted('changing'));
     const changed = await call('PUT', `${path}/changing`, { prefix: 'other', forcePathStyle: true });
     expect(changed).toMatchObject({ status: 200, body: { ...made.body, prefix: 'other' } });
@@ -146,7 +146,7 @@ describe('PUT /api/v2/admin/data-sources/{name}', () => {
     expect((await call('PUT', `${path}/changing`, { name: 'changing' })).status).toBe(200);
   });
 
-  test('refuses what is missing, another name, and the store of the installation', async () => {
+  test('refuses an unknown source, another name, and the store of the installation', async () => {
     expect(await call('PUT', `${path}/nowhere`, {})).toMatchObject(
       refusal(404, "Data source 'nowhere' not found."),
     );
@@ -166,7 +166,7 @@ describe('PUT /api/v2/admin/data-sources/{name}', () => {
 });
 
 describe('DELETE /api/v2/admin/data-sources/{name}', () => {
-  test('removes one that no output refers to, and no other', async () => {
+  test('deletes one that no output uses, and no other', async () => {
     await call('POST', path, wanted('a b/c', { prefix: '' }));
     expect((await call('DELETE', `${path}/${encodeURIComponent('a b/c')}`)).status).toBe(204);
     expect(await call('DELETE', `${path}/${encodeURIComponent('a b/c')}`)).toMatchObject(
@@ -190,7 +190,7 @@ describe('DELETE /api/v2/admin/data-sources/{name}', () => {
       ((await upload.json()) as { dataSource: { name: string } }).dataSource.name,
     ]).toEqual([201, 'used']);
     expect(await call('DELETE', `${path}/used`)).toMatchObject(
-      refusal(409, 'Outputs refer to this data source.'),
+      refusal(409, 'The data source is used by outputs.'),
     );
   });
 });

@@ -35,7 +35,7 @@ describe('health', () => {
     }
   });
 
-  test('gives up on a silent part after two seconds, and asks at most once a second', async () => {
+  test('times out on a silent part after two seconds, and checks at most once a second', async () => {
     let asked = 0;
     const silent = () => {
       asked += 1;
@@ -56,7 +56,7 @@ describe('health', () => {
     await server.stop(1);
   });
 
-  test('tells balancers that the process stops, and serves everybody until they have noticed', async () => {
+  test('reports a stopping process to load balancers, and serves every call until they notice', async () => {
     const own = await startTestApi({ ...platform.environment, SHUTDOWN_DELAY_SECONDS: '1' });
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const over = (path: string, connection?: Agent) =>

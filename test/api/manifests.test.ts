@@ -50,7 +50,7 @@ describe('the list of manifests', () => {
   const list = (query = '', token = people.Developer.token) =>
     ask(api.url, 'GET', `/api/v2/admin/runner-manifests${query}`, { token });
 
-  test('names every feature with what it registers, retired last, and gives the manifest that is asked for', async () => {
+  test('lists every feature with its registered names, retired last, and returns the requested manifest', async () => {
     await publish(manifest('listing', '1.0.0', ['list-old', 'list-kept']));
     const second = manifest('listing', '1.1.0', ['list-kept']);
     await publish(second);
@@ -65,7 +65,7 @@ describe('the list of manifests', () => {
         { name: 'list-old', retired: true },
       ],
     });
-    // What is published again as it was given back changes nothing.
+    // Publishing the returned manifest again changes nothing.
     expect((await publish(feature.manifest)).body.published).toBe(true);
     const bare = await list();
     expect(bare.body.every((one: { manifest: unknown }) => one.manifest === null)).toBe(true);
@@ -98,7 +98,7 @@ describe('publishing a manifest', () => {
     ]);
   });
 
-  test('again retires what is no longer listed and takes back what is listed again', async () => {
+  test('again retires names that are no longer listed and restores names that are listed again', async () => {
     await publish(manifest('audio', '1.0.0', ['hear-birds', 'hear-cars']));
     const second = await publish(manifest('audio', '1.1.0', ['hear-birds']));
     expect(second.body.warnings).toEqual([
@@ -128,7 +128,7 @@ describe('publishing a manifest', () => {
     expect(await registered('fine-node')).toEqual([]);
   });
 
-  test('never lets two features take the same name, however they race', async () => {
+  test('never lets two racing features register the same name', async () => {
     const answers = await Promise.all(
       Array.from({ length: 6 }, (_, index) => publish(manifest(`racer${index}`, '1.0.0', ['shared-name']))),
     );
@@ -143,7 +143,7 @@ describe('publishing a manifest', () => {
     expect(answer.body.errors.map((item: { path: string }) => item.path)).toEqual(['$.feature.version']);
   });
 
-  test('of the same version takes what has changed', async () => {
+  test('of the same version applies the changes', async () => {
     await publish(manifest('steady', '1.0.0', ['steady-node']));
     const changed = manifest('steady', '1.0.0', ['steady-node']);
     Object.assign(changed.nodeTemplates[0]!, { maxAttempts: 7, incremental: false });
@@ -151,7 +151,7 @@ describe('publishing a manifest', () => {
     expect(await registered('steady-node')).toMatchObject([{ maxAttempts: 7, incremental: false }]);
   });
 
-  test('of a deployed runner warns while the platform starts none, and not when it does', async () => {
+  test('of a deployed runner warns while the runner host is off', async () => {
     const deployed = (feature: string) => {
       const { runnerTypes, ...rest } = manifest(feature, '1.0.0', [`${feature}-node`]);
       return { ...rest, runnerTypes: [{ ...runnerTypes[0], runtime: 'sdk', entrypoint: 'runner.mjs' }] };

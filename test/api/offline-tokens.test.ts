@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => api.stop());
 
 describe('offline tokens on the platform interface', () => {
-  test('are made, listed and revoked by Administrators, as in the authentication service', async () => {
+  test('are created, listed and revoked by Administrators, as in the authentication service', async () => {
     const token = people.Administrator.token;
     const made = await ask(api.url, 'POST', path, { token });
     expect([made.status, Object.keys(made.body).sort()]).toEqual([200, ['expiresAt', 'token']]);

@@ -1,11 +1,11 @@
-/** What generators of clients ask of the interface document beyond the standard. */
+/** Requirements of client generators on the interface document, beyond the standard. */
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { allOperationsOf, allRoutes, interfaceDocument, type Json, pointer } from '../support/openapi.ts';
 
 const document = interfaceDocument();
 
-test('can be read by generators of clients: bodies have types that they know, and arrays say of what', () => {
+test('client generators can read it: bodies have known types, and arrays have item types', () => {
   const known = ['application/json', 'application/octet-stream'];
   for (const { id, value } of allOperationsOf(document)) {
     const body = value.requestBody as { readonly content: Json; readonly required: boolean } | undefined;
@@ -20,7 +20,7 @@ test('can be read by generators of clients: bodies have types that they know, an
   expect(bare.map(({ at }) => at)).toEqual([]);
 });
 
-/** Every schema of an array, wherever it stands. */
+/** Every schema of an array. */
 function arraysIn(value: unknown, at: string): { at: string; value: Json }[] {
   if (typeof value !== 'object' || value === null) return [];
   const { type } = value as Json;

@@ -113,7 +113,7 @@ describe('the interface document', () => {
     expect(missing).toEqual([]);
   });
 
-  test('marks the earlier forms of paths as deprecated, and they are the same calls under names of their own', () => {
+  test('marks the earlier forms of paths as deprecated, with their own operation ids', () => {
     const all = allOperationsOf(document);
     const earlier = all.filter(({ value }) => value.deprecated === true);
     expect(earlier.map(({ method, path }) => `${method} ${path}`)).toEqual([
@@ -131,7 +131,7 @@ describe('the interface document', () => {
     expect(formalFaults(document)).toEqual([]);
   });
 
-  test('is served as it is made, with every route of the server once and under a name of its own', async () => {
+  test('is served as generated, with every route of the server once and a unique operation id', async () => {
     const served = await ask(api.url, 'GET', '/api/v2/openapi.json');
     expect([served.status, served.body.openapi]).toEqual([200, '3.1.0']);
     expect(served.body).toEqual(document);
@@ -149,7 +149,7 @@ describe('the interface document', () => {
     expect(Object.keys(schemas as Json)).toEqual(expect.arrayContaining(names));
   });
 
-  test('names parameters as paths do, and every reference in it leads somewhere', () => {
+  test('names parameters as in paths, and every reference in it resolves', () => {
     for (const { id, path, value } of operations) {
       const inPath = (value.parameters as Json[]).filter((each) => each.in === 'path');
       const wanted = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
@@ -162,7 +162,7 @@ describe('the interface document', () => {
     expect(dangling).toEqual([]);
   });
 
-  test('says of every route what it does, who may call it, under which tag and with what parameters', () => {
+  test('has a summary, callers, a tag and parameters for every route', () => {
     const tags = (document.tags as Json[]).map(({ name }) => name);
     const schemes = Object.keys((document.components as Json).securitySchemes as Json);
     const lacks: string[] = [];
@@ -184,7 +184,7 @@ describe('the interface document', () => {
     expect(lacks).toEqual([]);
   });
 
-  test('declares a schema and an example for every body, and each example is one', () => {
+  test('declares a schema and a valid example for every body', () => {
     const faults: string[] = [];
     for (const content of contentsOf(operations)) {
       const { examples, example, schema } = content.value;
@@ -211,7 +211,7 @@ describe('the interface document', () => {
     expect(faults.filter((fault) => fault !== '')).toEqual([]);
   });
 
-  test('declares the answers that every route has, with their headers', () => {
+  test('declares the common responses of every route, with their headers', () => {
     for (const { id, value } of operations) {
       const responses = value.responses as Record<string, Json>;
       expect([id, Object.keys(responses)]).toEqual([
@@ -246,7 +246,7 @@ describe('the interface document', () => {
 });
 
 describe('the page of the reference', () => {
-  test('has no scripts, asks nobody else, and leads to every route', async () => {
+  test('has no scripts, loads nothing from other hosts, and links to every route', async () => {
     const { status, headers, body } = await ask(api.url, 'GET', '/docs');
     expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
     expect(body).not.toMatch(/<script|(?:src|href|action)=["']?(?:https?:)?\/\/|@import|url\(/i);
@@ -287,7 +287,7 @@ function contentsOf(list: readonly Operation[]): { at: string; value: Json }[] {
   });
 }
 
-/** Every schema that has examples beside it, wherever it stands. */
+/** Every schema with examples. */
 function schemasIn(value: unknown, at: string): { at: string; value: Json }[] {
   if (typeof value !== 'object' || value === null) return [];
   const own = Array.isArray((value as Json).examples) ? [{ at, value: value as Json }] : [];

@@ -12,7 +12,7 @@ afterEach(() => {
 
 const callMs = limits.authCallSeconds * 1000 - 1;
 let questions = 0;
-/** Answers each question at the last moment. */
+/** Answers each request at the last moment. */
 const slow = async () => {
   questions += 1;
   vi.advanceTimersByTime(callMs);
@@ -27,7 +27,7 @@ const people = () =>
   });
 const id = (index: number) => `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`;
 
-test('a request that names many people ends in bounded time when each answer is slow: refused, with nobody guessed', async () => {
+test('a request that names many people is refused in bounded time when each lookup is slow, and no person is guessed', async () => {
   questions = 0;
   const asked = people();
   const results: unknown[] = [];
@@ -37,7 +37,7 @@ test('a request that names many people ends in bounded time when each answer is 
   expect(results.slice(questions)).toEqual(Array(50 - questions).fill('unavailable'));
 });
 
-test('a reply that shows many people goes out in bounded time, with identifiers for the rest', async () => {
+test('a response that shows many people is sent in bounded time, with identifiers for the rest', async () => {
   questions = 0;
   const asked = people();
   for (let index = 0; index < 50; index += 1) expect(await asked.show(id(index))).toBe(id(index));

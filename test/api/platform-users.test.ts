@@ -17,7 +17,7 @@ afterAll(() => api.stop());
 
 const list = (token: string) => ask(api.url, 'GET', '/api/v2/admin/users', { token });
 
-test('GET /api/v2/admin/users lists everybody with both ids, and the ids stay', async () => {
+test('GET /api/v2/admin/users lists every user with both ids, and the ids do not change', async () => {
   const made = await ask(api.url, 'POST', '/projects', {
     token: people.Instructor.token,
     json: { Title: 'p' },
@@ -38,7 +38,7 @@ test('GET /api/v2/admin/users lists everybody with both ids, and the ids stay', 
   for (const answer of again) expect(answer.body).toEqual(first.body);
 });
 
-test('the id of somebody who never came can be made an owner', async () => {
+test('a user who never signed in can become an owner', async () => {
   const person = await makePerson(api.url, people.adminToken, 'Instructor');
   const { body } = await list(people.adminToken);
   const { id } = body.find((item: Listed) => item.externalPlatformId === person.userId);

@@ -18,7 +18,7 @@ const call = (method: string, path: string, json?: unknown, token = people.Devel
 const refusal = (status: number, message: string) => ({ status, body: { status: 'error', message } });
 
 describe('POST /projects', () => {
-  test('makes a project of the caller with every field of the contract', async () => {
+  test('creates a project owned by the caller with every field of the contract', async () => {
     const { status, body } = await call('POST', '/projects', { Title: ' Flight tests ', Icon: 'plane' });
     expect(status).toBe(201);
     expect(body).toEqual({
@@ -43,11 +43,12 @@ describe('POST /projects', () => {
       defaultSessionTemplate: null,
       queuedIngestion: false,
       retentionDays: null,
+      pinnedMetadata: [],
       createdAt: expect.stringMatching(/Z$/),
     });
   });
 
-  test('takes camelCase names, and the same under /api/v2 and /api/v2.0', async () => {
+  test('accepts camelCase names, and works under /api/v2 and /api/v2.0', async () => {
     for (const prefix of ['/api/v2', '/api/v2.0']) {
       const { status, body } = await call('POST', `${prefix}/projects`, {
         title: 'a',
@@ -86,7 +87,7 @@ describe('POST /projects', () => {
 });
 
 describe('PUT /projects/{id}', () => {
-  test('changes what it names and leaves the rest', async () => {
+  test('changes the sent fields and keeps the rest', async () => {
     const made = await call('POST', '/projects', {
       Title: 'a',
       Description: 'b',
@@ -105,7 +106,7 @@ describe('PUT /projects/{id}', () => {
     expect(cleared.body.retentionDays).toBeNull();
   });
 
-  test('passes a project on to another owner, also with an offline token', async () => {
+  test('transfers a project to another owner, also with an offline token', async () => {
     const other = await call('POST', '/projects', { Title: 'x' }, people.Instructor.token);
     const made = await call('POST', '/projects', { Title: 'a' });
     const json = { Title: 'a', OwnerId: other.body.ownerId };
@@ -118,7 +119,7 @@ describe('PUT /projects/{id}', () => {
     expect(changed.body.owner.externalPlatformId).toBe(people.Instructor.userId);
   });
 
-  test('refuses what is missing or wrong', async () => {
+  test('refuses missing or wrong values', async () => {
     const made = await call('POST', '/projects', { Title: 'a' });
     expect(await call('PUT', '/projects/999999', { Title: 'a' })).toMatchObject(
       refusal(404, 'Project not found.'),

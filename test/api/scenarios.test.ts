@@ -35,7 +35,7 @@ const refusal = (status: number, message: string) => ({ status, body: { status: 
 const nameRequired = refusal(400, 'Invalid request. Scenarion name is required.');
 
 describe('POST /{sessionId}/scenario_instances', () => {
-  test('makes a scenario with every field of the contract, under every form of the path', async () => {
+  test('creates a scenario with every field of the contract, under every form of the path', async () => {
     const json = {
       simulationId: 'sim-7',
       scenarioName: ' Landing ',
@@ -89,7 +89,7 @@ describe('POST /{sessionId}/scenario_instances', () => {
     ).toEqual([shown]);
   });
 
-  test('makes one scenario of one id, however many send it at once', async () => {
+  test('creates one scenario for concurrent requests with the same id', async () => {
     const scenarioInstanceId = '0192b6a0-0000-7000-8000-00000000cafe';
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, index) => post({ scenarioName: `n${index}`, scenarioInstanceId })),
@@ -109,7 +109,7 @@ describe('POST /{sessionId}/scenario_instances', () => {
     ['a blank name', { scenarioName: ' ' }],
     ['a name that is a number', { scenarioName: 1 }],
     ['a name that is too long', { scenarioName: 'x'.repeat(256) }],
-  ])('asks for the name when there is %s', async (_, json) => {
+  ])('requires the name when there is %s', async (_, json) => {
     expect(await post(json)).toMatchObject(nameRequired);
   });
 

@@ -22,7 +22,7 @@ const call = (method: string, path: string, json?: unknown, token = people.Devel
   ask(api.url, method, path, { token, ...(json === undefined ? {} : { json }) });
 
 describe('the shipped template', () => {
-  test('is there after the first start, in a line of three nodes', async () => {
+  test('exists after the first start, with three nodes in a line', async () => {
     const list = await call('GET', listPath);
     const shipped = list.body.find(
       (item: { name: string }) => item.name === 'system-tabular-dashboard-autodetect-next',
@@ -50,7 +50,7 @@ describe('the shipped template', () => {
     });
   });
 
-  test('stays one when any number of processes start at once', async () => {
+  test('exists once when many processes start at once', async () => {
     const { database } = api.composed.services;
     const before = await call('GET', listPath);
     await Promise.all(Array.from({ length: 6 }, () => ship(database)));
@@ -84,7 +84,7 @@ describe('reading templates', () => {
 });
 
 describe('importing a template', () => {
-  test('makes it once, and refuses the name the second time', async () => {
+  test('creates it once, and refuses the name the second time', async () => {
     const file = templateFile('twice', [inputNode('a'), inputNode('b'), tabularNode('t', 'b', 'a')]);
     const made = await call('POST', importPath, file);
     expect(made).toMatchObject({ status: 201, body: { name: 'twice', created: true } });
@@ -130,7 +130,7 @@ describe('importing a template', () => {
     expect((await call('POST', importPath, other)).status).toBe(409);
   });
 
-  test('of one name by many at once makes exactly one', async () => {
+  test('of one name by many concurrent callers creates exactly one', async () => {
     const file = templateFile('raced', [inputNode('a')]);
     const answers = await Promise.all(Array.from({ length: 8 }, () => call('POST', importPath, file)));
     expect(answers.map((answer) => answer.status).sort()).toEqual([201, 409, 409, 409, 409, 409, 409, 409]);
@@ -160,7 +160,7 @@ describe('importing a template', () => {
     expect(await call('POST', importPath, json)).toMatchObject({ status: 400, body: { status: 'error' } });
   });
 
-  test('a retired node template serves only the templates that use it already', async () => {
+  test('a retired node template works only in templates that already use it', async () => {
     const manifest = (nodeTemplates: object[], version: string) => ({
       manifestVersion: 1,
       feature: { name: 'retiring', version, ownershipType: 'ThirdParty' },

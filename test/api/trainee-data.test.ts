@@ -15,7 +15,7 @@ import { inputNode, ship, templateFile } from '../support/templates.ts';
 const platform = await testEnvironment();
 const routes = platformRoutes as unknown as readonly Route[];
 const forTrainees = routes.filter((route) => !route.access.open && route.access.roles.includes('Trainee'));
-/** A route of the next developer, who has not thought of the table. */
+/** A future route that declares nothing for the table. */
 const forgotten = defineRoute({
   id: 'forgotten',
   method: 'GET',
@@ -79,8 +79,13 @@ async function makeSession(email: string) {
 }
 
 /** What a call needs beside its path, so that nothing but the session decides. */
-const query: Readonly<Record<string, string>> = { getDashboardSeries: '?channels=1:a' };
+const query: Readonly<Record<string, string>> = {
+  getDashboardSeries: '?channels=1:a',
+  getDashboardStatistics: '?channels=1:a',
+};
 const parts: Readonly<Record<string, object>> = {
+  askDashboardSeries: { json: { channels: ['1:a'] } },
+  askDashboardStatistics: { json: { channels: ['1:a'] } },
   createScenarioInstance: { json: { scenarioName: 'Approach', simulationId: 'sim-3' } },
   uploadNodeOutput: { json: { lap: 2 }, headers: { 'x-platform-output-identifier': 'laps' } },
 };
@@ -103,7 +108,7 @@ async function call(api: TestApi, route: Route, id: string | number, token: stri
   return { status: response.status, text: isEndless ? '' : await response.text() };
 }
 
-test('every route that Trainees may call has a word on whose sessions it reads, and its parameter is there', () => {
+test('every route for Trainees declares whose sessions it reads, and has the parameter for it', () => {
   expect(forTrainees.map(({ id }) => id).filter((id) => sessionRules[id] === undefined)).toEqual([]);
   const known = new Set(forTrainees.map(({ id }) => id));
   expect(Object.keys(sessionRules).filter((id) => !known.has(id))).toEqual([]);
@@ -111,7 +116,7 @@ test('every route that Trainees may call has a word on whose sessions it reads, 
     const rule = sessionRules[route.id]!;
     const named = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
     if ('from' in rule) expect([route.id, named]).toEqual([route.id, [rule.from]]);
-    // What is there for members alone is answered as missing: the route must have words for that.
+    // Data for members alone are answered as missing, so the route must declare that refusal.
     if ('from' in rule) expect([route.id, route.refusals?.params]).toEqual([route.id, expect.any(String)]);
   }
 });
@@ -129,7 +134,7 @@ describe.each(reading)('$id', ({ route, rule }) => {
     expect(await call(apis.own, route, ids[rule.of]!, await strangers())).toEqual(missing);
   });
 
-  test('answers those who take part, and every other role', async () => {
+  test('answers participants, and every other role', async () => {
     for (const { token } of [people.Trainee, people.Instructor])
       expect((await call(apis.own, route, ids[rule.of]!, token)).status).not.toBe(404);
   });

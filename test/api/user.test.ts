@@ -38,7 +38,7 @@ describe('GET /user_data', () => {
     expect([device.status, device.body.Username]).toEqual([200, 'admin']);
   });
 
-  test('takes the token in any spelling of the scheme, and no other scheme', async () => {
+  test('accepts the scheme in any spelling, and no other scheme', async () => {
     const { token } = people.Trainee;
     const status = async (authorization: string) =>
       (await ask(api.url, 'GET', '/user_data', { headers: { authorization } })).status;

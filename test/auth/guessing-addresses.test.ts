@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { limits } from '../../domain/limits.ts';
 import { authWorld } from './support.ts';
 
-// One proxy stands in front and appends the peer that it saw to X-Forwarded-For.
+// One proxy is in front and appends the peer that it saw to X-Forwarded-For.
 const world = await authWorld({ TRUSTED_PROXIES: '1' });
 const { auth, database, newPerson } = world;
 const perName = limits.signInFailuresPerUsernameAndAddress;
@@ -24,13 +24,13 @@ async function guess(username: string, forwarded: string, times: number): Promis
   return statuses;
 }
 
-/** As if the service had counted so many failures from there already; hashing as many passwords takes long. */
+/** As if the service had counted so many failures from there already; hashing as many passwords is slow. */
 async function countedBefore(times: number): Promise<void> {
   await database.query('update auth.sign_in_failures set failures = $1', [times]);
 }
 
 describe('guesses behind a trusted proxy', () => {
-  test('are counted for the address that the proxy saw, and lock nobody out elsewhere', async () => {
+  test('are counted for the address that the proxy saw, and lock out no other address', async () => {
     const { username, password } = await newPerson();
     expect(await guess(username, '203.0.113.7', perName)).toEqual(Array(perName).fill(401));
     const refused = await signIn(username, password, '203.0.113.7');
@@ -47,14 +47,14 @@ describe('guesses behind a trusted proxy', () => {
     expect((await signIn(username, password, '203.0.113.8')).status).toBe(200);
   });
 
-  test('are not spread by addresses that the caller made up', async () => {
+  test('cannot be spread over forged addresses', async () => {
     const { username, password } = await newPerson();
     for (let time = 0; time <= perName; time += 1)
       await signIn(username, 'a wrong password', `198.51.100.${time}, 10.0.0.${time}, 203.0.113.9`);
     expect((await signIn(username, password, '198.51.100.77, 203.0.113.9')).status).toBe(429);
   });
 
-  test('of many names from one address are counted together, and other addresses go on', async () => {
+  test('of many names from one address are counted together, and do not affect other addresses', async () => {
     const { username, password } = await newPerson();
     await guess('somebody', '203.0.113.10', 1);
     await countedBefore(perAddress - 1);
@@ -83,7 +83,7 @@ describe('guesses behind a trusted proxy', () => {
     expect(await guess(username, '203.0.113.12', perName)).toEqual(Array(perName).fill(401));
   });
 
-  test('for one name are slowed whatever its spelling, also when all come at once', async () => {
+  test('for one name are limited in any spelling, also when all arrive at once', async () => {
     const { username } = await newPerson();
     const spellings = [username, username.toUpperCase(), ` ${username} `];
     const statuses = await Promise.all(

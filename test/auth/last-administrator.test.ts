@@ -5,7 +5,7 @@ import { authWorld } from './support.ts';
 const world = await authWorld();
 const { auth, database, newPerson } = world;
 
-/** The active Administrators of a test, and nobody else. */
+/** Only the active Administrators of a test. */
 let administrators: TestPerson[];
 beforeEach(async () => {
   await database.query(
@@ -45,7 +45,7 @@ describe.each(ways)('the last active Administrator cannot be %s', (_, take) => {
     const answer = await take(last?.token ?? '', last?.userId ?? '');
     expect([answer.status, answer.body]).toEqual([
       409,
-      { status: 'error', message: 'The last active Administrator must stay.' },
+      { status: 'error', message: 'The last active Administrator cannot be removed.' },
     ]);
     expect(await activeOnes()).toEqual([last?.userId]);
     expect((await auth('GET', '/users', { token: last?.token ?? '' })).status).toBe(200);

@@ -31,7 +31,7 @@ test('many users at once are shown as one by one: to staff all, to a Trainee tho
   expect(found(await lookUp(people.adminToken, []))).toEqual([]);
 });
 
-test('what is no list of ids is refused, and offline tokens see nobody', async () => {
+test('an invalid list of ids is refused, and offline tokens see no user', async () => {
   for (const ids of [undefined, 'x', ['abc'], Array.from({ length: 1001 }, () => randomUUID())])
     expect((await lookUp(people.adminToken, ids)).status).toBe(400);
   expect((await lookUp(people.offlineToken, [])).status).toBe(403);

@@ -49,7 +49,7 @@ describe('offline tokens', () => {
     }
   });
 
-  test('tell when they were last used, written at most once a minute', async () => {
+  test('show when they were last used, written at most once a minute', async () => {
     const made = await auth('POST', '/offline_token', { token: people.adminToken });
     const lastUsed = async () => {
       const { rows } = await database.query('select last_used_at from auth.tokens where hint = $1', [
@@ -87,7 +87,7 @@ describe('offline tokens', () => {
     }
   });
 
-  test('are made by Administrators alone', async () => {
+  test('are created only by Administrators', async () => {
     for (const role of ['Instructor', 'Trainee', 'Developer'] as const) {
       expect((await auth('POST', '/offline_token', { token: people[role].token })).status).toBe(403);
       expect((await auth('GET', '/offline_token', { token: people[role].token })).status).toBe(403);

@@ -42,7 +42,7 @@ describe('a user who must change the password', () => {
     expect((await change({ newPassword })).status).toBe(400);
     expect((await change({ newPassword, currentPassword: 'wrong' })).status).toBe(400);
     expect((await auth('GET', '/users', { token: person.token })).status).toBe(401);
-    // The wish to keep the duty does not count for oneself.
+    // For one's own account the request to keep the duty is ignored.
     const json = { newPassword, currentPassword: person.password, ...duty };
     expect((await change(json)).status).toBe(204);
     expect((await auth('GET', '/users', { token: person.token })).status).toBe(200);

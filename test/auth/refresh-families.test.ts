@@ -68,7 +68,7 @@ describe('a family of refresh tokens', () => {
     for (const { accessToken } of [first, second]) expect(await isAccepted(accessToken)).toBe(false);
   });
 
-  test('gives tokens of the present role, and of the present duty to change the password', async () => {
+  test('returns tokens of the current role and the current duty to change the password', async () => {
     const person = await newPerson('Developer');
     const first = await remember(person);
     const json = { role: 'Trainee', forceChangePasswordNextSignin: true };
@@ -78,7 +78,7 @@ describe('a family of refresh tokens', () => {
     expect(await isAccepted(answer.body.accessToken)).toBe(false);
   });
 
-  test('that has expired gives nothing, and its token is no access token either', async () => {
+  test('that has expired is refused, also as an access token', async () => {
     const { refreshToken } = await remember(await newPerson());
     expect(await isAccepted(refreshToken)).toBe(false);
     expect((await auth('POST', '/validate', { json: { token: refreshToken } })).status).toBe(401);
@@ -125,7 +125,7 @@ describe('what is under way while tokens end', () => {
   test.each([
     ['deactivated', 'update auth.users set is_active = false where id = $1'],
     ['given another password', "update auth.users set password_hash = 'x' where id = $1"],
-  ])('a sign-in of a user who is being %s gives no token', async (_, change) => {
+  ])('a sign-in of a user who is being %s returns no token', async (_, change) => {
     const person = await newPerson();
     const { username, password } = person;
     const signingIn = await whileHeld(change, [person.userId], async () => {

@@ -8,7 +8,7 @@ const { api, auth, people, isAccepted, newPerson, refresh, remember } = world;
 const admin = { token: people.adminToken };
 
 describe('revoking all tokens of a user by name', () => {
-  test('ends sign-ins, refresh tokens and devices at once, in the service and on the platform, and nobody else’s', async () => {
+  test('ends sign-ins, refresh tokens and devices of this user at once, in the service and on the platform', async () => {
     const person = await newPerson('Administrator');
     const remembered = await remember(person);
     const device = (await auth('POST', '/offline_token', { token: person.token })).body.token;
@@ -39,7 +39,7 @@ describe('revoking all tokens of a user by name', () => {
     await remember(person);
   });
 
-  test('tells the platform when, so that what it issued itself ends too', async () => {
+  test('reports its time to the platform, so that its runner tokens end too', async () => {
     const person = await newPerson();
     const active = async () =>
       (await auth('POST', '/users/active', { token: serviceKey, json: { ids: [person.userId] } })).body.users;

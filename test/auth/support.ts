@@ -31,7 +31,7 @@ export interface AuthWorld {
   /** A sign-in that is remembered. */
   remember(person: { readonly username: string; readonly password: string }): Promise<SignedIn>;
   refresh(refreshToken: string): ReturnType<typeof ask>;
-  /** Whether the platform takes this access or offline token. */
+  /** Whether the platform accepts this access or offline token. */
   isAccepted(token: string): Promise<boolean>;
   /** Waits until so many statements of the service wait for locks. */
   waiting(count: number): Promise<unknown>;
@@ -42,7 +42,7 @@ export async function authWorld(variables: Readonly<Record<string, string>> = {}
   const platform = await testEnvironment();
   const api = await startTestApi({ ...platform.environment, ...variables });
   const database = new pg.Client(platform.databaseUrl);
-  // A transaction sees activity as it was at its first look, so the looking is done from outside.
+  // A transaction sees pg_stat_activity as of its first read, so another connection reads it.
   const watcher = new pg.Client(platform.databaseUrl);
   await Promise.all([database.connect(), watcher.connect()]);
   afterAll(async () => {

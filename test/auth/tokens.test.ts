@@ -35,7 +35,7 @@ const isAccepted = async (token: string) =>
   (await ask(api.url, 'GET', '/user_data', { token })).status === 200;
 
 describe('signing in', () => {
-  test('gives an access token of eight hours, and a refresh token only when asked to remember', async () => {
+  test('returns an access token of eight hours, and a refresh token only with rememberMe', async () => {
     const plain = await auth('POST', '/token', { json: { username, password } });
     expect(plain.status).toBe(200);
     expect(plain.body).toMatchObject({
@@ -106,7 +106,7 @@ describe('a token', () => {
     expect(await isAccepted(good.token)).toBe(false);
   });
 
-  test('ends at once when its user is deactivated, and stays ended when the user comes back', async () => {
+  test('ends at once when its user is deactivated, and stays ended when the user is reactivated', async () => {
     const person = await makePerson(api.url, people.adminToken, 'Instructor');
     const path = `/users/${person.userId}`;
     await auth('PATCH', path, { token: people.adminToken, json: { isActive: false } });
@@ -147,7 +147,7 @@ describe('refreshing', () => {
     expect(await isAccepted(people.Developer.token)).toBe(true);
   });
 
-  test('of one token at the same moment gives at most one new family member', async () => {
+  test('of one token at the same moment returns at most one new family member', async () => {
     const credentials = { username: people.Developer.username, password: people.Developer.password };
     const first = (await auth('POST', '/token', { json: { ...credentials, rememberMe: true } })).body;
     const answers = await Promise.all(
@@ -166,7 +166,7 @@ describe('refreshing', () => {
 });
 
 describe('revoking all tokens', () => {
-  test('is for Administrators and for oneself, and tells how many ended', async () => {
+  test('is for Administrators and for oneself, and returns the number of ended tokens', async () => {
     const person = await makePerson(api.url, people.adminToken, 'Trainee');
     await tokenOf(api.url, person.username, person.password);
     const json = { username: person.username };
@@ -210,7 +210,7 @@ describe('validation', () => {
 });
 
 describe('guessing', () => {
-  test('is slowed after ten failures for a username, with Retry-After, and nobody else is locked out', async () => {
+  test('is limited after ten failures for a username, with Retry-After, and locks out no other user', async () => {
     const person = await makePerson(api.url, people.adminToken, 'Trainee');
     const wrong = { username: person.username, password: 'not the password' };
     for (let failure = 1; failure <= limits.signInFailuresPerUsernameAndAddress; failure += 1) {
@@ -225,7 +225,7 @@ describe('guessing', () => {
     await database.query('delete from auth.sign_in_failures');
   });
 
-  test('from one address is slowed after fifty failures, whatever the usernames', async () => {
+  test('from one address is limited after fifty failures for any usernames', async () => {
     await database.query('delete from auth.sign_in_failures');
     for (let failure = 1; failure <= limits.signInFailuresPerAddress; failure += 1) {
       await auth('POST', '/token', { json: { username: `user-${failure}`, password: 'wrong password' } });

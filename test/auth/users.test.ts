@@ -32,7 +32,7 @@ const newUser = (username: string, fields: object = {}) => ({
 });
 
 describe('making users', () => {
-  test('sets what the decisions say for what is not given', async () => {
+  test('sets the defaults of the decisions', async () => {
     const { status, body } = await users('POST', '', people.adminToken, newUser(' Ada ', { role: 'Admin' }));
     expect(status).toBe(201);
     expect(body).toMatchObject({
@@ -47,7 +47,7 @@ describe('making users', () => {
     expect(body).not.toHaveProperty('passwordHash');
   });
 
-  test('refuses wrong fields with 400 and a taken username or address with 409, whatever its case', async () => {
+  test('refuses wrong fields with 400 and an existing username or address with 409, case-insensitively', async () => {
     const wrong = [
       { username: '' },
       { password: 'short' },
@@ -114,7 +114,7 @@ describe('reading users', () => {
     }
   });
 
-  test('tells the platform, and nobody else, who is active', async () => {
+  test('reports active users only to the platform', async () => {
     const idle = await makePerson(api.url, people.adminToken, 'Developer', { isActive: true });
     await users('PATCH', `/${idle.userId}`, people.adminToken, { isActive: false });
     const ids = [idle.userId, people.Developer.userId, '00000000-0000-4000-8000-000000000000'];
@@ -130,7 +130,7 @@ describe('reading users', () => {
 });
 
 describe('changing users', () => {
-  test('changes what is named, leaves the rest, and takes no field it does not know', async () => {
+  test('changes the sent fields, keeps the rest, and ignores unknown fields', async () => {
     const person = await makePerson(api.url, people.adminToken, 'Trainee');
     const path = `/${person.userId}`;
     const changed = await users('PATCH', path, people.adminToken, {
@@ -146,7 +146,7 @@ describe('changing users', () => {
     await tokenOf(api.url, person.username, person.password);
   });
 
-  test('always leaves one active Administrator, also when all are taken away at once', async () => {
+  test('always keeps one active Administrator, also when all are removed at once', async () => {
     const { body } = await users('GET', '?pageSize=100', people.adminToken);
     const administrators: string[] = body.users
       .filter((user: { role: string }) => user.role === 'Administrator')
@@ -163,7 +163,10 @@ describe('changing users', () => {
     expect(removed.every((answer) => [200, 204].includes(answer?.status ?? 0))).toBe(true);
     for (const way of ways) {
       const answer = await way(admin ?? '');
-      expect([answer.status, answer.body.message]).toEqual([409, 'The last active Administrator must stay.']);
+      expect([answer.status, answer.body.message]).toEqual([
+        409,
+        'The last active Administrator cannot be removed.',
+      ]);
     }
   });
 });
@@ -180,7 +183,7 @@ describe('changing a password', () => {
     expect((await change(person.token, { newPassword })).status).toBe(400);
     expect((await change(person.token, { newPassword, currentPassword: 'wrong' })).status).toBe(400);
     const short = await change(person.token, { newPassword: 'short', currentPassword: person.password });
-    expect([short.status, short.body.message]).toEqual([400, 'Passwords hold 12 to 256 characters.']);
+    expect([short.status, short.body.message]).toEqual([400, 'Passwords must have 12 to 256 characters.']);
     expect((await change(person.token, { newPassword, currentPassword: person.password })).status).toBe(204);
     const read = async (token: string) => (await ask(api.url, 'GET', '/user_data', { token })).status;
     expect([await read(person.token), await read(elsewhere)]).toEqual([200, 401]);

@@ -1,8 +1,8 @@
 /**
  * All benchmarks, one after the other, into one table: `npm run bench` (about half an hour), or
- * `npm run bench -- series report` for some, which leaves the rows of the others as they stand.
+ * `npm run bench -- series report` for some, which keeps the rows of the others.
  *
- * Each benchmark is a process of its own with a platform of its own. One that fails leaves its old rows and makes the
+ * Each benchmark is a separate process with its own platform. One that fails leaves its old rows and makes the
  * command fail in the end.
  */
 import { execFile, spawn } from 'node:child_process';
@@ -13,24 +13,27 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { onEnd } from '../../local/parent.ts';
 import { findPrograms } from '../../local/programs.ts';
-import type { Figure } from './figures.ts';
-import { type AreaRun, mergeTable } from './table.ts';
+import type { Figure } from './support/figures.ts';
+import { type AreaRun, mergeTable } from './support/table.ts';
 
-/** In the order of the table. What stands behind a name makes a benchmark short enough for a row of many. */
+/** In the order of the table. The arguments after a name make the benchmark short enough to run with the others. */
 const benches: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   http: {},
   claims: {},
   runs: {},
   leases: {},
+  logs: {},
   shared: {},
   query: {},
   bytes: {},
+  resumable: {},
   output: { OUTPUT_MEBIBYTES: '2048' },
   outputs: {},
   dashboard: {},
   series: {},
   report: {},
   events: {},
+  webhooks: {},
   console: {},
 };
 

@@ -3,7 +3,7 @@
  *
  *   node test/bench/bytes.bench.ts [--mebibytes 1024] [--rounds 5] [--uploads 200]
  *
- * Rounds take turns, so that whatever else the machine does touches
+ * Rounds take turns, so that other load of the machine affects
  * both. Prints medians; never fails a build.
  */
 import { createHash, createHmac, randomBytes } from 'node:crypto';
@@ -11,11 +11,11 @@ import { type IncomingMessage, request } from 'node:http';
 import { cpus } from 'node:os';
 import { Readable } from 'node:stream';
 import { parseArgs } from 'node:util';
-import { report } from './figures.ts';
-import { forgetPeak, memoryMebibytes } from './memory.ts';
-import { importTemplate } from './outside-runner.ts';
-import { startBenchPlatform } from './platform.ts';
-import { createSession } from './sessions.ts';
+import { report } from './support/figures.ts';
+import { forgetPeak, memoryMebibytes } from './support/memory.ts';
+import { importTemplate } from './support/outside-runner.ts';
+import { startBenchPlatform } from './support/platform.ts';
+import { createSession } from './support/sessions.ts';
 
 const { values } = parseArgs({
   options: {
@@ -32,7 +32,7 @@ const pieceDigest = createHash('sha256');
 for (let at = 0; at < sizeBytes; at += mebibyte) pieceDigest.update(piece);
 const expectedSha256 = pieceDigest.digest('hex');
 
-/** The same bytes each time, as fast as they are taken. */
+/** The same bytes each time, as fast as they are read. */
 function source(bytes: number): Readable {
   let at = 0;
   return new Readable({

@@ -3,19 +3,20 @@
  *
  * 100,000 queued runs in 1,000 sessions (QUEUED_RUNS, SESSIONS), 8 runners that claim and complete at once (CLAIMS of
  * them in each phase, default 4,000): with a runner token, with an account's token, with a runner token and 100 ms of work
- * at each task, and while somebody keeps a snapshot of the database open, as a backup does. The aim is a p99 under
- * 20 ms. Without work the runners ask for all that the machine gives, so what a claim waits for is the others' turn.
- * Then: from how many sessions the first tasks were, and how PostgreSQL finds the next run.
+ * at each task, and while another connection holds a snapshot of the database, as a backup does. The aim is a p99 under
+ * 20 ms. Without work the runners use the whole machine, so a claim waits for the claims of the others.
+ * Before that, one runner alone claims and completes by two calls for each task, and by one, in turns: the aim is 1.3
+ * times the tasks a second. Last: from how many sessions the first tasks were, and how PostgreSQL finds the next run.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Database, type Queryable, type Tx } from '../../store/connection/database.ts';
 import { claimNext, registerAndClaim } from '../../store/runs/claims.ts';
-import { cpuSeconds, printCpu } from './cpu.ts';
-import { report } from './figures.ts';
-import { importTemplate, Runner, register, runnerTokenClient } from './outside-runner.ts';
-import { type BenchClient, printFigure, printMachine, startBenchPlatform } from './platform.ts';
-import { queueRuns } from './queued-runs.ts';
+import { cpuSeconds, printCpu } from './support/cpu.ts';
+import { report } from './support/figures.ts';
+import { importTemplate, Runner, register, runnerTokenClient } from './support/outside-runner.ts';
+import { type BenchClient, printFigure, printMachine, startBenchPlatform } from './support/platform.ts';
+import { queueRuns } from './support/queued-runs.ts';
 
 const runs = Number(process.env.QUEUED_RUNS ?? 100_000);
 const sessions = Number(process.env.SESSIONS ?? 1_000);
@@ -23,7 +24,7 @@ const claims = Number(process.env.CLAIMS ?? 4_000);
 const runners = 8;
 const template = 'queued-node';
 
-/** Ends a transaction of which the plan was shown. */
+/** Rolls back a transaction whose plan was shown. */
 class Shown extends Error {}
 
 printMachine();
@@ -42,6 +43,7 @@ try {
   const tokenClient = await runnerTokenClient(platform, template);
   // Warms up: PostgreSQL plans a statement anew for its first five uses on each connection.
   const first = await work(tokenClient, 1_000);
+  await compareNext(tokenClient);
   await printWork('runner token', tokenClient);
   await printWork('account token', client);
   await printWork('runner token, 100 ms of work at each task', tokenClient, {
@@ -111,6 +113,52 @@ async function work(client: BenchClient, count: number, workMs = 0): Promise<Wor
     }),
   );
   return { claimMs, completeMs, sessionIds };
+}
+
+/** In turns, so that other load of the machine affects both. */
+async function compareNext(client: BenchClient): Promise<void> {
+  const rounds = 6;
+  const runner = new Runner(client, template);
+  const count = Math.ceil(claims / rounds / 2);
+  const plain: number[] = [];
+  const next: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    plain.push(await tasksASecond(count, () => byTwoCalls(runner, count)));
+    next.push(await tasksASecond(count, () => byOneCall(runner, count)));
+  }
+  report({ name: 'tasks of one runner, claim and complete', unit: 'a second', values: plain });
+  report({ name: 'tasks of one runner, complete with next', unit: 'a second', values: next });
+  const [two, one] = [median(plain), median(next)];
+  console.log(
+    `one runner: ${two.toFixed(0)} tasks a second by two calls, ${one.toFixed(0)} by one: ${(one / two).toFixed(2)} times (aim 1.3)`,
+  );
+}
+
+async function tasksASecond(count: number, run: () => Promise<void>): Promise<number> {
+  const startedAt = performance.now();
+  await run();
+  return (count * 1_000) / (performance.now() - startedAt);
+}
+
+async function byTwoCalls(runner: Runner, count: number): Promise<void> {
+  for (let done = 0; done < count; done++) {
+    const task = await runner.claim(0);
+    if (task === undefined) throw new Error('The queue is empty: raise QUEUED_RUNS.');
+    await runner.complete(task, 'no-output');
+  }
+}
+
+async function byOneCall(runner: Runner, count: number): Promise<void> {
+  let task = await runner.claim(0);
+  for (let done = 0; done < count; done++) {
+    if (task === undefined) throw new Error('The queue is empty: raise QUEUED_RUNS.');
+    if (done < count - 1) task = await runner.completeAndClaim(task);
+    else await runner.complete(task, 'no-output');
+  }
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1]!;
 }
 
 function printFairness(sessionIds: readonly string[]): void {

@@ -3,7 +3,7 @@
  * another one).
  *
  * JavaScript that is sent before the first page and before a dashboard (the aim is under 120 KB), and the time from
- * opening the page of a session of 200 nodes until all of them stand there and a click on one chooses it: with an empty
+ * opening the page of a session of 200 nodes until all of them are shown and a click on one selects it: with an empty
  * cache, with what the browser kept, and on a processor a quarter as fast. The floor is a page of as many boxes without
  * any script but the answer to the click, from a bare server.
  */
@@ -12,12 +12,12 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import type { CDPSession, Page } from 'playwright-core';
-import { buildConsole, findChromium, startBrowser } from '../web/browser.ts';
-import { signInAs } from '../web/sign-in.ts';
-import { report } from './figures.ts';
-import { register, upload } from './outside-runner.ts';
-import { type BenchPlatform, printFigure, printMachine, startBenchPlatform } from './platform.ts';
-import { createSession, dashboardOf, shippedTemplate, type Template } from './sessions.ts';
+import { buildConsole, findChromium, startBrowser } from '../web/support/browser.ts';
+import { signInAs } from '../web/support/sign-in.ts';
+import { report } from './support/figures.ts';
+import { register, upload } from './support/outside-runner.ts';
+import { type BenchPlatform, printFigure, printMachine, startBenchPlatform } from './support/platform.ts';
+import { createSession, dashboardOf, shippedTemplate, type Template } from './support/sessions.ts';
 
 const { values } = parseArgs({
   options: { rounds: { type: 'string', default: '15' }, nodes: { type: 'string', default: '200' } },
@@ -70,7 +70,7 @@ function barePage(): string {
 <script>document.addEventListener('click', (event) => event.target.setAttribute('aria-pressed', 'true'))</script>`;
 }
 
-/** Clicks the last node as soon as all stand there, and notes when that showed. Runs before the page's own scripts. */
+/** Clicks the last node as soon as all are shown, and notes when the page shows it. Runs before the page's own scripts. */
 const watch = `(() => {
   let clicked = null;
   const look = () => {
@@ -113,7 +113,7 @@ async function opened(page: Page, address: string): Promise<Opened[]> {
 
 const interactive = (all: readonly Opened[]) => all.map(({ interactiveMs }) => interactiveMs);
 
-/** Kilobytes of JavaScript that came over the line for the page that stands open. */
+/** Kilobytes of JavaScript that came over the line for the open page. */
 async function scriptsSent(page: Page, address: string, awaited: string): Promise<number> {
   await page.goto(address);
   await page.locator(awaited).first().waitFor();
@@ -134,7 +134,7 @@ async function measureScripts(page: Page, pages: Readonly<Record<string, [string
 
 type Floor = { readonly name: string; readonly values: readonly number[] };
 
-/** In a tab of its own: a page from elsewhere would end the sign-in of the tab. */
+/** In a separate tab: a page from elsewhere would end the sign-in of the tab. */
 async function measureBare(page: Page, address: string): Promise<Floor> {
   await page.addInitScript(watch);
   const floor = { name: 'bare page', values: interactive(await opened(page, address)) };
@@ -177,7 +177,10 @@ async function prepare(platform: BenchPlatform): Promise<{ sessionPage: string; 
   const session = await createSession(client, await importGraph(platform), 'input');
   await upload(client, session.inputId);
   const { path } = await dashboardOf(client, recorded.id);
-  return { sessionPage: `/sessions/${session.id}`, dashboardPage: `/dashboards/${path.split('/').at(-1)}` };
+  return {
+    sessionPage: `/sessions/${session.id}?tab=pipeline&view=graph`,
+    dashboardPage: `/dashboards/${path.split('/').at(-1)}`,
+  };
 }
 
 const program = findChromium();

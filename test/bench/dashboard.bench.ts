@@ -3,8 +3,8 @@
  *
  * A csv of 1,000,000 rows and 10 channels: from the first byte sent to the first series of its dashboard.
  */
-import { type BenchPlatform, printFigure, printMachine, startBenchPlatform } from './platform.ts';
-import { createSession, dashboardOf, shippedTemplate } from './sessions.ts';
+import { type BenchPlatform, printFigure, printMachine, startBenchPlatform } from './support/platform.ts';
+import { createSession, dashboardOf, shippedTemplate } from './support/sessions.ts';
 
 const rows = 1_000_000;
 const rounds = 5;

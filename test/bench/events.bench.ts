@@ -1,5 +1,5 @@
 /**
- * How late the last of 500 people hears what happened to the session that they follow.
+ * How late the last of 500 people receives an event of the session that they follow.
  * Run: `npm run bench:events [-- --listeners 500 --rounds 60]`.
  *
  * From the sending of the statement whose commit is the change (a freeze, an upload) until the last listener has the
@@ -13,12 +13,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Database } from '../../store/connection/database.ts';
-import { cpuSeconds, printCpu } from './cpu.ts';
-import { report } from './figures.ts';
-import { memoryMebibytes } from './memory.ts';
-import { importTemplate, register, upload } from './outside-runner.ts';
-import { printFigure, printMachine, startBenchPlatform } from './platform.ts';
-import { createSession } from './sessions.ts';
+import { cpuSeconds, printCpu } from './support/cpu.ts';
+import { report } from './support/figures.ts';
+import { memoryMebibytes } from './support/memory.ts';
+import { importTemplate, register, upload } from './support/outside-runner.ts';
+import { printFigure, printMachine, startBenchPlatform } from './support/platform.ts';
+import { createSession } from './support/sessions.ts';
 
 const { values } = parseArgs({
   options: { listeners: { type: 'string', default: '500' }, rounds: { type: 'string', default: '60' } },
@@ -44,7 +44,7 @@ class Crowd {
     }
   }
 
-  /** Resolves when all have heard the word; milliseconds since `work` began, of the middle and the last. */
+  /** Resolves when all have received the event; milliseconds since `work` began, of the median and the last. */
   async hear(word: string, work: () => Promise<unknown>): Promise<{ middleMs: number; lastMs: number }> {
     this.#word = word;
     this.#round += 1;
@@ -106,7 +106,7 @@ printMachine();
 const platform = await startBenchPlatform();
 const databaseUrl = platform.stack.environment.DATABASE_URL ?? '';
 const database = await Database.open({ databaseUrl, poolSize: 2 });
-const bare = spawn(process.execPath, [fileURLToPath(new URL('./bare-events.ts', import.meta.url))], {
+const bare = spawn(process.execPath, [fileURLToPath(new URL('./support/bare-events.ts', import.meta.url))], {
   stdio: ['ignore', 'pipe', 'inherit'],
   env: { DATABASE_URL: databaseUrl },
 });

@@ -3,17 +3,17 @@
  *
  * `GET /projects/{id}` and `POST /session`, and beside them what they are made of: a Koa that only says hello, and a
  * `select 1` over the same kind of pool. The kinds take turns (ROUNDS, default 7, of REQUESTS, default 2,000), so that
- * whatever else the machine does touches all; the ratios mean something also where the figures do not. Client, servers
+ * other load of the machine affects all; the ratios mean something also where the figures do not. Client, servers
  * and database share the machine.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { Database } from '../../store/connection/database.ts';
-import { cpuSeconds, printCpu } from './cpu.ts';
-import { quantile, report } from './figures.ts';
-import { BenchClient, printFigure, printMachine, startBenchPlatform } from './platform.ts';
-import { shippedTemplate } from './sessions.ts';
+import { cpuSeconds, printCpu } from './support/cpu.ts';
+import { quantile, report } from './support/figures.ts';
+import { BenchClient, printFigure, printMachine, startBenchPlatform } from './support/platform.ts';
+import { shippedTemplate } from './support/sessions.ts';
 
 const connections = 32;
 const rounds = Number(process.env.ROUNDS ?? 7);
@@ -30,7 +30,7 @@ interface Kind {
 printMachine();
 const platform = await startBenchPlatform();
 const database = await Database.open({ databaseUrl: platform.stack.environment.DATABASE_URL ?? '' });
-const koa = spawn(process.execPath, [fileURLToPath(new URL('./hello.ts', import.meta.url))], {
+const koa = spawn(process.execPath, [fileURLToPath(new URL('./support/hello.ts', import.meta.url))], {
   stdio: ['ignore', 'pipe', 'inherit'],
 });
 process.once('exit', () => koa.kill());

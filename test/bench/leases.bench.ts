@@ -1,5 +1,5 @@
 /**
- * How long work stands still when its runner is killed: seconds from `kill -9` of a process that heartbeats as it
+ * How long work pauses when its runner is killed: seconds from `kill -9` of a process that heartbeats as it
  * should until a waiting runner holds the work. Run: `npm run bench:leases`.
  *
  * LEASE_SECONDS (default 30, the platform's own; 10 to 3,600) and KILLS (default 20) by environment. The aim is at most the
@@ -8,9 +8,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { importTemplate, Runner, register, upload } from './outside-runner.ts';
-import { type BenchPlatform, printFigure, printMachine, startBenchPlatform } from './platform.ts';
-import { createSession } from './sessions.ts';
+import { importTemplate, Runner, register, upload } from './support/outside-runner.ts';
+import { type BenchPlatform, printFigure, printMachine, startBenchPlatform } from './support/platform.ts';
+import { createSession } from './support/sessions.ts';
 
 const leaseSeconds = Number(process.env.LEASE_SECONDS ?? 30);
 const kills = Number(process.env.KILLS ?? 20);
@@ -66,15 +66,19 @@ try {
 }
 
 async function startHolder(on: BenchPlatform): Promise<Holder> {
-  const child = spawn(process.execPath, [fileURLToPath(new URL('./lease-holder.ts', import.meta.url))], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: {
-      BENCH_PORT: String(on.port),
-      BENCH_TOKEN: on.token,
-      BENCH_TEMPLATE: template,
-      BENCH_LEASE_SECONDS: String(leaseSeconds),
+  const child = spawn(
+    process.execPath,
+    [fileURLToPath(new URL('./support/lease-holder.ts', import.meta.url))],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: {
+        BENCH_PORT: String(on.port),
+        BENCH_TOKEN: on.token,
+        BENCH_TEMPLATE: template,
+        BENCH_LEASE_SECONDS: String(leaseSeconds),
+      },
     },
-  });
+  );
   return await new Promise<Holder>((resolve, reject) => {
     let holder: Holder | undefined;
     child.once('exit', () => reject(new Error('A holder ended before it was killed.')));

@@ -9,11 +9,11 @@ import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { DeleteObjectsCommand, paginateListObjectsV2 } from '@aws-sdk/client-s3';
 import { s3Client } from '../support/bucket.ts';
-import { quantile, report } from './figures.ts';
-import { forgetPeak, memoryMebibytes } from './memory.ts';
-import { importTemplate, register, upload } from './outside-runner.ts';
-import { printMachine, startBenchPlatform } from './platform.ts';
-import { createSession } from './sessions.ts';
+import { quantile, report } from './support/figures.ts';
+import { forgetPeak, memoryMebibytes } from './support/memory.ts';
+import { importTemplate, register, upload } from './support/outside-runner.ts';
+import { printMachine, startBenchPlatform } from './support/platform.ts';
+import { createSession } from './support/sessions.ts';
 
 const mebibytes = Number(process.env.OUTPUT_MEBIBYTES ?? 5_120);
 const rounds = Number(process.env.ROUNDS ?? 3);
@@ -75,12 +75,16 @@ try {
   await platform.stop();
 }
 
-/** Runs the writer until it has told. */
+/** Runs the writer until it has printed its result. */
 async function write(environment: Record<string, string>): Promise<Told> {
-  const child = spawn(process.execPath, [fileURLToPath(new URL('./output-writer.ts', import.meta.url))], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: { SDP_RUNNER_LOG: 'warn', ...environment, OUTPUT_MEBIBYTES: String(mebibytes) },
-  });
+  const child = spawn(
+    process.execPath,
+    [fileURLToPath(new URL('./support/output-writer.ts', import.meta.url))],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: { SDP_RUNNER_LOG: 'warn', ...environment, OUTPUT_MEBIBYTES: String(mebibytes) },
+    },
+  );
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   try {
     const told = await new Promise<Told>((resolve, reject) => {

@@ -7,11 +7,11 @@
 import { request } from 'node:http';
 import { parseArgs } from 'node:util';
 import { Database } from '../../store/connection/database.ts';
-import { report } from './figures.ts';
-import { forgetPeak, memoryMebibytes } from './memory.ts';
-import { importTemplate } from './outside-runner.ts';
-import { printFigure, printMachine, startBenchPlatform } from './platform.ts';
-import { createSession } from './sessions.ts';
+import { report } from './support/figures.ts';
+import { forgetPeak, memoryMebibytes } from './support/memory.ts';
+import { importTemplate } from './support/outside-runner.ts';
+import { printFigure, printMachine, startBenchPlatform } from './support/platform.ts';
+import { createSession } from './support/sessions.ts';
 
 const { values } = parseArgs({
   options: {
@@ -22,7 +22,7 @@ const { values } = parseArgs({
 const outputs = Number(values.outputs);
 const requests = Number(values.requests);
 
-/** Publishes outputs as rows alone: nobody reads their bytes here. */
+/** Publishes outputs only as rows: their bytes are not read here. */
 async function publishMany(databaseUrl: string, nodeId: number): Promise<void> {
   const database = await Database.open({ databaseUrl, poolSize: 1 });
   await database.query(

@@ -10,7 +10,7 @@ import { Database } from '../../store/connection/database.ts';
 import { listStatement } from '../../store/search/session-list.ts';
 import type { Statement } from '../../store/search/session-page.ts';
 import { queryStatement } from '../../store/search/session-query.ts';
-import { type BenchPlatform, printFigure, printMachine, startBenchPlatform } from './platform.ts';
+import { type BenchPlatform, printFigure, printMachine, startBenchPlatform } from './support/platform.ts';
 
 const { values } = parseArgs({
   options: {
@@ -30,22 +30,24 @@ interface Kind {
   statement(round: number): Statement;
 }
 
-/** Cheap chance that is the same every time. */
+/** A cheap random number that is the same every time. */
 const some = (round: number, below: number) => (round * 7_919 + 13) % below;
 
+const firstPage = { sortBy: 'date', sortOrder: 'desc', page: 1, pageSize: 25 } as const;
+const seededFrom = Date.parse('2023-11-14T22:13:20Z');
 type ListFields = Partial<Parameters<typeof listStatement>[0]>;
 function list(name: string, fields: (round: number) => ListFields, rounds?: number): Kind {
   return {
     name: `list ${name}`,
     ...(rounds === undefined ? {} : { rounds }),
     request(round) {
-      const query = new URLSearchParams(
-        Object.entries(fields(round)).map(([key, value]): [string, string] => [key, String(value)]),
-      );
+      const { states, ownerId, from, ...rest } = fields(round);
+      const parts = { ...rest, state: states?.join(), owner: ownerId, from: from?.toISOString() };
+      const given = Object.entries(parts).filter(([, value]) => value !== undefined);
+      const query = new URLSearchParams(given.map(([key, value]): [string, string] => [key, String(value)]));
       return { method: 'GET', path: `/api/v2/session?${query}` };
     },
-    statement: (round) =>
-      listStatement({ sortBy: 'date', sortOrder: 'desc', page: 1, pageSize: 25, ...fields(round) }),
+    statement: (round) => listStatement({ ...firstPage, ...fields(round) }),
   };
 }
 
@@ -60,10 +62,28 @@ function query(name: string, body: (round: number) => object, rounds?: number): 
 
 const leaf = (path: string, op: string, value: unknown) => ({ path, op, value });
 const few = 20;
+const lastDay = () => new Date(seededFrom + sessions * 30_000 - 86_400_000);
+const ownerOf = (round: number) =>
+  `00000000-0000-4000-8000-${some(round, 5_000).toString(16).padStart(12, '0')}`;
 const kinds: readonly Kind[] = [
   list('by date', (round) => ({ page: 1 + (round % 20) })),
   list('by date, one project', (round) => ({ projectId: 1 + some(round, 50), page: 1 + (round % 5) })),
   list('by name', (round) => ({ sortBy: 'name', sortOrder: 'asc', page: 1 + (round % 20) })),
+  list('failed', (round) => ({ states: ['failed'], page: 1 + (round % 5) })),
+  list('running', () => ({ states: ['running'] })),
+  list('done', (round) => ({ states: ['done'], page: 1 + (round % 20) })),
+  list('not started', (round) => ({ states: ['notStarted'], page: 1 + (round % 20) })),
+  list('failed or running, one project', (round) => ({
+    states: ['failed', 'running'],
+    projectId: 1 + some(round, 50),
+  })),
+  list('failed, of the last day', () => ({ states: ['failed'], from: lastDay() })),
+  list('of one owner', (round) => ({ ownerId: ownerOf(round) })),
+  {
+    name: 'counts of the tabs',
+    request: () => ({ method: 'GET', path: '/api/v2/session/counts' }),
+    statement: () => listStatement({ ...firstPage, states: ['failed'] }),
+  },
   list('by search, a name', (round) => ({ search: nameOf(100_000 + some(round, 800_000)) })),
   list('by search, part of a number', (round) => ({ search: String(100_000 + some(round, 800_000)) })),
   list('by search, part of an id', (round) => ({ search: idPart(round) })),
@@ -146,7 +166,23 @@ const seedSessions = `
     from generate_series($1::bigint, $2::bigint) i,
          (select array_agg(id order by id) as ids from session_template) t`;
 
-/** Cards and their indices are made when all sessions are there: row by row it would take many minutes. */
+/** One in fifty has failed, one in twenty not begun, two hundred run; the newest 20,000 have their three nodes. */
+const seedWork = [
+  `update session_activity a set failed = x.place % 50 = 0, started = x.place % 20 <> 1
+     from (select session_id, row_number() over (order by created_at desc) as place from session_search) x
+    where x.session_id = a.session_id`,
+  `insert into node_instance (session_id, ordinal, name, node_template_id, configuration, state)
+   select x.session_id, n, 'node ' || n, t.id, '{}', case when n = 3 and a.failed then 2 when a.started then 3 else 0 end
+     from (select session_id from session_search order by created_at desc limit 20000) x
+     join session_activity a on a.session_id = x.session_id cross join generate_series(1, 3) n
+     cross join (select min(id) as id from node_template) t`,
+  `insert into node_run (id, session_id, node_instance_id, template_name, runner_type, reason, state, max_attempts, queue_time)
+   select gen_random_uuid(), n.session_id, n.id, 'none', 'none', 'input', 'queued', 1, now()
+     from node_instance n join session_activity a on a.session_id = n.session_id
+    where n.ordinal = 2 and a.started and not a.failed order by n.id desc limit 200`,
+];
+
+/** Cards and their indices are made when all sessions are there: row by row it would need many minutes. */
 async function seed(database: Database): Promise<void> {
   const started = performance.now();
   for (const statement of seeding) await database.query(statement);
@@ -172,7 +208,15 @@ async function seed(database: Database): Promise<void> {
   );
   await database.query('alter table session enable trigger session_search_made');
   for (const { definition } of indices) await withoutTimeout(database, definition);
-  for (const table of ['session_search', 'session', 'session_count'])
+  for (const statement of seedWork) await withoutTimeout(database, statement);
+  for (const table of [
+    'session_search',
+    'session',
+    'session_count',
+    'session_activity',
+    'node_instance',
+    'node_run',
+  ])
     await withoutTimeout(database, `vacuum analyze ${table}`);
   console.log(`${sessions} sessions seeded in ${((performance.now() - started) / 1000).toFixed(0)} s`);
   for (const { name, size } of await database.query<{ name: string; size: string }>(
@@ -209,7 +253,7 @@ async function measure(platform: BenchPlatform, database: Database, kind: Kind):
   printFigure(`${kind.name} (${Math.round(matched / (count + warmUp))} in all)`, times, { floor });
 }
 
-/** What the statements take that the route sends. */
+/** Durations of the statements that the route sends. */
 async function straight(database: Database, kind: Kind, count: number): Promise<number[]> {
   const times: number[] = [];
   for (let round = 0; round < count; round += 1) {

@@ -9,10 +9,10 @@
 import { request } from 'node:http';
 import { parseArgs } from 'node:util';
 import { Database } from '../../store/connection/database.ts';
-import { cpuSeconds, printCpu } from './cpu.ts';
-import { report } from './figures.ts';
-import { forgetPeak, memoryMebibytes } from './memory.ts';
-import { type BenchPlatform, printFigure, printMachine, startBenchPlatform } from './platform.ts';
+import { cpuSeconds, printCpu } from './support/cpu.ts';
+import { report } from './support/figures.ts';
+import { forgetPeak, memoryMebibytes } from './support/memory.ts';
+import { type BenchPlatform, printFigure, printMachine, startBenchPlatform } from './support/platform.ts';
 
 const { values } = parseArgs({
   options: { rows: { type: 'string', default: '100000' }, rounds: { type: 'string', default: '5' } },
@@ -57,7 +57,7 @@ async function seed(platform: BenchPlatform, database: Database): Promise<void> 
   }
   const project = await client.expect<{ id: number }>(201, 'POST', '/projects', { Title: 'Bench' });
   const templates = await client.expect<{ id: number }[]>(200, 'GET', '/session_templates');
-  // Row by row the cards of the session list would take minutes; reports do not read them.
+  // Row by row the cards of the session list would need minutes; reports do not read them.
   await database.query('alter table session disable trigger session_search_made');
   const given: readonly (readonly unknown[])[] = [[], [templates[0]!.id, project.id], [], [], [], [people]];
   for (let from = 1; from <= rows; from += seededAtOnce) {

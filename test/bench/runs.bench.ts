@@ -6,17 +6,17 @@
  * - node runs a second through graphs with 8 runners over 20 sessions
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { cpuSeconds, printCpu } from './cpu.ts';
-import { report } from './figures.ts';
-import { importTemplate, Runner, register, runnerTokenClient, upload } from './outside-runner.ts';
+import { cpuSeconds, printCpu } from './support/cpu.ts';
+import { report } from './support/figures.ts';
+import { importTemplate, Runner, register, runnerTokenClient, upload } from './support/outside-runner.ts';
 import {
   type BenchClient,
   type BenchPlatform,
   printFigure,
   printMachine,
   startBenchPlatform,
-} from './platform.ts';
-import { createSession, type Template } from './sessions.ts';
+} from './support/platform.ts';
+import { createSession, type Template } from './support/sessions.ts';
 
 const chainLength = 60;
 const workMs = 100;

@@ -2,20 +2,20 @@
  * How long the slowest of 100 machines waits that join one exercise at once. Run: `npm run bench:shared`.
  *
  * - by offline tokens, as capture machines do, and by an access token, which has every address resolved
- * - each round is an exercise of its own; counted are rounds that ended in more than one session, that lost a
+ * - each round is a separate exercise; counted are rounds that ended in more than one session, that lost a
  *   participant, and answers other than 200 and 201
  *
  * `npm run bench:shared -- <rounds>`; default 200 by offline tokens and a tenth of them by access token.
  */
-import { cpuSeconds, printCpu } from './cpu.ts';
-import { quantile } from './figures.ts';
+import { cpuSeconds, printCpu } from './support/cpu.ts';
+import { quantile } from './support/figures.ts';
 import {
   BenchClient,
   type BenchPlatform,
   printFigure,
   printMachine,
   startBenchPlatform,
-} from './platform.ts';
+} from './support/platform.ts';
 
 const machines = 100;
 const rounds = Number(process.argv[2] ?? 200);

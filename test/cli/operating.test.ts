@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { ask } from '../support/api.ts';
 import { runnerStage } from '../support/runner.ts';
-import { ship } from '../support/templates.ts';
+import { inputNode, ship, tabularNode, templateFile } from '../support/templates.ts';
 import { folder, runSdp } from './support.ts';
 
 const stage = await runnerStage();
@@ -24,7 +25,7 @@ const { username, password } = platform.administrator;
 const nobody = { SDP_TOKEN: '' };
 
 describe('sdp login', () => {
-  test('is remembered in a file of its owner alone, and later commands go on with it, until logout', async () => {
+  test('is stored in a file that only its owner can read, and used by later commands until logout', async () => {
     const made = await sdp(['login', '--username', username, '--password-stdin'], nobody, `${password}\n`);
     expect(made).toMatchObject({ code: 0, out: expect.stringContaining(`as ${username} (Administrator)`) });
     expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -39,7 +40,7 @@ describe('sdp login', () => {
     expect(reused.err).toContain('A valid bearer token is required. (401, request ');
   });
 
-  test('with a refresh token goes on after the token has ended, also in several commands at once', async () => {
+  test('with a refresh token continues after the token has expired, also in several commands at once', async () => {
     await sdp(['login', '--username', username, '--password-stdin', '--remember'], nobody, password);
     const stored = JSON.parse(readFileSync(file, 'utf8'));
     stored.platforms[api.url].accessToken = 'ended';
@@ -50,18 +51,18 @@ describe('sdp login', () => {
     expect((await sdp(['logout'], nobody)).code).toBe(0);
   });
 
-  test('tells of a wrong password, and that there is nobody to ask', async () => {
+  test('reports a wrong password, and a missing terminal', async () => {
     const wrong = await sdp(['login', '--username', username, '--password-stdin'], nobody, 'wrong');
     expect([wrong.code, wrong.err]).toEqual([1, expect.stringContaining('Invalid username or password.')]);
     expect((await sdp(['login', '--username', username], nobody)).code).toBe(2);
   });
 });
 
-test('accounts are made, found, changed and deactivated', async () => {
+test('accounts are created, found, updated and deactivated', async () => {
   const name = `petra-${randomUUID().slice(0, 8)}`;
   const first = 'a sentence of some length';
   const created = await sdp(['users', 'create', name, '--role', 'Instructor', '--password-stdin'], {}, first);
-  expect(created).toMatchObject({ code: 0, out: expect.stringContaining(`Made ${name} (Instructor)`) });
+  expect(created).toMatchObject({ code: 0, out: expect.stringContaining(`Created ${name} (Instructor)`) });
   expect((await json('users', 'list', '--search', name)).users).toMatchObject([{ username: name }]);
   expect((await sdp(['users', 'password', name, '--password-stdin'], {}, 'another sentence')).code).toBe(0);
   const signIn = ['login', '--username', name, '--password-stdin'];
@@ -71,7 +72,7 @@ test('accounts are made, found, changed and deactivated', async () => {
   expect((await sdp(signIn, nobody, 'another sentence')).code).toBe(1);
   expect(await sdp(['users', 'deactivate', 'nobody-at-all'])).toMatchObject({
     code: 1,
-    err: 'There is no user nobody-at-all.\n',
+    err: 'User not found: nobody-at-all.\n',
   });
 });
 
@@ -84,23 +85,30 @@ test('tokens of devices and runners are shown once, listed without their values 
   const graph = await stage.chainOf(1);
   expect(graph.template).toBeTruthy();
   const made = await sdp(['tokens', 'runner', 'create', '--type', 'outside-runner', '--label', 'Lab']);
-  expect(made.out).toMatch(/^hrt_\S+\nIt is shown this once/);
+  expect(made.out).toMatch(/^hrt_\S+\nThe token is shown once/);
   const [runner] = await json('tokens', 'runner', 'list');
   expect(runner).toMatchObject({ label: 'Lab', runnerTypes: ['outside-runner'], revoked: false });
   expect((await sdp(['tokens', 'runner', 'revoke', runner.id])).code).toBe(0);
   expect((await json('tokens', 'runner', 'list'))[0].revoked).toBe(true);
 });
 
-test('sessions are found, read, frozen, closed and deleted, the last after a yes alone', async () => {
+test('sessions are found, read, frozen, closed and deleted, the last only after confirmation', async () => {
   const { sessionId } = await stage.chainOf(1);
   expect((await json('sessions', 'list', '--search', sessionId)).sessions).toMatchObject([{ id: sessionId }]);
   const table = (await sdp(['sessions', 'list'])).out.split('\n');
-  expect(table[0]).toMatch(/^ID +NAME +PROJECT +TEMPLATE +CREATED$/);
+  expect(table[0]).toMatch(/^ID +NAME +STATE +NODES +PROJECT +TEMPLATE +CREATED$/);
+  const idsOf = async (...filter: string[]) =>
+    (await json('sessions', 'list', '--search', sessionId, ...filter)).sessions.map(
+      ({ id }: { id: string }) => id,
+    );
+  expect(await idsOf('--state', 'notStarted,failed')).toEqual([sessionId]);
+  expect(await idsOf('--state', 'failed')).toEqual([]);
+  expect(await idsOf('--owner', 'me')).toEqual([]);
   expect((await sdp(['sessions', 'show', sessionId])).out).toMatch(/n1 +t-\S+ +NeverBegan/);
   expect((await sdp(['sessions', 'freeze', sessionId])).out).toBe('Session is frozen.\n');
   expect((await sdp(['sessions', 'retry-failed', sessionId])).err).toContain('Session is frozen. (400');
   expect((await sdp(['sessions', 'unfreeze', sessionId])).out).toBe('Session is not frozen.\n');
-  expect((await sdp(['sessions', 'retry-failed', sessionId])).out).toBe('Runs that are tried again: 0.\n');
+  expect((await sdp(['sessions', 'retry-failed', sessionId])).out).toBe('Retried runs: 0.\n');
   expect((await json('sessions', 'repair', sessionId)).sessionId).toBe(sessionId);
   expect((await sdp(['sessions', 'close', sessionId, '--reason', 'Over.'])).out).toMatch(/^Closed at/);
   expect(await sdp(['sessions', 'delete', sessionId])).toMatchObject({ code: 2 });
@@ -108,7 +116,7 @@ test('sessions are found, read, frozen, closed and deleted, the last after a yes
   expect((await sdp(['sessions', 'show', sessionId])).err).toContain('Session not found. (404, request ');
 });
 
-test('runs are listed, tried again and cancelled, a node is explained, a runner drained', async () => {
+test('runs are listed, retried and cancelled, a node is explained, a runner drained', async () => {
   const graph = await stage.chainOf(1);
   await stage.upload(graph, 'input', '1');
   const runner = stage.runner();
@@ -126,7 +134,65 @@ test('runs are listed, tried again and cancelled, a node is explained, a runner 
   expect((await json('runners', 'undrain', id)).drained).toBe(false);
 });
 
-test('projects are made, sessions queried from the standard input, manifests checked and published', async () => {
+test('a configuration is shown, changed by key or as a whole, and the node runs again with it', async () => {
+  const graph = await stage.chainOf(1);
+  const node = String(graph.nodes.n1);
+  await stage.upload(graph, 'input', '1');
+  const runner = stage.runner();
+  const { taskId } = await runner.acquire(graph.template);
+  await runner.end(taskId, 'fail', { category: 'validation', reason: 'No laps.' });
+  expect((await sdp(['config', 'show', node])).out).toMatch(/^Revision 1\n\{\n/);
+  const changed = await sdp(['config', 'set', node, 'laps=7', 'depth.b=two=2', 'name=A', '--rerun']);
+  expect([changed.code, changed.out]).toEqual([0, expect.stringContaining('The node runs again with it.')]);
+  const configuration = {
+    dataSourceName: 'platform',
+    depth: { a: [1], b: 'two=2' },
+    laps: 7,
+    name: 'A',
+  };
+  expect(await json('config', 'show', node)).toEqual({ revision: 2, configuration });
+  expect((await runner.acquire(graph.template)).configuration).toEqual(configuration);
+  const whole = join(folder, 'configuration.json');
+  writeFileSync(whole, '{"laps":8}');
+  expect(await json('config', 'set', node, '--file', whole)).toEqual({
+    revision: 3,
+    configuration: { laps: 8 },
+  });
+  const { revisions } = await json('config', 'show', node, '--revisions');
+  expect(revisions.map(({ revision }: { revision: number }) => revision)).toEqual([3, 2, 1]);
+  expect((await sdp(['config', 'show', node, '--revisions'])).out).toContain('the session template');
+  for (const wrong of [[], ['laps'], ['=7'], ['laps=7', '--file', whole]])
+    expect((await sdp(['config', 'set', node, ...wrong])).code).toBe(2);
+  expect((await sdp(['config', 'set', node, '--file', '-'], {}, '[1]')).err).toBe(
+    '- holds no JSON object.\n',
+  );
+});
+
+test('a session adopts what its template says by now, and another template', async () => {
+  const names = ['old', 'other'].map((name) => `${name} ${randomUUID()}`);
+  const input = inputNode('in');
+  const file = (name: string, nodes: readonly object[]) => JSON.stringify(templateFile(name, nodes));
+  const { id } = JSON.parse(
+    (await sdp(['templates', 'import', '-', '--json'], {}, file(names[0]!, [input]))).out,
+  );
+  await sdp(['templates', 'import', '-'], {}, file(names[1]!, [input, tabularNode('table', 'in')]));
+  const project = await json('projects', 'create', `Course ${randomUUID()}`);
+  const { body: session } = await ask(api.url, 'POST', '/session', {
+    token: people.adminToken,
+    json: { ProjectId: project.id, SessionTemplateId: id },
+  });
+  const adopt = (...options: string[]) => sdp(['sessions', 'adopt-template', session.id, ...options]);
+  expect((await adopt()).out).toBe(`The session is as ${names[0]} says: nothing changes.\n`);
+  const other = ['--template', names[1]!];
+  expect((await adopt(...other, '--dry-run')).out).toMatch(
+    /table +added[\s\S]*The session would adopt other/,
+  );
+  expect((await adopt(...other)).out).toContain(`The session has adopted ${names[1]}.`);
+  expect((await adopt('--template', 'nowhere')).err).toBe('There is no session template nowhere.\n');
+  expect((await sdp(['sessions', 'show', session.id])).out).toMatch(/^Template +other/m);
+});
+
+test('projects are created, sessions queried from standard input, manifests validated and published', async () => {
   const title = `Course ${randomUUID()}`;
   expect(await json('projects', 'create', title)).toMatchObject({ title });
   expect((await sdp(['projects', 'list'])).out).toContain(title);
@@ -143,13 +209,13 @@ test('projects are made, sessions queried from the standard input, manifests che
     nodeTemplates: [],
   };
   const good = await sdp(['manifests', 'validate', '-'], {}, JSON.stringify(manifest));
-  expect(good.out).toBe('Nothing is wrong: runner types cli-tools; node templates none.\n');
+  expect(good.out).toBe('Valid: runner types cli-tools; node templates none.\n');
   expect((await sdp(['manifests', 'publish', '-'], {}, JSON.stringify(manifest))).code).toBe(0);
   const bad = await sdp(['manifests', 'publish', '-'], {}, JSON.stringify({ ...manifest, runnerTypes: 1 }));
   expect([bad.code, bad.err]).toEqual([1, expect.stringContaining('  $.runnerTypes')]);
 });
 
-test('wrong use ends with 2 and says what is wrong, whatever is refused with 1', async () => {
+test('wrong usage ends with 2 and its reason, a refusal with 1', async () => {
   for (const args of [['nowhere'], ['sessions', 'show', '7'], ['explain'], ['runs', 'list', '--page', '0']])
     expect(await sdp(args)).toMatchObject({ code: 2, out: '', err: expect.stringMatching(/^error: /) });
   expect((await sdp(['projects', 'list'], { SDP_URL: 'ftp://x' })).code).toBe(2);

@@ -1,4 +1,4 @@
-/** The command line as operators run it: a process of its own. */
+/** The command line as operators run it: a separate process. */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -31,6 +31,7 @@ export interface Running {
   /** What the command has printed so far. */
   readonly printed: { readonly out: string; readonly err: string };
   readonly ended: Promise<Ended>;
+  kill(signal: NodeJS.Signals): void;
 }
 
 export function startSdp(
@@ -58,5 +59,5 @@ export function startSdp(
     child.on('error', reject);
     child.on('close', (code) => resolve({ code, ...printed }));
   });
-  return { printed, ended };
+  return { printed, ended, kill: (signal) => void child.kill(signal) };
 }

@@ -37,7 +37,7 @@ function fileOf(name: string, content: unknown): string {
 }
 
 describe('sdp templates import', () => {
-  test('creates a template from a file or the standard input, and updates it when asked', async () => {
+  test('creates a template from a file or standard input, and updates it on request', async () => {
     const content = templateFile('from-a-file', [inputNode('a')]);
     const path = fileOf('one.json', `\ufeff${JSON.stringify(content)}`);
     const made = await sdp(['templates', 'import', path]);
@@ -80,7 +80,7 @@ describe('sdp templates import', () => {
   });
 
   test.each([
-    ['a file that is not there', () => ['/nowhere.json'], {}, 'There is no file /nowhere.json.'],
+    ['a file that is not there', () => ['/nowhere.json'], {}, 'File not found: /nowhere.json.'],
     [
       'a file that is no JSON',
       () => [fileOf('broken.json', '{')],
@@ -91,7 +91,7 @@ describe('sdp templates import', () => {
       'no token',
       () => [fileOf('x.json', {})],
       { SDP_TOKEN: '' },
-      'The token is missing: sign in with `sdp login`, or set SDP_TOKEN.',
+      'Not signed in. Sign in with `sdp login`, or set SDP_TOKEN.',
     ],
     [
       'a token that is not valid',
@@ -105,8 +105,8 @@ describe('sdp templates import', () => {
       { SDP_URL: 'http://127.0.0.1:1' },
       'http://127.0.0.1:1 does not answer.',
     ],
-    ['no platform', () => [fileOf('x.json', {})], { SDP_URL: '' }, 'No running platform was found.'],
-  ] as const)('says plainly that there is %s', async (_, args, environment, message) => {
+    ['no platform', () => [fileOf('x.json', {})], { SDP_URL: '' }, 'No running platform found.'],
+  ] as const)('reports %s', async (_, args, environment, message) => {
     const { code, out, err } = await sdp(['templates', 'import', ...args()], environment);
     expect([code, out]).toEqual([1, '']);
     expect(err).toContain(message);

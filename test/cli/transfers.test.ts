@@ -1,17 +1,19 @@
 import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer, request, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
+import { openGate } from '../support/gate.ts';
 import { runnerStage, type StageGraph } from '../support/runner.ts';
+import { type Breaks, brokenLineTo } from './broken-line.ts';
 import { folder, runSdp, startSdp } from './support.ts';
 
 const stage = await runnerStage();
 const { api, people } = stage;
 const sdp = (args: readonly string[], environment: Record<string, string> = {}) =>
   runSdp(args, { SDP_URL: api.url, SDP_TOKEN: people.adminToken, ...environment });
+const brokenLine = (breaks: Breaks) => brokenLineTo(api.url, breaks);
 
 function fileOf(name: string, content: string): string {
   mkdirSync(join(folder, 'files'), { recursive: true });
@@ -20,49 +22,13 @@ function fileOf(name: string, content: string): string {
   return path;
 }
 
-const servers: Server[] = [];
-afterAll(() => {
-  for (const server of servers) server.close();
-});
-
-/** A way to the platform that breaks lines when the test says so. */
-async function brokenLine(
-  breaks: (path: string, count: number) => 'before' | 'after' | undefined,
-): Promise<string> {
-  const counts = new Map<string, number>();
-  const server = createServer((incoming, outgoing) => {
-    const { pathname } = new URL(incoming.url!, api.url);
-    const count = (counts.get(`${incoming.method} ${pathname}`) ?? 0) + 1;
-    counts.set(`${incoming.method} ${pathname}`, count);
-    const how = breaks(`${incoming.method} ${pathname}`, count);
-    if (how === 'before') return void incoming.socket.destroy();
-    const { method, headers } = incoming;
-    const onward = request(new URL(incoming.url!, api.url), { method, headers }, (answer) => {
-      if (how === 'after' && method === 'POST') return void incoming.socket.destroy();
-      outgoing.writeHead(answer.statusCode!, answer.headers);
-      // A stream that breaks after its first bytes.
-      answer.on('data', (bytes) => {
-        outgoing.write(bytes);
-        if (how === 'after') setImmediate(() => incoming.socket.destroy());
-      });
-      answer.on('end', () => outgoing.end());
-    });
-    onward.on('error', () => incoming.socket.destroy());
-    outgoing.on('close', () => onward.destroy());
-    incoming.pipe(onward);
-  });
-  servers.push(server);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
 const outputsOf = async (graph: StageGraph) => {
   const { out } = await sdp(['outputs', 'list', String(graph.nodes.input), '--json']);
   return JSON.parse(out) as Array<{ id: number; outputIdentifier: string; contentType: string }>;
 };
 
 describe('sdp outputs list', () => {
-  test('tells a node without outputs from one that is not there', async () => {
+  test('distinguishes a node without outputs from an unknown one', async () => {
     const graph = await stage.chainOf(1);
     expect(await outputsOf(graph)).toEqual([]);
     const empty = await sdp(['outputs', 'list', String(graph.nodes.input)]);
@@ -73,7 +39,7 @@ describe('sdp outputs list', () => {
 });
 
 describe('sdp upload', () => {
-  test('sends several files to the input node of a session, and the same command again sends none', async () => {
+  test('sends several files to the input node of a session, and a repeated command sends none', async () => {
     const graph = await stage.chainOf(1);
     const files = ['one.csv', 'two.json', 'three'].map((name) => fileOf(name, `bytes of ${name}`));
     const first = await sdp(['upload', graph.sessionId, ...files, '--json', '--metadata', '{"lap":"ü"}']);
@@ -86,11 +52,11 @@ describe('sdp upload', () => {
     ]);
     expect(outputs[0]).toMatchObject({ metadata: { lap: 'ü' } });
     const again = await sdp(['upload', String(graph.nodes.input), ...files]);
-    expect(again.err.match(/already there as output/g)).toHaveLength(3);
+    expect(again.err.match(/already stored as output/g)).toHaveLength(3);
     expect(await outputsOf(graph)).toEqual(outputs);
   });
 
-  test('reads once what a node has, however many files it is given, and sends those that are not there', async () => {
+  test('reads the outputs of a node once for any number of files, and sends the missing ones', async () => {
     const graph = await stage.chainOf(1);
     const path = `/api/v2/node-instance/${graph.nodes.input}/outputs`;
     const files = ['a.csv', 'b.csv', 'c.csv', 'd.csv'].map((name) => fileOf(name, `bytes of ${name}`));
@@ -98,7 +64,7 @@ describe('sdp upload', () => {
     const asked: string[] = [];
     const others: Promise<unknown>[] = [];
     const url = await brokenLine((what) => {
-      // Another writer adds one of the files, and one of its own, while they are on their way.
+      // Another writer adds one of the files, and one more, during the transfer.
       if (what === `POST ${path}/data` && !asked.includes(what))
         others.push(sdp(['upload', graph.sessionId, files[1]!, fileOf('other.csv', 'of another')]));
       asked.push(what);
@@ -106,7 +72,7 @@ describe('sdp upload', () => {
     });
     const ended = await sdp(['upload', graph.sessionId, ...files, '--parallel', '2'], { SDP_URL: url });
     await Promise.all(others);
-    expect([ended.code, ended.err.match(/already there as output/g)]).toEqual([
+    expect([ended.code, ended.err.match(/already stored as output/g)]).toEqual([
       0,
       Array(2).fill(expect.any(String)),
     ]);
@@ -115,10 +81,10 @@ describe('sdp upload', () => {
     const names = (await outputsOf(graph)).map(({ outputIdentifier }) => outputIdentifier.split('-')[0]);
     expect(names.sort()).toEqual(['a.csv', 'b.csv', 'c.csv', 'd.csv', 'other.csv']);
     const again = await sdp(['upload', graph.sessionId, ...files]);
-    expect(again.err.match(/already there as output/g)).toHaveLength(4);
+    expect(again.err.match(/already stored as output/g)).toHaveLength(4);
   });
 
-  test('tries again what broke, and finds what had arrived all the same', async () => {
+  test('retries broken uploads, and finds those that had arrived', async () => {
     const graph = await stage.chainOf(1);
     const path = `POST /api/v2/node-instance/${graph.nodes.input}/outputs/data`;
     const url = await brokenLine((asked, count) => {
@@ -127,7 +93,7 @@ describe('sdp upload', () => {
     });
     const file = fileOf('broken.csv', 'a,b\n1,2\n');
     const ended = await sdp(['upload', graph.sessionId, file], { SDP_URL: url });
-    expect([ended.code, ended.err]).toEqual([0, expect.stringContaining('already there as output')]);
+    expect([ended.code, ended.err]).toEqual([0, expect.stringContaining('already stored as output')]);
     const [output, ...others] = await outputsOf(graph);
     expect(others).toEqual([]);
     const saved = join(folder, 'saved.csv');
@@ -137,7 +103,30 @@ describe('sdp upload', () => {
     expect(lineage.out).toContain(`Output    ${output!.id} (${output!.outputIdentifier})`);
   });
 
-  test('does not try again what is refused, and ends with 1', async () => {
+  test('goes on with a long file where the line broke, also in another command', async () => {
+    const graph = await stage.chainOf(1);
+    const bytes = randomBytes(40 * 1024 * 1024);
+    const file = join(folder, 'long.bin');
+    writeFileSync(file, bytes);
+    const gate = await openGate(api.url);
+    const through = { SDP_URL: gate.url };
+    gate.set({ kind: 'cut', direction: 'requests', afterBytes: 18 * 1024 * 1024 });
+    const broken = await sdp(['upload', graph.sessionId, file, '--retries', '0'], through);
+    expect([broken.code, broken.err]).toEqual([1, expect.stringContaining('failed')]);
+    const before = gate.treated;
+    const ended = await sdp(['upload', graph.sessionId, file, '--metadata', '{"lap":"ü"}'], through);
+    expect([ended.code, gate.treated - before]).toEqual([0, 1]);
+    await gate.close();
+    const [output, ...others] = await outputsOf(graph);
+    expect(others).toEqual([]);
+    const saved = join(folder, 'long.saved');
+    expect((await sdp(['outputs', 'download', String(output!.id), '-o', saved])).code).toBe(0);
+    expect(readFileSync(saved).equals(bytes)).toBe(true);
+    const again = await sdp(['upload', graph.sessionId, file]);
+    expect(again.err).toContain('already stored as output');
+  });
+
+  test('does not retry a refused upload, and ends with 1', async () => {
     const graph = await stage.chainOf(1);
     await sdp(['sessions', 'freeze', graph.sessionId]);
     const ended = await sdp(['upload', graph.sessionId, fileOf('late.csv', 'x')]);
@@ -145,12 +134,12 @@ describe('sdp upload', () => {
       1,
       expect.stringContaining('Session is frozen. (400, request '),
     ]);
-    expect((await sdp(['upload', graph.sessionId, '/nowhere'])).err).toBe('There is no file /nowhere.\n');
+    expect((await sdp(['upload', graph.sessionId, '/nowhere'])).err).toBe('File not found: /nowhere.\n');
     expect((await sdp(['upload', graph.sessionId, '--node', 'x', fileOf('a', 'a')])).code).toBe(2);
   });
 });
 
-/** A watch that has seen the session as it stands; what comes after that it sees live. */
+/** A watch that has read the current state of the session and now follows live. */
 async function watch(graph: StageGraph, url = api.url, ...options: string[]) {
   const environment = { SDP_URL: url, SDP_TOKEN: people.adminToken };
   const args = ['sessions', 'watch', graph.sessionId, '--until-done', ...options];
@@ -160,7 +149,7 @@ async function watch(graph: StageGraph, url = api.url, ...options: string[]) {
 }
 
 describe('sdp sessions watch', () => {
-  test('ends with 0 when all nodes have succeeded, over a line that breaks and without telling twice', async () => {
+  test('ends with 0 when all nodes have succeeded, across a lost connection and without repeated lines', async () => {
     const graph = await stage.chainOf(1);
     const url = await brokenLine((asked, count) =>
       asked.endsWith('/events') && count <= 2 ? 'after' : undefined,
@@ -192,13 +181,13 @@ describe('sdp sessions watch', () => {
     expect(events.at(-1)).toMatchObject({ event: 'node', data: { name: 'n1', state: 'Failed' } });
   });
 
-  test('is refused for a session that is not there', async () => {
+  test('is refused for an unknown session', async () => {
     const { code, err } = await sdp(['sessions', 'watch', '0198f2b4-6c1e-7d3a-9b52-3f1c8a7e4d10']);
     expect([code, err]).toEqual([1, expect.stringContaining('Session not found. (404, request ')]);
   });
 });
 
-test('reports are listed and saved under the name that the platform gives them', async () => {
+test('reports are listed and saved under the name from the platform', async () => {
   const saved = await sdp(['reports', 'download', '--format', 'csv', '-o', '-']);
   const listed = await sdp(['reports', 'list']);
   expect([saved.code, listed.code]).toEqual([0, 0]);
@@ -217,7 +206,7 @@ describe('sdp doctor', () => {
     expect(out).not.toContain(people.adminToken);
   });
 
-  test('says what is wrong and what to do, for a platform that is away and a token that is not valid', async () => {
+  test('reports fault and remedy for an unreachable platform and an invalid token', async () => {
     const away = await sdp(['doctor'], { SDP_URL: 'http://127.0.0.1:1' });
     expect([away.code, away.out]).toEqual([
       1,

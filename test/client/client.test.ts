@@ -5,7 +5,8 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { ApiClient, filled } from '../../client/api-client.ts';
 import { BackOff, isTransient, pause } from '../../client/back-off.ts';
 import { ApiError, NetworkError, refusalOf } from '../../client/errors.ts';
-import { readEvents, type ServerEvent, sessionEvents } from '../../client/session-events.ts';
+import { readEvents, type ServerEvent } from '../../client/event-stream.ts';
+import { sessionEvents } from '../../client/session-events.ts';
 
 const stops: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -35,7 +36,7 @@ describe('a call', () => {
     expect(filled('/runs', { query: { search: undefined } })).toBe('/runs');
   });
 
-  test('is made once more with the renewed token after a 401, and not again', async () => {
+  test('is repeated once with the renewed token after a 401', async () => {
     const seen: unknown[] = [];
     const address = await serve(({ headers }, response) => {
       seen.push(headers.authorization);
@@ -62,7 +63,7 @@ describe('a call', () => {
     expect([seen, ends]).toEqual([['Bearer old', 'Bearer new', 'Bearer old', 'Bearer old'], 1]);
   });
 
-  test('that is refused tells everything that the platform said', async () => {
+  test("that is refused has every field of the platform's error", async () => {
     const issues = [{ path: '$.filter', message: 'is no filter' }];
     const address = await serve((_request, response) =>
       json(
@@ -111,7 +112,7 @@ describe('a call', () => {
     await expect(client.call('GET /user_data')).rejects.toThrow(NetworkError);
   });
 
-  test('that the caller gives up ends with the reason of the signal', async () => {
+  test('that the caller aborts ends with the reason of the signal', async () => {
     const address = await serve(() => undefined);
     const client = new ApiClient({ address, bearer: { token: () => null } });
     const signal = AbortSignal.abort(new DOMException('gone', 'AbortError'));
@@ -123,7 +124,7 @@ describe('waiting', () => {
   const refusal = (status: number, retryAfter: string | null = null) =>
     refusalOf({ status, header: (name) => (name === 'retry-after' ? retryAfter : null), text: '' });
 
-  test('doubles up to its bound, honours Retry-After up to another, and begins anew after a success', () => {
+  test('doubles up to its limit, honours Retry-After up to another, and restarts after a success', () => {
     const backOff = new BackOff({ firstMs: 100, longestMs: 1_000, longestRetryAfterMs: 60_000 });
     const waits = Array.from({ length: 20 }, () => backOff.nextMs(new NetworkError('broke')));
     for (const [index, wait] of waits.entries()) {
@@ -162,7 +163,7 @@ describe('an event stream', () => {
   ];
   const streamOf = (...parts: Uint8Array[]) => new Response(ReadableStream.from(parts) as never);
 
-  test('gives the same events wherever its bytes are cut, and none that is not complete', async () => {
+  test('yields the same events for any split of its bytes, and only complete ones', async () => {
     const bytes = new TextEncoder().encode(text);
     for (let cut = 0; cut <= bytes.length; cut += 1) {
       const parts = streamOf(bytes.subarray(0, cut), bytes.subarray(cut));
@@ -172,7 +173,7 @@ describe('an event stream', () => {
     }
   });
 
-  test('of a session goes on behind the last event, is alive by comments, and ends when it is silent', async () => {
+  test('of a session continues after the last event, stays alive by comments, and ends when it is silent', async () => {
     const address = await serve(({ headers, url }, response) => {
       expect([url, headers['last-event-id']]).toEqual(['/api/v2/sessions/s-1/events', '17-3']);
       response.writeHead(200, { 'content-type': 'text/event-stream' });

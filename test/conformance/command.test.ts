@@ -1,9 +1,10 @@
 /** `npm run conformance` as its users see it. */
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { expect, type TestContext, test } from 'vitest';
 import { scenarios } from '../../sdk/conformance/scenarios/all.ts';
 import { eventually } from '../support/eventually.ts';
@@ -57,7 +58,7 @@ test.concurrent('a runner without faults ends it with 0, a line for each scenari
   expect(code).toBe(0);
 });
 
-test.concurrent('a fault ends it with 1, told with the rule that it breaks', async (context) => {
+test.concurrent('a fault ends it with 1 and names the broken rule', async (context) => {
   const broken = nodeRunner('broken/does-not-repeat-complete.ts').command;
   const { code, stdout } = await run(
     context,
@@ -86,7 +87,7 @@ test.concurrent('a warning ends it with 0, and with 1 when warnings count', asyn
   expect(code).toBe(1);
 });
 
-test.concurrent('what the runner is to fail for can be given', async (context) => {
+test.concurrent('the failing input of a runner can be configured', async (context) => {
   const failing = ['--failing-configuration', '{"fail":true}', '--failing-input', 'kit.ts'];
   const { code, stdout } = await run(
     context,
@@ -102,11 +103,35 @@ test.concurrent('what the runner is to fail for can be given', async (context) =
   expect([verdict, code]).toEqual(['pass', 0]);
 });
 
-test.concurrent('a runner that fails plain tasks is told so, and the rest is left out', async (context) => {
-  const { code, stdout } = await run(context, '--runner', reference, '--configuration', '{"fail":true}');
+test.concurrent('a runner that fails plain tasks is reported, and the other scenarios are played too', async (context) => {
+  const failing = ['--configuration', '{"fail":true}', '--only', 'plain', '--only', 'no-work'];
+  const { code, stdout } = await run(context, '--runner', reference, ...failing);
   expect(stdout).toContain('The runner reported error: Error: as the configuration wants it');
-  expect(stdout).toContain(`${scenarios.length - 1} left out`);
+  expect(stdout).toMatch(/^fail {2}no-work /m);
+  expect(stdout).toContain('0 passed, 0 with warnings, 2 failed');
   expect(code).toBe(1);
+});
+
+test.concurrent('the results are written as JUnit XML', async (context) => {
+  const place = mkdtempSync(join(tmpdir(), 'sdp-conformance-'));
+  context.onTestFinished(() => rmSync(place, { recursive: true, force: true }));
+  const file = join(place, 'results.xml');
+  const only = ['--only', 'plain', '--only', 'stop-while-waiting', '--only', 'incremental-cap'];
+  await run(
+    context,
+    '--runner',
+    nodeRunner('broken/leaves-out-instance.ts').command,
+    ...only,
+    '--junit',
+    file,
+  );
+  const xml = readFileSync(file, 'utf8');
+  expect(xml).toContain('<testsuite name="conformance" tests="3" failures="1" errors="0" skipped="1" ');
+  expect(xml).toMatch(/<testcase [^>]*name="plain"[^>]*><failure message="[^"]+got 400: The header/);
+  expect(xml).toContain('<skipped message="for incremental node templates; say so with --incremental"/>');
+  expect(xml).toMatch(
+    /name="stop-while-waiting"[^>]*><system-out>SIGTERM while there is no work\n[^<]*note: /,
+  );
 });
 
 test.concurrent('its list names every scenario', async (context) => {
@@ -120,7 +145,7 @@ test.concurrent('its list names every scenario', async (context) => {
   expect(code).toBe(0);
 });
 
-/** What is asked for wrongly, the arguments, and what the hint says. */
+/** The wrong use, the arguments, and the text of the hint. */
 const unusable: readonly (readonly [what: string, args: readonly string[], hint: string])[] = [
   ['no runner', ['--only', 'plain'], 'The runner is missing'],
   ['an unknown scenario', ['--runner', 'x', '--only', 'none'], "There is no scenario 'none'"],
@@ -144,7 +169,7 @@ test.concurrent.for(unusable)('%s ends it with 2 and a hint', async ([, args, hi
   expect(code).toBe(2);
 });
 
-test.concurrent('input, configuration and Content-Type reach the runner, from where the author stands', async (context) => {
+test.concurrent('input, configuration and Content-Type reach the runner, relative to the current folder', async (context) => {
   const seen = mkdtempSync(join(tmpdir(), 'sdp-conformance-'));
   context.onTestFinished(() => rmSync(seen, { recursive: true, force: true }));
   const { code } = await start(
@@ -180,3 +205,14 @@ function isAlive(pid: number): boolean {
     return false;
   }
 }
+
+test.concurrent('bundled into one file it runs without a checkout', async (context) => {
+  const place = mkdtempSync(join(tmpdir(), 'sdp-conformance-'));
+  context.onTestFinished(() => rmSync(place, { recursive: true, force: true }));
+  const bundle = fileURLToPath(new URL('../../sdk/conformance/bundle.ts', import.meta.url));
+  const file = join(place, 'conformance.mjs');
+  await promisify(execFile)(process.execPath, [bundle, file]);
+  const args = [file, '--runner', reference, '--only', 'plain', '--only', 'input-gzip'];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: place });
+  expect(stdout).toContain('2 passed, 0 with warnings, 0 failed');
+});

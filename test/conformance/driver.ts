@@ -1,6 +1,6 @@
 /**
- * One script of calls, to be played to the platform and to the kit's server alike. What it notes is what both must
- * have in common: status, code, and the reply with ids and times replaced by what they stand for.
+ * One script of calls, sent to the platform and to the kit's server. It notes what must be equal: status, code,
+ * and the reply with ids and times replaced by names.
  */
 import { gzipSync } from 'node:zlib';
 
@@ -10,11 +10,11 @@ export interface Offered {
   readonly inputIds: readonly number[];
 }
 
-/** What the script needs from the side that it is played to. */
+/** What the script needs from the server under test. */
 export interface Side {
   readonly url: string;
   readonly token: string;
-  /** A node with these inputs, of a node template of its own, ready to be claimed. */
+  /** A node with these inputs, of its own node template, ready to be claimed. */
   offer(
     inputs: readonly OfferedInput[],
     options?: { readonly incremental?: boolean; readonly maxAttempts?: number },
@@ -66,7 +66,8 @@ class Names {
     if (Array.isArray(value)) return value.map((item) => this.plain(item, field));
     if (typeof value === 'object' && value !== null)
       return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, this.plain(item, key)]));
-    if (typeof value === 'number' && /^(outputId|watermark)$/.test(field)) return this.name('output', value);
+    if (typeof value === 'number' && /^(outputId|inputId|watermark)$/.test(field))
+      return this.name('output', value);
     if (typeof value === 'number' && /^(projectId|nodeInstanceId)$/.test(field)) return `<${field}>`;
     if (field === 'nodeName') return '<nodeName>';
     if (typeof value !== 'string') return value;
@@ -76,7 +77,7 @@ class Names {
   }
 }
 
-/** What differs by nature: names of the node's surroundings, and whose sentence a refusal is. */
+/** Values that always differ: names around the node, and the sentences of refusals. */
 const ofSurroundings = [
   'sessionName',
   'nodeName',
@@ -89,6 +90,15 @@ const ofSurroundings = [
   // The kit's claims always have one; the platform's where it traces.
   'traceparent',
 ];
+
+/** Of a reply, and of the task that it hands out. */
+function withoutSurroundings(body: Json): Json {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
+  const kept = Object.entries(body).filter(([key]) => !ofSurroundings.includes(key));
+  return Object.fromEntries(
+    kept.map(([key, value]) => [key, key === 'next' ? withoutSurroundings(value) : value]),
+  );
+}
 
 export class Driver {
   readonly notes: Note[] = [];
@@ -107,10 +117,7 @@ export class Driver {
       this.notes.push([what, status, { status: word, code, message: typeof message }]);
       return;
     }
-    const kept =
-      typeof body === 'object' && body !== null && !Array.isArray(body)
-        ? Object.fromEntries(Object.entries(body).filter(([key]) => !ofSurroundings.includes(key)))
-        : body;
+    const kept = withoutSurroundings(body);
     this.notes.push([what, status, this.#names.plain(kept)]);
   }
 

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { scenarios } from '../../sdk/conformance/scenarios/all.ts';
 import type { RunnerUnderTest } from '../../sdk/conformance/stage.ts';
 import { nodeRunner, play, troubles } from './kit.ts';
@@ -10,11 +10,12 @@ import { nodeRunner, play, troubles } from './kit.ts';
 const sdk = fileURLToPath(new URL('../../sdk/', import.meta.url));
 const hasPython = spawnSync('python3', ['--version']).status === 0;
 
-/** An example by its folder; its manifest says what it claims for. */
+/** An example by its folder; its manifest names its node template. */
 function example(
   folder: string,
   command: string,
   configuration: Record<string, unknown> = {},
+  environment: Record<string, string> = {},
 ): RunnerUnderTest {
   const manifest = JSON.parse(readFileSync(`${sdk}examples/${folder}/manifest.json`, 'utf8'));
   const [{ name, incremental }] = manifest.nodeTemplates;
@@ -26,12 +27,13 @@ function example(
     template: name,
     incremental: incremental ?? false,
     configuration,
+    environment: { ...plain.environment, ...environment },
   };
 }
 
 const typescript = (folder: string) => `"${process.execPath}" main.ts examples/${folder}/runner.ts`;
 
-/** They take a quarter of it on a quiet machine. */
+/** On a quiet machine they need a quarter of it. */
 const timeout = 150_000;
 
 async function passes(under: RunnerUnderTest): Promise<void> {
@@ -50,8 +52,14 @@ test.concurrent('incremental-aggregation conforms', { timeout }, () =>
   passes(example('incremental-aggregation', typescript('incremental-aggregation'), { column: 'speed' })),
 );
 
-test
-  .skipIf(!hasPython)
-  .concurrent('the Python example conforms (skipped where there is no python3)', { timeout }, () =>
-    passes(example('python', 'python3 examples/python/runner.py')),
+const inPython = { PYTHONPATH: `${sdk}python/src`, PYTHONDONTWRITEBYTECODE: '1' };
+
+describe.skipIf(!hasPython)('in Python (skipped where there is no python3)', () => {
+  test.concurrent.each([
+    ['python', 'csv_to_json_lines', {}],
+    ['resample-csv', 'resample_csv', { rateHz: 10 }],
+    ['incremental-aggregation', 'incremental_aggregation', { column: 'speed' }],
+  ])('for the node template of %s, %s conforms', { timeout }, (folder, module, configuration) =>
+    passes(example(folder, `python3 examples/python/${module}.py`, configuration, inPython)),
   );
+});

@@ -1,4 +1,4 @@
-/** Playing scenarios to the runners of these tests. */
+/** Runs scenarios with the runners of these tests. */
 import { fileURLToPath } from 'node:url';
 import type { Result } from '../../sdk/conformance/run.ts';
 import { playAll } from '../../sdk/conformance/run.ts';
@@ -21,7 +21,7 @@ export function nodeRunner(file: string, options: Partial<RunnerUnderTest> = {})
       { bytes: Buffer.from('time,speed\n0,100\n1,101\n'), contentType: 'text/csv', outputIdentifier: 'lap' },
     ],
     failing: {},
-    // Half of it leaves heartbeats, which come every second, time on a busy machine.
+    // With half of it, heartbeats every second are in time on a busy machine.
     leaseSeconds: 5,
     patienceMs: 10_000,
     graceMs: 10_000,
@@ -31,7 +31,7 @@ export function nodeRunner(file: string, options: Partial<RunnerUnderTest> = {})
   };
 }
 
-/** Plays these scenarios, else all of them. */
+/** Runs these scenarios, else all of them. */
 export async function play(
   under: RunnerUnderTest,
   names?: readonly string[],
@@ -43,7 +43,7 @@ export async function play(
   return await playAll(chosen, under, jobs, () => undefined);
 }
 
-/** What went wrong, for the message of a failed test. */
+/** The faults, for the message of a failed test. */
 export function troubles(results: readonly Result[]): unknown[] {
   return results
     .filter(({ verdict }) => verdict === 'fail' || verdict === 'warn')

@@ -1,4 +1,4 @@
-/** The calls of the reference runner: one try, or as many as passing faults need. */
+/** The calls of the reference runner: one try, or repeats during temporary faults. */
 import { setTimeout as delay } from 'node:timers/promises';
 
 export const mostTries = 8;
@@ -23,7 +23,7 @@ export class Connection {
   readonly #base = `${process.env.SDP_URL}/api/v2/runner`;
   readonly #headers: Readonly<Record<string, string>>;
 
-  /** @param instanceId undefined leaves the header out, which is wrong */
+  /** @param instanceId undefined leaves the header out, which breaks a rule */
   constructor(instanceId: string | undefined) {
     this.#headers = {
       authorization: `Bearer ${process.env.SDP_RUNNER_TOKEN}`,
@@ -65,7 +65,7 @@ export class Connection {
     return await this.again(signal, () => this.once(method, path, body, signal));
   }
 
-  /** Tries again after what may pass: no answer, 5xx. */
+  /** Repeats after temporary faults: no answer, 5xx. */
   async again<T>(signal: AbortSignal | undefined, work: () => Promise<T>, tries = mostTries): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -81,7 +81,7 @@ export class Connection {
   }
 }
 
-/** Refused for now: `Retry-After` says for how long. */
+/** A temporary refusal with `Retry-After`. */
 class Waiting extends Refused {
   readonly retryAfterMs: number;
   constructor(status: number, code: string, retryAfterMs: number) {

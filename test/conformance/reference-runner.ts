@@ -1,42 +1,12 @@
 /**
- * A small correct runner over HTTP, with the one thing that each broken runner does wrong as a switch. Its task: an
+ * A small correct runner over HTTP, with a switch for the fault of each broken runner. Its task: an
  * output of the joined inputs in upper case. `node reference-runner.ts [template]`, address and token in SDP_URL and
  * SDP_RUNNER_TOKEN.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Connection, mostTries, Refused } from './reference-connection.ts';
-
-export interface Defects {
-  readonly forgetsHeartbeat?: boolean;
-  readonly doesNotResend?: boolean;
-  readonly changesIdentifier?: boolean;
-  readonly goesOnAfterLoss?: boolean;
-  readonly claimsWhileHolding?: boolean;
-  readonly ignoresCancel?: boolean;
-  readonly doesNotRepeatComplete?: boolean;
-  readonly leavesOutInstance?: boolean;
-  readonly ignoresCursor?: boolean;
-  readonly usesHalfInputs?: boolean;
-  readonly forgetsHasMore?: boolean;
-  readonly diesAtSigterm?: boolean;
-  readonly pollsBusily?: boolean;
-  readonly heartbeatsAllTheTime?: boolean;
-  readonly namesOutputsByTask?: boolean;
-  readonly goesOnAfter401?: boolean;
-  readonly hammersAfter401?: boolean;
-  readonly movesWatermarkFirst?: boolean;
-}
-
-export interface RunnerOptions {
-  readonly template: string;
-  readonly incremental?: boolean;
-  /** Writes outputs above whoami's limit in parts. */
-  readonly parts?: boolean;
-  /** How long it takes to give its task back when it is to stop. */
-  readonly stopDelayMs?: number;
-  readonly defects?: Defects;
-}
+import type { Defects, RunnerOptions } from './reference-options.ts';
 
 interface Task {
   readonly taskId: string;
@@ -61,7 +31,7 @@ class Abandoned extends Error {
 }
 
 export class ReferenceRunner {
-  readonly #instanceId = `reference-${randomUUID()}`;
+  readonly #instanceId: string;
   readonly #options: RunnerOptions;
   readonly #defects: Defects;
   readonly #connection: Connection;
@@ -71,6 +41,7 @@ export class ReferenceRunner {
   constructor(options: RunnerOptions) {
     this.#options = options;
     this.#defects = options.defects ?? {};
+    this.#instanceId = this.#defects.sharesInstance ? 'reference' : `reference-${randomUUID()}`;
     this.#connection = new Connection(this.#defects.leavesOutInstance ? undefined : this.#instanceId);
   }
 
@@ -79,10 +50,14 @@ export class ReferenceRunner {
     if (!this.#defects.diesAtSigterm) process.once('SIGTERM', () => this.#stop.abort());
     const whoami = await this.#connection.json('GET', '/whoami');
     this.#maxOutputBytes = (whoami as { limits: { maxOutputBytes: number } }).limits.maxOutputBytes;
+    let next: Task | undefined;
     while (!this.#stop.signal.aborted) {
-      const task = await this.#claim();
-      if (task !== undefined) await this.#work(task).catch((error: unknown) => this.#refusedFor(error));
+      const task = next ?? (await this.#claim());
+      next = undefined;
+      if (task !== undefined)
+        next = await this.#work(task).catch((error: unknown) => this.#refusedFor(error));
     }
+    if (next !== undefined) await this.#connection.json('PUT', `/tasks/${next.taskId}/release`, {});
   }
 
   async #claim(): Promise<Task | undefined> {
@@ -97,23 +72,27 @@ export class ReferenceRunner {
         | undefined;
     } catch (error) {
       if (this.#stop.signal.aborted) return undefined;
-      return this.#refusedFor(error);
+      return await this.#refusedFor(error);
     }
   }
 
   /** Ends the runner. */
-  #refusedFor(error: unknown): undefined {
+  async #refusedFor(error: unknown): Promise<undefined> {
     if (!this.#defects.hammersAfter401) throw error;
+    const calls = Array.from({ length: 30 }, () => this.#connection.json('GET', '/whoami'));
+    await Promise.allSettled(calls);
   }
 
-  async #work(task: Task): Promise<void> {
+  /** Returns the task that came with the end of this one. */
+  async #work(task: Task): Promise<Task | undefined> {
     const over = new AbortController();
     const done = new AbortController();
     const onStop = () => over.abort(new Abandoned('stopping'));
     this.#stop.signal.addEventListener('abort', onStop, { once: true });
     const heartbeats = this.#defects.forgetsHeartbeat ? undefined : this.#heartbeat(task, over, done.signal);
     try {
-      await this.#process(task, over.signal);
+      const { next } = (await this.#process(task, over.signal)) ?? {};
+      return this.#defects.dropsNext ? undefined : (next ?? undefined);
     } catch (error) {
       await this.#abandon(task, over.signal.aborted ? over.signal.reason : error);
     } finally {
@@ -121,9 +100,10 @@ export class ReferenceRunner {
       this.#stop.signal.removeEventListener('abort', onStop);
       await heartbeats;
     }
+    return undefined;
   }
 
-  /** Ends the task as its fault wants it. A lost task is nobody's business any more. */
+  /** Ends the task, with the fault that is switched on. A lost task gets no further call. */
   async #abandon(task: Task, error: unknown): Promise<void> {
     if (error instanceof Refused && error.status === 401) throw error;
     if (error instanceof Abandoned && error.why === 'lost') return;
@@ -143,7 +123,7 @@ export class ReferenceRunner {
       if (done.aborted) return;
       try {
         const path = `/tasks/${task.taskId}/heartbeat`;
-        // One try: the next beat follows anyway.
+        // One try: the next heartbeat follows anyway.
         const reply = (await this.#connection.once('PUT', path, { phase: 'working' }, done)) as {
           cancelRequested?: boolean;
         };
@@ -157,13 +137,22 @@ export class ReferenceRunner {
     }
   }
 
-  async #process(task: Task, signal: AbortSignal): Promise<void> {
+  async #log(task: Task, sequence: number, message: string, signal: AbortSignal): Promise<void> {
+    const entries = [{ at: new Date().toISOString(), level: 'info', message }];
+    const body = { sequence: this.#defects.repeatsLogSequence ? 1 : sequence, entries };
+    const sent = this.#connection.json('POST', `/tasks/${task.taskId}/logs`, body, signal);
+    await (this.#defects.goesOnAfterLoss ? sent.catch(() => undefined) : sent);
+  }
+
+  async #process(task: Task, signal: AbortSignal): Promise<{ readonly next?: Task | null } | undefined> {
     if (task.configuration.fail) throw new Error('as the configuration wants it');
     const inputs = await this.#inputs(task, signal);
+    await this.#log(task, 1, `${inputs.items.length} inputs`, signal);
     if (this.#defects.claimsWhileHolding)
       await this.#connection.json('POST', '/tasks/claim', { instanceId: this.#instanceId, waitSeconds: 0 });
     const chunks: Buffer[] = [];
     for (const input of inputs.items) chunks.push(await this.#read(task, input, signal));
+    if (this.#defects.writesTooMuch) chunks.push(Buffer.alloc(17 * 1024 * 1024));
     const bytes = Buffer.from(Buffer.concat(chunks).toString('latin1').toUpperCase(), 'latin1');
     const last = inputs.items.at(-1);
     if (inputs.items.length > 0) await this.#write(task, bytes, last, signal);
@@ -171,11 +160,16 @@ export class ReferenceRunner {
     const hasMore =
       this.#options.incremental && inputs.pending > inputs.items.length && !this.#defects.forgetsHasMore;
     const outcome = inputs.items.length > 0 ? 'completed' : 'no-output';
-    const body = { outcome, ...(hasMore ? { hasMore } : {}) };
+    await this.#log(task, 2, `${bytes.length} bytes`, signal);
+    const next = { waitSeconds: 0, templates: [this.#options.template] };
+    const body = { outcome, ...(hasMore ? { hasMore } : {}), next };
     const path = `/tasks/${task.taskId}/complete`;
-    if (this.#defects.doesNotRepeatComplete)
-      await this.#connection.once('PUT', path, body).catch(() => undefined);
-    else await this.#connection.json('PUT', path, body);
+    const how = this.#defects.doesNotRepeatComplete ? 'once' : 'json';
+    const ended = this.#connection[how]('PUT', path, body) as Promise<{ readonly next?: Task | null }>;
+    const reply = await (how === 'once' ? ended.catch(() => undefined) : ended);
+    if (this.#defects.writesAfterComplete)
+      await this.#connection.once('POST', `/tasks/${task.taskId}/outputs`).catch(() => undefined);
+    return reply;
   }
 
   async #inputs(task: Task, signal: AbortSignal): Promise<{ items: InputItem[]; pending: number }> {
@@ -210,7 +204,7 @@ export class ReferenceRunner {
       try {
         for await (const part of response.body ?? []) parts.push(part);
       } catch {
-        // What came is taken for all.
+        // The bytes that arrived are used as if they were all.
       }
       return Buffer.concat(parts);
     });
@@ -281,7 +275,7 @@ export class ReferenceRunner {
   }
 }
 
-/** Runs until it is told to stop; the exit code tells whether the token was refused. */
+/** Runs until SIGTERM; the exit code shows whether the token was refused. */
 export async function main(options: Omit<RunnerOptions, 'template'>): Promise<void> {
   const runner = new ReferenceRunner({ template: process.argv[2] ?? 'conformance', ...options });
   await runner.run().catch((error: unknown) => {

@@ -1,4 +1,4 @@
-/** What the kit says of runners: nothing of a correct one, and of each broken one its name. */
+/** The kit finds nothing in a correct runner, and names the rule that each broken one breaks. */
 import { readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { scenarios } from '../../sdk/conformance/scenarios/all.ts';
@@ -23,6 +23,11 @@ const broken: readonly (readonly [file: string, scenario: string, rule: string])
   ['goes-on-after-401', 'token-revoked', 'went-on-after-401'],
   ['hammers-after-401', 'token-revoked', 'hammering'],
   ['dies-at-sigterm', 'stop-while-working', 'stopped-without-release'],
+  ['shares-instance', 'two-copies', 'instance-shared'],
+  ['writes-after-complete', 'plain', 'wrote-after-end'],
+  ['writes-too-much', 'plain', 'output-too-large'],
+  ['repeats-log-sequence', 'plain', 'log-sequence'],
+  ['drops-next', 'next-answer-lost', 'next-dropped'],
 ];
 
 test.concurrent('a correct runner passes every scenario without a warning', {
@@ -47,7 +52,7 @@ test.concurrent.for(broken)('%s is caught in %s as %s', async ([file, scenario, 
   expect(result?.verdict).toBe('fail');
 });
 
-/** What is not wrong and costs both sides more than it should. */
+/** Allowed behaviour that costs both sides too much. */
 const wasteful: readonly (readonly [file: string, scenario: string, rule: string])[] = [
   ['polls-busily', 'no-work', 'busy-polling'],
   ['heartbeats-all-the-time', 'heartbeat', 'heartbeats-too-frequent'],

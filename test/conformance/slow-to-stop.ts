@@ -1,4 +1,4 @@
-/** Correct, and takes its time when it is to stop. */
+/** Correct, and slow to stop. */
 import { main } from './reference-runner.ts';
 
 await main({ stopDelayMs: 1_000 });

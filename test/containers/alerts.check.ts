@@ -37,7 +37,7 @@ const isOf = (alert: string) => (expected: Expectation) =>
   expected.alertname === alert || expected.expr?.includes(`alertname="${alert}"`) === true;
 const isOfAll = ({ expr }: Expectation) => expr === 'ALERTS';
 
-/** Runs what the tests say of one alert, and of all, against a rule in its place. Whether it holds. */
+/** Runs the tests of one alert, and of all, with another rule in its place. Returns whether they pass. */
 function holds({ alert }: AlertRule, rule: object): boolean {
   const isWanted = (expected: Expectation) => isOf(alert)(expected) || isOfAll(expected);
   const groups = tests.tests.flatMap((group) => {
@@ -63,7 +63,7 @@ test('each alert fires when it should, and neither sooner nor on a platform that
   expect(status, told).toBe(0);
 });
 
-test('every alert has a test in which it fires and one in which it does not, and these tell a rule that is wrong', () => {
+test('every alert has a test in which it fires and one in which it does not, and these detect a wrong rule', () => {
   const expected = tests.tests.flatMap((group) => [
     ...(group.promql_expr_test ?? []),
     ...(group.alert_rule_test ?? []),

@@ -1,4 +1,4 @@
-/** What docker-compose.yml promises, held against it as the compose specification's own loader reads it. */
+/** The promises of docker-compose.yml, checked on what the compose specification's own loader reads. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ import { loadProject, startOrder } from './project.ts';
 import { configurationFile, scrapeJobs } from './scraping.ts';
 
 const project = loadProject();
-/** With what is started only where it is asked for. */
+/** With the services that start only with a profile. */
 const whole = loadProject({}, ['monitoring']);
 const services = Object.entries(whole.services);
 const once = ['databases', 'migrations', 'temporal-schema'];
@@ -46,7 +46,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  test('has a health check for all that goes on, a restart policy, limits, and no rights beyond need', () => {
+  test('has a health check for every service, a restart policy, limits, and minimal rights', () => {
     for (const [name, service] of services) {
       if (!once.includes(name)) expect(service.healthcheck?.test[0], name).toBe('CMD');
       expect(service.restart, name).toBe(once.includes(name) ? 'on-failure:5' : 'unless-stopped');
@@ -64,7 +64,7 @@ describe('docker-compose.yml', () => {
     expect(more.map(([name, { cap_add }]) => [name, cap_add])).toEqual([['proxy', ['NET_BIND_SERVICE']]]);
   });
 
-  test('shows callers the proxy alone, and the Temporal UI to this machine', () => {
+  test('exposes only the proxy, and the Temporal UI only to this machine', () => {
     const published = services.flatMap(([name, { ports = [] }]) =>
       ports.map(({ host_ip = '' }) => [name, host_ip]),
     );
@@ -79,7 +79,7 @@ describe('docker-compose.yml', () => {
       expect(Object.keys(project.services[name]!.networks), name).toEqual(['inside']);
   });
 
-  test('gives the host of deployed runners no secret but its own key, and no way to other parts than the proxy', () => {
+  test('gives the host of deployed runners only its own key, and network access only to the proxy', () => {
     const { secrets, environment, networks } = project.services['runner-host']!;
     expect(secrets!.map(({ target }) => target.split('/').at(-1))).toEqual(['runner_host_key']);
     expect(
@@ -89,7 +89,7 @@ describe('docker-compose.yml', () => {
     const beside = (services: typeof project.services) =>
       Object.keys(services).filter((name) => 'runners' in services[name]!.networks);
     expect(beside(project.services).sort()).toEqual(['proxy', 'runner-host']);
-    // It scrapes the host, and tells what it has scraped to whoever asks.
+    // It scrapes the host, and serves the metrics to every caller.
     expect(beside(whole.services).sort()).toEqual(['prometheus', 'proxy', 'runner-host']);
     expect(new URL(environment!.SDK_RUNNERS_URL!).hostname).toBe('proxy');
     for (const name of ['api', 'runner-host'])
@@ -98,7 +98,7 @@ describe('docker-compose.yml', () => {
       );
   });
 
-  test('holds no secret: each comes from a file, and no service is given one that it does not read', () => {
+  test('contains no secret: each comes from a file, and a service gets only the secrets that it reads', () => {
     const parts = {
       api: apiSettings,
       auth: authSettings,
@@ -133,14 +133,14 @@ describe('docker-compose.yml', () => {
     expect(readFileSync(join(checkout, '.dockerignore'), 'utf8')).toContain('ops/secrets');
   });
 
-  test('gives processes that stop more time than they take for it', () => {
+  test('gives stopping processes more time than they need', () => {
     for (const name of ['api', 'worker', 'builtin-worker', 'runner-host'])
       expect(Number.parseInt(project.services[name]!.stop_grace_period!, 10), name).toBeGreaterThanOrEqual(
         40,
       );
   });
 
-  test('shows Prometheus every process of the platform at its port, and nobody else those without a token', () => {
+  test('exposes every process to Prometheus at its port, and ports without a token to no other service', () => {
     const told = scrapeJobs().flatMap(({ job_name: job, authorization, dns_sd_configs }) =>
       dns_sd_configs.flatMap(({ names, port }) =>
         names.map((name) => ({ name, job, port, credentials: authorization?.credentials_file })),
@@ -191,7 +191,7 @@ describe('docker-compose.yml', () => {
         type: 'bind',
         source: join(checkout, 'ops/runners'),
         read_only: true,
-        // A folder that is not there is an error, and no new one of root's.
+        // A missing folder is an error: Docker must not make one that root owns.
         bind: { create_host_path: false },
       });
       expect(project.services[name]!.environment?.SDK_RUNNERS_DIR).toBe('/runners');
@@ -211,7 +211,7 @@ describe('the first run', () => {
   const firstRun = (where: string) =>
     execFileSync('sh', [join(checkout, 'ops/compose/first-run.sh'), join(folder, where)], { stdio: 'pipe' });
 
-  test('makes every secret that the file names, anew for each installation, for its owner alone; and never again', () => {
+  test('creates every secret of the file once for each installation, readable only by its owner', () => {
     firstRun('one');
     firstRun('two');
     const files = Object.values(project.secrets).map(({ file }) => file.split('/').at(-1)!);
@@ -227,7 +227,7 @@ describe('the first run', () => {
     expect(readFileSync(join(folder, 'one', 'token_key'), 'utf8')).toBe(before);
   });
 
-  test('makes after an upgrade what is new, changes nothing, and replaces nothing that was lost', () => {
+  test('creates new secrets after an upgrade, changes no other, and replaces no lost one', () => {
     firstRun('old');
     const later = ['report_database_password', 'report_database_url', 'metrics_token', 'runner_host_key'];
     const path = (name: string) => join(folder, 'old', name);

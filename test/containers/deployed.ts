@@ -1,4 +1,4 @@
-/** A deployed runner in the stack of docker-compose.yml: its program in the folder, a node that it works on, what it gives. */
+/** A deployed runner in the stack of docker-compose.yml: its program in the folder, a node that it works on, its result. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RecordingClient } from '../activities/recording-session.ts';
@@ -31,13 +31,13 @@ export interface Told {
 }
 
 export interface DeployedNode {
-  /** Uploads to the node above, and gives what the runner says of it. */
+  /** Uploads to the node above, and returns the runner's output. */
   work(text: string): Promise<Told>;
   /** Its processes, as the platform shows them. */
   processes(): Promise<ReadonlyArray<{ readonly state: string; readonly starts: number }>>;
 }
 
-/** As an operator fills the folder: readable for the users of containers, written by nobody but its owner. */
+/** As an operator fills the folder: readable for the users of containers, writable only for its owner. */
 export function fillRunnersFolder(folder: string): void {
   mkdirSync(folder, { mode: 0o755 });
   writeFileSync(join(folder, file), program, { mode: 0o644 });

@@ -1,6 +1,6 @@
 /**
- * Containers as plain processes: each service's own command, user and environment, on this machine. What a container
- * has of its own (paths, addresses, the programs and variables of its image) is put in place by one table.
+ * Containers as plain processes: each service's own command, user and environment, on this machine. One table replaces
+ * what only a container has (paths, addresses, the programs and variables of its image).
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import {
@@ -25,14 +25,14 @@ export interface Place {
   readonly ports: Ports;
   readonly bin: string;
   readonly postgresFolder: string;
-  /** What stands for a path or an address of a container. */
+  /** The replacement of a path or an address of a container. */
   readonly table: ReadonlyArray<readonly [string, string]>;
 }
 
 const isRoot = process.getuid?.() === 0;
 /** Whether processes may be those of other users: started by root, from a checkout that they may read. */
 const hasUsers = isRoot && mayBePassed(checkout);
-/** Users that images name or bring along. */
+/** Users that images name or contain. */
 const imageUsers: Readonly<Record<string, number>> = {
   postgres: 65_534,
   'temporalio/server': 1000,
@@ -63,7 +63,7 @@ export async function preparePlace(folder: string, project: Project): Promise<Pl
     ['proxy:8081', `127.0.0.1:${ports.proxyInside}`] as const,
     [`${project.name}-api-1:8080`, `127.0.0.1:${ports['api-1']}`] as const,
     [`${project.name}-api-2:8080`, `127.0.0.1:${ports['api-2']}`] as const,
-    // Containers that are not there.
+    // Containers that this run does not start.
     [`${project.name}-api-3:8080`, '127.0.0.1:1'] as const,
     [`${project.name}-api-4:8080`, '127.0.0.1:1'] as const,
     ['/run/secrets/', join(folder, 'secrets/')] as const,
@@ -88,7 +88,7 @@ export function putSecretsInPlace(place: Place): void {
 }
 
 /**
- * Puts a text in place, in one pass: what is put in is not looked at again.
+ * Replaces names in a text in one pass: replacements are not replaced again.
  * @param own folder of one container, for its volume and its temporary files
  */
 function inPlace(place: Place, text: string, own?: string): string {
@@ -191,7 +191,7 @@ export function planOf(project: Project, place: Place, name: string, replica: nu
 export type Plan = ReturnType<typeof planOf>;
 
 function userOf({ user, image }: Service): number {
-  // PostgreSQL refuses to be root's.
+  // PostgreSQL refuses to run as root.
   if (!hasUsers && user !== 'postgres') return 0;
   const number = Number.parseInt(user ?? '', 10);
   return Number.isNaN(number) ? (imageUsers[user ?? image.split(':')[0]!] ?? 0) : number;

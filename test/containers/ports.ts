@@ -33,7 +33,7 @@ export type Ports = Readonly<Record<(typeof portNames)[number], number>>;
 export async function findPorts(): Promise<Ports> {
   const found: number[] = [];
   while (found.length < portNames.length) {
-    // Temporal writes its ports down as 16 bits with a sign; what the system chooses lies above that.
+    // Temporal writes its ports down as 16 bits with a sign; the ports that the system chooses are above that.
     const port = randomInt(20_000, 32_767);
     if (!found.includes(port) && (await isPortFree(port))) found.push(port);
   }

@@ -1,4 +1,4 @@
-/** docker-compose.yml as the compose specification's own loader reads it, as far as the checks look at it. */
+/** docker-compose.yml as the compose specification's own loader reads it, as far as the checks need it. */
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { checkout } from '../../local/settings.ts';
@@ -65,7 +65,7 @@ export function loadProject(
   return JSON.parse(text.toString()) as Project;
 }
 
-/** Names of services so that each stands behind those it depends on. */
+/** Names of services, each after those that it depends on. */
 export function startOrder({ services }: Project): string[] {
   const order: string[] = [];
   const visit = (name: string) => {

@@ -74,7 +74,7 @@ async function scrapedAll(place: Place): Promise<Readonly<Record<string, readonl
   return all;
 }
 
-/** Metrics stand open to the scraper, and those of the API to nobody without its token. */
+/** The scraper can read metrics, and those of the API require its token. */
 async function expectMetrics(place: Place): Promise<void> {
   const all = await scrapedAll(place);
   const processes = Object.entries(all).flatMap(([name, answers]) =>
@@ -94,7 +94,7 @@ async function expectMetrics(place: Place): Promise<void> {
   expect((await scrape(place.ports.proxy, ofAnother)).status).toBe(401);
 }
 
-/** How it is known that a service is there, where its own check needs its image. */
+/** Health checks of services whose own check needs their image. */
 function isThere(place: Place, name: string): Promise<boolean> {
   const answers = async (url: string) => (await fetch(url, { signal: AbortSignal.timeout(2_000) })).ok;
   switch (name) {
@@ -230,7 +230,7 @@ test('they come up on an empty machine, end a graph, are restarted one after ano
       }
     }
     expect(await deployed.work('after the restarts')).toMatchObject({ text: 'after the restarts' });
-    // What hosts tell comes a little late.
+    // Reports of hosts arrive a little late.
     await eventually('one host keeps the runner', async () => {
       const processes = await deployed.processes();
       return processes.length === 1 && processes[0]?.state === 'running';

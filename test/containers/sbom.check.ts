@@ -1,4 +1,4 @@
-/** The bill of materials of the servers that are built here, held against what these programs tell of themselves. */
+/** Compares the bill of materials of the servers that are built here with what these programs report. */
 import { execFileSync } from 'node:child_process';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { findPrograms } from '../../local/programs.ts';
@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 
 describe('the bill of materials', () => {
-  test('holds every module that is linked into a server, and none that is not', () => {
+  test('lists exactly the modules that are linked into a server', () => {
     const linked = new Set<string>();
     for (const [name, program] of Object.entries(servers)) {
       const text = execFileSync('go', ['version', '-m', program], { encoding: 'utf8' });
@@ -46,7 +46,7 @@ describe('the bill of materials', () => {
     expect(held.sort()).toEqual([...linked].sort());
   });
 
-  test('names the licence of each, and none that asks for more than notices and the sources of changes', () => {
+  test('names the licence of each, and none requires more than notices and the sources of changes', () => {
     expect(licenceFaults(bom)).toEqual([]);
     const names = new Set(bom.components.map(({ name }) => name));
     expect(Object.keys(serverLicenceExceptions).filter((name) => !names.has(name))).toEqual([]);

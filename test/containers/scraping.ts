@@ -1,4 +1,4 @@
-/** ops/prometheus/prometheus.yml, and what is met where it says. */
+/** ops/prometheus/prometheus.yml, and what its targets answer. */
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { readOfCheckout } from '../telemetry/operators-files.ts';

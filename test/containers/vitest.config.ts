@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** Apart from the suite: what these run is built for minutes on a machine that has it not yet. */
+/** Apart from the suite, because the first run builds programs for minutes. */
 export default defineConfig({
   test: {
     include: ['test/containers/*.check.ts'],

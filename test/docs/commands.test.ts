@@ -1,4 +1,4 @@
-/** The pages of docs/ do what they say: each in a shell of its own, on one real platform. */
+/** Runs the commands of the pages in docs/, each page in a separate shell, on one real platform. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ import { ship } from '../support/templates.ts';
 import { allPages, checkout, notRunOf, readPage } from './pages.ts';
 import { checkPrinted, type Reader, runCommands } from './reader.ts';
 
-/** Pages whose commands this file runs; other pages with commands have tests of their own, which they name. */
+/** Pages whose commands this file runs; other pages with commands have their own tests, which they name. */
 const run = [
   'docs/quick-start.md',
   'docs/concepts.md',
@@ -39,7 +39,7 @@ const reader: Reader = {
   startScript: (file, variables) => shells.startScript(file, variables, { program: 'bash' }),
 };
 
-/** What `npx sdp` starts, without the second that npm takes for it; the quick start goes through npm. */
+/** The program behind `npx sdp`, started without npm, which saves a second; the quick start uses npm. */
 const withoutNpm: Reader = {
   ...reader,
   replacements: [...reader.replacements, ['npx sdp ', `node ${join(checkout, 'cli/sdp.ts')} `]],
@@ -64,7 +64,7 @@ describe.skipIf(missing.length > 0)(`the commands of a page${why}`, () => {
 const pages = allPages();
 
 // The README's are `npm start`, `npm run demo` and `npm test`: test/local/ starts the platform, and this is a test.
-test('commands that are not run here say why', () => {
+test('commands that are not run here state why', () => {
   const silent = pages.flatMap((page) => {
     if (run.includes(page.path) || page.path === 'README.md') return [];
     const reasons = new Set(notRunOf(page));
@@ -74,7 +74,7 @@ test('commands that are not run here say why', () => {
   expect(silent).toEqual([]);
 });
 
-// Listed one by one, so that nobody takes them for tested.
+// Listed one by one, so that they are not mistaken for tested.
 describe('not run by this file', () => {
   for (const page of pages)
     for (const { line, notRun, text } of notRunOf(page))

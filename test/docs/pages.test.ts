@@ -1,4 +1,4 @@
-/** What the documentation promises and no shell can show: that it is up to date, leads somewhere and names its proofs. */
+/** Checks of the documentation: generated pages are current, links lead somewhere, named tests exist. */
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -14,14 +14,14 @@ import { referencePages } from './reference/pages.ts';
 
 const pages = allPages();
 
-test('the pages that are made from the code are up to date: `npm run generate:reference` would not change them', () => {
+test('the generated pages are up to date: `npm run generate:reference` would not change them', () => {
   for (const [path, text] of Object.entries(referencePages()))
     expect(readFileSync(path, 'utf8') === text, `${path} is out of date: npm run generate:reference`).toBe(
       true,
     );
 });
 
-test('every link leads to a page or file that is there, and to a heading of it', () => {
+test('every link leads to an existing page or file, and to an existing heading', () => {
   const broken = pages.flatMap((page) =>
     linksOf(page).flatMap(({ link, file, anchor }) => {
       if (!existsSync(file)) return [`${page.path}: ${link}: there is no ${file}`];
@@ -42,7 +42,7 @@ test('every page is reached from the index', () => {
   );
 });
 
-/** A test that a page names: its file, and its name as it stands in the source. */
+/** A test that a page names: its file, and its name in the source. */
 const named = (text: string) =>
   [...text.matchAll(/`(test\/[\w./-]+\.ts)`(?:: \*([^*]+)\*)?/g)].map(([, file = '', name]) => ({
     file,
@@ -61,7 +61,7 @@ test('every line of the threat model names the tests that hold it, and these are
   expect(unheld).toEqual([]);
 });
 
-test('every test that a page names is there', () => {
+test('every test that a page names exists', () => {
   const sources = new Map<string, string>();
   const missing = pages.flatMap((page) =>
     named(page.text).flatMap(({ file, name }) => {
@@ -93,7 +93,7 @@ test('every kind of token that is made is found by the published pattern, and a 
   }
 });
 
-/** What real servers are made of is for test/containers/sbom.check.ts: it takes Go and the servers. */
+/** The contents of real servers are checked by test/containers/sbom.check.ts, which needs Go and the servers. */
 describe('the bill of materials', () => {
   const module = (name: string, ...licences: string[]) => ({ name, version: 'v1.0.0', licences });
   const both = module('example.org/both', 'BSD-3-Clause', 'MIT');

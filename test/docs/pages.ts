@@ -8,7 +8,7 @@ export const checkout = fileURLToPath(new URL('../../', import.meta.url));
 export interface Block {
   /** `sh`, `text`, ... */
   readonly language: string;
-  /** What stands behind the language: `setup`, `runner`, or the name of the file that the block is to be saved as. */
+  /** The text after the language: `setup`, `runner`, or the name of the file that the block is to be saved as. */
   readonly info: string;
   readonly text: string;
   readonly line: number;

@@ -1,4 +1,4 @@
-/** A reader who types the commands of a page into one shell, block after block, and looks at what they print. */
+/** A reader who types the commands of a page into one shell, block after block, and reads their output. */
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect } from 'vitest';
@@ -6,16 +6,16 @@ import type { TestProcess } from '../support/processes.ts';
 import { type Block, checkout, type Page } from './pages.ts';
 
 export interface Reader {
-  /** A folder of the test's own, in which the reader's shell stands as in a checkout. */
+  /** A folder of the test's own, in which the reader's shell runs as in a checkout. */
   readonly folder: string;
-  /** What stands in the place of what pages say: the address, the password. */
+  /** Replacements for values of the pages: the address, the password. */
   readonly replacements: readonly (readonly [string, string])[];
   /** The block that every page begins with. */
   readonly setup: Block;
   readonly startScript: (file: string, variables: Readonly<Record<string, string>>) => TestProcess;
 }
 
-/** What a shell finds in a checkout and the commands use. */
+/** Files of the checkout that the commands use. */
 const ofCheckout = ['api', 'cli', 'domain', 'local', 'node_modules', 'package.json', 'sdk', 'test'];
 
 const opened = (line: number) => `::: line ${line} :::`;
@@ -31,7 +31,7 @@ export async function runCommands(page: Page, reader: Reader): Promise<string> {
   const own = commands.some(({ info }) => info === 'setup') ? [] : [{ ...reader.setup, line: 0 }];
   const script = ['set -euo pipefail', `cd '${folder}'`, ...[...own, ...commands].map(shellOf)].join('\n');
   const file = join(folder, 'commands.sh');
-  // Whatever the page has left running ends with it.
+  // Every process that the page has left running ends with it.
   writeFileSync(
     file,
     `trap 'kill $(jobs -p) 2> /dev/null || :; wait || :' EXIT\n${replaced(script, reader)}\n`,
@@ -56,7 +56,7 @@ function shellOf(block: Block): string {
 const replaced = (text: string, { replacements }: Reader) =>
   replacements.reduce((result, [from, to]) => result.replaceAll(from, to), text);
 
-/** The `text` block right behind commands says what they print: these lines in this order, however wide, `…` for anything. */
+/** The `text` block right after commands shows what they print: these lines in this order, however wide, `…` for anything. */
 export function checkPrinted(page: Page, printed: string, reader: Reader): number {
   let checked = 0;
   for (const [at, block] of page.blocks.entries()) {

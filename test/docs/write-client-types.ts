@@ -1,4 +1,4 @@
-/** Writes the types of the interface for clients anew: `npm run generate:client`. */
+/** Regenerates the types of the interface for clients: `npm run generate:client`. */
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { clientTypes } from './client-types.ts';

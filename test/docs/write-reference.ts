@@ -1,4 +1,4 @@
-/** Writes the generated pages of the reference anew: `npm run generate:reference`. */
+/** Regenerates the pages of the reference: `npm run generate:reference`. */
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { referencePages } from './reference/pages.ts';

@@ -66,7 +66,7 @@ describe('checkConfigurationSchema', () => {
     expect(faults({ allOf })[0]?.message).toContain('too large');
   });
 
-  // What hangs is ended by the runner of the tests.
+  // The test runner ends a check that hangs.
   test('a schema of the largest size is checked, however costly it was made', () => {
     const properties = Object.fromEntries(
       Array.from({ length: 490 }, (_, index) => [`p${index}`, { type: 'string', minLength: 1 }]),

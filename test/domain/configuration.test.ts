@@ -59,7 +59,7 @@ describe('configuration values', () => {
   });
 });
 
-test('a prefix covers its own name and what stands below it, and no longer word', () => {
+test('a prefix covers its own name and the names below it, and no longer word', () => {
   const prefixes = ['PublicApi', 'Ui:Colours', 'Open:'];
   expect(
     [
@@ -76,7 +76,7 @@ test('a prefix covers its own name and what stands below it, and no longer word'
   ).toEqual(['PublicApi', 'PublicApi:A', 'Ui:Colours:Red', 'Open:A']);
 });
 
-test('entries are grouped by first, second and remaining segments, whatever the segments are called', () => {
+test('entries are grouped by first, second and remaining segments, for any names of segments', () => {
   const entries = ['One', 'A:B', 'A:B:C', 'A:B:C:D', '__proto__:constructor:__proto__'].map((name) => ({
     name,
   }));

@@ -23,7 +23,7 @@ test.each([
   `http://${'x'.repeat(1000)}`,
 ])('%.30s is none', (text) => expect(readEndpoint(text)).toBeNull());
 
-test('an allowlist covers what it names and nothing that only looks like it', () => {
+test('an allowlist covers its entries and no similar name', () => {
   const cases: [string, string, boolean][] = [
     ['s3.example.org', 'https://s3.example.org', true],
     ['s3.example.org', 'http://S3.EXAMPLE.ORG:9000', true],

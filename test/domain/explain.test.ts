@@ -18,21 +18,21 @@ const dueAt = '2026-01-01T00:00:00.000Z';
 const silent = { ...idle.plan, parentPositions: [0, 5] };
 
 test.each<[string, Partial<RunPreviewFacts>, boolean, string]>([
-  ['nothing new', {}, false, 'Nothing is new since its last run.'],
+  ['nothing new', {}, false, 'There are no new inputs since its last run.'],
   ['new inputs', { plan: { ...idle.plan, consumedPosition: 4 } }, true, 'There are new inputs.'],
   [
     'a follow-up',
     { plan: { ...idle.plan, followUpWanted: true } },
     true,
-    'Its last run asked for another one.',
+    'Its last run requested a follow-up.',
   ],
-  ['a reprocess', { plan: { ...idle.plan, reprocessWanted: true } }, true, 'It is to be processed again.'],
+  ['a reprocess', { plan: { ...idle.plan, reprocessWanted: true } }, true, 'A reprocess is requested.'],
   ['a silent parent', { plan: silent, silentParents: ['a'] }, false, 'No output yet of: a.'],
   [
     'a silent parent where one is enough',
     { plan: { ...silent, trigger: 'any' }, silentParents: ['a'] },
     false,
-    'Nothing is new since its last run.',
+    'There are no new inputs since its last run.',
   ],
   [
     'silent parents where one would be enough',
@@ -53,7 +53,7 @@ test.each<[string, Partial<RunPreviewFacts>, boolean, string]>([
     'an input node',
     { plan: { ...idle.plan, isInput: true, parentPositions: [] } },
     false,
-    'Input nodes take uploads and get no tasks.',
+    'Input nodes receive uploads and get no tasks.',
   ],
 ])('%s', (_case, facts, wouldRun, why) => {
   expect(previewRun({ ...idle, ...facts })).toEqual({ wouldRun, why });

@@ -26,7 +26,7 @@ test.each(inner)('addresses of %s are inner ones', (_, ...addresses) => {
   expect(addresses.filter((address) => !isInnerAddress(address))).toEqual([]);
 });
 
-test('addresses of hosts of the internet are none, also where they stand within others', () => {
+test('public addresses are not internal, also when embedded in others', () => {
   const outer = [
     '1.1.1.1',
     '9.255.255.255',
@@ -74,7 +74,7 @@ test('an IPv4 address is judged alike in every form in which IPv6 holds it', () 
   );
 });
 
-test('hosts of a URL that are addresses are told from names', () => {
+test('hosts of a URL that are addresses are distinguished from names', () => {
   const hosts = [
     'http://0x7f000001',
     'http://2130706433',

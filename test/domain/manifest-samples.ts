@@ -1,4 +1,4 @@
-/** Manifests of one feature with what is wrong or more in them, as tests need it. */
+/** Manifests of one feature, with faults or additions for tests. */
 import { checkManifest, type Registered } from '../../domain/runners/manifest.ts';
 
 export const empty: Registered = {

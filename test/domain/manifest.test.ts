@@ -31,7 +31,7 @@ describe('a right manifest', () => {
     });
   });
 
-  test('of a deployed runner is taken with a warning while the host is off', () => {
+  test('of a deployed runner is accepted with a warning while the host is off', () => {
     const value = manifest({ runnerTypes: [runnerType({ runtime: 'sdk', entrypoint: 'vision.mjs' })] });
     const on = checkManifest(value, empty, new Map([['vision.mjs', 'there']]));
     expect([on.errors, on.warnings]).toEqual([[], []]);
@@ -40,7 +40,7 @@ describe('a right manifest', () => {
     expect(off.warnings.map(({ path }) => path)).toEqual(['$.runnerTypes[0].runtime']);
   });
 
-  test('of a deployed runner whose module is not there yet is taken with a warning', () => {
+  test('of a deployed runner without its module is accepted with a warning', () => {
     const value = manifest({ runnerTypes: [runnerType({ runtime: 'sdk', entrypoint: 'vision.mjs' })] });
     const check = checkManifest(value, empty, new Map([['vision.mjs', 'missing']]));
     expect(check.errors).toEqual([]);
@@ -55,7 +55,7 @@ describe('a right manifest', () => {
     },
   );
 
-  test('tells what it retires', () => {
+  test('lists the retired names', () => {
     const registered: Registered = {
       featureVersion: '1.0.0',
       manifest: null,
@@ -91,7 +91,7 @@ describe('what is worth a warning', () => {
       nodeTemplates: [nodeTemplate({ timeoutSecond: 600, 'max attempts': 1 })],
     });
     expect(errorsOf(value)).toEqual([]);
-    const ignored = 'This field is not known and is ignored.';
+    const ignored = 'Unknown field; it is ignored.';
     expect(warningsOf(value)).toEqual([
       `$.nodetemplates ${ignored} Did you mean 'nodeTemplates'?`,
       `$.feature.owner ${ignored}`,
@@ -101,13 +101,13 @@ describe('what is worth a warning', () => {
     ]);
   });
 
-  test('is a published version that comes with other contents, and not one that comes again', () => {
+  test('warns of a published version with other contents, and not of a repeat', () => {
     const { manifest: published } = checkManifest(manifest(), empty, new Map());
     const registered = { ...empty, featureVersion: '1.2.0', manifest: JSON.parse(JSON.stringify(published)) };
     expect(warningsOf(manifest(), registered)).toEqual([]);
     const other = manifest({ nodeTemplates: [nodeTemplate({ maxAttempts: 4 })] });
     expect(warningsOf(other, registered)).toEqual([
-      '$.feature.version Version 1.2.0 is published already with other contents, which these replace.',
+      '$.feature.version Version 1.2.0 is already published with other contents; they are replaced.',
     ]);
     const newer = { name: 'Vision', version: '1.3.0', ownershipType: 'ThirdParty' };
     expect(warningsOf({ ...other, feature: newer }, registered)).toEqual([]);

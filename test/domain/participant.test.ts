@@ -31,7 +31,7 @@ describe('isSamePerson', () => {
   });
 });
 
-test('anonymous identifiers are told by their prefix', () => {
+test('anonymous identifiers are recognised by their prefix', () => {
   expect(isAnonymous('anon:0123')).toBe(true);
   expect(isAnonymous('018f0000-0000-7000-8000-000000000001')).toBe(false);
 });

@@ -5,7 +5,7 @@ import { redacted } from '../../domain/redact.ts';
 
 const families = Object.keys(tokenPrefixes) as TokenFamily[];
 
-test('a token of any kind is taken out of any text around it, with or without a boundary', () => {
+test('a token of any kind is removed from any text, with or without a boundary', () => {
   const around = fc.string({ maxLength: 40 });
   fc.assert(
     fc.property(
@@ -31,7 +31,7 @@ test.each([
   'ann@[192.0.2.1]',
   'ann%40example.org',
   '用户@例子.广告',
-])('the address %s is taken out', (address) => {
+])('the address %s is removed', (address) => {
   for (const text of [
     address,
     `"${address}"`,
@@ -44,7 +44,7 @@ test.each([
   }
 });
 
-test('what is neither stays as it is', () => {
+test('other text does not change', () => {
   const lines = [
     '{"level":"info","service":"api","requestId":"3f-a_b.c","route":"getProject","ms":3}',
     'at file:///srv/node_modules/@aws-sdk/client-s3/dist/index.js:3:24',

@@ -73,11 +73,11 @@ describe('an expression', () => {
     }
   });
 
-  test('that could cost much tells why and where', () => {
+  test('that could cost too much is refused with reason and position', () => {
     const refusals: [string, string, number][] = [
       ['laps.map(l, user.name + l.driver)', "inside a loop 'user' can only be compared with 'l'", 12],
       ['cel.bind(a, 1, a)', 'cel.bind is not available', 0],
-      ['laps.map(l, l.note).join(user.name)', 'what join puts between must be a literal', 0],
+      ['laps.map(l, l.note).join(user.name)', 'the separator of join must be a literal', 0],
       ['laps.map(l, laps.map(m, m))', 'a loop inside a loop', 12],
     ];
     for (const [written, reason, position] of refusals)
@@ -85,7 +85,7 @@ describe('an expression', () => {
   });
 });
 
-/** Without `constructor` and `__proto__`, under which the engine looks at how an object is made. */
+/** Without `constructor` and `__proto__`, by which the engine inspects the class of an object. */
 const name = fc.constantFrom('user', 'dimension', 'name', 'from', 'list', 'a', 'toString', 'size');
 const leaf = fc.oneof(
   fc.constantFrom(null, true, 'text', '', 0.5, new Date(0)),

@@ -76,7 +76,7 @@ describe('the end of an attempt', () => {
     }
   });
 
-  test('whatever is reported of a cancelled run, it ends as cancelled', () => {
+  test('a cancelled run ends as cancelled for any reported outcome', () => {
     const reports = [{ kind: 'complete', outcome: 'completed' }, failure('error'), { kind: 'lost' }] as const;
     for (const report of reports) {
       expect(endAttempt({ ...run, cancelRequested: true }, report, 0)).toEqual({
@@ -122,7 +122,7 @@ describe('delays', () => {
   });
 });
 
-test('a follow-up needs a step of the watermark and an outcome that goes on', () => {
+test('a follow-up requires a step of the watermark and an outcome that continues', () => {
   const asked = { hasMore: true, outcome: 'completed', watermarkMoved: true } as const;
   expect(followUpDecision(asked).followUp).toBe(true);
   expect(followUpDecision({ ...asked, hasMore: false }).followUp).toBe(false);
@@ -145,7 +145,7 @@ test('the watermark only moves forward and only to an input', () => {
 });
 
 /**
- * A session in memory that follows the plan alone: publications take positions, runs are queued when wanted, fixed to an
+ * A session in memory that follows the plan alone: publications get positions, runs are queued when wanted, fixed to an
  * upper bound at their claim, and consume up to it when they end.
  */
 class Model {
@@ -217,7 +217,7 @@ const graphs: ReadonlyArray<readonly (readonly number[])[]> = [
   [[], [], [0, 1], [2], [0, 3]],
 ];
 
-test('by whatever schedule: no input is skipped, none handled twice, and every graph comes to rest', () => {
+test('for any schedule no input is skipped, none is handled twice, and every graph comes to rest', () => {
   const step = fc.record({
     act: fc.constantFrom('upload', 'step', 'step', 'step'),
     node: fc.nat(),

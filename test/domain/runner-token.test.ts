@@ -23,7 +23,7 @@ const good: TokenFacts = {
 };
 
 describe('a runner token', () => {
-  test('stands as its own end, its creator and the age of what is known of them say', () => {
+  test('is valid by its own end, its creator and the age of the last check', () => {
     const cases: [string, Partial<TokenFacts>, object][] = [
       ['good', {}, { kind: 'good', role: 'Developer' }],
       ['revoked', { revokedAt: after(-1) }, { kind: 'over' }],
@@ -46,7 +46,7 @@ describe('a runner token', () => {
       expect([name, standingOf({ ...good, ...change })]).toEqual([name, standing]);
   });
 
-  test('of an Administrator reaches deployed and external types, of a Developer external ones, of others none', () => {
+  test('of an Administrator covers deployed and external types, of a Developer external ones, of others none', () => {
     const runtimes = ['system', 'sdk', 'external'] as const;
     const reached = roles.map((role) => [role, runtimes.filter((runtime) => reachesRuntime(role, runtime))]);
     expect(reached).toEqual([
@@ -57,7 +57,7 @@ describe('a runner token', () => {
     ]);
   });
 
-  test('is never made for more than its creator may have', () => {
+  test('never exceeds the permissions of its creator', () => {
     const runtimes = new Map<string, RunnerRuntime>([
       ['own', 'system'],
       ['host', 'sdk'],

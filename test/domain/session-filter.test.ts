@@ -50,7 +50,7 @@ describe('a query', () => {
     [{ orderBy: [{ path: 'a..b' }] }, '$.orderBy[0]'],
   ])('%j is refused at %s', (body, path) => expect(faultOf(body).path).toBe(path));
 
-  test('takes its bounds themselves', () => {
+  test('accepts values at its limits', () => {
     expect(readSessionQuery({ limit: 500, offset: 100_000 })).toMatchObject({ limit: 500, offset: 100_000 });
     expect(
       readSessionQuery({ orderBy: [{ path: 'name' }, { path: 'a.b', direction: 'desc' }] }).orderBy,
@@ -61,7 +61,7 @@ describe('a query', () => {
   });
 });
 
-test('any JSON whatever is read or refused as a query, and nothing else happens', () => {
+test('any JSON is parsed or refused as a query, without another error', () => {
   const word = fc.constantFrom(
     'and',
     'or',
@@ -105,14 +105,14 @@ describe('a filter', () => {
     expect(() => readSessionQuery({ filter: { and: leaves(100) } })).not.toThrow();
     expect(faultOf({ filter: { and: leaves(101) } })).toEqual({
       path: '$.filter.and[100]',
-      message: 'A filter holds at most 100 conditions.',
+      message: 'A filter must have at most 100 conditions.',
     });
     const empty = Array.from({ length: 101 }, () => ({ or: [] }));
     expect(faultOf({ filter: { or: [...leaves(1), ...empty] } }).path).toBe('$.filter.or[100]');
     expect(() => readSessionQuery({ filter: nested(10) })).not.toThrow();
     expect(faultOf({ filter: nested(11) })).toEqual({
       path: `$.filter${'.and[0]'.repeat(10)}`,
-      message: 'A filter holds at most 10 levels.',
+      message: 'A filter must have at most 10 levels.',
     });
   });
 
@@ -130,37 +130,37 @@ describe('a filter', () => {
     ...['', '.', 'a.', '.a', 'a..b', Array.from({ length: 21 }, () => 'a').join('.')].map((path) => [
       leaf(path, 'eq', 1),
       '$.filter',
-      'path must hold 1 to 20 names with single dots between them.',
+      'path must have 1 to 20 names, separated by single dots.',
     ]),
     [
       leaf('name', 'gt', 'a'),
       '$.filter',
-      "The path does not take the operator 'gt'; it takes eq, ne, contains, startsWith, endsWith.",
+      "The path does not support the operator 'gt'; it supports eq, ne, contains, startsWith, endsWith.",
     ],
     [
       leaf('name', undefined),
       '$.filter',
-      'The path does not take this operator; it takes eq, ne, contains, startsWith, endsWith.',
+      'The path does not support this operator; it supports eq, ne, contains, startsWith, endsWith.',
     ],
     [
       leaf('id', 'contains', 'a'),
       '$.filter',
-      "The path does not take the operator 'contains'; it takes eq, ne.",
+      "The path does not support the operator 'contains'; it supports eq, ne.",
     ],
     [
       leaf('name', 'in', ['a']),
       '$.filter',
-      "The path does not take the operator 'in'; it takes eq, ne, contains, startsWith, endsWith.",
+      "The path does not support the operator 'in'; it supports eq, ne, contains, startsWith, endsWith.",
     ],
     [
       leaf('projectId', 'exists', true),
       '$.filter',
-      "The path does not take the operator 'exists'; it takes eq, ne, gt, gte, lt, lte.",
+      "The path does not support the operator 'exists'; it supports eq, ne, gt, gte, lt, lte.",
     ],
     [
       leaf('a', 'EQ', 1),
       '$.filter',
-      'The path does not take this operator; it takes eq, ne, gt, gte, lt, lte, contains, startsWith, endsWith, in, exists.',
+      'The path does not support this operator; it supports eq, ne, gt, gte, lt, lte, contains, startsWith, endsWith, in, exists.',
     ],
     [leaf('id', 'eq', 'abc'), '$.filter', 'value must be a UUID.'],
     [leaf('id', 'eq', null), '$.filter', 'value must be a UUID.'],
@@ -172,22 +172,22 @@ describe('a filter', () => {
     [leaf('createdAt', 'gt', '2026-02-30'), '$.filter', 'value must be an ISO 8601 timestamp.'],
     [leaf('createdAt', 'gt', null), '$.filter', 'value must be an ISO 8601 timestamp.'],
     [leaf('simulationName', 'contains', null), '$.filter', 'value must be text.'],
-    [leaf('a', 'eq'), '$.filter', 'value must be text, a number, a truth value or null.'],
-    [leaf('a', 'eq', [1]), '$.filter', 'value must be text, a number, a truth value or null.'],
-    [leaf('a', 'eq', 'a\u0000'), '$.filter', 'value must be text, a number, a truth value or null.'],
+    [leaf('a', 'eq'), '$.filter', 'value must be text, a number, a boolean or null.'],
+    [leaf('a', 'eq', [1]), '$.filter', 'value must be text, a number, a boolean or null.'],
+    [leaf('a', 'eq', 'a\u0000'), '$.filter', 'value must be text, a number, a boolean or null.'],
     [leaf('a', 'gt', true), '$.filter', 'value must be a number or text.'],
     [leaf('a', 'lte', null), '$.filter', 'value must be a number or text.'],
     [leaf('a', 'startsWith', 1), '$.filter', 'value must be text.'],
-    [leaf('a', 'contains', null), '$.filter', 'value must be text, a number or a truth value.'],
+    [leaf('a', 'contains', null), '$.filter', 'value must be text, a number or a boolean.'],
     [
       leaf('a', 'in', 1),
       '$.filter',
-      'value must be a list of at most 100 texts, numbers, truth values or nulls.',
+      'value must be a list of at most 100 texts, numbers, booleans or nulls.',
     ],
     [
       leaf('a', 'in', [[1]]),
       '$.filter',
-      'value must be a list of at most 100 texts, numbers, truth values or nulls.',
+      'value must be a list of at most 100 texts, numbers, booleans or nulls.',
     ],
     [
       leaf(
@@ -196,19 +196,21 @@ describe('a filter', () => {
         Array.from({ length: 101 }, () => 1),
       ),
       '$.filter',
-      'value must be a list of at most 100 texts, numbers, truth values or nulls.',
+      'value must be a list of at most 100 texts, numbers, booleans or nulls.',
     ],
     [leaf('a', 'exists', 1), '$.filter', 'value must be true or false.'],
   ] as [unknown, string, string][])('%j is refused at %s', (filter, path, message) => {
     expect(faultOf({ filter })).toEqual({ path, message });
   });
 
-  test('takes every operator of every property, and null where a property can be absent', () => {
+  test('accepts every operator of every property, and null for optional properties', () => {
     const values = {
       uuid: '0192B6A0-0000-7000-8000-00000000BEEF',
       string: 'a',
       int: 1,
       timestamp: '2026-01-01T00:00:00+01:00',
+      state: 'failed',
+      person: '0192B6A0-0000-7000-8000-00000000BEEF',
     };
     for (const [property, { type, operators, nullable }] of Object.entries(sessionProperties)) {
       for (const op of operators) {
@@ -231,6 +233,20 @@ describe('a filter', () => {
         keys: path.split('.'),
       });
     expect(readSessionQuery({ filter: leaf('a', 'exists') }).filter).toMatchObject({ wanted: true });
+  });
+
+  test('me is the caller, as an owner alone', () => {
+    const caller = '0192b6a0-0000-7000-8000-00000000beef';
+    const filterOf = (path: string, callerId?: string) =>
+      readSessionQuery({ filter: leaf(path, 'eq', 'me') }, callerId).filter;
+    expect(filterOf('owner', caller)).toMatchObject({ property: 'owner', value: caller });
+    expect(filterOf('name', caller)).toMatchObject({ value: 'me' });
+    expect(filterOf('driver', caller)).toMatchObject({ value: 'me' });
+    expect(() => filterOf('userId', caller)).toThrow('value must be a UUID.');
+    expect(() => filterOf('owner')).toThrow('value must be a UUID, or me.');
+    expect(() => readSessionQuery({ filter: leaf('state', 'eq', 'broken') })).toThrow(
+      'value must be one of notStarted, running, failed, done.',
+    );
   });
 
   test('names the addresses that mean people, and no other text with an @', () => {

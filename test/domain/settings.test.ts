@@ -12,12 +12,12 @@ const good = {
 };
 
 describe('settings', () => {
-  test('take defaults for what is absent or empty', () => {
+  test('use defaults for absent or empty variables', () => {
     const { api, auth } = readSettings(parts, { ...good, PORT: '', HOST: undefined });
     expect([api.PORT, api.AUTH_URL, auth.TRUSTED_PROXIES]).toEqual([8080, undefined, 0]);
   });
 
-  test('tell all faults of all parts together, one line each, without the values', () => {
+  test('report all faults of all parts together, one line each, without the values', () => {
     const environment = {
       TOKEN_KEY: 'short-secret',
       DATABASE_URL: 'mysql://x',

@@ -5,7 +5,7 @@ import { parseStrictJson } from '../../domain/strict-json.ts';
 const hasOwnDuplicates = /same key twice/;
 
 describe('strict JSON', () => {
-  test('reads whatever JSON.parse reads, when it is storable, shallow and without duplicate keys', () => {
+  test('reads everything that JSON.parse reads, if it is storable, shallow and without duplicate keys', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 10 }), fc.nat({ max: 4 }), (value, indent) => {
         const text = JSON.stringify(value, null, indent);
@@ -39,7 +39,7 @@ describe('strict JSON', () => {
     }
   });
 
-  test('does not take the same key in different objects, or a value, for a duplicate', () => {
+  test('does not count the same key in different objects, or a value, as a duplicate', () => {
     for (const text of [
       '[{"a":1},{"a":1}]',
       '{"a":{"a":"a"},"b":["a","a"]}',
@@ -57,7 +57,7 @@ describe('strict JSON', () => {
     expect(parseStrictJson(`"${'['.repeat(100)}"`).ok).toBe(true);
   });
 
-  test('takes time in proportion to the text, whatever stands in it', () => {
+  test('runs in time proportional to any text', () => {
     const hostile = [
       '['.repeat(500_000) + ']'.repeat(500_000),
       `[${'1e1,'.repeat(250_000)}1]`,

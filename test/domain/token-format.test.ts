@@ -29,7 +29,7 @@ describe('a token value', () => {
     );
   });
 
-  test('with any one character changed is no token', () => {
+  test('with one changed character is not a token', () => {
     fc.assert(
       fc.property(
         anyToken,
@@ -71,12 +71,12 @@ describe('a token value', () => {
     );
   });
 
-  test('carries the CRC-32 that everybody else computes', () => {
+  test('has the standard CRC-32', () => {
     fc.assert(fc.property(fc.string({ unit: 'grapheme-ascii' }), (text) => crc32(text) === zlibCrc32(text)));
   });
 });
 
-test('a token is noticed inside any other text, and nothing else is', () => {
+test('a token is recognised inside any other text, and nothing else is', () => {
   fc.assert(
     fc.property(anyToken, fc.string(), fc.string(), ({ value }, before, after) => {
       expect(holdsToken(before + value + after)).toBe(true);

@@ -19,7 +19,7 @@ describe('versions', () => {
     '2',
   ];
 
-  test('are ordered as Semantic Versioning has it', () => {
+  test('are ordered by Semantic Versioning', () => {
     for (const [left, a] of ordered.entries())
       for (const [right, b] of ordered.entries())
         expect(Math.sign(compareVersions(parseVersion(a)!, parseVersion(b)!))).toBe(Math.sign(left - right));
@@ -33,9 +33,12 @@ describe('versions', () => {
     expect(compareVersions(parseVersion(a)!, parseVersion(b)!)).toBe(0);
   });
 
-  test.each(['', 'x', '1.', '1.2.3.4.5', '-1', '1.0-', '1 ', '9'.repeat(70)])('%j is none', (text) => {
-    expect(parseVersion(text)).toBeNull();
-  });
+  test.each(['', 'x', '1.', '1.2.3.4.5', '-1', '1.0-', '1 ', '9'.repeat(70)])(
+    '%j is not a version',
+    (text) => {
+      expect(parseVersion(text)).toBeNull();
+    },
+  );
 
   test('order is antisymmetric for any two', () => {
     const version = fc

@@ -1,4 +1,4 @@
-/** kill -9 of API processes between any two stores: whoever repeats the call at a living process loses nothing. */
+/** kill -9 of API processes between any two stores: a caller that repeats the call at another process loses nothing. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Failpoint } from '../../store/connection/failpoint.ts';
 import { expectOnlyReferredObjects, faultWorld } from './fault-world.ts';
@@ -11,15 +11,15 @@ beforeAll(async () => {
 });
 
 /**
- * A runner that speaks to an API process which will die at the given place. The process that it goes on at never heard
- * of the calls before, as one that was just started.
+ * A runner that calls an API process which will die at the given place. It continues at a process that did not see
+ * the earlier calls, as one that was just started.
  */
 async function runnerOf(failpoint: Failpoint) {
   const api = await processes.startApi({ failpoint });
   const runner = new HttpRunner(api.url, client.token);
   return {
     runner,
-    /** The call during which the process dies; the runner goes on at the living one. */
+    /** The call during which the process dies; the runner continues at the other one. */
     async diesDuring(call: Promise<unknown>) {
       await expect(call).rejects.toThrow('fetch failed');
       expect(await api.ended).toBe('SIGKILL');
@@ -40,7 +40,7 @@ describe.concurrent('an API process is killed', () => {
     await expectOnceEach(database, session.id);
   });
 
-  test('after the commit of an upload of which nobody was told: the platform finds it by itself', async () => {
+  test('after the commit of an upload and before the notification: the platform finds the upload', async () => {
     const session = await client.newSession();
     const { runner, diesDuring } = await runnerOf('upload-committed');
     const csv = 'time,speed\n0,1\n1,2\n';
@@ -105,6 +105,6 @@ describe.concurrent('an API process is killed', () => {
   });
 });
 
-test('after all of it the store holds what outputs refer to and nothing else, once it is swept', async () => {
+test('after all faults and a sweep the store has only referenced objects', async () => {
   await expectOnlyReferredObjects(platform, database);
 });

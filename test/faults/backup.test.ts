@@ -1,4 +1,4 @@
-/** A base backup while the platform works, and a copy of the bucket after it, become a platform in an empty place. */
+/** A base backup of a running platform and a later copy of the bucket are restored to an empty platform. */
 import { execFile } from 'node:child_process';
 import {
   chmodSync,
@@ -42,13 +42,13 @@ afterAll(async () => {
 });
 
 const run = promisify(execFile);
-/** Where PostgreSQL keeps its data below a data folder. */
+/** PostgreSQL's own folder below a data folder. */
 const postgresFolder = (dataDir: string) => {
   const { folder } = JSON.parse(readFileSync(join(dataDir, 'postgres.json'), 'utf8')) as { folder: string };
   return resolve(dataDir, folder);
 };
 
-/** Files that go while they are copied are made good by the log of what was written meanwhile. */
+/** Files that are removed during the copy are restored by the write-ahead log. */
 async function copyWhileItChanges(from: string, to: string): Promise<void> {
   await run('cp', ['-a', from, to]).catch((error: { stderr: string }) => {
     const others = error.stderr
@@ -96,7 +96,7 @@ async function copyBucket(to: Record<string, string>): Promise<void> {
   into.destroy();
 }
 
-test('nothing that was acknowledged before the end of the backup is lost, and what was unfinished goes on to its end', async () => {
+test('nothing acknowledged before the end of the backup is lost, and unfinished runs continue to their end', async () => {
   const workers = await Promise.all([temporal.startWorker('workflows'), temporal.startWorker('builtin')]);
   const csv = 'time,speed\n0,1\n1,2\n';
   const runner = new HttpRunner(api.url, client.token);
@@ -106,7 +106,7 @@ test('nothing that was acknowledged before the end of the backup is lost, and wh
   const held = await outsideChain(database, 2);
   await runner.upload(held.nodes.input!, 'one');
   const task = await runner.acquire(held.template);
-  // From here on nobody runs built-in nodes, so that a graph is open.
+  // From here on no worker runs built-in nodes, so that a graph is open.
   await workers[1]!.stop();
   const open = await client.newSession();
   await open.upload({ identifier: 'one.csv', bytes: csv });
@@ -136,7 +136,7 @@ test('nothing that was acknowledged before the end of the backup is lost, and wh
   });
   expect(before).toBeGreaterThan(0);
 
-  // An empty place with the keys of the old one: a new object store, and a Temporal that knows nothing.
+  // An empty installation with the old keys: a new object store, and an empty Temporal.
   copyFileSync(join(source.dataDir, 'keys.json'), join(target, 'keys.json'));
   writeFileSync(join(target, 'postgres.json'), JSON.stringify({ folder: 'postgres' }));
   restored = await startStack({ dataDir: target, log: () => undefined, temporary: true });
@@ -161,7 +161,7 @@ test('nothing that was acknowledged before the end of the backup is lost, and wh
   ]);
   try {
     expect((await restoredTemporal.operator.workflow.count()).count).toBe(0);
-    // Passwords and tokens of before.
+    // Passwords and tokens from before the backup.
     const again = await RecordingClient.signIn(restoredApi.url, platform.administrator);
     for (const { id, text } of acknowledged.slice(0, before)) {
       const read = await fetch(`${restoredApi.url}/api/v2/node-instance/outputs/${id}/data`, {
@@ -170,7 +170,7 @@ test('nothing that was acknowledged before the end of the backup is lost, and wh
       expect([read.status, await read.text()]).toEqual([200, text]);
     }
     await Promise.all([restoredTemporal.startWorker('workflows'), restoredTemporal.startWorker('builtin')]);
-    // As if the healer's waits were over.
+    // As if the healer's pauses were over.
     await restoredDatabase.query(
       `update node_run set queue_time = queue_time - interval '1 minute' where state <> 'done'`,
     );

@@ -9,7 +9,7 @@ import { testEnvironment } from '../support/stack.ts';
 const platform = await testEnvironment();
 const poolSize = 2;
 
-/** More often than the pool has connections: one that is not given back would be missed. */
+/** More often than the pool has connections: one that is not released would be missing. */
 async function often(database: Database, broken: () => Promise<unknown>): Promise<unknown[]> {
   const errors: unknown[] = [];
   for (let time = 0; time < 2 * poolSize; time++)
@@ -19,7 +19,7 @@ async function often(database: Database, broken: () => Promise<unknown>): Promis
   return errors;
 }
 
-/** By statements of its own, and by those of its entity manager. */
+/** By plain statements, and by those of the entity manager. */
 const kinds = {
   statements: (tx: Tx, text: string) => tx.query(text),
   entities: (tx: Tx, text: string) => tx.em.execute(text),
@@ -27,7 +27,7 @@ const kinds = {
 const all = Object.entries(kinds);
 
 test.for(all)(
-  '%s: a connection that breaks inside is given back, so that the pool never runs dry',
+  '%s: a connection that breaks inside is released, so that the pool is never exhausted',
   async ([, run]) => {
     const database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize });
     const errors = await often(database, () =>
@@ -40,7 +40,7 @@ test.for(all)(
   },
 );
 
-test.for(all)('%s: so is one whose work itself gives up', async ([, run]) => {
+test.for(all)('%s: so is one whose work fails', async ([, run]) => {
   const database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize });
   const errors = await often(database, () =>
     database.transaction(async (tx) => {
@@ -53,21 +53,24 @@ test.for(all)('%s: so is one whose work itself gives up', async ([, run]) => {
   await database.close();
 });
 
-test.for(all)('%s: the first error is told, also when the connection is gone by then', async ([, run]) => {
-  const database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize });
-  const errors = await often(database, () =>
-    database.transaction(async (tx) => {
-      await run(tx, 'select pg_terminate_backend(pg_backend_pid())').catch(() => {});
-      throw new Error('refused');
-    }),
-  );
-  expect(errors).toEqual(errors.map(() => new Error('refused')));
-  await database.close();
-});
+test.for(all)(
+  '%s: the first error is reported, also when the connection is lost by then',
+  async ([, run]) => {
+    const database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize });
+    const errors = await often(database, () =>
+      database.transaction(async (tx) => {
+        await run(tx, 'select pg_terminate_backend(pg_backend_pid())').catch(() => {});
+        throw new Error('refused');
+      }),
+    );
+    expect(errors).toEqual(errors.map(() => new Error('refused')));
+    await database.close();
+  },
+);
 
 const hasPrlimit = spawnSync('prlimit', ['--pid', String(process.pid)], { stdio: 'ignore' }).status === 0;
 
-/** Opens files until this process may open no more; they are closed again by what is given back. */
+/** Opens files up to the limit of this process; the returned function closes them. */
 function takeAllDescriptors(): () => void {
   const limit = (files: string) =>
     spawnSync('prlimit', ['--pid', String(process.pid), `--nofile=${files}:`], { stdio: 'ignore' });
@@ -85,7 +88,7 @@ function takeAllDescriptors(): () => void {
 }
 
 test.runIf(hasPrlimit)(
-  'where a connection cannot be made for want of descriptors, the database counts as away: 503',
+  'without file descriptors for a connection the database counts as unavailable: 503',
   async () => {
     const database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize });
     onTestFinished(() => database.close());

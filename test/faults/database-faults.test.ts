@@ -16,7 +16,7 @@ import { testEnvironment } from '../support/stack.ts';
 
 const platform = await testEnvironment({ ownStack: true });
 const { postgres } = platform.stack!;
-// A sign-out would end the token of one who calls.
+// A sign-out would end the token of a caller.
 const operations = operationsOf(interfaceDocument()).filter(({ id }) => id !== 'signOut');
 const atOnce = 16;
 const catalogs = /^\/api\/v2\/dashboard\/(dimensions|reports)/;
@@ -33,7 +33,7 @@ afterAll(async () => {
   await api.stop();
 });
 
-/** The server's superuser, beside whatever the platform holds. */
+/** The server's superuser, on a connection beside those of the platform. */
 async function superuser(): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: platform.databaseUrl });
   client.on('error', () => undefined);
@@ -56,7 +56,7 @@ function withLimits(options: string): Record<string, string> {
 
 type Heard = { readonly operation: Operation; readonly call: GeneratedCall; readonly answer: RawAnswer };
 
-/** Calls every operation, those that take things away last. */
+/** Calls every operation, those that delete last. */
 async function callAll(url: string, seed: number): Promise<Heard[]> {
   const ordered = operations.toSorted((one, other) => rank(one) - rank(other)).values();
   const heard: Heard[] = [];
@@ -73,7 +73,7 @@ async function callAll(url: string, seed: number): Promise<Heard[]> {
 const rank = ({ method, id }: Operation) =>
   ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].indexOf(method) + (/revoke/i.test(id) ? 5 : 0);
 
-/** What no caller may be told while the database fails. */
+/** What no answer may contain while the database fails. */
 function wrongOnes(heard: readonly Heard[]): string[] {
   return heard.flatMap(({ operation, call, answer: { status, headers, bytes } }) => {
     const isNamed =
@@ -115,7 +115,7 @@ test.for(limits)('%s, after the repeats', { timeout: 120_000 }, async ([, option
     const heard = await callAll(limited.url, 11);
     await client.query('rollback');
     expect(wrongOnes(heard)).toEqual([]);
-    // It was the database that they met.
+    // The calls failed because of the database.
     expect(countOf(heard, 503)).toBeGreaterThan(operations.length / 3);
   } finally {
     await client.end();

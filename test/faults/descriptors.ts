@@ -1,4 +1,4 @@
-/** Descriptors and connections of a process, as Linux tells them. */
+/** Descriptors and connections of a process, as Linux reports them. */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 /** Descriptors of a process but for the connections that its own pools keep to its servers. */
@@ -11,7 +11,7 @@ export function descriptorsOf({ pid, port }: { readonly pid: number; readonly po
 interface TcpRow {
   readonly port: number;
   readonly isListening: boolean;
-  /** Of a listening socket: connections that stand and are not accepted yet. */
+  /** Of a listening socket: established connections that are not accepted yet. */
   readonly waiting: number;
   readonly inode: string;
 }
@@ -25,11 +25,11 @@ function tcpRows(): TcpRow[] {
   });
 }
 
-/** Connections to a port of this machine that stand and are not accepted yet. */
+/** Established connections to a port of this machine that are not accepted yet. */
 export const unaccepted = (port: number) =>
   tcpRows().find((row) => row.isListening && row.port === port)?.waiting ?? 0;
 
-/** Connections of this machine that are no caller's of that port, as descriptors name them. */
+/** Connections of this machine that do not belong to callers of that port, as descriptors name them. */
 const outgoingSockets = (port: number) =>
   new Set(tcpRows().flatMap((row) => (row.port === port ? [] : [`socket:[${row.inode}]`])));
 

@@ -18,7 +18,7 @@ export class Disturbance {
   readonly ended: TestProcess[] = [];
   readonly #over: AbortSignal;
 
-  /** @param over ends it; whoever is stopped then goes on first */
+  /** @param over ends it; a stopped member continues first */
   constructor(over: AbortSignal) {
     this.#over = over;
   }
@@ -28,8 +28,8 @@ export class Disturbance {
   }
 
   /**
-   * Until it is over: pauses, then kills or stops one of the members, one at a time. Where starting anew takes long, it
-   * pauses longer, so that a busy machine has time left for what is disturbed.
+   * Until it is over: pauses, then kills or stops one of the members, one at a time. After a slow restart it
+   * pauses longer, so that a busy machine has time for the disturbed members.
    */
   async among(members: readonly Member[], [shortest, longest]: readonly [number, number]): Promise<void> {
     let startMs = 0;

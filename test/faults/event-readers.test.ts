@@ -1,4 +1,4 @@
-/** Readers of a session's events of every kind: each gets all that it missed, and none holds up or ends the process. */
+/** Readers of a session's events of every kind: each gets all that it missed, and none delays or ends the process. */
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { limits } from '../../domain/limits.ts';
@@ -56,7 +56,7 @@ describe('a reader that missed 20,000 outputs', () => {
     await publishOutputs(graph, 20_000);
   });
 
-  test('gets every one in order, and then what happens, while the process goes on', async () => {
+  test('gets every one in order, then the live events, and does not block the process', async () => {
     const reader = await followEvents(api.url, graph.sessionId, token, '0-0');
     await eventually('all outputs', () => identifiersOf(reader.events).length >= 20_000 || reader.isOver);
     expect(identifiersOf(reader.events)).toEqual(laps(20_000));
@@ -68,7 +68,7 @@ describe('a reader that missed 20,000 outputs', () => {
     reader.close();
   });
 
-  test('and reads nothing holds up nobody, holds no more than a piece, and gets all of them when it reads', async () => {
+  test('and reads nothing blocks no other reader, buffers at most one piece, and gets all of them when it reads', async () => {
     const idle = await connected(api.port);
     idle.pause();
     idle.write(rawRequest(eventsOf(graph), 'last-event-id: 0-0\r\n'));
@@ -90,7 +90,7 @@ describe('a reader that missed 20,000 outputs', () => {
   });
 });
 
-test('a session whose first look is larger than the buffer can be followed', async () => {
+test('a session whose first events exceed the buffer can be followed', async () => {
   const graph = await stage.chainOf(300);
   await stage.database.query(
     `update node_instance set status_details = repeat('x', 5000) where session_id = $1`,
@@ -103,7 +103,7 @@ test('a session whose first look is larger than the buffer can be followed', asy
   reader.close();
 });
 
-test('a reader is told of the newest attempts of a session that has tens of thousands, and of no more', async () => {
+test('a reader gets only the newest attempts of a session with tens of thousands', async () => {
   const graph = await stage.chainOf(40);
   await stage.database.query(
     `with runs as (
@@ -150,7 +150,7 @@ describe('callers who hang up', () => {
         return wave.every(({ destroyed }) => destroyed);
       });
     }
-    // Some had joined: the test has met the moments that it is about.
+    // Some had joined, so the test has met the intended moments.
     expect(joined).toBeGreaterThan(0);
     await eventually('nothing is left', () => sessionEvents.followerCount === 0);
     const reader = await followEvents(stage.api.url, graph.sessionId, token);

@@ -10,7 +10,7 @@ import type { FaultWorld } from './fault-world.ts';
 import { type HeldTask, outsideChain } from './http-runner.ts';
 
 export interface FailpointWorld extends FaultWorld {
-  /** Of the API process in which points are armed; it may be away. */
+  /** Of the API process in which points are armed; it may be down. */
   readonly url: string;
 }
 
@@ -18,7 +18,7 @@ const limitMs = 150_000;
 
 type CallOptions = Parameters<typeof ask>[3] & { readonly bytes?: string };
 
-/** Repeats a call until it is answered; what it was answered by a server in trouble counts as no answer. */
+/** Repeats a call until it is answered; an answer of a failing server counts as no answer. */
 async function answered(
   { url, client }: FailpointWorld,
   method: string,
@@ -63,7 +63,7 @@ export async function uploads(world: FailpointWorld): Promise<void> {
   expect(await world.client.call('GET', `/api/v2/node-instance/outputs/${listed[0].id}/data`)).toBe(text);
 }
 
-/** @param isPacked uploads go on until the platform has found several that it could pack together */
+/** @param isPacked uploads continue until the platform has found several that it could pack together */
 export async function queuedUploads(world: FailpointWorld, isPacked: () => boolean): Promise<void> {
   const until = Date.now() + limitMs;
   do await queuedAtOnce(world);
@@ -149,7 +149,7 @@ export async function task(world: FailpointWorld): Promise<void> {
   const graph = await outsideChain(database, 1, {
     incremental: true,
     maxAttempts: 20,
-    // Longer than all the processes of the test take to die and to start.
+    // Longer than all processes of the test need to die and to start.
     leaseSeconds: 300,
   });
   const headers = { 'content-type': 'text/csv', 'x-platform-output-identifier': 'input' };
@@ -158,7 +158,7 @@ export async function task(world: FailpointWorld): Promise<void> {
   await finishTask(world, graph.template, input.body.id);
   const reprocess = `/api/v2/node-instance/${graph.nodes.n1!}/reprocess`;
   expect((await answered(world, 'POST', reprocess)).status).toBe(202);
-  // Asked for twice, because an answer was lost, it is done twice.
+  // Requested twice, because an answer was lost, it is done twice.
   const isOpen = () =>
     database.query(`select 1 from node_run where session_id = $1 and state <> 'done'`, [graph.sessionId]);
   while ((await isOpen()).length > 0) await finishTask(world, graph.template, input.body.id);
@@ -220,7 +220,7 @@ export async function exercise(world: FailpointWorld): Promise<void> {
     });
   const [first, second] = [await join(), await join()];
   expect(second.body.id).toBe(first.body.id);
-  // A time ahead when it is said, however often that has to be.
+  // A future time at each repeat.
   const soon = {
     get closeAt() {
       return new Date(Date.now() + 1_500).toISOString();

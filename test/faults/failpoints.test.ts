@@ -1,6 +1,6 @@
 /**
- * Every gap between two stores, with every action: a process crashes there, fails there, or waits there. Whoever repeats
- * the call that was not answered loses nothing and gets nothing twice.
+ * Every gap between two stores, with every action: a process crashes there, fails there, or waits there. A caller that
+ * repeats the unanswered call loses nothing and gets nothing twice.
  */
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -66,7 +66,7 @@ async function sweep(): Promise<void> {
   await processes.startScript('test/faults/sweep-once.ts', variables).ended;
 }
 
-/** What is not at rest. */
+/** Work that is not finished. */
 function openWork() {
   return database.query(
     `select n.name, r.state, r.reason, r.attempt, n.follow_up_wanted, n.reprocess_wanted, s.desired_version, s.observed_version
@@ -92,7 +92,7 @@ test.each(failActions)(
       exercise(world),
       deletion(world, sweep),
     ]);
-    // What was armed and not met by now is no place that calls lead past.
+    // A failpoint that was armed and not met by now is on the path of no call.
     await eventually('every failpoint was reached', () => armed().length === 0, 20_000).catch(
       (error: Error) => {
         throw new Error(`${error.message}: ${armed()}`);

@@ -21,7 +21,7 @@ const platform = await CampaignPlatform.start({
 });
 afterAll(() => platform.stop());
 
-test('under every kind of fault nothing acknowledged is lost, torn or doubled, and every process serves again', {
+test('under every kind of fault nothing acknowledged is lost, torn or doubled, and every process recovers', {
   timeout: 400_000,
 }, async () => {
   const options = { platform, size: sizes.small, seed, log: () => undefined };
@@ -30,7 +30,7 @@ test('under every kind of fault nothing acknowledged is lost, torn or doubled, a
     kinds.map((kind) => [kind]),
   );
   expect(complaints(report)).toEqual([]);
-  // What it is about has happened, and was felt.
+  // Every fault was injected and felt.
   const missed = report.rows.filter(({ felt, faults, skipped }) => skipped === undefined && felt < faults);
   expect(missed).toEqual([]);
   const sum = (of: 'acknowledged' | 'staleCalls') => report.rows.reduce((total, row) => total + row[of], 0);

@@ -1,4 +1,4 @@
-/** A platform for one fault: a database, a bucket and a queue of its own, so that faults can happen side by side. */
+/** A platform for one fault, with its own database, bucket and queue, so that faults can happen side by side. */
 import { paginateListObjectsV2 } from '@aws-sdk/client-s3';
 import { afterAll, expect } from 'vitest';
 import { Database } from '../../store/connection/database.ts';
@@ -26,7 +26,7 @@ export interface FaultWorld {
   readonly client: RecordingClient;
 }
 
-/** To be called at the top of a test file; all of it ends after the file's last test. */
+/** Call it at the top of a test file; everything ends after the file's last test. */
 export async function faultWorld(options: TestEnvironmentOptions = {}): Promise<FaultWorld> {
   const platform = await testEnvironment(options);
   const temporal = await testWorkflows(platform.environment);
@@ -43,7 +43,7 @@ export async function faultWorld(options: TestEnvironmentOptions = {}): Promise<
   return { platform, temporal, processes, database, api, client };
 }
 
-/** After a sweep the bucket holds what outputs refer to and nothing else. Nothing may be at work. */
+/** After a sweep the bucket holds only objects to which outputs refer. Nothing may be running. */
 export async function expectOnlyReferredObjects(
   platform: TestEnvironment,
   database: Database,

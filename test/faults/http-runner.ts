@@ -1,4 +1,4 @@
-/** A runner of the smallest kind: it claims, writes one output and completes, over HTTP, and repeats what got no answer. */
+/** A minimal runner: it claims, writes one output and completes, over HTTP, and repeats calls without an answer. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../../store/connection/database.ts';
@@ -17,7 +17,7 @@ export interface Reply<T> {
   readonly body: T;
 }
 
-/** A session of outside nodes below one input node, with a node template of its own. */
+/** A session of outside nodes below one input node, with its own node template. */
 export async function outsideChain(
   database: Database,
   length: number,
@@ -36,7 +36,7 @@ export async function outsideChain(
 export class HttpRunner {
   readonly instanceId = `runner-${randomUUID()}`;
   readonly token: string;
-  /** Where it calls; set it to another address to go on there. */
+  /** The address that it calls; set another one to continue there. */
   url: string;
 
   constructor(url: string, token: string) {
@@ -123,7 +123,7 @@ export class HttpRunner {
       headers: {
         authorization: `Bearer ${this.token}`,
         'x-platform-runner-instance': this.instanceId,
-        // A connection of a process that is killed must not be met again by the next call.
+        // The next call must not use a connection of the killed process.
         connection: 'close',
         ...headers,
       },

@@ -1,4 +1,4 @@
-/** `Idempotency-Key` over two API processes and under kill -9: one creation for one key, whatever dies in between. */
+/** `Idempotency-Key` over two API processes and under kill -9: one creation for one key, whichever process dies. */
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { limits } from '../../domain/limits.ts';
@@ -38,7 +38,7 @@ beforeAll(async () => {
   };
 });
 
-/** How many a request has made: each names something of its own. */
+/** How many objects a request has made: each request uses its own name. */
 const counted = {
   createSession: 'select count(*)::int as n from session where name = $1',
   createProject: 'select count(*)::int as n from project where title = $1',
@@ -116,7 +116,7 @@ describe.concurrent('when a process', () => {
     expect(await sessions()).toBe(1);
   });
 
-  test('stands still past its lease, it makes nothing of a key that another has taken over', async () => {
+  test('stalls past its lease, it creates nothing under a key that another process acquired', async () => {
     const { one } = requests.uploadNodeOutput!();
     const key = randomUUID();
     const stalled = await processes.startApi();
@@ -172,7 +172,7 @@ function slowUpload(url: string, one: KeyedRequest, key: string) {
   return { sent: all.resolve, answer };
 }
 
-/** An identified file for an ingest of its own, which makes a session for each upload. */
+/** An identified file for a separate ingest, which makes a session for each upload. */
 async function identifiedFile(projectFields: object = {}) {
   const projectId = await world.newProject(projectFields);
   const { urlPath } = await newIngest({ projectId, allowAnonymous: true });
@@ -215,7 +215,7 @@ describe('an identified file sent to an ingest that makes sessions', () => {
     expect((await send(api.url, elsewhere.one)).status).toBe(201);
   });
 
-  test('is answered before its body where the checksum stands in a header', async () => {
+  test('is answered before its body if a header has the checksum', async () => {
     const { one } = await identifiedFile();
     const first = await send(api.url, one);
     const sha256 = createHash('sha256').update(one.bytes!).digest('base64');

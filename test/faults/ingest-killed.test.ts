@@ -1,4 +1,4 @@
-/** Queued ingestion under kill -9: what was acknowledged arrives, once and in order, and nothing else stays. */
+/** Queued ingestion under kill -9: every acknowledged upload arrives, once and in order, and nothing else stays. */
 import { describe, expect, test } from 'vitest';
 import { drained, publishedOf, queuedCount, queuedGraph } from '../api/node-instances/queued-world.ts';
 import { expectOnlyReferredObjects, faultWorld } from './fault-world.ts';

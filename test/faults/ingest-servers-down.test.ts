@@ -26,7 +26,7 @@ test('database, workflow engine, object store and worker restart in the middle o
       const nodeId = sender % 2 === 0 ? graph.nodes.left! : graph.nodes.right!;
       for (let index = 0; sending; index++) {
         const name = `${sender}.${index}`;
-        // What gets no good answer is not sent again: it may or may not stand in the queue.
+        // An upload without a good answer is not repeated: it may or may not be in the queue.
         const answer = await person.upload(nodeId, name, name).catch(() => undefined);
         if (answer?.status === 202) own.push(name);
         else await delay(100);

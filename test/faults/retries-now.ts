@@ -1,7 +1,7 @@
 import type { Database } from '../../store/connection/database.ts';
 import { reconcileSession } from '../../store/runs/reconcile-session.ts';
 
-/** Retries that wait for their time are due: as if that time had passed, and the session's workflow had looked. */
+/** Makes waiting retries due: as if their time had passed, and the session's workflow had reconciled. */
 export async function retriesNow(database: Database): Promise<void> {
   const late = await database.query<{ sessionId: string }>(
     `update node_run set due_at = clock_timestamp() where state = 'waiting' returning session_id`,

@@ -1,4 +1,4 @@
-/** Servers that stop, come back or lose their memory: what does not need them goes on, and the rest when they are back. */
+/** Servers that stop, return or lose their data: work that does not need them continues, the rest when they are back. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { RecordingSession } from '../activities/recording-session.ts';
 import { eventually } from '../support/eventually.ts';
@@ -27,7 +27,7 @@ async function states(session: RecordingSession): Promise<string[]> {
   return (await session.progress()).map(({ state }) => state);
 }
 
-/** Ends what waits for time: as if the given time had passed. */
+/** Ends waits for a time, as if the given time had passed. */
 async function timePasses(seconds: number): Promise<void> {
   await database.query(
     `update node_run set queue_time = queue_time - make_interval(secs => $1) where state <> 'done'`,
@@ -39,7 +39,7 @@ async function timePasses(seconds: number): Promise<void> {
   );
 }
 
-/** Less than anybody would wait who waits for Temporal, and more than a busy machine needs. */
+/** Shorter than a call that waits for Temporal, and longer than a busy machine needs. */
 const answerMs = 10_000;
 
 async function within<T>(limitMs: number, call: Promise<T>): Promise<T> {
@@ -99,7 +99,7 @@ describe('Temporal is stopped', () => {
   }
 });
 
-describe('Temporal loses all that it knew', () => {
+describe('Temporal loses all its data', () => {
   test('every graph ends: held, waiting for a retry, and of built-in nodes', async () => {
     const held = await heldGraph();
     const retried = await heldGraph();
@@ -129,7 +129,7 @@ describe('Temporal loses all that it knew', () => {
 });
 
 describe('PostgreSQL is stopped for longer than a lease', () => {
-  test('no lease that was alive is lost, and everything goes on', { timeout: 120_000 }, async () => {
+  test('no valid lease is lost, and all work continues', { timeout: 120_000 }, async () => {
     const { graph, runner, task } = await heldGraph(10);
     const session = await client.newSession();
     const names = Array.from({ length: 8 }, (_, index) => `${index}.csv`);

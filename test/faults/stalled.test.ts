@@ -1,4 +1,4 @@
-/** Processes that stand still and go on: what they held meanwhile holds up nobody else, and no lease is lost by it. */
+/** Processes that stall and continue: their locks do not block other processes for long, and no lease is lost. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, expect, test } from 'vitest';
 import { Database, type Tx } from '../../store/connection/database.ts';
@@ -15,7 +15,7 @@ const processes = testProcesses(platform.environment);
 const database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 4 });
 afterAll(() => database.close());
 
-/** A graph whose first node was held; the lease is over since the given time. */
+/** A graph whose first node was held; the lease ended at the given time. */
 async function overdueGraph(seconds: number): Promise<Graph> {
   const graph = await makeGraph(database, chain(1));
   await upload(database, graph, 'input');
@@ -34,7 +34,7 @@ async function runState(graph: Graph): Promise<string> {
   return run!.state;
 }
 
-test('a process that stands still inside a transaction keeps no lease of another session from ending', async () => {
+test('a process that stalls inside a transaction does not keep leases of other sessions from expiring', async () => {
   await recordProcessHeartbeat(database, randomUUID());
   const locked = await overdueGraph(20);
   const others = await Promise.all([overdueGraph(10), overdueGraph(10)]);
@@ -53,7 +53,7 @@ test('a process that stands still inside a transaction keeps no lease of another
   expect(await runState(locked)).toBe('queued');
 });
 
-test('a process that stands still while it tells that it is up does not keep others from telling so for long', async () => {
+test('a process that stalls during its heartbeat does not block the heartbeats of others for long', async () => {
   const told = Promise.withResolvers<void>();
   const goOn = Promise.withResolvers<void>();
   const standsStill = database.transaction(async (tx) => {
@@ -74,7 +74,7 @@ test('a process that stands still while it tells that it is up does not keep oth
   await expect(standsStill).rejects.toThrow();
 });
 
-test('when the only server stood still past a lease, the first call of each holder is answered as before', async () => {
+test('when the only server stalled past a lease, the first call of each holder is answered as before', async () => {
   const api = await processes.startApi();
   const { username, password } = platform.administrator;
   const token = await tokenOf(api.url, username, password);

@@ -1,4 +1,4 @@
-/** Removes the objects that stand on the queue of deletions, in a process of its own. */
+/** Removes the objects in the queue of deletions, in a separate process. */
 import { Database } from '../../store/connection/database.ts';
 import { objectSettings } from '../../store/objects/object-store.ts';
 import { ObjectStores } from '../../store/objects/object-stores.ts';

@@ -35,7 +35,7 @@ test.each<[string, () => Promise<void>]>([
     },
   ],
   ['Temporal forgets everything', () => stack.temporal!.wipe()],
-])('%s while a close is armed: it falls due all the same, and once', async (name, fault) => {
+])('%s while a close is scheduled: it happens exactly once', async (name, fault) => {
   const { body: session } = await world.join({ name, startTimeUtc: new Date().toISOString() });
   const closeAt = new Date(Date.now() + armedForMs).toISOString();
   const close = () =>
@@ -67,7 +67,7 @@ test.each<[string, () => Promise<void>]>([
   expect(next.status).toBe(201);
 });
 
-test('while Temporal is away sessions are opened, joined, closed, frozen and deleted, and nothing is left over', async () => {
+test('while Temporal is down sessions are opened, joined, closed, frozen and deleted, and nothing is left over', async () => {
   await stack.temporal!.stop();
   const opened = await world.join({ name: 'Away', startTimeUtc: new Date().toISOString() });
   const joined = await world.join({

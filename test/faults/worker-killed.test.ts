@@ -88,7 +88,7 @@ describe.concurrent('work goes on', () => {
     }
   });
 
-  test('when the worker of built-in nodes stops past its lease and comes back: it writes nothing more', {
+  test('when the worker of built-in nodes pauses past its lease and continues: it writes nothing more', {
     timeout: 150_000,
   }, async () => {
     const world = stoppedWorld;
@@ -108,7 +108,7 @@ describe.concurrent('work goes on', () => {
     expect(nodes.map(({ state }) => state)).toEqual(['Succeeded', 'Succeeded', 'Succeeded']);
     const before = await factsOf(database, session.id);
     stopped.kill('SIGCONT');
-    // It ends in order, so it has had its say on the task that it lost.
+    // It ended in order, so it has reported the task that it lost.
     stopped.kill('SIGTERM');
     expect(await stopped.ended).toBe(0);
     expect(await attemptsOf(world, session.nodeId(1))).toEqual(['lost', 'completed']);

@@ -2,7 +2,7 @@
  * Records histories of real workflows of sessions and windows, which `test/workflows/replay.test.ts` replays against the present code.
  *
  * `node_modules/.bin/node test/histories/record.ts [name ...]` writes those named, or all, in this folder. It starts
- * servers of its own. To be run for a new kind of history, or when a change of a workflow is meant to break with the
+ * its own servers. To be run for a new kind of history, or when a change of a workflow is meant to break with the
  * old ones: then operators must end running session workflows at the update, which loses nothing.
  */
 import { writeFileSync } from 'node:fs';

@@ -10,7 +10,7 @@ import { joinOrOpen } from '../../store/sessions/shared-sessions.ts';
 import { queuedIngestId, windowWorkflowId } from '../../workflows/contract.ts';
 import { queueTarget, sessionTarget, windowTarget } from '../../workflows/targets.ts';
 import { eventually } from '../support/eventually.ts';
-import { changesBy, finish, makeGraph, outsideTemplate, upload } from '../support/graph.ts';
+import { changesBy, finish, makeGraph, operatorId, outsideTemplate, upload } from '../support/graph.ts';
 import {
   acquire,
   begin,
@@ -51,7 +51,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     return graph;
   },
 
-  /** Two nodes wait, each with its timer; an operator cancels one run, and has it tried again after the other has ended. */
+  /** Two nodes wait, each with its timer; an operator cancels one run, and retries it after the other has ended. */
   async timers(stage) {
     const template = `outside-${Math.random()}`;
     await outsideTemplate(stage.database, template);
@@ -76,15 +76,15 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       });
       return ofRetries?.length === 2;
     });
-    await cancelRun(stage.database, failed[1]!);
+    await cancelRun(stage.database, failed[1]!, operatorId);
     const again = await acquire(stage, template);
-    await retryRun(stage.database, failed[1]!);
+    await retryRun(stage.database, failed[1]!, operatorId);
     await finish(stage.database, runner, graph, again);
     await finishNext(stage, graph);
     return graph;
   },
 
-  /** An end of which the wait is not told: the next look drops the wait. */
+  /** An end that does not notify the wait: the next reconciliation drops the wait. */
   async 'dropped-wait'(stage) {
     const graph = await outside(stage, 2);
     await begin(stage, graph);
@@ -96,7 +96,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     return graph;
   },
 
-  /** So many looks that the workflow goes on in a fresh history; this is the history before. */
+  /** So many reconciliations that the workflow continues in a new history; this is the history before. */
   async 'continued-as-new'(stage) {
     const graph = await outside(stage, 1);
     const [change] = await changesBy(stage.database, () => upload(stage.database, graph, 'input'));
@@ -118,7 +118,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     return graph;
   },
 
-  /** A built-in run is under way for so many looks that the workflow continues as new; this is the history before. */
+  /** A built-in run lasts so many reconciliations that the workflow continues as new; the history before that. */
   async 'continued-while-busy'(stage) {
     const graph = await builtinGraph(stage);
     const [change] = await changesBy(stage.database, () => publishTable(stage, graph));
@@ -206,7 +206,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     return { sessionId, workflowId: windowWorkflowId(sessionId) };
   },
 
-  /** A project's queue: told of an upload once more while it is being published, so that it drains again. */
+  /** A project's queue, notified again of an upload while it is being published, so that it drains again. */
   async ingest(stage) {
     const { database, workflows } = stage;
     const graph = await outside(stage, 1);

@@ -1,4 +1,4 @@
-/** Where scenarios are played, and their common steps. */
+/** The platform of the scenarios, and their common steps. */
 import { Readable } from 'node:stream';
 import type { Client } from '@temporalio/client';
 import type { Database } from '../../store/connection/database.ts';
@@ -20,7 +20,7 @@ export interface Stage {
   readonly operator: Client;
 }
 
-/** Makes one session go through something, upon which its workflow ends: that of its graph, unless it names another. */
+/** Drives one session until its workflow ends: that of its graph, unless it names another. */
 export type Scenario = (
   stage: Stage,
 ) => Promise<{ readonly sessionId: string; readonly workflowId?: string | undefined }>;
@@ -61,7 +61,7 @@ export function builtinGraph(stage: Stage): Promise<Graph> {
   ]);
 }
 
-/** Publishes a small table with its bytes, and tells nobody. */
+/** Publishes a small table with its bytes, without a notification. */
 export async function publishTable({ database, objects }: Stage, graph: Graph) {
   const dataSource = await ensurePlatformDataSource(database, objects.platformAccess);
   const objectKey = newOutputKey();

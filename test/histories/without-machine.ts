@@ -1,6 +1,6 @@
-/** Takes out of a recorded history what belongs to the machine on which it was recorded. */
+/** Removes from a recorded history what identifies the machine on which it was recorded. */
 
-/** Free texts in which paths and addresses may stand, and names that hold host and process. */
+/** Free texts that may contain paths and addresses, and names that contain host and process. */
 const rewritten: Readonly<Record<string, string>> = {
   identity: 'recorder',
   stackTrace: '',

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { clientAddress, clientNetwork } from '../../http/server/client-address.ts';
 
 describe('the address that a rate limit counts', () => {
-  test('is the peer, whatever X-Forwarded-For says, unless proxies are trusted', () => {
+  test('is the peer, despite X-Forwarded-For, unless proxies are trusted', () => {
     expect(clientAddress('10.0.0.9', '1.2.3.4', 0)).toBe('10.0.0.9');
     expect(clientAddress('10.0.0.9', undefined, 2)).toBe('10.0.0.9');
     expect(clientAddress('10.0.0.9', '6.6.6.6, 1.2.3.4', 1)).toBe('1.2.3.4');
@@ -20,7 +20,7 @@ describe('the address that a rate limit counts', () => {
 });
 
 describe('the network that an audit keeps', () => {
-  test('is a /24 or a /48, whatever stands in X-Forwarded-For', () => {
+  test('is a /24 or a /48, for any X-Forwarded-For', () => {
     expect(clientNetwork('10.0.0.9', '1.2.3.4', 0)).toBe('10.0.0.0/24');
     expect(clientNetwork('10.0.0.9', '6.6.6.6, 1.2.3.4', 1)).toBe('1.2.3.0/24');
     expect(clientNetwork('::ffff:1.2.3.4', undefined, 0)).toBe('1.2.3.0/24');

@@ -1,9 +1,11 @@
 /** A route of the tests' own that reads an upload. */
 import { z } from 'zod';
-import { defineRoute } from '../../api/route.ts';
+import type { Principal } from '../../api/identity/auth-client.ts';
+import type { Services } from '../../api/services.ts';
 import { access } from '../../domain/access/access.ts';
+import { routeFactory } from '../../http/route.ts';
 
-export const count = defineRoute({
+export const count = routeFactory<Services, Principal>()({
   id: 'count',
   method: 'POST',
   path: '/count',

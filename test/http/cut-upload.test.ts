@@ -61,7 +61,7 @@ test('an upload that its caller cuts is logged and counted as cut, not as a miss
     route: 'takeBytes',
     status: 499,
     delivered: false,
-    msg: 'request cut by its caller',
+    msg: 'request aborted by its caller',
   });
   expect(observed).toEqual([['takeBytes', 499]]);
 });

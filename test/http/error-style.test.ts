@@ -41,16 +41,13 @@ test.each([
   ['http://elsewhere/api/v2/runner/late', 'internal'],
   ['/late', undefined],
   ['/auth/late', undefined],
-])(
-  'an error of %s that arises outside of its route is told in the words of the routes there',
-  async (url, code) => {
-    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
-    socket.end(`GET ${url} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
-    let answer = '';
-    for await (const chunk of socket) answer += String(chunk);
-    const body = JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')));
-    expect(answer).toMatch(/^HTTP\/1\.1 500 /);
-    expect(body).toMatchObject({ status: 'error', message: 'Internal server error.' });
-    expect(body.code).toBe(code);
-  },
-);
+])('an error of %s outside its route has the form of the routes there', async (url, code) => {
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  socket.end(`GET ${url} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
+  let answer = '';
+  for await (const chunk of socket) answer += String(chunk);
+  const body = JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')));
+  expect(answer).toMatch(/^HTTP\/1\.1 500 /);
+  expect(body).toMatchObject({ status: 'error', message: 'Internal server error.' });
+  expect(body.code).toBe(code);
+});

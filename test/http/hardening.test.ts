@@ -78,7 +78,7 @@ async function raw(text: string): Promise<string> {
   return received();
 }
 
-describe('a body whose end two readers could see at different places', () => {
+describe('a body with an ambiguous end', () => {
   const start = 'POST /count HTTP/1.1\r\nHost: x\r\n';
   const forms: [string, string][] = [
     ['length and chunked', `${start}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`],
@@ -102,7 +102,7 @@ describe('a body whose end two readers could see at different places', () => {
     ['chunks that end in line feeds', `${start}Transfer-Encoding: chunked\r\n\r\n3\nabc\n0\n\n`],
     ['a length in the trailer', `${start}Transfer-Encoding: chunked\r\n\r\n0\r\nContent-Length: 5\r\n\r\n`],
   ];
-  test.each(forms)('is refused, and what stands behind it is no request: %s', async (_form, text) => {
+  test.each(forms)('is refused, and the bytes after it are no request: %s', async (_form, text) => {
     seconds = 0;
     const answer = await raw(`${text}GET /second HTTP/1.1\r\nHost: x\r\n\r\n`);
     expect(answer).toMatch(/^HTTP\/1\.1 400 /);
@@ -207,7 +207,7 @@ describe.concurrent('slowness', () => {
     };
   }
 
-  test('of a reader who takes nothing of what lies ready ends the reply, and little is held for them', async () => {
+  test('of a reader who reads nothing ends the reply, and little is buffered', async () => {
     const { port, seen, stop } = await serveEndless();
     const { socket } = open(port);
     socket.pause();
@@ -218,7 +218,7 @@ describe.concurrent('slowness', () => {
     stop();
   });
 
-  test('of a reader who pauses and goes on, or of a reply that has nothing to give, ends nothing', async () => {
+  test('of a reader who pauses and continues, or of an idle reply, ends nothing', async () => {
     const { port, seen, stop } = await serveEndless();
     const { socket } = open(port);
     socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
@@ -259,7 +259,7 @@ describe('headers of a reply', () => {
     expect(headers).not.toHaveProperty('server');
   });
 
-  test('give browsers of elsewhere no leave to ask: a preflight is refused', async () => {
+  test('refuse requests of other origins: a preflight is refused', async () => {
     const preflight = await ask(api.url, 'OPTIONS', '/count', {
       headers: { origin: 'https://elsewhere.example.org', 'access-control-request-method': 'POST' },
     });
@@ -267,7 +267,7 @@ describe('headers of a reply', () => {
     expect([...preflight.headers.keys()].filter((name) => name.startsWith('access-control-'))).toEqual([]);
   });
 
-  test('bind browsers to TLS where the public address has it, and nowhere else', async () => {
+  test('require TLS of browsers only if the public address has it', async () => {
     expect(await headersOf(overTls.url)).toMatchObject({
       'strict-transport-security': 'max-age=31536000',
     });

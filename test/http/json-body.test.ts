@@ -18,7 +18,7 @@ async function post(body: Uint8Array<ArrayBuffer> | ReadableStream, type?: strin
 }
 const bytes = (text: string) => new Uint8Array(Buffer.from(text));
 
-test('is read as JSON whatever the caller calls it', async () => {
+test('is read as JSON for any Content-Type', async () => {
   const types = ['application/json', 'text/plain', 'nonsense', 'application/x-www-form-urlencoded'];
   for (const type of [undefined, ...types, 'multipart/form-data; boundary=x', 'application/vnd.x+json'])
     expect([type, await post(bytes('{"Title":"a"}'), type)]).toEqual([type, [201, 'a']]);

@@ -44,7 +44,7 @@ describe('a log line', () => {
       expect(lines).not.toContain(part);
   });
 
-  test('of an answer that no schema knows tells field and rule, and no value', () => {
+  test('of an undeclared response has field and rule, and no value', () => {
     const { error } = z
       .object({ user: z.object({ id: z.int() }) })
       .safeParse({ user: { id: 'secret-value' } });
@@ -62,7 +62,7 @@ describe('a log line', () => {
       (log) => log.child({ requestId: token }).info('ann%40example.org'),
     ],
     ['a named field', (log) => log.info({ token, email: 'ann@example.org', deep: { password: 'ann' } }, 'x')],
-  ])('carries neither token nor address in %s', (_, write) => {
+  ])('contains neither token nor address in %s', (_, write) => {
     const lines = linesOf(write);
     expect(() => JSON.parse(lines)).not.toThrow();
     expect(lines).not.toContain(token.slice(4, 30));

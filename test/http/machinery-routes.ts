@@ -1,10 +1,14 @@
-/** Routes that machinery.test.ts asks: one that sends back, one that refuses before it reads, one that breaks its word. */
+/** Routes for machinery.test.ts: one echoes, one refuses before it reads, one violates its declaration. */
 import { z } from 'zod';
-import { defineRoute } from '../../api/route.ts';
+import type { Principal } from '../../api/identity/auth-client.ts';
+import type { Services } from '../../api/services.ts';
 import { access } from '../../domain/access/access.ts';
+import { routeFactory } from '../../http/route.ts';
 import { freeJson, nameText, pathId, timestamp } from '../../http/schemas.ts';
 
 const tags = ['Test'];
+
+const defineRoute = routeFactory<Services, Principal>();
 
 export const echo = defineRoute({
   id: 'echo',

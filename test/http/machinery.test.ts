@@ -112,7 +112,7 @@ describe('a response', () => {
     expect([status, body]).toEqual([500, { status: 'error', message: 'Internal server error.' }]);
   });
 
-  test('to an unexpected failure tells nothing of the inside', async () => {
+  test('to an unexpected failure reveals no internals', async () => {
     const { status, body } = await ask(api.url, 'GET', '/faulty/throws');
     expect([status, body]).toEqual([500, { status: 'error', message: 'Internal server error.' }]);
   });
@@ -220,7 +220,7 @@ describe('a JSON body', () => {
     }
   });
 
-  test('whatever it holds, is never answered with a 5xx', async () => {
+  test('with any content is never answered with a 5xx', async () => {
     const anyText = fc.oneof(
       fc.json({ noUnicodeString: false }),
       fc.string({ unit: 'binary' }),
@@ -244,7 +244,7 @@ describe('a JSON body', () => {
 });
 
 describe('an upload', () => {
-  test('arrives byte for byte, whatever its type says', async () => {
+  test('arrives byte for byte, for any Content-Type', async () => {
     for (const type of ['text/csv', 'application/json', 'application/x-www-form-urlencoded']) {
       for (const bytes of [0, 1, 10_240]) {
         const { status, body } = await post('/count', 'x'.repeat(bytes), { 'content-type': type });
@@ -267,7 +267,7 @@ describe('an upload', () => {
   });
 });
 
-describe('a request that is none', () => {
+describe('an invalid request', () => {
   test('gets the common error body and a request id', async () => {
     const cases: [string, number][] = [
       ['nonsense\r\n\r\n', 400],

@@ -131,7 +131,7 @@ describe('stored bytes', () => {
     expect((await get('plain', { range: 'bytes=0-1', 'if-range': '"abc"' })).status).toBe(206);
   });
 
-  test('answer 304 to those who have them, and HEAD without a body', async () => {
+  test('answer 304 to callers with a current copy, and HEAD without a body', async () => {
     for (const tag of ['"abc"', 'W/"abc"', '"x", "abc"', '*']) {
       expect((await get('plain', { 'if-none-match': tag })).status).toBe(304);
     }
@@ -140,7 +140,7 @@ describe('stored bytes', () => {
     expect([head.status, head.body, head.headers.get('content-length')]).toEqual([200, '', '10']);
   });
 
-  test('stored as gzip go out as they are to those who accept it, else decoded', async () => {
+  test('stored as gzip are sent unchanged to callers that accept it, else decoded', async () => {
     const packed = await get('gzip', { 'accept-encoding': 'gzip' });
     expect([packed.headers.get('content-encoding'), packed.body]).toEqual(['gzip', '0123456789']);
     for (const accepted of ['identity', 'gzip;q=0', '']) {
@@ -154,13 +154,13 @@ describe('stored bytes', () => {
     }
   });
 
-  test('that break off in the middle break the connection, so that nobody takes half for whole', async () => {
+  test('that end early break the connection, so that a partial response is not mistaken for a whole one', async () => {
     await expect(get('broken')).rejects.toThrow();
   });
 });
 
 describe('the stream of a reply', () => {
-  test('is closed when the caller is gone before it can be sent', async () => {
+  test('is closed when the caller disconnects before it is sent', async () => {
     const controller = new AbortController();
     const request = fetch(`${api.url}/streamed/late`, { signal: controller.signal });
     setTimeout(() => controller.abort(), 50);
@@ -173,7 +173,7 @@ describe('the stream of a reply', () => {
     expect(streams.at(-1)?.destroyed).toBe(true);
   });
 
-  test('may have failed before it is sent: the caller is told, and the process goes on', async () => {
+  test('may have failed before it is sent: the caller gets the error, and the process continues', async () => {
     expect((await ask(api.url, 'GET', '/streamed/fails')).status).toBe(500);
   });
 });
@@ -187,7 +187,7 @@ describe('a waiting request', () => {
     await expect.poll(() => settled).toEqual([false]);
   });
 
-  test('is answered when the server begins to stop, which then ends', async () => {
+  test('is answered when the server starts to stop, which then ends', async () => {
     const own = await startTestApi(platform.environment, { routes: [waits] });
     const waiting = fetch(`${own.url}/waits`);
     const idle = await fetch(`${own.url}/nothing`);

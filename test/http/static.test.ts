@@ -64,7 +64,7 @@ describe('the console', () => {
     expect([head.status, head.body]).toEqual([200, '']);
   });
 
-  test('never stands in the way of a route, and is no answer to programs', async () => {
+  test('never hides a route, and is not served to programs', async () => {
     expect((await ask(server.url, 'GET', '/user_data', page)).status).toBe(401);
     expect((await ask(server.url, 'POST', '/user_data', page)).status).toBe(405);
     expect((await ask(server.url, 'GET', '/api/v2/nothing', page)).status).toBe(404);
@@ -84,7 +84,7 @@ describe('the console', () => {
     expect((await ask(server.url, 'GET', '/assets/gone-1a2b.js', page)).body).toContain('console');
   });
 
-  test('is sent as gzip to whoever takes that, and as it is to everybody else', async () => {
+  test('is sent as gzip to callers that accept it, else unpacked', async () => {
     const sent = async (accepts: string, more: Record<string, string> = {}) => {
       const headers = { 'accept-encoding': accepts, ...more };
       const answer = await request(server.url, { path: '/assets/long-3c4d.js', headers });
@@ -116,7 +116,7 @@ describe('the console', () => {
     expect(gunzipSync((await sent('gzip')).bytes).toString()).toBe(`${longScript}changed();`);
   });
 
-  test('gives out no file from elsewhere', async () => {
+  test('serves no file outside its folder', async () => {
     const rawGet = async (path: string) => {
       const socket = connect(server.port, '127.0.0.1');
       socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);

@@ -80,7 +80,7 @@ describe('an upload', () => {
     expect([seen.slow, seen.failed]).toEqual([0, 0]);
   });
 
-  test('is not cut for time in which our own side does not read', async () => {
+  test('is not aborted for time in which the server does not read', async () => {
     let release: () => void = () => undefined;
     const { seen, socket } = await start(
       (counted) =>

@@ -53,7 +53,7 @@ function firstLine(child: ChildProcess): Promise<string> {
 test('an unknown command is answered with the list of commands', async () => {
   const { code, stderr } = await run([bootstrap, 'begin']).ended;
   expect(code).toBe(1);
-  expect(stderr).toContain('There is no command "begin".');
+  expect(stderr).toContain('Unknown command "begin".');
   expect(stderr).toContain('start ');
 });
 
@@ -92,7 +92,7 @@ test('what is prepared under a lock is prepared by one process at a time, also a
   const folder = newFolder();
   const lock = join(folder, 'lock');
   const log = join(folder, 'log');
-  // A process that ended without giving its lock back.
+  // A process that ended without releasing its lock.
   writeFileSync(lock, JSON.stringify({ pid: process.pid, startTime: '1' }));
   const work = `
     import { appendFileSync } from 'node:fs';

@@ -21,5 +21,5 @@ test('a folder of an earlier version gets the key of runner hosts at the next st
   expect(statSync(file).mode & 0o077).toBe(0);
   const { secretsKey, ...lacking } = upgraded;
   writeFileSync(file, JSON.stringify(lacking));
-  expect(() => readOrMakeKeys(folder)).toThrow('holds no "secretsKey"');
+  expect(() => readOrMakeKeys(folder)).toThrow('has no "secretsKey"');
 });

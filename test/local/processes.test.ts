@@ -16,7 +16,7 @@ function newFolder(): string {
   return folder;
 }
 
-/** A child that a note is about; `mark` stands in its command line. */
+/** A child that a note describes; `mark` is in its command line. */
 function sleeper(mark: string): number {
   const child = spawn(process.execPath, ['-e', 'setInterval(() => undefined, 1000)', mark], {
     stdio: 'ignore',
@@ -38,7 +38,7 @@ test('a child that outlived its start is recognised and ended', async () => {
   expect(isAlive(identity)).toBe(false);
 });
 
-test('a process that merely has the pid of an earlier child is left alone', async () => {
+test('a process that only has the pid of an earlier child is not ended', async () => {
   const folder = newFolder();
   const pid = sleeper(folder);
   const file = join(folder, 'child.pid');
@@ -52,7 +52,7 @@ test('a process that merely has the pid of an earlier child is left alone', asyn
   expect(isAlive(identityOf(pid))).toBe(true);
 });
 
-test('wrong settings are told together, one line for each', () => {
+test('wrong settings are reported together, one line for each', () => {
   const environment = {
     PORT: 'eighty',
     ADMIN_PASSWORD: 'short',
@@ -66,7 +66,7 @@ test('wrong settings are told together, one line for each', () => {
     [
       'PORT: must be a port number',
       'ADMIN_PASSWORD: must have at least 12 characters',
-      'SDK_RUNNERS_DIR: must be a folder that is there',
+      'SDK_RUNNERS_DIR: must be an existing folder',
       'DATABASE_URL: must be an address like postgresql://user:password@host:5432/database',
       'TEMPORAL_ADDRESS: must be host:port',
       'S3_SECRET_ACCESS_KEY: is required with S3_ACCESS_KEY_ID',

@@ -91,7 +91,7 @@ test('what was stored survives kill -9 of the start and of everything, and no pr
   await killed(first.child);
   expect(orphans.filter(isAlive)).toHaveLength(3);
 
-  // The servers outlived their start: the next one ends exactly them and takes over.
+  // The servers outlived their start: the next one ends exactly them and starts its own.
   const second = await startedElsewhere(dataDir);
   expect(orphans.filter(isAlive)).toEqual([]);
   const servers = serversOf(dataDir);
@@ -109,16 +109,16 @@ test('what was stored survives kill -9 of the start and of everything, and no pr
   expect(last.filter(isAlive)).toEqual([]);
 });
 
-test('one data folder serves one start at a time, and the refusal names the other and the way out', async () => {
+test('one data folder serves one start at a time, and the refusal names the other start and the remedy', async () => {
   const dataDir = newFolder();
   const stack = await start(dataDir, { external: externalServers() });
-  const refusal = `The data in ${dataDir} are in use by another start (process ${process.pid}).`;
+  const refusal = `The data folder ${dataDir} is in use by another start (process ${process.pid}).`;
   await expect(startStack({ dataDir, log: () => undefined })).rejects.toThrow(refusal);
   await stack.stop();
   await (await start(dataDir, { external: externalServers() })).stop();
 });
 
-test('a named port that is taken is said before any server is started', async () => {
+test('a port in use is reported before any server is started', async () => {
   const blocker = createServer();
   await new Promise<void>((resolve) => blocker.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => {
@@ -132,7 +132,7 @@ test('a named port that is taken is said before any server is started', async ()
   expect(serversOf(dataDir)).toEqual([]);
 });
 
-test("servers of the caller's own take the place of embedded ones", async () => {
+test("the caller's own servers replace embedded ones", async () => {
   const external = externalServers();
   const dataDir = newFolder();
   const stack = await start(dataDir, { external });
@@ -152,7 +152,7 @@ test("a caller's database that does not answer is named with its fault", async (
   await expect(attempt).rejects.toThrow(/^DATABASE_URL: the database does not answer: .*ECONNREFUSED/);
 });
 
-test('a server that dies is started again at the same address; Temporal can be wiped', async () => {
+test('a server that dies is restarted at the same address; Temporal can be wiped', async () => {
   const stack = await start(newFolder());
   const { postgres, temporal, objectStore } = stack;
   const before = [postgres?.pid, temporal?.pid, objectStore?.pid];
@@ -165,7 +165,7 @@ test('a server that dies is started again at the same address; Temporal can be w
   await temporal?.wipe();
   const page = await fetch(`${stack.environment.TEMPORAL_UI_URL}/api/v1/namespaces/default`);
   expect(page.status).toBe(200);
-  // Stopped on purpose it stays stopped.
+  // A server that was stopped on purpose stays stopped.
   await temporal?.stop();
   expect(temporal?.pid).toBeUndefined();
 });
@@ -187,7 +187,7 @@ test.runIf(isRoot)(
   },
 );
 
-/** The servers of this test run, as somebody's own. */
+/** The servers of this test run, as external servers. */
 function externalServers() {
   const environment = inject('stackEnvironment');
   const value = (name: string) => environment[name] ?? '';

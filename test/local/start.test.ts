@@ -12,7 +12,8 @@ import { removeData } from '../../local/stack.ts';
 import { eventually } from '../support/eventually.ts';
 import { temporaryDataFolder } from '../support/global-setup.ts';
 
-const startScript = fileURLToPath(new URL('../../local/start.ts', import.meta.url));
+const bootstrap = fileURLToPath(new URL('../../local/bootstrap.mjs', import.meta.url));
+const starting = new URL('../../local/prepare/starting.mjs', import.meta.url).href;
 const checkout = fileURLToPath(new URL('../../', import.meta.url));
 /** An address of this machine that others see; undefined where it has none. */
 const outerAddress = Object.values(networkInterfaces())
@@ -35,7 +36,7 @@ interface Start {
 function start(port: number, more: Record<string, string> = {}): Start {
   const { DATABASE_URL, REPORT_DATABASE_URL, TEMPORAL_ADDRESS, S3_ENDPOINT, ADMIN_PASSWORD, HOST, ...env } =
     process.env;
-  const child = spawn(process.execPath, [startScript], {
+  const child = spawn(process.execPath, [bootstrap, 'start'], {
     env: { ...env, PORT: String(port), DATA_DIR: dataDir, SDK_RUNNERS_DIR: import.meta.dirname, ...more },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -78,7 +79,8 @@ test(
   async () => {
     const port = await freePort();
     const first = start(port);
-    await eventually('the start holds the data folder', async () => existsSync(join(dataDir, 'lock')));
+    const { isStarting } = (await import(starting)) as { isStarting(dataDir: string): boolean };
+    await eventually('the start has begun', async () => isStarting(dataDir));
     const early = demo({ DATA_DIR: dataDir });
     const text = await untilReady(first);
     const password = /admin \/ (\S+)/.exec(text)?.[1] ?? '';
@@ -87,11 +89,11 @@ test(
     const signedIn = { status: 200, dataSources: ['default', 'platform'] };
     expect(await signIn(port, password)).toEqual(signedIn);
 
-    // Plain HTTP: for this machine alone, unless HOST says otherwise.
+    // Plain HTTP: for this machine alone, unless HOST names another address.
     expect(text).toMatch(/Listening on +127\.0\.0\.1.*this machine.*HOST=0\.0\.0\.0 npm start/);
     expect(await isReached(outerAddress, port)).toBe(outerAddress === undefined ? undefined : false);
 
-    // The README's second command, as it stands, entered before the first was ready.
+    // The README's second command, unchanged, entered before the first was ready.
     const shown = await early;
     expect(shown).toMatchObject({ code: 0 });
     expect(shown.output).toContain('Waiting until `npm start` is ready');
@@ -160,7 +162,7 @@ async function demo(variables: Record<string, string>): Promise<{ code: number; 
   );
 }
 
-/** The demonstration depends on no password, finds the platform by PORT and SDP_URL, and says what it lacks. */
+/** The demonstration needs no password, finds the platform by PORT and SDP_URL, and names what is missing. */
 async function demoAfterChanges(port: number, password: string): Promise<void> {
   const url = `http://127.0.0.1:${port}`;
   const send = async (path: string, body: object, token = '') => {
@@ -174,13 +176,13 @@ async function demoAfterChanges(port: number, password: string): Promise<void> {
   expect((await send(path, change, accessToken)).ok).toBe(true);
   expect(await demo({ DATA_DIR: dataDir, PORT: String(port) })).toMatchObject({ code: 0 });
   expect(await demo({ DATA_DIR: dataDir, SDP_URL: `http://localhost:${port}` })).toMatchObject({ code: 0 });
-  // Another data folder, so another platform as far as can be told.
+  // Another data folder, so presumably another platform.
   const stranger = await demo({ DATA_DIR: join(dataDir, 'logs'), SDP_URL: url });
   expect(stranger.code).toBe(1);
   expect(stranger.output.trim()).toMatch(/^The password is missing: .*ADMIN_PASSWORD.*--password.*$/);
 }
 
-/** As whom the processes work on the embedded database, and who owns its tables; seen by the server's superuser. */
+/** The role of the processes in the embedded database, and the owner of its tables; read by the server's superuser. */
 async function databaseUsers(): Promise<{ working: string[]; owning: string[] }> {
   const { postgresPassword } = JSON.parse(readFileSync(join(dataDir, 'keys.json'), 'utf8'));
   const port = rememberedPorts(dataDir).postgres;
@@ -204,7 +206,7 @@ async function databaseUsers(): Promise<{ working: string[]; owning: string[] }>
   }
 }
 
-/** Logs and notes in which a secret stands that was to be shown once. */
+/** Logs and notes that contain a secret which may be shown only once. */
 function filesHolding(secret: string): string[] {
   const files = ['logs', '.'].flatMap((folder) =>
     readdirSync(join(dataDir, folder), { withFileTypes: true })

@@ -1,4 +1,4 @@
-/** How children that end, and those that live and serve no more, are started again. */
+/** How children that have ended, or live without serving, are started again. */
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -47,14 +47,14 @@ async function startChild(folder: string) {
     readySeconds: 20,
     readyFile,
     isReady: () => Promise.resolve(existsSync(readyFile)),
-    log: (line) => waits.push(Number(/again in ([\d.]+) s/.exec(line)?.[1])),
+    log: (line) => waits.push(Number(/restarting in ([\d.]+) s/.exec(line)?.[1])),
   });
   onTestFinished(() => child.stop());
   await child.start();
   return { child, waits };
 }
 
-test('a child that had become ready is started again within a second, however often it is killed', async () => {
+test('a child that was ready is restarted within a second after every kill', async () => {
   const { child, waits } = await startChild(newFolder());
   for (let kills = 1; kills <= 6; kills++) {
     const { pid } = child;
@@ -66,7 +66,7 @@ test('a child that had become ready is started again within a second, however of
   expect(waits).toEqual([0.2, 0.4, 0.8, 1, 1, 1]);
 });
 
-test('a child that ends before it is ready is started again ever more seldom', async () => {
+test('a child that ends before it is ready is restarted with growing delays', async () => {
   const folder = newFolder();
   const { child, waits } = await startChild(folder);
   writeFileSync(join(folder, 'broken'), '');
@@ -75,7 +75,7 @@ test('a child that ends before it is ready is started again ever more seldom', a
   expect(waits).toEqual([0.2, 0.4, 0.8, 1.6, 3.2]);
 });
 
-test('a Temporal whose store refuses everything for good is started again', async () => {
+test('a Temporal whose store refuses everything is restarted', async () => {
   const dataDir = newFolder();
   const [port, uiPort] = [await freePort(), await freePort()];
   const lines: string[] = [];
@@ -86,11 +86,11 @@ test('a Temporal whose store refuses everything for good is started again', asyn
   const { workflowService, withDeadline } = await connect(port);
   const describe = () => workflowService.describeNamespace({ namespace: 'default' });
   const { pid } = temporal;
-  // A call that is given up while its query runs can break the server's only connection to its store.
+  // A call that is aborted while its query runs can break the server's only connection to its store.
   const limit = () => withDeadline(Date.now() + 60 * Math.random(), describe).catch(() => undefined);
   await eventually('a call that was given up has broken the store', async () => {
     await Promise.all(Array.from({ length: 40 }, limit));
-    return lines.some((line) => line.includes('Temporal answers and does not serve'));
+    return lines.some((line) => line.includes('Temporal accepts connections but does not respond'));
   });
   await eventually('it serves again', () => withDeadline(Date.now() + 2_000, describe), 20_000);
   expect(temporal.pid).not.toBe(pid);

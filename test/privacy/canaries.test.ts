@@ -20,14 +20,14 @@ import { driveRest } from './steps/rest.ts';
 import { driveRunners } from './steps/runners.ts';
 import { driveSessions } from './steps/sessions.ts';
 
-/** A machine that does much else at the same time needs longer than the half minute of all. */
+/** A busy machine needs longer than the default half minute. */
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 });
 
 const platform = await testEnvironment();
 const { operator } = await testWorkflows(platform.environment);
 const processes = testProcesses(platform.environment);
 const book = new CanaryBook();
-/** What was seen on the way and would be gone at the end. */
+/** Texts that are read during the scenario, because they are gone at its end. */
 const seen: Place[] = [];
 let database: pg.Client;
 let running: Readonly<Record<string, TestProcess>>;
@@ -101,7 +101,7 @@ async function sendAll(calls: readonly Call[]): Promise<{ call: Call; status: nu
   return replies;
 }
 
-/** Every good call as somebody who may do all, since the tokens of the scenario have ended in it. */
+/** Every good call as an Administrator, because the tokens of the scenario have ended in it. */
 async function callsOfOperator(): Promise<{ token: string; good: Call[] }> {
   const name = `operator ${randomUUID()}`;
   const { token } = await newSomebody(drive, scenario.people.Administrator.token, 'Administrator', name);
@@ -158,14 +158,14 @@ test('while the authentication service is gone, calls are refused', async () => 
   expect(replies.filter(({ status }) => status === 503).length).toBeGreaterThan(20);
 });
 
-/** Everything that was written down, and everything that went out where no secret belongs. */
+/** Everything that was stored, and every answer that must hold no secret. */
 async function everything(): Promise<Place[]> {
   const places = [
     ...(await tablesOf(database)),
     ...(await objectsOf(platform)),
     ...(await historiesOf(operator, platform.taskQueue)),
   ];
-  // A line of a reply is written after it; this last one tells that all before it are there.
+  // A reply's line is written after the reply; when this last line is there, all before it are.
   const mark = `mark-${randomUUID()}`;
   for (const api of [separate, inside]) {
     await fetch(`${api.url}/api/v2/health`, { headers: { 'x-request-id': mark } });
@@ -201,7 +201,7 @@ describe('what the platform writes down', () => {
       expect([kind, places.some(({ where }) => where.startsWith(kind))]).toEqual([kind, true]);
     for (const { where, text } of places.filter((place) => place.where.startsWith('log of the API')))
       expect([where, text.length > 100_000]).toEqual([where, true]);
-    // What reached a line all the same was taken out of it: request ids that were tokens, rows that were refused.
+    // Secrets that reached a line were removed from it: request ids that were tokens, rows that were refused.
     expect(inside.log()).toContain('[token]');
     expect(inside.log()).toContain('[address]');
     expect(book.all.filter(({ kind }) => kind === 'token').length).toBeGreaterThan(20);
@@ -237,7 +237,7 @@ describe('what the platform writes down', () => {
   });
 });
 
-/** Puts canaries where none may be, in forms that nobody reads at a glance. */
+/** Puts canaries where none may be, in encoded forms. */
 async function leak(address: Canary, token: Canary, password: Canary): Promise<void> {
   await database.query('create schema scratch');
   await database.query('create table scratch.notes (note bytea)');

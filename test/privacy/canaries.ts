@@ -1,4 +1,4 @@
-/** Secrets that are planted, and the search for any trace of them in whatever form it was written down. */
+/** Planted secrets, and the search for them in every form in which they could be stored. */
 import { randomBytes } from 'node:crypto';
 import { leakedTokenPattern } from '../../domain/access/token-format.ts';
 
@@ -18,7 +18,7 @@ export interface Trace {
   readonly where: string;
   readonly canary: string;
   readonly as: string;
-  /** What stands around it. */
+  /** The text around it. */
   readonly text: string;
 }
 
@@ -30,7 +30,7 @@ export interface Place {
 
 const fresh = () => randomBytes(8).toString('hex');
 
-/** An address whose local part holds a letter that can be composed, and a domain of its own. */
+/** An address whose local part holds a letter that can be composed, and its own domain. */
 export function addressCanary(name: string): Canary {
   const [local, domain] = [fresh(), fresh()];
   return {
@@ -55,7 +55,7 @@ export function passwordCanary(name: string): Canary {
   return { kind: 'password', name, value: `Pass\u00f6rd of ${core} /+?&=%`, cores: [core] };
 }
 
-/** Collects tokens where they are given out. */
+/** Collects tokens where they are issued. */
 export class CanaryBook {
   readonly #canaries = new Map<string, Canary>();
 
@@ -71,7 +71,7 @@ export class CanaryBook {
   address = (name: string): Canary => this.add(addressCanary(name));
   password = (name: string): Canary => this.add(passwordCanary(name));
 
-  /** Notes every token in a text that the platform gave out. */
+  /** Notes every token in a text that the platform sent. */
   addTokensOf(text: string, name: string): void {
     for (const [value] of text.matchAll(new RegExp(leakedTokenPattern, 'g'))) this.token(value, name);
   }
@@ -82,7 +82,7 @@ export class CanaryBook {
   }
 }
 
-/** The forms in which a core could stand somewhere; letters of either case count in all but base64. */
+/** The forms in which a core could be stored; letters of either case match in all but base64. */
 function formsOf(core: string): { readonly as: string; readonly needle: string; readonly exact: boolean }[] {
   const forms = [
     { as: 'plain', needle: core.toLowerCase(), exact: false },

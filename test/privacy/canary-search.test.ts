@@ -9,7 +9,7 @@ const book = new CanaryBook();
 const token = book.token(formatToken('offline', Buffer.alloc(32, 5)), 'a device');
 const canaries = [addressCanary('somebody'), passwordCanary('theirs'), token];
 
-/** Ways in which a value is written down somewhere. */
+/** Forms in which a value is stored. */
 const writings: [string, (value: string) => string][] = [
   ['as it is', (value) => value],
   ['in JSON', (value) => JSON.stringify({ deep: [value] })],

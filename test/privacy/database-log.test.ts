@@ -7,7 +7,7 @@ import { testEnvironment } from '../support/stack.ts';
 
 const platform = await testEnvironment({ ownStack: true });
 
-test('the log of the embedded database tells what it refused, and neither row nor statement', async () => {
+test('the log of the embedded database has the refusals, and neither row nor statement', async () => {
   const client = new pg.Client(platform.databaseUrl);
   await client.connect();
   await client.query('create table people (address text primary key, check (length(address) > 3))');

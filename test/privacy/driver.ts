@@ -1,4 +1,4 @@
-/** Calls of a scenario, with what is needed to tell which routes it drove and to send each call again in wrong forms. */
+/** Calls of a scenario, recorded so that a test knows which routes it drove, and can send each call in wrong forms. */
 import { routes as platformRoutes } from '../../api/routes.ts';
 import { authRoutes } from '../../auth/service.ts';
 import { allPaths } from '../../http/paths.ts';
@@ -19,7 +19,7 @@ export interface Received {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: what a server sends is whatever the scenario then says it must be.
+  // biome-ignore lint/suspicious/noExplicitAny: the scenario asserts the form of what a server sends.
   readonly body: any;
 }
 
@@ -37,7 +37,7 @@ export interface RecordedCall extends Call {
   readonly query: string;
 }
 
-/** Routes whose replies show nobody's address, whoever asks (contract: Session list; runner routes know no people). */
+/** Routes whose replies show no address to any caller (contract: Session list; runner routes know no people). */
 const namelessReplies =
   /^(listSessions|followSession|sessionProgress|claimTask|runnerWhoami|debugNode\w*|listTask\w*|getTaskState|listNodeRuns|getNodeRun)$/;
 
@@ -45,7 +45,7 @@ export class Driver {
   readonly book: CanaryBook;
   /** The first good call of each route. */
   readonly recorded = new Map<string, RecordedCall>();
-  /** What went out that must hold no canary: refusals, and replies in which people have no place. */
+  /** Answers that must hold no canary: refusals, and replies without people. */
   readonly sentOut: Place[] = [];
   readonly #url: () => string;
   readonly #tree = new PathTree<Route>();
@@ -115,7 +115,7 @@ export class Driver {
     const match = this.#tree.match(call.method, bare);
     const route = match.found === 'route' ? match.value : undefined;
     const where = `reply ${response.status} of ${route?.id ?? call.path}`;
-    // The caller's own word for the request comes back in X-Request-Id, whatever it is.
+    // The caller's own request id comes back in X-Request-Id unchanged.
     const headers = [...response.headers].filter(([name]) => name !== 'x-request-id');
     if (response.status >= 400 || namelessReplies.test(route?.id ?? ''))
       this.sentOut.push({ where, text: `${JSON.stringify(headers)}\n${text}` });
@@ -128,7 +128,7 @@ export class Driver {
 
 const followedMs = 300;
 
-/** The whole text; of a stream without an end what it tells at first. */
+/** The whole text; of a stream without an end its first part. */
 async function textOfReply(response: Response): Promise<string> {
   if (response.headers.get('content-type')?.startsWith('text/event-stream') !== true) return response.text();
   const reader = response.body?.getReader();

@@ -31,7 +31,7 @@ async function tableNames(database: pg.Client): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** The platform writes meanwhile: who meets it in a deadlock, or waits too long for it, tries again. */
+/** The platform writes meanwhile: after a deadlock or a lock timeout the statement is repeated. */
 async function persistently(database: pg.Client, statement: string): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {

@@ -1,6 +1,6 @@
 /**
- * Each good call once more in wrong forms: addresses, tokens and passwords in every place where something else belongs.
- * Only where callers write free text, which is theirs to keep, none is put.
+ * Each good call again in wrong forms: addresses, tokens and passwords in every place where something else belongs.
+ * No secret is put into free text, which the platform stores for its callers.
  */
 import type { Canary } from './canaries.ts';
 import type { Call, RecordedCall } from './driver.ts';
@@ -17,6 +17,7 @@ const freeText = new Set(
       'simulation_name',
       'reason',
       'label',
+      'text',
       'phase',
     ],
     ...['message', 'statusDetails', 'username', 'firstName', 'lastName', 'company', 'value', 'scenarioName'],
@@ -40,6 +41,8 @@ const freeText = new Set(
       'unit',
       'outputIdentifier',
     ],
+    // Names of channels in a layout.
+    ...['channels', 'x', 'split'],
   ].map((name) => name.toLowerCase()),
 );
 /** Fields that hold free JSON. */
@@ -50,9 +53,11 @@ const freeJson = new Set([
   'configurationschema',
   'state',
 ]);
-/** Nothing of such a call is stored, so that no text in it is anybody's to keep. */
+/** Nothing of such a call is stored, so its texts may hold secrets too. */
 const readOnly = new Set([
   'querySessions',
+  'askDashboardSeries',
+  'askDashboardStatistics',
   'resolveUser',
   'lookUpUsers',
   'activeUsers',
@@ -116,9 +121,9 @@ function wrongQueries({ bare, query, route }: RecordedCall, base: Call, hostile:
   return [smuggled, ...wrong].map((parameters) => ({ ...base, path: `${bare}?${parameters}` }));
 }
 
-/** As header bytes: fetch takes characters of one byte. */
+/** As header bytes: fetch accepts characters of one byte. */
 const latin1 = (text: string) => Buffer.from(text, 'utf8').toString('latin1');
-/** Where headers tell of an output, a runner or a secret. */
+/** Headers that name an output, a runner or a secret. */
 const readsHeaders = /\/runner\/tasks\/|\/outputs\/|\/ingest\//;
 
 function wrongHeaders({ bare }: RecordedCall, base: Call, hostile: Hostile): Call[] {

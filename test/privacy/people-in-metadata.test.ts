@@ -59,7 +59,7 @@ describe.each(['openedBy', 'closedBy', 'participants'])('people under %s', (key)
   });
 });
 
-test('what names nobody stays as it is, also beside people, and fields named like machinery stay fields', async () => {
+test('other values do not change, also beside people, and fields with technical names stay fields', async () => {
   const metadata = JSON.parse(
     `{"openedBy":"the tower","participants":[{"id":"anon:x","seat":1},7,null,{"__proto__":{"seat":2}}],"note":"a@b.org"}`,
   );

@@ -1,4 +1,4 @@
-/** Everything that the platform writes down, as text: tables, objects, workflow histories. */
+/** Everything that the platform stores, as text: tables, objects, workflow histories. */
 import { gunzipSync } from 'node:zlib';
 import {
   GetObjectCommand,
@@ -77,7 +77,7 @@ export async function historiesOf(client: Client, taskQueue: string): Promise<Pl
   return places;
 }
 
-/** What an operator sees of a workflow at this moment: also what its pending activities last told. */
+/** What an operator sees of a workflow now, including the last heartbeats of its pending activities. */
 export async function descriptionOf(client: Client, workflowId: string): Promise<Place> {
   const { raw } = await client.workflow.getHandle(workflowId).describe();
   return { where: `description of ${workflowId}`, text: plain(raw) };

@@ -1,4 +1,4 @@
-/** What the parts of the scenario share: people with planted addresses and passwords, and their tokens. */
+/** Shared by the parts of the scenario: people with planted addresses and passwords, and their tokens. */
 import type { Role } from '../../domain/access/access.ts';
 import { roles } from '../../domain/access/access.ts';
 import { eventually } from '../support/eventually.ts';
@@ -50,7 +50,7 @@ export async function signIn(drive: Driver, username: string, password: string):
   return answer.body.accessToken;
 }
 
-/** People, a device, a project and a template: what everything else stands on. */
+/** People, a device, a project and a template, which all other steps need. */
 export async function openScenario(drive: Driver, platform: TestEnvironment): Promise<Scenario> {
   const { username, password } = platform.administrator;
   drive.book.add({ kind: 'password', name: 'first administrator', value: password, cores: [password] });

@@ -1,4 +1,4 @@
-/** What a host of deployed runners has and calls, and what the API tells whom. */
+/** The environment and the calls of a host of deployed runners, and the API's answers to callers. */
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { describe, expect, test, vi } from 'vitest';
@@ -34,7 +34,7 @@ function remotePorts(pid: number): Set<number> {
 }
 
 describe.concurrent('a host', () => {
-  test('works with no address of database or Temporal and no key but its own, and is connected to the API alone', async () => {
+  test('works without addresses of database and Temporal, with only its own key, and connects only to the API', async () => {
     const host = await working.startHost();
     working.write('telling.mjs', reportingModule);
     await working.publish('telling', { entrypoint: 'telling.mjs' });
@@ -56,7 +56,7 @@ describe.concurrent('a host', () => {
     expect([...ports]).toEqual([Number(new URL(working.api.url).port)]);
   });
 
-  test('that holds more processes than one heartbeat takes keeps all of them, as far as it has room', async () => {
+  test('with more processes than one heartbeat may report keeps all of them, up to its limit', async () => {
     const names = ['one', 'two', 'three'];
     for (const name of names) await many.publish(name, { entrypoint: 'missing.mjs' });
     const host = await many.startHost({ SDK_RUNNERS_PROCESSES: '90', SDK_RUNNERS_MAX_PROCESSES: '230' });
@@ -69,14 +69,14 @@ describe.concurrent('a host', () => {
       const [seen] = await told();
       return seen!.hosts === 1 && seen!.processes === 230;
     });
-    expect(host.log()).toContain('this host runs no more deployed runners: SDK_RUNNERS_MAX_PROCESSES');
-    expect(host.log()).not.toContain('keeps a deployed runner no more');
+    expect(host.log()).toContain('this host is full: SDK_RUNNERS_MAX_PROCESSES');
+    expect(host.log()).not.toContain('is no longer assigned to this host');
     host.kill('SIGTERM');
     expect(await host.ended).toBe(0);
     expect(await many.database.query('select 1 from deployed_runner')).toEqual([]);
   });
 
-  test('while the API is away leaves its processes alone, takes them up again after it, and ends in time without it', async () => {
+  test('while the API is down keeps its processes running, resumes them afterwards, and can stop in time', async () => {
     const stage = away;
     const gate = await tcpGate(stage.api.url);
     const host = await stage.startHost({ SDK_RUNNERS_URL: gate.url, SDK_RUNNERS_GRACE_SECONDS: '0' });
@@ -85,7 +85,7 @@ describe.concurrent('a host', () => {
     const session = await stage.sessionOf('telling');
     const { pid } = await stage.work(session, 'before');
     gate.shut();
-    await eventually('it says so', () => host.log().includes('the API does not answer'));
+    await eventually('it says so', () => host.log().includes('the API cannot be reached'));
     expect(lives(pid)).toBe(true);
     gate.open();
     expect((await stage.work(session, 'after')).pid).toBe(pid);
@@ -97,13 +97,11 @@ describe.concurrent('a host', () => {
     expect(lives(pid)).toBe(false);
   });
 
-  test('with a wrong key is refused, says so, and holds nothing', async () => {
+  test('with a wrong key is refused, logs it, and runs nothing', async () => {
     const stage = refused;
     await stage.publish('waiting', { entrypoint: 'missing.mjs' });
     const host = await stage.startHost({ RUNNER_HOST_KEY: 'w'.repeat(64) });
-    await eventually('it says so', () =>
-      host.log().includes('RUNNER_HOST_KEY must be the same here and there'),
-    );
+    await eventually('it says so', () => host.log().includes('both need the same RUNNER_HOST_KEY'));
     expect(await stage.database.query('select 1 from deployed_runner')).toEqual([]);
     await stage.startHost();
     await eventually(
@@ -141,7 +139,7 @@ describe.concurrent('the calls of hosts', () => {
     return body.processes as HeldProcess[];
   };
 
-  test('are for the holder of the key alone: 401 for every other credential, and where no key is set', async () => {
+  test('require the key: 401 for every other credential, and if no key is set', async () => {
     const { username, password } = working.administrator;
     const person = await tokenOf(called.api.url, username, password);
     await called.publish('asking', { runtime: 'external' });
@@ -188,7 +186,7 @@ describe.concurrent('the calls of hosts', () => {
       expect((await post(name, { runnerType: 'x', number: 0, hostId: randomUUID() })).status).toBe(400);
   });
 
-  test('show the token of a process once, to the host that holds it, and a lost reply costs a new token', async () => {
+  test('return the token of a process once, to its host, and a lost reply requires a new token', async () => {
     const [first, second] = [randomUUID(), randomUUID()];
     await called.publish('shown', { entrypoint: 'shown.mjs' });
     const [held] = await reconcile(first);

@@ -16,7 +16,7 @@ const tokenOf = async (id: string | null) => {
   return body.find((token: { id: string }) => token.id === id);
 };
 
-/** Tries what a parser that a file has taken over would try; says how each of it went. */
+/** Tries what a hijacked parser would try, and reports each result. */
 const pryingModule = (secret: string) => `
 import { execFileSync, fork } from 'node:child_process';
 import { linkSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -72,7 +72,7 @@ export default async (task) => {
 };`;
 
 describe.concurrent('a deployed runner', () => {
-  test('works from the manifest on, known by its own token, with nothing in its environment but three variables', async () => {
+  test('starts with its manifest, has its own token, and only three variables in its environment', async () => {
     write('telling.mjs', reportingModule);
     const published = await publish('telling', { entrypoint: 'telling.mjs' });
     expect([published.status, published.body.warnings]).toEqual([200, []]);
@@ -97,7 +97,7 @@ describe.concurrent('a deployed runner', () => {
       revoked: false,
     });
     const value = environment.find((line) => line.startsWith('SDP_RUNNER_TOKEN='))!.split('=')[1]!;
-    expect(host.log()).toContain('takes tasks');
+    expect(host.log()).toContain('claims tasks');
     expect(host.log()).not.toContain(value);
   });
 
@@ -123,7 +123,7 @@ describe.concurrent('a deployed runner', () => {
     });
   });
 
-  test('that is killed is started again, and does what was left', async () => {
+  test('that is killed is restarted, and completes the remaining tasks', async () => {
     write(
       'dying.mjs',
       reportingModule.replace(
@@ -161,7 +161,7 @@ describe.concurrent('a deployed runner', () => {
     await eventually('nothing is told of it', async () => (await shown('retiring')) === undefined);
   });
 
-  test('gives way to the entrypoint of a newer version', async () => {
+  test('is replaced by the entrypoint of a newer version', async () => {
     write('old.mjs', reportingModule);
     write('new.mjs', reportingModule);
     await publish('replaced', { entrypoint: 'old.mjs' });
@@ -174,8 +174,8 @@ describe.concurrent('a deployed runner', () => {
     expect(await shown('replaced')).toMatchObject({ entrypoint: 'new.mjs' });
   });
 
-  test('whose token is revoked goes on with a new one', async () => {
-    // Also what `defineRunner` takes may be exported as it is.
+  test('whose token is revoked continues with a new one', async () => {
+    // The argument of `defineRunner` may also be exported directly.
     write('revoked.mjs', reportingModule.replace('defineRunner({\n', '({\n'));
     await publish('revoked', { entrypoint: 'revoked.mjs' });
     const session = await sessionOf('revoked');
@@ -197,7 +197,7 @@ describe.concurrent('a deployed runner', () => {
     expect(await work(await sessionOf('function'), 'done')).toEqual({ text: 'done' });
   });
 
-  test('that needs more memory than it may have is ended and started again', async () => {
+  test('that exceeds its memory limit is ended and restarted', async () => {
     write(
       'greedy.mjs',
       reportingModule.replace(
@@ -222,7 +222,7 @@ describe.concurrent('a deployed runner', () => {
     await work(await sessionOf('loud'), 'one');
     expect(host.log().match(/noise/g)?.length ?? 0).toBeLessThanOrEqual(300);
     await eventually('that is told', () =>
-      host.log().includes('the runner writes too much; this is left out'),
+      host.log().includes('the runner writes too much; output was dropped'),
     );
   });
 });

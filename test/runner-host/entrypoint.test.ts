@@ -22,7 +22,7 @@ describe.concurrent('an entrypoint', () => {
     ['nothing', 'export const run = 1;', /does not export a runner by default/],
     ['leaving', 'process.exit(0);', /it ended \(code 0\)/],
   ])(
-    'that cannot run (%s) is told where operators look, and tried again ever less often',
+    'that cannot run (%s) is reported to operators, and retried with growing delays',
     async (name, source, why) => {
       write(`${name}.mjs`, source);
       const beganAtMs = Date.now();
@@ -31,14 +31,14 @@ describe.concurrent('an entrypoint', () => {
         const one = await process1(name);
         return one?.state === 'waiting' && one.starts >= 2 ? one : undefined;
       });
-      // Half a second, then one, two, four ...: so many starts take this long at the least.
+      // Half a second, then one, two, four ...: so many starts need at least this long.
       expect(500 * (2 ** (down.starts - 1) - 1)).toBeLessThanOrEqual(Date.now() - beganAtMs);
       expect(down.message).toMatch(why);
       expect(why.test(host.log())).toBe(true);
     },
   );
 
-  test('that could not run does when it is mended', async () => {
+  test('that could not run is started after a fix', async () => {
     write('mended.mjs', 'import "./nowhere.mjs";');
     await publish('mended', { entrypoint: 'mended.mjs' });
     await eventually('it is down', async () => (await process1('mended'))?.state === 'waiting');
@@ -47,7 +47,7 @@ describe.concurrent('an entrypoint', () => {
     expect(await untilRuns('mended')).toMatchObject({ message: '' });
   });
 
-  test('that is not there yet is worth a warning, and is started when it is', async () => {
+  test('that does not exist yet gets a warning, and is started when it exists', async () => {
     const published = await publish('late', { entrypoint: 'late.mjs' });
     expect([published.status, published.body.warnings]).toMatchObject([
       200,
@@ -60,7 +60,7 @@ describe.concurrent('an entrypoint', () => {
     await work(await sessionOf('late'), 'one');
   });
 
-  test('that leads out of the folder is refused', async () => {
+  test('outside the folder is refused', async () => {
     const outside = join(stage.folder, '../outside');
     mkdirSync(outside, { recursive: true });
     writeFileSync(join(outside, 'evil.mjs'), reportingModule);
@@ -90,13 +90,13 @@ describe.concurrent('an entrypoint', () => {
     expect(await shown('escaping')).toBeUndefined();
   });
 
-  test('that comes to lead out of the folder later is not started', async () => {
+  test('that is moved outside the folder later is not started', async () => {
     const outside = join(stage.folder, '../later');
     mkdirSync(outside, { recursive: true });
     writeFileSync(join(outside, 'evil.mjs'), reportingModule);
     expect((await publish('later', { entrypoint: 'later.mjs' })).status).toBe(200);
     symlinkSync(join(outside, 'evil.mjs'), join(stage.folder, 'later.mjs'));
-    await eventually('that is told', async () => (await process1('later'))?.message.includes('leads out of'));
+    await eventually('that is told', async () => (await process1('later'))?.message.includes('is outside'));
     expect((await process1('later'))?.starts).toBe(0);
   });
 });

@@ -1,4 +1,4 @@
-/** Hosts of deployed runners that are stopped, killed or stand still, and runners that hang. */
+/** Hosts of deployed runners that are stopped, killed or stalled, and runners that hang. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test, vi } from 'vitest';
 import { startLeaseLoop } from '../../worker/lease-loop.ts';
@@ -15,7 +15,7 @@ const [killed, still, stopped, hanging] = await Promise.all([
   hostStage(),
 ]);
 
-/** As computing without end, but for the heat. */
+/** Blocks like an endless computation, but uses no processor time. */
 const block = 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)';
 
 /** Living processes of a runner type, of this test's platform. */
@@ -61,7 +61,7 @@ const isRevoked = async (stage: HostStage, tokenId: string | null) => {
 };
 
 describe.concurrent('of two hosts', () => {
-  test('one keeps a runner; when it is killed its process ends, and the other takes over', async () => {
+  test('one runs a runner; when the host is killed its process ends, and the other host replaces it', async () => {
     const stage = killed;
     const hosts = await Promise.all([stage.startHost(), stage.startHost()]);
     stage.write('telling.mjs', reportingModule);
@@ -80,7 +80,7 @@ describe.concurrent('of two hosts', () => {
     expect((await stage.work(session, 'after')).pid).toBe(after.pid);
   });
 
-  test('the one that stands still loses its runner to the other, and leaves it alone when it goes on', async () => {
+  test('the one that stalls loses its runner to the other, and does not interfere when it continues', async () => {
     const stage = still;
     const hosts = await Promise.all([stage.startHost(), stage.startHost()]);
     stage.write('telling.mjs', reportingModule);
@@ -91,11 +91,13 @@ describe.concurrent('of two hosts', () => {
     const host = hosts.find(({ pid }) => pid === parentOf(before.pid))!;
     const other = hosts.find(({ pid }) => pid !== host.pid)!;
     host.kill('SIGSTOP');
-    // What the first one's process calls with is ended before the second one begins.
+    // The token of the first one's process is revoked before the second one begins.
     const after = await untilOne(stage, 'one', (pid) => parentOf(pid) === other.pid);
     expect(await isRevoked(stage, before.tokenId)).toBe(true);
     host.kill('SIGCONT');
-    await eventually('it knows', () => host.log().includes('this host keeps a deployed runner no more'));
+    await eventually('it knows', () =>
+      host.log().includes('a deployed runner is no longer assigned to this host'),
+    );
     expect((await stage.work(session, 'after')).pid).toBe(after.pid);
     const { pid, tokenId } = await untilOne(stage, 'one');
     expect([pid, tokenId]).toEqual([after.pid, after.tokenId]);
@@ -103,7 +105,7 @@ describe.concurrent('of two hosts', () => {
 });
 
 describe.concurrent('a host that is stopped', () => {
-  test('lets its runners give back what they hold, ends those that hear nothing, and leaves nothing behind', async () => {
+  test('lets its runners release their tasks, ends unresponsive ones, and leaves nothing behind', async () => {
     const stage = stopped;
     const host = await stage.startHost({
       SDK_RUNNERS_GRACE_SECONDS: '0',
@@ -149,11 +151,11 @@ describe.concurrent('a host that is stopped', () => {
     });
   });
 
-  test('is not started without a folder that is there', async () => {
+  test('is not started without an existing folder', async () => {
     const { processes } = stopped;
     const host = processes.startScript('worker/runner-host/main.ts', { SDK_RUNNERS_DIR: '/nowhere/at/all' });
     expect(await host.ended).toBe(1);
-    expect(host.log()).toBe('SDK_RUNNERS_DIR: there is no such folder.\n');
+    expect(host.log()).toBe('SDK_RUNNERS_DIR: the folder does not exist.\n');
   });
 });
 
@@ -165,7 +167,7 @@ describe.concurrent('a runner that computes without end', () => {
     return host;
   };
 
-  test('past the time of its task is started anew, and the work is done', async () => {
+  test('past the time limit of its task is restarted, and the work is completed', async () => {
     const stage = hanging;
     const { log } = await start();
     const { log: quiet } = stage.api.composed.services;
@@ -198,13 +200,13 @@ describe.concurrent('a runner that computes without end', () => {
         'that is told',
         async () => (await stage.shown('endless'))?.processes[0]?.starts === 2,
       );
-      expect(log().includes('it held no task and asked for none for 10 s')).toBe(true);
+      expect(log().includes('it held no task and claimed none for 10 s')).toBe(true);
     } finally {
       await leases.stop();
     }
   });
 
-  test('on a run that is cancelled is started anew, and the node ends as cancelled', async () => {
+  test('on a cancelled run is restarted, and the node ends as cancelled', async () => {
     const stage = hanging;
     const { log } = await start();
     stage.write('cancelled.mjs', endless);
@@ -224,6 +226,6 @@ describe.concurrent('a runner that computes without end', () => {
       expect(body.nodeInstances[1]).toMatchObject({ state: 'Failed', statusDetails: 'cancelled' });
       return true;
     });
-    expect(log().includes('it went on with a cancelled task for 10 s')).toBe(true);
+    expect(log().includes('it continued a cancelled task for 10 s')).toBe(true);
   });
 });

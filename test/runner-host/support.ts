@@ -1,4 +1,4 @@
-/** A platform with a folder of deployed runners, and hosts for them as processes of their own. */
+/** A platform with a folder of deployed runners, and hosts for them as separate processes. */
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,13 +35,13 @@ export interface HostStage {
   readonly administrator: { readonly username: string; readonly password: string };
   /** A connection of the test's own. */
   readonly database: Database;
-  /** Of the modules; what lies beside it is removed with it. */
+  /** Of the modules; its sibling folders are removed with it. */
   readonly folder: string;
   /** With the variables of a host alone. */
   readonly processes: TestProcesses;
   /** Writes a module of the folder. */
   write(name: string, source: string): void;
-  /** Starts a host; resolves when it is at work. */
+  /** Starts a host; resolves when it runs. */
   startHost(variables?: Readonly<Record<string, string>>): Promise<TestProcess>;
   /** Publishes a feature with one runner type and one node template, all of the same name. */
   publish(name: string, runnerType: object, version?: string): Promise<Answer>;
@@ -49,10 +49,10 @@ export interface HostStage {
   sessionOf(name: string): Promise<DeployedSession>;
   /** Uploads to the session. */
   send(session: DeployedSession, text: string): Promise<void>;
-  /** Uploads to the session and gives what its node then writes, as JSON. */
-  // biome-ignore lint/suspicious/noExplicitAny: what a runner writes is whatever the test then says it must be.
+  /** Uploads to the session and returns what its node then writes, as JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: the test asserts the form of what a runner writes.
   work(session: DeployedSession, text: string): Promise<any>;
-  /** What the list of runners says of the processes of a runner type. */
+  /** The processes of a runner type in the list of runners. */
   shown(runnerType: string): Promise<Shown | undefined>;
   /** The first process of a runner type. */
   process1(runnerType: string): Promise<Shown['processes'][number] | undefined>;
@@ -61,7 +61,7 @@ export interface HostStage {
   call(method: string, path: string, json?: unknown): Promise<Answer>;
 }
 
-/** A module with a runner that says who it is and what it was given. */
+/** A module with a runner that reports its identity and its environment. */
 export const reportingModule = `
 import { defineRunner } from '@simulation-data-platform/runner';
 export default defineRunner({
@@ -74,7 +74,7 @@ export default defineRunner({
   },
 });`;
 
-/** To be called at the top of a test file; all of it ends after the file's last test. */
+/** Call it at the top of a test file; everything ends after the file's last test. */
 export async function hostStage(): Promise<HostStage> {
   const around = mkdtempSync(join(tmpdir(), 'sdp-deployed-'));
   // Where the tests run as root, runners are another user, who has to get there.
@@ -90,7 +90,7 @@ export async function hostStage(): Promise<HostStage> {
     await api.stop();
     await database.close();
   });
-  // All that a host is given: no address of the database or of Temporal, and no key but its own.
+  // The whole environment of a host: no address of the database or of Temporal, and no key but its own.
   const processes = testProcesses({ RUNNER_HOST_KEY: platform.environment.RUNNER_HOST_KEY ?? '' });
   const { username, password } = platform.administrator;
   const token = await tokenOf(api.url, username, password);
@@ -126,7 +126,7 @@ export async function hostStage(): Promise<HostStage> {
       const port = String(new URL(api.url).port);
       const given = { SDK_RUNNERS_DIR: folder, PORT: port, SDK_RUNNERS_GRACE_SECONDS: '1' };
       const host = processes.startScript('worker/runner-host/main.ts', { ...given, ...variables });
-      const isAtWork = () => host.log().includes('the host of deployed runners is at work');
+      const isAtWork = () => host.log().includes('the host of deployed runners is running');
       await eventually('the host is at work', isAtWork, 60_000);
       return host;
     },
@@ -154,11 +154,11 @@ export async function hostStage(): Promise<HostStage> {
     send,
     async work(session, text) {
       await send(session, text);
-      const look = async () => {
+      const worked = async () => {
         const answer = await call('GET', `/api/v2/node-instance/${session.node}/outputs/latest/data`);
         return answer.status === 200 && answer.body.text === text ? answer.body : undefined;
       };
-      return await eventually(`the runner has worked on ${text}`, look, 60_000);
+      return await eventually(`the runner has worked on ${text}`, worked, 60_000);
     },
   };
 }

@@ -1,6 +1,6 @@
 /**
- * What the included proxy does between callers and APIs, by its rules: servers are asked every so often whether they
- * take requests, connections to them are kept for two seconds, and a server that refuses a connection is passed over.
+ * What the included proxy does between callers and APIs, by its rules: servers are asked regularly whether they
+ * accept requests, connections to them are kept for two seconds, and a server that refuses a connection is skipped.
  * Nothing that was begun is ever sent again.
  */
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
@@ -11,9 +11,9 @@ const keptMs = 2_000;
 
 export interface Balancer {
   readonly url: string;
-  /** Sends requests there too, from its first check on which it takes them. */
+  /** Sends requests there too, from its first successful check on. */
   add(url: string): void;
-  /** Servers that take requests, as it sees them. */
+  /** Servers that accept requests, as it sees them. */
   readonly ready: readonly string[];
   close(): Promise<void>;
 }
@@ -54,7 +54,7 @@ export async function startBalancer(): Promise<Balancer> {
       else outgoing.writeHead(502, { 'content-type': 'text/plain' }).end(`${server}: ${error.message}`);
     });
     outgoing.once('close', () => outgoing.writableFinished || inner.destroy());
-    // Not before the connection stands, so that a body is whole for the next server.
+    // Not before the connection is open, so that a body is whole for the next server.
     inner.once('socket', (socket) => {
       const send = () => incoming.pipe(inner);
       if (socket.connecting) socket.once('connect', send);

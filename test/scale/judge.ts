@@ -1,10 +1,10 @@
-/** What callers were told, held against what the database knows once all is at rest. */
+/** Compares the answers that callers got with the rows of the database once nothing runs. */
 import { expect } from 'vitest';
 import { nodeStateCodes } from '../../domain/runs/node-state.ts';
 import type { Database } from '../../store/connection/database.ts';
 import type { LoadResult } from './load.ts';
 
-/** Acknowledged uploads are there, live events told of every output, and each run was done once and at no loss of an attempt. */
+/** Acknowledged uploads exist, live events named every output, and each run was done once without a lost attempt. */
 export async function expectNothingLost(database: Database, result: LoadResult): Promise<void> {
   expect(result.uploaded.length).toBeGreaterThan(20);
   expect(result.completed.length).toBeGreaterThan(10);
@@ -23,7 +23,7 @@ export async function expectNothingLost(database: Database, result: LoadResult):
   const attempts = await database.query<{ outcome: string; count: number }>(
     'select outcome, count(*) from node_attempt group by 1',
   );
-  // A worker that stops may give a task back, which counts as no attempt of it.
+  // A worker that stops may release a task, which does not count as an attempt.
   expect(attempts.filter(({ outcome }) => !['completed', 'released'].includes(outcome))).toEqual([]);
   const failed = await database.query('select id, name, state from node_instance where state <> $1', [
     nodeStateCodes.Succeeded,

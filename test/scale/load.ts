@@ -26,7 +26,7 @@ export interface LoadPlan {
 export interface LoadResult {
   /** Requests that were answered as they must be. */
   readonly answered: number;
-  /** What went wrong, one line each. */
+  /** The failures, one line each. */
   readonly failures: readonly string[];
   /** Ids of the outputs whose upload was acknowledged. */
   readonly uploaded: readonly number[];
@@ -82,7 +82,7 @@ export class Load {
     return this.#result.reported;
   }
 
-  /** From now on there is nothing new; what is there is worked on. */
+  /** Stops new work; open work is finished. */
   stopUploads(): void {
     this.#isUploading = false;
   }
@@ -128,7 +128,7 @@ export class Load {
     await this.#acknowledged(await this.#fetch(path, { method: 'POST', headers, body: csv }));
   }
 
-  /** So long that it begins at one process and goes on while that one stops. */
+  /** So long that it begins at one process and continues while that one stops. */
   async #uploadSlowly(): Promise<void> {
     const { path, headers } = this.#nextUpload();
     async function* pieces() {

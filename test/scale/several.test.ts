@@ -73,7 +73,7 @@ test('2 APIs, 2 workers and 2 workers of built-in nodes are stopped one after an
     if (index >= kinds.length) await again[index - kinds.length];
     await stop(process);
     const started = start[kinds[index % kinds.length]!]();
-    // Told where it is waited for.
+    // Reported where it is awaited.
     started.catch(() => {});
     again.push(started);
     await underLoad();

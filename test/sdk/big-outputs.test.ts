@@ -7,7 +7,7 @@ import { kitStage } from './support/kit-stage.ts';
 
 const stage = await kitStage();
 const mebibytes = 1024 * 1024;
-/** A runner that does nothing takes some 100 MB; parts on their way take 32 MB, and what was read awaits its collection. */
+/** An idle runner uses some 100 MB; parts on their way use 32 MB, and read bytes wait for their collection. */
 const peakBoundMegabytes = 240;
 /** A campaign sets a larger one; the bound stays. */
 const largeMegabytes = Number(process.env.BIG_OUTPUT_MEGABYTES ?? 200);

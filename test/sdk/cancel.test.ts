@@ -1,4 +1,4 @@
-/** How a task learns that its work counts no more. */
+/** How a task learns that its work no longer counts. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ const processes = testProcesses({});
 const folder = mkdtempSync(join(tmpdir(), 'sdp-cancel-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** A runner at work on a task, and what its code is told. */
+/** A runner that works on a task, and the reasons that its code gets. */
 async function atWork(options: { readonly token?: string } = {}) {
   const graph = await stage.chainOf(1, { leaseSeconds: 10 });
   const told = Promise.withResolvers<TaskCancelled>();
@@ -105,26 +105,30 @@ describe('the signal of a task', () => {
 
 const hasPython = spawnSync('python3', ['--version']).status === 0;
 test.skipIf(!hasPython)(
-  'the Python example tells the end of a cancelled task too when its work does not look',
+  'a Python runner reports the end of a cancelled task too when its code does not stop',
   async () => {
     const graph = await stage.chainOf(1, { leaseSeconds: 10 });
     const script = join(folder, 'stubborn.py');
     writeFileSync(
       script,
-      `import sys, time
-sys.path.insert(0, ${JSON.stringify(resolve('sdk/examples/python'))})
-import platform_runner
-platform_runner.CANCEL_GRACE_SECONDS = 0.5
+      `import time
+import sdp
 
+@sdp.runner(name="stubborn", templates=[${JSON.stringify(graph.template)}], cancel_grace_seconds=0.5)
 def work(task):
     print("working", flush=True)
     time.sleep(600)
 
-platform_runner.Runner("stubborn", "1.0.0", [${JSON.stringify(graph.template)}], work).run()
+work.run()
 `,
     );
     const token = stage.people.Developer.token;
-    const variables = { SDP_URL: stage.api.url, SDP_RUNNER_TOKEN: token, PYTHONDONTWRITEBYTECODE: '1' };
+    const variables = {
+      SDP_URL: stage.api.url,
+      SDP_RUNNER_TOKEN: token,
+      PYTHONPATH: resolve('sdk/python/src'),
+      PYTHONDONTWRITEBYTECODE: '1',
+    };
     const runner = processes.startScript(script, variables, { program: 'python3' });
     await stage.upload(graph, 'input', 'bytes');
     await eventually('it works', () => runner.log().includes('working'));

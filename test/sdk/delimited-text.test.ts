@@ -1,4 +1,4 @@
-/** What `input.lines()` and `input.rows()` make of bytes. */
+/** The results of `input.lines()` and `input.rows()`. */
 import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';

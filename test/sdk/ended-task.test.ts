@@ -1,4 +1,4 @@
-/** What a task leaves behind when it has ended: nothing that harms the tasks beside it. */
+/** An ended task leaves nothing that affects the tasks beside it. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,10 +14,10 @@ import { kitStage } from './support/kit-stage.ts';
 const stage = await kitStage();
 const folder = mkdtempSync(join(tmpdir(), 'sdp-ended-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
-// Lines so long that a reader which is left is not paused, and goes on reading.
+// Lines so long that an abandoned reader is not paused, and continues to read.
 const bytes = Buffer.from(`${'time,speed,'.repeat(100)}\n`.repeat(4_000));
 
-/** A runner process of two tasks at once, and a task of its own that waits in it. */
+/** A runner process of two tasks at once, one of which waits. */
 async function besideAnother(BEHAVIOUR: string) {
   const proxy = await faultProxy(stage.api.url);
   const [bad, other] = [

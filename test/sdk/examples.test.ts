@@ -1,4 +1,4 @@
-/** The examples as their READMEs start them: manifest and template published, a process of their own, a real upload. */
+/** The examples as their READMEs start them: manifest and template published, a separate process, a real upload. */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
@@ -40,10 +40,13 @@ async function sessionOf(example: string) {
   };
 }
 
-function startExample(example: string) {
-  const variables = { SDP_URL: stage.api.url, SDP_RUNNER_TOKEN: token, PYTHONDONTWRITEBYTECODE: '1' };
+function startExample(example: string, more: Record<string, string> = {}) {
+  const variables = { SDP_URL: stage.api.url, SDP_RUNNER_TOKEN: token, ...more };
+  const inPython = { PYTHONPATH: 'sdk/python/src', PYTHONDONTWRITEBYTECODE: '1', ...variables };
   return example === 'python'
-    ? processes.startScript('sdk/examples/python/runner.py', variables, { program: python ?? 'python3' })
+    ? processes.startScript('sdk/examples/python/csv_to_json_lines.py', inPython, {
+        program: python ?? 'python3',
+      })
     : processes.startScript('sdk/main.ts', variables, { args: [`sdk/examples/${example}/runner.ts`] });
 }
 
@@ -144,10 +147,10 @@ describe.skipIf(python === undefined)(`python${why}`, () => {
 
   test('gives its task back at SIGTERM, which counts as no attempt, and another process does it', async () => {
     const graph = await sessionOf('python');
-    const child = startExample('python');
-    await stage.upload(graph, 'tables', `a,b\n${'1,2\n'.repeat(200_000)}`);
-    // By its own word: a task that is still on its way to it is given up, not released.
-    await eventually('it works', () => / task \S+ of csv-to-json-lines, attempt 1/.test(child.log()));
+    const child = startExample('python', { SDP_RUNNER_GRACE_SECONDS: '0' });
+    await stage.upload(graph, 'tables', `a,b\n${'1,2\n'.repeat(1_000_000)}`);
+    // By its own log: a task that is still on its way to it is not released.
+    await eventually('it works', () => /task of csv-to-json-lines claimed/.test(child.log()));
     await ends(child);
     expect(await stage.claims(graph, 'rows')).toMatchObject([{ attempt: 1, ending: 'release' }]);
     const next = startExample('python');
@@ -162,7 +165,7 @@ describe.skipIf(python === undefined)(`python${why}`, () => {
     await stage.upload(graph, 'tables', 'a,b\n1,2\n3\n');
     await stage.until(graph, 'rows', 'Failed');
     const { statusDetails } = await stage.node(graph, 'rows');
-    expect(statusDetails).toBe('validation: line 3: not as many cells as columns');
+    expect(statusDetails).toBe('validation: line 3: 1 fields in a table of 2 columns');
     await ends(child);
   });
 });

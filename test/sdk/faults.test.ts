@@ -1,4 +1,4 @@
-/** What broken connections and servers in trouble do to a runner: nothing but time. */
+/** Broken connections and failing servers cost a runner only time. */
 import { createHash, randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
@@ -43,7 +43,7 @@ describe('an input whose connection breaks', () => {
     expect(read).toBe(digest);
     const reads = proxy.seen.filter(({ path }) => path.endsWith('/data'));
     const places = reads.map(({ headers }) => Number(/^bytes=(\d+)-$/.exec(headers.range ?? '')?.[1] ?? 0));
-    // What a broken connection has brought is not always all that was sent.
+    // A broken connection may have delivered only a part of the sent bytes.
     expect(places.slice(0, 4)).toEqual([0, 0, 1, 70_001]);
     expect(places.slice(4)).toEqual(Array(3).fill(places[4]));
     expect(places[4]).toBeGreaterThan(500_000);

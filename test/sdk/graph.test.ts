@@ -1,4 +1,4 @@
-/** What a runner's code returns and throws, and what the platform makes of it. */
+/** Results and errors of a runner's code, and their effects on the platform. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { defineRunner, type RunResult, type Task, TaskFailure } from '../../sdk/index.ts';

@@ -1,4 +1,4 @@
-/** What a runner reads: pages, decoded bytes, and what is new to an incremental node. */
+/** What a runner reads: pages, decoded bytes, and new inputs of an incremental node. */
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { defineRunner, type Input, type RunResult, type Task } from '../../sdk/index.ts';

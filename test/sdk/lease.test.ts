@@ -1,4 +1,4 @@
-/** Leases of runners that are too busy to think of them. */
+/** Leases of runners whose code blocks the process. */
 import { expect, test } from 'vitest';
 import { kitStage } from './support/kit-stage.ts';
 

@@ -1,4 +1,4 @@
-/** The kit outside of this checkout: as an installed package, and for modules that lie anywhere. */
+/** The kit outside of this checkout: as an installed package, and for modules in any folder. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const program = resolve('node_modules/.bin/node');
 const [, firstExample = ''] = /```ts\n([^`]+)```/.exec(readFileSync('sdk/README.md', 'utf8')) ?? [];
 
-/** Has a started runner do the README's first example once. */
+/** Runs the README's first example once by a started runner. */
 async function topSpeed(command: string, args: readonly string[]) {
   await outsideTemplate(stage.database, 'top-speed');
   const graph = await makeGraph(stage.database, chain(1, 'top-speed'));
@@ -26,7 +26,7 @@ async function topSpeed(command: string, args: readonly string[]) {
   );
   const variables = { SDP_URL: stage.api.url, SDP_RUNNER_TOKEN: stage.people.Developer.token };
   const child = processes.startScript(command, variables, { program, args });
-  await eventually('the runner takes tasks', () => child.log().includes('takes tasks'));
+  await eventually('the runner claims tasks', () => child.log().includes('claims tasks'));
   await stage.upload(graph, 'input', '{"speeds": [3, 7, 5]}');
   await stage.until(graph, 'n1', 'Succeeded');
   expect(await stage.latest(graph, 'n1')).toBe('{"top":7}');

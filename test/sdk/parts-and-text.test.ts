@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { readRetryAfter } from '../../client/errors.ts';
 import { ApiError, defineRunner, SettingsError, TaskCancelled, TaskFailure } from '../../sdk/index.ts';
 import { BackOff, isOutage, isTransient } from '../../sdk/src/calls/back-off.ts';
-import { TaskCalls } from '../../sdk/src/calls/task-calls.ts';
+import { PlatformTaskCalls } from '../../sdk/src/calls/task-calls.ts';
 import { outputHeaders } from '../../sdk/src/outputs/output-headers.ts';
 import { PartReader } from '../../sdk/src/outputs/part-reader.ts';
 import { readSettings } from '../../sdk/src/runner/options.ts';
@@ -167,6 +167,7 @@ describe('settings', () => {
     [{ SDP_RUNNER_GRACE_SECONDS: 'long' }, /SDP_RUNNER_GRACE_SECONDS/],
     [{ SDP_RUNNER_WAIT_SECONDS: '61' }, /SDP_RUNNER_WAIT_SECONDS/],
     [{ SDP_RUNNER_INSTANCE: 'a b' }, /SDP_RUNNER_INSTANCE/],
+    [{ SDP_RUNNER_TEMPLATE_SUFFIX: 'Petra' }, /SDP_RUNNER_TEMPLATE_SUFFIX/],
   ])('%o are refused by name', (wrong, sentence) => {
     const read = () => readSettings(runner, {}, { ...environment, ...wrong });
     expect(read).toThrow(SettingsError);
@@ -185,7 +186,7 @@ test('the trace of a claim goes with all calls of its task', () => {
     onUnheard: ignored,
   };
   const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
-  const headers = (claim: object) => new TaskCalls({ ...parts, claim: claim as never }).headers;
+  const headers = (claim: object) => new PlatformTaskCalls({ ...parts, claim: claim as never }).headers;
   expect(headers({ traceparent })).toEqual({ 'x-platform-runner-instance': 'me', traceparent });
   expect(headers({ traceparent: null })).toEqual({ 'x-platform-runner-instance': 'me' });
 });

@@ -73,7 +73,7 @@ describe('a runner process that gets SIGTERM', () => {
   test('ends at once at a second signal', async () => {
     const { child } = await process('stubborn', { SDP_RUNNER_GRACE_SECONDS: '600' });
     child.kill('SIGTERM');
-    await eventually('it has heard', () => child.log().includes('stops taking tasks'));
+    await eventually('it has heard', () => child.log().includes('stops claiming tasks'));
     child.kill('SIGINT');
     expect(await child.ended).toBe(1);
   });

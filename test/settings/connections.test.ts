@@ -1,4 +1,4 @@
-/** The platform's connections as an installation of one's own has them: with TLS, keys, roles and other addressing. */
+/** The platform's connections in an external installation: with TLS, keys, roles and other addressing. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import dns from 'node:dns';
 import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -40,7 +40,7 @@ afterAll(() => {
 const withQuery = (query: string) => `${platform.databaseUrl}?${query}`;
 
 describe('PostgreSQL with TLS', () => {
-  /** Only its own user may read the key; the server reads it anew when told. */
+  /** Only its own user may read the key; the server reads it again on a reload. */
   async function turnOn(database: Database): Promise<void> {
     for (const name of ['server.pem', 'server.key']) {
       cpSync(certificate(name), join(folder, name));
@@ -86,7 +86,7 @@ describe('PostgreSQL with TLS', () => {
           )
           .finally(() => own.close());
       };
-      // Encrypted, to whoever answers.
+      // Encrypted, to any server.
       expect(await asks('sslmode=require')).toBe(true);
       expect(await asks(`sslmode=verify-full&sslrootcert=${certificate('other-ca.pem')}`)).toMatch(
         /verify|certificate/,
@@ -179,7 +179,7 @@ describe('S3', () => {
       const { S3_ACCESS_KEY_ID: _, S3_SECRET_ACCESS_KEY: __, ...rest } = platform.environment;
       expect(await roundTrip({ ...rest, S3_BUCKET: 'by-role' })).toBe('some bytes');
       expect(asked).toBeGreaterThan(0);
-      // What an operator registered without keys is not given those of the platform.
+      // A data source that an operator registered without keys does not get those of the platform.
       const access = {
         ...platformAccess(objectSettings.parse(platform.environment)),
         accessKeyId: '',
@@ -217,10 +217,10 @@ describe('S3', () => {
     });
     children.push(child);
     await eventually('the gateway answers', async () => (await fetch(`http://127.0.0.1:${port}/health`)).ok);
-    // Every name below it leads here, as a wildcard record would.
+    // Every name below it resolves to this machine, as with a wildcard record.
     const asked: string[] = [];
     const { lookup } = dns;
-    // biome-ignore lint/suspicious/noExplicitAny: the overloads of the function that it stands for.
+    // biome-ignore lint/suspicious/noExplicitAny: the overloads of the function that it replaces.
     dns.lookup = ((host: string, ...rest: any[]) => {
       asked.push(host);
       return (lookup as (...all: unknown[]) => void)(host.endsWith('s3.test') ? '127.0.0.1' : host, ...rest);

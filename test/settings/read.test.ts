@@ -63,7 +63,7 @@ describe('a secret', () => {
     expect([auth.TOKEN_KEY, database.DATABASE_URL]).toEqual(['x'.repeat(40), good.DATABASE_URL]);
   });
 
-  test('has one of both forms; every fault of a file is told with all others, without what it holds', () => {
+  test('has one of both forms; every fault of a file is reported with all others, without its content', () => {
     const environment = {
       ...without('PARTICIPANT_KEY', 'TOKEN_KEY', 'SECRETS_KEY', 'DATABASE_URL'),
       AUTH_SERVICE_KEY_FILE: file('y'.repeat(40)),
@@ -75,16 +75,16 @@ describe('a secret', () => {
     };
     const lines = faultsOf(environment);
     expect([...lines].sort()).toEqual([
-      'AUTH_SERVICE_KEY_FILE: AUTH_SERVICE_KEY is given too; give one of them.',
+      'AUTH_SERVICE_KEY_FILE: AUTH_SERVICE_KEY is set too; set only one of them.',
       `DATABASE_URL_FILE: ${folder} cannot be read: it is a folder.`,
       'PARTICIPANT_KEY_FILE: must hold at least 32 characters',
       'PORT: must be a whole number from 0 to 65535',
       'SECRETS_KEY_FILE: the file is empty.',
-      `TOKEN_KEY_FILE: ${join(folder, 'missing')} cannot be read: there is no such file.`,
+      `TOKEN_KEY_FILE: ${join(folder, 'missing')} cannot be read: the file does not exist.`,
     ]);
   });
 
-  test('is every variable that holds one, and none of the others', () => {
+  test('is exactly every variable that holds one', () => {
     const names = secretVariables({ ...parts, migrate: authMigrateSettings });
     expect(names).not.toContain('PORT');
     expect([...names]).toEqual(
@@ -107,7 +107,7 @@ describe('a secret', () => {
 });
 
 describe('connections', () => {
-  test('to PostgreSQL mean by sslmode what its other clients mean, and name files that are there', () => {
+  test('to PostgreSQL use the standard meaning of sslmode, and name existing files', () => {
     const address = (query: string) => `${good.DATABASE_URL}?${query}`;
     const read = (DATABASE_URL: string) => readSettings(parts, { ...good, DATABASE_URL });
     const ca = file('authority');
@@ -117,14 +117,14 @@ describe('connections', () => {
     expect(read(address(`sslmode=verify-full&sslrootcert=${ca}`)).auth.DATABASE_URL).toContain('verify-full');
     const faults = (query: string) => faultsOf({ ...good, DATABASE_URL: address(query) });
     expect(faults('sslmode=maybe')).toHaveLength(1);
-    expect(faults('sslmode=verify-ca')).toEqual([expect.stringContaining('needs sslrootcert')]);
-    expect(faults('sslcert=/a')).toContainEqual(expect.stringContaining('belong together'));
+    expect(faults('sslmode=verify-ca')).toEqual([expect.stringContaining('requires sslrootcert')]);
+    expect(faults('sslcert=/a')).toContainEqual(expect.stringContaining('must be set together'));
     expect(faults('sslmode=verify-full&sslrootcert=/not/there')).toEqual([
-      'DATABASE_URL: /not/there cannot be read: there is no such file.',
+      'DATABASE_URL: /not/there cannot be read: the file does not exist.',
     ]);
   });
 
-  test('to S3 take both keys, or none for the identity of the process', () => {
+  test('to S3 use both keys, or none for the identity of the process', () => {
     const { objects } = readSettings(parts, without('S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'));
     expect(platformAccess(objects)).toMatchObject({ usesOwnIdentity: true, forcePathStyle: true });
     expect(faultsOf({ ...without('S3_ACCESS_KEY_ID'), PORT: 'x' })).toEqual(
@@ -135,7 +135,7 @@ describe('connections', () => {
     );
   });
 
-  test('to Temporal are by TLS as soon as something of it is given, and certificates come with keys', () => {
+  test('to Temporal use TLS as soon as one of its variables is set, and certificates require keys', () => {
     const pem = (kind: string) => file(`-----BEGIN ${kind}-----\nAAAA\n-----END ${kind}-----\n`);
     const given = {
       ...good,
@@ -158,7 +158,7 @@ describe('connections', () => {
     expect(faultsOf({ ...keyless, TEMPORAL_TLS: 'false', TEMPORAL_ADDRESS: '' })).toEqual([
       'TEMPORAL_ADDRESS is required.',
       'TEMPORAL_TLS_KEY: is required with TEMPORAL_TLS_CERT',
-      expect.stringContaining('TEMPORAL_TLS: must not be false beside'),
+      expect.stringContaining('TEMPORAL_TLS: must not be false with'),
     ]);
     expect(faultsOf({ ...good, TEMPORAL_TLS_CA: '/a/path' })).toEqual([
       expect.stringContaining('must be PEM'),
@@ -167,7 +167,7 @@ describe('connections', () => {
 });
 
 describe('npm start', () => {
-  test('takes servers of your own by the same forms: a file for the address, a role instead of keys', () => {
+  test('accepts your own servers in the same forms: a file for the address, a role instead of keys', () => {
     const { external } = readStartSettings({
       DATABASE_URL_FILE: file(good.DATABASE_URL),
       S3_ENDPOINT: good.S3_ENDPOINT,

@@ -1,4 +1,4 @@
-/** Advisory locks: one number for one purpose, so that nothing waits for what it has nothing to do with. */
+/** Advisory locks: one number for one purpose, so that unrelated work never waits. */
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-/** Holds the locks on a connection of its own until the test is over. */
+/** Holds the locks on a separate connection until the test is over. */
 async function hold(keys: readonly number[]): Promise<void> {
   const client = new pg.Client({ connectionString: platform.databaseUrl });
   await client.connect();
@@ -42,12 +42,12 @@ test('a manifest is published while every other lock is held', async () => {
   expect((await publishManifest(database, manifest, options)).errors).toEqual([]);
 });
 
-test('the beat of a living process goes on while manifests are published', async () => {
+test('the heartbeat of a process continues while manifests are published', async () => {
   await hold([registry]);
   expect(await recordProcessHeartbeat(database, randomUUID())).toBe(0);
 });
 
-test('every lock has a number of its own, and all of them stand in one place', () => {
+test('every lock has a unique number, and all numbers are in one place', () => {
   const numbers = Object.values(advisoryLocks);
   expect(new Set(numbers).size).toBe(numbers.length);
   const elsewhere = ['store', 'api', 'activities', 'auth', 'worker', 'workflows', 'http', 'domain']

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { Database } from '../../store/connection/database.ts';
-import { lookupWithin } from '../../store/objects/client.ts';
+import { lookupWithin } from '../../store/connection/reach.ts';
 import {
   accessOf,
   createDataSource,
@@ -47,7 +47,7 @@ test('a secret comes back under its key and purpose, and is different text each 
   expect(() => new SecretBox('short')).toThrow();
 });
 
-test('no key of a data source stands in the database as it is', async () => {
+test('no key of a data source is stored in clear', async () => {
   const row = saved(await createDataSource(database, secrets, 'lab', access));
   expect(JSON.stringify(row)).not.toContain('a secret');
   expect(accessOf(row, { ...access, bucket: 'platform' }, secrets)).toEqual(access);
@@ -81,7 +81,7 @@ test('the data source of the platform shows where the environment places it, wit
   expect(accessOf(first, access, secrets).secretAccessKey).toBe('a secret ü');
 });
 
-test('a host name that leads inside, or to the network link, is as good as unknown, also when it came to do so later', async () => {
+test('a host name with an internal or link-local address counts as unknown, also when it changes later', async () => {
   const leadsTo = (addresses: readonly string[], isList: boolean, inside = false) =>
     new Promise<string>((resolve) => {
       const found = addresses.map((address) => ({ address, family: 4 }));

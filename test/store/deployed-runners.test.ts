@@ -1,4 +1,4 @@
-/** Who keeps a deployed runner, and what its process calls with. */
+/** Which host holds a deployed runner, and the credential of its process. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Database } from '../../store/connection/database.ts';
@@ -45,7 +45,7 @@ const running = { state: 'running', message: '', starts: 1 } as const;
 const silence = (name: string) =>
   database.query(`update deployed_runner set held_until = clock_timestamp() where runner_type = $1`, [name]);
 
-test('only what is published with runtime sdk and an entrypoint, and is not retired, is to run', async () => {
+test('only a published runner type of runtime sdk with an entrypoint that is not retired is started', async () => {
   await publish('several', [
     { name: 'several-sdk', runtime: 'sdk', entrypoint: 'a.mjs' },
     { name: 'several-bare', runtime: 'sdk' },
@@ -57,7 +57,7 @@ test('only what is published with runtime sdk and an entrypoint, and is not reti
   expect(wanted).toEqual([{ runnerType: 'several-sdk', entrypoint: 'b.mjs', version: '1.1.0' }]);
 });
 
-test('of many hosts at the same moment one takes a process', async () => {
+test('of many concurrent hosts one acquires a process', async () => {
   const plan = await deployable('raced');
   const hosts = Array.from({ length: 12 }, () => randomUUID());
   const taken = await Promise.all(hosts.map((host) => acquireProcess(database, host, plan)));
@@ -68,7 +68,7 @@ test('of many hosts at the same moment one takes a process', async () => {
   expect(await listProcesses(database)).toContainEqual({ runnerType: 'raced', number: 1 });
 });
 
-test('what a process calls with lives on as long as its host tells of it, and ends when another takes over', async () => {
+test('the token of a process is valid while its host reports it, and ends when another host replaces it', async () => {
   const plan = await deployable('renewed');
   const [first, second] = [randomUUID(), randomUUID()];
   await acquireProcess(database, first, plan);
@@ -101,7 +101,7 @@ test('what a process calls with lives on as long as its host tells of it, and en
   expect(await isTokenGood(database, next)).toBe(false);
 });
 
-test('a host that was silent goes on with what nobody has taken meanwhile', async () => {
+test('a host that was silent continues with the processes that no other host acquired', async () => {
   const plan = await deployable('patient');
   const host = randomUUID();
   await acquireProcess(database, host, plan);
@@ -110,7 +110,7 @@ test('a host that was silent goes on with what nobody has taken meanwhile', asyn
   expect(await acquireProcess(database, randomUUID(), plan)).toBe(false);
 });
 
-test('what a silent host left of a retired runner is removed, with what it called with', async () => {
+test('processes of a retired runner at a silent host are removed, with their tokens', async () => {
   const plan = await deployable('left');
   const host = randomUUID();
   await acquireProcess(database, host, plan);

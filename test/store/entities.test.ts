@@ -1,4 +1,4 @@
-/** Entities stand beside migrations, which make the tables: each says the same of a column. */
+/** Entities and migrations, which make the tables, describe every column alike. */
 import type { EntityClass } from '@mikro-orm/core';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -56,7 +56,7 @@ test.each(entities.map((entity) => [entity.name, entity] as const))('%s', async 
     }),
   );
   const known = new Set(mapped.map(({ fieldNames }) => fieldNames[0]));
-  // What an entity does not know has to have a value without it.
+  // A column that the entity does not have needs a default.
   expect(columns.filter(({ name, isOptional }) => !isOptional && !known.has(name))).toEqual([]);
 });
 
@@ -90,6 +90,7 @@ describe('a transaction', () => {
             defaultSessionTemplate: null,
             queuedIngestion: false,
             retentionDays: null,
+            pinnedMetadata: ['track.name', 'tyre'],
           });
           await tx.em.flush();
           const query = 'select pg_backend_pid() as pid, pg_current_xact_id()::text as xid';

@@ -22,7 +22,7 @@ afterAll(async () => {
   await server.end();
 });
 
-test('an empty database becomes a platform without a word, and a migrated one stays as it is', async () => {
+test('an empty database is migrated without output, and a migrated one does not change', async () => {
   const environment = { ...process.env, DATABASE_URL: empty.href, NODE_OPTIONS: '' };
   for (const _ of ['empty', 'migrated']) {
     const said = await promisify(execFile)(process.execPath, [script], { env: environment });

@@ -1,4 +1,4 @@
-/** The migrator on databases of its own: beside writers, after a kill, and on what earlier versions left. */
+/** The migrator on separate databases: beside writers, after a kill, and on databases of earlier versions. */
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -41,7 +41,7 @@ const bigTable = {
   text: `create table big (id integer primary key, note text not null, copy text, copies integer not null default 0);
     insert into big (id, note) select id, md5(id::text) from generate_series(1, ${rows}) as id;`,
 };
-/** Dear enough to take seconds. */
+/** Costly enough to need seconds. */
 const bigIndex = {
   name: '0002-big-index',
   text: '-- stepwise\ncreate index concurrently big_by_note on big (md5(repeat(note, 500)));',
@@ -53,7 +53,7 @@ const bigBackfill = {
     update big set copy = upper(repeat(note, 20)), copies = copies + 1 where copy is null and :batch(big);`,
 };
 
-/** Writes to the big table until told to end. Fails when it waits for a lock longer than a second. */
+/** Writes to the big table until it is stopped. Fails when it waits for a lock longer than a second. */
 async function writeUntil(url: string, isOver: () => boolean): Promise<number> {
   const client = new pg.Client({ connectionString: url, options: '-c lock_timeout=1000' });
   await client.connect();
@@ -117,7 +117,7 @@ describe('beside writers', () => {
 });
 
 describe('after a kill', () => {
-  test('the index that was under way is built anew', async () => {
+  test('the unfinished index is rebuilt', async () => {
     const { url, client } = await emptyDatabase();
     await migrate(url, [bigTable]);
     const killed = migrate(url, [bigTable, bigIndex]).catch((error: Error) => error);
@@ -130,7 +130,7 @@ describe('after a kill', () => {
     expect(await isIndexValid(client)).toBe(true);
   }, 120_000);
 
-  test('a backfill goes on with the rows that are left', async () => {
+  test('a backfill continues with the remaining rows', async () => {
     const { url, client } = await emptyDatabase();
     await migrate(url, [bigTable]);
     const killed = migrate(url, [bigTable, bigBackfill]).catch((error: Error) => error);
@@ -140,7 +140,7 @@ describe('after a kill', () => {
     const before = await copied(client);
     expect(before).toBeLessThan(rows);
     expect(await migrate(url, [bigTable, bigBackfill])).toEqual([bigBackfill.name]);
-    // Each row once: what was done before the kill stands.
+    // Each row once: the work before the kill is kept.
     expect(await copied(client)).toBe(rows);
   }, 120_000);
 });
@@ -169,14 +169,14 @@ describe('names', () => {
     },
   );
 
-  /** As the first version noted them, where three numbers stood twice and one was missing. */
+  /** As the first version noted them, where three numbers were used twice and one was missing. */
   const earlier = present.slice(0, 25).map(({ name }, at) => {
     const numbers = [1, 2, 2, 3, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 14, 15, 16, 17, 18, 19, 20, 22, 23];
     return `${String(numbers[at]).padStart(4, '0')}${name.slice(4)}`;
   });
   const next = { name: '9000-next', text: 'create table next_things (id bigint);' };
 
-  test('a database of earlier names goes on with the present ones, and has each migration once', async () => {
+  test('a database of earlier names continues with the current ones, and has each migration once', async () => {
     const { url, client } = await emptyDatabase();
     await migrate(url, present.slice(0, 25));
     for (const [at, name] of earlier.entries())

@@ -53,7 +53,7 @@ async function stored(graph: Graph, text: string): Promise<UploadedObject> {
 const textOf = async (objectKey: string) =>
   String(await buffer((await stores.of(source).get(objectKey)).stream));
 
-/** A publishing transaction whose caller has lost it: it goes on in the server until it is let go. */
+/** A publishing transaction whose caller has lost it: it continues in the server until the test lets it commit. */
 function publishing(upload: UploadedObject, nodeId: number) {
   let letGo = () => {};
   let hasPublished = false;
@@ -71,7 +71,7 @@ function publishing(upload: UploadedObject, nodeId: number) {
   return { done, letGo, published: async () => hasPublished };
 }
 
-test('a caller who gave its link up discards nothing that its transaction publishes after all', async () => {
+test('a disconnected caller discards no object that its transaction still publishes', async () => {
   const graph = await makeGraph(database, chain(1));
   const upload = await stored(graph, 'kept');
   const { done, letGo, published } = publishing(upload, graph.nodes.input!);
@@ -89,7 +89,7 @@ test('a caller who gave its link up discards nothing that its transaction publis
   expect(await textOf(upload.objectKey)).toBe('kept');
 });
 
-test('what was discarded first cannot be published any more', async () => {
+test('a discarded object cannot be published', async () => {
   const graph = await makeGraph(database, chain(1));
   const upload = await stored(graph, 'discarded');
   await pending.discard(upload.objectKey, source);
@@ -117,7 +117,7 @@ test('nothing refers again to an object that a sweep has found unreferred and is
     old.objectKey,
   ]);
   let hasChecked = false;
-  // Between the look and the deletion: every way in which rows come to refer to objects.
+  // Between the check and the deletion: every way in which rows come to refer to objects.
   const between: Queryable = {
     async query(statement, parameters) {
       const rows = await database.query(statement, parameters);

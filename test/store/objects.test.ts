@@ -30,7 +30,7 @@ const mebibyte = 1024 * 1024;
 const never = new AbortController().signal;
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
-/** A stream of the bytes in pieces of a given size, at a given pace. */
+/** A stream of the bytes in pieces of a size, at a pace. */
 function pieces(bytes: Buffer, pieceBytes = 65_536, pauseMs = 0): Readable {
   async function* generate() {
     for (let at = 0; at < bytes.length; at += pieceBytes) {
@@ -50,7 +50,7 @@ async function leftInBucket(): Promise<{ objects: string[]; uploads: string[] }>
   };
 }
 
-describe('bytes come back as they went in', () => {
+describe('bytes are returned unchanged', () => {
   const cases: [string, number, number, boolean][] = [
     ['nothing, declared', 0, 65_536, true],
     ['nothing, undeclared', 0, 65_536, false],
@@ -103,7 +103,7 @@ describe('bytes come back as they went in', () => {
 
 describe('a source that fails leaves nothing', () => {
   const sizes = [0, 1000, 9 * mebibyte, 30 * mebibyte];
-  test.each(sizes)('breaks off after %i bytes', async (size) => {
+  test.each(sizes)('ends after %i bytes', async (size) => {
     for (const declaredBytes of [null, size + 1]) {
       async function* generate() {
         yield* pieces(randomBytes(size));
@@ -125,7 +125,7 @@ describe('a source that fails leaves nothing', () => {
     expect(await leftInBucket()).toEqual({ objects: [], uploads: [] });
   });
 
-  test.each([null, 100 * mebibyte])('is given up by its signal (declared: %s)', async (declaredBytes) => {
+  test.each([null, 100 * mebibyte])('is aborted by its signal (declared: %s)', async (declaredBytes) => {
     const stop = new AbortController();
     let count = 0;
     const put = store.put(newOutputKey(), pieces(randomBytes(100 * mebibyte)), {
@@ -141,7 +141,7 @@ describe('a source that fails leaves nothing', () => {
   });
 });
 
-test('parts of an upload that nobody finished are found by their key alone', async () => {
+test('parts of an unfinished upload are found only by their key', async () => {
   const { CreateMultipartUploadCommand } = await import('@aws-sdk/client-s3');
   for (const Key of ['some/prefix/outputs/a', 'some/prefix/outputs/ab'])
     await client.send(new CreateMultipartUploadCommand({ Bucket: platform.s3.bucket, Key }));
@@ -150,7 +150,7 @@ test('parts of an upload that nobody finished are found by their key alone', asy
   await store.abortUploads('outputs/ab');
 });
 
-test('what is missing is told as missing, and a download that fails leaves no file', async () => {
+test('a missing object is reported as missing, and a failed download leaves no file', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'objects-'));
   const path = join(folder, 'file');
   await expect(store.get('outputs/none')).rejects.toMatchObject({ kind: 'missing', httpStatus: 404 });
@@ -165,7 +165,7 @@ test('what is missing is told as missing, and a download that fails leaves no fi
 });
 
 describe('a store that misbehaves', () => {
-  /** Stands before the real store and answers in its place where `fault` says so. */
+  /** A proxy before the real store that answers in its place where `fault` says so. */
   async function faulty(fault: (method: string, url: string, calls: number) => [number, string] | null) {
     let calls = 0;
     const server: Server = createServer(async (request, response) => {
@@ -181,7 +181,7 @@ describe('a store that misbehaves', () => {
       const { host: _host, connection: _connection, ...headers } = request.headers;
       const target = await fetch(new URL(request.url ?? '', access.endpoint), {
         method: request.method ?? 'GET',
-        // The signature is over the host that the client saw, so the copy keeps none and is made anew by path alone.
+        // The signature is over the host that the client saw, so the copy has none and is made again by path alone.
         headers: headers as Record<string, string>,
         ...(request.method === 'GET' || request.method === 'HEAD' ? {} : { body: request, duplex: 'half' }),
       } as RequestInit);
@@ -220,7 +220,7 @@ describe('a store that misbehaves', () => {
     },
   );
 
-  test('one that refuses is told as failed with its status, after tries', async () => {
+  test('one that refuses is reported as failed with its status, after retries', async () => {
     const proxy = await faulty(() => [503, errorXml]);
     const put = proxy.through.put('outputs/x', pieces(Buffer.from('abc')), { signal: never });
     await expect(put).rejects.toMatchObject({ kind: 'failed', httpStatus: 503 });
@@ -228,7 +228,7 @@ describe('a store that misbehaves', () => {
     proxy.close();
   });
 
-  test('one that is not there is told as failed without a status', async () => {
+  test('one that cannot be reached is reported as failed without a status', async () => {
     const nowhere = openObjectStore({ ...access, endpoint: 'http://127.0.0.1:1' });
     const put = nowhere.put('outputs/x', pieces(Buffer.from('abc')), { signal: never });
     await expect(put).rejects.toMatchObject({ kind: 'failed', httpStatus: null });
@@ -259,20 +259,26 @@ test('a streamed object has a connection of its own, since some stores leave the
   server.close();
 });
 
-test('bytes are stored although the clock steps by hours, there and back', async () => {
+test('every call to the store succeeds although the clock steps by hours, there and back', async () => {
   const bytes = randomBytes(100);
-  const put = async () => {
-    const key = newOutputKey();
-    await store.put(key, pieces(bytes), { declaredBytes: bytes.length, signal: never });
-    return (await store.get(key)).sizeBytes;
-  };
+  const key = newOutputKey();
+  await store.put(key, pieces(bytes), { declaredBytes: bytes.length, signal: never });
+  const calls: readonly (() => Promise<unknown>)[] = [
+    () => store.put(newOutputKey(), pieces(bytes), { declaredBytes: bytes.length, signal: never }),
+    async () => expect(await buffer((await store.get(key)).stream)).toEqual(bytes),
+    async () => expect(await store.exists(key)).toBe(true),
+    async () => expect((await store.list('outputs/', null)).objects.length).toBeGreaterThan(0),
+    () => store.delete(newOutputKey()),
+    () => store.probe(),
+  ];
   const now = Date.now();
   vi.useFakeTimers({ toFake: ['Date'] });
   try {
-    for (const hours of [1, -1, 0]) {
-      vi.setSystemTime(now + hours * 3_600_000);
-      expect(await put(), `${hours} hours from now`).toBe(bytes.length);
-    }
+    for (const call of calls)
+      for (const hours of [1, -1, 0]) {
+        vi.setSystemTime(now + hours * 3_600_000);
+        await call();
+      }
   } finally {
     vi.useRealTimers();
   }

@@ -27,7 +27,7 @@ const completed = { kind: 'complete', outcome: 'completed', hasMore: false } as 
 const callers = 12;
 const stagedByEach = 20;
 
-/** A session with an input node and as many nodes below it as there are callers, each of a template of its own. */
+/** A session with an input node and as many nodes below it as there are callers, each of its own template. */
 async function world() {
   const templates = Array.from({ length: callers }, () => `outside-${randomUUID()}`);
   for (const template of templates) await outsideTemplate(database, template, { incremental: true });
@@ -70,7 +70,7 @@ async function publishEveryWay(graph: Graph, template: string, instanceId: strin
   await publishQueued(database, graph.sessionId, [queued.id], new Map(), new Set());
 }
 
-/** Neighbours of the session's outputs of which the later has the earlier time. */
+/** Consecutive outputs of the session of which the later one has the earlier time. */
 async function countFalls(graph: Graph): Promise<{ outputs: number; falls: number; newest: Date }> {
   const [row] = await database.query<{ outputs: number; falls: number; newest: Date }>(
     `select count(*) as outputs, count(*) filter (where created_at < before) as falls,
@@ -86,7 +86,7 @@ test('outputs that twelve callers publish at once in every way stand in the orde
   const { graph, templates } = await world();
   await Promise.all(templates.map((template, index) => publishEveryWay(graph, template, `runner-${index}`)));
   const { outputs, falls } = await countFalls(graph);
-  // The last of what was queued may wait still.
+  // The last queued upload may still wait.
   expect(outputs).toBeGreaterThan(callers * stagedByEach);
   expect(falls).toBe(0);
 });

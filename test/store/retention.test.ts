@@ -41,7 +41,7 @@ afterAll(async () => {
 const input: GraphNode = { name: 'in', parents: [] };
 const pair = [input, { name: 'next', parents: ['in'] }];
 
-/** A session of a project that keeps what is there for five days, with this many uploads whose bytes stand in the bucket. */
+/** A session of a project with a retention of five days, with this many uploads whose bytes are in the bucket. */
 async function newSession(uploads = 1, nodes: readonly GraphNode[] = [input]): Promise<Graph> {
   const graph = await makeGraph(database, nodes);
   await database.query('update project set retention_days = 5 where id = $1', [graph.projectId]);
@@ -126,7 +126,7 @@ const exists = async (graph: Graph) =>
   (await database.query('select 1 from session where id = $1', [graph.sessionId])).length > 0;
 
 describe('sessions', () => {
-  test('go when nothing has happened in them for so long, and the dry run names exactly those', async () => {
+  test('are deleted when they are inactive for the retention time, and the dry run names exactly those', async () => {
     const stays: Record<string, Graph> = {};
     const make = async (name: string, change: (graph: Graph) => Promise<unknown>, nodes = pair) => {
       const graph = await newSession(1, nodes);
@@ -164,7 +164,7 @@ describe('sessions', () => {
         [graph.sessionId],
       ),
     );
-    // Nobody has claimed its run for longer than the project keeps anything.
+    // Its run has been unclaimed for longer than the project's retention.
     const goes = [await newSession(2, pair), await newSession(0)];
     for (const graph of goes) await age(graph);
     const before = await keysInBucket();
@@ -192,7 +192,7 @@ describe('sessions', () => {
     });
   });
 
-  test('that are fed or reprocessed in the moment of their deletion stay whole, or the caller is refused', async () => {
+  test('that are fed or reprocessed during their deletion stay whole, or the caller is refused', async () => {
     for (let round = 0; round < 12; round++) {
       const graph = await newSession(1, pair);
       await database.query(
@@ -235,8 +235,8 @@ describe('sessions', () => {
   }, 60_000);
 });
 
-describe('outputs of sessions that stay', () => {
-  test('go when they are old, read by all, and not the newest; dashboards forget them', async () => {
+describe('outputs of kept sessions', () => {
+  test('are deleted when they are old, read by all, and not the newest; dashboards no longer list them', async () => {
     const graph = await newSession(3, pair);
     const replaced = await upload(graph, 'lap');
     await upload(graph, 'lap');
@@ -261,7 +261,7 @@ describe('outputs of sessions that stay', () => {
       ],
     );
     await age(graph);
-    // Its dashboard was looked at today, so the session stays.
+    // Its dashboard was read today, so the session stays.
     await database.query('update session set closed_at = now() where id = $1', [graph.sessionId]);
     expect((await ask200(retention)).outputs.count, 'a run still has to read them').toBe(0);
     await database.query(
@@ -292,12 +292,12 @@ describe('outputs of sessions that stay', () => {
     expect(dimension!.sources).toEqual([{ outputId: outputs.at(-1)!.id }]);
     expect(dimension!.layout.panels[0]!.channels).toEqual([`${outputs.at(-1)!.id}:a`]);
     await sweep();
-    // An earlier version of one that stays is the business of another sweeper.
+    // Another sweeper removes earlier versions of outputs that stay.
     expect(await keysInBucket()).toContain(replaced.objectKey);
   });
 });
 
-test('objects that no row tells of go, unless they are young, on their way, or not named by us', async () => {
+test('objects without a row are deleted, unless they are young, in transfer, or foreign', async () => {
   const graph = await newSession(1);
   const [known] = await database.query<{ key: string }>(
     'select object_key as key from node_output where node_instance_id = $1',
@@ -329,12 +329,12 @@ test('objects that no row tells of go, unless they are young, on their way, or n
   await database.query('update retention_run set ended_at = now() where id = $1', [run.id]);
 });
 
-test('a run is asked for once, made by the clock once a day, and taken up again when a worker left it', async () => {
+test('a run is requested once, scheduled once a day, and resumed after its worker died', async () => {
   const post = () => ask(api.url, 'POST', retention, { token: people.adminToken });
   const [one, other] = await Promise.all([post(), post()]);
   expect([one.status, other.status].sort()).toEqual([200, 202]);
   expect(other.body.id).toBe(one.body.id);
-  // A worker takes it and dies.
+  // A worker claims it and dies.
   const taken = await acquireRetentionRun(database, 0);
   expect(taken?.id).toBe(one.body.id);
   const graph = await newSession(1);

@@ -34,7 +34,7 @@ const temporal = await testWorkflows(application);
 beforeAll(async () => {
   await owner.connect();
   await makeRoles(owner);
-  // As at every upgrade: whoever owns the tables migrates and grants.
+  // As at every upgrade: the owner of the tables migrates and grants.
   await migrate(platform.databaseUrl);
   await migrateAuth(platform.databaseUrl, undefined);
   for (const [name, login] of Object.entries(logins)) {
@@ -175,7 +175,7 @@ test('a database that one user made before there were roles goes to them with al
   }
 });
 
-test('the program that makes them says what is missing or wrong in one line', async () => {
+test('the program that creates them reports each fault in one line', async () => {
   for (const [variables, args, line] of [
     [{}, [], 'DATABASE_URL is required.'],
     [{ DATABASE_URL: platform.databaseUrl }, ['--take'], 'Usage: node store/roles.ts [--give]'],
@@ -256,7 +256,7 @@ test('the report role reads sessions and outputs, and neither secrets nor accoun
 
 describe('report downloads with REPORT_DATABASE_URL', () => {
   const separate = { ...application, REPORT_DATABASE_URL: urlOf(logins.report) };
-  /** What the API says to these variables before it works. */
+  /** The API's output for these variables when it does not start. */
   const checked = async (REPORT_DATABASE_URL: string) => {
     const composed = await compose({ ...application, REPORT_DATABASE_URL, PORT: '0', LOG_LEVEL: 'silent' });
     const said = await composed.check().then(
@@ -310,7 +310,7 @@ describe('report downloads with REPORT_DATABASE_URL', () => {
     }
   }, 60_000);
 
-  test('only read, whatever their user may do', async () => {
+  test('only read, for any rights of their user', async () => {
     const reader = new ReportReader(platform.databaseUrl);
     try {
       await expect(reader.query('delete from report_definition')).rejects.toMatchObject({ code: '25006' });
@@ -319,7 +319,7 @@ describe('report downloads with REPORT_DATABASE_URL', () => {
     }
   });
 
-  test('are looked at before the API works: what is wrong is one line, and a server that is away is waited for', async () => {
+  test('are checked before the API starts: a fault is one line, and an unreachable server is awaited', async () => {
     const wrong = new URL(separate.REPORT_DATABASE_URL);
     wrong.password = 'wrong';
     const elsewhere = Object.assign(new URL(platform.databaseUrl), { pathname: '/postgres' }).href;

@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-/** The database's clock, up to the next millisecond: a Date holds no more, and what happened before must not lie behind it. */
+/** The database's clock, up to the next millisecond: a Date has no finer unit, and earlier events must not be after it. */
 const clock = async () => {
   const [row] = await database.query<{ now: Date }>(
     "select date_trunc('milliseconds', clock_timestamp()) + interval '1 ms' as now",
@@ -55,7 +55,7 @@ const left = async (ids: readonly string[]) =>
     await database.query<{ id: string }>('select id from runner_token where id = any ($1::uuid[])', [ids])
   ).map(({ id }) => id);
 
-test('a token that ended is looked at until no claim of it can be left, and removed months later', async () => {
+test('an ended token is checked until no claim of it can be left, and removed months later', async () => {
   const graph = await makeGraph(database, chain(1));
   await upload(database, graph, 'input');
   const made = await Promise.all([makeToken(), makeToken(), makeToken()]);
@@ -77,7 +77,7 @@ test('a token that ended is looked at until no claim of it can be left, and remo
   expect((await left([busy, fresh, old])).sort()).toEqual([busy, fresh].sort());
 });
 
-test('of several who set out to ask about a creator at the same moment one does', async () => {
+test('of several concurrent checks of a creator one is made', async () => {
   const creator = makeCreator();
   await makeToken(creator);
   await database.query(
@@ -88,7 +88,7 @@ test('of several who set out to ask about a creator at the same moment one does'
   expect(taken.filter((one) => one?.userIds.includes(creator.userId))).toHaveLength(1);
 });
 
-test('nobody asks about creators whose tokens have all ended', async () => {
+test('creators whose tokens have all ended are not checked', async () => {
   const creator = makeCreator();
   const { id } = await makeToken(creator);
   await endAgo(id, '1 second');

@@ -17,7 +17,7 @@ const mebibyte = 1024 * 1024;
 const memoryBytes = 40 * mebibyte;
 const never = new AbortController().signal;
 const folder = mkdtempSync(join(tmpdir(), 'sdp-staging-'));
-/** A file system of its own that is soon full; undefined where this user may not mount one. */
+/** A separate file system that is soon full; undefined where this user may not mount one. */
 const small = mountSmall(join(folder, 'small'));
 afterAll(() => {
   if (small !== undefined) execFileSync('umount', [small]);
@@ -51,7 +51,7 @@ const bytesOf = async (part: StagedPart, once = false) => buffer(Readable.from(p
 describe('staged bytes', () => {
   const bytes = randomBytes(5 * mebibyte + 17);
 
-  test('come out as they went in, from memory and from the file, again and again', async () => {
+  test('are read unchanged and repeatedly, from memory and from the file', async () => {
     const area = new StagingArea({ folder });
     const inMemory = await filled(area, Buffer.alloc(memoryBytes));
     const part = await filled(area, bytes);
@@ -61,7 +61,7 @@ describe('staged bytes', () => {
     inMemory.dispose(true);
   });
 
-  test('that are sent once give their room back as they go', async () => {
+  test('that are sent once release their space as they go', async () => {
     const area = new StagingArea({ folder, maxBytes: 0, waitSeconds: 1 });
     const first = await filled(area, Buffer.alloc(memoryBytes));
     const reading = first.read(true);
@@ -72,7 +72,7 @@ describe('staged bytes', () => {
     first.dispose(true);
   });
 
-  test('whose request failed leave memory that no other part is given', async () => {
+  test('of a failed request leave memory that no other part uses', async () => {
     const area = new StagingArea({ folder });
     const part = await filled(area, randomBytes(blockBytes * 4));
     const sent: Buffer[] = [];
@@ -84,19 +84,19 @@ describe('staged bytes', () => {
     other.dispose(true);
   });
 
-  test('that are not those that came are never handed out whole', async () => {
+  test('that differ from the received ones are never returned whole', async () => {
     const area = new StagingArea({ folder });
     const part = await filled(area, bytes);
     const blocks: Buffer[] = [];
     for await (const block of part.read()) blocks.push(block);
     blocks[3]!.fill(0);
-    await expect(bytesOf(part)).rejects.toThrow('The bytes to be sent are not those that came.');
+    await expect(bytesOf(part)).rejects.toThrow('The bytes to send differ from the received ones.');
     part.dispose(false);
   });
 });
 
-describe('where there is no room', () => {
-  test('a part waits for it, and for so long', async () => {
+describe('without space', () => {
+  test('a part waits for a limited time', async () => {
     const area = new StagingArea({ folder, maxBytes: 0, waitSeconds: 0.2 });
     const first = await filled(area, Buffer.alloc(memoryBytes));
     await expect(filled(area, randomBytes(mebibyte))).rejects.toThrow(StagingFull);
@@ -150,7 +150,7 @@ describe.skipIf(small === undefined)('on a disk of 64 MB', () => {
     return bavail * bsize;
   };
 
-  test('that is full, a part is told so, and nothing is written short', async () => {
+  test('that is full, a part fails, and nothing is written partially', async () => {
     const filler = join(folderOfDisk, 'filler');
     // An odd number: the last block is written in part.
     writeFileSync(filler, Buffer.alloc(freeBytes() - 3 * mebibyte - 20_480));

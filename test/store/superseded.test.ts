@@ -25,7 +25,7 @@ const sweep = () => sweepSupersededOutputs(database, { olderThanSeconds: 0 });
 const isToBeDeleted = async (objectKey: string) =>
   (await database.query('select 1 from object_deletion where object_key = $1', [objectKey])).length > 0;
 
-test('a replaced version stands through all attempts of the run that was claimed before, and goes with its end', async () => {
+test('a replaced version is kept through all attempts of the run that was claimed before, and deleted with its end', async () => {
   await outsideTemplate(database, 'held', { incremental: true });
   const graph = await makeGraph(database, chain(1, 'held'));
   const first = await upload(database, graph, 'input', 'same');
@@ -59,7 +59,7 @@ test('a replaced version stands through all attempts of the run that was claimed
   ]);
 });
 
-test('a version that nobody has claimed, or that was replaced before the claim, goes at once', async () => {
+test('a version without a claim, or replaced before the claim, is deleted at once', async () => {
   await outsideTemplate(database, 'free');
   const graph = await makeGraph(database, chain(1, 'free'));
   await upload(database, graph, 'input', 'same');
@@ -70,7 +70,7 @@ test('a version that nobody has claimed, or that was replaced before the claim, 
   expect(await sweep()).toBe(1);
 });
 
-test('a young version stands: a claim that is just being made may still see it', async () => {
+test('a young version is kept: a concurrent claim may still see it', async () => {
   await outsideTemplate(database, 'young');
   const graph = await makeGraph(database, chain(1, 'young'));
   await upload(database, graph, 'input', 'same');

@@ -32,7 +32,7 @@ afterAll(async () => {
   await api.stop();
 });
 
-/** A migration of the next version, as it may come: it takes the heaviest locks on the busiest tables, for a moment. */
+/** A possible migration of the next version: it acquires the heaviest locks on the busiest tables, for a moment. */
 const next = {
   name: '9000-next',
   text: `
@@ -87,7 +87,7 @@ test('the newest migrations come in while clients write and somebody reads for l
   const token = await tokenOf(api.url, username, password);
   let isOver = false;
   const writing = writeUntil(() => isOver, token);
-  // A report that reads for as long as it takes: the migration cannot have its locks until that ends.
+  // A report that reads for long: the migration cannot acquire its locks until that ends.
   const reader = new pg.Client(platform.databaseUrl);
   await reader.connect();
   await reader.query('begin');
@@ -115,12 +115,12 @@ test('the newest migrations come in while clients write and somebody reads for l
   const { done, failures, slowestMs } = await writing;
   expect(failures).toEqual([]);
   expect(done).toBeGreaterThan(10);
-  // Nobody waits for as long as the reader read.
+  // No client waits for the whole time of the reader.
   expect(slowestMs).toBeLessThan(10_000);
 }, 60_000);
 
 describe('a version that does not know the schema', () => {
-  test('does not begin to work on it, and says why in one line', async () => {
+  test('does not start, and reports the reason in one line', async () => {
     const refusal =
       /^DATABASE_URL: the database is at 9000-next, which this version of the platform does not know/;
     await expect(startWorker({ LOG_LEVEL: 'silent', ...platform.environment }, 'workflows')).rejects.toThrow(
@@ -139,19 +139,19 @@ describe('a version that does not know the schema', () => {
     expect(child.log().trim()).toMatch(/^DATABASE_URL: the schema auth is at 9000_next.sql, .*$/);
   }, 30_000);
 
-  test('says too when the schema is older, and what to do', async () => {
+  test('also reports an older schema, and the remedy', async () => {
     await tables.query(`delete from platform_migration where name in ('9000-next', '0020-retention')`);
     await expect(checkSchema(database)).rejects.toThrow(
-      'DATABASE_URL: the database lacks 0020-retention. Bring it up to date first: node store/migrate.ts.',
+      'DATABASE_URL: the database lacks 0020-retention. Migrate it first: node store/migrate.ts.',
     );
   });
 });
 
 describe('migrations since processes go on while they run', () => {
-  /** It renames, once, and says in docs/operations/upgrade.md what that costs. */
+  /** It renames, once, and docs/operations/upgrade.md says what that costs. */
   const renaming = '0026-names';
   const newer = present.filter(({ name }) => name >= '0018' && name !== renaming);
-  /** What would break a process of the version before, or hold a large table for long. */
+  /** Statements that would break a process of the version before, or lock a large table for long. */
   const forbidden = [
     /\bdrop (table|column|view|index)\b/i,
     /\brename\b/i,
@@ -165,7 +165,7 @@ describe('migrations since processes go on while they run', () => {
 
   const withoutComments = (text: string) => text.replace(/--.*$/gm, '');
   const tablesIn = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, table]) => table);
-  /** What a transaction does to tables that it has not made itself takes as long as they are large. */
+  /** Statements of a transaction on tables that it did not make itself: they are as slow as these are large. */
   const heldUp = (all: string) => {
     const text = withoutComments(all).replace(/\$\$[\s\S]*?\$\$/g, '');
     const made = tablesIn(text, /\bcreate (?:unlogged )?table (\w+)/gi);

@@ -37,7 +37,7 @@ async function openOne(name: string) {
   return opened.sessionId;
 }
 
-test('a look that had to wait for a join counts who joined', async () => {
+test('a reconcile that waited for a join counts the participant', async () => {
   const sessionId = await openOne('Waiting look');
   let look: ReturnType<typeof readWindowState> | undefined;
   await database.transaction(async (tx) => {
@@ -58,7 +58,7 @@ test('a look that had to wait for a join counts who joined', async () => {
   expect((await look!)?.participants).toBe(2);
 });
 
-test('nothing ends before its time, and a session that is gone has no window', async () => {
+test('nothing ends before its time, and a deleted session has no window', async () => {
   const sessionId = await openOne('Not due');
   expect(await endWindow(database, sessionId)).toBe('not-due');
   await database.query('delete from session where id = $1', [sessionId]);

@@ -14,11 +14,11 @@ export type TestApi = {
 };
 
 /**
- * With `TEST_SEPARATE_AUTH=true` every test API works with an authentication service in a process of its own, reached
+ * With `TEST_SEPARATE_AUTH=true` every test API works with an authentication service in a separate process, reached
  * over HTTP, as an installation with `AUTH_URL` does (`npm run test:separate-auth`).
  */
 const isAuthSeparate = () => process.env.TEST_SEPARATE_AUTH === 'true';
-/** What the platform does not know when the authentication service is another's. */
+/** Settings that the platform does not have when the authentication service is separate. */
 const authOnlyVariables = ['TOKEN_KEY'];
 
 /** Starts the API on a free port with strict response checks. Call `stop` in `afterAll`. */
@@ -55,7 +55,7 @@ export async function startTestApi(
 export type Answer = {
   readonly status: number;
   readonly headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: what a server sends is whatever the test then says it must be.
+  // biome-ignore lint/suspicious/noExplicitAny: the test asserts the form of what a server sends.
   readonly body: any;
 };
 

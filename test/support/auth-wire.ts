@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse, request as sen
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** How a service, or what stands before it, can fail to answer; all but `silent` do it at once. */
+/** How a service, or a proxy before it, can fail to answer; all but `silent` do so at once. */
 export const wireFaults = [
   'broken',
   'failing',
@@ -21,7 +21,7 @@ export interface AuthWire {
   readonly url: string;
   /** What happens to calls of paths below `/api/authorization` that begin so. */
   fault: { readonly path: string; readonly kind: WireFault } | null;
-  /** How much longer each answer takes. */
+  /** The delay of each answer. */
   slownessMs: number;
   /** Calls so far, as `POST /validate`. */
   readonly calls: string[];

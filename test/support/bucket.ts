@@ -28,7 +28,7 @@ export async function makeBucket(environment: Record<string, string>, bucket: st
   client.destroy();
 }
 
-/** Removes a bucket that tests made, with all in it. */
+/** Removes a bucket that tests made, with its objects. */
 export async function removeBucket(environment: Record<string, string>, bucket: string): Promise<void> {
   const client = s3Client(environment);
   const uploads = await client.send(new ListMultipartUploadsCommand({ Bucket: bucket }));

@@ -3,7 +3,7 @@ import { eventually } from './eventually.ts';
 
 export interface ReceivedEvent {
   readonly kind: string;
-  // biome-ignore lint/suspicious/noExplicitAny: what a server sends is whatever the test then says it must be.
+  // biome-ignore lint/suspicious/noExplicitAny: the test asserts the form of what a server sends.
   readonly data: any;
 }
 
@@ -75,7 +75,7 @@ async function read(
       }
     }
   } catch {
-    // Hung up, or cut off.
+    // The caller closed the connection, or it was cut.
   }
   reader.isOver = true;
 }

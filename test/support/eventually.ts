@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
- * Waits until `check` returns something truthy and gives it back. What `check` throws counts as "not yet" and is told
+ * Waits until `check` returns something truthy, and returns it. What `check` throws counts as "not yet" and is reported
  * when the time is over.
  */
 export async function eventually<T>(

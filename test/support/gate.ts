@@ -1,6 +1,6 @@
 /**
- * A TCP proxy in front of a server, which treats what passes as a faulty line does. A change of mode holds for the
- * connections that stand as well as for new ones.
+ * A TCP proxy in front of a server, which acts as a faulty line. A change of mode holds for open connections
+ * as well as for new ones.
  */
 import { connect, createServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -9,13 +9,13 @@ export type GateMode =
   | { readonly kind: 'pass' }
   /** Connections are broken, new ones are refused by a reset. */
   | { readonly kind: 'shut' }
-  /** Connections are broken, new ones stand and carry nothing. */
+  /** Connections are broken; new ones open and forward nothing. */
   | { readonly kind: 'stall' }
-  /** Nothing is carried and nothing is closed: packets are dropped, and nobody is told. */
+  /** Nothing is forwarded and nothing is closed: packets are dropped silently. */
   | { readonly kind: 'hold' }
-  /** Requests reach the server, answers reach no one; at the next change of mode these connections are broken. */
+  /** Requests reach the server, answers are dropped; at the next change of mode these connections are broken. */
   | { readonly kind: 'drop-answers' }
-  /** A reset in place of the first bytes of an answer, or of the bytes behind them. */
+  /** A reset in place of the first bytes of an answer, or of the bytes after them. */
   | { readonly kind: 'reset'; readonly afterBytes: number }
   /** Each connection ends when, since the mode was set, it has carried this many bytes in one direction. */
   | { readonly kind: 'cut'; readonly direction: Direction; readonly afterBytes: number }
@@ -24,7 +24,7 @@ export type GateMode =
       readonly latencyMs: readonly [number, number];
       readonly bytesPerSecond: number;
     }
-  /** The first bytes of everything that comes go one by one, each in a segment of its own. */
+  /** The first bytes of each transfer are passed on one by one, each in its own segment. */
   | { readonly kind: 'slice'; readonly bytes: number };
 
 type Direction = 'requests' | 'answers';
@@ -34,13 +34,13 @@ export interface Gate {
   readonly url: string;
   readonly port: number;
   readonly mode: GateMode;
-  /** Chunks and connections that were not simply passed on. */
+  /** Chunks and connections that met a fault. */
   readonly treated: number;
   set(mode: GateMode): void;
   close(): Promise<void>;
 }
 
-/** @param target the server's address; it may be away */
+/** @param target the server's address; it may be down */
 export async function openGate(target: string): Promise<Gate> {
   const gate = new TcpGate(target);
   await gate.listen();
@@ -52,12 +52,12 @@ const breaking = new Set(['shut', 'stall']);
 class TcpGate implements Gate {
   readonly #target: URL;
   readonly #sockets = new Set<Socket>();
-  /** Whose answers were dropped: they carry half a conversation. */
+  /** Connections whose answers were dropped, and which cannot be used further. */
   readonly #spoilt = new Set<Socket>();
   readonly #server = createServer((inside) => this.#join(inside));
   #mode: GateMode = { kind: 'pass' };
   #treated = 0;
-  /** Replaced at each change of mode, so that what waits looks again. */
+  /** Replaced at each change of mode, so that waiting transfers check again. */
   #changed = Promise.withResolvers<void>();
 
   constructor(target: string) {

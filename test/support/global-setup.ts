@@ -65,7 +65,7 @@ async function removeAbandonedStacks(): Promise<void> {
   }
 }
 
-/** A younger one may belong to a test run that has not taken its lock yet. */
+/** A younger one may belong to a test run that has not acquired its lock yet. */
 function isOlderThanAMinute(folder: string): boolean {
   const made = statSync(folder, { throwIfNoEntry: false })?.birthtimeMs;
   return made !== undefined && Date.now() - made > 60_000;

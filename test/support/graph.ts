@@ -1,4 +1,4 @@
-/** Sessions with a graph, written straight into the database: for tests of what lies below the routes. */
+/** Sessions with a graph, written straight into the database: for tests below the routes. */
 
 import { randomUUID } from 'node:crypto';
 import type { SessionChange } from '../../domain/sessions/session-change.ts';
@@ -34,7 +34,7 @@ export interface TemplateOptions {
   readonly runnerType?: string;
 }
 
-/** Registers a node template of an outside runner type of its own, or changes it. */
+/** Registers a node template of its own outside runner type, or changes it. */
 export async function outsideTemplate(
   database: Database,
   name: string,
@@ -86,7 +86,7 @@ async function base(database: Database): Promise<{ projectId: number; dataSource
   return { projectId: project!.id, dataSourceId: source!.id };
 }
 
-/** Makes a session with these nodes; parents must stand before their children. */
+/** Makes a session with these nodes; parents must come before their children. */
 export async function makeGraph(database: Database, nodes: readonly GraphNode[]): Promise<Graph> {
   if (!(await database.query(`select 1 from runner_type where name = 'outside-runner'`)).length) {
     await database.query(
@@ -132,7 +132,7 @@ export function chain(length: number, template = 'outside'): GraphNode[] {
   return nodes;
 }
 
-/** Publishes an output whose bytes nobody reads. */
+/** Publishes an output whose bytes are never read. */
 export async function upload(
   database: Database,
   graph: Graph,
@@ -216,3 +216,6 @@ export async function changesBy(database: Database, work: () => Promise<unknown>
     database.onSessionChanged = before;
   }
 }
+
+/** Who retries and cancels in tests that do not sign in. */
+export const operatorId = '0198f2b0-0000-7000-8000-000000000001';

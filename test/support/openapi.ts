@@ -46,7 +46,7 @@ export function allOperationsOf(document: Json): Operation[] {
   );
 }
 
-/** What stands at a JSON pointer; undefined where nothing does. */
+/** The value at a JSON pointer; undefined if there is none. */
 export function lookUp(document: Json, at: string): unknown {
   return at
     .split('/')
@@ -55,7 +55,7 @@ export function lookUp(document: Json, at: string): unknown {
     .reduce<unknown>((value, key) => (value as Json | undefined)?.[key], document);
 }
 
-/** What is no OpenAPI 3.1 by the schema of its authors, and which schemas are no JSON Schema; empty when all is well. */
+/** Faults of the document by the OpenAPI 3.1 schema, and invalid JSON Schemas in it; empty when there are none. */
 export function formalFaults(document: Json): unknown[] {
   const ajv = new Ajv2020({ strict: false, validateFormats: false });
   // Its only dynamic reference leads to its own definition; ajv follows it elsewhere.
@@ -83,7 +83,7 @@ const formats = {
 } as const;
 
 export type Checker = {
-  /** What is wrong with a value by the schema at a JSON pointer of the document; null when nothing is. */
+  /** The faults of a value by the schema at a JSON pointer of the document; null when there are none. */
   fault(at: string, value: unknown): string | null;
 };
 
@@ -104,7 +104,7 @@ export function checkerOf(document: Json, options: { readonly closed: boolean })
   };
 }
 
-/** A copy in which every object schema that names its fields takes no others. */
+/** A copy in which every object schema that names its fields accepts no others. */
 function closed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(closed);
   if (typeof value !== 'object' || value === null) return value;

@@ -1,4 +1,4 @@
-/** Paths matched by the contract’s rules, apart from the router of the product: what the router does is held to it. */
+/** Paths matched by the contract’s rules, independent of the product's router, which is compared with it. */
 
 type Node<T> = {
   readonly literals: Map<string, Node<T>>;
@@ -107,7 +107,7 @@ function segmentsOf(path: string): string[] {
   return trimmed === '' ? [] : trimmed.split('/');
 }
 
-/** A segment that cannot be decoded stays as it is: as an id it then has a wrong form, which is a 404. */
+/** A segment that cannot be decoded stays as it is: as an id it is then invalid, which is a 404. */
 function decodeSegment(segment: string): string {
   if (!segment.includes('%')) return segment;
   try {

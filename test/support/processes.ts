@@ -43,9 +43,9 @@ export interface TestProcesses {
   startApi(options?: ProcessOptions): Promise<ApiProcess>;
   /** `auth/main.ts`, the authentication service alone; resolves when it listens. */
   startAuth(options?: ProcessOptions): Promise<ApiProcess>;
-  /** `worker/main.ts`; resolves when it takes tasks. */
+  /** `worker/main.ts`; resolves when it claims tasks. */
   startWorker(queue: 'workflows' | 'builtin', options?: ProcessOptions): Promise<TestProcess>;
-  /** A script, given as a path in the checkout; by Node unless another program is named. */
+  /** A script, by its path in the checkout; run by Node unless another program is named. */
   startScript(
     path: string,
     variables: Readonly<Record<string, string>>,
@@ -53,7 +53,7 @@ export interface TestProcesses {
   ): TestProcess;
 }
 
-/** All processes are gone after the file's last test, whatever state they are in. */
+/** All processes are ended after the file's last test, in whatever state they are. */
 export function testProcesses(environment: Readonly<Record<string, string>>): TestProcesses {
   const folder = mkdtempSync(join(tmpdir(), 'sdp-processes-'));
   const started: Child[] = [];
@@ -110,8 +110,8 @@ export function testProcesses(environment: Readonly<Record<string, string>>): Te
 }
 
 /**
- * The authentication service as a process of its own, for whoever ends it itself. It is given its own variables and no
- * other part's secrets; one proxy, the platform, stands in front of it beside those of the environment.
+ * The authentication service as a separate process, for tests that end it themselves. It gets its own variables and no
+ * other part's secrets; one proxy, the platform, is in front of it beside those of the environment.
  */
 export async function spawnAuth(environment: Readonly<Record<string, string>>): Promise<ApiProcess> {
   const given = ['DATABASE_URL', 'TOKEN_KEY', 'AUTH_SERVICE_KEY'].flatMap((name) =>
@@ -141,7 +141,7 @@ async function listening(child: Child): Promise<ApiProcess> {
   return Object.assign(child, { port: Number(port), url: `http://127.0.0.1:${port}` });
 }
 
-/** A module that ends its process soon after the test's own was killed outright, when nobody is left to end it. */
+/** A module that ends its process soon after the test's own was killed outright, when no parent is left to end it. */
 const endWithParent = `data:text/javascript,${encodeURIComponent(
   'const p = process.ppid; setInterval(() => { if (process.ppid !== p) process.exit(1); }, 1000).unref();',
 )}`;

@@ -8,7 +8,7 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** A source of its own, so that how often one part asks does not change what another gets. */
+  /** A separate source, so that the draws of one part do not change those of another. */
   fork(name: string): Random {
     let hash = this.#seed >>> 0;
     for (const character of name) hash = Math.imul(hash ^ character.charCodeAt(0), 0x01000193) >>> 0;

@@ -10,9 +10,9 @@ export interface RunnerStage {
   readonly platform: TestEnvironment;
   readonly api: TestApi;
   readonly people: People;
-  /** A connection of the test's own, to set up graphs and to look. */
+  /** The test's own connection, to set up graphs and to check rows. */
   readonly database: Database;
-  /** A session with an input node and `length` outside nodes below it, of a node template of its own. */
+  /** A session with an input node and `length` outside nodes below it, of its own node template. */
   chainOf(length: number, options?: TemplateOptions): Promise<StageGraph>;
   /** Uploads bytes to a node as a person does. */
   upload(
@@ -43,7 +43,7 @@ export interface TestRunner {
   readonly instanceId: string;
   claim(template: string | readonly string[], waitSeconds?: number, signal?: AbortSignal): Promise<Answer>;
   /** Claims and fails the test when there is nothing. */
-  // biome-ignore lint/suspicious/noExplicitAny: what a server sends is whatever the test then says it must be.
+  // biome-ignore lint/suspicious/noExplicitAny: the test asserts the form of what a server sends.
   acquire(template: string, waitSeconds?: number): Promise<any>;
   call(method: string, path: string, json?: unknown, headers?: Record<string, string>): Promise<Answer>;
   /** A call for a task: `complete` is `PUT /tasks/{taskId}/complete`. */

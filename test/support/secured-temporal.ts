@@ -1,4 +1,4 @@
-/** Temporal behind TLS that asks for a client's certificate and an API key, as a managed one does. */
+/** Temporal with TLS that requires a client's certificate and an API key, as a managed one does. */
 import { readFileSync } from 'node:fs';
 import { type ClientHttp2Session, connect, createSecureServer, type ServerHttp2Stream } from 'node:http2';
 import type { AddressInfo } from 'node:net';

@@ -7,7 +7,7 @@ import { makeBucket, removeBucket } from './bucket.ts';
 import { temporaryDataFolder } from './global-setup.ts';
 import { ADMINISTRATOR, cloneTemplate, dropClone } from './template.ts';
 
-/** Bundling the workflows takes seconds; all files and test runs of this checkout share the result. */
+/** Bundling the workflows needs seconds; all files and test runs of this checkout share the result. */
 const WORKFLOW_CACHE = fileURLToPath(new URL('../../node_modules/.cache/workflows', import.meta.url));
 
 /** What one test file has for itself on the real servers. */
@@ -15,7 +15,7 @@ export interface TestEnvironment {
   /** A database of this file, migrated and empty; the administrator below is in it. As the server's superuser. */
   databaseUrl: string;
   temporalAddress: string;
-  /** The task queue of this file's workflows (TEMPORAL_TASK_QUEUE), so that workers of other files never take its tasks. */
+  /** The task queue of this file's workflows (TEMPORAL_TASK_QUEUE), so that no other file's worker gets its tasks. */
   taskQueue: string;
   s3: { endpoint: string; region: string; bucket: string; accessKeyId: string; secretAccessKey: string };
   administrator: { username: string; password: string };
@@ -33,7 +33,7 @@ export interface TestEnvironment {
 /** How much of the servers a file needs for itself. */
 export interface TestEnvironmentOptions {
   /**
-   * True for tests that kill, stop or wipe servers: they get servers of their own (about three seconds), because
+   * True for tests that kill, stop or wipe servers: they get their own servers (about three seconds), because
    * other files run at the same time on the shared ones.
    */
   ownStack?: boolean;
@@ -58,7 +58,7 @@ export async function testEnvironment(options: TestEnvironmentOptions = {}): Pro
     S3_BUCKET: name,
     TEMPORAL_TASK_QUEUE: name,
     WORKFLOW_CACHE_DIR: WORKFLOW_CACHE,
-    // Tests put stores of their own on this machine.
+    // Tests start their own stores on this machine.
     DATA_SOURCE_ENDPOINT_ALLOWLIST: '127.0.0.1',
   };
   const cleanup = once(async () => {

@@ -1,4 +1,4 @@
-/** Uploads of a task in parts, as a runner sends them; and what all of it leaves in tables and bucket. */
+/** Uploads of a task in parts, as a runner sends them; and the rows and objects that they leave. */
 import { ListMultipartUploadsCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
 import type { Database } from '../../store/connection/database.ts';
 import { objectSettings } from '../../store/objects/object-store.ts';
@@ -13,7 +13,7 @@ type SentBytes = string | Uint8Array | ReadableStream;
 
 export interface TaskUploads {
   start(taskId: string, headers?: Record<string, string>): Promise<Answer>;
-  /** Starts and gives the handle; throws for anything but 201. */
+  /** Starts and returns the handle; throws for anything but 201. */
   begin(taskId: string, headers?: Record<string, string>): Promise<string>;
   put(
     taskId: string,
@@ -54,7 +54,7 @@ export function taskUploads(url: string, token: string, instanceId: string): Tas
   };
 }
 
-/** Tables whose rows tell of the time that passes and not of what was done. */
+/** Tables whose rows change with time and not by what was done. */
 const restless = new Set(['platform_process', 'runner_instance']);
 
 /** Every row of every table of the platform, as one text. */
@@ -67,7 +67,7 @@ export async function allRows(database: Database): Promise<string> {
       .filter(({ name }) => !restless.has(name))
       .map(async ({ name }) => ({
         name,
-        // A name of our own catalogue, no caller's text.
+        // A name of PostgreSQL's catalogue, not a caller's text.
         rows: await database.queryUnprepared(`select t::text as row from "${name}" t order by 1`),
       })),
   );
@@ -92,7 +92,7 @@ export async function bucketContents(
   }
 }
 
-/** What the worker's sweeper does in time: first uploads whose task ended, then objects that nobody finished. */
+/** What the worker's sweeper does in time: first uploads whose task ended, then unfinished objects. */
 export async function sweepAll(platform: TestEnvironment, database: Database): Promise<void> {
   const stores = new ObjectStores(objectSettings.parse(platform.environment));
   try {

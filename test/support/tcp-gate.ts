@@ -1,4 +1,4 @@
-/** A gate for a test file: as if the server were away for whoever goes through here. */
+/** A gate for a test file: for its connections the server is down. */
 import { afterAll } from 'vitest';
 import { openGate } from './gate.ts';
 
@@ -7,7 +7,7 @@ export interface TcpGate {
   readonly url: string;
   /** Breaks all connections and refuses new ones. */
   shut(): void;
-  /** Breaks all connections; new ones stand and carry nothing. */
+  /** Breaks all connections; new ones open and forward nothing. */
   stall(): void;
   open(): void;
 }

@@ -17,7 +17,7 @@ const SOURCES = ['store', 'auth', 'domain'];
 const SOURCE_FILES = ['local/database-roles.ts', 'test/support/template.ts'].map((file) =>
   join(checkout, file),
 );
-/** Any number will do, as long as nothing else locks by it. */
+/** Any number that no other lock uses. */
 const TEMPLATE_LOCK = 7_261_530_118;
 const ABANDONED_SECONDS = 2 * 3600;
 

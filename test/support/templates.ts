@@ -3,7 +3,7 @@ import { builtinNodes, shippedTemplate } from '../../activities/builtin/nodes.ts
 import type { Database } from '../../store/connection/database.ts';
 import { seedBuiltins } from '../../store/registry/builtins.ts';
 
-/** What the platform's start does before it serves. */
+/** The part of the platform's start that runs before it serves. */
 export async function ship(database: Database): Promise<void> {
   await seedBuiltins(database, { nodes: builtinNodes, template: shippedTemplate });
 }

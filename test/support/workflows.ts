@@ -9,7 +9,7 @@ import { sessionWorkflowId } from '../../workflows/contract.ts';
 
 export interface TestWorkflows {
   readonly workflows: WorkflowClient;
-  /** What an operator does in the UI. */
+  /** Actions of an operator in the UI. */
   readonly operator: Client;
   startWorker(queue: 'workflows' | 'builtin'): Promise<RunningWorker>;
   /** Status name of the session's workflow, e.g. `RUNNING`. */

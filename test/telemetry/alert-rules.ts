@@ -1,4 +1,4 @@
-/** What holds of the alert rules as they stand in their file. Run by telemetry.test.ts. */
+/** Checks of the alert rules in their file. Run by telemetry.test.ts. */
 import { describe, expect, test } from 'vitest';
 import { alertRules, readOfCheckout } from './operators-files.ts';
 

@@ -1,4 +1,4 @@
-/** A collector that takes OTLP over HTTP as JSON, as an OpenTelemetry Collector does at port 4318. */
+/** A collector that accepts OTLP over HTTP as JSON, as an OpenTelemetry Collector does at port 4318. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';

@@ -60,7 +60,7 @@ const keywords = new Set([
   'offset',
 ]);
 
-/** The metrics that an expression names: every word that is no function, keyword, label or number. */
+/** The metrics that an expression names: every word that is not a function, keyword, label or number. */
 export function metricsIn(expression: string): readonly string[] {
   const bare = expression
     .replace(/"(?:[^"\\]|\\.)*"/g, '""')

@@ -1,4 +1,4 @@
-/** The files of the checkout that operators take: dashboard and alert rules. */
+/** The files of the checkout that operators use: dashboard and alert rules. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';

@@ -1,4 +1,4 @@
-/** What this process itself counts and tells. Run by telemetry.test.ts on its database. */
+/** Metrics of this process itself. Run by telemetry.test.ts on its database. */
 import { describe, expect, test } from 'vitest';
 import type { Database, Tx } from '../../store/connection/database.ts';
 import { endTask } from '../../store/runs/end-task.ts';
@@ -49,7 +49,7 @@ export function ownProcessTests(database: Database): void {
   });
 
   describe('a scrape', () => {
-    test('does not wait for a database that does not answer, and says so', async () => {
+    test('does not wait for a database that does not answer, and reports it', async () => {
       const never = () => new Promise<never>(() => undefined);
       const unwatch = watchPlatform({
         state: never,
@@ -78,10 +78,10 @@ export function ownProcessTests(database: Database): void {
   });
 
   describe('a traceparent', () => {
-    test('is read and written as the recommendation says', () => {
+    test('is read and written by the W3C recommendation', () => {
       const good = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
       expect(formatTraceparent(parseTraceparent(good)!)).toBe(good);
-      // A later version may say more behind its flags.
+      // A later version may add fields after its flags.
       expect(formatTraceparent(parseTraceparent(`cc${good.slice(2)}-what-follows`)!)).toBe(good);
       const bad = [
         undefined,

@@ -1,4 +1,4 @@
-/** What operators see of the platform at work: its processes as they are installed, a real runner, a real collector. */
+/** What operators see of a running platform: its installed processes, a real runner, a real collector. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { defineRunner, startRunner } from '../../sdk/index.ts';
@@ -90,7 +90,7 @@ async function upload(): Promise<number> {
 const uploadRoute = '/api/v2/node-instance/{nodeInstanceId}/outputs/data';
 
 describe('one upload through a runner and a built-in node', () => {
-  test('waits in the queue that the gauges tell of', async () => {
+  test('waits in the queue that the gauges show', async () => {
     expect(await upload()).toBe(201);
     const seen = await eventually('the queue is told', async () => {
       const now = await scrapeOf(api);
@@ -149,7 +149,7 @@ describe('one upload through a runner and a built-in node', () => {
     expect(pathTo(trace, look)).toEqual([`sdp-api: POST ${uploadRoute}`, 'sdp-worker: activity advance']);
   });
 
-  test('is told in spans by its ids, and by nothing that was sent', () => {
+  test('has only ids in its spans, and no content', () => {
     const byName = (name: string) => trace.find((span) => span.name === name)!.attributes;
     expect(byName(`POST ${uploadRoute}`)).toMatchObject({
       'sdp.sessionId': graph.sessionId,
@@ -203,7 +203,7 @@ describe('one upload through a runner and a built-in node', () => {
   });
 });
 
-test('an upload goes on with the trace of its device, through the queue of its project too', async () => {
+test('an upload continues the trace of its device, also through the queue of its project', async () => {
   for (const [isQueued, expected] of [
     [false, 201],
     [true, 202],
@@ -233,7 +233,7 @@ test('an upload goes on with the trace of its device, through the queue of its p
 });
 
 describe('the metrics', () => {
-  test('of the API are for the scraper’s token, Administrators and Developers, and for nobody else', async () => {
+  test('of the API are only for the scraper’s token, Administrators and Developers', async () => {
     const trainee = await makePerson(api.url, adminToken, 'Trainee');
     const developer = await makePerson(api.url, adminToken, 'Developer');
     const status = async (token?: string) =>
@@ -244,7 +244,7 @@ describe('the metrics', () => {
     for (const token of [undefined, 'garbage', `${metricsToken}.`]) expect(await status(token)).toBe(401);
   });
 
-  test('name no session, task, person or path, whatever was asked for', async () => {
+  test('name no session, task, person or path, for any requests', async () => {
     const { sessionId } = graph;
     await ask(api.url, 'GET', `/api/v2/sessions/${sessionId}`, { token: adminToken });
     await ask(api.url, 'GET', `/nowhere/${sessionId}`);

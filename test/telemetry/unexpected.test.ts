@@ -1,4 +1,4 @@
-/** An exception that no code foresaw, in each of the product's processes: logged as fatal, and ended in order. */
+/** An unexpected exception in each of the product's processes: logged as fatal, and the process ends in order. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { runnerStage } from '../support/runner.ts';
 
 const checkout = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Throws in the process where SIGUSR2 comes in, and for SIGHUP rejects, as code that forgot to wait would. */
+/** Throws in the process at SIGUSR2, and at SIGHUP rejects a promise, like code without an await. */
 const provoked = `data:text/javascript,${encodeURIComponent(
   `process.on('SIGUSR2', () => { throw new TypeError('provoked exception'); });
    process.on('SIGHUP', () => { Promise.reject(new TypeError('provoked rejection')); });`,
@@ -23,7 +23,7 @@ const variables = { NODE_OPTIONS: `--import=${provoked}` };
 
 describe('every program of the product', () => {
   const folders = ['api', 'auth', 'worker', 'activities', 'local', 'store', 'telemetry'];
-  /** They do one thing, hold no work of others, and end: Node's own end, with the error on standard error, is right. */
+  /** Short programs without work of others: Node's own end, with the error on standard error, is right. */
   const oneThing = [
     'api/docs/write-runner-api.ts',
     'auth/migrate.ts',
@@ -47,7 +47,7 @@ describe('every program of the product', () => {
       (match) => relative(checkout, resolve(checkout, file, '..', match[1] ?? match[2] ?? '')),
     );
 
-  test('ends in order by an unexpected exception, or does one thing alone', () => {
+  test('stops gracefully after an unexpected exception, or does one thing only', () => {
     const imported = new Set([...sources].flatMap(importsOf));
     const programs = [...sources]
       .filter(([file, text]) => text.includes('import.meta.main') || !imported.has(file))
@@ -77,7 +77,7 @@ describe('every program of the product', () => {
   });
 });
 
-const isOnlyTypes = (text: string) => !/^(?!(import|export) type|export interface|\/|\s|$|})/m.test(text);
+const isOnlyTypes = (text: string) => !/^(?!(import|export) type|(export )?interface|\/|\s|$|})/m.test(text);
 
 describe('a process in which it happens', async () => {
   const stage = await runnerStage();
@@ -94,7 +94,7 @@ describe('a process in which it happens', async () => {
     });
   }
 
-  test('the API: the upload under way is finished and acknowledged, and nothing new is taken', async () => {
+  test('the API: the upload in progress is completed and acknowledged, and no new call is accepted', async () => {
     await ensurePlatformDataSource(database, stage.api.composed.services.objects.platformAccess);
     const graph = await stage.chainOf(1);
     const api = await processes.startApi({ variables });
@@ -133,7 +133,7 @@ describe('a process in which it happens', async () => {
       processes.startWorker('builtin', { variables }),
     ]);
     const host = processes.startScript('worker/runner-host/main.ts', { ...variables, ...hostVariables });
-    await eventually('the host is at work', () => host.log().includes('is at work'));
+    await eventually('the host is at work', () => host.log().includes('is running'));
     await Promise.all(
       [...running, host].map((one, at) => expectFatal(one, at % 2 === 0 ? 'SIGHUP' : 'SIGUSR2')),
     );

@@ -1,10 +1,13 @@
 /** The pages for operators, in a real browser: what is made there works on the platform itself. */
+import { randomUUID } from 'node:crypto';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { tokenStage } from '../api/runner-tokens/support.ts';
 import { ask, tokenOf } from '../support/api.ts';
 import { runnerStage, type StageGraph } from '../support/runner.ts';
-import { buildConsole, findChromium, picture, startBrowser, type TestBrowser } from './browser.ts';
-import { signInAs } from './sign-in.ts';
+import { accessibilityFaults } from './support/axe.ts';
+import { buildConsole, findChromium, picture, startBrowser, type TestBrowser } from './support/browser.ts';
+import { signInAs } from './support/sign-in.ts';
 
 const program = findChromium();
 if (program === null)
@@ -44,8 +47,8 @@ describe.skipIf(program === null)('the pages for operators', () => {
     return text;
   };
 
-  test('a runner token is made, shown once, works, and is refused when it is revoked', async () => {
-    await page.getByText('No runner has been seen yet').waitFor();
+  test('a runner token is created, shown once, works, and is refused when it is revoked', async () => {
+    await page.getByText('No runners yet').waitFor();
     await click('New runner token');
     await dialog().getByLabel('Runner types').fill('nobody-knows-it');
     await dialog().getByRole('button', { name: 'Create token' }).click();
@@ -54,7 +57,7 @@ describe.skipIf(program === null)('the pages for operators', () => {
     await dialog().getByLabel('Label').fill('Laboratory 3');
     await dialog().getByLabel('Runner types').fill('outside-runner');
     await dialog().getByRole('button', { name: 'Create token' }).click();
-    await dialog().getByText('it is shown this once').waitFor();
+    await dialog().getByText('It is shown only once').waitFor();
     await picture(page, 'runner-token-made');
     // Keys that close other windows leave this one, whose text is shown nowhere else.
     for (let times = 0; times < 3; times += 1) await page.keyboard.press('Escape');
@@ -71,19 +74,50 @@ describe.skipIf(program === null)('the pages for operators', () => {
     expect((await runner.claim(graph.template)).status).toBe(401);
   }, 60_000);
 
-  test('a runner is seen with its task, drained and brought back', async () => {
+  test('a runner is shown with its task, drained and resumed', async () => {
     const runner = stage.runner({ instanceId: 'workbench-7' });
+    const { graph: unserved } = await tokenStage(stage);
+    await stage.upload(unserved, 'input', '1');
     await stage.upload(graph, 'input', '1');
     await runner.acquire(graph.template);
     await click('Refresh');
+    const queue = (template: string) => page.getByRole('row').filter({ hasText: template });
+    await queue(graph.template).getByText('1 busy').waitFor();
+    await queue(unserved.template).getByText('None').waitFor();
+    await page.getByText('1 task waits, 1 queue has no runner').waitFor();
     const row = page.getByRole('row').filter({ hasText: 'workbench-7' });
     await row.getByRole('link', { name: 'n1' }).waitFor();
     await row.getByRole('button', { name: 'Drain workbench-7' }).click();
     await row.getByText('drained').waitFor();
     await picture(page, 'runners');
-    await row.getByRole('button', { name: 'Give tasks again to workbench-7' }).click();
+    await row.getByRole('button', { name: 'Resume workbench-7' }).click();
     await row.getByText('drained').waitFor({ state: 'detached' });
   });
+
+  test('a runner is connected: manifest, token and commands, until it was seen', async () => {
+    await open('Runners');
+    await click('Connect a runner');
+    await dialog().getByLabel('Name').fill('Top Speed');
+    await dialog().getByRole('button', { name: 'Next' }).click();
+    await dialog().getByRole('alert').waitFor();
+    const name = `top-speed-${randomUUID().slice(0, 8)}`;
+    await dialog().getByLabel('Name').fill(name);
+    await dialog().getByLabel('Language').selectOption('python');
+    expect(await accessibilityFaults(page, 'every')).toEqual([]);
+    await dialog().getByRole('button', { name: 'Next' }).click();
+    await dialog().getByText('Waiting for the runner').waitFor();
+    await picture(page, 'runner-connect');
+    expect(await accessibilityFaults(page, 'every')).toEqual([]);
+    const shown = await dialog().getByLabel('Commands', { exact: true }).inputValue();
+    expect(shown).toContain(`sdp runner init ${name} --python`);
+    const token = /SDP_RUNNER_TOKEN=(hrt_\S+)/.exec(shown)![1]!;
+    const runner = stage.runner({ token, instanceId: 'pit-wall-3' });
+    expect((await runner.claim(name)).status).toBe(204);
+    await dialog().getByText('is connected').waitFor();
+    await dialog().getByRole('button', { name: 'Done' }).click();
+    await closed();
+    await page.getByRole('row').filter({ hasText: name }).first().waitFor();
+  }, 60_000);
 
   test('templates are shown with their graphs, and a definition with faults says where they are', async () => {
     await open('Templates');
@@ -105,13 +139,13 @@ describe.skipIf(program === null)('the pages for operators', () => {
     await page.getByRole('heading', { name: 'laps', exact: true }).waitFor();
     await page.getByRole('region', { name: 'Node recording' }).waitFor();
     await page.locator('.node').nth(1).click();
-    await page.getByRole('region', { name: 'Node laps-of-it' }).waitFor();
+    await page.getByRole('region', { name: 'Node Laps of it' }).waitFor();
     await picture(page, 'templates');
   });
 
-  test('an ingest is made with a secret that lets files in, and gets a new one', async () => {
+  test('an ingest is created with a secret that admits files, and its secret is replaced', async () => {
     await open('Ingests');
-    await page.getByText('There are no ingests yet').waitFor();
+    await page.getByText('No ingests yet').waitFor();
     await click('New ingest');
     await dialog().getByLabel('Path').fill('Not A Path');
     await dialog().getByLabel('Template').selectOption({ label: 'laps' });
@@ -120,23 +154,23 @@ describe.skipIf(program === null)('the pages for operators', () => {
     await picture(page, 'ingest-form');
     await dialog().getByLabel('Path').fill('track-1/laps');
     await dialog().getByRole('button', { name: 'Create ingest' }).click();
-    await dialog().getByText('it is shown this once').waitFor();
+    await dialog().getByText('It is shown only once').waitFor();
     const send = (secret: string) =>
       ask(api.url, 'POST', '/ingest/track-1/laps', { headers: { 'x-ingest-secret': secret }, json: {} });
     const first = await copied();
     expect((await send(first)).status).toBe(201);
     await picture(page, 'ingests');
     await click('New secret: track-1/laps');
-    await dialog().getByRole('button', { name: 'Make a new secret' }).click();
-    await dialog().getByText('it is shown this once').waitFor();
+    await dialog().getByRole('button', { name: 'Replace secret' }).click();
+    await dialog().getByText('It is shown only once').waitFor();
     const second = await copied();
     expect([(await send(first)).status, (await send(second)).status]).toEqual([401, 201]);
     await click('Delete: track-1/laps');
     await dialog().getByRole('button', { name: 'Delete' }).click();
-    await page.getByText('There are no ingests yet').waitFor();
+    await page.getByText('No ingests yet').waitFor();
   }, 60_000);
 
-  test('a configuration entry is made and changed; a value that is none of its type is refused', async () => {
+  test('a configuration entry is created and updated; a value that does not match its type is refused', async () => {
     await open('Configuration');
     await click('New entry');
     await dialog().getByLabel('Name').fill('Features:compare');
@@ -155,7 +189,7 @@ describe.skipIf(program === null)('the pages for operators', () => {
     await picture(page, 'configuration');
   });
 
-  test('a user is made, found, changed and deleted', async () => {
+  test('a user is created, found, updated and deleted', async () => {
     await open('Users');
     await click('New user');
     await dialog().getByLabel('Username').fill('petra');
@@ -168,33 +202,33 @@ describe.skipIf(program === null)('the pages for operators', () => {
     await closed();
     await page.getByRole('searchbox').fill('petra');
     await page.getByText('1 user', { exact: true }).waitFor();
-    await click('Change petra');
+    await click('Edit petra');
     await dialog().getByLabel('Role').selectOption('Instructor');
     await dialog().getByRole('button', { name: 'Save' }).click();
     await closed();
     await page.getByRole('cell', { name: 'Instructor' }).waitFor();
     await picture(page, 'users');
-    await click('Change petra');
+    await click('Edit petra');
     await dialog().getByLabel('New password').fill('a password by the Administrator');
-    await dialog().getByLabel('Must choose a password of their own').uncheck();
+    await dialog().getByLabel('Must change the password').uncheck();
     await dialog().getByRole('button', { name: 'Save' }).click();
     await closed();
     await changesOwnPassword('petra', 'a password by the Administrator');
     await click('Delete petra');
     await dialog().getByRole('button', { name: 'Delete' }).click();
-    await page.getByText('Nobody matches “petra”').waitFor();
+    await page.getByText('No user matches “petra”').waitFor();
   });
 
-  /** In a tab of their own. */
+  /** In a separate tab. */
   async function changesOwnPassword(username: string, password: string): Promise<void> {
     const tab = await browser.newPage();
     await signInAs(tab, api.url, { username, password });
     await tab.getByRole('button', { name: 'Account: petra' }).click();
-    await tab.getByLabel('Present password').fill('none of theirs');
+    await tab.getByLabel('Current password').fill('none of theirs');
     await tab.getByLabel('New password').fill('a password of my own choice');
     await tab.getByRole('button', { name: 'Change password' }).click();
     await tab.getByText('The current password is wrong.').waitFor();
-    await tab.getByLabel('Present password').fill(password);
+    await tab.getByLabel('Current password').fill(password);
     await tab.getByRole('button', { name: 'Change password' }).click();
     await tab.getByText('Your password is changed.').waitFor();
     await picture(tab, 'account');
@@ -202,10 +236,10 @@ describe.skipIf(program === null)('the pages for operators', () => {
     expect(await tokenOf(api.url, username, 'a password of my own choice')).toMatch(/^hat_/);
   }
 
-  test('an offline token is made, works, and is refused when it is revoked', async () => {
+  test('an offline token is created, works, and is refused when it is revoked', async () => {
     await open('Tokens');
     await click('New offline token');
-    await dialog().getByText('it is shown this once').waitFor();
+    await dialog().getByText('It is shown only once').waitFor();
     const token = await copied();
     const hint = token.slice(-4);
     expect((await ask(api.url, 'GET', '/projects', { token })).status).toBe(200);
@@ -217,16 +251,16 @@ describe.skipIf(program === null)('the pages for operators', () => {
     expect((await ask(api.url, 'GET', '/projects', { token })).status).toBe(401);
   });
 
-  test('a person who knows the address of a page for other roles is told so and stays signed in', async () => {
+  test('a person who opens a page for other roles gets a refusal and stays signed in', async () => {
     const tab = await browser.newPage();
     await signInAs(tab, `${api.url}/runners`, people.Instructor);
-    await tab.getByText('This page is not for your role').waitFor();
+    await tab.getByText('Your role has no access to this page').waitFor();
     await tab.close();
     const other = await browser.newPage();
     await signInAs(other, `${api.url}/reports`, people.Trainee);
-    await other.getByText('This page is not for your role').waitFor();
+    await other.getByText('Your role has no access to this page').waitFor();
     await other.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Dashboards' }).click();
-    await other.getByText('There are no dashboards yet').waitFor();
+    await other.getByText('No dashboards yet').waitFor();
     await other.close();
     expect(browser.offences).toEqual([]);
   });

@@ -1,6 +1,6 @@
 /**
  * Every page of the console as people see it: in both colour schemes and on a phone, without faults that axe finds and
- * without sideways scrolling. The pictures stay in test-results/web, to be looked at.
+ * without sideways scrolling. The pictures stay in test-results/web, for review.
  */
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
@@ -8,7 +8,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runnerStage } from '../support/runner.ts';
 import { testWorkflows } from '../support/workflows.ts';
-import { type Appearance, accessibilityFaults, appearances, wear } from './axe.ts';
+import { type Appearance, accessibilityFaults, appearances, wear } from './support/axe.ts';
 import {
   buildConsole,
   findChromium,
@@ -17,11 +17,11 @@ import {
   startBrowser,
   type TestBrowser,
   tooWide,
-} from './browser.ts';
-import { pages } from './pages-shown.ts';
-import { signInAs } from './sign-in.ts';
-import { workTests } from './work.ts';
-import { makeWorld, type World } from './world.ts';
+} from './support/browser.ts';
+import { pages } from './support/pages-shown.ts';
+import { signInAs } from './support/sign-in.ts';
+import { workTests } from './support/work.ts';
+import { makeWorld, type World } from './support/world.ts';
 
 const program = findChromium();
 if (program === null)
@@ -83,7 +83,7 @@ describe.skipIf(program === null)('every page of the console', () => {
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(120 * 1024);
   });
 
-  test('asks nothing from outside and breaks no rule of the content security policy', () => {
+  test('loads nothing from other hosts and violates no rule of the content security policy', () => {
     expect(browser.offences).toEqual([]);
   });
 

@@ -1,6 +1,6 @@
 /**
  * The console in a real browser on the real platform: API, both workers, database, object store, Temporal. The tests
- * of this file tell one story and run in order.
+ * of this file are steps of one scenario and run in order.
  */
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
@@ -8,7 +8,15 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ask, startTestApi, type TestApi, tokenOf } from '../support/api.ts';
 import { testEnvironment } from '../support/stack.ts';
 import { testWorkflows } from '../support/workflows.ts';
-import { buildConsole, dropFile, findChromium, picture, startBrowser, type TestBrowser } from './browser.ts';
+import {
+  buildConsole,
+  dropFile,
+  findChromium,
+  picture,
+  startBrowser,
+  type TestBrowser,
+  untilTrue,
+} from './support/browser.ts';
 
 const program = findChromium();
 if (program === null)
@@ -58,12 +66,12 @@ describe.skipIf(program === null)('the console', () => {
     return url.pathname + url.search;
   };
 
-  test('says a wrong password plainly and opens the page that was asked for after a right one', async () => {
+  test('reports a wrong password and opens the requested page after a right one', async () => {
     await page.goto(api.url + sessionPath);
     await page.getByLabel('Username').fill(username);
     await page.getByLabel('Password').fill('not the password');
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByText('The username or the password is wrong.').waitFor();
+    await page.getByText('Wrong username or password.').waitFor();
     await picture(page, 'sign-in');
     await signIn(page);
     await page.getByRole('heading', { name: 'Weather of a year' }).waitFor();
@@ -80,7 +88,7 @@ describe.skipIf(program === null)('the console', () => {
     await picture(page, 'sessions');
     await page.getByRole('button', { name: 'Next' }).click();
     await page.getByText('Page 2 of 2').waitFor();
-    expect(await page.locator('tbody tr').count()).toBe(2);
+    await untilTrue(page, 'document.querySelectorAll("tbody tr").length === 2');
     await page.getByRole('searchbox').fill('of a YEAR');
     await page.getByText('1 session', { exact: true }).waitFor();
     expect(pathOf(page)).toBe('/sessions?search=of+a+YEAR');
@@ -88,18 +96,20 @@ describe.skipIf(program === null)('the console', () => {
     await page.getByRole('heading', { name: 'Weather of a year' }).waitFor();
   });
 
-  test('takes a recording that is dropped on the input node and follows its way to a dashboard', async () => {
+  test('uploads a recording dropped on the input node and follows it to a dashboard', async () => {
+    await page.getByText('No files yet').waitFor();
+    await page.getByRole('tab', { name: 'Pipeline' }).click();
     await page.locator('[data-state="NeverBegan"]').nth(2).waitFor();
     await picture(page, 'session-before');
     await dropFile(page, '.node >> nth=0', { name: recordingFile, type: 'text/csv', text: recording });
     await page.getByText(/, stored/).waitFor();
     await page.locator('.node[data-state="Succeeded"]').nth(2).waitFor({ timeout: 60_000 });
-    await page.getByRole('link', { name: /^Dashboard / }).waitFor();
+    await page.getByRole('link', { name: 'Open dashboard' }).waitFor();
     await picture(page, 'session-after');
     await page.getByText('live', { exact: true }).waitFor();
   }, 120_000);
 
-  test('gives back the very bytes that were uploaded', async () => {
+  test('downloads exactly the uploaded bytes', async () => {
     const downloading = page.waitForEvent('download');
     await page
       .getByRole('button', { name: /^Download/ })
@@ -111,7 +121,7 @@ describe.skipIf(program === null)('the console', () => {
   });
 
   test("draws the recording's own values and reads them out at the cursor", async () => {
-    await page.getByRole('link', { name: /^Dashboard / }).click();
+    await page.getByRole('link', { name: 'Open dashboard' }).click();
     await page.locator('.chart canvas').first().waitFor();
     dashboardPath = pathOf(page);
     expect(dashboardPath).toMatch(/^\/dashboards\/\d+$/);
@@ -132,7 +142,7 @@ describe.skipIf(program === null)('the console', () => {
     const seriesAnswer = page.waitForResponse((response) => response.url().includes('/series?'));
     await drag(page, 0.4, 0.42);
     const query = new URL((await seriesAnswer).url()).searchParams;
-    await page.waitForFunction('location.search.includes("from=")');
+    await untilTrue(page, 'location.search.includes("from=")');
     const zoomed = pathOf(page);
     const shown = new URL(page.url()).searchParams;
     expect(query.get('from')).toBe(shown.get('from'));
@@ -148,35 +158,35 @@ describe.skipIf(program === null)('the console', () => {
     expect(pathOf(page)).toBe(zoomed);
     expect(await page.locator('.chart').count()).toBe(1);
     await page.locator('.chart .u-over').first().dblclick();
-    await page.waitForFunction('!location.search.includes("from=")');
+    await untilTrue(page, '!location.search.includes("from=")');
     expect(pathOf(page)).toBe(whole);
     await page.goBack();
     expect(pathOf(page)).toBe(zoomed);
   });
 
-  test('is worked by keyboard alone', async () => {
+  test('can be used by keyboard only', async () => {
     await page.goto(api.url + dashboardPath);
     await page.locator('.chart-plot').first().focus();
     await page.keyboard.press('+');
-    await page.waitForFunction('location.search.includes("from=")');
+    await untilTrue(page, 'location.search.includes("from=")');
     const before = pathOf(page);
     await page.keyboard.press('Shift+ArrowRight');
-    await page.waitForFunction(`location.pathname + location.search !== ${JSON.stringify(before)}`);
+    await untilTrue(page, `location.pathname + location.search !== ${JSON.stringify(before)}`);
     await page.locator('.chart-plot:not([data-points="0"])').nth(2).waitFor();
     await page.keyboard.press('ArrowLeft');
     await page.getByText(/2010 .*: pressure \d/).waitFor({ state: 'attached' });
     await page.keyboard.press('Escape');
-    await page.waitForFunction('!location.search.includes("from=")');
+    await untilTrue(page, '!location.search.includes("from=")');
 
-    await page.goto(api.url + sessionPath);
+    await page.goto(`${api.url}${sessionPath}?tab=pipeline`);
     await page.locator('.node').first().focus();
     await page.keyboard.press('ArrowRight');
-    await page.getByRole('region', { name: 'Node tabular-autodetect' }).waitFor();
+    await page.getByRole('region', { name: 'Node Read table' }).waitFor();
     expect(pathOf(page)).toMatch(/\?node=\d+$/);
   });
 
-  test('tells why a recording could not be read, at the node that failed', async () => {
-    await page.goto(api.url + sessionPath);
+  test('shows at the failed node why a recording could not be read', async () => {
+    await page.goto(`${api.url}${sessionPath}?tab=pipeline`);
     // Beside all places for files: the session has one input node.
     await page.locator('.node').nth(2).waitFor();
     const broken = 'time,speed\n2026-01-01T00:00:00Z,1\n2026-01-01T00:00:01Z,2,3,4\n';
@@ -190,22 +200,22 @@ describe.skipIf(program === null)('the console', () => {
     await picture(page, 'session-failed');
   }, 90_000);
 
-  test('says plainly what does not exist', async () => {
+  test('reports what does not exist', async () => {
     await page.goto(`${api.url}/sessions/0197f3aa-0000-7000-8000-000000000001`);
-    await page.getByText('There is no such session').waitFor();
+    await page.getByText('Session not found').waitFor();
     await page.goto(`${api.url}/dashboards/999999`);
-    await page.getByText('There is no such dashboard').waitFor();
+    await page.getByText('Dashboard not found').waitFor();
     await page.goto(`${api.url}/nothing/here`);
-    await page.getByText('There is no such page').waitFor();
+    await page.getByText('Page not found').waitFor();
   });
 
-  test('asks for the password again when the sign-in has ended, and returns to the same page', async () => {
+  test('asks for the password again when the sign-in has expired, and returns to the same page', async () => {
     await page.goto(api.url + dashboardPath);
     await page.locator('.chart-plot:not([data-points="0"])').nth(2).waitFor();
     const token = await tokenOf(api.url, username, password);
     await ask(api.url, 'POST', '/api/authorization/revoke', { token, json: { username } });
     await page.getByRole('button', { name: 'Zoom in' }).click();
-    await page.getByText('Your sign-in has ended.').waitFor();
+    await page.getByText('Your sign-in has expired.').waitFor();
     const wanted = pathOf(page);
     expect(wanted).toContain('from=');
     await signIn(page, true);
@@ -224,7 +234,7 @@ describe.skipIf(program === null)('the console', () => {
     await tab.close();
   });
 
-  test('never asks anything from outside and breaks no rule of a strict content security policy', async () => {
+  test('loads nothing from other hosts and violates no rule of a strict content security policy', async () => {
     expect(browser.offences).toEqual([]);
   });
 
@@ -238,7 +248,7 @@ describe.skipIf(program === null)('the console', () => {
       const tooWide = await tab.evaluate('document.documentElement.scrollWidth > innerWidth');
       expect(tooWide).toBe(false);
       await picture(tab, 'dashboard-small-dark');
-      await tab.goto(api.url + sessionPath);
+      await tab.goto(`${api.url}${sessionPath}?tab=pipeline`);
       await tab.locator('.node').first().waitFor();
       expect(await tab.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false);
       await picture(tab, 'session-small-dark');

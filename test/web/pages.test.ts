@@ -5,8 +5,16 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ask } from '../support/api.ts';
 import { makeGraph } from '../support/graph.ts';
 import { runnerStage } from '../support/runner.ts';
-import { buildConsole, findChromium, picture, startBrowser, type TestBrowser, tooWide } from './browser.ts';
-import { signInAs } from './sign-in.ts';
+import {
+  buildConsole,
+  findChromium,
+  picture,
+  startBrowser,
+  type TestBrowser,
+  tooWide,
+  untilTrue,
+} from './support/browser.ts';
+import { signInAs } from './support/sign-in.ts';
 
 const program = findChromium();
 if (program === null)
@@ -62,14 +70,16 @@ describe.skipIf(program === null)('the pages of the sidebar', () => {
     expect(await shown('Trainee')).toEqual(['Sessions', 'Dashboards']);
     expect(await shown('Instructor')).toEqual([
       'Sessions',
+      'Runs',
       'Shared sessions',
       'Projects',
       'Dashboards',
       'Reports',
+      'Storage',
     ]);
   });
 
-  test('lists dashboards page by page, newest first, and those of some days alone', async () => {
+  test('lists dashboards page by page, newest first, and those of a period', async () => {
     await signInAs(page, api.url, people.Administrator);
     await open('Dashboards');
     await page.getByText('51 dashboards').waitFor();
@@ -77,17 +87,17 @@ describe.skipIf(program === null)('the pages of the sidebar', () => {
     await picture(page, 'dashboards');
     await page.getByRole('button', { name: 'Next' }).click();
     await page.getByText('Page 2 of 2').waitFor();
-    await page.waitForFunction('document.querySelectorAll("tbody tr").length === 1');
+    await untilTrue(page, 'document.querySelectorAll("tbody tr").length === 1');
     await page.getByLabel('From').fill('2026-03-01');
     await page.getByText('1 dashboard', { exact: true }).waitFor();
     expect(new URL(page.url()).search).toBe('?from=2026-03-01');
     await page.getByLabel('To').fill('2026-03-09');
-    await page.getByText('No dashboard of these days').waitFor();
+    await page.getByText('No dashboards in this period').waitFor();
     await page.getByRole('button', { name: 'All days' }).click();
     await page.getByText('51 dashboards').waitFor();
   });
 
-  test('downloads a report of some days under the name that the platform gave it', async () => {
+  test('downloads a report of a period under the name from the platform', async () => {
     const { status } = await ask(api.url, 'POST', '/api/v2/dashboard/reports', {
       token: people.Developer.token,
       json: {
@@ -120,7 +130,42 @@ describe.skipIf(program === null)('the pages of the sidebar', () => {
     await picture(page, 'reports');
   });
 
-  test('fits a small screen, where the menu stands behind a button', async () => {
+  test('a project leads from its key figure over sessions to one of them, and the audit says who made it', async () => {
+    const { adminToken: token } = people;
+    const project = await ask(api.url, 'POST', '/projects', { token, json: { Title: 'Key figures' } });
+    const { body: templates } = await ask(api.url, 'GET', '/api/v2/session/session_templates', { token });
+    for (const [index, speed] of [301.5, 341.7].entries()) {
+      const made = await ask(api.url, 'POST', '/session', {
+        token,
+        json: {
+          Name: `Stint ${index + 1}`,
+          ProjectId: project.body.id,
+          SessionTemplateId: templates[0].id,
+          Metadata: { top: { speed } },
+        },
+      });
+      expect(made.status).toBe(201);
+    }
+    await open('Storage');
+    await page.getByRole('link', { name: 'Key figures' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Key figures' }).waitFor();
+    expect(await page.getByLabel('Key figure').inputValue()).toBe('top.speed');
+    await page.getByText('301.5 to 341.7').waitFor();
+    await page.getByLabel('Key figure').selectOption('size in MB');
+    await page.waitForURL(/figure=size/);
+    await page.getByRole('link', { name: /^Stint 2: 0/ }).click();
+    await page.getByRole('heading', { name: 'Stint 2' }).waitFor();
+    await open('Audit');
+    await page.getByRole('searchbox', { name: 'Action' }).fill('createProject');
+    const row = page.getByRole('row', { name: new RegExp(`project ${project.body.id}`) });
+    await row.getByText('createProject').waitFor();
+    await page.getByRole('button', { name: 'Sign-ins and accounts' }).click();
+    await page.getByText('No matching entries').waitFor();
+    await open('Retention');
+    await page.getByText('Nothing is due to be deleted').waitFor();
+  });
+
+  test('fits a small screen, where a button opens the menu', async () => {
     const small = await startBrowser(program!, api.url, { colorScheme: 'dark', width: 360 });
     try {
       const tab = await small.newPage();
@@ -141,13 +186,13 @@ describe.skipIf(program === null)('the pages of the sidebar', () => {
     }
   }, 120_000);
 
-  test('never asks anything from outside and breaks no rule of the content security policy', () => {
+  test('loads nothing from other hosts and violates no rule of the content security policy', () => {
     expect(browser.offences).toEqual([]);
   });
 });
 
-/** Each with a text that stands on it once it is read; how every page looks there is told by looks.test.ts. */
+/** Each with a text that it shows once it is loaded; appearance.test.ts checks how every page looks. */
 const smallPages: ReadonlyArray<readonly [string, string]> = [
   ['Reports', 'Flights'],
-  ['Tokens', 'Made by'],
+  ['Tokens', 'Created by'],
 ];

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestApi, type TestApi } from '../support/api.ts';
 import { testEnvironment } from '../support/stack.ts';
-import { findChromium, picture, startBrowser, type TestBrowser } from './browser.ts';
+import { findChromium, picture, startBrowser, type TestBrowser } from './support/browser.ts';
 
 const chromium = findChromium();
 if (chromium === null)

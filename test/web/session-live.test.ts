@@ -4,8 +4,16 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ask } from '../support/api.ts';
 import { runnerStage, type StageGraph, type TestRunner } from '../support/runner.ts';
 import { tcpGate } from '../support/tcp-gate.ts';
-import { buildConsole, dropFile, findChromium, picture, startBrowser, type TestBrowser } from './browser.ts';
-import { signInAs } from './sign-in.ts';
+import {
+  buildConsole,
+  dropFile,
+  findChromium,
+  picture,
+  startBrowser,
+  type TestBrowser,
+} from './support/browser.ts';
+import { chooseAction } from './support/open-page.ts';
+import { signInAs } from './support/sign-in.ts';
 
 const program = findChromium();
 if (program === null)
@@ -37,8 +45,8 @@ describe.skipIf(program === null)('the session page', () => {
   const stands = (name: string, state: string) =>
     page.locator(`[data-node="${graph.nodes[name]}"][data-state="${state}"]`).waitFor();
 
-  test('follows a node from upload to its end without asking again, and rests when nothing happens', async () => {
-    await signInAs(page, `${site.url}/sessions/${graph.sessionId}`, people.Developer);
+  test('follows a node from upload to its end without polling, and is idle when nothing happens', async () => {
+    await signInAs(page, `${site.url}/sessions/${graph.sessionId}?tab=pipeline`, people.Developer);
     await stands('n1', 'NeverBegan');
     await node('n1').click();
     await page.getByText(/Waits for output of its parent/).waitFor();
@@ -47,8 +55,8 @@ describe.skipIf(program === null)('the session page', () => {
     await page.getByText(/Queued since/).waitFor();
     const task = await runner.acquire(graph.template);
     await stands('n1', 'Processing');
-    await page.getByText(/Attempt 1 of 2 is held by laboratory-3/).waitFor();
-    await page.getByText('1 of 2 held by laboratory-3').waitFor();
+    await page.getByText(/Running on laboratory-3 since .*, attempt 1 of 2/).waitFor();
+    await page.getByText('1 of 2 running on laboratory-3').waitFor();
     await runner.write(task.taskId, 'lap,time\n1,92.4\n', { 'content-type': 'text/csv' });
     await runner.end(task.taskId, 'complete', { outcome: 'completed' });
     await stands('n1', 'Succeeded');
@@ -58,7 +66,7 @@ describe.skipIf(program === null)('the session page', () => {
     expect(asked.filter((line) => line.endsWith('/events')).length).toBe(1);
   }, 60_000);
 
-  test('tells where an output comes from, and leads to the node before', async () => {
+  test('shows the lineage of an output, and links to the parent node', async () => {
     await page.getByRole('button', { name: /^Lineage of / }).click();
     await page.getByText('a run for new input, attempt 1 of 2').waitFor();
     const panel = page.getByRole('region', { name: 'Node n1' });
@@ -67,28 +75,30 @@ describe.skipIf(program === null)('the session page', () => {
     await page.getByRole('region', { name: 'Node input' }).waitFor();
   });
 
-  test('shows the attempts of a failed node with their reasons and has it tried again', async () => {
+  test('shows the attempts of a failed node with their reasons and retries it', async () => {
     const task = await runner.acquire(graph.template);
     await runner.end(task.taskId, 'fail', { category: 'validation', reason: 'Row 7 is no lap.' });
     await stands('n2', 'Failed');
     await node('n2').click();
     await page.locator('.details-failed').getByText('Row 7 is no lap').waitFor();
-    const attempts = page.getByRole('list', { name: 'Attempts of the last run' });
-    await attempts.getByText('validation: Row 7 is no lap.').waitFor();
     await picture(page, 'session-attempts');
     await page.getByRole('button', { name: 'Retry', exact: true }).click();
     await stands('n2', 'Pending');
     const again = await runner.acquire(graph.template);
     await runner.end(again.taskId, 'fail', { category: 'validation', reason: 'Row 8 is no lap.' });
     await stands('n2', 'Failed');
+    // The error that counts stands once, those of earlier attempts at their attempts.
+    const attempts = page.getByRole('list', { name: 'Attempts of the last run' });
+    await attempts.getByText('validation: Row 7 is no lap.').waitFor();
+    expect(await page.getByText('Row 8 is no lap').count()).toBe(1);
     await page.getByRole('button', { name: 'Retry all failed' }).click();
-    await page.getByText('1 run queued again.').waitFor();
+    await page.getByText('1 run retried.').waitFor();
     await stands('n2', 'Pending');
   }, 60_000);
 
   test('cancels an open run after asking, and reprocesses', async () => {
     await page.getByRole('button', { name: 'Cancel run' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Keep as it is' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Keep running' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Cancel run' }).click();
     await picture(page, 'session-cancel');
@@ -104,37 +114,38 @@ describe.skipIf(program === null)('the session page', () => {
   }, 60_000);
 
   test('freezes and unfreezes, and offers nothing that a frozen session refuses', async () => {
-    await page.getByRole('button', { name: 'Freeze', exact: true }).click();
+    await chooseAction(page, 'Freeze');
+    await page.getByRole('button', { name: 'Freeze the session' }).click();
     await page.getByText('Frozen', { exact: true }).waitFor();
     expect(await page.getByRole('button', { name: 'Reprocess' }).count()).toBe(0);
     await node('input').click();
-    await page.getByText('The session is frozen and takes no uploads.').waitFor();
+    await page.getByText('The session is frozen and accepts no uploads.').waitFor();
     await dropFile(page, '.graph', { name: 'late.csv', type: 'text/csv', text: 'a,b' });
-    await page.locator('.notice', { hasText: 'The session is frozen and takes no uploads.' }).waitFor();
-    await page.getByRole('button', { name: 'Unfreeze' }).click();
+    await page.locator('.notice', { hasText: 'The session is frozen and accepts no uploads.' }).waitFor();
+    await chooseAction(page, 'Unfreeze');
     await page.getByText('Frozen', { exact: true }).waitFor({ state: 'detached' });
   });
 
-  test('catches up with what happened while the connection was broken', async () => {
+  test('catches up with events missed while the connection was broken', async () => {
     site.shut();
-    await page.getByText('connection lost, trying again').waitFor();
+    await page.getByText('connection lost, reconnecting').waitFor();
     await stage.upload(graph, 'input', '2');
     site.open();
     await page.getByText('live', { exact: true }).waitFor({ timeout: 30_000 });
     await stands('n1', 'Pending');
   }, 90_000);
 
-  test('shows a Trainee what happens, without controls that they may not use', async () => {
+  test('shows a Trainee the events, without controls that they may not use', async () => {
     const tab = await browser.newPage();
     await signInAs(tab, `${site.url}/sessions/${graph.sessionId}?node=${graph.nodes.n1}`, people.Trainee);
     await tab.getByText(/Queued since/).waitFor();
-    for (const name of ['Freeze', 'Reprocess', 'Cancel run', 'Retry']) {
+    for (const name of ['More actions', 'Reprocess', 'Cancel run', 'Retry']) {
       expect(await tab.getByRole('button', { name, exact: true }).count(), name).toBe(0);
     }
     await tab.close();
   });
 
-  test('says when the session is deleted while it is looked at', async () => {
+  test('reports the deletion of the open session', async () => {
     await ask(api.url, 'DELETE', `/api/v2/sessions/${graph.sessionId}`, { token: people.adminToken });
     await page.getByText('This session has been deleted').waitFor();
     expect(browser.offences).toEqual([]);

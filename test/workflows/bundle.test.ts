@@ -9,7 +9,7 @@ beforeAll(async () => {
   modules = modulesIn(code);
 });
 
-/** What the bundler took in, from the source map at its end. */
+/** The files in the bundle, from the source map at its end. */
 function modulesIn(bundle: string): readonly string[] {
   const marker = 'sourceMappingURL=data:application/json;charset=utf-8;base64,';
   const begin = bundle.lastIndexOf(marker);
@@ -20,7 +20,7 @@ function modulesIn(bundle: string): readonly string[] {
   return (map as { sources: string[] }).sources;
 }
 
-test('the bundle builds from the sources as they stand and holds the workflows of all sessions', () => {
+test('the bundle builds from the current sources and has the workflows of all sessions', () => {
   expect(modules.some((name) => name.endsWith('workflows/session-run.ts'))).toBe(true);
   expect(code).toContain(workflowTypes.session);
 });
@@ -33,7 +33,7 @@ test('nothing of the database, of activities or of servers gets into workflows',
   expect(ours).not.toContain('workflows/client.ts');
 });
 
-test('the bundle asks for nothing of Node, which workflows may not have', () => {
+test('the bundle uses no Node module, which workflows may not have', () => {
   expect(modules.filter((name) => /external ["']?node:|^node:/.test(name))).toEqual([]);
   expect(code.match(/require\(["']node:[a-z/]+["']\)|from ["']node:[a-z/]+["']/g) ?? []).toEqual([]);
 });

@@ -1,4 +1,4 @@
-/** The healer's rounds: what is to be left alone takes nobody's place, and one failure costs one session. */
+/** The healer's rounds: skipped sessions block no other, and one failure affects one session. */
 import { pino } from 'pino';
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { Database } from '../../store/connection/database.ts';
@@ -31,14 +31,14 @@ async function forgotten(count: number, minutes: number, isFrozen = false): Prom
 const log = pino({ level: 'silent' });
 const statusOf = (sessionId: string) => temporalSide.statusOf(sessionId).catch(() => 'none');
 
-test('sessions that are frozen keep no other from being healed, however many they are', async () => {
+test('any number of frozen sessions does not keep others from being healed', async () => {
   await forgotten(60, 60, true);
   const [younger] = await forgotten(1, 1);
   await healOnce(database, temporalSide.workflows, log);
   expect(await statusOf(younger!)).toBe('RUNNING');
 });
 
-test('after an outage of Temporal one round wakes all that wait, however many they are', async () => {
+test('after an outage of Temporal one round notifies all waiting sessions, for any number', async () => {
   const ids = await forgotten(120, 1);
   await healOnce(database, temporalSide.workflows, log);
   const healed = await database.query(
@@ -49,7 +49,7 @@ test('after an outage of Temporal one round wakes all that wait, however many th
   expect(new Set(await Promise.all(ids.slice(-20).map(statusOf)))).toEqual(new Set(['RUNNING']));
 });
 
-test('a session that cannot be healed stops none of the others', async () => {
+test('a session that cannot be healed does not block others', async () => {
   const ids = await forgotten(3, 1);
   let failed: string | undefined;
   /** The client itself, but that its first call fails, as for a workflow that Temporal refuses. */

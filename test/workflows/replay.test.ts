@@ -16,7 +16,7 @@ function textOf(file: string): string {
   return (file.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString();
 }
 
-/** With what stands in payloads, which are in base64. */
+/** With the contents of payloads, which are in base64. */
 function readable(text: string): string {
   return text.replace(/"data": "([A-Za-z0-9+/=]+)"/g, (_, data) => Buffer.from(data, 'base64').toString());
 }
@@ -27,7 +27,7 @@ beforeAll(async () => {
   bundle = await workflowBundle();
 });
 
-/** What replaying a history against the present workflows finds wrong. */
+/** The faults found by replaying a history against the present workflows. */
 async function replay(text: string, workflowBundle = bundle): Promise<Error | undefined> {
   const history = temporal.api.history.v1.History.fromObject(JSON.parse(text));
   const results = Worker.runReplayHistories({ workflowBundle, replayName: 'saved' }, [
@@ -37,12 +37,12 @@ async function replay(text: string, workflowBundle = bundle): Promise<Error | un
   throw new Error('Nothing was replayed.');
 }
 
-describe('workflows that run while the platform is updated go on: histories of real ones replay', () => {
+describe('workflows that run during an update continue: recorded histories replay', () => {
   test.for(files)('%s', async (file) => {
     expect(await replay(textOf(file))).toBeUndefined();
   });
 
-  test('there is one of each kind', () => {
+  test('there is a history of each kind', () => {
     const kinds = files.map((file) => file.split('.')[0]);
     expect(kinds).toEqual(
       expect.arrayContaining([
@@ -71,12 +71,12 @@ describe('workflows that run while the platform is updated go on: histories of r
       expect(textOf(files.find((name) => name.startsWith(file))!), file).toContain(event);
   });
 
-  test('a history that the workflow would not have made is found', async () => {
+  test('a history that the workflow would not produce is detected', async () => {
     const changed = textOf('plain.json').replaceAll('"awaitOutcome"', '"somethingElse"');
     expect(await replay(changed)).toMatchObject({ name: 'DeterminismViolationError' });
   });
 
-  test('a workflow that does something new in an old place is found, unless it is patched', async () => {
+  test('a workflow with a new command in an old place is detected, unless it is patched', async () => {
     const begin = 'async function sessionRun(input) {';
     const library = /\b\w*temporalio_workflow\w*(?=\.setHandler\))/.exec(bundle.code)?.[0];
     expect(bundle.code.split(begin)).toHaveLength(2);
@@ -87,7 +87,7 @@ describe('workflows that run while the platform is updated go on: histories of r
     expect(await replay(history, changed(`if (${library}.patched('nap')) ${nap}`))).toBeUndefined();
   });
 
-  test.for(files)('%s tells nothing of the machine on which it was recorded', (file) => {
+  test.for(files)('%s reveals nothing of the machine on which it was recorded', (file) => {
     const text = readable(textOf(file));
     expect(text).not.toContain(hostname());
     // Process and host, addresses with ports, and paths.

@@ -18,7 +18,7 @@ const {
   historyOf,
 } = await sessionRunStage();
 
-describe('what somebody does to the workflow from outside heals by itself', () => {
+describe('a workflow heals after changes from outside', () => {
   async function heldGraph() {
     const template = await ownTemplate();
     const graph = await makeGraph(database, chain(2, template));
@@ -71,7 +71,7 @@ describe('what somebody does to the workflow from outside heals by itself', () =
     await goesOn(held);
   });
 
-  test('terminated while nothing happens: the platform starts it again within a minute', async () => {
+  test('terminated while idle: the platform restarts it within a minute', async () => {
     const held = await heldGraph();
     await held.handle.terminate('by an operator');
     await database.query(
@@ -85,7 +85,7 @@ describe('what somebody does to the workflow from outside heals by itself', () =
     await goesOn(held);
   });
 
-  test('a wait that somebody completes by hand while the task is held is waited for again', async () => {
+  test('a wait that is completed by hand while the task is held is awaited again', async () => {
     const held = await heldGraph();
     const [pending] = await pendingActivities(held.graph);
     await temporalSide.operator.activity.complete(
@@ -97,7 +97,7 @@ describe('what somebody does to the workflow from outside heals by itself', () =
   });
 });
 
-test('a signal that nobody sent is made good by the healer', async () => {
+test('a lost signal is replaced by the healer', async () => {
   const template = await ownTemplate();
   const graph = await makeGraph(database, chain(1, template));
   await upload(database, graph, 'input');

@@ -4,7 +4,7 @@ import type { ClaimedTask } from '../../store/runs/claims.ts';
 import { cancelRun, retryRun } from '../../store/runs/operate-runs.ts';
 import { sessionWorkflowId } from '../../workflows/contract.ts';
 import { eventually } from '../support/eventually.ts';
-import { chain, claim, finish, type Graph, makeGraph } from '../support/graph.ts';
+import { chain, claim, finish, type Graph, makeGraph, operatorId } from '../support/graph.ts';
 import { sessionRunStage } from './session-run-stage.ts';
 
 const {
@@ -51,7 +51,7 @@ describe('a session has one workflow, open only while there is something to do',
     }
   });
 
-  test('outcomes that land at any moment are looked at: 20 graphs of 5 nodes all end', async () => {
+  test('outcomes at any moment are reconciled: 20 graphs of 5 nodes all end', async () => {
     const template = await ownTemplate();
     const graphs = await Promise.all(
       Array.from({ length: 20 }, () => makeGraph(database, chain(5, template))),
@@ -67,13 +67,13 @@ describe('a session has one workflow, open only while there is something to do',
 });
 
 describe('retries are timers that operators see', () => {
-  test('the timer tells node and attempt, and at its end the task is claimable', async () => {
+  test('the timer shows node and attempt, and at its end the task is claimable', async () => {
     const template = await ownTemplate();
     const graph = await makeGraph(database, chain(1, template));
     await uploadTo(graph);
     const task = await nextTask(template);
     await end(task.taskId, { kind: 'fail', category: 'error', reason: 'No luck.' });
-    // There may be others: a workflow that looked before the failure looks again by itself.
+    // There may be others: a workflow that reconciled before the failure reconciles again by itself.
     await eventually('the timer', async () =>
       (await historyOf(graph)).events?.find(
         (event) =>
@@ -104,7 +104,7 @@ describe('operators act through the platform, and the workflow shows it', () => 
       .sort();
   }
 
-  test('each run that waits has a timer of its own; that of a cancelled one goes', async () => {
+  test('each waiting run has its own timer; that of a cancelled run ends', async () => {
     const template = await ownTemplate({ maxAttempts: 4 });
     const names = ['a', 'b'];
     const nodes = names.map((name) => ({ name, parents: ['input'], template }));
@@ -118,20 +118,20 @@ describe('operators act through the platform, and the workflow shows it', () => 
     }
     const waits = ['a · attempt 2 of 4', 'b · attempt 2 of 4'];
     await eventually('two timers', async () => (await timersOf(graph))?.join() === waits.join());
-    await cancelRun(database, runs[1]!);
+    await cancelRun(database, runs[1]!, operatorId);
     await eventually('one timer', async () => (await timersOf(graph))?.join() === waits[0]);
     expect(await finishNext(graph, template)).toMatchObject({ nodeName: 'a', attempt: 2 });
     await workflowEnded(graph);
   });
 
-  test('a run that is tried again starts the workflow of an ended graph, which waits for its new attempt', async () => {
+  test('a retried run starts the workflow of an ended graph, which waits for its new attempt', async () => {
     const template = await ownTemplate();
     const graph = await makeGraph(database, chain(2, template));
     await uploadTo(graph);
     const task = await nextTask(template);
     await end(task.taskId, { kind: 'fail', category: 'validation', reason: 'Broken.' });
     await workflowEnded(graph);
-    await retryRun(database, task.runId);
+    await retryRun(database, task.runId, operatorId);
     const again = await nextTask(template);
     await eventually('the wait', async () =>
       (await pendingActivities(graph)).some(({ activityId }) => activityId === `${task.runId}.2`),
@@ -142,7 +142,7 @@ describe('operators act through the platform, and the workflow shows it', () => 
   });
 });
 
-test('a long session goes on in a fresh history and loses nothing', { timeout: 120_000 }, async () => {
+test('a long session continues as new and loses nothing', { timeout: 120_000 }, async () => {
   const template = await ownTemplate();
   const width = 40;
   const nodes = Array.from({ length: width }, (_, index) => ({

@@ -57,7 +57,7 @@ const waitsWith = (id: string, text: string) =>
     (await summariesOf(id)).find((line) => line.includes(text)),
   );
 
-test('operators see participants, window and what is waited for; the close ends it', async () => {
+test('operators see participants, window and the next event; the close ends it', async () => {
   const id = await open();
   const due = (await row(id)).windowDueAt!;
   await waitsWith(id, `waits for a close until ${due.toISOString()}`);
@@ -80,7 +80,7 @@ test('operators see participants, window and what is waited for; the close ends 
   expect((await row(id)).windowDueAt).toBeNull();
 });
 
-/** A device that finds the key busy for too long comes back after a second, as it is told to. */
+/** A device that finds the key busy for too long comes back after a second, as `Retry-After` says. */
 async function joinAsDevice(machine: Parameters<typeof world.join>[0]): ReturnType<typeof world.join> {
   for (;;) {
     const answer = await world.join(machine);
@@ -89,7 +89,7 @@ async function joinAsDevice(machine: Parameters<typeof world.join>[0]): ReturnTy
   }
 }
 
-test('those who join are counted, a hundred at once too, and none stands there by address', async () => {
+test('participants are counted, also a hundred at once, and none is shown by address', async () => {
   const name = 'Hundred';
   const startTimeUtc = new Date().toISOString();
   const joins = await Promise.all(
@@ -107,7 +107,7 @@ test('those who join are counted, a hundred at once too, and none stands there b
   expect((await historyOf(id)).length).toBeLessThan(1_000);
 });
 
-test('a close that is set ahead falls due in time, is recorded, and listeners hear of it', async () => {
+test('a scheduled close happens in time, is recorded, and followers are notified', async () => {
   const listener = new pg.Client({ connectionString: platform.databaseUrl });
   await listener.connect();
   const heard: string[] = [];
@@ -136,7 +136,7 @@ test('a close that is set ahead falls due in time, is recorded, and listeners he
   await listener.end();
 });
 
-test('a close ahead of a session that is no shared one falls due likewise', async () => {
+test('a scheduled close of a session that is not shared happens too', async () => {
   const session = await world.call('POST', '/session', {
     ProjectId: world.projectId,
     SessionTemplateId: world.templateId,
@@ -159,7 +159,7 @@ test('a day after the window it ends, and the session stays open', async () => {
   expect(closed.status).toBe(200);
 });
 
-test('ended from outside, or cancelled, it is started again', async () => {
+test('ended from outside, or cancelled, it is restarted', async () => {
   const id = await open();
   for (const end of ['terminate', 'cancel'] as const) {
     await eventually('it runs', isStatus(id, 'RUNNING'));
@@ -178,7 +178,7 @@ test('ended from outside, or cancelled, it is started again', async () => {
   }
 });
 
-test('what nobody told it of, it finds: openings, joins and closes whose message was lost', async () => {
+test('it finds openings, joins and closes whose signal was lost', async () => {
   const { database } = world.api.composed.services;
   const person = (name: string) => ({ identifier: `anon:${name}`, key: `anon:${name}` });
   const request = {
@@ -243,7 +243,7 @@ test('a deleted session leaves no workflow, also when the engine did not answer 
   await eventually('nothing is left', async () => (await listEndingSessions(database, 0, 10)).length === 0);
 });
 
-test('killed and started again while a close is armed, API and worker let it fall due in time', async () => {
+test('a scheduled close happens in time after API and worker were killed and restarted', async () => {
   const api = await processes.startApi();
   const id = await open();
   const closeAt = new Date(Date.now() + 9_000).toISOString();

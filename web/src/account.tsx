@@ -2,8 +2,9 @@ import { useState } from 'preact/hooks';
 import type { User } from './api.ts';
 import { setPassword } from './api.ts';
 import { useAction } from './hooks.ts';
+import { setPreferences, type Theme, usePreferences, type Zone } from './preferences.ts';
 import { Dialog } from './ui/dialog.tsx';
-import { Form, TextField } from './ui/form.tsx';
+import { Form, SelectField, TextField } from './ui/form.tsx';
 import { Icon } from './ui/icon.tsx';
 import { Notice } from './ui/notice.tsx';
 
@@ -59,9 +60,8 @@ function Account(props: { user: User; onClose: () => void }) {
             </>
           )}
         </dl>
-        {isChanged && (
-          <Notice tone="done">Your password is changed. Sign-ins in other places have ended.</Notice>
-        )}
+        <PreferenceFields />
+        {isChanged && <Notice tone="done">Your password is changed. Your other sign-ins have ended.</Notice>}
         <Form
           action={action}
           verb="Change password"
@@ -69,7 +69,7 @@ function Account(props: { user: User; onClose: () => void }) {
           onCancel={props.onClose}
         >
           <TextField
-            label="Present password"
+            label="Current password"
             type="password"
             autocomplete="current-password"
             required
@@ -88,6 +88,36 @@ function Account(props: { user: User; onClose: () => void }) {
         </Form>
       </div>
     </Dialog>
+  );
+}
+
+const zoneOfMachine = () => new Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** Kept in this browser; each choice holds at once. */
+function PreferenceFields() {
+  const { theme, zone } = usePreferences();
+  return (
+    <div class="fields">
+      <SelectField<Theme>
+        label="Colours"
+        value={theme}
+        options={[
+          { value: 'system', label: 'Like the system' },
+          { value: 'light', label: 'Light' },
+          { value: 'dark', label: 'Dark' },
+        ]}
+        onValue={(value) => setPreferences({ theme: value })}
+      />
+      <SelectField<Zone>
+        label="Time zone"
+        value={zone}
+        options={[
+          { value: 'machine', label: `This machine: ${zoneOfMachine()}` },
+          { value: 'utc', label: 'UTC' },
+        ]}
+        onValue={(value) => setPreferences({ zone: value })}
+      />
+    </div>
   );
 }
 

@@ -1,7 +1,9 @@
 /** The routes for operators. */
 
+import type { Query } from '../../client/api-client.ts';
 import { ApiError } from '../../client/errors.ts';
 import type {
+  AuditPage,
   ConfigurationChange,
   ConfigurationEntry,
   ConfigurationRequest,
@@ -11,7 +13,10 @@ import type {
   OfflineToken,
   OfflineTokenMetadata,
   ProjectRequest,
+  ProjectStorage,
   PublishedFeature,
+  QueueList,
+  RetentionPreview,
   RunnerInstanceList,
   RunnerManifestReply,
   RunnerToken,
@@ -23,6 +28,12 @@ import type {
   UserChange,
   UserList,
   UserRequest,
+  Webhook,
+  WebhookChangeRequest,
+  WebhookDeliveryList,
+  WebhookRequest,
+  WebhookSecret,
+  WebhookWithSecret,
 } from '../../client/types.ts';
 import { platform } from './http.ts';
 
@@ -31,8 +42,42 @@ export { listProjects, listTemplates, setPassword } from './api.ts';
 
 type Signal = AbortSignal | undefined;
 
+export function listAudit(query: Query<'GET /api/v2/admin/audit'>, signal?: Signal): Promise<AuditPage> {
+  return platform.call('GET /api/v2/admin/audit', { query, signal });
+}
+
+/** Sign-ins and other events of tokens and accounts. */
+export function listSignInAudit(
+  query: Query<'GET /api/authorization/audit'>,
+  signal?: Signal,
+): Promise<AuditPage> {
+  return platform.call('GET /api/authorization/audit', { query, signal });
+}
+
+/** What retention would delete now. */
+export function previewRetention(signal?: Signal): Promise<RetentionPreview> {
+  return platform.call('GET /api/v2/admin/retention', { signal });
+}
+
+export async function runRetention(): Promise<void> {
+  await platform.call('POST /api/v2/admin/retention');
+}
+
+/** @param projectId null: of all projects */
+export async function readStorage(
+  projectId: number | null,
+  signal?: Signal,
+): Promise<ProjectStorage['projects']> {
+  const query = { projectId: projectId ?? undefined };
+  return (await platform.call('GET /api/v2/session/storage', { query, signal })).projects;
+}
+
 export function listRunners(page: number, signal?: Signal): Promise<RunnerInstanceList> {
   return platform.call('GET /api/v2/admin/runners', { query: { page }, signal });
+}
+
+export function listQueues(signal?: Signal): Promise<QueueList> {
+  return platform.call('GET /api/v2/admin/queues', { signal });
 }
 
 /** A drained runner finishes its tasks and gets no more. */
@@ -170,4 +215,44 @@ export function createConfiguration(body: ConfigurationRequest): Promise<Configu
 
 export function changeConfiguration(name: string, body: ConfigurationChange): Promise<ConfigurationEntry> {
   return platform.call('PUT /config/{name}', { params: { name }, body });
+}
+
+export function listWebhooks(signal?: Signal): Promise<readonly Webhook[]> {
+  return platform.call('GET /api/v2/admin/webhooks', { signal });
+}
+
+/** The secret is shown only here. */
+export function createWebhook(body: WebhookRequest): Promise<WebhookWithSecret> {
+  return platform.call('POST /api/v2/admin/webhooks', { body });
+}
+
+export async function changeWebhook(id: string, body: WebhookChangeRequest): Promise<void> {
+  await platform.call('PUT /api/v2/admin/webhooks/{id}', { params: { id }, body });
+}
+
+export async function deleteWebhook(id: string): Promise<void> {
+  await platform.call('DELETE /api/v2/admin/webhooks/{id}', { params: { id } });
+}
+
+export function rotateWebhookSecret(id: string): Promise<WebhookSecret> {
+  return platform.call('POST /api/v2/admin/webhooks/{id}/rotate-secret', { params: { id } });
+}
+
+export async function testWebhook(id: string): Promise<void> {
+  await platform.call('POST /api/v2/admin/webhooks/{id}/test', { params: { id } });
+}
+
+/** Newest first. @param before `next` of the page before */
+export function listDeliveries(
+  id: string,
+  before: number | null,
+  signal?: Signal,
+): Promise<WebhookDeliveryList> {
+  const query = { before: before ?? undefined, limit: 25 };
+  return platform.call('GET /api/v2/admin/webhooks/{id}/deliveries', { params: { id }, query, signal });
+}
+
+export async function redeliverWebhook(id: string, deliveryId: string): Promise<void> {
+  const params = { id, deliveryId };
+  await platform.call('POST /api/v2/admin/webhooks/{id}/deliveries/{deliveryId}/redeliver', { params });
 }

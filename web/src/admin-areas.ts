@@ -9,7 +9,11 @@ const adminAreas = [
   'configuration',
   'users',
   'tokens',
+  'webhooks',
   'project-list',
+  'audit',
+  'retention',
+  'storage',
 ] as const;
 
 export type AdminArea = (typeof adminAreas)[number];
@@ -18,8 +22,10 @@ export function isAdminArea(area: string | undefined): area is AdminArea {
   return (adminAreas as readonly (string | undefined)[]).includes(area);
 }
 
+const administratorAreas: ReadonlySet<AdminArea> = new Set(['users', 'tokens', 'audit', 'retention']);
+
 /** Whether a page for operators is useful to a person with these abilities. */
 export function mayOpen(area: AdminArea, { operate, administrate, changeProjects }: Abilities): boolean {
-  if (area === 'project-list') return changeProjects;
-  return area === 'users' || area === 'tokens' ? administrate : operate;
+  if (area === 'project-list' || area === 'storage') return changeProjects;
+  return administratorAreas.has(area) ? administrate : operate;
 }

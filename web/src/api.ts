@@ -2,24 +2,22 @@
 
 import { filled, type Query } from '../../client/api-client.ts';
 import type {
-  Dashboard,
-  DimensionCatalog,
   NavigationSections,
-  NewReport,
   NodeExplanation,
   NodeOutput,
-  NodeRun,
   OutputLineage,
   PasswordChange,
   Project,
-  Report,
-  ReportCatalog,
-  SeriesReply,
-  Session,
+  RejectedInputs,
+  SessionActivity,
+  SessionCounts,
+  SessionDetails,
   SessionList,
+  SessionMetadataKey,
   SessionQueryReply,
   SessionQueryRequest,
   SessionTemplate,
+  TemplateAdoption,
   WorkflowUi,
 } from '../../client/types.ts';
 import { platform } from './http.ts';
@@ -28,39 +26,25 @@ export type * from '../../client/types.ts';
 
 type Signal = AbortSignal | undefined;
 export type FoundSessions = SessionQueryReply['template'];
-export type CatalogDimension = DimensionCatalog['dimensions'][number];
 
-export interface SessionListQuery {
-  search: string;
-  /** Null: any. */
-  projectId: number | null;
-  sessionTemplateId: number | null;
-  page: number;
-  pageSize: number;
-  sortBy: 'date' | 'name';
-  sortOrder: 'asc' | 'desc';
-}
-
-export interface CatalogQuery {
-  /** Dates as `2026-03-01`; empty for none. */
-  from: string;
-  to: string;
-  page: number;
-  order: 'ascending' | 'descending';
-}
-
-export function listSessions(asked: SessionListQuery, signal?: Signal): Promise<SessionList> {
-  const { page, pageSize, sortBy, sortOrder } = asked;
-  const query: Query<'GET /api/v2/session'> = {
-    page,
-    pageSize,
-    sortBy,
-    sortOrder,
-    search: asked.search || undefined,
-    projectId: asked.projectId ?? undefined,
-    sessionTemplateId: asked.sessionTemplateId ?? undefined,
-  };
+export function listSessions(query: Query<'GET /api/v2/session'>, signal?: Signal): Promise<SessionList> {
   return platform.call('GET /api/v2/session', { query, signal });
+}
+
+export function countSessions(
+  query: Query<'GET /api/v2/session/counts'>,
+  signal?: Signal,
+): Promise<SessionCounts> {
+  return platform.call('GET /api/v2/session/counts', { query, signal });
+}
+
+/** The paths that the metadata of sessions have, of one project or all, with sample values. */
+export async function listMetadataKeys(
+  projectId: number | null,
+  signal?: Signal,
+): Promise<readonly SessionMetadataKey[]> {
+  const query = { projectId: projectId ?? undefined };
+  return (await platform.call('GET /api/v2/session/metadata-keys', { query, signal })).keys;
 }
 
 /** @throws {ApiError} 400 with the place of the query's fault. */
@@ -86,12 +70,19 @@ export async function createSession(body: {
   Name: string;
   ProjectId: number;
   SessionTemplateId: number;
+  Metadata?: Record<string, unknown>;
 }): Promise<string> {
   return (await platform.call('POST /session', { body: { ...body, Name: body.Name || undefined } })).id;
 }
 
-export function readSession(sessionId: string, signal?: Signal): Promise<Session> {
+export function readSession(sessionId: string, signal?: Signal): Promise<SessionDetails> {
   return platform.call('GET /api/v2/sessions/{id}', { params: { id: sessionId }, signal });
+}
+
+/** Who did what, newest first. */
+export function readActivity(sessionId: string, limit: number, signal?: Signal): Promise<SessionActivity> {
+  const params = { id: sessionId };
+  return platform.call('GET /api/v2/session/{id}/activity', { params, query: { limit }, signal });
 }
 
 /** The address of the workflow UI for operators; `url` is null when the platform does not know it. */
@@ -107,6 +98,11 @@ export function closeSession(
   return platform.call('POST /api/v2/session/{id}/close', { params: { id: sessionId }, body });
 }
 
+/** Replaces the metadata that callers write. */
+export async function saveMetadata(sessionId: string, metadata: Record<string, unknown>): Promise<void> {
+  await platform.call('PATCH /api/v2/sessions/{id}', { params: { id: sessionId }, body: { metadata } });
+}
+
 export async function setFrozen(sessionId: string, frozen: boolean): Promise<void> {
   const action = frozen ? 'freeze' : 'unfreeze';
   await platform.call(`POST /api/v2/sessions/{id}/${action}`, { params: { id: sessionId } });
@@ -114,6 +110,14 @@ export async function setFrozen(sessionId: string, frozen: boolean): Promise<voi
 
 export async function deleteSession(sessionId: string): Promise<void> {
   await platform.call('DELETE /api/v2/sessions/{id}', { params: { id: sessionId } });
+}
+
+/** What its template says by now; with `dryRun` only what that would change. */
+export function adoptTemplate(sessionId: string, dryRun: boolean): Promise<TemplateAdoption> {
+  return platform.call('POST /api/v2/session/{id}/adopt-template', {
+    params: { id: sessionId },
+    body: { dryRun },
+  });
 }
 
 /** Returns the number of retried runs. */
@@ -129,19 +133,24 @@ export function explainNode(nodeInstanceId: number, signal?: Signal): Promise<No
   });
 }
 
-/** The node's most recently queued run; null when it has none. */
-export async function readLastRun(nodeInstanceId: number, signal?: Signal): Promise<NodeRun | null> {
-  const query = { nodeInstanceId, pageSize: 1 };
-  return (await platform.call('GET /api/v2/admin/node-runs', { query, signal })).nodeRuns[0] ?? null;
-}
-
-export async function changeRun(runId: string, action: 'retry' | 'cancel'): Promise<void> {
-  await platform.call(`POST /api/v2/admin/node-runs/{id}/${action}`, { params: { id: runId } });
-}
-
-export async function reprocessNode(nodeInstanceId: number): Promise<void> {
+/** @param inputs runs over just these inputs; absent: over the node's latest, or all by its node template */
+export async function reprocessNode(nodeInstanceId: number, inputs?: readonly number[]): Promise<void> {
   await platform.call('POST /api/v2/node-instance/{nodeInstanceId}/reprocess', {
     params: { nodeInstanceId },
+    ...(inputs === undefined ? {} : { body: { inputs } }),
+  });
+}
+
+/** Inputs that the node's runner put aside, the newest first. */
+export function listRejectedInputs(
+  nodeInstanceId: number,
+  page: number,
+  signal?: Signal,
+): Promise<RejectedInputs> {
+  return platform.call('GET /api/v2/node-instance/{nodeInstanceId}/rejected-inputs', {
+    params: { nodeInstanceId },
+    query: { page },
+    signal,
   });
 }
 
@@ -163,6 +172,12 @@ export function readOutputData(outputId: number, signal?: Signal): Promise<Respo
   return platform.open('GET /api/v2/node-instance/outputs/{nodeOutputId}/data', { params, signal });
 }
 
+/** Address of the resumable uploads to a node. */
+export function resumablePath(nodeInstanceId: number): string {
+  return filled('/api/v2/node-instance/{nodeInstanceId}/uploads', { params: { nodeInstanceId } });
+}
+
+/** Address of uploads to a node, each in one body. */
 export function uploadPath(nodeInstanceId: number): string {
   return filled('/api/v2/node-instance/{nodeInstanceId}/outputs/data', { params: { nodeInstanceId } });
 }
@@ -174,69 +189,4 @@ export async function setPassword(userId: string, body: PasswordChange): Promise
 
 export function readNavigation(signal?: Signal): Promise<NavigationSections> {
   return platform.call('GET /api/v2/dashboard/navigation', { signal });
-}
-
-export function listDimensions(asked: CatalogQuery, signal?: Signal): Promise<DimensionCatalog> {
-  const query: Query<'GET /api/v2/dashboard/dimensions'> = {
-    pageNumber: asked.page,
-    orderBy: asked.order,
-    from: asked.from || undefined,
-    to: asked.to || undefined,
-  };
-  return platform.call('GET /api/v2/dashboard/dimensions', { query, signal });
-}
-
-export function listReports(signal?: Signal): Promise<ReportCatalog> {
-  return platform.call('GET /api/v2/dashboard/reports/catalog', { signal });
-}
-
-export function readReport(key: string, signal?: Signal): Promise<Report> {
-  return platform.call('GET /api/v2/dashboard/reports/{key}', { params: { key }, signal });
-}
-
-/** @throws {ApiError} 400 with column key, position and reason for an invalid expression */
-export async function saveReport(key: string | null, body: NewReport): Promise<void> {
-  const { key: _key, ...change } = body;
-  if (key === null) await platform.call('POST /api/v2/dashboard/reports', { body });
-  else await platform.call('PUT /api/v2/dashboard/reports/{key}', { params: { key }, body: change });
-}
-
-export function downloadReport(
-  key: string,
-  format: 'xlsx' | 'csv',
-  range: { from: string; to: string },
-  signal?: Signal,
-): Promise<Response> {
-  const query = { option: key, format, from: range.from || undefined, to: range.to || undefined };
-  return platform.open('GET /api/v2/dashboard/reports/download', {
-    query,
-    headers: { accept: '*/*' },
-    signal,
-  });
-}
-
-export function readDashboard(dimensionId: string, signal?: Signal): Promise<Dashboard> {
-  return platform.call('GET /api/v2/dashboard/dimensions/{id}', { params: { id: dimensionId }, signal });
-}
-
-/** Min/max-preserving points of `channelKeys` between two times (milliseconds since 1970). */
-export function readSeries(
-  dimensionId: string,
-  channelKeys: string[],
-  fromMs: number,
-  toMs: number,
-  maxPoints: number,
-  signal?: Signal,
-): Promise<SeriesReply> {
-  const query = {
-    channels: channelKeys.join(','),
-    from: new Date(fromMs).toISOString(),
-    to: new Date(toMs).toISOString(),
-    maxPoints,
-  };
-  return platform.call('GET /api/v2/dashboard/dimensions/{id}/series', {
-    params: { id: dimensionId },
-    query,
-    signal,
-  });
 }

@@ -2,15 +2,11 @@ import { Component } from 'preact';
 import type { AdminArea } from './admin-areas.ts';
 import { isAdminArea, mayOpen } from './admin-areas.ts';
 import { useAuth } from './hooks.ts';
-import { DashboardsPage } from './pages/dashboards.tsx';
-import { ReportsPage } from './pages/reports.tsx';
-import { SessionPageView } from './pages/session.tsx';
-import { SessionsPage } from './pages/sessions.tsx';
 import { PasswordPage, SignInPage } from './pages/sign-in.tsx';
 import { useAbilities } from './role.ts';
 import { useAddress } from './router.ts';
 import { Shell } from './shell.tsx';
-import { ReloadNotice, useModule } from './ui/lazy.tsx';
+import { lazy, ReloadNotice } from './ui/lazy.tsx';
 import { Empty, Placeholder } from './ui/notice.tsx';
 
 /** The console: the sign-in form without a sign-in, else the page of the present address. */
@@ -35,25 +31,39 @@ function Page() {
   const [, area, id, ...rest] = path.replace(/\/+$/, '').split('/');
   if (rest.length === 0) {
     if (id === undefined && (area === undefined || area === '' || area === 'sessions'))
-      return <SessionsPage />;
-    if (id === undefined && area === 'dashboards') return <DashboardsPage />;
-    if (id === undefined && area === 'reports') return may.readReports ? <ReportsPage /> : <NotForRole />;
+      return <SessionsLoader />;
+    if (id === undefined && area === 'dashboards') return <DashboardsLoader />;
+    if (id === undefined && area === 'compare') return <CompareLoader />;
+    if (id === undefined && area === 'reports') return may.readReports ? <ReportsLoader /> : <NotForRole />;
     if (id === undefined && area === 'shared-sessions')
       return may.listSessions ? <SharedSessionsLoader /> : <NotForRole />;
+    if (area === 'project-list' && id !== undefined)
+      return may.listSessions ? (
+        <ProjectLoader key={id} projectId={Number(decodeURIComponent(id))} />
+      ) : (
+        <NotForRole />
+      );
     if (id === undefined && isAdminArea(area)) {
       return mayOpen(area, may) ? <AdminLoader key={area} area={area} /> : <NotForRole />;
     }
+    if (area === 'runs') {
+      return may.readRuns ? (
+        <RunLoader key={id} runId={id === undefined ? null : decodeURIComponent(id)} />
+      ) : (
+        <NotForRole />
+      );
+    }
     if (area === 'sessions' && id !== undefined) {
-      return <SessionPageView key={id} sessionId={decodeURIComponent(id)} />;
+      return <SessionLoader key={id} sessionId={decodeURIComponent(id)} />;
     }
     if (area === 'dashboards' && id !== undefined) {
       return <DashboardLoader key={id} dimensionId={decodeURIComponent(id)} />;
     }
   }
   return (
-    <Empty title="There is no such page">
+    <Empty title="Page not found">
       <p>
-        The address may be mistyped. <a href="/">Sessions</a>
+        Check the address. <a href="/">Sessions</a>
       </p>
     </Empty>
   );
@@ -62,7 +72,7 @@ function Page() {
 /** The requests would be refused, for some pages with the answer that ends a sign-in. */
 function NotForRole() {
   return (
-    <Empty title="This page is not for your role">
+    <Empty title="Your role has no access to this page">
       <p>
         An Administrator can change your role. <a href="/">Sessions</a>
       </p>
@@ -71,37 +81,68 @@ function NotForRole() {
 }
 
 /** Charts are needed on one page only, so their code is fetched when that page is opened. */
-function DashboardLoader(props: { dimensionId: string }) {
-  const View = useModule(
-    () => import('./pages/dashboard.tsx'),
-    (module) => module.DashboardPage,
-  );
-  if (View === 'failed') return <ReloadNotice />;
-  if (View === null) return <Placeholder rows={4} label="Loading the dashboard" />;
-  return <View dimensionId={props.dimensionId} />;
-}
+const DashboardLoader = lazy(() => import('./pages/dashboard.tsx').then((module) => module.DashboardPage), {
+  rows: 4,
+  label: 'Loading the dashboard',
+});
+
+/** One project. */
+const ProjectLoader = lazy(() => import('./pages/project.tsx').then((module) => module.ProjectPage), {
+  rows: 4,
+  label: 'Loading the project',
+});
+
+/** Charts of several sessions. */
+const CompareLoader = lazy(() => import('./pages/compare.tsx').then((module) => module.ComparePage), {
+  rows: 4,
+  label: 'Loading the recordings',
+});
+
+/** The list of sessions, which the other pages do without. */
+const SessionsLoader = lazy(() => import('./pages/sessions.tsx').then((module) => module.SessionsPage), {
+  rows: 6,
+  label: 'Loading sessions',
+});
+
+/** One session. */
+const SessionLoader = lazy(() => import('./pages/session.tsx').then((module) => module.SessionPageView), {
+  rows: 4,
+  label: 'Loading the session',
+});
 
 /** The timeline's code is fetched when it is opened. */
-function SharedSessionsLoader() {
-  const View = useModule(
-    () => import('./pages/shared-sessions.tsx'),
-    (module) => module.SharedSessionsPage,
-  );
-  if (View === 'failed') return <ReloadNotice />;
-  if (View === null) return <Placeholder rows={4} label="Loading the timeline" />;
-  return <View />;
-}
+const SharedSessionsLoader = lazy(
+  () => import('./pages/shared-sessions.tsx').then((module) => module.SharedSessionsPage),
+  { rows: 4, label: 'Loading the timeline' },
+);
+
+/** The list of dashboards. */
+const DashboardsLoader = lazy(
+  () => import('./pages/dashboards.tsx').then((module) => module.DashboardsPage),
+  { rows: 4, label: 'Loading the page' },
+);
+
+/** Reports with their editor. */
+const ReportsLoader = lazy(() => import('./pages/reports.tsx').then((module) => module.ReportsPage), {
+  rows: 4,
+  label: 'Loading the page',
+});
+
+/** The pages of runs are one bundle. */
+const RunLoader = lazy(() => import('./pages/run.tsx').then((module) => module.RunPages), {
+  rows: 4,
+  label: 'Loading the page',
+});
 
 /** The pages for operators, which most people never open, are one bundle. */
-function AdminLoader(props: { area: AdminArea }) {
-  const View = useModule(
-    () => import('./pages/admin.ts'),
-    (module) => module.adminPages[props.area],
-  );
-  if (View === 'failed') return <ReloadNotice />;
-  if (View === null) return <Placeholder rows={4} label="Loading the page" />;
-  return <View />;
-}
+const AdminLoader = lazy(
+  () =>
+    import('./pages/admin.ts').then(({ adminPages }) => (props: { area: AdminArea }) => {
+      const View = adminPages[props.area];
+      return <View />;
+    }),
+  { rows: 4, label: 'Loading the page' },
+);
 
 /** Keeps the frame of the console when a page fails unexpectedly. */
 class ErrorBoundary extends Component<object, { failure: Error | null }> {
@@ -115,9 +156,7 @@ class ErrorBoundary extends Component<object, { failure: Error | null }> {
   override render() {
     if (this.state.failure === null) return this.props.children;
     return (
-      <ReloadNotice>
-        This page met an error of its own and cannot be shown. {this.state.failure.message}
-      </ReloadNotice>
+      <ReloadNotice>This page cannot be shown because of an error. {this.state.failure.message}</ReloadNotice>
     );
   }
 }

@@ -65,11 +65,11 @@ export async function signInWith(
     return null;
   } catch (error) {
     if (!(error instanceof ApiError)) {
-      return 'The platform does not answer. Check the connection, then try again.';
+      return 'The platform does not answer. Check the connection, then retry.';
     }
-    if (error.status === 401) return 'The username or the password is wrong.';
+    if (error.status === 401) return 'Wrong username or password.';
     if (error.status === 429) return tooManyTries(error.retryAfterMs);
-    return `Signing in is not possible at the moment (status ${error.status}).`;
+    return `Sign-in failed (status ${error.status}).`;
   }
 }
 
@@ -153,7 +153,7 @@ function setState(next: AuthState): void {
 
 function tooManyTries(retryAfterMs: number | null): string {
   const minutes = Math.max(1, Math.ceil((retryAfterMs ?? 60_000) / 60_000));
-  return `Too many failed tries. Try again in ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}.`;
+  return `Too many failed attempts. Try again in ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}.`;
 }
 
 /** Web locks exist only on https and on the machine itself; elsewhere usually only one tab is open. */

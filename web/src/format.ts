@@ -1,16 +1,26 @@
 /** Times, sizes and numbers as people read them. Pure: tested without a browser. */
 
-const dateTime = new Intl.DateTimeFormat('en-GB', {
-  day: 'numeric',
-  month: 'short',
-  year: 'numeric',
-  hour: '2-digit',
-  minute: '2-digit',
-});
+const dateTimeIn = (timeZone: string | undefined) =>
+  new Intl.DateTimeFormat('en-GB', {
+    day: 'numeric',
+    month: 'short',
+    year: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    timeZone,
+    // Another zone than that of the machine is named.
+    ...(timeZone === undefined ? {} : { timeZoneName: 'short' as const }),
+  });
+let dateTime = dateTimeIn(undefined);
+
+/** Of all times that are shown from now on. @param timeZone undefined: that of the machine */
+export function setTimeZone(timeZone: string | undefined): void {
+  dateTime = dateTimeIn(timeZone);
+}
 const relative = new Intl.RelativeTimeFormat('en-GB', { numeric: 'auto', style: 'long' });
 const whole = new Intl.NumberFormat('en-GB');
 
-/** `14 Mar 2026, 09:30`, in the zone of the person's machine. */
+/** `14 Mar 2026, 09:30`, in the chosen zone. */
 export function formatDateTime(iso: string): string {
   const date = new Date(iso);
   return Number.isNaN(date.getTime()) ? iso : dateTime.format(date);

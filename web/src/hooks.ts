@@ -2,6 +2,7 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import type { AuthState } from './auth.ts';
 import { authState, onAuthChange } from './auth.ts';
 import { isAbort, textOf } from './http.ts';
+import { usePreferences } from './preferences.ts';
 
 export interface Resource<T> {
   /** The last answer; it stays while a newer one is loading, and when that one fails. */
@@ -118,6 +119,31 @@ export function useSettled<T>(value: T, delayMs: number): T {
   return settled;
 }
 
+/** Calls `work` every `everyMs` while `active` and the tab is shown, and as soon as it is shown again. */
+export function useEvery(everyMs: number, active: boolean, work: () => void): void {
+  const latest = useRef(work);
+  latest.current = work;
+  useEffect(() => {
+    if (!active) return;
+    const unlessHidden = () => {
+      if (!document.hidden) latest.current();
+    };
+    const timer = window.setInterval(unlessHidden, everyMs);
+    document.addEventListener('visibilitychange', unlessHidden);
+    return () => {
+      window.clearInterval(timer);
+      document.removeEventListener('visibilitychange', unlessHidden);
+    };
+  }, [everyMs, active]);
+}
+
+/** The present time; while `active` the component renders each second. */
+export function useNow(active: boolean): number {
+  const [now, setNow] = useState(() => Date.now());
+  useEvery(1000, active, () => setNow(Date.now()));
+  return active ? now : Date.now();
+}
+
 /** Sets the title of the browser's tab. */
 export function useTitle(title: string | null): void {
   useEffect(() => {
@@ -125,14 +151,7 @@ export function useTitle(title: string | null): void {
   }, [title]);
 }
 
-/** True while the browser is set to dark; changes with it. */
+/** True while the console is dark; changes with it. */
 export function useDarkScheme(): boolean {
-  const [dark, setDark] = useState(() => window.matchMedia('(prefers-color-scheme: dark)').matches);
-  useEffect(() => {
-    const query = window.matchMedia('(prefers-color-scheme: dark)');
-    const update = () => setDark(query.matches);
-    query.addEventListener('change', update);
-    return () => query.removeEventListener('change', update);
-  }, []);
-  return dark;
+  return usePreferences().isDark;
 }

@@ -11,7 +11,7 @@ import { accessToken, endSignIn, renewAccess } from './auth.ts';
 export const platform = new ApiClient({
   address: '',
   bearer: { token: accessToken, renew: async () => (await renewAccess()) !== null },
-  onUnauthorized: () => endSignIn('Your sign-in has ended. Sign in again to return to this page.'),
+  onUnauthorized: () => endSignIn('Your sign-in has expired. Sign in again to return to this page.'),
   init: { cache: 'no-store', credentials: 'omit', headers: { accept: 'application/json' } },
 });
 
@@ -26,7 +26,7 @@ export function textOf(error: unknown): string {
   if (error instanceof ApiError) {
     return error.status === 403 ? 'Your role does not allow this.' : messageOf(error);
   }
-  if (error instanceof NetworkError) return `${error.message} Check the connection, then try again.`;
+  if (error instanceof NetworkError) return `${error.message} Check the connection, then retry.`;
   return error instanceof Error ? error.message : String(error);
 }
 

@@ -1,11 +1,14 @@
 import { render } from 'preact';
 import { App } from './app.tsx';
 import { restoreSignIn } from './auth.ts';
+import { applyPreferences } from './preferences.ts';
 import { followLinksInside } from './router.ts';
 import './styles/tokens.css';
 import './styles/base.css';
 import './styles/shell.css';
 import './styles/sessions.css';
+import './styles/session-list.css';
+import './styles/metadata.css';
 import './styles/session.css';
 import './styles/node-panel.css';
 import './styles/forms.css';
@@ -15,6 +18,7 @@ import './styles/reports.css';
 
 const root = document.getElementById('app');
 if (root !== null) {
+  applyPreferences();
   followLinksInside();
   void restoreSignIn();
   render(<App />, root);

@@ -29,6 +29,7 @@ export function useNavigation(role: string): Resource<readonly NavigationSection
 /** Adds the console's pages that the platform's navigation does not list, each after its related page. */
 function withOwnPages(sections: readonly NavigationSection[], may: Abilities): NavigationSection[] {
   const own = [
+    { after: 'sessions', title: 'Runs', code: 'runs', url: '/runs', may: may.readRuns },
     {
       after: 'sessions',
       title: 'Shared sessions',
@@ -39,6 +40,10 @@ function withOwnPages(sections: readonly NavigationSection[], may: Abilities): N
     // `/projects` is a route of the platform itself.
     { after: 'sessions', title: 'Projects', code: 'projects', url: '/project-list', may: may.changeProjects },
     { after: 'runners', title: 'Manifests', code: 'manifests', url: '/manifests', may: may.operate },
+    { after: 'ingests', title: 'Webhooks', code: 'webhooks', url: '/webhooks', may: may.operate },
+    { after: 'reports', title: 'Storage', code: 'storage', url: '/storage', may: may.changeProjects },
+    { after: 'tokens', title: 'Audit', code: 'audit', url: '/audit', may: may.administrate },
+    { after: 'tokens', title: 'Retention', code: 'retention', url: '/retention', may: may.administrate },
   ];
   return sections.flatMap((section) => [
     section,

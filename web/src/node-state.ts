@@ -11,23 +11,13 @@ export interface StateStyle {
 }
 
 const styles: Record<string, StateStyle> = {
-  NeverBegan: { tone: 'idle', label: 'Never began', icon: 'circle' },
-  Pending: { tone: 'waiting', label: 'Pending', icon: 'clock' },
-  Processing: { tone: 'working', label: 'Processing', icon: 'spinner' },
-  Succeeded: { tone: 'done', label: 'Succeeded', icon: 'check' },
+  NeverBegan: { tone: 'idle', label: 'Not started', icon: 'circle' },
+  Pending: { tone: 'waiting', label: 'Waiting', icon: 'clock' },
+  Processing: { tone: 'working', label: 'Running', icon: 'spinner' },
+  Succeeded: { tone: 'done', label: 'Done', icon: 'check' },
   Failed: { tone: 'failed', label: 'Failed', icon: 'cross' },
   Suspended: { tone: 'paused', label: 'Suspended', icon: 'pause' },
 };
-
-/** The states in the order in which a summary names them. */
-export const stateOrder = [
-  'Failed',
-  'Suspended',
-  'Processing',
-  'Pending',
-  'Succeeded',
-  'NeverBegan',
-] as const;
 
 export function stateStyle(state: string): StateStyle {
   return styles[state] ?? { tone: 'idle', label: 'Unknown', icon: 'circle' };

@@ -8,9 +8,9 @@ const checkEveryMs = 60_000;
 
 /** The effects for people while a part of the platform does not answer. */
 const meanings: Record<string, string> = {
-  database: 'The database does not answer: nothing can be read or changed.',
-  storage: 'The object store does not answer: uploads and downloads fail.',
-  temporal: 'Temporal does not answer: uploads are taken, and runs wait until it is back.',
+  database: 'The database is unavailable. Data cannot be read or changed.',
+  storage: 'The object store is unavailable. Uploads and downloads fail.',
+  temporal: 'Temporal is unavailable. Uploads are accepted, and runs wait.',
 };
 
 /** Prometheus text, which is not in the interface document. */
@@ -46,7 +46,7 @@ export function PartsDown() {
     <div class="parts-down">
       {down.map((part) => (
         <Notice key={part} tone="error">
-          {meanings[part] ?? `A part of the platform does not answer: ${part}.`}
+          {meanings[part] ?? `A part of the platform is unavailable: ${part}.`}
         </Notice>
       ))}
     </div>

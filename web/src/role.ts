@@ -6,8 +6,10 @@ export interface Abilities {
   listSessions: boolean;
   /** Makes and changes projects. */
   changeProjects: boolean;
-  /** Sees, retries and cancels the runs of nodes, and reprocesses. */
+  /** Retries and cancels the runs of nodes, and reprocesses. */
   operate: boolean;
+  /** Sees the runs of nodes with their logs, and the configurations of nodes, which they may change. */
+  readRuns: boolean;
   freeze: boolean;
   readReports: boolean;
   writeReports: boolean;
@@ -21,6 +23,7 @@ export function abilitiesOf(role: string): Abilities {
     listSessions: isStaff,
     changeProjects: isStaff,
     operate,
+    readRuns: isStaff,
     freeze: isStaff,
     readReports: isStaff,
     writeReports: operate,

@@ -1,9 +1,13 @@
 /** Bytes need the bearer token, which a plain link cannot carry: they are fetched, then passed to the browser. */
 export async function saveAnswer(response: Response, nameOf: (response: Response) => string): Promise<void> {
-  const address = URL.createObjectURL(await response.blob());
+  saveBlob(await response.blob(), nameOf(response));
+}
+
+export function saveBlob(blob: Blob, name: string): void {
+  const address = URL.createObjectURL(blob);
   const link = document.createElement('a');
   link.href = address;
-  link.download = nameOf(response);
+  link.download = name;
   link.click();
   window.setTimeout(() => URL.revokeObjectURL(address), 60_000);
 }

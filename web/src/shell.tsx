@@ -3,11 +3,15 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { AccountButton } from './account.tsx';
 import type { User } from './api.ts';
 import { signOut } from './auth.ts';
+import type { Resource } from './hooks.ts';
 import type { NavigationSection } from './navigation.ts';
 import { covers, iconOf, useNavigation } from './navigation.ts';
+import { useGlobalKeys } from './palette/keys.ts';
 import { PartsDown } from './parts-down.tsx';
+import { usePreferences } from './preferences.ts';
 import { navigate, useAddress } from './router.ts';
 import { Icon } from './ui/icon.tsx';
+import { lazy } from './ui/lazy.tsx';
 import { Failure, Placeholder } from './ui/notice.tsx';
 
 export function Mark() {
@@ -25,6 +29,10 @@ export function Shell(props: { user: User; children: ComponentChildren }) {
   const main = useRef<HTMLElement>(null);
   const firstPath = useRef(path);
   const [open, setOpen] = useState(false);
+  const navigation = useNavigation(props.user.role);
+  const [over, setOver] = useState<'palette' | 'shortcuts' | null>(null);
+  useGlobalKeys(setOver);
+  const { zone } = usePreferences();
   useEffect(() => {
     // After navigation within the console the focus moves to the new page, as with a page load.
     if (firstPath.current !== path) main.current?.focus({ preventScroll: true });
@@ -52,6 +60,16 @@ export function Shell(props: { user: User; children: ComponentChildren }) {
           <Mark />
           <span class="brand-name">Simulation Data Platform</span>
         </a>
+        <button
+          type="button"
+          class="button button-small go-to"
+          aria-keyshortcuts="Control+K"
+          onClick={() => setOver('palette')}
+        >
+          <Icon name="search" />
+          <span class="go-to-words">Go to</span>
+          <kbd>Ctrl K</kbd>
+        </button>
         <div class="topbar-user">
           <AccountButton user={props.user} />
           <button
@@ -68,19 +86,34 @@ export function Shell(props: { user: User; children: ComponentChildren }) {
         </div>
       </header>
       <div class="body">
-        <Sidebar role={props.user.role} path={path} open={open} onGo={() => setOpen(false)} />
-        <main id="main" class="main" ref={main} tabIndex={-1}>
+        <Sidebar navigation={navigation} path={path} open={open} onGo={() => setOpen(false)} />
+        {/* Every time on the page is written again in another zone. */}
+        <main key={zone} id="main" class="main" ref={main} tabIndex={-1}>
           <PartsDown />
           {props.children}
         </main>
       </div>
+      {over !== null && (
+        <PaletteLoader key={over} what={over} sections={navigation.data ?? []} show={setOver} />
+      )}
     </div>
   );
 }
 
+/** The palette's code is fetched when it is opened. */
+const PaletteLoader = lazy(
+  () => import('./palette/palette.tsx').then((module) => module.PaletteDialog),
+  null,
+);
+
 /** The parts of the console. On a small screen they replace the page while the menu is open. */
-function Sidebar(props: { role: string; path: string; open: boolean; onGo: () => void }) {
-  const navigation = useNavigation(props.role);
+function Sidebar(props: {
+  navigation: Resource<readonly NavigationSection[]>;
+  path: string;
+  open: boolean;
+  onGo: () => void;
+}) {
+  const { navigation } = props;
   return (
     <nav id="sidebar" class={props.open ? 'sidebar sidebar-open' : 'sidebar'} aria-label="Main">
       {navigation.error !== null && (

@@ -43,13 +43,13 @@ export class ApiCalls {
       redirect: 'error',
       signal: AbortSignal.timeout(callMs),
     }).catch((cause: unknown) => {
-      throw new Error(`the API does not answer at ${this.#url}`, { cause });
+      throw new Error(`the API cannot be reached at ${this.#url}`, { cause });
     });
     if (response.ok) return response.status === 204 ? undefined : await response.json();
     await response.body?.cancel();
     throw new Error(
       response.status === 401
-        ? 'the API refuses this host: RUNNER_HOST_KEY must be the same here and there'
+        ? 'the API refuses this host: both need the same RUNNER_HOST_KEY'
         : `the API answered ${response.status} to ${path}`,
     );
   }

@@ -70,7 +70,8 @@ export class DeployedRunner {
 
   /** As {@link stop}, for one that the host no longer holds: its process's token is revoked. */
   lose(): void {
-    if (!this.#stopping.signal.aborted) this.#log.warn('this host keeps a deployed runner no more');
+    if (!this.#stopping.signal.aborted)
+      this.#log.warn('a deployed runner is no longer assigned to this host');
     this.stop();
   }
 
@@ -86,7 +87,7 @@ export class DeployedRunner {
       try {
         waitMs = await this.#turn();
       } catch (error) {
-        this.#note('waiting', 'Its host cannot reach the API, or is refused; it tries again soon.');
+        this.#note('waiting', 'Its host cannot reach the API, or is refused; it will retry.');
         this.#log.warn({ error: messageOf(error) }, 'a deployed runner cannot be started');
       }
       await delay(waitMs, undefined, { signal }).catch(() => undefined);
@@ -113,14 +114,14 @@ export class DeployedRunner {
     }
     const waitMs = readyMs >= steadyMs ? firstWaitMs : this.#waitMs;
     this.#waitMs = Math.min(waitMs * 2, longestWaitMs);
-    this.#note('waiting', `${entrypoint}: ${how}. It is started again after ${waitMs / 1_000} s.`);
+    this.#note('waiting', `${entrypoint}: ${how}. It restarts in ${waitMs / 1_000} s.`);
     this.#log.warn({ entrypoint, starts: this.#starts, waitMs }, `a deployed runner is down: ${how}`);
     await this.#end(false);
     return waitMs;
   }
 
   #missing(place: 'missing' | 'outside'): number {
-    const why = place === 'missing' ? 'is not in' : 'leads out of';
+    const why = place === 'missing' ? 'is not in' : 'is outside';
     const message = `${this.plan.entrypoint} ${why} the folder of deployed runners.`;
     if (this.#message !== message) this.#log.warn(message);
     this.#note('waiting', message);
@@ -171,7 +172,7 @@ export class DeployedRunner {
     if (token === null) this.#token = undefined;
     else if (token.value !== null) {
       this.#token = { id: token.id, value: token.value };
-      this.#log.info({ tokenId: token.id }, 'a deployed runner is given a token');
+      this.#log.info({ tokenId: token.id }, 'a deployed runner gets a token');
     }
     return this.#token;
   }

@@ -35,14 +35,14 @@ export class HangWatch {
       if (cancelledRunId !== null) {
         const sinceMs = this.#cancelledSinceMs.get(cancelledRunId) ?? performance.now();
         cancelledSinceMs.set(cancelledRunId, sinceMs);
-        if (sinceMs < longAgoMs) why = `it went on with a cancelled task for ${hangSeconds} s`;
+        if (sinceMs < longAgoMs) why = `it continued a cancelled task for ${hangSeconds} s`;
       } else if (isSilent && Math.max(this.#upSinceMs, readyAtMs) < longAgoMs) {
-        why = `it held no task and asked for none for ${hangSeconds} s`;
+        why = `it held no task and claimed none for ${hangSeconds} s`;
       }
       if (why === undefined) continue;
       this.#parts.log.warn(
         { runnerType: runner.plan.runnerType, why },
-        'a deployed runner hangs and is started anew',
+        'a deployed runner hangs and is restarted',
       );
       runner.kill(why);
     }

@@ -120,10 +120,7 @@ export class RunnerHost {
   #warnOfFullHost(isFull: boolean): void {
     if (isFull && !this.#isFull) {
       const processes = this.#parts.settings.SDK_RUNNERS_MAX_PROCESSES;
-      this.#parts.log.warn(
-        { processes },
-        'this host runs no more deployed runners: SDK_RUNNERS_MAX_PROCESSES',
-      );
+      this.#parts.log.warn({ processes }, 'this host is full: SDK_RUNNERS_MAX_PROCESSES');
     }
     this.#isFull = isFull;
   }

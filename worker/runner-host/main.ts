@@ -29,7 +29,7 @@ export async function startRunnerHost(environment: Environment): Promise<Running
   const { host: given, telemetry: asked } = readSettings(parts, environment);
   const settings = { ...given, SDK_RUNNERS_DIR: resolve(given.SDK_RUNNERS_DIR) };
   if (!statSync(settings.SDK_RUNNERS_DIR, { throwIfNoEntry: false })?.isDirectory()) {
-    throw new SettingsError(['SDK_RUNNERS_DIR: there is no such folder.']);
+    throw new SettingsError(['SDK_RUNNERS_DIR: the folder does not exist.']);
   }
   const log = pino({
     level: settings.LOG_LEVEL,
@@ -42,7 +42,7 @@ export async function startRunnerHost(environment: Environment): Promise<Running
   const api = new ApiCalls(url, settings.RUNNER_HOST_KEY);
   const host = new RunnerHost({ api, settings, url, log });
   host.start();
-  log.info({ url }, 'the host of deployed runners is at work');
+  log.info({ url }, 'the host of deployed runners is running');
   const end = async () => {
     await host.stop();
     await telemetry.stop();

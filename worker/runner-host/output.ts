@@ -76,7 +76,7 @@ export class RunnerOutput {
     if (this.#leftOutCharacters === 0) return;
     const characters = this.#leftOutCharacters;
     this.#leftOutCharacters = 0;
-    this.#log.warn({ characters }, 'the runner writes too much; this is left out');
+    this.#log.warn({ characters }, 'the runner writes too much; output was dropped');
   }
 
   #write(line: string, stream: 'stdout' | 'stderr'): void {

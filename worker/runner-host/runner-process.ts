@@ -148,7 +148,9 @@ export class RunnerProcess {
 }
 
 function warnOfSharedUser(log: Logger): void {
-  log.warn('others may not read the programs of a deployed runner, so it runs as the user of its host');
+  log.warn(
+    'the modules of a deployed runner are not readable by other users, so it runs as the user of its host',
+  );
 }
 
 /** One line that the database can store, whatever a program writes. */

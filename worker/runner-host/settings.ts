@@ -14,16 +14,16 @@ const wholeNumber = (min: number, max: number, initial: number) =>
 export const runnerHostSettings = z.object({
   /** Folder of the runners' modules, which the operator fills. */
   SDK_RUNNERS_DIR: z.string({ error: 'must name a folder' }),
-  /** The key for this host's calls to the API, which has the same one. */
+  /** The key for this host's calls to the API; both need the same value. */
   RUNNER_HOST_KEY: z.string().min(32, 'must hold at least 32 characters').meta({ secret: true }),
   /** Address at which this host and its runners reach the API; absent: this machine, at `PORT`. */
   SDK_RUNNERS_URL: z
     .url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' })
     .optional(),
   PORT: wholeNumber(1, 65_535, 8080),
-  /** Processes of each runner type. */
+  /** Number of processes of each runner type. */
   SDK_RUNNERS_PROCESSES: wholeNumber(1, limits.deployedProcessesPerType, 1),
-  /** Processes of this host, of all runner types together. */
+  /** Maximum number of processes of this host, of all runner types together. */
   SDK_RUNNERS_MAX_PROCESSES: wholeNumber(1, limits.deployedProcessesPerHost, 20),
   /** JavaScript memory of one process, in megabytes. */
   SDK_RUNNERS_MEMORY_MB: wholeNumber(32, 1_048_576, 512),
@@ -31,11 +31,11 @@ export const runnerHostSettings = z.object({
   SDK_RUNNERS_GRACE_SECONDS: wholeNumber(0, 3_600, 15),
   /** A process that holds no task and claims none for this long, although it could, is restarted. */
   SDK_RUNNERS_HANG_SECONDS: wholeNumber(10, limits.deployedSilentSeconds, 60),
-  /** User, and group, of deployed runners where the host is root; one that nothing else runs as. */
+  /** User and group id of deployed runners when the host runs as root; use an id of no other process. */
   SDK_RUNNERS_UID: wholeNumber(1, 2_147_483_647, 64_123),
   /**
-   * What deployed runners may do beyond reading their folder, writing temporary files and using the network, by commas.
-   * Each leads out of the bounds that Node sets.
+   * Extra permissions of deployed runners, separated by commas, beyond reading their folder, writing temporary files and
+   * using the network. Each weakens the limits that Node enforces.
    */
   SDK_RUNNERS_ALLOW: z
     .string()
@@ -46,9 +46,13 @@ export const runnerHostSettings = z.object({
         .map((one) => one.trim())
         .filter((one) => one !== ''),
     )
-    .pipe(z.array(z.enum(allowances), { error: `must name some of ${allowances.join(', ')}, by commas` })),
+    .pipe(
+      z.array(z.enum(allowances), {
+        error: `must name some of ${allowances.join(', ')}, separated by commas`,
+      }),
+    ),
   LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
-  /** File that the host writes once it works, and every ten seconds from then on. */
+  /** File that the host writes when it is ready, and every ten seconds from then on. */
   READY_FILE: z.string().optional(),
 });
 

@@ -1,6 +1,6 @@
 /**
  * Configuration of a node of the template `system-tabular-to-dataservice` (contract, "Node configuration keys shown";
- * decisions 11). Keys not listed here, such as `dataSourceName`, are allowed and left alone. A key that is null
+ * decisions 11). Keys not listed here, such as `dataSourceName`, are allowed and ignored. A key that is null
  * counts as absent.
  */
 import { z } from 'zod';
@@ -20,7 +20,7 @@ const groupSchema = z.looseObject({
     .array(name)
     .max(groupLimits.patterns)
     .nullish()
-    .describe('Headings that belong to the group, in any case; `*` stands for any text.'),
+    .describe('Headings that belong to the group, in any case; `*` matches any text.'),
 });
 
 export const defaultSampleRows = 10_000;
@@ -30,7 +30,7 @@ export const tabularConfigurationSchema = z.looseObject({
     .enum(inputFormats)
     .nullish()
     .describe(
-      'Format of the uploads. `auto` (default) tells it from their content. `csv` is delimited text, with a comma unless the file clearly uses another delimiter.',
+      'Format of the uploads. `auto` (default) detects it from the content. `csv` is delimited text, with a comma unless the file clearly uses another delimiter.',
     ),
   timeColumn: name
     .nullish()
@@ -38,7 +38,7 @@ export const tabularConfigurationSchema = z.looseObject({
       'Heading of the time column, with or without its unit, in any case. Absent: found by name and content, unless `autoDetectTimeColumn` is false.',
     ),
   timeColumnIsMs: flag(
-    'Numbers in the time column are milliseconds (true) or seconds (false). Absent: told from the unit in the heading, else from the size of the numbers, else seconds.',
+    'Numbers in the time column are milliseconds (true) or seconds (false). Absent: derived from the unit in the heading, else from the size of the numbers, else seconds.',
   ),
   baseCapturedAt: z
     .string()
@@ -46,7 +46,7 @@ export const tabularConfigurationSchema = z.looseObject({
     .refine((text) => parseTimestamp(text) !== null, 'Must be an ISO 8601 timestamp.')
     .nullish()
     .describe(
-      'ISO 8601 time that offsets in the time column count from. Without it such a recording has relative times. Numbers that are clearly an epoch time stay what they are.',
+      'ISO 8601 time from which offsets in the time column count. Without it such a recording has relative times. Numbers that are clearly an epoch time are not offsets.',
     ),
   defaultRealm: name.nullish().describe('Realm of the channels. Default: `default`.'),
   realmPerFile: flag("The realm is the upload's identifier, not `defaultRealm`."),
@@ -57,7 +57,9 @@ export const tabularConfigurationSchema = z.looseObject({
     .describe(
       'Groups of channels. A channel belongs to the first group that lists it in `channels`; else to the group whose id or name its heading begins with, followed by `.`, `/`, `:` or `_` (`engine.rpm`, `engine/rpm`; the longest such group wins); else to `defaultGroupId`. With neither groups nor `defaultGroupId`, the part of a heading before its first `.`, `/` or `:` makes the group.',
     ),
-  defaultGroupId: name.nullish().describe('Group of channels that no group claims. Default: `default`.'),
+  defaultGroupId: name
+    .nullish()
+    .describe('Group of channels that belong to no other group. Default: `default`.'),
   autoDetectTimeColumn: flag(
     'Find the time column when `timeColumn` is absent (default true). When there is none, rows are numbered.',
   ),
@@ -66,7 +68,7 @@ export const tabularConfigurationSchema = z.looseObject({
     .enum(['fail', 'no-output'])
     .nullish()
     .describe(
-      'What an upload without rows or channels gives: a failed run of category `validation` (default) or a run without output.',
+      'Result of an upload without rows or channels: a failed run of category `validation` (default) or a run without output.',
     ),
   maxAutodetectSampleRows: z
     .int()

@@ -12,14 +12,14 @@ import {
 } from '@duckdb/node-api';
 
 export interface EngineSettings {
-  /** A folder of our own making: the only place that SQL can read and write. */
+  /** The conversion's own folder: the only place that SQL can read and write. */
   folder: string;
   memoryLimitBytes: number;
   spillLimitBytes: number;
   signal?: AbortSignal | undefined;
 }
 
-/** A query whose text holds only our own words and generated names; everything from outside is a parameter. */
+/** A query whose text holds only fixed words and generated names; every value from outside is a parameter. */
 export interface Query {
   sql: string;
   parameters: DuckDBValue[];
@@ -70,7 +70,7 @@ export class Engine {
     this.#connection = connection;
   }
 
-  /** Runs a statement and gives its rows; an abort of the signal interrupts it and throws the signal's reason. */
+  /** Runs a statement and returns its rows; an abort of the signal interrupts it and throws the signal's reason. */
   async rows(query: Query): Promise<DuckDBValue[][]> {
     return this.#guarded(async () =>
       (await this.#connection.runAndReadAll(query.sql, query.parameters)).getRows(),
@@ -137,7 +137,7 @@ async function openLocked(
   return { instance, connection };
 }
 
-/** A path of our own as SQL text, for the places where SQL takes no parameter. */
+/** A path of a conversion's folder as SQL text, for the places where SQL accepts no parameter. */
 export function sqlText(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
@@ -146,7 +146,7 @@ function kibibytes(bytes: number): string {
   return `${Math.max(1, Math.floor(bytes / 1024))}KiB`;
 }
 
-/** True for faults of this machine (memory, disk), which another attempt may not meet, as opposed to the file's. */
+/** True for faults of this machine (memory, disk), which are not the file's: another attempt may succeed. */
 export function isResourceFault(error: unknown): boolean {
   return (
     error instanceof Error &&

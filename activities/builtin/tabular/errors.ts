@@ -1,4 +1,4 @@
-/** What can be wrong with a tabular file, said so that its owner finds the place. */
+/** Faults of a tabular file, with their place for its owner. */
 
 export interface TabularPlace {
   /** Line of the file, from 1. For JSON arrays too where it is known. */
@@ -42,7 +42,7 @@ function describePlace(place: TabularPlace): string {
 
 const shownCharacters = 60;
 
-/** A stranger's text within a message: quoted, short, on one line. */
+/** Untrusted text within a message: quoted, short, on one line. */
 export function shown(text: string): string {
   const plain = text.slice(0, 4 * shownCharacters).replace(/[\p{C}\s]+/gu, ' ');
   const points = [...plain];

@@ -1,9 +1,11 @@
 import type { Scenario } from '../scenario.ts';
+import { twoCopies } from './copies.ts';
 import { holdingScenarios } from './holding.ts';
 import { incrementalScenarios } from './incremental.ts';
 import { inputScenarios } from './inputs.ts';
 import { lostAnswerScenarios } from './lost-answers.ts';
 import { plainScenarios } from './plain.ts';
+import { sideScenarios } from './side-calls.ts';
 import { stopScenarios } from './stop.ts';
 import { troubleScenarios } from './trouble.ts';
 import { uploadParts } from './uploads.ts';
@@ -17,5 +19,7 @@ export const scenarios: readonly Scenario[] = [
   ...holdingScenarios,
   ...inputScenarios,
   ...incrementalScenarios,
+  ...sideScenarios,
+  twoCopies,
   ...stopScenarios,
 ];

@@ -48,7 +48,7 @@ function silenceMs(stage: Stage, claim: Claim): number {
 
 const heartbeat: Scenario = {
   name: 'heartbeat',
-  title: 'an answer takes longer than the lease; heartbeats keep the task',
+  title: 'an answer comes later than the end of the lease; heartbeats renew it',
   async play(stage) {
     const { job, held } = await hold(stage);
     await outlastLease(stage, held);
@@ -96,7 +96,7 @@ async function told(
   if (!(await stage.until(() => find() !== undefined, stage.leaseMs))) {
     stage.found(
       'heartbeat-missing',
-      `No heartbeat came within a lease (${stage.under.leaseSeconds} s), by which the runner would have been told.`,
+      `No heartbeat came within a lease (${stage.under.leaseSeconds} s), so the runner could not be notified.`,
     );
     release();
     stage.over();
@@ -189,10 +189,10 @@ function judgeCancel(stage: Stage, held: Held, call: Call): void {
     const seconds = ((ignoring.atMs - (call.answeredAtMs ?? 0)) / 1_000).toFixed(1);
     stage.found(
       'cancel-ignored',
-      `${ignoring.method} ${ignoring.route} came ${seconds} s after the runner was told of the cancel.`,
+      `${ignoring.method} ${ignoring.route} came ${seconds} s after the runner was notified of the cancel.`,
     );
   } else if (held.claim.end === undefined || held.claim.end.how === 'lost') {
-    stage.found('cancel-abandoned', 'The runner stopped working and left the task without an end.');
+    stage.found('cancel-abandoned', 'The runner stopped its work and did not end the task.');
   }
 }
 

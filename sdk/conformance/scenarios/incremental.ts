@@ -2,7 +2,7 @@
 
 import type { Job } from '../job.ts';
 import type { Scenario } from '../scenario.ts';
-import type { Call } from '../server/journal.ts';
+import { type Call, sideRoutes } from '../server/journal.ts';
 import type { Stage } from '../stage.ts';
 import { manyOf } from './inputs.ts';
 
@@ -11,7 +11,7 @@ const inputCount = 5;
 
 const incrementalCap: Scenario = {
   name: 'incremental-cap',
-  title: `${inputCount} inputs, at most ${cap} in one task: follow-ups take the rest`,
+  title: `${inputCount} inputs, at most ${cap} in one task: follow-ups process the rest`,
   incremental: true,
   stage: () => ({ limits: { inputsPerTask: cap } }),
   async play(stage) {
@@ -26,7 +26,7 @@ const incrementalCap: Scenario = {
     if (job.node.watermark.outputId !== last?.outputId)
       stage.found(
         'has-more-missing',
-        `The watermark stands at input ${job.node.watermark.position} of ${inputCount}, and no follow-up is wanted.`,
+        `The watermark is at input ${job.node.watermark.position} of ${inputCount}, and no follow-up is wanted.`,
       );
   },
 };
@@ -47,7 +47,7 @@ function judgeCap(stage: Stage, job: Job, taskId: string): void {
   else if (!hasMore && !isLast)
     stage.found(
       'has-more-missing',
-      `A task completed without hasMore when the watermark stood at input ${position} of ${job.node.inputs.length}.`,
+      `A task completed without hasMore when the watermark was at input ${position} of ${job.node.inputs.length}.`,
     );
 }
 
@@ -72,7 +72,7 @@ const mostRepeats = 3;
 
 const watermarkRegression: Scenario = {
   name: 'watermark-regression',
-  title: 'the watermark is further than the runner thinks: its step is answered with 409',
+  title: 'the watermark is ahead of the runner: its step is answered with 409',
   incremental: true,
   stage: () => ({ limits: { inputsPerTask: cap } }),
   async play(stage) {
@@ -103,7 +103,7 @@ const watermarkRegression: Scenario = {
 
 const failedAfterWatermark: Scenario = {
   name: 'failed-after-watermark',
-  title: `the run fails for good behind its first step of the watermark over ${inputCount} inputs, and is tried again`,
+  title: `the run fails for good after its first step of the watermark over ${inputCount} inputs, and is retried`,
   incremental: true,
   async play(stage) {
     const whole = stage.offer(manyOf(stage, inputCount));
@@ -112,7 +112,7 @@ const failedAfterWatermark: Scenario = {
     if (whole.node.watermark.position === 0) stage.skip('the runner moves no watermark');
     const job = stage.offer(manyOf(stage, inputCount));
     const lost = stage.fault({
-      on: (call) => job.has(call) && call.route !== 'heartbeat' && job.node.watermark.position > 0,
+      on: (call) => job.has(call) && !sideRoutes.has(call.route) && job.node.watermark.position > 0,
       fault: {
         kind: 'meanwhile',
         told: 'the run had failed for good just before',
@@ -130,7 +130,7 @@ const failedAfterWatermark: Scenario = {
   },
 };
 
-/** Whether a run that failed on its way has all the outputs of one that did not. */
+/** Whether a run that failed has all the outputs of one that did not. */
 function judgeResults(stage: Stage, whole: Job, job: Job): void {
   const { digests, outputCount } = stage.baseline ?? {};
   if (digests === undefined && outputCount === undefined)
@@ -144,7 +144,7 @@ function judgeResults(stage: Stage, whole: Job, job: Job): void {
   if (missing.length === 0) return;
   stage.found(
     'failed-after-watermark',
-    `Of ${whole.published.length} outputs over ${inputCount} inputs ${missing.length} are missing for good when the run fails behind its first step of the watermark and is tried again.`,
+    `Of ${whole.published.length} outputs over ${inputCount} inputs ${missing.length} are missing for good when the run fails after its first step of the watermark and is retried.`,
   );
 }
 

@@ -26,7 +26,7 @@ const pages: Scenario = {
     });
     if (missed === undefined) return;
     const limit = Number(new URL(missed.path, 'http://local').searchParams.get('limit') ?? Number.NaN);
-    // A runner with such a small limit may want no more.
+    // A runner that set such a small limit may need no further page.
     if (limit <= pageSize) return;
     stage.found(
       'cursor-not-followed',
@@ -96,7 +96,7 @@ const cut: Scenario = {
     else
       stage.found(
         'gave-up-early',
-        `Half of an input arrived, and the task was given up (${claim?.end?.how}) instead of reading it again.`,
+        `Half of an input arrived, and the task was ended (${claim?.end?.how}) instead of reading it again.`,
       );
   },
 };

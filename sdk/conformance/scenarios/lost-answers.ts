@@ -3,7 +3,7 @@ import type { Job } from '../job.ts';
 import type { Scenario } from '../scenario.ts';
 import { endDigest, type TaskEnd } from '../server/ends.ts';
 import type { ArmedFault } from '../server/faults.ts';
-import type { Call } from '../server/journal.ts';
+import { type Call, sideRoutes } from '../server/journal.ts';
 import type { Stage } from '../stage.ts';
 
 const claimLost: Scenario = {
@@ -63,7 +63,7 @@ async function judgeRepeat(stage: Stage, lost: ArmedFault): Promise<void> {
   const [first] = lost.hits;
   if (first === undefined) return;
   const repeat = () =>
-    stage.journal.after(first).find(({ taskId, route }) => taskId === first.taskId && route !== 'heartbeat');
+    stage.journal.after(first).find(({ taskId, route }) => taskId === first.taskId && !sideRoutes.has(route));
   const isOver = () => repeat() !== undefined || claimedAgain(stage, first);
   if (!(await stage.until(isOver))) {
     stage.found(
@@ -187,12 +187,9 @@ export function judgeBaseline(
   if (job.run.outcome !== 'completed') return;
   const { length } = job.digests;
   if (outputCount !== undefined && length !== outputCount)
-    stage.found(rule, `Without faults the same input gave ${outputCount} outputs, now it gave ${length}.`);
+    stage.found(rule, `Without faults the same input had ${outputCount} outputs, now it has ${length}.`);
   else if (digests !== undefined && job.digests.join() !== digests.join())
-    stage.found(
-      rule,
-      'The output holds other bytes than those that the same input gave twice without faults.',
-    );
+    stage.found(rule, 'The output differs from the one that the same input had twice without faults.');
 }
 
 const redelivery: Scenario = {

@@ -1,6 +1,6 @@
 /** Nothing goes wrong. */
 import type { Scenario } from '../scenario.ts';
-import { readingRoutes } from '../server/journal.ts';
+import { readingRoutes, sideRoutes } from '../server/journal.ts';
 import type { Baseline, Stage } from '../stage.ts';
 
 /** Two tasks over the same input; the other scenarios compare with their outputs. */
@@ -35,7 +35,7 @@ export function baselineOf(stage: Stage): Baseline {
 /** The last call of the first task that changed nothing, before anything was written. */
 function lastReadOf(stage: Stage): Baseline['lastRead'] {
   const taskId = stage.world.nodes[0]?.runs[0]?.claims[0]?.taskId;
-  const calls = stage.journal.calls.filter((call) => call.taskId === taskId && call.route !== 'heartbeat');
+  const calls = stage.journal.calls.filter((call) => call.taskId === taskId && !sideRoutes.has(call.route));
   const firstWrite = calls.findIndex(({ route }) => !readingRoutes.has(route));
   const reads = firstWrite < 0 ? calls : calls.slice(0, firstWrite);
   const last = reads.at(-1);

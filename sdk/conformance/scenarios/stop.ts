@@ -1,6 +1,7 @@
 /** The runner gets a signal to stop. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Scenario } from '../scenario.ts';
+import type { Call } from '../server/journal.ts';
 import type { Stage } from '../stage.ts';
 
 /** A claim that was on its way when the signal came. */
@@ -23,7 +24,7 @@ const stopWorking: Scenario = {
     if (claim.end?.reply === undefined && !stage.has('does-not-stop'))
       stage.found(
         'stopped-without-release',
-        'The runner ended and left its task behind without release, complete or fail.',
+        'The runner ended without release, complete or fail of its task.',
       );
   },
 };
@@ -37,9 +38,41 @@ const stopWaiting: Scenario = {
       stage.found('never-claimed', 'No claim came.');
       stage.over();
     }
+    const [held] = stage.journal
+      .of('claim')
+      .filter(({ status }) => status === undefined)
+      .slice(-1);
     await stopped(stage, terminate(stage));
+    noteWithdrawal(stage, held);
   },
 };
+
+/** Says how the waiting claim ended: each way is allowed, and one of them cannot lose a task. */
+function noteWithdrawal(stage: Stage, waiting: Call | undefined): void {
+  if (waiting === undefined) {
+    stage.note('No claim waited when SIGTERM came.');
+    return;
+  }
+  const { instanceId } = (waiting.json ?? {}) as { readonly instanceId?: string };
+  const newer = stage.journal
+    .after(waiting)
+    .some(
+      ({ route, json }) => route === 'claim' && (json as { instanceId?: string }).instanceId === instanceId,
+    );
+  const signedOff = stage.journal.of('signOff').length > 0;
+  if (newer)
+    stage.note(
+      'The waiting claim was withdrawn by a newer one that does not wait: no task can be lost on its way.',
+    );
+  else if (signedOff)
+    stage.note(
+      'The waiting claim was ended by DELETE /instances/{instanceId}: no task can be lost on its way.',
+    );
+  else
+    stage.note(
+      'The waiting claim was not withdrawn. This is allowed; a task that is on its way at this moment stays held until its lease ends. A newer claim with waitSeconds 0, or DELETE /instances/{instanceId}, withdraws it.',
+    );
+}
 
 function terminate(stage: Stage): number {
   stage.allowEnd();
@@ -50,11 +83,10 @@ function terminate(stage: Stage): number {
 async function stopped(stage: Stage, notifiedAtMs: number): Promise<void> {
   const { graceMs } = stage.under;
   const isEnded = await stage.until(() => stage.runner.exit !== undefined, graceMs);
-  if (!isEnded)
-    stage.found('does-not-stop', `The runner was still there ${graceMs / 1_000} s after SIGTERM.`);
+  if (!isEnded) stage.found('does-not-stop', `The runner still ran ${graceMs / 1_000} s after SIGTERM.`);
   const claims = stage.journal.of('claim').filter(({ atMs }) => atMs > notifiedAtMs + onItsWayMs);
   if (claims.length > 0) stage.found('claimed-after-stop', `${claims.length} claims came after SIGTERM.`);
 }
 
-/** Windows knows no SIGTERM. */
+/** Windows has no SIGTERM. */
 export const stopScenarios = process.platform === 'win32' ? [] : [stopWorking, stopWaiting];

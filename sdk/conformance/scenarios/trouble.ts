@@ -8,7 +8,17 @@ import type { Stage } from '../stage.ts';
 import { judgeBaseline } from './lost-answers.ts';
 
 /** Each of them meets the fault once. */
-const troubled: readonly RouteId[] = ['inputs', 'inputData', 'state', 'outputs', 'uploadStart', 'watermark'];
+const troubled: readonly RouteId[] = [
+  'inputs',
+  'inputData',
+  'state',
+  'outputs',
+  'uploadStart',
+  'watermark',
+  'rejection',
+  'annotations',
+  'logs',
+];
 const retryAfterSeconds = 1;
 /** Tolerance for the runner's clock. */
 const earlyMs = 100;
@@ -45,13 +55,13 @@ function judgeEnd(stage: Stage, job: Job, armed: readonly ArmedFault[]): void {
     const last = armed.flatMap(({ hits }) => hits).at(-1);
     stage.found(
       'gave-up-early',
-      `The runner gave the task up (${claimed.end.how}) after ${last?.route} went wrong once.`,
+      `The runner ended the task (${claimed.end.how}) after ${last?.route} failed once.`,
     );
     return;
   }
   stage.found(
     'lease-lost',
-    'The task was not ended in time after a fault that passed: its lease ran out or the runner gave it up.',
+    'The task was not ended in time after a temporary fault: its lease ended or the runner stopped working on it.',
   );
 }
 
@@ -70,7 +80,7 @@ function judgeRetryAfter(stage: Stage, call: Call): void {
 
 const slowAnswers: Scenario = {
   name: 'slow-answers',
-  title: 'every answer takes 0.7 seconds',
+  title: 'every answer is 0.7 seconds late',
   async play(stage) {
     const job = stage.offer();
     stage.fault({ on: () => true, fault: { kind: 'delay', ms: 700 }, times: 10_000 });

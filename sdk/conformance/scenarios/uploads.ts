@@ -29,14 +29,14 @@ export const uploadParts: Scenario = {
     await job.ended();
     if (stage.journal.of('uploadStart').length === 0)
       stage.skip(
-        'the runner wrote its output in one request; one of more than 16 MB shows this, or a runner that goes by limits.maxOutputBytes of whoami',
+        'the runner wrote its output in one request; an output of more than 16 MB exercises this, or a runner that reads limits.maxOutputBytes of whoami',
       );
     const [claim] = job.claims;
     if (claim?.end?.how === 'complete') return judgeBaseline(stage, job);
     const last = [...lostPart.hits, ...lostComplete.hits].at(-1);
     stage.found(
       'upload-not-recovered',
-      `The task ended with ${claim?.end?.how} after ${last?.route ?? 'part 1'} went wrong once.`,
+      `The task ended with ${claim?.end?.how} after ${last?.route ?? 'part 1'} failed once.`,
     );
   },
 };

@@ -1,7 +1,7 @@
 /** The end of a task by its holder, and the answer to a repeat (contract: Runner routes). */
 import { createHash } from 'node:crypto';
 import type { z } from 'zod';
-import type { completeForm, failForm } from './forms.ts';
+import type { completeForm, failForm, releaseForm } from './forms.ts';
 import { limits } from './limits.ts';
 import type { Claim } from './model.ts';
 import { Refusal } from './refusal.ts';
@@ -11,7 +11,7 @@ import { publishStaged } from './writes.ts';
 export type TaskEnd =
   | { readonly kind: 'complete'; readonly body: z.output<typeof completeForm> }
   | { readonly kind: 'fail'; readonly body: z.output<typeof failForm> }
-  | { readonly kind: 'release'; readonly body: { readonly reason?: string | null | undefined } };
+  | { readonly kind: 'release'; readonly body: z.output<typeof releaseForm> };
 
 /** JSON text in which neither the order of names nor absent, null and false fields matter. */
 function canonical(value: unknown): string {
@@ -35,8 +35,8 @@ export function endDigest(end: TaskEnd): string {
           state: body.state ?? undefined,
         }
       : kind === 'fail'
-        ? { reason: body.reason, category: body.category }
-        : { reason: body.reason ?? undefined };
+        ? { reason: body.reason, category: body.category, logTail: body.logTail ?? undefined }
+        : { reason: body.reason ?? undefined, logTail: body.logTail ?? undefined };
   return createHash('sha256')
     .update(canonical({ kind, ...fields }))
     .digest('base64url');
@@ -60,7 +60,8 @@ export function endTask(
   const apply = prepare(world, claim, end);
   world.desk.end(claim, { how: end.kind, atMs: performance.now(), digest });
   const reply = apply();
-  claim.end = { how: end.kind, atMs: performance.now(), digest, reply };
+  const logTail = end.kind === 'complete' ? undefined : end.body.logTail;
+  claim.end = { how: end.kind, atMs: performance.now(), digest, ...(logTail ? { logTail } : {}), reply };
   return reply;
 }
 
@@ -89,7 +90,7 @@ function prepareComplete(world: World, claim: Claim, body: z.output<typeof compl
   const { node } = run;
   const hasMore = body.hasMore ?? false;
   if (hasMore && !node.template.incremental)
-    throw new Refusal('invalidRequest', { message: 'hasMore needs an incremental node template.' });
+    throw new Refusal('invalidRequest', { message: 'hasMore requires an incremental node template.' });
   const { outcome } = body;
   const hasMoved = node.watermark.position > claim.watermarkPosition;
   const followUp = !run.cancelRequested && hasMore && outcome !== 'suspended' && hasMoved;
@@ -100,6 +101,7 @@ function prepareComplete(world: World, claim: Claim, body: z.output<typeof compl
       return { taskId, outcome, nodeState: 'Failed', followUp: false };
     }
     if (outcome === 'completed') publishStaged(claim);
+    if (!node.template.incremental) node.rejected.push(...claim.rejections.values());
     node.state = body.state ?? node.state;
     node.followUpWanted = followUp;
     const isQueued = world.finish(run, outcome);

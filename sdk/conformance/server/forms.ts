@@ -11,6 +11,14 @@ function text(maxCharacters: number = limits.descriptionCharacters) {
   });
 }
 
+function textOfBytes(maxBytes: number) {
+  return z.string().refine((value) => isStorable(value) && Buffer.byteLength(value) <= maxBytes, {
+    error: `must hold at most ${maxBytes} bytes`,
+  });
+}
+
+const jsonBytes = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
+
 function depthLevels(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   return 1 + Math.max(0, ...Object.values(value).map(depthLevels));
@@ -24,7 +32,7 @@ const state = z
     (value) =>
       isObject(value) &&
       depthLevels(value) <= limits.stateDepthLevels &&
-      Buffer.byteLength(JSON.stringify(value)) <= limits.stateBytes,
+      jsonBytes(value) <= limits.stateBytes,
     {
       error: `must be an object of at most ${limits.stateBytes} bytes and ${limits.stateDepthLevels} levels`,
     },
@@ -33,6 +41,16 @@ const state = z
 const statusText = text().nullish();
 const count = z.number().min(0).max(Number.MAX_SAFE_INTEGER);
 export const instanceForm = new RegExp(`^[A-Za-z0-9._:-]{1,${limits.instanceCharacters}}$`);
+
+/** The task to claim together with an end. */
+const next = z
+  .object({
+    waitSeconds: z.number().int().min(0).max(limits.nextWaitMaxSeconds).default(0),
+    templates: z.array(text(limits.nameCharacters)).max(limits.templateNames).nullish(),
+  })
+  .nullish();
+const logTail = textOfBytes(limits.logTailBytes).nullish();
+const category = z.enum(['error', 'validation', 'memory', 'timeout']);
 
 export const claimForm = z.object({
   instanceId: z.string().regex(instanceForm, 'must hold 1 to 128 characters of A-Za-z0-9._:-'),
@@ -60,14 +78,64 @@ export const completeForm = z.object({
   hasMore: z.boolean().nullish(),
   statusDetails: statusText,
   state,
+  next,
 });
 
 export const failForm = z.object({
   reason: text(),
-  category: z.enum(['error', 'validation', 'memory', 'timeout']),
+  category,
+  logTail,
+  next,
 });
 
-export const releaseForm = z.object({ reason: statusText }).prefault({});
+export const releaseForm = z.object({ reason: statusText, logTail, next }).prefault({});
+
+export const rejectionForm = z.object({ category, reason: text() });
+
+const fields = z
+  .custom<Record<string, unknown>>((value) => isObject(value) && jsonBytes(value) <= limits.logFieldsBytes, {
+    error: `must be an object of at most ${limits.logFieldsBytes} bytes`,
+  })
+  .nullish();
+
+export const logsForm = z.object({
+  sequence: z.number().int().min(1).max(limits.largestId),
+  entries: z
+    .array(
+      z.object({
+        at: z.iso.datetime({ offset: true }),
+        level: z.enum(['debug', 'info', 'warning', 'error']),
+        message: textOfBytes(limits.logMessageBytes),
+        fields,
+      }),
+    )
+    .min(1)
+    .max(limits.logEntries, `A call holds at most ${limits.logEntries} entries`),
+});
+
+const annotationWord = (maxCharacters: number) =>
+  text(maxCharacters).refine((value) => value.trim() !== '', { error: 'must not be empty' });
+const moment = z.iso.datetime({ offset: true });
+
+export const annotationsForm = z.object({
+  annotations: z
+    .array(
+      z
+        .object({
+          from: moment,
+          to: moment.nullish(),
+          label: annotationWord(limits.nameCharacters),
+          text: text().optional(),
+          tags: z.array(annotationWord(limits.annotationTagCharacters)).max(limits.annotationTags).optional(),
+          channel: annotationWord(limits.nameCharacters).nullish(),
+        })
+        .refine(({ from, to }) => !to || Date.parse(to) >= Date.parse(from), {
+          error: 'must not be before from',
+        }),
+    )
+    .min(1)
+    .max(limits.annotationsPerCall),
+});
 
 const cursorForm = /^p[0-9a-z]{1,11}$/;
 
@@ -139,7 +207,7 @@ function onlyStorable(key: string, value: unknown): unknown {
   return value;
 }
 
-/** An id in a path or header; undefined for what is none. */
+/** An id in a path or header; undefined for text that is not an id. */
 export function idOf(value: string): number | undefined {
   const id = /^[1-9]\d{0,15}$/.test(value) ? Number(value) : Number.NaN;
   return id <= limits.largestId ? id : undefined;

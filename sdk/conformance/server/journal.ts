@@ -14,6 +14,9 @@ export type RouteId =
   | 'uploadComplete'
   | 'uploadAbort'
   | 'watermark'
+  | 'logs'
+  | 'rejection'
+  | 'annotations'
   | 'complete'
   | 'fail'
   | 'release'
@@ -41,7 +44,7 @@ export interface Call {
   reply: unknown;
   /** When the whole answer was sent. */
   answeredAtMs: number | undefined;
-  /** When the caller hung up instead. */
+  /** When the caller closed the connection instead. */
   goneAtMs: number | undefined;
   /** The fault that was injected. */
   fault: string | undefined;
@@ -93,10 +96,23 @@ export const writingRoutes: readonly RouteId[] = [
   'uploadPart',
   'uploadComplete',
   'watermark',
+  'rejection',
+  'annotations',
   'complete',
 ];
 export const endingRoutes: readonly RouteId[] = ['complete', 'fail', 'release'];
 export const outputRoutes: readonly RouteId[] = ['outputs', 'uploadComplete'];
+/** Calls beside the work, in any order and at any time. */
+export const sideRoutes: ReadonlySet<RouteId> = new Set(['heartbeat', 'logs']);
+
+/** The task that an answer hands out: that of a claim, or of an end with `next`. */
+export function handedOut({ route, reply }: Pick<Call, 'route' | 'reply'>): string | undefined {
+  const { taskId, next } = (reply ?? {}) as {
+    readonly taskId?: string;
+    readonly next?: { readonly taskId?: string } | null;
+  };
+  return route === 'claim' ? taskId : next?.taskId;
+}
 
 /** `PUT complete -> 200 (its answer was lost)`, for people. */
 export function describeCall(call: Call, startedAtMs: number): string {
@@ -106,7 +122,8 @@ export function describeCall(call: Call, startedAtMs: number): string {
     .replace(/\/tasks\/([0-9a-f]{8})[0-9a-f-]+/, '/tasks/$1');
   const answer =
     call.status === undefined ? 'no answer' : `${call.status}${call.code ? ` ${call.code}` : ''}`;
-  const gone = call.goneAtMs === undefined || call.fault !== undefined ? '' : ' (the runner hung up)';
+  const gone =
+    call.goneAtMs === undefined || call.fault !== undefined ? '' : ' (the runner closed the connection)';
   const fault = call.fault === undefined ? '' : ` [${call.fault}]`;
   return `${seconds} s  ${call.method} ${path} -> ${answer}${gone}${fault}`;
 }

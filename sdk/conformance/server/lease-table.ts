@@ -18,7 +18,7 @@ export interface ClaimRequest {
   readonly instanceId: string;
   readonly covers: ReadonlySet<string>;
   readonly waitMs: number;
-  /** Aborted when the caller hangs up. */
+  /** Aborted when the caller closes the connection. */
   readonly signal: AbortSignal;
 }
 
@@ -71,6 +71,9 @@ export class Desk {
       claimedAtMs: now,
       watermarkPosition: run.node.watermark.position,
       uploads: new Map(),
+      log: [],
+      logBytes: 0,
+      rejections: new Map(),
       leaseUntilMs: leaseEndMs(run),
       used: false,
       unnamedOutputs: run.unnamedFrom,
@@ -181,7 +184,7 @@ export class Desk {
     claim.timer = setTimeout(look, Math.max(1, claim.leaseUntilMs - performance.now()));
   }
 
-  /** Ends a claim as if its lease had run out; the run is queued again at once, or failed for good. */
+  /** Ends a claim as if its lease had ended; the run is queued again at once, or failed for good. */
   loseLease(claim: Claim): void {
     if (claim.end !== undefined) return;
     this.end(claim, { how: 'lost', atMs: performance.now() });

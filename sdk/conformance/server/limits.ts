@@ -25,6 +25,16 @@ export const limits = {
   partMaxBytes: 100 * mebibytes,
   parts: 10_000,
   largestId: Number.MAX_SAFE_INTEGER,
+  logEntries: 500,
+  logCallBytes: 256 * kibibytes,
+  logMessageBytes: 8 * kibibytes,
+  logFieldsBytes: 4 * kibibytes,
+  logAttemptBytes: 16 * mebibytes,
+  logTailBytes: 64 * kibibytes,
+  nextWaitMaxSeconds: 30,
+  annotationsPerCall: 500,
+  annotationTags: 20,
+  annotationTagCharacters: 64,
   endRememberedMs: 10 * 60_000,
 } as const;
 

@@ -1,4 +1,4 @@
-/** What the server does with single requests and answers. */
+/** Single requests and answers of the server. */
 import type { IncomingMessage } from 'node:http';
 import type { Headers } from './forms.ts';
 import type { Call } from './journal.ts';
@@ -37,7 +37,7 @@ export function newCall(request: IncomingMessage, { route, params }: Found): Cal
   };
 }
 
-/** The whole body; undefined when it is longer; the rest is then read and dropped. Rejects when it breaks off. */
+/** The whole body; undefined when it is too long, and the rest is dropped. Rejects when the connection breaks. */
 export async function collect(request: IncomingMessage, mostBytes: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -58,6 +58,7 @@ export interface Node {
   readonly runs: Run[];
   watermark: Watermark;
   state: Record<string, unknown> | null;
+  readonly rejected: Rejection[];
   consumedPosition: number;
   followUpWanted: boolean;
 }
@@ -82,11 +83,34 @@ export interface Run {
   outcome: RunOutcome | undefined;
 }
 
+/** Lines of a task's log, as one call sent them. */
+interface LogCall {
+  readonly sequence: number;
+  readonly entries: readonly LogEntry[];
+}
+
+interface LogEntry {
+  readonly at: string;
+  readonly level: 'debug' | 'info' | 'warning' | 'error';
+  readonly message: string;
+  readonly fields?: Record<string, unknown> | null | undefined;
+}
+
+/** An input that its task rejected. */
+export interface Rejection {
+  readonly inputId: number;
+  readonly runId: string;
+  readonly category: string;
+  readonly reason: string;
+}
+
 /** How a claim ended, with the reply that a repeat of the same end gets. */
 export interface ClaimEnd {
   readonly how: 'complete' | 'fail' | 'release' | 'lost' | 'given-up' | 'undone';
   readonly atMs: number;
   readonly digest?: string;
+  /** The last word of a failed or released task. */
+  readonly logTail?: string;
   readonly reply?: Record<string, unknown>;
 }
 
@@ -98,6 +122,10 @@ export interface Claim {
   readonly claimedAtMs: number;
   readonly watermarkPosition: number;
   readonly uploads: Map<string, Upload>;
+  /** Accepted calls of its log, by rising sequence. */
+  readonly log: LogCall[];
+  logBytes: number;
+  readonly rejections: Map<number, Rejection>;
   leaseUntilMs: number;
   /** A call for the task was made. */
   used: boolean;
@@ -123,11 +151,11 @@ export interface Upload {
 export interface WorldLimits {
   readonly leaseSeconds: number;
   readonly inputsPerTask: number;
-  /** Announced in whoami and with uploads. Single outputs are accepted up to 16 MB whatever is announced. */
+  /** Announced in whoami and with uploads. Single outputs are accepted up to 16 MB, also above the announced limit. */
   readonly outputBytes: number;
   readonly partMinBytes: number;
   readonly partMaxBytes: number;
-  /** A page of inputs never holds more, whatever the caller asks for; null: what the caller asks for. */
+  /** The largest page of inputs, also when the caller asks for more; null: as many as the caller asks for. */
   readonly inputsPage: number | null;
   /** First wait before a retry; null: the platform's 5 seconds with jitter. */
   readonly retryDelayMs: number | null;

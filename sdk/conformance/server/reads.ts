@@ -61,7 +61,7 @@ export function presentClaim(world: World, claim: Claim): Record<string, unknown
   };
 }
 
-/** A trace of the run's own, with a span of the claim's, sampled. */
+/** The run's own trace, with the claim's span, sampled. */
 function traceparentOf({ run, taskId }: Claim): string {
   return `00-${run.runId.replaceAll('-', '')}-${taskId.replaceAll('-', '').slice(0, 16)}-01`;
 }

@@ -11,7 +11,7 @@ const refusals = {
   invalidOutputIdentifier: [400, 'invalid_output_identifier', 'The output identifier is not valid.'],
   invalidOutputMetadata: [400, 'invalid_output_metadata', 'The output metadata is not valid.'],
   uploadIncomplete: [400, 'upload_incomplete', 'The upload has a gap between its parts.'],
-  partTooSmall: [400, 'part_too_small', 'A part other than the last is below the smallest part size.'],
+  partTooSmall: [400, 'part_too_small', 'A part other than the last is below the minimum part size.'],
   unauthorized: [401, 'unauthorized', 'A valid bearer token is required.'],
   scopeMissing: [403, 'scope_missing', 'The runner token lacks the scope for this operation.'],
   templateNotAllowed: [403, 'template_not_allowed', 'The token does not cover this node template.'],
@@ -41,7 +41,7 @@ export interface RefusalOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Thrown wherever a call is refused; the server makes the common error body with `code` of it. */
+/** Thrown when a call is refused; the server makes the common error body with `code` of it. */
 export class Refusal extends Error {
   readonly status: number;
   readonly code: string;

@@ -1,8 +1,8 @@
 /** The runner routes: from a call to its reply. */
 import { createHash } from 'node:crypto';
-
-import { endTask } from './ends.ts';
+import { endTask, type TaskEnd } from './ends.ts';
 import {
+  annotationsForm,
   claimForm,
   completeForm,
   contentEncodingOf,
@@ -13,9 +13,11 @@ import {
   inputsForm,
   instanceForm,
   instanceOf,
+  logsForm,
   outputHeaders,
   parsed,
   parseJson,
+  rejectionForm,
   releaseForm,
   watermarkForm,
   watermarkHeader,
@@ -23,6 +25,7 @@ import {
 import type { RouteId } from './journal.ts';
 import { limits } from './limits.ts';
 import type { Claim } from './model.ts';
+import { keepLog, rejectInput } from './notes.ts';
 import {
   findInput,
   leaseExpiresAt,
@@ -50,7 +53,7 @@ interface Asked {
   readonly query: Readonly<Record<string, string>>;
   readonly headers: Headers;
   readonly body: Buffer;
-  /** Aborted when the caller hangs up. */
+  /** Aborted when the caller closes the connection. */
   readonly signal: AbortSignal;
 }
 
@@ -197,6 +200,23 @@ function uploadAbort(asked: Asked): Reply {
   return { status: 204 };
 }
 
+function logs(asked: Asked): Reply {
+  const body = bodyOf(asked, logsForm);
+  return ok(keepLog(held(asked), body));
+}
+
+/** Their words are for people; the kit has nobody to show them to. */
+function annotations(asked: Asked): Reply {
+  const { annotations } = bodyOf(asked, annotationsForm);
+  held(asked);
+  return ok({ staged: annotations.length });
+}
+
+function rejection(asked: Asked): Reply {
+  const body = bodyOf(asked, rejectionForm);
+  return ok(rejectInput(asked.world, held(asked), idOf(asked.params.inputId ?? ''), body));
+}
+
 function handle({ params }: Asked): string {
   return (params.handle ?? '').toLowerCase();
 }
@@ -206,23 +226,28 @@ function watermark(asked: Asked): Reply {
   return ok(moveWatermark(asked.world, held(asked), inputId, state));
 }
 
-function complete(asked: Asked): Reply {
-  const body = bodyOf(asked, completeForm);
-  return ok(endTask(asked.world, taskId(asked), instanceOf(asked.headers), { kind: 'complete', body }));
-}
+const complete = async (asked: Asked) =>
+  await ended(asked, { kind: 'complete', body: bodyOf(asked, completeForm) });
+const fail = async (asked: Asked) => await ended(asked, { kind: 'fail', body: bodyOf(asked, failForm) });
+const release = async (asked: Asked) =>
+  await ended(asked, { kind: 'release', body: bodyOf(asked, releaseForm) });
 
-function fail(asked: Asked): Reply {
-  const body = bodyOf(asked, failForm);
-  return ok(endTask(asked.world, taskId(asked), instanceOf(asked.headers), { kind: 'fail', body }));
-}
-
-function release(asked: Asked): Reply {
-  const body = bodyOf(asked, releaseForm);
-  return ok(endTask(asked.world, taskId(asked), instanceOf(asked.headers), { kind: 'release', body }));
+/** Ends the task; with `next` it claims another one, and a repeat answers with what the instance then holds. */
+async function ended(asked: Asked, end: TaskEnd): Promise<Reply> {
+  const { world, signal } = asked;
+  const instanceId = instanceOf(asked.headers);
+  const { next } = end.body;
+  const covers = world.covered(next?.templates ?? []);
+  const reply = endTask(world, taskId(asked), instanceId, end);
+  if (next == null) return ok(reply);
+  const waitMs = next.waitSeconds * 1_000;
+  const task =
+    world.desk.heldBy(instanceId) ?? (await world.desk.claim({ instanceId, covers, waitMs, signal }));
+  return ok({ ...reply, next: task === undefined ? null : presentClaim(world, task) });
 }
 
 function signOff({ world, params }: Asked): Reply {
-  // A colon may be sent as it is or encoded; what cannot be decoded is no id.
+  // A colon may be sent as it is or encoded; text that cannot be decoded is not an id.
   const instanceId = (params.instanceId ?? '').replaceAll(/%3a/gi, ':');
   if (!instanceForm.test(instanceId)) throw new Refusal('notFound');
   world.desk.signOff(instanceId);
@@ -248,6 +273,9 @@ export const routes: readonly Route[] = [
   route('uploadComplete', 'POST', `${upload}/complete`, 'none', uploadComplete),
   route('uploadAbort', 'DELETE', upload, 'none', uploadAbort),
   route('watermark', 'PUT', '/tasks/{taskId}/watermark', 'json', watermark),
+  route('logs', 'POST', '/tasks/{taskId}/logs', 'json', logs),
+  route('annotations', 'POST', '/tasks/{taskId}/annotations', 'json', annotations),
+  route('rejection', 'PUT', '/tasks/{taskId}/rejections/{inputId}', 'json', rejection),
   route('complete', 'PUT', '/tasks/{taskId}/complete', 'json', complete),
   route('fail', 'PUT', '/tasks/{taskId}/fail', 'json', fail),
   route('release', 'PUT', '/tasks/{taskId}/release', 'json', release),

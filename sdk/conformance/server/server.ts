@@ -2,12 +2,12 @@
  * A server that implements the runner contract over a world in memory, and injects faults into calls. It is the test
  * double for runners: `ContractServer.start(...)`, then point the runner at `url` with `token`.
  */
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Fault, Faults } from './faults.ts';
-import { type Call, Journal, readingRoutes } from './journal.ts';
+import { type Call, handedOut, Journal, readingRoutes } from './journal.ts';
 import { codeOf, collect, cutBody, type Found, faultReply, newCall, readLeniently } from './messages.ts';
 import { Refusal, refusalBody } from './refusal.ts';
 import { bodyLimits, type Reply, routes } from './routes.ts';
@@ -16,18 +16,20 @@ import { World, type WorldOptions } from './world.ts';
 export interface ServerOptions extends WorldOptions {
   /** Default 0: a free one. */
   readonly port?: number;
+  /** Default: a new one. */
+  readonly token?: string;
 }
 
 export class ContractServer {
   readonly world: World;
   readonly faults = new Faults();
   readonly journal = new Journal();
-  readonly token =
-    `hrt_conformance_${createHash('sha256').update(String(process.hrtime.bigint())).digest('hex').slice(0, 24)}`;
+  readonly token: string;
   readonly #server: Server;
   #isRevoked = false;
 
   private constructor(options: ServerOptions) {
+    this.token = options.token ?? `hrt_conformance_${randomBytes(12).toString('hex')}`;
     this.world = new World(options);
     this.#server = createServer({ requestTimeout: 0, keepAliveTimeout: 60_000 });
     this.#server.on('request', (request, response) => void this.#serve(request, response));
@@ -122,10 +124,7 @@ export class ContractServer {
     const held = typeof instanceId === 'string' ? this.world.desk.heldBy(instanceId) : undefined;
     if (held === undefined) return undefined;
     const claimed = this.journal.calls.some(
-      (each) =>
-        each.route === 'claim' &&
-        each.answeredAtMs !== undefined &&
-        (each.reply as { readonly taskId?: string } | undefined)?.taskId === held.taskId,
+      (each) => each.answeredAtMs !== undefined && handedOut(each) === held.taskId,
     );
     return claimed ? held.taskId : undefined;
   }

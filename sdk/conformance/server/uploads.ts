@@ -64,7 +64,7 @@ export function partNumber(text: string): number {
   if (!/^(0|-?[1-9]\d*)$/.test(text)) throw new Refusal('uploadNotFound');
   const part = Number(text);
   if (part >= 1 && part <= limits.parts) return part;
-  throw new Refusal('invalidRequest', { message: `Part numbers go from 1 to ${limits.parts}.` });
+  throw new Refusal('invalidRequest', { message: `Part numbers range from 1 to ${limits.parts}.` });
 }
 
 /** Stores a part; sent again it replaces itself. */
@@ -80,7 +80,7 @@ export function putPart(claim: Claim, handle: string, part: number, bytes: Buffe
 
 /**
  * Joins the parts to an output; completed again it is the same output, 200.
- * @param said replaces the watermark given at the start
+ * @param said replaces the watermark of the start
  */
 export function completeUpload(
   world: World,

@@ -93,6 +93,7 @@ export class World {
       runs: [],
       watermark: { position: 0, outputId: null },
       state: null,
+      rejected: [],
       consumedPosition: 0,
       followUpWanted: false,
     };
@@ -127,7 +128,7 @@ export class World {
     return input;
   }
 
-  /** Gives the node a run when it is due one: for a wanted follow-up, or for news above what it has consumed. */
+  /** Makes a run of the node when one is due: for a wanted follow-up, or for new inputs above its consumed ones. */
   plan(node: Node): Run | undefined {
     if (node.runs.some((run) => run.state !== 'done')) return undefined;
     const newest = node.inputs.at(-1)?.position ?? 0;
@@ -181,7 +182,7 @@ export class World {
     return new Set(names.length === 0 ? this.templates.keys() : names);
   }
 
-  /** Ends a claim as if its lease had run out and another runner had done the work meanwhile. */
+  /** Ends a claim as if its lease had ended and another runner had done the work meanwhile. */
   revokeLease(claim: Claim): void {
     if (claim.end !== undefined) return;
     this.desk.end(claim, { how: 'lost', atMs: performance.now() });
@@ -211,7 +212,7 @@ export class World {
     this.desk.enqueue(run);
   }
 
-  /** The run is tried again after its back-off. Returns when. */
+  /** The run is retried after its back-off. Returns the time of the retry. */
   retryLater(run: Run): Date {
     const fullMs = Math.min(retryLongestDelayMs, retryFirstDelayMs * 2 ** (run.attempt - 1));
     const delayMs = this.limits.retryDelayMs ?? Math.round(fullMs * (1 - Math.random() / 2));

@@ -22,7 +22,7 @@ export function digestOf(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** The identifier that the caller gave, or the next one of the platform: `<runId>.<n>`. */
+/** The identifier that the caller sent, or the next one of the platform: `<runId>.<n>`. */
 export function identifierFor(claim: Claim, given: string | null): string {
   if (given !== null) return given;
   claim.unnamedOutputs += 1;
@@ -94,6 +94,11 @@ function judged(claim: Claim, inputId: number): Watermark {
   return { position: input.position, outputId: input.outputId };
 }
 
+/** Moves the watermark to an input. @throws Refusal when it may not move there */
+export function consume(claim: Claim, inputId: number): void {
+  advance(claim, judged(claim, inputId));
+}
+
 export function moveWatermark(
   world: World,
   claim: Claim,
@@ -101,7 +106,7 @@ export function moveWatermark(
   state: Record<string, unknown> | null | undefined,
 ): Record<string, unknown> {
   const { node } = claim.run;
-  advance(claim, judged(claim, inputId));
+  consume(claim, inputId);
   node.state = state ?? node.state;
   world.changed();
   return { watermark: inputId, pendingInputs: pendingInputs(claim) };

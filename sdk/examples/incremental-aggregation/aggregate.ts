@@ -13,7 +13,7 @@ export interface Aggregate {
 
 export const nothing: Aggregate = { tables: 0, skipped: 0, count: 0, sum: 0, least: null, greatest: null };
 
-/** The aggregate with one table more, whose first row is its header; cells that are no numbers are left out. */
+/** The aggregate with one table more, whose first row is its header; cells without a number are left out. */
 export async function withTable(
   before: Aggregate,
   rows: AsyncGenerator<readonly string[], void, void>,

@@ -91,7 +91,7 @@ class Clock {
     this.#isNumeric ??= value !== undefined;
     const seconds = this.#isNumeric ? (value ?? Number.NaN) / this.#perSecond : Date.parse(cell) / 1_000;
     if (Number.isFinite(seconds)) return seconds;
-    throw new TaskFailure('validation', `row ${row}: '${cell}' is no time`);
+    throw new TaskFailure('validation', `row ${row}: '${cell}' is not a time`);
   }
 
   write(seconds: number): string {

@@ -10,13 +10,14 @@ export default defineRunner<ResampleOptions>({
     const convert = async (input: Input) => {
       task.progress({ phase: 'resampling', message: input.outputIdentifier });
       // Output and watermark move together, so no recording is written twice and none is left out.
-      await task.write(resample(input.rows({ header: false }), task.configuration), {
+      const output = await task.write(resample(input.rows({ header: false }), task.configuration), {
         // Includes the run, so that a reprocess writes again, and the input, so that a repeat does not.
         identifier: `resampled-${input.outputId}-${task.runId}`,
         contentType: 'text/csv',
         metadata: { source: input.outputIdentifier, rateHz: task.configuration.rateHz },
         watermark: input,
       });
+      task.log.info(`resampled ${input.outputIdentifier}`, { sizeBytes: output.sizeBytes });
     };
     await task.eachNewInput(convert, { advance: 'by-hand' });
   },

@@ -27,7 +27,7 @@ export class BackOff extends Waits {
   }
 }
 
-/** True for errors that a later try may not meet: no answer, too many calls, a server in trouble. */
+/** True for temporary errors: no answer, too many calls, a fault of the server. */
 export function isTransient(error: unknown): boolean {
   return isOutage(error) || mayPass(error);
 }

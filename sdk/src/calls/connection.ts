@@ -63,7 +63,7 @@ export class Connection {
     });
   }
 
-  /** Does something until it succeeds, fails for good, or is aborted. */
+  /** Repeats a call until it succeeds, fails for good, or is aborted. */
   async repeat<T>(call: Call, work: () => Promise<T>): Promise<T> {
     const backOff = new BackOff(longestBackOffMs);
     for (;;) {

@@ -26,7 +26,7 @@ export class HttpClient {
   };
 
   /**
-   * Sends a request and resolves with the answer's head, whatever its status. The caller reads or destroys the body.
+   * Sends a request and resolves with the answer's head, for every status. The caller reads or destroys the body.
    * @throws NetworkError when no answer comes; the signal's reason when it is aborted
    */
   open(request: HttpRequest): Promise<IncomingMessage> {
@@ -103,7 +103,7 @@ export async function readJson(message: IncomingMessage, silenceMs: number): Pro
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new NetworkError('the answer is no JSON', { cause: error });
+    throw new NetworkError('the answer is not JSON', { cause: error });
   }
 }
 

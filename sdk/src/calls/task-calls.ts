@@ -3,11 +3,13 @@ import type { IncomingMessage } from 'node:http';
 import { ApiError, isEnd, TaskCancelled } from '../errors.ts';
 import type { Call, Connection, Reply } from './connection.ts';
 import type {
+  AnnotationWire,
   ClaimWire,
   InputMode,
   InputsWire,
   OutputWire,
   PartWire,
+  RejectionWire,
   StateWire,
   UploadWire,
   WatermarkWire,
@@ -28,10 +30,39 @@ export interface TaskCallsOptions {
   readonly onUnheard: (error: unknown) => void;
 }
 
-export class TaskCalls {
+/** The calls of one held task. */
+export interface TaskCalls {
+  /** Aborted when the task is cancelled or has ended; ends every call but the last report. */
+  readonly signal: AbortSignal;
+  /** Aborted when the task is cancelled, and not by its end. */
+  readonly cancel: AbortSignal;
+  readonly hasEnded: boolean;
+  /** An input has failed, and no code of the task listened for it. */
+  unheard(error: unknown): void;
+  inputs(mode: InputMode, cursor: string | null, limit: number): Promise<InputsWire>;
+  state(): Promise<StateWire>;
+  advance(inputId: number, state: unknown): Promise<WatermarkWire>;
+  reject(inputId: number, category: string, reason: string): Promise<RejectionWire>;
+  annotate(annotations: readonly AnnotationWire[]): Promise<void>;
+  /** Opens the stored bytes of an input, one try; `headers` may ask for a range. */
+  openInput(outputId: number, headers: Record<string, string>, signal: AbortSignal): Promise<IncomingMessage>;
+  writeOutput(headers: Record<string, string>, bytes: readonly Uint8Array[]): Promise<Reply<OutputWire>>;
+  /** 201 with the upload, or 200 with the output that already exists. */
+  startUpload(headers: Record<string, string>): Promise<Reply<UploadWire | OutputWire>>;
+  writePart(handle: string, part: number, bytes: Uint8Array): Promise<PartWire>;
+  completeUpload(handle: string): Promise<Reply<OutputWire>>;
+  abortUpload(handle: string): Promise<void>;
+  /**
+   * The last call: repeated until the platform's answer is definite, even after the task's signal was aborted.
+   * @throws ApiError when it is refused; the signal's reason when it is aborted
+   */
+  end(how: 'complete' | 'fail' | 'release', json: unknown, signal?: AbortSignal): Promise<unknown>;
+}
+
+/** The same over HTTP. */
+export class PlatformTaskCalls implements TaskCalls {
   /** Of every call for the task. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Aborted when the task is cancelled or has ended; ends every call but the last report. */
   readonly signal: AbortSignal;
   readonly #options: TaskCallsOptions;
   readonly #ending = new AbortController();
@@ -46,7 +77,6 @@ export class TaskCalls {
     };
   }
 
-  /** Aborted when the task is cancelled, and not by its end. */
   get cancel(): AbortSignal {
     return this.#options.cancel;
   }
@@ -60,7 +90,6 @@ export class TaskCalls {
     this.#ending.abort(new TaskCancelled('ended'));
   }
 
-  /** An input has failed, and no code of the task listened for it. */
   unheard(error: unknown): void {
     if (!this.signal.aborted) this.#options.onUnheard(error);
   }
@@ -83,7 +112,15 @@ export class TaskCalls {
     return (await this.#call<WatermarkWire>({ method: 'PUT', path: '/watermark', json })).body;
   }
 
-  /** Opens the stored bytes of an input, one try; `headers` may ask for a range. */
+  async reject(inputId: number, category: string, reason: string): Promise<RejectionWire> {
+    const path = `/rejections/${inputId}`;
+    return (await this.#call<RejectionWire>({ method: 'PUT', path, json: { category, reason } })).body ?? {};
+  }
+
+  async annotate(annotations: readonly AnnotationWire[]): Promise<void> {
+    await this.#call({ method: 'POST', path: '/annotations', json: { annotations } });
+  }
+
   async openInput(
     outputId: number,
     headers: Record<string, string>,
@@ -101,7 +138,6 @@ export class TaskCalls {
     return this.#call({ method: 'POST', path: '/outputs', headers, bytes });
   }
 
-  /** 201 with the upload, or 200 with the output that already exists. */
   startUpload(headers: Record<string, string>): Promise<Reply<UploadWire | OutputWire>> {
     return this.#call({ method: 'POST', path: '/outputs/uploads', headers });
   }
@@ -121,10 +157,6 @@ export class TaskCalls {
     await this.#call({ method: 'DELETE', path: `/outputs/uploads/${handle}`, patience: 'never' });
   }
 
-  /**
-   * The last call: repeated until the platform's answer is definite, even after the task's signal was aborted.
-   * @throws ApiError when it is refused; the signal's reason when it is aborted
-   */
   async end(how: 'complete' | 'fail' | 'release', json: unknown, signal?: AbortSignal): Promise<unknown> {
     const call = this.#taskCall({ method: 'PUT', path: `/${how}`, json, patience: 'always' });
     return (await this.#options.connection.call({ ...call, signal })).body;

@@ -16,3 +16,25 @@ export type {
 } from '../../../client/types.ts';
 
 export type InputMode = RunnerInputs['mode'];
+
+/** The task to claim with an end. */
+export interface NextWire {
+  readonly waitSeconds: number;
+  readonly templates: readonly string[];
+}
+
+/** Where the watermark is after an input was rejected. */
+export interface RejectionWire {
+  readonly watermark?: number | null;
+  readonly pendingInputs?: number;
+}
+
+/** A moment or a range of the session, as the platform takes it. */
+export interface AnnotationWire {
+  readonly from: string;
+  readonly to: string | null;
+  readonly label: string;
+  readonly text: string;
+  readonly tags: readonly string[];
+  readonly channel: string | null;
+}

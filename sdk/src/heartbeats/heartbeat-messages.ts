@@ -25,7 +25,12 @@ export type ToThread =
       readonly intervalMs: number;
       /** After the platform asked for a cancel: when the thread ends the task, unless it was stopped before. */
       readonly cancelGraceMs: number;
+      /** The counters of its log. */
+      readonly log: SharedArrayBuffer;
     }
+  /** A log line, as JSON. */
+  | { readonly kind: 'log'; readonly taskId: string; readonly line: string }
+  | { readonly kind: 'flush-log'; readonly taskId: string; readonly limitMs: number }
   | { readonly kind: 'progress'; readonly taskId: string; readonly progress: Progress }
   | { readonly kind: 'stop'; readonly taskId: string }
   | { readonly kind: 'close' };
@@ -35,6 +40,8 @@ export type FromThread =
   | { readonly kind: 'cancel-requested'; readonly taskId: string }
   /** The thread reported the end of a cancelled task, because the main thread did not. */
   | { readonly kind: 'cancel-told'; readonly taskId: string }
+  /** Whether the platform has all log lines of the task. */
+  | { readonly kind: 'log-flushed'; readonly taskId: string; readonly isComplete: boolean }
   /** The platform refuses the heartbeats for good. */
   | { readonly kind: 'refused'; readonly taskId: string; readonly status: number; readonly message: string }
   | {

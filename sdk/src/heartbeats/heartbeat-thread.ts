@@ -4,13 +4,19 @@ import { BackOff, isTransient } from '../calls/back-off.ts';
 import { HttpClient, readJson, readRefusal } from '../calls/http-request.ts';
 import type { HeartbeatWire } from '../calls/wire.ts';
 import { ApiError, isEnd, messageOf } from '../errors.ts';
+import { LogSender } from '../logs/log-sender.ts';
 import { cancelReport } from '../task/outcome.ts';
 import type { FromThread, Progress, ThreadSettings, ToThread } from './heartbeat-messages.ts';
 
 const settings = workerData as ThreadSettings;
 const http = new HttpClient();
 const keepers = new Map<string, Keeper>();
+const senders = new Map<string, LogSender>();
 const failuresBeforeReport = 3;
+/** False when the platform is older than run logs. */
+let hasLogs = true;
+
+type KeptTask = Extract<ToThread, { kind: 'keep' }>;
 
 function post(message: FromThread): void {
   parentPort?.postMessage(message);
@@ -18,7 +24,7 @@ function post(message: FromThread): void {
 
 /** Sends heartbeats for one task: every interval, soon after new progress, and sooner again after a failure. */
 class Keeper {
-  readonly #task: Extract<ToThread, { kind: 'keep' }>;
+  readonly #task: KeptTask;
   readonly #backOff: BackOff;
   readonly #over = new AbortController();
   #progress: Progress = {};
@@ -29,7 +35,7 @@ class Keeper {
   #cancelTimer: NodeJS.Timeout | undefined;
   #beganAtMs = 0;
 
-  constructor(task: Extract<ToThread, { kind: 'keep' }>) {
+  constructor(task: KeptTask) {
     this.#task = task;
     this.#backOff = new BackOff(task.intervalMs / 3);
     // The claim was the first heartbeat.
@@ -84,7 +90,7 @@ class Keeper {
       post({ kind: 'refused', taskId, status: error.status, message: messageOf(error) });
       return;
     }
-    // Progress that the platform refuses must not cost the lease.
+    // When the platform refuses the progress, it is dropped: the lease must not end for that.
     if (!isTransient(error)) this.#progress = {};
     this.#schedule(this.#backOff.nextMs(error));
     const { failures } = this.#backOff;
@@ -126,20 +132,55 @@ class Keeper {
   }
 
   async #put(what: 'heartbeat' | 'fail', json: unknown): Promise<unknown> {
-    const { taskId, headers, intervalMs } = this.#task;
-    // A lease is three intervals: two heartbeats may fail before the third must succeed.
-    const silenceMs = Math.max(1_000, intervalMs * 0.8);
-    const message = await http.open({
-      method: 'PUT',
-      url: new URL(`${settings.base}/tasks/${taskId}/${what}`),
-      headers: { ...settings.headers, ...headers, 'content-type': 'application/json' },
-      body: [Buffer.from(JSON.stringify(json))],
-      silenceMs,
-      signal: this.#over.signal,
-    });
-    if ((message.statusCode ?? 0) >= 300) throw await readRefusal(message, silenceMs);
-    return await readJson(message, silenceMs);
+    return await sendOf(this.#task, 'PUT', what, JSON.stringify(json), this.#over.signal);
   }
+}
+
+async function sendOf(
+  { taskId, headers, intervalMs }: KeptTask,
+  method: 'PUT' | 'POST',
+  what: 'heartbeat' | 'fail' | 'logs',
+  body: string,
+  signal: AbortSignal,
+): Promise<unknown> {
+  // A lease is three intervals: two heartbeats may fail before the third must succeed.
+  const silenceMs = Math.max(1_000, intervalMs * 0.8);
+  const message = await http.open({
+    method,
+    url: new URL(`${settings.base}/tasks/${taskId}/${what}`),
+    headers: { ...settings.headers, ...headers, 'content-type': 'application/json' },
+    body: [Buffer.from(body)],
+    silenceMs,
+    signal,
+  });
+  if ((message.statusCode ?? 0) >= 300) throw await readRefusal(message, silenceMs);
+  return await readJson(message, silenceMs);
+}
+
+function senderOf(task: KeptTask): LogSender {
+  const sender = new LogSender({
+    share: task.log,
+    send: (body, signal) => sendOf(task, 'POST', 'logs', body, signal),
+    onEnd: ({ status, message }) => post({ kind: 'refused', taskId: task.taskId, status, message }),
+    onUnknown() {
+      hasLogs = false;
+      for (const each of senders.values()) each.stop();
+    },
+  });
+  if (!hasLogs) sender.stop();
+  return sender;
+}
+
+async function flushLog(taskId: string, limitMs: number): Promise<void> {
+  const isComplete = (await senders.get(taskId)?.flush(limitMs)) ?? false;
+  post({ kind: 'log-flushed', taskId, isComplete });
+}
+
+function forget(taskId: string): void {
+  keepers.get(taskId)?.stop();
+  keepers.delete(taskId);
+  senders.get(taskId)?.stop();
+  senders.delete(taskId);
 }
 
 function bodyOf({ phase, message, done, total, unit }: Progress): unknown {
@@ -149,18 +190,24 @@ function bodyOf({ phase, message, done, total, unit }: Progress): unknown {
 parentPort?.on('message', (message: ToThread) => {
   switch (message.kind) {
     case 'keep':
-      keepers.get(message.taskId)?.stop();
+      forget(message.taskId);
       keepers.set(message.taskId, new Keeper(message));
+      senders.set(message.taskId, senderOf(message));
+      break;
+    case 'log':
+      senders.get(message.taskId)?.add(message.line);
+      break;
+    case 'flush-log':
+      void flushLog(message.taskId, message.limitMs);
       break;
     case 'progress':
       keepers.get(message.taskId)?.report(message.progress);
       break;
     case 'stop':
-      keepers.get(message.taskId)?.stop();
-      keepers.delete(message.taskId);
+      forget(message.taskId);
       break;
     case 'close':
-      for (const keeper of keepers.values()) keeper.stop();
+      for (const taskId of [...keepers.keys()]) forget(taskId);
       http.close();
       parentPort?.close();
       break;

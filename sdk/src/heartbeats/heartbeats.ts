@@ -3,6 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { type CancelReason, messageOf } from '../errors.ts';
 import type { Log } from '../log.ts';
+import type { LogEntry } from '../logs/log-entry.ts';
+import { LogShare } from '../logs/log-share.ts';
 import { clip } from '../text.ts';
 import type { FromThread, Progress, ThreadSettings, ToThread } from './heartbeat-messages.ts';
 
@@ -22,10 +24,17 @@ export interface KeptTask {
   readonly onCancel: (why: CancelReason) => void;
 }
 
+interface Kept {
+  readonly task: KeptTask;
+  readonly log: LogShare;
+  progress: Progress;
+  onFlushed?: (isComplete: boolean) => void;
+}
+
 export class Heartbeats {
   readonly #settings: ThreadSettings;
   readonly #log: Log;
-  readonly #tasks = new Map<string, { readonly task: KeptTask; progress: Progress }>();
+  readonly #tasks = new Map<string, Kept>();
   #thread: Worker | undefined;
   #isClosing = false;
 
@@ -56,8 +65,9 @@ export class Heartbeats {
 
   /** Sends heartbeats for a task from now on, until {@link Heartbeats.stop}. */
   keep(task: KeptTask): void {
-    this.#tasks.set(task.taskId, { task, progress: {} });
-    this.#post(keepMessage(task));
+    const kept: Kept = { task, log: new LogShare(), progress: {} };
+    this.#tasks.set(task.taskId, kept);
+    this.#post(keepMessage(kept));
   }
 
   /** The progress that operators see; sent with the next heartbeat, within a third of the interval. */
@@ -66,6 +76,27 @@ export class Heartbeats {
     if (kept === undefined) return;
     kept.progress = { ...kept.progress, ...clean(progress) };
     this.#post({ kind: 'progress', taskId, progress: kept.progress });
+  }
+
+  /** Sends a line of the task's log soon; when the buffer is full, the line is counted as dropped. */
+  log(taskId: string, entry: LogEntry): void {
+    const kept = this.#tasks.get(taskId);
+    if (kept === undefined) return;
+    const line = JSON.stringify(entry);
+    if (this.#thread === undefined) kept.log.drop(1);
+    else if (kept.log.enter(Buffer.byteLength(line))) this.#post({ kind: 'log', taskId, line });
+  }
+
+  /** Sends what is left of the task's log. Returns whether the platform has all of it within the time. */
+  async flushLog(taskId: string, limitMs: number): Promise<boolean> {
+    const kept = this.#tasks.get(taskId);
+    if (kept === undefined) return false;
+    const flushed = new Promise<boolean>((resolve) => {
+      kept.onFlushed = resolve;
+    });
+    this.#post({ kind: 'flush-log', taskId, limitMs });
+    // The thread may have ended.
+    return await Promise.race([flushed, delay(limitMs + 500, false, { ref: false })]);
   }
 
   stop(taskId: string): void {
@@ -91,12 +122,15 @@ export class Heartbeats {
         kept.task.onCancel('cancelled');
         break;
       case 'cancel-told':
-        this.#log('warn', 'the code of a cancelled task did not end; the platform was told without it', {
+        this.#log('warn', 'the code of a cancelled task did not end; its end was reported without it', {
           taskId,
         });
         break;
+      case 'log-flushed':
+        kept.onFlushed?.(message.isComplete);
+        break;
       case 'refused':
-        this.#log('warn', `heartbeat refused: ${message.message}`, { taskId, status: message.status });
+        this.#log('warn', `the task is refused: ${message.message}`, { taskId, status: message.status });
         kept.task.onCancel(message.status === 401 || message.status === 403 ? 'unauthorized' : 'lease-lost');
         break;
       case 'failing':
@@ -113,9 +147,10 @@ export class Heartbeats {
     if (this.#isClosing) return;
     try {
       await this.start();
-      for (const { task, progress } of this.#tasks.values()) {
-        this.#post(keepMessage(task));
-        this.#post({ kind: 'progress', taskId: task.taskId, progress });
+      for (const kept of this.#tasks.values()) {
+        kept.log.clear();
+        this.#post(keepMessage(kept));
+        this.#post({ kind: 'progress', taskId: kept.task.taskId, progress: kept.progress });
       }
     } catch (error) {
       this.#log('error', `no heartbeat thread: ${messageOf(error)}`);
@@ -123,11 +158,12 @@ export class Heartbeats {
   }
 }
 
-function keepMessage({ taskId, headers, intervalMs, cancelGraceMs }: KeptTask): ToThread {
-  return { kind: 'keep', taskId, headers, intervalMs, cancelGraceMs };
+function keepMessage({ task, log }: Kept): ToThread {
+  const { taskId, headers, intervalMs, cancelGraceMs } = task;
+  return { kind: 'keep', taskId, headers, intervalMs, cancelGraceMs, log: log.buffer };
 }
 
-/** Progress that the platform would refuse must not cost the lease. */
+/** Bounds the progress, because the platform refuses a heartbeat with invalid progress. */
 function clean(progress: Progress): Progress {
   const { phase, message, unit, done, total } = progress;
   return {

@@ -127,7 +127,7 @@ function decode(decoder: TextDecoder, line: number, chunk?: Uint8Array): string 
   try {
     return chunk === undefined ? decoder.decode() : decoder.decode(chunk, { stream: true });
   } catch {
-    throw invalid(line, 'in it or below stands what is no UTF-8 text');
+    throw invalid(line, 'this line or one below it is not UTF-8 text');
   }
 }
 
@@ -184,7 +184,7 @@ class RowParser {
     return row;
   }
 
-  /** @throws TaskFailure for a quote that is open at the end */
+  /** @throws TaskFailure for a quote that is not closed at the end */
   end(): void {
     if (this.#open !== undefined) throw invalid(this.#rowLine, 'a quote is not closed');
   }

@@ -72,7 +72,7 @@ export class Input implements InputInfo {
   }
 
   /**
-   * The bytes, decoded. A broken connection is opened again where it broke, so the reader sees one complete stream; it
+   * The bytes, decoded. After a broken connection the read resumes where it broke, so the reader sees one complete stream; it
    * fails only for a definite refusal (ApiError), broken gzip, or when the task is cancelled. It ends with its task.
    * @param options `raw` returns the bytes as stored, compressed or not
    */

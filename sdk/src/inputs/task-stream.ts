@@ -4,7 +4,7 @@ import type { TaskCalls } from '../calls/task-calls.ts';
 
 /**
  * Binds a stream to a task. A cancel breaks it with the signal's reason. When the task has ended the stream ends
- * without an `error` event: no leftover of its code may end the process, in which other tasks run.
+ * without an `error` event: code that still runs must not end the process, in which other tasks run.
  */
 export function boundTo(calls: TaskCalls, stream: Readable): Readable {
   const { signal } = calls;

@@ -22,7 +22,7 @@ export interface OutputOptions {
   readonly contentEncoding?: 'gzip';
   /**
    * The last input that is consumed with this output: moves the watermark there and publishes this output and all
-   * earlier ones, all or none. Give it to the last output of an input.
+   * earlier ones, all or none. Set it on the last output of an input.
    */
   readonly watermark?: Input | number;
 }

@@ -15,7 +15,7 @@ export interface WrittenOutput {
   /** Lower-case hexadecimal; null for what was written in several parts. */
   readonly sha256: string | null;
   readonly createdAt: Date;
-  /** False when the node had an output of this identifier already; its bytes are the old ones. */
+  /** False when the node had an output of this identifier already; its bytes are unchanged. */
   readonly created: boolean;
 }
 

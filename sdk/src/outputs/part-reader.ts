@@ -1,4 +1,4 @@
-/** Cuts any source of bytes into parts of a wanted size, holding one part at a time. */
+/** Cuts any source of bytes into parts of a size, and holds one part at a time. */
 
 export type Bytes = string | Uint8Array | ArrayBuffer;
 /** Whole bytes, or a stream of them: Node streams, web streams, generators. Text is written as UTF-8. */
@@ -36,7 +36,7 @@ export class PartReader {
     return { bytes: buffer.subarray(0, filled), isLast: !(await this.#fill()) };
   }
 
-  /** Closes the source: no more is read. */
+  /** Closes the source: nothing further is read. */
   async close(): Promise<void> {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -69,5 +69,5 @@ export function toBytes(value: Bytes): Uint8Array {
   if (typeof value === 'string') return Buffer.from(value, 'utf8');
   if (value instanceof Uint8Array) return value;
   if (value instanceof ArrayBuffer) return new Uint8Array(value);
-  throw new TypeError('A stream of an output must give strings or bytes.');
+  throw new TypeError('A stream of an output must yield strings or bytes.');
 }

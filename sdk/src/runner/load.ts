@@ -8,15 +8,22 @@ import { defineRunner, isRunner, type Runner, type RunnerDefinition } from './ru
 /** Compiled, all files end in .js. */
 const kitEnding = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
 
+/** What a module may import of the kit, and its file. */
+const lent = new Map([
+  ['@simulation-data-platform/runner', 'index'],
+  ['@simulation-data-platform/runner/testing', 'testing'],
+]);
+
 /** A runner in its own folder needs no packages: it imports the kit that runs it. */
 function lendKit(): void {
   registerHooks({
     resolve(specifier, context, nextResolve) {
-      if (specifier !== '@simulation-data-platform/runner') return nextResolve(specifier, context);
+      const name = lent.get(specifier);
+      if (name === undefined) return nextResolve(specifier, context);
       try {
         return nextResolve(specifier, context);
       } catch {
-        return nextResolve(new URL(`../../index${kitEnding}`, import.meta.url).href, context);
+        return nextResolve(new URL(`../../${name}${kitEnding}`, import.meta.url).href, context);
       }
     },
   });

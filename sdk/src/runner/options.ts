@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { jsonLines, type Log, type LogLevel } from '../log.ts';
+import { uncaptured } from '../logs/console-capture.ts';
 import type { Runner } from './runner.ts';
 
 export interface StartOptions {
@@ -28,6 +29,8 @@ export interface StartOptions {
   readonly partBytes?: number;
   /** Memory for the parts of one output that are being sent, in bytes; default 32 MiB. */
   readonly bufferBytes?: number;
+  /** Added to the names of the runner's node templates; default `SDP_RUNNER_TEMPLATE_SUFFIX`. For development. */
+  readonly templateSuffix?: string;
   /** The destination of log lines; default: JSON lines on standard error from `SDP_RUNNER_LOG` (default `info`) on. */
   readonly log?: Log;
 }
@@ -40,6 +43,7 @@ export interface Settings {
   readonly graceSeconds: number;
   readonly partBytes: number;
   readonly bufferBytes: number;
+  readonly templateSuffix: string;
   readonly log: Log;
 }
 
@@ -55,6 +59,7 @@ export class SettingsError extends Error {
 }
 
 const instanceForm = /^[A-Za-z0-9._:-]{1,120}$/;
+const suffixForm = /^(-[a-z0-9]+)*$/;
 const mebibytes = 1024 * 1024;
 
 /** @throws SettingsError */
@@ -86,14 +91,21 @@ export function readSettings(
   if (!instanceForm.test(instanceId)) {
     problems.push('instanceId (SDP_RUNNER_INSTANCE) must hold 1 to 120 characters of A-Za-z0-9._:-.');
   }
+  const templateSuffix = options.templateSuffix ?? environment.SDP_RUNNER_TEMPLATE_SUFFIX ?? '';
+  if (!suffixForm.test(templateSuffix)) {
+    problems.push('templateSuffix (SDP_RUNNER_TEMPLATE_SUFFIX) must be like -petra.');
+  }
   const settings = {
+    templateSuffix,
     waitSeconds: Math.floor(number('waitSeconds', options.waitSeconds, 'SDP_RUNNER_WAIT_SECONDS', 30, 60)),
     graceSeconds: number('graceSeconds', options.graceSeconds, 'SDP_RUNNER_GRACE_SECONDS', 15, 86_400),
     partBytes: options.partBytes ?? 8 * mebibytes,
     bufferBytes: options.bufferBytes ?? 32 * mebibytes,
   };
   if (problems.length > 0 || url === undefined) throw new SettingsError(problems);
-  const log = options.log ?? jsonLines(levelOf(environment.SDP_RUNNER_LOG));
+  const print = options.log ?? jsonLines(levelOf(environment.SDP_RUNNER_LOG));
+  // Lines of the kit do not belong to the run during which they are printed.
+  const log: Log = (...line) => uncaptured(() => print(...line));
   return { url, token, instanceIds: instanceIds(instanceId, concurrency), ...settings, log };
 }
 

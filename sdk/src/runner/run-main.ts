@@ -9,8 +9,15 @@ import { startRunner } from './start.ts';
  * tasks are released; with code 1 when settings are missing or the platform refuses the runner. A second signal ends
  * the process at once. Promises of a task that has ended may reject without a handler; any other such rejection ends
  * the process, as Node does by default.
+ *
+ * With `SDP_REPLAY_CASE` in the environment it works on that saved case instead, and claims nothing.
  */
 export async function runMain(runner: Runner, options: StartOptions = {}): Promise<never> {
+  const { SDP_REPLAY_CASE: savedCase, SDP_REPLAY_OUT: out } = process.env;
+  if (savedCase) {
+    const { replay } = await import('../testing/replay.ts');
+    process.exit(await replay(runner, savedCase, out || undefined));
+  }
   const stop = new AbortController();
   const onSignal = () => {
     if (stop.signal.aborted) process.exit(1);

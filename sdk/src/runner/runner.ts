@@ -1,7 +1,7 @@
 /** What a runner is, before it is started. */
 import { messageOf } from '../errors.ts';
 import type { RunResult } from '../task/outcome.ts';
-import type { JsonObject, Task } from '../task/task.ts';
+import type { BadInput, JsonObject, Task } from '../task/task.ts';
 
 export interface RunnerDefinition<C = JsonObject, S = JsonObject> {
   /** Of the program; default: its first template. Part of the `User-Agent` and of instance ids. */
@@ -16,6 +16,13 @@ export interface RunnerDefinition<C = JsonObject, S = JsonObject> {
    */
   readonly cancelGraceSeconds?: number;
   /**
+   * What a TaskFailure of category `validation` from the handler of `task.eachNewInput` means: `fail` (default) fails the
+   * task, and the inputs after that one wait; `reject` rejects that input and continues.
+   */
+  readonly onBadInput?: BadInput;
+  /** Whether what a run prints is copied into its log; default true. It is printed all the same. */
+  readonly captureConsole?: boolean;
+  /**
    * Works on one task. Its return value completes the task; an exception fails it: `TaskFailure` by its category,
    * anything else as `error`. When `task.signal` is aborted it should end soon, by throwing.
    */
@@ -29,6 +36,8 @@ export interface Runner {
   readonly templates: readonly string[];
   /** Absent in one that an older copy of this package made. */
   readonly cancelGraceSeconds?: number;
+  readonly onBadInput?: BadInput;
+  readonly captureConsole?: boolean;
   run(task: Task): Promise<RunResult>;
 }
 
@@ -47,20 +56,28 @@ export function defineRunner<C = JsonObject, S = JsonObject>(definition: RunnerD
   if (!Array.isArray(templates)) throw new TypeError('templates must be a list of node template names.');
   for (const name of templates) {
     if (typeof name !== 'string' || !templateForm.test(name)) {
-      throw new TypeError(`'${messageOf(name)}' is no name of a node template.`);
+      throw new TypeError(`'${messageOf(name)}' is not the name of a node template.`);
     }
   }
   if (typeof run !== 'function') throw new TypeError('run must be a function.');
-  const { cancelGraceSeconds = defaultCancelGraceSeconds } = definition;
+  const {
+    cancelGraceSeconds = defaultCancelGraceSeconds,
+    onBadInput = 'fail',
+    captureConsole = true,
+  } = definition;
   if (!(cancelGraceSeconds >= 0 && cancelGraceSeconds <= longestCancelGraceSeconds)) {
     throw new TypeError(`cancelGraceSeconds must be a number from 0 to ${longestCancelGraceSeconds}.`);
   }
+  if (onBadInput !== 'fail' && onBadInput !== 'reject')
+    throw new TypeError("onBadInput must be 'fail' or 'reject'.");
   const name = definition.name ?? templates[0] ?? 'runner';
   return {
     name: productToken(name),
     version: productToken(definition.version ?? '0.0.0'),
     templates: [...templates],
     cancelGraceSeconds,
+    onBadInput,
+    captureConsole,
     // Only the runner's code knows that its configuration and state have the declared types.
     run: async (task) => await run(task as unknown as Task<C, S>),
   };

@@ -1,4 +1,4 @@
-/** A runner at work. */
+/** A running runner. */
 import { Connection } from '../calls/connection.ts';
 import type { WhoamiWire } from '../calls/wire.ts';
 import { messageOf } from '../errors.ts';
@@ -32,10 +32,11 @@ export interface RunningRunner {
  * @throws SettingsError; ApiError when the token is refused; the signal's reason when it comes before the start is over
  */
 export async function startRunner(
-  runner: Runner,
+  given: Runner,
   options: StartOptions & { readonly signal?: AbortSignal } = {},
 ): Promise<RunningRunner> {
-  const settings = readSettings(runner, options, process.env);
+  const settings = readSettings(given, options, process.env);
+  const runner = { ...given, templates: given.templates.map((name) => name + settings.templateSuffix) };
   const userAgent = `${runner.name}/${runner.version} sdp-runner/${kitVersion} node/${process.versions.node}`;
   const connection = new Connection({ ...settings, userAgent });
   const heartbeats = new Heartbeats(
@@ -76,7 +77,7 @@ function work(parts: Parts, signal: AbortSignal | undefined): RunningRunner {
   const leaving = new AbortController();
   const signals = { stopping: stopping.signal, aborting: aborting.signal, leaving: leaving.signal };
   const slots = instanceIds.map((instanceId) => new Slot({ ...parts, ...signals }, instanceId));
-  log('info', `${runner.name} ${runner.version} takes tasks`, { templates: runner.templates, instanceIds });
+  log('info', `${runner.name} ${runner.version} claims tasks`, { templates: runner.templates, instanceIds });
 
   const allEnded = Promise.allSettled(
     slots.map((slot) =>
@@ -91,8 +92,8 @@ function work(parts: Parts, signal: AbortSignal | undefined): RunningRunner {
   const timers: NodeJS.Timeout[] = [];
   const onStopping = () => {
     const graceMs = graceSeconds * 1_000;
-    const reason = new Error('The runner had to leave before the platform answered.');
-    log('info', `${runner.name} stops taking tasks`, { graceSeconds });
+    const reason = new Error('The runner was stopped before the platform answered.');
+    log('info', `${runner.name} stops claiming tasks`, { graceSeconds });
     timers.push(setTimeout(() => aborting.abort(), graceMs));
     timers.push(setTimeout(() => leaving.abort(reason), graceMs + abortMs));
   };

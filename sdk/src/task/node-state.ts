@@ -7,6 +7,8 @@ export class NodeState<S> {
   #read: Promise<StateWire> | undefined;
   #set: S | undefined;
   #unstored: S | undefined;
+  /** Last stored in this task. */
+  #stored: S | undefined;
 
   constructor(calls: TaskCalls) {
     this.#calls = calls;
@@ -31,8 +33,17 @@ export class NodeState<S> {
     return this.#unstored;
   }
 
+  /** Restores an earlier `unstored`, and drops what was set since. */
+  restore(unstored: S | undefined): void {
+    // Nothing was set since, or it is stored already.
+    if (this.#unstored === unstored || this.#unstored === undefined) return;
+    this.#set = unstored ?? this.#stored;
+    this.#unstored = unstored;
+  }
+
   /** Call it with the stored state. */
   noteStored(state: S | undefined): void {
+    this.#stored = state ?? this.#stored;
     if (this.#unstored === state) this.#unstored = undefined;
   }
 

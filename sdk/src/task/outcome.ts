@@ -35,8 +35,14 @@ export type Report =
       readonly statusDetails: string | undefined;
       readonly state: unknown;
     }
-  | { readonly kind: 'fail'; readonly reason: string; readonly category: FailureCategory }
-  | { readonly kind: 'release'; readonly reason: string }
+  | {
+      readonly kind: 'fail';
+      readonly reason: string;
+      readonly category: FailureCategory;
+      /** The newest log lines, when the log could not be sent. */
+      readonly logTail?: string;
+    }
+  | { readonly kind: 'release'; readonly reason: string; readonly logTail?: string }
   /** The task is no longer held. */
   | { readonly kind: 'none' };
 
@@ -56,7 +62,7 @@ export function reportOfResult(
   };
 }
 
-/** The report of a cancelled task: the platform records it as cancelled whatever the report says. */
+/** The report of a cancelled task: the platform records every report of it as cancelled. */
 export const cancelReport = { category: 'error', reason: 'cancelled' } as const;
 
 /** @param cancelled the reason of the task's signal, if it is aborted */

@@ -2,14 +2,20 @@
 
 import type { TaskCalls } from '../calls/task-calls.ts';
 import type { ClaimWire, InputMode } from '../calls/wire.ts';
+import { ApiError, type FailureCategory, isTaskFailure, messageOf } from '../errors.ts';
 import type { Progress } from '../heartbeats/heartbeat-messages.ts';
 import { type Input, type InputInfo, inputInfo, listInputs } from '../inputs/inputs.ts';
+import type { RunLog } from '../logs/task-log.ts';
 import type { OutputLimits } from '../outputs/multi-part.ts';
-import type { OutputOptions } from '../outputs/output-headers.ts';
+import { inputIdOf, type OutputOptions } from '../outputs/output-headers.ts';
 import { type WrittenOutput, writeOutput } from '../outputs/outputs.ts';
 import type { Source } from '../outputs/part-reader.ts';
+import { clip } from '../text.ts';
+import { type Annotation, annotationWire } from './annotation.ts';
 import { NodeState } from './node-state.ts';
 import { Watermark } from './watermark.ts';
+
+const reasonCharacters = 4_000;
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -20,12 +26,19 @@ export interface TaskParts {
   /** Aborted when the process is asked to end, some time before `calls.cancel`. */
   readonly stopping: AbortSignal;
   readonly report: (progress: Progress) => void;
+  readonly log: RunLog;
+  readonly onBadInput: BadInput;
 }
+
+/** What an invalid input means for its task: a failure, or only the rejection of the input. */
+export type BadInput = 'fail' | 'reject';
 
 /** How far {@link Task.eachNewInput} came. */
 export interface NewInputs {
   /** Inputs that were handled. */
   readonly handled: number;
+  /** Inputs that were rejected. */
+  readonly rejected: number;
   /** True when inputs are left: the task is completed with `hasMore`, and a follow-up task comes. */
   readonly hasMore: boolean;
 }
@@ -57,6 +70,8 @@ export class Task<C = JsonObject, S = JsonObject> {
   readonly maxInputsPerTask: number;
   readonly watermark: Watermark;
   readonly state: NodeState<S>;
+  /** Lines for the run's page; what the code prints goes there too. */
+  readonly log: RunLog;
   /** Aborted, with a TaskCancelled as reason, when the work must end now: its results no longer count. */
   readonly signal: AbortSignal;
   /** Aborted some time before `signal` when the process shuts down: time to stop at a consistent point. */
@@ -85,13 +100,14 @@ export class Task<C = JsonObject, S = JsonObject> {
     this.parents = claim.parents;
     this.claimedAt = new Date(claim.claimedAt);
     this.maxInputsPerTask = claim.incremental.maxInputsPerTask;
+    this.log = parts.log;
     this.state = new NodeState<S>(calls);
     this.watermark = new Watermark(calls, claim.incremental, this.state, () => this.written());
     this.signal = calls.cancel;
     this.stopping = parts.stopping;
   }
 
-  /** Shows progress to operators; it is cheap and may be called as often as you like. */
+  /** Shows progress to operators. Call it as often as you like. */
   progress(progress: Progress): void {
     this.#parts.report(progress);
   }
@@ -156,6 +172,16 @@ export class Task<C = JsonObject, S = JsonObject> {
     return this.write(Buffer.from(text, 'utf8'), { contentType: 'application/json', ...options });
   }
 
+  /**
+   * Marks a moment, or with `to` a range, of the session with words. People see it on the time axis once the outputs of
+   * this run are published; the same annotation of a run counts once. Times of a recording without dates are
+   * milliseconds since its beginning.
+   * @throws ApiError, for example `invalid_request`
+   */
+  annotate(...annotations: readonly Annotation[]): Promise<void> {
+    return this.#parts.calls.annotate(annotations.map(annotationWire));
+  }
+
   /** The node's own newest output, as of the first call; null when it has none. */
   async previousOutput(): Promise<InputInfo | null> {
     const { previousOutput } = await this.state.read();
@@ -167,6 +193,9 @@ export class Task<C = JsonObject, S = JsonObject> {
    * (with `state`) past it, which publishes what was written for it. It ends at the cap, or early at a shutdown; the
    * rest comes in a follow-up task, because the task is then completed with `hasMore`.
    * @param options `advance: 'by-hand'` leaves moving the watermark to the handler, for example with an output
+   *
+   * With `onBadInput: 'reject'` of the runner, a TaskFailure of category `validation` from the handler rejects its
+   * input, and the loop continues; the state is then what it was before that input.
    * @throws what the handler throws: that input and those after it stay new, those before it keep their outputs
    */
   async eachNewInput(
@@ -174,15 +203,52 @@ export class Task<C = JsonObject, S = JsonObject> {
     options: { readonly advance?: 'each' | 'by-hand' } = {},
   ): Promise<NewInputs> {
     let handled = 0;
+    let rejected = 0;
     for await (const input of this.inputs('since-watermark')) {
       if (this.stopping.aborted) break;
       this.signal.throwIfAborted();
-      await handle(input);
+      const before = this.state.unstored;
+      try {
+        await handle(input);
+      } catch (error) {
+        await this.#rejectBad(input, error);
+        this.state.restore(before);
+        rejected += 1;
+        continue;
+      }
       if (options.advance !== 'by-hand') await this.watermark.advance(input);
       handled += 1;
     }
     this.#hasMore = this.watermark.hasMoved && (await this.watermark.pendingInputs()) > 0;
-    return { handled, hasMore: this.#hasMore };
+    return { handled, rejected, hasMore: this.#hasMore };
+  }
+
+  /** Rejects the input of a handler that failed. @throws the failure, when it does not reject or the platform refuses */
+  async #rejectBad(input: Input, error: unknown): Promise<void> {
+    const { onBadInput, log } = this.#parts;
+    if (onBadInput !== 'reject' || !isTaskFailure(error) || error.category !== 'validation') throw error;
+    try {
+      await this.reject(input, error.category, messageOf(error));
+    } catch (refusal) {
+      // A platform without rejected inputs, or a handler that has moved the watermark past this one.
+      throw refusal instanceof ApiError ? error : refusal;
+    }
+    log.warning(`Input ${input.outputIdentifier} was rejected: ${messageOf(error)}`, {
+      outputId: input.outputId,
+    });
+  }
+
+  /**
+   * Rejects an input: it gets no result, and operators see the reason. In an incremental node the watermark moves
+   * there at once and publishes what was written before; in others it counts when the task completes. It waits for
+   * pending writes. Repeats are fine.
+   * @throws ApiError `watermark_regression`, `watermark_unknown_input`; `not_found` by a platform that is older than this
+   */
+  async reject(input: Input | number, category: FailureCategory, reason: string): Promise<void> {
+    await this.written();
+    const inputId = inputIdOf(input);
+    const moved = await this.#parts.calls.reject(inputId, category, clip(reason, reasonCharacters));
+    this.watermark.noteRejection(moved);
   }
 
   /** Waits for outputs that the code did not wait for. @throws what a write throws */

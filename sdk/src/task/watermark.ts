@@ -1,7 +1,7 @@
 /** The watermark of an incremental node: the input up to which all are consumed (contract: Runner rules 4). */
 
 import type { TaskCalls } from '../calls/task-calls.ts';
-import type { IncrementalWire } from '../calls/wire.ts';
+import type { IncrementalWire, RejectionWire } from '../calls/wire.ts';
 import type { Input } from '../inputs/inputs.ts';
 import { inputIdOf } from '../outputs/output-headers.ts';
 import type { NodeState } from './node-state.ts';
@@ -63,6 +63,11 @@ export class Watermark {
   /** After an output that moved it. */
   noteOutput(input: Input | number): void {
     this.#noteMove(inputIdOf(input), undefined);
+  }
+
+  /** After an input was rejected, which moves it in incremental nodes alone. */
+  noteRejection({ watermark = this.#current, pendingInputs }: RejectionWire): void {
+    this.#noteMove(watermark, pendingInputs);
   }
 
   #noteMove(position: number | null, pendingInputs: number | undefined): void {

@@ -77,7 +77,7 @@ describe('broken delimited text is refused with its place', () => {
     expect(error.line).toBe(400_002);
   });
 
-  test('a line with a time that is none, with line ends and blank lines before', async () => {
+  test('a line with an invalid time, after line ends and blank lines', async () => {
     const rows = Array.from(
       { length: 50 },
       (_, row) => `2020-01-01T00:00:${row + 10 > 59 ? 59 : row + 10}Z,"a\nb"`,
@@ -94,7 +94,7 @@ describe('broken delimited text is refused with its place', () => {
   });
 });
 
-describe('files that are no tables are refused', () => {
+describe('files that are not tables are refused', () => {
   const cases: [string, string | Buffer, TabularConfiguration, RegExp][] = [
     ['random bytes', randomBytes(100_000), {}, /binary|UTF-8|gzip/],
     ['random bytes said to be Parquet', randomBytes(100_000), { inputFormat: 'parquet' }, /Parquet/],
@@ -127,7 +127,7 @@ describe('files that are no tables are refused', () => {
 
   test('gzip that unpacks to a thousand times its size is refused when it shows, long before the disk is full', async () => {
     const member = gzipSync(Buffer.alloc(100_000_000));
-    // 50 MB, which would be 50 GB.
+    // 50 MB that unpack to 50 GB.
     const bomb = Buffer.concat(Array.from({ length: Math.ceil(50_000_000 / member.length) }, () => member));
     let mostBytes = 0;
     const watch = setInterval(async () => {
@@ -161,7 +161,7 @@ describe('files that are no tables are refused', () => {
     const bomb = await readFile(path);
     expect(bomb.length).toBeLessThan(100_000);
     const error = await bench.fails(bomb, {}, { maxTempBytes: 20_000_000 });
-    expect(error.message).toMatch(/holds 10000002 values; at most 10000000 are read/);
+    expect(error.message).toMatch(/has 10000002 values; at most 10000000 are read/);
     await rm(path);
   });
 
@@ -174,7 +174,7 @@ describe('files that are no tables are refused', () => {
   });
 });
 
-describe('files without rows or channels are told apart', () => {
+describe('files without rows and files without channels are distinguished', () => {
   const cases: [string, string][] = [
     ['an empty file', ''],
     ['an empty packed file', ''],
@@ -195,7 +195,7 @@ describe('files without rows or channels are told apart', () => {
 });
 
 describe('a conversion', () => {
-  test('ends soon after its signal, with the reason, and leaves nothing', async () => {
+  test('ends soon after its signal with the reason, and leaves no files', async () => {
     const rows = Array.from({ length: 400_000 }, (_, row) => `${row},${row / 7},${row / 3}`).join('\n');
     const controller = new AbortController();
     const reason = new Error('the operator cancelled');

@@ -160,14 +160,14 @@ describe('delimited text', () => {
     expect(converted.description.channels[0]?.type).toBe('number');
   });
 
-  test('takes texts, and words for missing numbers, that come only after the sample', async () => {
+  test('accepts texts, and words for missing numbers, that appear only after the sample', async () => {
     const lines = Array.from({ length: 300 }, (_, row) => `${row},${row},,`);
     const text = `t,v,late,later\n${lines.join('\n')}\n300,N/A,hello,5\n`;
     const converted = await bench.convert(text, { maxAutodetectSampleRows: 20 });
     expect((await bench.rows(converted)).at(-1)).toEqual({ t: 300_000, v: null, late: 'hello', later: 5 });
   });
 
-  test('leaves infinite numbers out', async () => {
+  test('skips infinite numbers', async () => {
     const converted = await bench.convert('t,v\n0,1\n1,inf\n2,-Infinity\n3,1e400\n4,2\n');
     expect((await bench.rows(converted)).map((row) => row.v)).toEqual([1, null, null, null, 2]);
     expect(converted.description.channels[0]).toMatchObject({ min: 1, max: 2, nullCount: 3 });
@@ -182,17 +182,17 @@ describe('delimited text', () => {
 });
 
 describe('order of rows', () => {
-  test('is that of time, and of the file where times are equal', async () => {
+  test('follows the time, and the file for equal times', async () => {
     const converted = await bench.convert('t,v\n2,a\n1,b\n2,c\n0,d\n1,e\n', { timeColumn: 't' });
     expect((await bench.rows(converted)).map((row) => row.v)).toEqual(['d', 'b', 'e', 'a', 'c']);
     expect(converted.description.time.sorted).toBe(true);
-    expect(converted.description.warnings).toEqual(['The rows were put in the order of time.']);
+    expect(converted.description.warnings).toEqual(['The rows were sorted by time.']);
   });
 
-  test('leaves out rows without a time, and counts them', async () => {
+  test('skips rows without a time, and counts them', async () => {
     const converted = await bench.convert('t,v\n0,1\n,2\n2,3\n', { timeColumn: 't' });
     expect((await bench.rows(converted)).map((row) => row.v)).toEqual([1, 3]);
-    expect(converted.description.warnings).toEqual(['1 rows without a time were left out.']);
+    expect(converted.description.warnings).toEqual(['1 rows without a time were skipped.']);
   });
 });
 

@@ -44,7 +44,7 @@ async function longInput(): Promise<IsolatedInput> {
 }
 
 describe('a conversion in a process of its own', () => {
-  test('gives what the conversion gives', async () => {
+  test('returns the result of the conversion', async () => {
     const conversion = await convertTabularIsolated(inputOf('time,v\n0,1\n1,2\n'));
     expect(conversion).toEqual(await bench.convert('time,v\n0,1\n1,2\n', {}, inputOf('time,v\n0,1\n1,2\n')));
     expect(await bench.rows(conversion)).toEqual([
@@ -79,12 +79,12 @@ describe('a conversion in a process of its own', () => {
     expect(childPids()).toEqual([]);
   });
 
-  test('that takes longer than it may is broken off in the middle of its query, and the file refused', async () => {
+  test('that exceeds its time limit is aborted in the middle of its query, and the file is refused', async () => {
     const input = { ...(await longInput()), maxSeconds: 0.5, overtimeSeconds: 600 };
     const startedMs = performance.now();
     await expect(convertTabularIsolated(input)).rejects.toThrow(
       new TabularError(
-        'The file takes longer to convert than it may (0.5 seconds); upload it in smaller files.',
+        'The conversion of the file exceeds the time limit (0.5 seconds); upload it in smaller files.',
       ),
     );
     // Twice as long and more without an interruption.
@@ -93,16 +93,16 @@ describe('a conversion in a process of its own', () => {
     expect(childPids()).toEqual([]);
   });
 
-  test('and is killed where it does not break off by itself', async () => {
+  test('and is killed if it does not abort', async () => {
     const running = convertTabularIsolated({ ...(await longInput()), maxSeconds: 0.5, overtimeSeconds: 1 });
-    const ended = expect(running).rejects.toThrow(/takes longer to convert than it may/);
+    const ended = expect(running).rejects.toThrow(/exceeds the time limit/);
     await expect.poll(() => childPids().length).toBe(1);
     process.kill(childPids()[0] as number, 'SIGSTOP');
     await ended;
     expect(childPids()).toEqual([]);
   });
 
-  test('fails when its process dies, and takes nothing along', async () => {
+  test('fails alone when its process dies', async () => {
     const running = convertTabularIsolated(inputOf(long, { outputPath: join(bench.folder, 'never') }));
     const ended = expect(running).rejects.toThrow(/SIGSEGV/);
     await expect.poll(() => childPids().length).toBe(1);

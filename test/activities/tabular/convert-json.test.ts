@@ -75,7 +75,7 @@ describe('JSON', () => {
     ]);
   });
 
-  test('takes odd names as they are', async () => {
+  test('keeps odd names unchanged', async () => {
     const name = `a"'; DROP /~0.b$[0]`;
     const converted = await bench.convert(
       JSON.stringify([{ [name]: 1, '': 2, __proto__x: 3 }, { [name]: 2 }]),
@@ -88,7 +88,7 @@ describe('JSON', () => {
     expect((await bench.rows(converted))[1]).toMatchObject({ [name]: 2 });
   });
 
-  test('reads numbers that JSON has no right to hold as missing or nearest', async () => {
+  test("reads numbers outside JSON's range as missing or as the nearest", async () => {
     const converted = await bench.convert('{"v":NaN,"w":12345678901234567890123}\n{"v":1,"w":1e999}\n');
     expect((await bench.rows(converted)).map(({ v, w }) => [v, w])).toEqual([
       [null, 1.2345678901234568e22],
@@ -96,7 +96,7 @@ describe('JSON', () => {
     ]);
   });
 
-  test('finds ISO times, and names the record whose time is none', async () => {
+  test('finds ISO times, and names the record with an invalid time', async () => {
     const rows = Array.from({ length: 100 }, (_, row) => ({
       time: new Date(row * 1000).toISOString(),
       v: row,
@@ -122,8 +122,8 @@ describe('broken JSON is refused with its place', () => {
       { line: 5001, column: 6 },
       /malformed/,
     ],
-    ['records that are no objects', '{"a":1}\n[1]\n', {}, /no object/],
-    ['records that are plain values', '[{"a":1},5]', {}, /no object/],
+    ['records that are no objects', '{"a":1}\n[1]\n', {}, /not an object/],
+    ['records that are plain values', '[{"a":1},5]', {}, /not an object/],
     ['an object without a table', '{"type":"Topology","arcs":[[[1,2],[3,4]]]}', {}, /no table/],
     ['an object with several tables', '{"a":[{"x":1}],"b":[{"x":1}]}', {}, /"a", "b"/],
     ['lists of different lengths', '[[1,2],[1,2,3]]', {}, /Record 2/],

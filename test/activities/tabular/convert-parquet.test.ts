@@ -63,7 +63,7 @@ describe('Parquet', () => {
     });
   });
 
-  test('takes dates as times, whatever their precision', async () => {
+  test('reads dates of any precision as times', async () => {
     for (const type of ['TIMESTAMP_S', 'TIMESTAMP_MS', 'TIMESTAMP_NS', 'TIMESTAMPTZ', 'DATE']) {
       const converted = await convert(
         `SELECT CAST(TIMESTAMP '2020-01-01' + INTERVAL (i) DAY AS ${type}) AS d, i AS v FROM range(3) r(i)`,
@@ -76,7 +76,7 @@ describe('Parquet', () => {
     }
   });
 
-  test('finds texts that are times, and names the row of one that is none', async () => {
+  test('finds texts that are times, and names the row of an invalid one', async () => {
     const query = (
       last: string,
     ) => `SELECT CASE WHEN i = 99 THEN '${last}' ELSE strftime(TIMESTAMP '2020-01-01' +
@@ -88,7 +88,7 @@ describe('Parquet', () => {
     );
   });
 
-  test('takes names that a database could mistake for commands as names', async () => {
+  test('treats names that look like SQL as names', async () => {
     const converted = await convert(
       `SELECT 1 AS "a""; DROP TABLE x; --", 2 AS "A", {'x''y': 3} AS "s""", 4 AS "$1"`,
     );
@@ -101,7 +101,7 @@ describe('Parquet', () => {
     });
   });
 
-  test('is put in the order of time with bounded memory', async () => {
+  test('is sorted by time with bounded memory', async () => {
     const converted = await convert(
       `SELECT ((i * 7919) % 300000) / 10 AS time, i AS v, 'text ' || i AS s FROM range(300000) r(i)`,
       { timeColumn: 'time' },

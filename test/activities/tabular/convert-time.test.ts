@@ -37,7 +37,7 @@ describe('absolute times', () => {
     });
   });
 
-  test('month first or day first is told from the values, and a doubt is said', async () => {
+  test('month first or day first is detected from the values, and an ambiguity is a warning', async () => {
     const dayFirst = await bench.convert('date,v\n1/2/2000,1\n13/2/2000,2\n');
     expect(dayFirst.description.time.from).toBe(Date.UTC(2000, 1, 1));
     expect(dayFirst.description.warnings).toEqual([]);

@@ -5,7 +5,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 
 export const parquetType = 'application/vnd.apache.parquet';
 
-/** A small Parquet file that stands for 200 million values: far more work than a test waits for. */
+/** A small Parquet file that represents 200 million values: too much work to finish within a test. */
 export async function longParquet(): Promise<Buffer> {
   const folder = await mkdtemp(join(tmpdir(), 'sdp-long-parquet-'));
   const path = join(folder, 'long.parquet');

@@ -1,4 +1,4 @@
-/** What the tests of the tabular conversion share: a folder, a conversion, and the written rows. */
+/** Shared by the tests of the tabular conversion: a folder, a conversion, and the written rows. */
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -64,7 +64,7 @@ export class TabularBench {
     }
   }
 
-  /** Converts what must fail, and gives the error. */
+  /** Converts a file that must fail, and returns the error. */
   async fails(
     content: string | Uint8Array | { path: string },
     configuration: TabularConfiguration = {},

@@ -232,7 +232,7 @@ describe('system dashboards', () => {
     await admin('DELETE', '/hiding');
   });
 
-  test('refuse a taken code with 409, unknown codes and sessions with 404, wrong fields with 400, other roles with 403', async () => {
+  test('refuse an existing code with 409, unknown codes and sessions with 404, wrong fields with 400, other roles with 403', async () => {
     await admin('POST', '', definition('taken'));
     expect((await admin('POST', '', definition('taken'))).status).toBe(409);
     expect((await admin('DELETE', '/absent')).status).toBe(404);

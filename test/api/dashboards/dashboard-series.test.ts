@@ -16,7 +16,7 @@ describe('GET /api/v2/dashboard/dimensions/{id}/series', () => {
   const query = (channels: string[], rest = '') =>
     get(`${dimensionId}/series?channels=${channels.map(encodeURIComponent).join(',')}${rest}`);
 
-  test('gives each row of a short range as it stands, in the order asked for', async () => {
+  test('returns each row of a short range unchanged, in the requested order', async () => {
     const [speed, side] = (await keys()) as [string, string];
     const from = new Date(firstMs + 10_000).toISOString();
     const to = new Date(firstMs + 13_000).toISOString();
@@ -52,8 +52,32 @@ describe('GET /api/v2/dashboard/dimensions/{id}/series', () => {
     expect((await query([speed])).body.series[0].times.length).toBeLessThanOrEqual(2000);
   });
 
+  test('reads channels by name, and all of them when none is named', async () => {
+    const [speed, side] = (await keys()) as [string, string];
+    const read = async (text: string) =>
+      (await get(`${dimensionId}/series?${text}`)).body.series.map(
+        ({ channel }: { channel: string }) => channel,
+      );
+    expect(await read('channels=side')).toEqual([side]);
+    expect(await read(`channels=speed,${encodeURIComponent(speed)},side`)).toEqual([speed, side]);
+    expect(await read('')).toEqual([speed, side]);
+  });
+
+  test('reads a name of every recording, to 64 channels in all', async () => {
+    const { sources } = await dimensionSources();
+    const id = await insertDimension('d', [sources[0], { ...sources[0]!, outputId: 8 }]);
+    const { body } = await get(`${id}/series?channels=speed`);
+    expect(body.series.map(({ channel }: { channel: string }) => channel)).toEqual(['7:speed', '8:speed']);
+    const many = Array.from({ length: 65 }, (_, at) => ({ ...sources[0]!, outputId: 100 + at }));
+    const wide = await insertDimension('e', many);
+    expect((await get(`${wide}/series?maxPoints=10`)).body.series).toHaveLength(64);
+    expect(await get(`${wide}/series?channels=speed`)).toMatchObject({
+      status: 400,
+      body: { message: 'channels name 65 channels; at most 64 are read at once.' },
+    });
+  });
+
   test.each([
-    ['', 'channels must name 1 to 64 channels.'],
     ['channels=', 'channels must name 1 to 64 channels.'],
     [
       `channels=${Array.from({ length: 65 }, (_, i) => `7:${i}`).join()}`,
@@ -72,13 +96,16 @@ describe('GET /api/v2/dashboard/dimensions/{id}/series', () => {
     });
   });
 
-  test('answers 502 when the bytes of a recording are gone or broken', async () => {
+  async function dimensionSources() {
+    const [row] = await api.composed.services.database.query<{
+      sources: ReturnType<typeof dimensionSource>[];
+    }>('select sources from dimension where id = $1', [dimensionId]);
+    return row!;
+  }
+
+  test('answers 502 when the bytes of a recording are missing or broken', async () => {
     const { database, objects } = api.composed.services;
-    const [row] = await database.query<{ sources: ReturnType<typeof dimensionSource>[] }>(
-      'select sources from dimension where id = $1',
-      [dimensionId],
-    );
-    const whole = row!.sources[0]!;
+    const whole = (await dimensionSources()).sources[0]!;
     const source = await ensurePlatformDataSource(database, objects.platformAccess);
     const broken = newOutputKey();
     const bytes = join(folder, 'broken.parquet');

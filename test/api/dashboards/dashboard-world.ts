@@ -5,9 +5,11 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
+import type { TabularConfiguration } from '../../../activities/builtin/tabular/configuration.ts';
 import { convertTabular } from '../../../activities/builtin/tabular/convert/convert.ts';
 import type { RecordingDescription } from '../../../activities/builtin/tabular/recording/recording.ts';
 import { dashboardRoutes } from '../../../api/dashboards/routes.ts';
+import { layoutRoutes } from '../../../api/layouts/routes.ts';
 import { projectRoutes } from '../../../api/projects/routes.ts';
 import { sessionTemplateRoutes } from '../../../api/session-templates/routes.ts';
 import { sessionRoutes } from '../../../api/sessions/routes.ts';
@@ -17,13 +19,19 @@ import { ask, makePeople, startTestApi } from '../../support/api.ts';
 import { testEnvironment } from '../../support/stack.ts';
 import { inputNode, ship, templateFile } from '../../support/templates.ts';
 
-/** To be called at the top of a test file; all of it ends after the file's last test. */
+/** Call it at the top of a test file; everything ends after the file's last test. */
 export async function dashboardWorld() {
   const platform = await testEnvironment();
   const rows = 5000;
   const firstMs = Date.UTC(2026, 0, 1);
 
-  const routes = [...dashboardRoutes, ...sessionRoutes, ...projectRoutes, ...sessionTemplateRoutes];
+  const routes = [
+    ...dashboardRoutes,
+    ...layoutRoutes,
+    ...sessionRoutes,
+    ...projectRoutes,
+    ...sessionTemplateRoutes,
+  ];
   const api = await startTestApi(platform.environment, { routes });
   const people = await makePeople(api.url, platform.administrator);
   await ship(api.composed.services.database);
@@ -39,7 +47,7 @@ export async function dashboardWorld() {
     ask(api.url, 'GET', `/api/v2/dashboard/dimensions/${path}`, { token });
 
   const { body: project } = await call('/projects', { Title: 'Drives' });
-  const file = templateFile('drawn', [inputNode('a'), inputNode('b'), inputNode('c')]);
+  const file = templateFile('drawn', ['a', 'b', 'c', 'd', 'e'].map(inputNode));
   const { body: template } = await call('/api/v2/admin/session-templates', file);
   const json = { ProjectId: project.id, SessionTemplateId: template.id, Email: people.Trainee.email };
   const session: { id: string; name: string; nodeInstances: { id: number }[] } = (
@@ -52,8 +60,13 @@ export async function dashboardWorld() {
       const time = new Date(firstMs + row * 1000).toISOString();
       return `${time},${row === 1234 ? 1000 : Math.sin(row / 50)},${row % 2 === 0 ? 'left' : 'right'}`;
     });
+    return await insertDimension('a', [await record(7, `time,speed [m/s],side\n${lines.join('\n')}\n`)]);
+  }
+
+  /** Stores a recording made of a csv file; it is the source of a dimension. */
+  async function record(outputId: number, csv: string, configuration: TabularConfiguration = {}) {
     const inputPath = join(folder, 'upload.csv');
-    await writeFile(inputPath, `time,speed [m/s],side\n${lines.join('\n')}\n`);
+    await writeFile(inputPath, csv);
     const outputPath = join(folder, 'recording.parquet');
     const { description } = await convertTabular({
       inputPath,
@@ -61,7 +74,7 @@ export async function dashboardWorld() {
       contentEncoding: null,
       outputIdentifier: 'drive.csv',
       source: { outputId: 1, outputIdentifier: 'drive.csv' },
-      configuration: {},
+      configuration,
       outputPath,
       workDir: folder,
       memoryLimitBytes: 256 * 1024 * 1024,
@@ -75,7 +88,7 @@ export async function dashboardWorld() {
     const sha256 = createHash('sha256')
       .update(await readFile(outputPath))
       .digest('hex');
-    return await insertDimension('a', [dimensionSource(7, description, source.id, objectKey, sha256)]);
+    return dimensionSource(outputId, description, source.id, objectKey, sha256);
   }
 
   function dimensionSource(
@@ -112,11 +125,11 @@ export async function dashboardWorld() {
     };
   }
 
-  async function insertDimension(node: 'a' | 'b' | 'c', sources: unknown[]): Promise<number> {
+  async function insertDimension(node: 'a' | 'b' | 'c' | 'd' | 'e', sources: unknown[]): Promise<number> {
     const [row] = await api.composed.services.database.query<{ id: number }>(
       `insert into dimension (session_id, node_instance_id, name, dashboard_name, dashboard_version, sources, layout)
        values ($1, $2, 'Recording', 'Recording', 'next', $3::jsonb, '{"version":1,"panels":[]}') returning id`,
-      [session.id, session.nodeInstances['abc'.indexOf(node)]!.id, JSON.stringify(sources)],
+      [session.id, session.nodeInstances['abcde'.indexOf(node)]!.id, JSON.stringify(sources)],
     );
     return row!.id;
   }
@@ -127,7 +140,9 @@ export async function dashboardWorld() {
     api,
     folder,
     people,
+    project,
     session,
+    template,
     dimensionId,
     rows,
     firstMs,
@@ -135,5 +150,6 @@ export async function dashboardWorld() {
     get,
     dimensionSource,
     insertDimension,
+    record,
   };
 }

@@ -5,7 +5,7 @@ import { dashboardWorld } from './dashboard-world.ts';
 const { api, people, session, dimensionId, rows, get } = await dashboardWorld();
 
 describe('GET /api/v2/dashboard/dimensions/{id}', () => {
-  test('gives the dashboard without where its bytes lie', async () => {
+  test('returns the dashboard without the location of its bytes', async () => {
     const { status, body } = await get(`${dimensionId}`);
     expect(status).toBe(200);
     expect(body).toEqual({
@@ -54,7 +54,7 @@ describe('GET /api/v2/dashboard/dimensions/{id}', () => {
     });
   });
 
-  test('shows the newest scenario, and stands in its session', async () => {
+  test('shows the newest scenario, and appears in its session', async () => {
     await api.composed.services.database.query(
       `insert into scenario_instance (id, session_id, scenario_name, from_at, to_at, created_at)
        values (gen_random_uuid(), $1, 'old', null, null, '2026-01-01'),
@@ -80,7 +80,7 @@ describe('GET /api/v2/dashboard/dimensions/{id}', () => {
     ]);
   });
 
-  test('is for everybody, but for Trainees only where they are members', async () => {
+  test('is for every role, and for Trainees only as members', async () => {
     for (const token of [
       people.adminToken,
       people.Instructor.token,

@@ -94,7 +94,7 @@ function encodeURIComponentLoosely(text: string): string {
   return encodeURIComponent(text.toWellFormed());
 }
 
-/** Calls that are mostly by somebody who may, about things that exist, and right in all but a few places. */
+/** Calls mostly by permitted callers, on existing objects, and valid in all but a few places. */
 export function callsOf(operation: Operation, world: World): fc.Arbitrary<GeneratedCall> {
   const parameters = (operation.value.parameters as Json[]).filter((one) => !('$ref' in one));
   return fc
@@ -167,7 +167,7 @@ function queryOf(operation: Operation, parameters: readonly Json[], world: World
   );
   return fc.tuple(...pairs, stray).map((parts) => {
     const query = parts.filter((part) => part !== undefined).join('&');
-    // What a path cannot hold, a query cannot either.
+    // A query cannot hold what a path cannot hold.
     return query === '' ? '' : `?${query.replaceAll(/[^\x21-\x7e]|#/g, '')}`;
   });
 }

@@ -1,6 +1,6 @@
 /**
- * Every operation of the interface document is called by everybody with anything. `GENERATED_RUNS` calls of each
- * (default 10), from `GENERATED_SEED`; `GENERATED_ONLY` names the operations to be called, by a regular expression.
+ * Every operation of the interface document is called by every kind of caller with generated input. `GENERATED_RUNS` calls of
+ * each (default 10), from `GENERATED_SEED`; `GENERATED_ONLY` names the operations to be called, by a regular expression.
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -50,9 +50,9 @@ afterAll(async () => {
   await api.stop();
 });
 
-describe('whatever is sent by whomever', () => {
+describe('any generated request of any caller', () => {
   test(
-    'is answered as the interface document says, and never by a failure of the platform',
+    'gets an answer that the interface document declares, and never a 5xx',
     async () => {
       const counts = new Map<string, Map<number, number>>();
       const faults: string[] = [];
@@ -77,7 +77,7 @@ describe('whatever is sent by whomever', () => {
       expect(faults.join('\n')).toBe('');
       if (process.env.GENERATED_RUNS !== undefined) console.log(counts);
       if (only.source === '(?:)') {
-        // Not all refused, and nobody shut out on the way: else this would say nothing.
+        // Not every call may be refused: otherwise the test proves nothing.
         const seen = new Set([...counts.values()].flatMap((own) => [...own.keys()]));
         expect([...seen]).toEqual(expect.arrayContaining([200, 201, 204, 400, 401, 403, 404]));
         for (const { who, token, name } of world.callers) {
@@ -111,7 +111,7 @@ function routeOf({ method, target }: GeneratedCall): Route | null {
   return match.found === 'route' ? match.value : null;
 }
 
-/** Throws with the call and what is wrong with its answer. */
+/** Throws an error with the call and the fault of its answer. */
 function judge(call: GeneratedCall, answer: RawAnswer): void {
   const fault = faultOf(call, answer);
   if (fault === null) return;
@@ -127,8 +127,8 @@ function judge(call: GeneratedCall, answer: RawAnswer): void {
 
 const requestIdForm = /^[A-Za-z0-9._-]{1,128}$/;
 
-/** What a repair says, rightly, when the machine is so busy that the workflow engine takes more than two seconds. */
-const engineIsSlow = 'The session is planned, and the workflow engine does not answer.';
+/** A repair's correct answer when the machine is so busy that the workflow engine needs more than two seconds. */
+const engineIsSlow = 'The session is planned, and the workflow engine is unavailable.';
 
 function faultOf(call: GeneratedCall, answer: RawAnswer): string | null {
   const { status, headers, bytes } = answer;
@@ -163,7 +163,7 @@ function strayFault(call: GeneratedCall, { status, headers, bytes }: RawAnswer, 
   );
 }
 
-/** Tokens and roles are looked at before anything else, whatever else is wrong. */
+/** Tokens and roles are checked first, whatever other faults the request has. */
 function accessFault({ caller }: GeneratedCall, status: number, route: Route): string | null {
   if (route.access.open) return null;
   if (caller.who === undefined) return status === 401 ? null : 'an unknown caller is not refused';

@@ -1,7 +1,7 @@
-/** JSON text near to what a route takes, and far from it: also text that no serialiser would write. */
+/** JSON text close to a route's schema and far from it, including text that no serialiser writes. */
 import fc from 'fast-check';
 
-/** A value as it will be written; `raw` is text that is put in as it stands. */
+/** A value as it will be written; `raw` is text that is inserted unchanged. */
 type Node =
   | { readonly kind: 'raw'; readonly text: string }
   | { readonly kind: 'list'; readonly items: readonly Node[] }
@@ -23,7 +23,7 @@ function textOf(node: Node): string {
 
 const deep = (levels: number, open = '[', close = ']') => open.repeat(levels) + close.repeat(levels);
 
-/** Values on which programs like to stumble, as JSON text. */
+/** Values that often break programs, as JSON text. */
 export const hardValues: readonly string[] = [
   ...['null', 'true', 'false', '0', '-0', '1', '-1', '1.5', '2147483648', '-2147483649', '9007199254740991'],
   ...[
@@ -85,7 +85,7 @@ export const hardValues: readonly string[] = [
   ...[deep(21), deep(63), deep(70), deep(21, '{"a":', '}').replace('}', '1}'), `[${'1,'.repeat(5000)}1]`],
 ];
 
-/** Whole bodies that are no JSON, or hardly. */
+/** Whole bodies that are not JSON, or almost not. */
 const hardBodies: readonly string[] = [
   ...[
     '',
@@ -112,7 +112,7 @@ const hardBodies: readonly string[] = [
   ],
 ];
 
-/** Text of a value that is nothing like what is wanted. */
+/** Text of a value of another type than the wanted one. */
 export const farText: fc.Arbitrary<string> = fc.oneof(
   fc.constantFrom(...hardBodies),
   fc.constantFrom(...hardValues),
@@ -137,7 +137,7 @@ const change: fc.Arbitrary<Change> = fc.record({
   text: fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...hardValues) }, fc.json({ maxDepth: 3 })),
 });
 
-/** Text of the example with up to three places changed; often none, so that what is right is tried as well. */
+/** Text of the example with up to three places changed; often none, so that valid text is tried as well. */
 export function nearText(example: unknown): fc.Arbitrary<string> {
   return fc
     .array(change, { maxLength: 3 })
@@ -165,7 +165,7 @@ function withNew(node: Exclude<Node, { kind: 'raw' }>, one: Change): Node {
     : { kind: 'object', fields: [...node.fields, [one.key, raw(one.text)] as const] };
 }
 
-/** Drops or doubles the part where the way ends, else goes on into it. */
+/** Drops or doubles the part at the end of the path, else descends into it. */
 function editAt<Part>(
   parts: readonly Part[],
   index: number,

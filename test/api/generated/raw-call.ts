@@ -1,4 +1,4 @@
-/** One request as bytes on a connection: what `fetch` would mend or refuse goes out as it is. */
+/** One request as bytes on a connection, without the corrections and refusals of `fetch`. */
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 

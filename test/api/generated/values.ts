@@ -2,7 +2,7 @@
 import { instanceId, outside, type World } from './world.ts';
 
 /**
- * What stands for something in the world, for a parameter or a field of this name; undefined where nothing does.
+ * The value of an object of the world for a parameter or a field of this name; undefined where there is none.
  * @param isInside true for fields below the first level of a body
  */
 export function valueFor(
@@ -11,7 +11,7 @@ export function valueFor(
   name: string,
   isInside = false,
 ): unknown {
-  // A manifest names runner types and templates of its own.
+  // A manifest names its own runner types and templates.
   if (path.includes('manifests')) return undefined;
   const plain = name.replaceAll('_', '').toLowerCase();
   const { known, platform } = world;
@@ -61,7 +61,7 @@ export function valueFor(
   if (Object.hasOwn(named, plain)) return named[plain];
   if (plain === 'id') return idFor(known, path);
   if (plain !== 'name') return undefined;
-  // Nodes of a template file have names of their own.
+  // Nodes of a template file have their own names.
   if (isInside) return undefined;
   if (isNew) return path === '/config' ? `PublicApi:Made:${world.next()}` : `made-${world.next()}`;
   if (path.startsWith('/config')) return known.entry;

@@ -1,6 +1,6 @@
 /**
- * Something of each kind for generated calls to meet, made through the interface itself, and made anew where a call
- * took it away. Those who call are others than those who are changed and deleted.
+ * One object of each kind for generated calls, made through the interface itself, and made again after a call
+ * deleted it. The users who call are others than those who are changed and deleted.
  */
 import { randomUUID } from 'node:crypto';
 import { type Role, roles } from '../../../domain/access/access.ts';
@@ -13,7 +13,7 @@ import { inputNode, ship, templateFile } from '../../support/templates.ts';
 export type Caller = {
   readonly name: string;
   readonly token: string | undefined;
-  /** As the access table sees them; undefined for those whom no route knows. */
+  /** As in the access table; undefined for callers that no route admits. */
   readonly who:
     | {
         readonly kind: 'access' | 'offline' | 'runner';
@@ -32,7 +32,7 @@ export class World {
   readonly platform: TestEnvironment;
   #admin = '';
   callers: Caller[] = [];
-  /** Ids by the name of what they are of. */
+  /** Ids by the name of their object. */
   readonly known: Record<string, string | number> = {};
   #holder: TestPerson | undefined;
   #made = 0;
@@ -90,7 +90,7 @@ export class World {
     await this.#makeRunnerToken();
   }
 
-  /** Makes good what an accepted call of this route did to the things above. */
+  /** Repairs what an accepted call of this route did to the objects above. */
   async mend(routeId: string): Promise<void> {
     if (/^(delete|freeze|update|close)Session$|^joinSharedSession$/.test(routeId)) await this.#makeSession();
     else if (/Project$/.test(routeId)) await this.#makeProject();
@@ -110,7 +110,7 @@ export class World {
       await this.#acquireTask();
   }
 
-  /** A number that was not given before. */
+  /** A number that was not used before. */
   next(): number {
     this.#made += 1;
     return this.#made;

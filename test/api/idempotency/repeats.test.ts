@@ -1,4 +1,4 @@
-/** Every route that creates takes `Idempotency-Key`: what is repeated is done once and answered alike. */
+/** Every route that creates accepts `Idempotency-Key`: a repeat is done once and gets the same answer. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../../store/connection/database.ts';
@@ -17,14 +17,14 @@ afterAll(() => world.stop());
 const keyed = allRoutes.filter(({ idempotent }) => idempotent !== undefined);
 const byId = new Map(keyed.map((route) => [route.id, route]));
 
-/** What answers 201, or makes something, and needs no key. */
+/** Routes that answer 201, or make something, and need no key. */
 const withoutKey: Readonly<Record<string, string>> = {
   writeTaskOutput: 'a repeat is known by the output identifier',
   startTaskUpload: 'a repeat is known by the output identifier',
   completeTaskUpload: 'a repeated complete is answered with the output',
 };
 
-test('a POST that answers 201 takes a key, or says why it needs none', () => {
+test('a POST that answers 201 accepts a key, or states why it needs none', () => {
   const creating = allRoutes.filter(({ method, responses }) => method === 'POST' && 201 in responses);
   const lacking = creating.filter(({ id, idempotent }) => idempotent === undefined && !(id in withoutKey));
   expect(lacking.map(({ id }) => id)).toEqual([]);
@@ -33,7 +33,7 @@ test('a POST that answers 201 takes a key, or says why it needs none', () => {
 });
 
 describe('a request under a key', () => {
-  test.for(Object.keys(requests))('%s is done once, and its repeats get the same answer', async (id) => {
+  test.for(Object.keys(requests))('%s is executed once, and its repeats get the same answer', async (id) => {
     const isSecret = byId.get(id)?.idempotent !== 'plain';
     const { one, other } = requests[id]!();
     const key = `"${randomUUID()}"`;
@@ -52,7 +52,7 @@ describe('a request under a key', () => {
         status: 422,
         body: { status: 'error', message: 'The Idempotency-Key was used for another request.' },
       });
-    // As a process leaves it that dies between the commit and the answer.
+    // As after a process that died between the commit and the answer.
     await forgetReplies(database);
     const anew = await send(api.url, one, key);
     if (isSecret) expect(anew.status).toBe(409);
@@ -61,7 +61,7 @@ describe('a request under a key', () => {
     expect(made).not.toEqual(before);
   });
 
-  test.for(Object.keys(requests))('%s is done once of ten at once', async (id) => {
+  test.for(Object.keys(requests))('%s is executed once when ten arrive at once', async (id) => {
     const { one } = requests[id]!();
     const key = randomUUID();
     const before = await rowsOf(database);
@@ -89,7 +89,7 @@ describe('a key', () => {
     },
   );
 
-  test('of the longest form is taken, and an escaped quote is part of it', async () => {
+  test('of the longest form is accepted, and an escaped quote is part of it', async () => {
     for (const key of ['x'.repeat(255), '"a\\"b\\\\c"'])
       expect((await send(api.url, requests.createProject!().one, key)).status).toBe(201);
   });
@@ -112,7 +112,7 @@ describe('a key', () => {
     expect((await send(api.url, one, key)).status).toBe(201);
   });
 
-  test('after its day stands for a new request', async () => {
+  test('can be used for a new request after its day', async () => {
     const key = randomUUID();
     const first = await send(api.url, requests.createProject!().one, key);
     await database.query("update idempotency_key set created_at = created_at - interval '24 hours'");
@@ -132,10 +132,10 @@ describe('a key', () => {
   });
 });
 
-describe('an upload under a key whose first is done', () => {
+describe('an upload under a key of a completed upload', () => {
   const path = () => requests.uploadNodeOutput!().one;
 
-  test('is answered before its body where the checksum stands in a header', async () => {
+  test('is answered before its body if a header has the checksum', async () => {
     const one = path();
     const key = randomUUID();
     const first = await send(api.url, one, key);
@@ -162,7 +162,7 @@ type Rows = Readonly<Record<string, number>>;
 const statusOf = async (one: KeyedRequest, key: string, headers: Record<string, string>) =>
   (await sendHead(api.url, one, { ...headers, 'idempotency-key': key })).status;
 
-/** How many rows each table has, but for those of keys, of work that passes and of sums. */
+/** The number of rows of each table, except those of keys, of temporary work and of sums. */
 async function rowsOf(from: Database): Promise<Rows> {
   const tables = await from.query<{ name: string; rows: number }>(
     `select table_schema || '.' || table_name as name,

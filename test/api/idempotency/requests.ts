@@ -1,4 +1,4 @@
-/** A request for each route that takes `Idempotency-Key`: one that creates, and another one of the same route. */
+/** A request for each route that accepts `Idempotency-Key`: one that creates, and another one of the same route. */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
@@ -19,7 +19,7 @@ export interface KeyedRequest {
 
 export type KeyedRequests = Readonly<Record<string, () => { one: KeyedRequest; other: KeyedRequest | null }>>;
 
-/** Sends a request, under a key where one is given. */
+/** Sends a request, under a key if there is one. */
 export async function send(url: string, keyed: KeyedRequest, key?: string): Promise<Answer> {
   const { path, token, json, bytes } = keyed;
   const headers = { ...keyed.headers, ...(key === undefined ? {} : { 'idempotency-key': key }) };
@@ -38,7 +38,7 @@ export async function send(url: string, keyed: KeyedRequest, key?: string): Prom
   return { status: response.status, headers: response.headers, body: await response.json() };
 }
 
-/** What is answered to a request of which only the head is sent. */
+/** The answer to a request of which only the head is sent. */
 export async function sendHead(
   url: string,
   { path, token, headers }: KeyedRequest,
@@ -73,6 +73,17 @@ export async function keyedRequests(world: IngestWorld, platform: TestEnvironmen
   await database.query("insert into runner_type (name, runtime) values ('keyed', 'external')");
   await admin('POST', '/api/v2/admin/statics', staticOf('backed'));
   const name = () => `n${randomUUID()}`;
+  const imported = async (...nodes: object[]) =>
+    (await admin('POST', '/api/v2/admin/session-templates', templateFile(name(), nodes))).body.id;
+  const [few, more] = [
+    await imported(inputNode('laps')),
+    await imported(inputNode('laps'), inputNode('more')),
+  ];
+  const adopting = await Promise.all(
+    Array.from({ length: 3 }, () =>
+      admin('POST', '/session', { ProjectId: projectId, SessionTemplateId: few }),
+    ),
+  );
   const changed = (one: KeyedRequest, change: object) => ({
     one,
     other: { ...one, json: { ...one.json, ...change } },
@@ -100,6 +111,12 @@ export async function keyedRequests(world: IngestWorld, platform: TestEnvironmen
       const one = { path: upload, token, bytes: `a,b\n${name()},1\n` };
       return { one, other: { ...one, bytes: `a,b\n${name()},2\n` } };
     },
+    createResumableUpload: () => {
+      const path = `/api/v2/node-instance/${nodeId}/uploads`;
+      const headers = { 'tus-resumable': '1.0.0', 'upload-length': '5' };
+      const one = { path, token, headers };
+      return { one, other: { ...one, headers: { ...headers, 'upload-length': '6' } } };
+    },
     ingestFile: () => {
       const one = { path: `/ingest/${ingest.urlPath}`, bytes: `a,b\n${name()},1\n` };
       return { one, other: { ...one, bytes: `a,b\n${name()},2\n` } };
@@ -111,7 +128,7 @@ export async function keyedRequests(world: IngestWorld, platform: TestEnvironmen
       ),
     createDataSource: () =>
       changed({ path: '/api/v2/admin/data-sources', token, json: source() }, { prefix: 'other' }),
-    // It has nothing that could be another, and passes its key alone on.
+    // Its requests do not differ except in the key.
     createOfflineTokenForOperators: () => ({
       one: { path: '/api/v2/admin/offline-tokens', token: adminToken },
       other: null,
@@ -127,6 +144,15 @@ export async function keyedRequests(world: IngestWorld, platform: TestEnvironmen
         { label: 'other' },
       ),
     createIngest: () => changed({ path: ingests, token, json: world.fields() }, { allowAnonymous: true }),
+    createWebhook: () =>
+      changed(
+        {
+          path: '/api/v2/admin/webhooks',
+          token,
+          json: { url: `https://hooks.example.org/${name()}`, events: ['node.failed'] },
+        },
+        { enabled: false },
+      ),
     createReport: () =>
       changed(
         {
@@ -136,6 +162,19 @@ export async function keyedRequests(world: IngestWorld, platform: TestEnvironmen
             key: name(),
             name: 'Keyed',
             columns: [{ columnKey: 'title', name: 'Title', expression: 'dimension.title' }],
+          },
+        },
+        { name: 'other' },
+      ),
+    createLayout: () =>
+      changed(
+        {
+          path: '/api/v2/dashboard/layouts',
+          token,
+          json: {
+            name: name(),
+            scope: 'mine',
+            layout: { version: 1, panels: [{ channels: ['speed'] }] },
           },
         },
         { name: 'other' },
@@ -161,6 +200,20 @@ export async function keyedRequests(world: IngestWorld, platform: TestEnvironmen
         { path: `/${session.body.id}/scenario_instances`, token, json: { scenarioName: name() } },
         { scenarioName: 'other' },
       ),
+    createAnnotation: () =>
+      changed(
+        {
+          path: `/api/v2/session/${session.body.id}/annotations`,
+          token,
+          json: { from: '2026-03-01T10:00:00.000Z', label: name() },
+        },
+        { label: 'other' },
+      ),
+    createSessionView: () =>
+      changed(
+        { path: '/api/v2/session/views', token, json: { name: name(), scope: 'mine', query: 'tab=failed' } },
+        { query: 'tab=running' },
+      ),
     createConfiguration: () =>
       changed(
         { path: '/config', token, json: { name: name(), valueType: 0, value: 'one' } },
@@ -172,6 +225,15 @@ export async function keyedRequests(world: IngestWorld, platform: TestEnvironmen
       changed(
         { path: '/api/v2/admin/statics/backed/instances', token, json: { sessionId: session.body.id } },
         { sessionId: randomUUID() },
+      ),
+    adoptSessionTemplate: () =>
+      changed(
+        {
+          path: `/api/v2/session/${adopting.pop()!.body.id}/adopt-template`,
+          token,
+          json: { sessionTemplateId: more },
+        },
+        { dryRun: true },
       ),
     reprocessNode: () => otherQuery({ path: `/api/v2/node-instance/${nodeId}/reprocess`, token }),
     createUser: () => {

@@ -9,7 +9,7 @@ export function administrationTests(world: IngestWorld): void {
   const { api, admin, database, fields, newIngest, people, projectId, send, templateId } = world;
 
   describe('administration', () => {
-    test('makes an ingest, shows its secret once, changes and removes it', async () => {
+    test('creates an ingest, shows its secret once, updates and deletes it', async () => {
       const made = await newIngest({ urlPath: 'track-1/laps_2', ingestDataType: 'Csv' });
       expect(made).toEqual({
         id: expect.any(Number),
@@ -43,7 +43,7 @@ export function administrationTests(world: IngestWorld): void {
       expect((await send('track-1/laps_2', { secret: made.secret })).status).toBe(404);
     });
 
-    test('a new secret takes the place of the one before', async () => {
+    test('a new secret replaces the old one', async () => {
       const made = await newIngest();
       const rotated = await admin('POST', `${ingests}/${made.id}/rotate-secret`);
       expect(rotated.status).toBe(200);
@@ -52,7 +52,7 @@ export function administrationTests(world: IngestWorld): void {
       expect((await send(made.urlPath, { secret: rotated.body.secret })).status).toBe(201);
     });
 
-    test('no secret is stored as it is', async () => {
+    test('no secret is stored in clear', async () => {
       const { secret } = await newIngest();
       await expectNowhereStored(database, secret.slice(4, 30));
     });
@@ -65,12 +65,12 @@ export function administrationTests(world: IngestWorld): void {
         [{ urlPath: 'a//b' }],
         [{ urlPath: '1/2/3/4/5/6/7/8/9' }],
         [{ urlPath: 'ä' }],
-        [{ projectId: 999_999 }, 'projectId names no project.'],
+        [{ projectId: 999_999 }, 'projectId does not name a project.'],
         [{ projectId: '1' }],
-        [{ sessionTemplateId: 999_999 }, 'sessionTemplateId names no session template.'],
-        [{ inputNode: 'table' }, 'inputNode names no Input node of the session template.'],
+        [{ sessionTemplateId: 999_999 }, 'sessionTemplateId does not name a session template.'],
+        [{ inputNode: 'table' }, 'inputNode does not name an Input node of the session template.'],
         [{ inputNode: '' }],
-        [{ dataSource: 'nowhere' }, 'dataSource names no registered data source.'],
+        [{ dataSource: 'nowhere' }, 'dataSource does not name a registered data source.'],
         [{ creationBehaviour: 'Sometimes' }],
         [{ ingestDataType: 'csv' }],
         [{ allowAnonymous: 'yes' }],

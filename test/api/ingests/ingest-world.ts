@@ -1,4 +1,4 @@
-/** What the tests of ingests share: a project, a template with the input node `laps`, ingests, files sent to them. */
+/** Shared by the tests of ingests: a project, a template with the input node `laps`, ingests, files sent to them. */
 
 import { Database } from '../../../store/connection/database.ts';
 import { ensurePlatformDataSource } from '../../../store/objects/data-sources.ts';
@@ -27,7 +27,7 @@ export async function ingestWorld(platform: TestEnvironment) {
     (await admin('POST', '/projects', { Title: 'Ingests', ...fields })).body.id;
   const projectId = await newProject();
   let paths = 0;
-  /** A request for an ingest at a path of its own. */
+  /** A request for an ingest at its own path. */
   const fields = (change: object = {}) => {
     paths += 1;
     return {

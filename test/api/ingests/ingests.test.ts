@@ -16,7 +16,7 @@ afterAll(() => world.stop());
 administrationTests(world);
 
 describe('a file sent to an ingest', () => {
-  test('makes a session of its creator and becomes an output of the input node', async () => {
+  test('creates a session owned by its creator and becomes an output of the input node', async () => {
     const { urlPath, secret } = await newIngest();
     const answer = await send(urlPath, {
       bearer: secret,
@@ -129,7 +129,7 @@ describe('a file sent to an ingest', () => {
     }
   });
 
-  test('feeds the newest session that is neither frozen nor closed, and makes exactly one when there is none', async () => {
+  test('feeds the newest session that is neither frozen nor closed, or creates exactly one', async () => {
     const own = await newProject();
     const { urlPath, secret } = await newIngest({ projectId: own, creationBehaviour: 'LatestSession' });
     const first = await Promise.all(Array.from({ length: 12 }, () => send(urlPath, { secret })));
@@ -165,7 +165,7 @@ describe('a file sent to an ingest', () => {
     expect(second.body).toEqual(first.body);
   });
 
-  test('leaves no session when it is refused or breaks off', async () => {
+  test('leaves no session when it is refused or interrupted', async () => {
     const own = await newProject();
     const { urlPath, secret } = await newIngest({ projectId: own });
     expect(
@@ -210,7 +210,7 @@ describe('a file sent to an ingest', () => {
     );
   });
 
-  test('goes to the ingest’s data source, whatever the node names', async () => {
+  test("is stored in the ingest’s data source, despite the node's configuration", async () => {
     const { s3 } = platform;
     const source = await admin('POST', '/api/v2/admin/data-sources', {
       name: 'elsewhere',

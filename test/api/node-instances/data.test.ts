@@ -93,7 +93,7 @@ describe('conditions, HEAD, headers', () => {
     expect((await send('HEAD', '/api/v2/node-instance/outputs/999999/data')).status).toBe(404);
   });
 
-  test('no browser runs what somebody uploaded', async () => {
+  test('no browser runs an uploaded file', async () => {
     const { path } = await stored(Buffer.from('<script>alert(1)</script>'), { 'content-type': 'text/html' });
     const { headers } = await send('GET', path);
     expect(headers['content-type']).toBe('text/html');
@@ -103,7 +103,7 @@ describe('conditions, HEAD, headers', () => {
   });
 });
 
-describe('what is not there', () => {
+describe('missing data', () => {
   test.each(['0', 'abc', '99999999', '-3', 'latest'])('output %s: 404', async (id) => {
     const read = await send('GET', `/api/v2/node-instance/outputs/${id}/data`);
     expect([read.status, read.json()]).toEqual([404, error('Node output not found.')]);
@@ -130,7 +130,7 @@ describe('what is not there', () => {
     expect((await send('GET', `/api/v2/node-instance/${nodeId}/outputs`)).status).toBe(404);
   });
 
-  test('a store that is down or lost the object is told with a clean error, not with half a reply', async () => {
+  test('a store that is down or lost the object gives a clean error, not half a response', async () => {
     const gone = await stored(Buffer.from('x'), { 'content-type': 'text/csv' });
     await database.query(`update node_output set object_key = 'outputs/none' where id = $1`, [gone.id]);
     const missing = await send('GET', gone.path, { range: 'bytes=0-0' });
@@ -195,7 +195,7 @@ describe('latest', () => {
     expect(reads.every((read) => read.headers['content-type'] === 'application/json')).toBe(true);
   });
 
-  test('bytes that are marked gzip and are none: as stored to those who accept gzip, else a plain error', async () => {
+  test('bytes wrongly marked gzip: unchanged for callers that accept gzip, else a plain error', async () => {
     const { path, latest } = await stored(Buffer.from('no gzip at all'), { 'content-encoding': 'gzip' });
     for (const address of [path, latest]) {
       expect((await send('GET', address, { 'accept-encoding': 'gzip' })).bytes.toString()).toBe(

@@ -17,7 +17,7 @@ async function explain(graph: StageGraph, node: string) {
 const sessionCall = (graph: StageGraph, path: string) =>
   ask(api.url, 'POST', `/api/v2/sessions/${graph.sessionId}${path}`, { token: people.Administrator.token });
 
-describe('why a node is not running is told in one sentence', () => {
+describe('one sentence explains why a node is not running', () => {
   test('from the first upload to the last retry', async () => {
     const graph = await stage.chainOf(2, { maxAttempts: 2 });
     expect(await explain(graph, 'input')).toMatchObject({
@@ -26,7 +26,7 @@ describe('why a node is not running is told in one sentence', () => {
     });
     expect(await explain(graph, 'n2')).toMatchObject({
       why: 'waits-for-parents',
-      sentence: 'Waits for output of its parent n1 (NeverBegan).',
+      sentence: 'Waits for output of its parent n1 (not started).',
     });
     const runner = stage.runner();
     expect((await runner.claim(graph.template)).status).toBe(204);
@@ -37,7 +37,9 @@ describe('why a node is not running is told in one sentence', () => {
     const task = await runner.acquire(graph.template);
     await runner.call('PUT', `/tasks/${task.taskId}/heartbeat`, { phase: 'reading', message: 'lap 1' });
     expect((await explain(graph, 'n1')).sentence).toMatch(
-      `Attempt 1 of 2 is held by ${runner.instanceId}, which reports "reading: lap 1"; its lease runs until `,
+      new RegExp(
+        `^Running on ${runner.instanceId} since .*Z, attempt 1 of 2; it reports "reading: lap 1"\\.$`,
+      ),
     );
     await runner.end(task.taskId, 'fail', { reason: 'no disk', category: 'error' });
     const waiting = await explain(graph, 'n1');
@@ -52,14 +54,16 @@ describe('why a node is not running is told in one sentence', () => {
       state: 'Failed',
       facts: { lastRun: { outcome: 'failed' } },
     });
-    expect(failed.sentence).toMatch(/^Failed at .*Z in attempt 2 of 2: error: no disk\. It runs again for /);
+    expect(failed.sentence).toMatch(/^Failed at .*Z in attempt 2 of 2: error: no disk\. It runs again on /);
   });
 
   test('a frozen session, a suspended node, and one that has consumed everything', async () => {
     const graph = await stage.chainOf(1);
     await stage.upload(graph, 'input', 'a');
     await sessionCall(graph, '/freeze');
-    expect((await explain(graph, 'n1')).sentence).toMatch(/^The session is frozen since .*Z; its tasks wait/);
+    expect((await explain(graph, 'n1')).sentence).toMatch(
+      /^The session has been frozen since .*Z; its tasks wait/,
+    );
     await sessionCall(graph, '/unfreeze');
     const runner = stage.runner();
     await runner.end((await runner.acquire(graph.template)).taskId, 'complete', { outcome: 'suspended' });
@@ -80,7 +84,7 @@ describe('why a node is not running is told in one sentence', () => {
     expect(await explain(graph, 'n2')).toMatchObject({
       why: 'frozen',
       sentence: expect.stringMatching(
-        /^New input has come; the session is frozen since .*Z, and its run is /,
+        /^New input has arrived; the session has been frozen since .*Z, and the run is /,
       ),
     });
   });
@@ -90,7 +94,7 @@ describe('why a node is not running is told in one sentence', () => {
     await database.query(`update runner_type set runtime = 'sdk' where name = 'lonely-runner'`);
     await stage.upload(graph, 'input', 'a');
     expect((await explain(graph, 'n1')).sentence).toMatch(
-      /^No runner of type lonely-runner is connected; none has ever been seen\. Queued since .*Z\.$/,
+      /^No runner of type lonely-runner is connected; none was ever seen\. Queued since .*Z\.$/,
     );
   });
 
@@ -116,7 +120,7 @@ describe('the lineage of an output', () => {
     return answer.body;
   };
 
-  test('of an upload names its checksum and nothing before it', async () => {
+  test('of an upload has its checksum and no inputs', async () => {
     const graph = await stage.chainOf(1);
     const { body: upload } = await stage.upload(graph, 'input', 'a');
     expect(await lineageOf(upload.id)).toMatchObject({
@@ -160,7 +164,7 @@ describe('the lineage of an output', () => {
     });
   });
 
-  test('names the runner by the label of its token, after the token is gone too', async () => {
+  test('names the runner by the label of its token, also after the token is deleted', async () => {
     const { graph, made, runner: newRunner } = await tokenStage(stage);
     await stage.upload(graph, 'input', 'a');
     const runner = newRunner();

@@ -36,7 +36,7 @@ const identifiers = (bytes: Buffer) =>
   (JSON.parse(String(bytes)) as { outputIdentifier: string }[]).map((output) => output.outputIdentifier);
 
 describe('the outputs of a node', () => {
-  test('come in order whatever their number, and page by page', async () => {
+  test('are listed in order for any number, page by page', async () => {
     const { nodeId, sessionId } = await makeNode();
     await publishMany(nodeId, sessionId, 1_000);
     const pages: number[] = [];
@@ -73,12 +73,12 @@ describe('the outputs of a node', () => {
     expect(listed).toEqual(Array.from({ length: 50 }, (_, at) => [`many-${at + 1}`, null]));
   });
 
-  test('are 404 where there are none, and where there is no node', async () => {
+  test('are 404 without outputs, and for an unknown node', async () => {
     const { nodeId } = await makeNode();
     for (const id of [nodeId, 999_999]) expect((await send('GET', pathOf(id))).status).toBe(404);
   });
 
-  test('keep no database connection from others while their readers are slow', async () => {
+  test('hold no database connection while their readers are slow', async () => {
     const { nodeId, sessionId } = await makeNode(
       JSON.stringify({ dataSourceName: 'platform', a: 'b'.repeat(60_000) }),
     );

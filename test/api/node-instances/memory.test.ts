@@ -36,7 +36,7 @@ function body(size: number): Readable {
   });
 }
 
-describe.skipIf(!canMeasure)('memory of the API stays within bounds, whatever is sent', () => {
+describe.skipIf(!canMeasure)('the memory of the API stays bounded for any upload', () => {
   test.each([
     ['200 uploads of 1 byte', 200, 1, 100],
     ['64 uploads of 8 MB', 64, 8 * mebibyte, 250],

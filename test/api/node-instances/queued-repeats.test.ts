@@ -31,7 +31,7 @@ describe('in a queued project', () => {
   }
 
   test.each([named, bySha(one)])(
-    'a repeat of what waits is queued once, of what is published answered',
+    'a repeat of a waiting upload is not queued again, and a repeat of a published one is answered',
     async (headers) => {
       const { nodeId, sessionId } = await queuedNode();
       const first = await upload(nodeId, one, headers);
@@ -55,7 +55,7 @@ describe('in a queued project', () => {
     expect((await standing(sessionId))!.newestPosition).toBe(3);
   });
 
-  test('the drain passes over a repeat that came in beside the first, and its object goes', async () => {
+  test('the drain skips a concurrent repeat, and deletes its object', async () => {
     const { nodeId, sessionId } = await queuedNode();
     await upload(nodeId, one, named);
     const [first] = await queuedOf(nodeId);
@@ -96,14 +96,14 @@ describe('in a queued project', () => {
       [queued.map(({ objectKey }) => objectKey)],
     );
     expect(deletions).toHaveLength(2);
-    // What stands in a bundle is known by its digest all the same.
+    // Uploads in a bundle are recognised by their digest too.
     const again = await upload(nodeId, one, bySha(one));
     expect([again.status, again.json()]).toMatchObject([200, { dataPath: `${bundle}-0` }]);
     await database.query('delete from pending_object');
     await database.query('delete from object_deletion');
   });
 
-  test('a direct upload publishes what waits, and is a repeat of it', async () => {
+  test('a direct upload publishes the waiting upload, and is a repeat of it', async () => {
     const { nodeId, sessionId, ...graph } = await queuedNode();
     await upload(nodeId, gzipSync(one), { ...named, 'content-encoding': 'gzip' });
     await setQueued(database, { ...graph, sessionId }, false);

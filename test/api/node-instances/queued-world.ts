@@ -1,4 +1,4 @@
-/** A queued project with input nodes, and what of its uploads is acknowledged, queued and published. */
+/** A queued project with input nodes, and its acknowledged, queued and published uploads. */
 import type { Database } from '../../../store/connection/database.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type Graph, type GraphNode, makeGraph } from '../../support/graph.ts';
@@ -12,7 +12,7 @@ export interface PublishedOutput {
   readonly sizeBytes: number;
 }
 
-/** A session of a project with queued ingestion; every node without parents takes uploads. */
+/** A session of a project with queued ingestion; every node without parents accepts uploads. */
 export async function queuedGraph(
   database: Database,
   nodes: readonly GraphNode[] = [

@@ -26,8 +26,8 @@ const named = (identifier: string) => ({ 'x-platform-output-identifier': identif
 const bytesOf = async (outputId: number, headers: Record<string, string> = {}) =>
   (await world.send('GET', `/api/v2/node-instance/outputs/${outputId}/data`, headers)).bytes;
 
-describe('before anybody drains the queue', () => {
-  test('an upload is stored and acknowledged with 202, and the node is as it was', async () => {
+describe('before the queue is drained', () => {
+  test('an upload is stored and acknowledged with 202, and the node does not change', async () => {
     const graph = await queuedGraph(database);
     const nodeId = graph.nodes.input!;
     const answer = await world.upload(nodeId, Buffer.from('a,b\n1,2\n'), { 'content-type': 'text/csv' });
@@ -45,7 +45,7 @@ describe('before anybody drains the queue', () => {
     expect(await stateOf(database, graph, 'child')).toBe(nodeStateCodes.NeverBegan);
   });
 
-  test('is refused as a direct one is', async () => {
+  test('is refused like a direct one', async () => {
     const graph = await queuedGraph(database);
     const nodeId = graph.nodes.input!;
     const before = await queuedCount(database);
@@ -62,7 +62,7 @@ describe('before anybody drains the queue', () => {
     expect(await queuedCount(database)).toBe(before);
   });
 
-  test('goes with its session when that is deleted, its object too', async () => {
+  test('is deleted with its session, its object too', async () => {
     const graph = await queuedGraph(database);
     await world.upload(graph.nodes.input!, Buffer.from('x'));
     const [queued] = await database.query<{ objectKey: string }>(
@@ -78,7 +78,7 @@ describe('before anybody drains the queue', () => {
     expect(deletions).toHaveLength(1);
   });
 
-  test('what is queued is published in order before a direct upload, once queueing is switched off', async () => {
+  test('queued uploads are published in order before a direct upload, after queueing is switched off', async () => {
     const graph = await queuedGraph(database);
     const nodeId = graph.nodes.input!;
     // More than are published in one transaction.
@@ -178,7 +178,7 @@ describe('the ingest workflow', () => {
     await eventually('the workflow ends', async () => (await handle.describe()).status.name === 'COMPLETED');
   });
 
-  test('gives an identifier that comes again its newest bytes under one id', async () => {
+  test('gives a repeated identifier its newest bytes under one id', async () => {
     const graph = await queuedGraph(database);
     const nodeId = graph.nodes.input!;
     for (const text of ['one', 'two', 'three'])
@@ -189,9 +189,9 @@ describe('the ingest workflow', () => {
     expect((await bytesOf(output!.id)).toString()).toBe('three');
   });
 
-  test('publishes what was acknowledged before a freeze; runs wait', async () => {
+  test('publishes uploads acknowledged before a freeze; runs wait', async () => {
     const graph = await queuedGraph(database);
-    // Nobody is told, so that the freeze comes first.
+    // No notification is sent, so that the freeze comes first.
     const { nodeInstanceId, ...object } = await storedObject(graph.nodes.input!);
     expect(await queueUpload(database, { nodeInstanceId, ...object })).toMatchObject({ outcome: 'queued' });
     await database.query('update session set frozen_at = now() where id = $1', [graph.sessionId]);
@@ -218,7 +218,7 @@ describe('the ingest workflow', () => {
     expect(published.map(({ identifier }) => identifier)).toEqual(names);
   });
 
-  test('goes on by itself when an operator ends it', async () => {
+  test('continues after an operator ended it', async () => {
     await Promise.all(workers.map((worker) => worker.stop()));
     const graph = await queuedGraph(database);
     expect((await world.upload(graph.nodes.input!, Buffer.from('x'))).status).toBe(202);
@@ -232,7 +232,7 @@ describe('the ingest workflow', () => {
     expect(await publishedOf(database, graph.nodes.input!)).toHaveLength(1);
   });
 
-  test('leaves nothing in storage that no output refers to', async () => {
+  test('leaves no unreferenced object in storage', async () => {
     await drained(database);
     await sweepSupersededOutputs(database, { olderThanSeconds: 0 });
     for (;;) {

@@ -25,7 +25,7 @@ describe('the same upload again', () => {
     ['without a digest', named],
     ['with x-amz-checksum-sha256', bySha(one)],
     ['with Repr-Digest', byRepr(one)],
-  ])('is answered 200 with the output as it stands, and nothing below runs (%s)', async (_name, headers) => {
+  ])('is answered 200 with the existing output, and no child runs (%s)', async (_name, headers) => {
     const { nodeId, sessionId } = await makeNode();
     const first = await upload(nodeId, one, headers);
     expect(first.status).toBe(201);
@@ -59,7 +59,7 @@ describe('the same upload again', () => {
     expect((await standing(sessionId))!.newestPosition).toBe(Number(before.newestPosition) + 1);
   });
 
-  test('of nothing but headers that say gzip is a repeat too', async () => {
+  test('of an empty body marked gzip is a repeat too', async () => {
     const { nodeId } = await makeNode();
     const headers = { ...bySha(Buffer.alloc(0)), 'content-encoding': 'gzip' };
     const first = await upload(nodeId, Buffer.alloc(0), headers);
@@ -77,7 +77,7 @@ describe('the same upload again', () => {
     expect(list).toMatchObject([{ sha256: createHash('sha256').update(one).digest('hex') }]);
   });
 
-  test('by several callers at once makes one output at one position', async () => {
+  test('by several callers at once creates one output at one position', async () => {
     const { nodeId, sessionId } = await makeNode();
     const before = await leftovers();
     const answers = await Promise.all(Array.from({ length: 8 }, () => upload(nodeId, one, named)));
@@ -114,7 +114,7 @@ test.each([
   expect(bothDiffer.status).toBe(400);
 });
 
-describe('a digest that comes first is answered before the body', () => {
+describe('a digest in a header is answered before the body', () => {
   const bytes = randomBytes(12 * mebibyte);
 
   async function uploaded() {
@@ -154,7 +154,7 @@ describe('a digest that comes first is answered before the body', () => {
     });
   }
 
-  test('whether or not the caller waits to be asked for it', async () => {
+  test('with and without Expect: 100-continue', async () => {
     const { path } = await uploaded();
     for (const headers of [bySha(bytes), byRepr(bytes)] as Record<string, string>[]) {
       expect(await sendHead(path, headers)).toEqual({ status: 200, continued: false });
@@ -163,7 +163,7 @@ describe('a digest that comes first is answered before the body', () => {
     }
   });
 
-  test('and a caller who sends all of it anyway keeps the connection', async () => {
+  test('and a caller that sends the whole body keeps the connection', async () => {
     const { nodeId, first } = await uploaded();
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const sockets = new Set<unknown>();
@@ -196,7 +196,7 @@ describe('a digest that comes first is answered before the body', () => {
     agent.destroy();
   });
 
-  test('curl sends nothing, or all of it, and is content both ways', async () => {
+  test('curl succeeds with and without sending the body', async () => {
     const { path, first } = await uploaded();
     const folder = await mkdtemp(join(tmpdir(), 'sdp-repeats-'));
     const file = join(folder, 'run.bin');

@@ -41,7 +41,7 @@ test('an Input node’s newest output is appended once more with the same bytes,
   expect(runs).toEqual([{ state: 'queued' }]);
 });
 
-test('an object that two outputs share stands until neither needs it', async () => {
+test('an object that two outputs share is kept until neither needs it', async () => {
   const { nodeId } = await world.makeNode();
   const first = (
     await world.upload(nodeId, Buffer.from('shared'), { 'x-platform-output-identifier': 'a' })

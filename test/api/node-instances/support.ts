@@ -5,6 +5,8 @@ import { buffer } from 'node:stream/consumers';
 import { ListMultipartUploadsCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { afterAll } from 'vitest';
 import { nodeInstanceRoutes } from '../../../api/node-instances/routes.ts';
+import { resumableUploadRoutes } from '../../../api/resumable-uploads/routes.ts';
+import { sessionRoutes } from '../../../api/sessions/routes.ts';
 import type { Database, Queryable } from '../../../store/connection/database.ts';
 import { startTestApi, tokenOf } from '../../support/api.ts';
 import { s3Client } from '../../support/bucket.ts';
@@ -21,7 +23,12 @@ export type Sent = {
 /** Starts everything for a test file. */
 export async function uploadWorld(extra: Record<string, string> = {}) {
   const platform = await testEnvironment();
-  const api = await startTestApi({ ...platform.environment, ...extra }, { routes: nodeInstanceRoutes });
+  const api = await startTestApi(
+    { ...platform.environment, ...extra },
+    {
+      routes: [...sessionRoutes, ...nodeInstanceRoutes, ...resumableUploadRoutes],
+    },
+  );
   const database: Database = api.composed.services.database;
   const token = await tokenOf(api.url, platform.administrator.username, platform.administrator.password);
   const client = s3Client(platform.environment);
@@ -46,7 +53,7 @@ export async function uploadWorld(extra: Record<string, string> = {}) {
     return { ...graph, nodeId };
   }
 
-  /** One request over a connection of its own. A stream without a Content-Length goes chunked. */
+  /** One request over a separate connection. A stream without a Content-Length goes chunked. */
   function send(
     method: string,
     path: string,
@@ -82,7 +89,7 @@ export async function uploadWorld(extra: Record<string, string> = {}) {
     headers: Record<string, string> = {},
   ): Promise<Sent> => send('POST', `/api/v2/node-instance/${nodeId}/outputs/data`, headers, body);
 
-  /** What stands in the bucket and in the tables of bytes. */
+  /** The objects in the bucket and the rows that refer to them. */
   async function leftovers() {
     const objects = await client.send(new ListObjectsV2Command({ Bucket: platform.s3.bucket }));
     const uploads = await client.send(new ListMultipartUploadsCommand({ Bucket: platform.s3.bucket }));
@@ -106,7 +113,7 @@ export function chunked(bytes: Buffer, pieceBytes = 40_000): Readable {
   );
 }
 
-/** What moves when something is published or planned. */
+/** Values that change when something is published or planned. */
 export async function standingOf(database: Queryable, sessionId: string) {
   const [row] = await database.query(
     `select newest_position, desired_version, (select count(*) from node_run r where r.session_id = s.id) as runs,

@@ -64,7 +64,7 @@ describe('bytes come back as they were sent', () => {
     expect(states.map((row) => row.state)).toEqual([3, 5]);
   });
 
-  test('gzip is stored as it is, and unpacked for callers that do not accept it', async () => {
+  test('gzip is stored unchanged, and unpacked for callers that do not accept it', async () => {
     const { nodeId } = await makeNode();
     const plain = Buffer.from('a,b\n1,2\n'.repeat(5000));
     const packed = gzipSync(plain);
@@ -172,7 +172,7 @@ describe('refusals, in the decided order', () => {
     await database.query(`delete from pending_object`);
   });
 
-  test('every role and offline tokens may upload; nobody else', async () => {
+  test('only accounts of every role and offline tokens may upload', async () => {
     const people = await makePeople(api.url, world.platform.administrator);
     const { nodeId } = await makeNode();
     const tokens = [people.Administrator, people.Instructor, people.Trainee, people.Developer].map(
@@ -214,7 +214,7 @@ describe('identifier and metadata', () => {
     expect(read.bytes.toString()).toBe('two');
   });
 
-  test('a Content-Type that is none is never sent back', async () => {
+  test('an invalid Content-Type is never returned', async () => {
     const { nodeId } = await makeNode();
     const created = await upload(nodeId, Buffer.from('x'), { 'content-type': 'text/<html>; x' });
     expect(created.json()).toMatchObject({ contentType: 'application/octet-stream' });
@@ -284,7 +284,7 @@ describe('an upload that breaks off', () => {
   });
 });
 
-test('a crowd of uploads to one session is taken in whole, without a failure', async () => {
+test('many concurrent uploads to one session all succeed', async () => {
   const { nodeId } = await makeNode();
   const bytes = randomBytes(300_000);
   const sent = Array.from({ length: 150 }, (_, index) =>

@@ -61,7 +61,7 @@ describe('a downloaded report', () => {
     expect(await rowsWhere({ expression: 'grade == 1', value: true })).toEqual(['number-1']);
   });
 
-  test('runs nothing in a spreadsheet, and holds real dates and numbers in xlsx', async () => {
+  test('runs no formula in a spreadsheet, and has real dates and numbers in xlsx', async () => {
     const name = `=HYPERLINK("x"),${randomUUID().slice(0, 8)}`;
     await dimension(name, {
       metadata: { n: 2.5, at: '2026-03-01T12:00:00Z', text: '\u0001<&>', minus: '-1+1' },
@@ -101,7 +101,7 @@ describe('a downloaded report', () => {
     ]);
   });
 
-  test('has every row of many, once and in the same order in both formats, whatever they are read in', async () => {
+  test('has every row of many exactly once, in the same order in both formats', async () => {
     const name = `many-${randomUUID()}`;
     const made = report({
       dimensionNameFilter: name,
@@ -123,7 +123,7 @@ describe('a downloaded report', () => {
     );
   });
 
-  test('is named by prefix and time, the default one without a key', async () => {
+  test('is named by prefix and time, and defaults to the default report', async () => {
     const { status, headers } = await file('');
     expect(status).toBe(200);
     expect(headers.get('content-type')).toBe(

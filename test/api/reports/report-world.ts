@@ -1,4 +1,4 @@
-/** Reports over dimensions of their own, as people of each role call them. */
+/** Reports over their own dimensions, called by people of each role. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, expect } from 'vitest';
 import type { Role } from '../../../domain/access/access.ts';
@@ -38,7 +38,7 @@ export async function reportWorld() {
     ...more,
   });
 
-  /** A dimension of its own, of a session with this metadata, members and scenarios. */
+  /** A separate dimension, of a session with this metadata, members and scenarios. */
   async function dimension(
     name: string,
     options: {

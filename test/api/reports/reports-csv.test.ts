@@ -1,4 +1,4 @@
-/** What readers of a csv report see: programs by RFC 4180, and spreadsheets that part columns otherwise. */
+/** Readers of a csv report: programs by RFC 4180, and spreadsheets that split columns otherwise. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { writeCsv } from '../../../api/reports/csv.ts';
@@ -73,7 +73,7 @@ test('every text comes back through a strict reader, but for the apostrophes tha
   expect(readStrictly(await csvOf([], plain)).slice(1)).toEqual(plain);
 });
 
-test('no text becomes a formula, whatever the spreadsheet parts columns by', async () => {
+test('no text becomes a formula, for any column separator of the spreadsheet', async () => {
   await fc.assert(
     fc.asyncProperty(table, fc.constantFrom(',', ';', '\t'), async (rows, delimiter) => {
       const cells = cellsBySpreadsheet(await csvOf(rows[0]!, rows), delimiter);

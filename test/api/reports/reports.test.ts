@@ -1,7 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { reportWorld } from './report-world.ts';
 
-const { database, as, column, report } = await reportWorld();
+const { database, as, column, report, dimension } = await reportWorld();
 
 describe('definitions', () => {
   test('the shipped session-list is the default, with its columns', async () => {
@@ -23,7 +24,7 @@ describe('definitions', () => {
     ]);
   });
 
-  test('are made once, with a configuration key derived from the key', async () => {
+  test('are created once, with a configuration key derived from the key', async () => {
     const made = report({ key: 'flight-hours-2' });
     const { status, body } = await as('Developer', 'POST', '', made);
     expect([status, body.configurationKey, body.fileName]).toEqual([201, 'flightHours2', 'SessionList']);
@@ -33,7 +34,7 @@ describe('definitions', () => {
     );
   });
 
-  test('an update removes what its lists leave out, or merges by key, and leaves what it does not name', async () => {
+  test('an update removes omitted list items, or merges by key, and keeps absent fields', async () => {
     const made = report({
       columns: [column('a', 'dimension.title'), column('b', 'user.name')],
       filters: [{ filterKey: 'f', expression: 'dashboard.version', value: 'next' }],
@@ -66,7 +67,7 @@ describe('definitions', () => {
     expect((await as('Developer', 'PUT', '/absent', { name: 'x' })).status).toBe(404);
   });
 
-  test('one of them is the default, whoever sets it at the same time', async () => {
+  test('exactly one is the default, also when several are set at the same time', async () => {
     const made = [report(), report(), report()];
     await Promise.all(made.map((one) => as('Developer', 'POST', '', { ...one, setAsDefault: true })));
     const [count] = await database.query<{ count: number }>(
@@ -78,7 +79,7 @@ describe('definitions', () => {
     expect((await as('Instructor', 'GET', '/catalog')).body.defaultReport).toBe('session-list');
   });
 
-  test('an expression that cannot be is refused with its key, position and reason', async () => {
+  test('an invalid expression is refused with its key, position and reason', async () => {
     for (const [expression, message] of [
       ['dimension.', /^Column 'bad': .+ at position 10\.$/],
       ['1 + "a"', /^Column 'bad': no such overload: int \+ string at position \d+\.$/],
@@ -98,6 +99,94 @@ describe('definitions', () => {
       expect(status, expression).toBe(400);
       expect(body.message).toMatch(message);
     }
+  });
+
+  test('an unknown name is refused with its position, in a definition and in a preview', async () => {
+    for (const [expression, source, message] of [
+      ['session.name', 'dimension', "Column 'one': 'session' is unknown at position 0."],
+      ['name + dimension.nme', 'user', "Column 'one': 'dimension' has no 'nme' at position 7."],
+      ['scenarioInstance.start', 'user', "Column 'one': 'scenarioInstance' has no 'start' at position 0."],
+      [
+        'metadata.tags.exists(tag, tag == other)',
+        'dimension',
+        "Column 'one': 'other' is unknown at position 33.",
+      ],
+    ] as const) {
+      const columns = [column('one', expression, { source })];
+      for (const [path, body] of [
+        ['', report({ columns })],
+        ['/preview', { columns }],
+      ] as const) {
+        const { status, body: said } = await as('Developer', 'POST', path, body);
+        expect([status, said.message], path).toEqual([400, message]);
+      }
+    }
+    const columns = [
+      column('one', 'tyre.kind', { source: 'metadata' }),
+      column('two', 'metadata.laps.filter(lap, lap.time > 3).size()'),
+      column('three', 'sessionName'),
+      column('four', "'name' in user ? string(1) : user.email"),
+    ];
+    expect((await as('Developer', 'POST', '', report({ columns }))).status).toBe(201);
+  });
+
+  test('a preview shows the first rows that a definition would have, and saves nothing', async () => {
+    const prefix = `preview-${randomUUID().slice(0, 8)}`;
+    for (const laps of [1, 2, 3]) await dimension(`${prefix}-${laps}`, { metadata: { laps } });
+    const before = await as('Instructor', 'GET', '/catalog');
+    const asked = {
+      dimensionNameFilter: prefix,
+      columns: [
+        column('title', 'title'),
+        column('laps', 'metadata.laps * 2', { type: 'number' }),
+        column('who', 'user.name'),
+      ],
+      filters: [{ filterKey: 'two', expression: 'metadata.laps > 1', value: true }],
+    };
+    expect(await as('Instructor', 'POST', '/preview', asked)).toMatchObject({
+      status: 200,
+      body: {
+        columns: ['title', 'laps', 'who'],
+        rows: [
+          [`${prefix}-2`, 4, null],
+          [`${prefix}-3`, 6, null],
+        ],
+      },
+    });
+    const all = await as('Instructor', 'POST', '/preview', {
+      columns: [column('id', 'id')],
+      dimensionNameFilter: prefix,
+    });
+    expect(all.body.rows).toHaveLength(3);
+    expect((await as('Instructor', 'GET', '/catalog')).body).toEqual(before.body);
+    expect((await as('Trainee', 'POST', '/preview', asked)).status).toBe(401);
+  });
+
+  test('annotations of the session stand in its rows, those of a running task do not', async () => {
+    const name = `annotated-${randomUUID().slice(0, 8)}`;
+    await dimension(name);
+    await dimension(`${name}-without`);
+    await database.query(
+      `insert into annotation (id, session_id, from_at, label, body, tags, staged)
+       select gen_random_uuid(), d.session_id, timestamptz '2026-03-01' + n * interval '1 minute', 'Lap ' || n, '', '{}', n = 3
+         from dimension d, generate_series(1, 3) as n where d.name = $1`,
+      [name],
+    );
+    const columns = [
+      column('labels', "annotations.map(a, a.label).join(', ')"),
+      column('count', 'annotations.size()', { type: 'number' }),
+    ];
+    const { status, body } = await as('Developer', 'POST', '/preview', {
+      columns,
+      dimensionNameFilter: name,
+    });
+    expect([status, body.rows]).toEqual([
+      200,
+      [
+        ['Lap 1, Lap 2', 2],
+        [null, 0],
+      ],
+    ]);
   });
 
   test('wrong fields are 400, other roles 401, and nothing is written', async () => {

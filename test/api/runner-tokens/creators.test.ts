@@ -17,7 +17,7 @@ const whoami = (token: string, url = api.url) => ask(url, 'GET', '/api/v2/runner
 const change = (person: TestPerson, json: object) =>
   ask(api.url, 'PATCH', `${users}/${person.userId}`, { token: people.adminToken, json });
 
-/** As if nobody had asked about the creator for a while, so that the next round does. */
+/** Makes the last check of the creator old, so that the next round checks again. */
 async function makeDue(person: TestPerson): Promise<void> {
   await database.query(
     `update runner_token_creator set asked_at = now() - interval '1 minute' where user_id = $1`,
@@ -53,7 +53,7 @@ async function isRevoked(id: string): Promise<boolean> {
 }
 
 describe('a runner token ends with its creator', () => {
-  test('who is deactivated, and stays ended when they come back', async () => {
+  test('who is deactivated, and stays ended when they are reactivated', async () => {
     const { person, made } = await creator();
     await change(person, { isActive: false });
     await asked(person);
@@ -67,7 +67,7 @@ describe('a runner token ends with its creator', () => {
     expect((await whoami(made.token)).status).toBe(401);
   });
 
-  test('who was deactivated and came back between two questions', async () => {
+  test('who was deactivated and reactivated between two checks', async () => {
     const { person, made } = await creator();
     await change(person, { isActive: false });
     await change(person, { isActive: true });
@@ -75,7 +75,7 @@ describe('a runner token ends with its creator', () => {
     expect((await whoami(made.token)).status).toBe(401);
   });
 
-  test('who is deleted, and what it holds is given back', async () => {
+  test('who is deleted, and its tasks are released', async () => {
     const { person, runnerType, made } = await creator();
     const graph = await stage.chainOf(1, { runnerType });
     await upload(database, graph, 'input');
@@ -95,7 +95,7 @@ describe('a runner token ends with its creator', () => {
       json: { username: person.username, password: person.password },
     });
     const later = await newToken(stage, [runnerType], { by: fresh.body.accessToken });
-    // Making it told the platform of the revocation already.
+    // Its creation already notified the platform of the revocation.
     expect((await whoami(made.token)).status).toBe(401);
     await asked(person);
     expect((await whoami(made.token)).status).toBe(401);
@@ -105,7 +105,7 @@ describe('a runner token ends with its creator', () => {
     expect((await whoami(later.token)).status).toBe(401);
   });
 
-  test('while others’ go on', async () => {
+  test('while the tokens of others stay valid', async () => {
     const [one, other] = [await creator(), await creator()];
     await change(one.person, { isActive: false });
     await asked(one.person);
@@ -116,7 +116,7 @@ describe('a runner token ends with its creator', () => {
   });
 });
 
-describe('a runner token reaches as far as its creator’s present role', () => {
+describe('a runner token is limited by its creator’s current role', () => {
   test('an Administrator who becomes Developer leaves it the external types and thirty days', async () => {
     const person = await makePerson(api.url, people.adminToken, 'Administrator');
     const [external, deployed] = [await newRunnerType(stage), await newRunnerType(stage, 'sdk')];
@@ -154,7 +154,7 @@ describe('a runner token reaches as far as its creator’s present role', () => 
     expect((await whoami(made.token)).status).toBe(200);
   });
 
-  test('cannot be made by somebody who has just lost the role or the sign-in', async () => {
+  test('cannot be created by a user who has just lost the role or the sign-in', async () => {
     const { person, runnerType } = await creator();
     await change(person, { role: 'Trainee' });
     expect((await requestToken(stage, { runnerTypes: [runnerType] }, person.token)).status).toBe(403);
@@ -163,14 +163,14 @@ describe('a runner token reaches as far as its creator’s present role', () => 
   });
 });
 
-describe('when nobody tells of the creator', () => {
+describe('when the creator cannot be checked', () => {
   const forgotten = (person: TestPerson) =>
     database.query(
       `update runner_token_creator set checked_at = now() - interval '31 s', asked_at = now() where user_id = $1`,
       [person.userId],
     );
 
-  test('the token is refused with 503 after half a minute, and good again when somebody does', async () => {
+  test('the token is refused with 503 after half a minute, and accepted again after a check', async () => {
     const away = await startTestApi({ ...platform.environment, AUTH_URL: 'http://127.0.0.1:9' });
     try {
       const { person, made } = await creator();
@@ -183,7 +183,7 @@ describe('when nobody tells of the creator', () => {
         '1',
       ]);
       expect((await whoami('hrt_garbage', away.url)).status).toBe(401);
-      // A process that reaches the service asks at once, and its answer serves all.
+      // A process that reaches the service asks at once, and the other processes use its answer.
       expect((await whoami(made.token)).status).toBe(200);
       expect((await whoami(made.token, away.url)).status).toBe(200);
     } finally {
@@ -223,13 +223,13 @@ describe('when nobody tells of the creator', () => {
   });
 });
 
-describe('the questions', () => {
+describe('the checks of creators', () => {
   const proxies: Server[] = [];
   afterAll(() => {
     for (const proxy of proxies) proxy.close();
   });
 
-  /** Passes everything on to the authentication service and counts the questions after creators. */
+  /** Forwards all calls to the authentication service, and counts those about creators. */
   async function countingProxy(): Promise<{ url: string; count: () => number }> {
     let count = 0;
     const proxy = createServer((incoming, outgoing) => {
@@ -249,7 +249,7 @@ describe('the questions', () => {
     return { url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`, count: () => count };
   }
 
-  test('are put by one of several processes, before fifteen seconds have passed', async () => {
+  test('are made by one of several processes, within fifteen seconds', async () => {
     const proxy = await countingProxy();
     const own = { ...platform.environment, AUTH_URL: proxy.url };
     const copies = [await startTestApi(own), await startTestApi(own)];
@@ -262,7 +262,7 @@ describe('the questions', () => {
         );
         return row!.seconds;
       };
-      // Those of other tests have their turn first.
+      // The creators of other tests are checked first.
       await database.query('update runner_token set revoked_at = now() where created_by <> $1', [
         person.userId,
       ]);
@@ -278,14 +278,14 @@ describe('the questions', () => {
         return seconds < 12;
       });
       expect(longestSeconds).toBeLessThan(15);
-      // The first process, which asks the service itself, takes part too.
+      // The first process, which asks the service itself, is one of them.
       expect(proxy.count() - before).toBeLessThanOrEqual(1);
     } finally {
       for (const copy of copies) await copy.stop();
     }
   });
 
-  test('whose answers cross each other leave the newer one standing', async () => {
+  test('whose answers cross each other keep the newer one', async () => {
     const { person, made } = await creator();
     const answer = { userId: person.userId, tokensRevokedAt: null };
     const [now, before] = [new Date(), new Date(Date.now() - 2_000)];

@@ -14,7 +14,7 @@ const second = await startTestApi(stage.platform.environment);
 afterAll(() => second.stop());
 const apis = [api, second];
 const { waiters } = api.composed.services.runners;
-/** What the platform promises. */
+/** The time that the platform promises. */
 const limitMs = 5_000;
 
 interface ClaimRow {
@@ -58,7 +58,7 @@ describe('the tasks of a revoked token', () => {
     expect(await claimsOf(made.id)).toEqual([{ ending: 'token-ended', attempt: 1 }]);
   });
 
-  test('are given back by any process when the one that revoked it died in between', async () => {
+  test('are released by another process when the revoking one died', async () => {
     const { graph, made, runner } = await tokenStage(stage);
     await upload(database, graph, 'input');
     await runner().acquire(graph.template);
@@ -67,7 +67,7 @@ describe('the tasks of a revoked token', () => {
     expect((await stage.runner().acquire(graph.template)).attempt).toBe(1);
   });
 
-  test('are given back when it expires', async () => {
+  test('are released when it expires', async () => {
     const { graph, made, runner } = await tokenStage(stage);
     await upload(database, graph, 'input');
     await runner().acquire(graph.template);
@@ -81,7 +81,7 @@ describe('the tasks of a revoked token', () => {
     await promptly('nothing is held', async () => (await heldBy(made.id)) === 0);
   });
 
-  test('are given back though a claim that saw it alive comes through later', async () => {
+  test('are released, also those of a claim that saw the token valid and commits later', async () => {
     const { graph, made } = await tokenStage(stage);
     await upload(database, graph, 'input');
     const identity = { holder: `token:${made.id}`, instanceId: randomUUID() };
@@ -96,7 +96,7 @@ describe('the tasks of a revoked token', () => {
     expect(await claimsOf(made.id)).toEqual([{ ending: 'token-ended', attempt: 1 }]);
   });
 
-  test('are given back within the time also when there are hundreds', async () => {
+  test('are released in time also when there are hundreds', async () => {
     const runnerType = await newRunnerType(stage);
     const template = `t-${randomUUID()}`;
     await outsideTemplate(database, template, { runnerType });
@@ -113,7 +113,7 @@ describe('the tasks of a revoked token', () => {
     await promptly('nothing is held', async () => (await heldBy(made.id)) === 0);
   });
 
-  test('are none, five seconds after a revocation in the midst of claims at two processes', async () => {
+  test('are gone five seconds after a revocation during claims at two processes', async () => {
     const runnerType = await newRunnerType(stage);
     const template = `t-${randomUUID()}`;
     await outsideTemplate(database, template, { runnerType });
@@ -157,7 +157,7 @@ describe('the tasks of a revoked token', () => {
 });
 
 describe('a claim that waits', () => {
-  test('ends with 401 when its token is revoked, at whatever process it waits', async () => {
+  test('ends with 401 when its token is revoked, at any process', async () => {
     const { graph, made, runner } = await tokenStage(stage);
     const waiting = [
       runner().claim(graph.template, 60),
@@ -190,7 +190,7 @@ describe('a claim that waits', () => {
   });
 });
 
-describe('bytes under way', () => {
+describe('a transfer', () => {
   async function held() {
     const { graph, made, runner: newRunner } = await tokenStage(stage);
     const sent = await stage.upload(graph, 'input', Buffer.alloc(64 * 1024 * 1024, 'x'));
@@ -209,7 +209,7 @@ describe('bytes under way', () => {
     return socket;
   }
 
-  test('of an output are cut with 401, and nothing of them stays', async () => {
+  test('of an output is aborted with 401, and nothing of it is kept', async () => {
     const { made, runner, taskId } = await held();
     const socket = open(runner, made.token, 'POST', `/tasks/${taskId}/outputs`, 10_000);
     const drip = setInterval(() => socket.write('x'.repeat(100)), 100);
@@ -229,7 +229,7 @@ describe('bytes under way', () => {
     await eventually('nothing is left', async () => (await pending()).length === 0);
   });
 
-  test('of an output that stands still are cut too', async () => {
+  test('of an output that stalls is aborted too', async () => {
     const { made, runner, taskId } = await held();
     const socket = open(runner, made.token, 'POST', `/tasks/${taskId}/outputs`, 10_000);
     await eventually(
@@ -246,7 +246,7 @@ describe('bytes under way', () => {
     socket.destroy();
   });
 
-  test('of an input are cut, whether the reader reads or not', async () => {
+  test('of an input is aborted, whether or not the reader reads', async () => {
     for (const reads of [true, false]) {
       const { made, runner, taskId, inputId } = await held();
       const socket = open(runner, made.token, 'GET', `/tasks/${taskId}/inputs/${inputId}/data`, 0);
@@ -276,13 +276,13 @@ describe('bytes under way', () => {
     }
   });
 
-  /** Connections of the API's server on which somebody is still served. */
+  /** Connections of the API's server with a request under way. */
   async function openDownloads(): Promise<number> {
     return api.composed.services.runners.tokens.openCallCount;
   }
 });
 
-test('a token that is revoked leaves the others of its creator alone', async () => {
+test('revoking a token does not affect other tokens of its creator', async () => {
   const { graph, made, runnerType } = await tokenStage(stage);
   const other = await newToken(stage, [runnerType]);
   await upload(database, graph, 'input');

@@ -51,7 +51,7 @@ export function revoke(
   return ask(stage.api.url, 'DELETE', `${tokensPath}/${id}`, { token: by });
 }
 
-/** A chain of nodes of a runner type of its own, and a token for it. */
+/** A chain of nodes of its own runner type, and a token for it. */
 export async function tokenStage(
   stage: RunnerStage,
   options: { readonly length?: number; readonly by?: string } = {},

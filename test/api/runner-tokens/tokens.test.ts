@@ -45,7 +45,7 @@ describe('making a runner token', () => {
     });
   });
 
-  test('gives thirty days and the scope tasks where nothing else is said', async () => {
+  test('defaults to thirty days and the scope tasks', async () => {
     const made = await requestToken(stage, { runnerTypes: [await newRunnerType(stage)] });
     expect(made.body.scopes).toEqual(['tasks']);
     const lifeMs = Date.parse(made.body.expiresAt) - Date.now();
@@ -57,7 +57,7 @@ describe('making a runner token', () => {
     await expectNowhereStored(database, token.slice(4, 30));
   });
 
-  test('lets an Administrator alone name deployed types and live for a year', async () => {
+  test('may name deployed types and last a year only for an Administrator', async () => {
     const deployed = await newRunnerType(stage, 'sdk');
     const type = await newRunnerType(stage);
     const administrator = people.Administrator.token;
@@ -78,7 +78,7 @@ describe('making a runner token', () => {
     ]);
   });
 
-  test('refuses what cannot be a token', async () => {
+  test('refuses invalid requests', async () => {
     const type = await newRunnerType(stage);
     const refused: object[] = [
       {},
@@ -149,7 +149,7 @@ describe('the list', () => {
     expect(all.indexOf(two.id)).toBeGreaterThan(all.indexOf(one.id));
   });
 
-  test('tells when a token was last used, written at most once a minute', async () => {
+  test('shows when a token was last used, written at most once a minute', async () => {
     const { made, runner } = await tokenStage(stage);
     const lastUsedOf = async () =>
       (await list(people.Developer.token)).body.find((item: { id: string }) => item.id === made.id)
@@ -171,7 +171,7 @@ describe('the list', () => {
 });
 
 describe('revoking', () => {
-  test('ends the token at once; again is fine; unknown and foreign ones are 404', async () => {
+  test('ends the token at once; a repeat is accepted; unknown and foreign tokens are 404', async () => {
     const { made, runner } = await tokenStage(stage);
     const other = await makePerson(api.url, people.adminToken, 'Developer');
     expect((await revoke(stage, made.id, other.token)).status).toBe(404);
@@ -191,7 +191,7 @@ describe('revoking', () => {
     }
   });
 
-  test('shows in the list, and leaves other tokens alone', async () => {
+  test('appears in the list, and does not affect other tokens', async () => {
     const types = [await newRunnerType(stage)];
     const [one, two] = [await newToken(stage, types), await newToken(stage, types)];
     await revoke(stage, one.id);

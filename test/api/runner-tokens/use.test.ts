@@ -20,7 +20,7 @@ describe('a runner token', () => {
     }
   });
 
-  test('is told its reach by whoami, with templates of its own runner types alone', async () => {
+  test('gets its permissions from whoami, with templates only of its own runner types', async () => {
     const { made, runner, graph, runnerType } = await tokenStage(stage);
     const foreign = await stage.chainOf(1);
     const answer = await runner().call('GET', '/whoami');
@@ -79,7 +79,7 @@ describe('a runner token', () => {
     expect([answer.status, answer.body.code]).toEqual([403, 'scope_missing']);
   });
 
-  test('owns what it claims: no other token, nor its own creator, can touch the task', async () => {
+  test('owns its tasks: no other token, nor its creator, can change them', async () => {
     const { graph, runner: newRunner, runnerType } = await tokenStage(stage);
     await upload(database, graph, 'input');
     const runner = newRunner();

@@ -8,7 +8,7 @@ const { api, people, database } = stage;
 const isoMilliseconds = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 describe('whoami', () => {
-  test('tells an account its templates of runtime external and the limits', async () => {
+  test("returns an account's templates of runtime external and the limits", async () => {
     const graph = await stage.chainOf(1);
     const answer = await stage.runner().call('GET', '/whoami');
     expect(answer.status).toBe(200);
@@ -73,7 +73,7 @@ describe('a claim', () => {
     expect(Date.parse(leaseExpiresAt) - Date.parse(claimedAt)).toBe(30_000);
   });
 
-  test('takes the lease and the beat from the node template', async () => {
+  test('uses the lease and heartbeat interval of the node template', async () => {
     const graph = await stage.chainOf(1, { leaseSeconds: 300 });
     await upload(database, graph, 'input');
     const task = await stage.runner().acquire(graph.template);
@@ -81,7 +81,7 @@ describe('a claim', () => {
     expect(Date.parse(task.leaseExpiresAt) - Date.parse(task.claimedAt)).toBe(300_000);
   });
 
-  test('without templates takes any task of runtime external, of built-in nodes never', async () => {
+  test('without templates gets any task of runtime external, never one of a built-in node', async () => {
     const graph = await stage.chainOf(1);
     const outsider = await stage.chainOf(1, { runnerType: 'system' });
     await upload(database, outsider, 'input');
@@ -98,7 +98,7 @@ describe('a claim', () => {
     expect(templates).not.toContain(outsider.template);
   });
 
-  test('for all templates knows one that was registered a moment ago', async () => {
+  test('for all templates covers one that was just registered', async () => {
     const runner = stage.runner();
     await runner.call('POST', '/tasks/claim', { instanceId: runner.instanceId });
     const graph = await stage.chainOf(1);
@@ -124,7 +124,7 @@ describe('a claim', () => {
     expect([deployed.status, deployed.body.code]).toEqual([403, 'template_not_allowed']);
   });
 
-  test('with a body that is wrong is 400 invalid_request', async () => {
+  test('with an invalid body is 400 invalid_request', async () => {
     const runner = stage.runner();
     const bodies: unknown[] = [
       undefined,
@@ -157,13 +157,13 @@ describe('a claim', () => {
     }
   });
 
-  test('tells of a retry and of its attempt', async () => {
+  test('shows a retry and its attempt', async () => {
     const graph = await stage.chainOf(1);
     await upload(database, graph, 'input');
     const [first, second] = [stage.runner(), stage.runner()];
     const task = await first.acquire(graph.template);
     await first.call('PUT', `/tasks/${task.taskId}/heartbeat`, {});
-    await first.claim(graph.template); // gives up the used task, which counts, and takes it again
+    await first.claim(graph.template); // ends the claim of the used task, which counts, and claims it again
     const again = await second.claim(graph.template);
     expect(again.status).toBe(204);
     const [held] = await database.query<{ attempt: number }>(
@@ -173,7 +173,7 @@ describe('a claim', () => {
     expect(held!.attempt).toBe(2);
   });
 
-  test('gives up what the same instance holds; not counted when the task was never used', async () => {
+  test('releases the task that the same instance holds; an unused task is not counted', async () => {
     const graph = await stage.chainOf(1);
     await upload(database, graph, 'input');
     const runner = stage.runner();
@@ -188,7 +188,7 @@ describe('a claim', () => {
   });
 });
 
-describe('who may', () => {
+describe('access', () => {
   const routes: [string, string][] = [
     ['GET', '/whoami'],
     ['POST', '/tasks/claim'],
@@ -202,28 +202,25 @@ describe('who may', () => {
     ['PUT', '/tasks/00000000-0000-7000-8000-000000000000/fail'],
     ['PUT', '/tasks/00000000-0000-7000-8000-000000000000/release'],
   ];
-  test.each(routes)(
-    '%s %s: Administrators and Developers by access token, nobody else',
-    async (method, path) => {
-      const refusal = async (token?: string) => {
-        const answer = await ask(
-          api.url,
-          method,
-          `/api/v2/runner${path}`,
-          token === undefined ? {} : { token },
-        );
-        return [answer.status, answer.body.code, answer.body.status];
-      };
-      expect(await refusal()).toEqual([401, 'unauthorized', 'error']);
-      expect(await refusal('nonsense')).toEqual([401, 'unauthorized', 'error']);
-      expect(await refusal(people.offlineToken)).toEqual([403, 'offline_token_refused', 'error']);
-      expect(await refusal(people.Instructor.token)).toEqual([403, 'forbidden', 'error']);
-      expect(await refusal(people.Trainee.token)).toEqual([403, 'forbidden', 'error']);
-      for (const token of [people.Administrator.token, people.Developer.token]) {
-        expect([401, 403]).not.toContain((await refusal(token))[0]);
-      }
-    },
-  );
+  test.each(routes)('%s %s: only Administrators and Developers by access token', async (method, path) => {
+    const refusal = async (token?: string) => {
+      const answer = await ask(
+        api.url,
+        method,
+        `/api/v2/runner${path}`,
+        token === undefined ? {} : { token },
+      );
+      return [answer.status, answer.body.code, answer.body.status];
+    };
+    expect(await refusal()).toEqual([401, 'unauthorized', 'error']);
+    expect(await refusal('nonsense')).toEqual([401, 'unauthorized', 'error']);
+    expect(await refusal(people.offlineToken)).toEqual([403, 'offline_token_refused', 'error']);
+    expect(await refusal(people.Instructor.token)).toEqual([403, 'forbidden', 'error']);
+    expect(await refusal(people.Trainee.token)).toEqual([403, 'forbidden', 'error']);
+    for (const token of [people.Administrator.token, people.Developer.token]) {
+      expect([401, 403]).not.toContain((await refusal(token))[0]);
+    }
+  });
 
   test('unknown paths and methods below the runner routes carry a code too', async () => {
     const runner = stage.runner();

@@ -29,7 +29,7 @@ describe('runner-api.v1.yaml', () => {
     expect(published === runnerApiYaml(openApiDocument(all, documentInfo))).toBe(true);
   });
 
-  test('is served to everybody, as it is published', async () => {
+  test('is served without a token, as published', async () => {
     for (const version of ['v2', 'v2.0']) {
       const answer = await fetch(`${api.url}/api/${version}/runner/runner-api.v1.yaml`);
       expect([answer.status, answer.headers.get('content-type')]).toEqual([
@@ -56,7 +56,7 @@ describe('runner-api.v1.yaml', () => {
     expect(own.map(({ id }) => id).sort()).toEqual(routeIds.sort());
   });
 
-  test('needs nothing from outside, and carries nothing that no route refers to', () => {
+  test('is self-contained, and has no unused schema', () => {
     const references = referencesIn(document);
     expect(references.filter((at) => !at.startsWith('#/'))).toEqual([]);
     expect(references.filter((at) => lookUp(document, at.slice(1)) === undefined)).toEqual([]);
@@ -71,7 +71,7 @@ describe('runner-api.v1.yaml', () => {
     expect(Object.keys(securitySchemes ?? {}).sort()).toEqual([...new Set(schemes)].sort());
   });
 
-  test('tells every error code that the decisions list, and of every refusal its code', () => {
+  test('lists every error code of the decisions, and a code for every refusal', () => {
     const codes = new Set<string>();
     for (const { id, value } of operationsOf(document)) {
       for (const [status, response] of Object.entries(value.responses as Record<string, Json>)) {
@@ -94,7 +94,7 @@ describe('runner-api.v1.yaml', () => {
   });
 });
 
-/** Decisions 9; `not_found` and `method_not_allowed` are told of no route: they are the answers where there is none. */
+/** Decisions 9; `not_found` and `method_not_allowed` belong to no route: they are the answers for unknown routes. */
 const listedCodes = [
   ...['invalid_request', 'invalid_output_identifier', 'invalid_output_metadata', 'instance_header_missing'],
   ...['upload_incomplete', 'part_too_small', 'unauthorized', 'forbidden', 'offline_token_refused'],

@@ -14,7 +14,7 @@ function debug(graph: StageGraph, node: string, rest: string, token = people.Dev
 const contextOf = async (graph: StageGraph, node = 'n1') => (await debug(graph, node, 'context')).body;
 const modes = ['since-watermark', 'latest', 'all'] as const;
 
-/** What the debug routes show and what a claim then brings are the same. */
+/** The debug routes show what the next claim returns. */
 async function expectAsClaimed(graph: StageGraph): Promise<void> {
   const context = await contextOf(graph);
   const before: unknown[] = [];
@@ -53,7 +53,7 @@ async function reprocess(graph: StageGraph): Promise<void> {
 }
 
 describe('the context of a node', () => {
-  test('is what a claim of its task brings, without task, attempt and lease', async () => {
+  test('equals a claim of its task, without task, attempt and lease', async () => {
     const graph = await stage.chainOf(2);
     for (const bytes of ['1', '2']) await stage.upload(graph, 'input', bytes);
     await expectAsClaimed(graph);
@@ -84,7 +84,7 @@ describe('the context of a node', () => {
     await expectAsClaimed(graph);
   });
 
-  test('tells why there is no task', async () => {
+  test('explains why there is no task', async () => {
     const graph = await stage.chainOf(2);
     const now = async (node = 'n1') => {
       const { nodeState, wouldRun, why, runId, reason } = await contextOf(graph, node);
@@ -92,7 +92,7 @@ describe('the context of a node', () => {
       expect(runId === null).toBe(reason === null);
       return [nodeState, why];
     };
-    expect(await now('input')).toEqual(['NeverBegan', 'Input nodes take uploads and get no tasks.']);
+    expect(await now('input')).toEqual(['NeverBegan', 'Input nodes receive uploads and get no tasks.']);
     expect(await now()).toEqual(['NeverBegan', 'No output yet of: input.']);
     await stage.upload(graph, 'input', 'x');
     const runner = stage.runner();
@@ -113,7 +113,7 @@ describe('the context of a node', () => {
     );
     const again = await runner.acquire(graph.template);
     await runner.end(again.taskId, 'complete', { outcome: 'no-output' });
-    expect(await now()).toEqual(['Succeeded', 'Nothing is new since its last run.']);
+    expect(await now()).toEqual(['Succeeded', 'There are no new inputs since its last run.']);
   });
 });
 
@@ -157,7 +157,7 @@ describe('inputs of a node', () => {
 const calls = (id: unknown) => [`${id}/context`, `${id}/inputs`, `${id}/inputs/1/data`];
 
 describe('who sees a node', () => {
-  test('a runner token those of its own runner types, others are not there', async () => {
+  test('a runner token sees those of its own runner types, others are 404', async () => {
     const own = await newRunnerType(stage);
     const graph = await stage.chainOf(1, { runnerType: own });
     const other = await stage.chainOf(1);
@@ -174,7 +174,7 @@ describe('who sees a node', () => {
     }
   });
 
-  test('an account every node, those of the platform itself included', async () => {
+  test('an account sees every node, built-in ones included', async () => {
     const graph = await stage.chainOf(1, { runnerType: 'system' });
     for (const person of [people.Administrator, people.Developer]) {
       const { status, body } = await debug(graph, 'n1', 'context', person.token);
@@ -182,7 +182,7 @@ describe('who sees a node', () => {
     }
   });
 
-  test('nobody without the scope debug:read, and no other role or token', async () => {
+  test('no token without the scope debug:read, and no other role or token', async () => {
     const graph = await stage.chainOf(1);
     const { token } = await newToken(stage, ['outside-runner'], { fields: { scopes: ['tasks'] } });
     for (const path of calls(graph.nodes.n1)) {
@@ -203,7 +203,7 @@ describe('who sees a node', () => {
     }
   });
 
-  test('what is no node is 404 node_not_found', async () => {
+  test('an unknown node is 404 node_not_found', async () => {
     for (const id of ['0', '-1', 'abc', '1.5', '9007199254740991', '9007199254740993', '%00', "1'--"]) {
       for (const path of calls(id)) {
         const answer = await ask(api.url, 'GET', `${base}/${path}`, { token: people.Developer.token });
@@ -213,7 +213,7 @@ describe('who sees a node', () => {
   });
 });
 
-test('looking changes no row and no object, whatever state the node is in', async () => {
+test('debug calls change no row and no object, in any state of the node', async () => {
   const graph = await stage.chainOf(2, { incremental: true });
   const input = await stage.upload(graph, 'input', 'x');
   const runner = stage.runner();

@@ -25,12 +25,12 @@ describe('after the end', () => {
     ['release', { reason: 'x' }, { reason: 'y' }],
   ];
   test.each(ends)(
-    'the same %s by its holder gets the same reply, another end 409',
+    'a repeated %s by its holder gets the same reply, another outcome 409',
     async (how, body, different) => {
       const { graph, runner, taskId } = await held();
       const first = await runner.end(taskId, how, body);
       expect(first.status).toBe(200);
-      // Somebody else may hold the work by now: that changes nothing.
+      // Another runner may hold the work by now: that changes nothing.
       await stage.runner().claim(graph.template);
       const reordered = Object.fromEntries(Object.entries(body as object).reverse());
       for (const repeat of [body, reordered, { ...reordered, unknownField: 1 }]) {
@@ -51,7 +51,7 @@ describe('after the end', () => {
     },
   );
 
-  test('ten repeats at once all get the one reply', async () => {
+  test('ten concurrent repeats all get the same reply', async () => {
     const { runner, taskId } = await held();
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => runner.end(taskId, 'complete', { outcome: 'no-output' })),

@@ -20,7 +20,7 @@ interface World {
   readonly done: string;
 }
 
-/** A task that has written, moved its watermark and begun an upload: a holder that could go on in every way. */
+/** A task that has written, moved its watermark and begun an upload, so that every further call is possible. */
 async function held(token = people.Developer.token): Promise<World> {
   const graph = await stage.chainOf(1, { incremental: true });
   const ids: number[] = [];
@@ -85,7 +85,7 @@ const lapse = (taskId: string) =>
 const notFound = () => [404, 'task_not_found'];
 
 describe('no call of a former holder changes a row or an object: its', () => {
-  test('lease is over, though nobody has ended it yet', async () => {
+  test('lease has expired and the claim is not ended yet', async () => {
     const world = await held();
     await lapse(world.taskId);
     await expectRefused(world, notFound);
@@ -98,7 +98,7 @@ describe('no call of a former holder changes a row or an object: its', () => {
     await expectRefused(world, notFound);
   });
 
-  test('work is held by another after the lease was lost', async () => {
+  test('run is held by another after the lease was lost', async () => {
     const world = await held();
     await lapse(world.taskId);
     await endOverdueClaims(database, 100, () => 0);
@@ -106,7 +106,7 @@ describe('no call of a former holder changes a row or an object: its', () => {
     await expectRefused(world, notFound);
   });
 
-  test('instance has claimed again and holds the work as another task', async () => {
+  test('instance has claimed again and holds the run as another task', async () => {
     const world = await held();
     const next = await world.runner.acquire(world.graph.template);
     expect(next.attempt).toBe(2);
@@ -117,7 +117,7 @@ describe('no call of a former holder changes a row or an object: its', () => {
     ['released', { reason: 'shutdown' }, 'release'],
     ['failed', { reason: 'x', category: 'validation' }, 'fail'],
     ['completed', { outcome: 'completed' }, 'complete'],
-  ] as const)('task was %s by itself', async (_how, body, end) => {
+  ] as const)('task was %s by its holder', async (_how, body, end) => {
     const world = await held();
     expect((await world.runner.end(world.taskId, end, body)).status).toBe(200);
     await expectRefused(world, (call) => (ends.has(call) ? [409, 'task_finished'] : [404, 'task_not_found']));
@@ -152,7 +152,7 @@ describe('no call of a former holder changes a row or an object: its', () => {
   });
 });
 
-test('nor does a call of a stranger: another instance of the same account, or the same instance name of another', async () => {
+test('nor does a call of another instance of the account, or of the same instance id of another account', async () => {
   const world = await held();
   const { taskId, runner } = world;
   const strangers = [

@@ -7,7 +7,7 @@ import { testWorkflows } from '../../support/workflows.ts';
 const stage = await runnerStage();
 const temporal = await testWorkflows(stage.platform.environment);
 
-test('operators see in the workflow engine which runner holds a task that takes a while, from its claim on', async () => {
+test('operators see in the workflow engine which runner holds a long task, from its claim on', async () => {
   await temporal.startWorker('workflows');
   const { template, ...graph } = await stage.chainOf(1);
   await stage.upload(graph, 'input', 't,v\n1,2\n');

@@ -61,7 +61,7 @@ const taskCalls: readonly [string, string][] = [
 ];
 const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
 
-/** Header, hostile values, the calls that read it, and what they all are to answer. */
+/** Header, hostile values, the calls that read it, and their expected answer. */
 const table: [string, readonly string[], readonly (readonly [string, string])[], number, string][] = [
   [
     'x-platform-runner-instance',
@@ -202,7 +202,7 @@ test('a header that is sent twice is one value with both', async () => {
   expect(await twice('x-platform-watermark', '1')).toEqual([400, 'invalid_request']);
 });
 
-test('values at the edge of what is allowed are taken', async () => {
+test('values at the limit are accepted', async () => {
   const write = (headers: Record<string, string>) => runner.write(taskId, 'x', headers);
   for (const identifier of ['a', '.', '..', '-', '_', 'x'.repeat(100), '__proto__', 'A.b_c-9']) {
     const answer = await write({ 'x-platform-output-identifier': identifier });
@@ -226,7 +226,7 @@ test('values at the edge of what is allowed are taken', async () => {
   }
 });
 
-test('a task id of whatever form that is not the task’s is 404 task_not_found, in every call', async () => {
+test('any other task id is 404 task_not_found, in every call', async () => {
   const ids = [
     '0',
     'abc',
@@ -242,7 +242,7 @@ test('a task id of whatever form that is not the task’s is 404 task_not_found,
   const differing: unknown[] = [];
   for (const id of ids) {
     for (const [method, path] of taskCalls) {
-      // `..` leads elsewhere by itself in many a client, not in this one.
+      // Many clients resolve `..` themselves; this one does not.
       const answer = await raw(method, path.replace(taskId, encodeURI(id)));
       if (answer[0] !== 404 || answer[1] !== 'task_not_found') differing.push([method, path, id, ...answer]);
     }

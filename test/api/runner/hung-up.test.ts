@@ -4,7 +4,7 @@ import { runnerStage } from '../../support/runner.ts';
 
 const stage = await runnerStage();
 
-test('a claim whose caller hung up before it came to pass gives nothing up that the instance has got since', async () => {
+test('a claim whose caller hung up first releases no later task of the instance', async () => {
   const graph = await stage.chainOf(1);
   await stage.upload(graph, 'input', '1');
   const runner = stage.runner();

@@ -17,7 +17,7 @@ async function held(uploads: readonly string[], options: { readonly incremental?
 }
 
 describe('inputs', () => {
-  test('come oldest first with everything that the decisions list', async () => {
+  test('are listed oldest first with every field of the decisions', async () => {
     const graph = await stage.chainOf(1);
     const sent = await stage.upload(graph, 'input', 'a,b\n1,2\n', {
       'content-type': 'text/csv',
@@ -49,7 +49,7 @@ describe('inputs', () => {
     });
   });
 
-  test('in every mode end at the run’s upper bound and go on by cursor without repeating or skipping', async () => {
+  test('in every mode end at the run’s upper bound and continue by cursor without repeating or skipping', async () => {
     const { graph, ids, runner, taskId } = await held(['1', '2', '3', '4', '5', '6', '7'], {
       incremental: true,
     });
@@ -75,7 +75,7 @@ describe('inputs', () => {
     expect(await walk('latest', 1)).toEqual(ids.slice(6));
   });
 
-  test('of since-watermark begin above the watermark as it stood at the claim', async () => {
+  test('of since-watermark start above the watermark at the claim', async () => {
     const { graph, ids, runner, taskId } = await held(['1', '2', '3'], { incremental: true });
     await runner.call('PUT', `/tasks/${taskId}/watermark`, { inputId: ids[1] });
     const now = await runner.call('GET', `/tasks/${taskId}/inputs`);
@@ -139,7 +139,7 @@ describe('the data of an input', () => {
     expect([known.status, known.bytes.length]).toEqual([304, 0]);
   });
 
-  test('stored compressed go out as they are to who accepts gzip, else decoded and without range', async () => {
+  test('stored compressed are sent unchanged to callers that accept gzip, else decoded and without range', async () => {
     const graph = await stage.chainOf(1);
     const plain = Buffer.from('time,speed\n'.repeat(10_000));
     const sent = await stage.upload(graph, 'input', gzipSync(plain), { 'content-encoding': 'gzip' });
@@ -175,7 +175,7 @@ describe('the data of an input', () => {
     expect((await runner.read(next.taskId, first.body.id)).bytes.toString()).toBe('new bytes');
   });
 
-  test('of what is no input of the task are 404 input_not_found', async () => {
+  test('of another output are 404 input_not_found', async () => {
     const { graph, runner, taskId } = await held(['1']);
     const later = await stage.upload(graph, 'input', 'later');
     const foreign = await stage.upload(await stage.chainOf(1), 'input', 'foreign');
@@ -220,7 +220,7 @@ describe('state', () => {
   });
 });
 
-test('nobody but the holder reads a task: 404 for another instance, account, or no such task', async () => {
+test('only the holder reads a task: 404 for another instance or account, and for an unknown task', async () => {
   const { ids, runner, taskId } = await held(['1']);
   const others = [
     stage.runner(),

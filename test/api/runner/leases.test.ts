@@ -41,7 +41,7 @@ function open(method: string, path: string, instanceId: string, length: number):
 }
 
 describe('the lease', () => {
-  test('is renewed while the bytes of an output flow', async () => {
+  test('is renewed during the transfer of an output', async () => {
     const { runner, taskId } = await held();
     const socket = open('POST', `/tasks/${taskId}/outputs`, runner.instanceId, 1_000);
     const drip = setInterval(() => socket.write('x'), 100);
@@ -50,7 +50,7 @@ describe('the lease', () => {
     socket.destroy();
   });
 
-  test('that is lost in the middle of an output breaks it off with 404', async () => {
+  test('that is lost in the middle of an output aborts it with 404', async () => {
     const { runner, taskId } = await held();
     const socket = open('POST', `/tasks/${taskId}/outputs`, runner.instanceId, 1_000);
     const drip = setInterval(() => socket.write('x'), 100);
@@ -72,7 +72,7 @@ describe('the lease', () => {
     );
   });
 
-  test('is renewed while the bytes of an input flow', async () => {
+  test('is renewed during the transfer of an input', async () => {
     const { runner, taskId, inputId } = await held();
     const socket = open('GET', `/tasks/${taskId}/inputs/${inputId}/data`, runner.instanceId, 0);
     let bytes = 0;
@@ -89,7 +89,7 @@ describe('the lease', () => {
 });
 
 describe('after a time without any API process', () => {
-  test('leases that were alive at the last beat hold before anybody is served', async () => {
+  test('leases that were valid at the last heartbeat are prolonged before the first call is served', async () => {
     const platform = await testEnvironment();
     const own = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 2 });
     afterAll(() => own.close());
@@ -113,7 +113,7 @@ describe('after a time without any API process', () => {
     expect(heartbeat.status).toBe(200);
   });
 
-  test('each process beats once a second', async () => {
+  test('each process sends a heartbeat once a second', async () => {
     const heartbeatAt = async () => {
       const [row] = await database.query<{ at: Date }>(
         'select max(heartbeat_at) as at from platform_process',

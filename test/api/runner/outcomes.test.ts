@@ -31,7 +31,7 @@ async function progressOf({ sessionId }: StageGraph) {
 }
 
 describe('an output of an earlier run', () => {
-  test('met again counts as written, publishes nothing new and wakes no child', async () => {
+  test('found again counts as written, publishes nothing new and starts no child', async () => {
     const { graph, runner, uploads, taskId } = await held({ length: 2 });
     const first = await runner.write(taskId, 'x', id('same'));
     await runner.end(taskId, 'complete', { outcome: 'completed' });
@@ -54,7 +54,7 @@ describe('an output of an earlier run', () => {
   });
 });
 
-describe('what is staged', () => {
+describe('a staged output', () => {
   const kept: [string, unknown][] = [
     ['release', undefined],
     ['fail', { category: 'error', reason: 'x' }],
@@ -103,7 +103,7 @@ describe('a cancelled run', () => {
     ['release', {}],
   ];
   test.each(ends)(
-    'is Failed as cancelled whatever %s reports, and drops what was staged',
+    'is Failed as cancelled for any outcome that %s reports, and drops its staged outputs',
     async (end, body) => {
       const { graph, runner, taskId } = await held();
       await runner.write(taskId, 'x');
@@ -122,7 +122,7 @@ describe('a cancelled run', () => {
 });
 
 describe('the reply to an end', () => {
-  test('is repeated for ten minutes, then the task is not there', async () => {
+  test('is repeated for ten minutes, then the task is 404', async () => {
     const { runner, taskId } = await held();
     const end = { outcome: 'no-output' };
     await runner.end(taskId, 'complete', end);
@@ -140,7 +140,7 @@ describe('the reply to an end', () => {
 });
 
 describe('incremental state', () => {
-  test('is kept by complete and by the watermark, and stays where a later call says nothing of it', async () => {
+  test('is stored by complete and by the watermark, and kept when a later call omits it', async () => {
     const { graph, runner, taskId, inputId } = await held({ incremental: true });
     const stateOf = async (task: string) => (await runner.call('GET', `/tasks/${task}/state`)).body.state;
     await runner.call('PUT', `/tasks/${taskId}/watermark`, { inputId, state: { n: 1 } });
@@ -187,7 +187,7 @@ test('latest inputs are all that a parent published last together', async () => 
   );
 });
 
-describe('a body of a wrong kind', () => {
+describe('an invalid body', () => {
   const send = async (
     taskId: string,
     instanceId: string,
@@ -228,7 +228,7 @@ describe('when the object store of a node', () => {
       graph.sessionId,
       JSON.stringify({ dataSourceName: name }),
     ]);
-  test('does not answer, writes are 503 unavailable and leave no row that anybody sees', async () => {
+  test('does not answer, writes are 503 unavailable and leave no visible row', async () => {
     const { graph, runner, uploads, taskId } = await held();
     await database.query(
       `insert into data_source (name, endpoint, bucket, access_key_id) values ('down', 'http://127.0.0.1:9', 'b', 'x')`,
@@ -251,7 +251,7 @@ describe('when the object store of a node', () => {
   });
 });
 
-test('the routes answer under /api/v2.0, too', async () => {
+test('the routes also answer under /api/v2.0', async () => {
   const { runner, taskId, inputId } = await held();
   const call = (method: string, path: string) =>
     ask(api.url, method, `/api/v2.0/runner${path}`, {

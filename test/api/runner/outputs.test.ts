@@ -26,7 +26,7 @@ async function listOf(nodeInstanceId: number | undefined) {
   return answer.status === 404 ? [] : answer.body;
 }
 
-/** Rows and objects that would be left of writes that were refused. */
+/** Rows and objects that refused writes could leave. */
 async function leftovers(runId: string) {
   const [row] = await database.query<{ outputs: number; pending: number }>(
     `select (select count(*) from node_output where run_id = $1) as outputs,
@@ -69,7 +69,7 @@ describe('an output', () => {
     expect((await child.read(next.taskId, first.body.outputId)).bytes.equals(bytes)).toBe(true);
   });
 
-  test('sent again is written anew where the one before goes in that very moment', async () => {
+  test('sent again is written again when the first is removed at the same moment', async () => {
     const { runner, taskId, runId } = await held();
     const headers = { 'x-platform-output-identifier': 'gone' };
     const first = await runner.write(taskId, 'one', headers);
@@ -91,7 +91,7 @@ describe('an output', () => {
     await runner.end(taskId, 'complete', { outcome: 'completed' });
   });
 
-  test('sent again with its identifier is the existing one, 200, whatever the bytes', async () => {
+  test('sent again with its identifier is the existing one, 200, for any bytes', async () => {
     const { runner, taskId, runId } = await held();
     const headers = { 'x-platform-output-identifier': 'same' };
     const first = await runner.write(taskId, 'one', headers);
@@ -118,7 +118,7 @@ describe('an output', () => {
     expect(await listOf(graph.nodes.n1)).toHaveLength(2);
   });
 
-  test('of 16 MB is taken, of one byte more refused with 413, declared or not', async () => {
+  test('of 16 MB is accepted, of one byte more refused with 413, declared or not', async () => {
     const { runner, taskId, runId } = await held();
     const largest = Buffer.alloc(16 * mebibyte, 7);
     const taken = await runner.write(taskId, largest);
@@ -142,7 +142,7 @@ describe('an output', () => {
     expect(await leftovers(runId)).toEqual({ outputs: 1, pending: 0 });
   });
 
-  test('sent compressed is kept so', async () => {
+  test('sent compressed is stored compressed', async () => {
     const { runner, taskId, graph } = await held();
     const packed = gzipSync('a,b\n');
     const written = await runner.write(taskId, packed, { 'content-encoding': 'gzip' });
@@ -153,7 +153,7 @@ describe('an output', () => {
     expect((await runner.read(child.taskId, written.body.outputId)).bytes.toString()).toBe('a,b\n');
   });
 
-  test('with headers that are wrong is refused and leaves nothing', async () => {
+  test('with invalid headers is refused and leaves nothing', async () => {
     const { runner, taskId, runId, ids } = await held();
     const cases: [Record<string, string>, number, string][] = [
       ...['', ' ', 'a b', 'a/b', '../x', 'é', 'x'.repeat(101), "a'--"].map(
@@ -200,7 +200,7 @@ describe('an output', () => {
     expect([end.status, end.body.code]).toEqual([409, 'output_missing']);
   });
 
-  test('whose sender breaks off leaves nothing and keeps the task', async () => {
+  test('whose sender disconnects leaves nothing and keeps the task', async () => {
     const { runner, taskId, runId } = await held();
     const { port, hostname } = new URL(api.url);
     const socket = connect(Number(port), hostname);
@@ -222,7 +222,7 @@ describe('an output', () => {
       `update node_claim set lease_until = now() - interval '1 second' where task_id = $1`,
       [taskId],
     );
-    await runner.claim(graph.template); // gives the lost one up
+    await runner.claim(graph.template); // ends the lost claim
     const [claim] = await database.query<{ taskId: string }>(
       'select task_id from node_claim where instance_id = $1 and ended_at is null',
       [runner.instanceId],
@@ -250,7 +250,7 @@ describe('an output with a watermark', () => {
     expect(same.status).toBe(201);
   });
 
-  test('on a resend publishes what was staged', async () => {
+  test('on a resend publishes the staged outputs', async () => {
     const { graph, ids, runner, taskId } = await held(1, true);
     const headers = { 'x-platform-output-identifier': 'late' };
     const staged = await runner.write(taskId, 'x', headers);

@@ -1,4 +1,4 @@
-/** What is consumed and what is published move together: however a task ends, no consumed input is without its result. */
+/** Consumption and publication move together: however a task ends, every consumed input has its result. */
 import { describe, expect, test } from 'vitest';
 import { endOverdueClaims } from '../../../store/runs/expire-leases.ts';
 import { requeueTask } from '../../../store/runs/release-claim.ts';
@@ -69,7 +69,7 @@ describe('a move of the watermark', () => {
     expect(await namesOf(graph.nodes.n1)).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  test('with the completion of an upload in parts, or with a resend, publishes what was staged before', async () => {
+  test('with the completion of a multi-part upload, or with a resend, publishes the outputs staged before', async () => {
     const { graph, ids, runner, uploads, taskId } = await held(3, true);
     await runner.write(taskId, 'a', named('a'));
     const handle = await uploads.begin(taskId, { ...named('b'), ...past(ids[0]) });
@@ -87,7 +87,7 @@ describe('a move of the watermark', () => {
     expect(await namesOf(graph.nodes.n1)).toEqual(['a', 'b', 'c', 'd', 'e']);
   });
 
-  test('to where it stands already publishes what has been staged since', async () => {
+  test('to its current position publishes the outputs staged since', async () => {
     const { graph, ids, runner, taskId, runId } = await held(2, true);
     await advance(runner, taskId, ids[0]);
     await runner.write(taskId, 'late', named('late'));
@@ -110,7 +110,7 @@ describe('a move of the watermark', () => {
   });
 });
 
-describe('what was staged before the last move stays and what was staged after it goes', () => {
+describe('outputs staged before the last move stay published, and later ones are dropped', () => {
   const ends: Record<string, (runner: TestRunner, taskId: string, runId: string) => Promise<unknown>> = {
     'a validation failure': (runner, taskId) =>
       runner.end(taskId, 'fail', { category: 'validation', reason: 'Broken.' }),
@@ -154,7 +154,7 @@ describe('what was staged before the last move stays and what was staged after i
     expect([await namesOf(graph.nodes.n1), await stagedOf(runId)]).toEqual([consumed, []]);
     const isRetryable = (await operate(runId, 'retry')).status === 202;
     if (!isRetryable) await stage.upload(graph, 'input', 'more');
-    // What was published has woken the child, so a claim may get either node.
+    // The publication has queued the child, so a claim may get either node.
     const next = await takeOf(graph, 'n1');
     const { inputs } = (await next.runner.call('GET', `/tasks/${next.taskId}/inputs`)).body;
     expect(inputs[0].outputId).toBe(ids[2]);
@@ -188,7 +188,7 @@ describe('what was staged before the last move stays and what was staged after i
     }
   }
 
-  test('in a reprocess too, which goes by a watermark of its own', async () => {
+  test('in a reprocess too, with its own watermark', async () => {
     const { graph, ids, runner, taskId } = await held(2, true);
     for (const id of ids) await runner.write(taskId, 'x', { ...named(`of-${id}`), ...past(id) });
     await runner.end(taskId, 'complete', { outcome: 'completed' });
@@ -221,7 +221,7 @@ test('a task whose outputs were all published before completes, and one that han
   expect(await namesOf(graph.nodes.n1)).toEqual(['a']);
 });
 
-test('what a failed run has published has a lineage: every input since the run began', async () => {
+test('the published outputs of a failed run have a lineage: every input since the run started', async () => {
   const { graph, ids, runner, taskId } = await held(3, true);
   await runner.write(taskId, 'a', named('a'));
   await advance(runner, taskId, ids[0]);

@@ -42,7 +42,7 @@ test('32 runners racing for 500 runs over HTTP hold each exactly once', async ()
   expect(row).toEqual({ claims: 500, open: 0 });
 });
 
-test('claims of one instance id that cross each other leave it with one task at the most', async () => {
+test('concurrent claims of one instance id give it at most one task', async () => {
   const template = `t-${randomUUID()}`;
   await outsideTemplate(database, template, { maxAttempts: 20 });
   const children = Array.from({ length: 20 }, (_, at) => ({ name: `n${at}`, parents: ['input'], template }));

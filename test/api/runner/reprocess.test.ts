@@ -9,7 +9,7 @@ const reprocess = (graph: StageGraph, node: string) =>
   });
 const runner = stage.runner();
 
-/** Takes the task, consumes its inputs one by one as a runner does, and completes it. */
+/** Claims the task, consumes its inputs one by one as a runner does, and completes it. */
 async function consume(graph: StageGraph, end: object = { outcome: 'completed' }, most = 100) {
   const task = await runner.acquire(graph.template);
   const { body } = await runner.call('GET', `/tasks/${task.taskId}/inputs`);
@@ -23,7 +23,7 @@ async function consume(graph: StageGraph, end: object = { outcome: 'completed' }
   return { task, ids, ended: ended.body };
 }
 
-test('a runner of an incremental node goes over its latest input again, by a watermark of the run’s own', async () => {
+test('a runner of an incremental node processes its latest input again, with the run’s own watermark', async () => {
   const graph = await stage.chainOf(1, { incremental: true });
   const ids: number[] = [];
   for (const bytes of ['1', '2', '3']) ids.push((await stage.upload(graph, 'input', bytes)).body.id);
@@ -49,7 +49,7 @@ test('a runner of an incremental node goes over its latest input again, by a wat
   expect(outputs.body).toHaveLength(4);
 });
 
-test('over all inputs, it goes on after hasMore where it stopped', async () => {
+test('over all inputs, it continues after hasMore where it stopped', async () => {
   const graph = await stage.chainOf(1, { incremental: true });
   await stage.database.query(`update node_template set reprocess = 'all' where name = $1`, [graph.template]);
   const ids: number[] = [];

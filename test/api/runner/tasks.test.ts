@@ -23,7 +23,7 @@ async function progressOf(sessionId: string) {
 }
 
 describe('heartbeat', () => {
-  test('renews the lease, tells of a cancel, and shows its progress', async () => {
+  test('renews the lease, reports a cancel, and shows its progress', async () => {
     const { graph, runner, taskId } = await held();
     const [before] = await database.query<{ at: Date }>(
       'select lease_until as at from node_claim where task_id = $1',
@@ -73,7 +73,7 @@ describe('heartbeat', () => {
 });
 
 describe('watermark', () => {
-  test('moves forward alone, and only to inputs of the task', async () => {
+  test('only moves forward, and only to inputs of the task', async () => {
     const { graph, ids, runner, taskId } = await held(3, { incremental: true });
     const later = await stage.upload(graph, 'input', 'later');
     const put = async (body: unknown) => {
@@ -127,7 +127,7 @@ describe('complete', () => {
     });
   });
 
-  test('with completed and nothing written is 409, and the task goes on', async () => {
+  test('with completed and no output is 409, and the task stays open', async () => {
     const { runner, taskId } = await held();
     const answer = await runner.end(taskId, 'complete', { outcome: 'completed' });
     expect([answer.status, answer.body.code]).toEqual([409, 'output_missing']);
@@ -135,7 +135,7 @@ describe('complete', () => {
     expect((await runner.end(taskId, 'complete', { outcome: 'completed' })).status).toBe(200);
   });
 
-  test('with hasMore needs an incremental node, and a step of the watermark', async () => {
+  test('with hasMore requires an incremental node, and a step of the watermark', async () => {
     const plain = await held();
     const refused = await plain.runner.end(plain.taskId, 'complete', { outcome: 'no-output', hasMore: true });
     expect([refused.status, refused.body.code]).toEqual([400, 'invalid_request']);
@@ -176,7 +176,7 @@ describe('complete', () => {
 });
 
 describe('fail', () => {
-  test('with error is tried again later, in the last attempt and with validation not', async () => {
+  test('with error is retried later, but not in the last attempt or with validation', async () => {
     const { graph, runner, taskId } = await held();
     const answer = await runner.end(taskId, 'fail', { category: 'error', reason: 'no memory card' });
     expect(answer.body).toEqual({
@@ -228,7 +228,7 @@ describe('fail', () => {
 });
 
 describe('release', () => {
-  test('gives the task back at once, as no attempt; from the third time on it waits', async () => {
+  test('releases the task at once without counting an attempt; from the third release on the run waits', async () => {
     const { graph, runner, taskId } = await held();
     const answer = await runner.end(taskId, 'release');
     expect([answer.status, answer.body]).toEqual([200, { taskId, nodeState: 'Pending' }]);

@@ -7,7 +7,7 @@ import { runnerStage } from '../../support/runner.ts';
 const stage = await runnerStage();
 const { api, database } = stage;
 
-test('a claim whose caller is gone when the reply is to be written is undone as if it had never been', async () => {
+test('a claim whose caller has disconnected before the reply is undone completely', async () => {
   const graph = await stage.chainOf(1);
   const instanceId = randomUUID();
   const gone = new AbortController();

@@ -14,7 +14,7 @@ const { held, keysOf, expectOnlyOutputs } = uploadStage(stage);
 const processes = testProcesses(platform.environment);
 const minPart = 5 * 1024 * 1024;
 
-test('completions at two servers at the same moment get the one output', async () => {
+test('concurrent completions at two servers get the same output', async () => {
   const other = await processes.startApi();
   const { runner, uploads, taskId } = await held();
   const there = taskUploads(other.url, people.Developer.token, runner.instanceId);
@@ -33,8 +33,8 @@ test('completions at two servers at the same moment get the one output', async (
   await other.ended;
 });
 
-describe('an upload that its store does not know any more', () => {
-  /** Behind the platform's back, as a rule of the bucket may do it. */
+describe('an upload that its store no longer knows', () => {
+  /** Without the platform, as a lifecycle rule of the bucket may do it. */
   async function forgotten() {
     const world = await held();
     const handle = await world.uploads.begin(world.taskId);
@@ -49,7 +49,7 @@ describe('an upload that its store does not know any more', () => {
     return { ...world, handle };
   }
 
-  test('takes no more parts and cannot be completed: 404', async () => {
+  test('accepts no parts and cannot be completed: 404', async () => {
     const { uploads, taskId, handle } = await forgotten();
     for (const answer of [
       await uploads.put(taskId, handle, 2, 'more'),
@@ -72,7 +72,7 @@ describe('an upload that its store does not know any more', () => {
 });
 
 describe('a handle', () => {
-  test('belongs to its task: whatever else asks for it gets 404', async () => {
+  test('belongs to its task: every other caller gets 404', async () => {
     const { uploads, taskId } = await held();
     const handle = await uploads.begin(taskId);
     const other = await held();
@@ -96,7 +96,7 @@ describe('a handle', () => {
     expect((await uploads.put(taskId, handle.toUpperCase(), 1, 'x')).status).toBe(200);
   });
 
-  test('that was given up, has become an output or has expired takes nothing more', async () => {
+  test('that was aborted, completed or has expired accepts no call', async () => {
     const { uploads, taskId } = await held();
     const given = await uploads.begin(taskId);
     await uploads.put(taskId, given, 1, 'x');
@@ -144,7 +144,7 @@ describe('a handle', () => {
   });
 });
 
-describe('what a task leaves unfinished is removed when it', () => {
+describe('the open uploads of a task are removed when it', () => {
   const ends: [string, (world: Awaited<ReturnType<typeof held>>) => Promise<unknown>][] = [
     ['completes', ({ runner, taskId }) => runner.end(taskId, 'complete', { outcome: 'no-output' })],
     ['fails', ({ runner, taskId }) => runner.end(taskId, 'fail', { category: 'error', reason: 'x' })],

@@ -22,7 +22,7 @@ async function held() {
 }
 type Held = Awaited<ReturnType<typeof held>>;
 
-/** A part of 1,000 bytes of which the caller sends as it likes. */
+/** A part of 1,000 bytes that the test sends piece by piece. */
 function openPart({ taskId, handle, runner }: Held): Socket {
   const { port, hostname } = new URL(api.url);
   const socket = connect(Number(port), hostname);
@@ -43,8 +43,8 @@ const renewedSeconds = async (taskId: string) => {
   return row!.seconds;
 };
 
-describe('a part on its way', () => {
-  test('keeps the lease while its bytes flow', async () => {
+describe('a part in transfer', () => {
+  test('renews the lease', async () => {
     const world = await held();
     const before = await renewedSeconds(world.taskId);
     const socket = openPart(world);
@@ -54,7 +54,7 @@ describe('a part on its way', () => {
     socket.destroy();
   });
 
-  test('is cut with 404 when its task is lost, and changes nothing', async () => {
+  test('is aborted with 404 when its task is lost, and changes nothing', async () => {
     const world = await held();
     await world.uploads.put(world.taskId, world.handle, 1, 'before');
     const socket = openPart(world);
@@ -72,7 +72,7 @@ describe('a part on its way', () => {
     expect(await allRows(database)).toBe(rows);
   });
 
-  test('that breaks off leaves the part before it', async () => {
+  test('that is interrupted keeps the earlier part', async () => {
     const world = await held();
     const { uploads, taskId, handle } = world;
     await uploads.put(taskId, handle, 1, 'before');

@@ -33,7 +33,7 @@ function bytes(size: number): Readable {
 }
 
 test.skipIf(!existsSync('/proc/self/status'))(
-  'parts of 100 MB, several at once, take no more memory than a few pieces',
+  'several concurrent parts of 100 MB use the memory of a few pieces',
   async () => {
     const server = await processes.startApi();
     const graph = await stage.chainOf(1);

@@ -25,7 +25,7 @@ export function uploadStage(stage: RunnerStage) {
     return answer.status === 404 ? [] : answer.body;
   }
 
-  /** The keys of all objects that the uploads of a task are about. */
+  /** The keys of all objects of a task's uploads. */
   async function keysOf(taskId: string): Promise<string[]> {
     const rows = await database.query<{ key: string }>(
       'select object_key as key from task_upload where task_id = $1',
@@ -34,7 +34,7 @@ export function uploadStage(stage: RunnerStage) {
     return rows.map(({ key }) => key);
   }
 
-  /** After a sweep nothing of these objects is left but what outputs refer to. */
+  /** After a sweep only those of these objects remain to which outputs refer. */
   async function expectOnlyOutputs(keys: readonly string[], outputs: number): Promise<void> {
     await sweepAll(platform, database);
     const { objects, uploads } = await bucketContents(platform);

@@ -10,8 +10,8 @@ const mebibyte = 1024 * 1024;
 const minPart = 5 * mebibyte;
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
-describe('an output in parts', () => {
-  test('is what its parts are in the order of their numbers, and an output like any other', async () => {
+describe('a multi-part output', () => {
+  test('has its parts in the order of their numbers, and is an output like any other', async () => {
     const { graph, runner, uploads, taskId } = await held();
     const started = await uploads.start(taskId, {
       ...named('large.bin'),
@@ -105,7 +105,7 @@ describe('an output in parts', () => {
     expect(await listOf(graph.nodes.n1)).toMatchObject([{ sizeBytes: 0, contentEncoding: null }]);
   });
 
-  test('takes part 10,000 and no other number; parts above 100 MB are refused, declared or not', async () => {
+  test('accepts part 10,000 and no higher number; parts above 100 MB are refused, declared or not', async () => {
     const { uploads, taskId } = await held();
     const handle = await uploads.begin(taskId);
     expect((await uploads.put(taskId, handle, 10_000, 'x')).status).toBe(200);
@@ -126,7 +126,7 @@ describe('an output in parts', () => {
     expect([largest.status, largest.body.sizeBytes]).toEqual([200, 100 * mebibyte]);
   });
 
-  test('takes no part that does not match its checksum, and keeps the one before', async () => {
+  test('refuses a part that does not match its checksum, and keeps the earlier one', async () => {
     const { uploads, taskId } = await held();
     const handle = await uploads.begin(taskId);
     const base64 = (algorithm: string, text: string) => createHash(algorithm).update(text).digest('base64');
@@ -187,7 +187,7 @@ describe('an output in parts', () => {
 });
 
 describe('repeats', () => {
-  test('of a completion, also at the same moment, get the one output', async () => {
+  test('of a completion, also concurrent ones, get the same output', async () => {
     const { uploads, taskId } = await held();
     for (const headers of [{}, named('named')]) {
       const handle = await uploads.begin(taskId, headers);
@@ -199,7 +199,7 @@ describe('repeats', () => {
     await expectOnlyOutputs(await keysOf(taskId), 2);
   });
 
-  test('with an identifier that is written get that output, at the start and at the completion', async () => {
+  test('with an existing identifier get that output, at the start and at the completion', async () => {
     const { runner, uploads, taskId } = await held();
     const handles = [await uploads.begin(taskId, named('same')), await uploads.begin(taskId, named('same'))];
     for (const handle of handles) await uploads.put(taskId, handle, 1, 'bytes');
@@ -210,7 +210,7 @@ describe('repeats', () => {
       const late = await uploads.complete(taskId, handle);
       expect([late.status, late.body]).toEqual([200, single.body]);
     }
-    // Without parts, too: there is nothing that they would be needed for.
+    // Also without parts: none is needed.
     const other = await uploads.begin(taskId, named('other'));
     await runner.write(taskId, 'x', named('other'));
     expect((await uploads.complete(taskId, other)).status).toBe(200);
@@ -218,12 +218,12 @@ describe('repeats', () => {
     expect((await uploads.complete(taskId, handles[1]!)).status).toBe(200);
   });
 
-  test('in the next attempt find what a lost one has completed', async () => {
+  test('in the next attempt find the output that a lost attempt completed', async () => {
     const { graph, runner, uploads, taskId } = await held();
     const handle = await uploads.begin(taskId, named('kept'));
     await uploads.put(taskId, handle, 1, 'bytes');
     const first = await uploads.complete(taskId, handle);
-    const next = await runner.acquire(graph.template); // gives the first one up
+    const next = await runner.acquire(graph.template); // ends the first claim
     expect(next.attempt).toBe(2);
     const again = await uploads.start(next.taskId, named('kept'));
     expect([again.status, again.body]).toEqual([200, first.body]);
@@ -234,7 +234,7 @@ describe('repeats', () => {
 describe('the watermark of an upload', () => {
   const at = (input: number | undefined) => ({ 'x-platform-watermark': String(input) });
 
-  test('acts at the completion, which publishes the output', async () => {
+  test('applies at completion, which publishes the output', async () => {
     const { graph, ids, runner, uploads, taskId } = await held(3, true);
     const watermark = async () =>
       (await runner.call('GET', `/tasks/${taskId}/state`)).body.incremental.watermark;
@@ -253,7 +253,7 @@ describe('the watermark of an upload', () => {
     expect([wrong.status, wrong.body.code]).toEqual([409, 'watermark_regression']);
   });
 
-  test('that may not be refuses the completion, and nothing is stored', async () => {
+  test('that is invalid refuses the completion, and nothing is stored', async () => {
     const { ids, runner, uploads, taskId } = await held(2, true);
     await runner.call('PUT', `/tasks/${taskId}/watermark`, { inputId: ids[1] });
     const below = await uploads.begin(taskId, at(ids[0]));
@@ -266,13 +266,13 @@ describe('the watermark of an upload', () => {
     ]);
     const end = await runner.end(taskId, 'complete', { outcome: 'completed' });
     expect([end.status, end.body.code]).toEqual([409, 'output_missing']);
-    // Said anew at the completion it may be.
+    // It may be sent again at completion.
     expect((await uploads.complete(taskId, below, at(ids[1]))).status).toBe(201);
     const nonsense = await uploads.complete(taskId, unknown, { 'x-platform-watermark': 'abc' });
     expect([nonsense.status, nonsense.body.code]).toEqual([400, 'invalid_request']);
   });
 
-  test('at a start that meets its output acts at once, and publishes what was staged', async () => {
+  test('at a start with an existing output applies at once, and publishes the staged outputs', async () => {
     const { graph, ids, runner, uploads, taskId } = await held(1, true);
     const staged = await runner.write(taskId, 'x', named('late'));
     const again = await uploads.start(taskId, { ...named('late'), ...at(ids[0]) });

@@ -12,7 +12,7 @@ const { waiters } = api.composed.services.runners;
 const second = await startTestApi(platform.environment);
 afterAll(() => second.stop());
 
-/** Resolves when the claims stand waiting in the first API process. */
+/** Resolves when the claims wait in the first API process. */
 const waiting = (count: number) =>
   eventually(`${count} claims wait`, () => waiters.count === count && waiters.idleCount === count);
 
@@ -49,7 +49,7 @@ describe('a waiting claim', () => {
       delays.push(performance.now() - readyAtMs);
     }
     delays.sort((a, b) => a - b);
-    // On a busy machine a round may be held up; the poll of a second would show in all of them.
+    // On a busy machine one round may be late; the poll of a second would delay all of them.
     expect(delays[4]).toBeLessThan(100);
   });
 
@@ -120,7 +120,7 @@ describe('a waiting claim', () => {
     expect((await claimed).body).toMatchObject({ nodeTemplate: graph.template });
   });
 
-  test('takes the wake of its own templates alone', async () => {
+  test('wakes only for its own templates', async () => {
     const [one, other] = [await stage.chainOf(1), await stage.chainOf(1)];
     const claims = [
       stage.runner().claim(one.template, 30),
@@ -133,7 +133,7 @@ describe('a waiting claim', () => {
     expect((await claims[0])!.body.nodeTemplate).toBe(one.template);
   });
 
-  test('holds no database connection: more wait than the pool has, and everything else is answered', async () => {
+  test('holds no database connection: more claims wait than the pool has, and every other call is answered', async () => {
     const graph = await stage.chainOf(1);
     const gone = new AbortController();
     const claims = Array.from({ length: 60 }, () => stage.runner().claim(graph.template, 60, gone.signal));
@@ -146,7 +146,7 @@ describe('a waiting claim', () => {
 });
 
 describe('many tasks at once', () => {
-  test('of one transaction wake every waiting runner, although PostgreSQL tells of them once', async () => {
+  test('of one transaction wake every waiting runner, although PostgreSQL notifies once', async () => {
     const graph = await fan(12);
     const claims = Array.from({ length: 12 }, () => stage.runner().claim(graph.template, 30));
     await waiting(12);
@@ -155,7 +155,7 @@ describe('many tasks at once', () => {
     const answers = await Promise.all(claims);
     expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 12 }, () => 200));
     expect(new Set(answers.map(({ body }) => body.runId)).size).toBe(12);
-    // By the poll alone, one a second, it would take ten seconds more.
+    // By the poll alone, one a second, it would be ten seconds slower.
     expect(performance.now() - startedAtMs).toBeLessThan(2_000);
   });
 
@@ -174,7 +174,7 @@ describe('many tasks at once', () => {
 });
 
 describe('when notifications fail', () => {
-  test('a task queued while the listening connection was lost is found all the same', async () => {
+  test('a task queued while the listening connection is lost is found', async () => {
     const graph = await stage.chainOf(1);
     const claimed = stage.runner().claim(graph.template, 30);
     await waiting(1);
@@ -193,7 +193,7 @@ describe('when notifications fail', () => {
     expect(performance.now() - startedAtMs).toBeLessThan(3_000);
   });
 
-  test('a task that nobody told of is found within two seconds', async () => {
+  test('a task without a notification is found within two seconds', async () => {
     const graph = await stage.chainOf(1);
     await upload(database, graph, 'input');
     await database.query(`update node_run set state = 'waiting' where session_id = $1`, [graph.sessionId]);

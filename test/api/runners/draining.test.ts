@@ -13,7 +13,7 @@ const { admin, shown, drain } = administration(stage);
 const second = await startTestApi(stage.platform.environment);
 afterAll(() => second.stop());
 
-/** What five rounds of something took, the shortest first: on a busy machine one may be held up. */
+/** Durations of five rounds, the shortest first: on a busy machine one may be late. */
 async function rounds(once: () => Promise<number>): Promise<number[]> {
   const delays: number[] = [];
   for (let round = 0; round < 5; round += 1) delays.push(await once());
@@ -21,7 +21,7 @@ async function rounds(once: () => Promise<number>): Promise<number[]> {
 }
 
 describe('a drained instance', () => {
-  test('finishes what it holds and gets nothing more, until it is given tasks again', async () => {
+  test('finishes its task and gets no more until it is undrained', async () => {
     const { graph, runner: newRunner } = await tokenStage(stage, { length: 2 });
     await upload(database, graph, 'input');
     const [runner, other] = [newRunner(), newRunner()];
@@ -44,7 +44,7 @@ describe('a drained instance', () => {
     expect((await other.claim(graph.template)).status).toBe(204);
   });
 
-  test('waits its time, while others take what becomes ready at once', async () => {
+  test('waits its time, while others claim ready tasks at once', async () => {
     const drained = stage.runner();
     await drained.claim((await stage.chainOf(1)).template);
     expect((await drain(drained)).status).toBe(200);
@@ -67,7 +67,7 @@ describe('a drained instance', () => {
     expect(delays[2]).toBeLessThan(250);
   });
 
-  test('that is drained while its claim waits, at any process, gets no task; undrained it takes part at once', async () => {
+  test('that is drained while its claim waits, at any process, gets no task; undrained it gets one at once', async () => {
     const runner = stage.runner({ url: second.url });
     const theirs = second.composed.services.runners.waiters;
     const delays = await rounds(async () => {
@@ -91,7 +91,7 @@ describe('a drained instance', () => {
     expect(delays[2]).toBeLessThan(250);
   });
 
-  test('is not claimed for by a claim that crosses the draining', async () => {
+  test('gets no task from a claim concurrent with the draining', async () => {
     const graph = await stage.chainOf(1);
     const runners = Array.from({ length: 12 }, () => stage.runner());
     for (const runner of runners) await runner.claim(graph.template);
@@ -102,7 +102,7 @@ describe('a drained instance', () => {
         const draining = admin('POST', `/${ids[at]}/drain`);
         const claim = runner.claim(graph.template);
         await draining;
-        // Whatever came of the claim under way: from now on there is nothing for it.
+        // However the claim under way ended, it gets no task from now on.
         const next = await claim.then(() => runner.claim(graph.template));
         return next.status;
       }),

@@ -23,7 +23,7 @@ const isSeen = async (runner: TestRunner) =>
   Date.now() - Date.parse((await shown(runner.instanceId)).lastSeenAt) < 60_000;
 
 describe('the list of runners', () => {
-  test('shows an instance of a token with what it holds', async () => {
+  test('shows an instance of a token with its task', async () => {
     const { graph, made, runnerType, runner: newRunner } = await tokenStage(stage);
     const runner = newRunner();
     expect(await shown(runner.instanceId)).toBeUndefined();
@@ -66,7 +66,7 @@ describe('the list of runners', () => {
     expect((await shown(runner.instanceId)).task).toBeNull();
   });
 
-  test('shows an instance of an account, and built-in nodes never', async () => {
+  test('shows an instance of an account, and no built-in nodes', async () => {
     const graph = await stage.chainOf(1);
     const runner = stage.runner();
     await runner.claim(graph.template);
@@ -102,7 +102,7 @@ describe('the list of runners', () => {
     });
   });
 
-  test('shows the version that a runner tells, cleaned and bounded, and when it was last seen', async () => {
+  test('shows the version of a runner, cleaned and bounded, and when it was last seen', async () => {
     const graph = await stage.chainOf(1);
     const versions: [string, string][] = [
       ['lap-splitter/1.4.2 node/24', 'lap-splitter/1.4.2 node/24'],
@@ -127,7 +127,7 @@ describe('the list of runners', () => {
     await eventually('the heartbeat counts as seen', () => isSeen(runner));
   });
 
-  test('keeps what it saw of an instance until its row is there and free', async () => {
+  test('keeps the last-seen time of an instance until its row exists and is unlocked', async () => {
     const presence = new RunnerPresence({ database, log: pino({ enabled: false }), waiting: () => [] });
     const identity = { holder: 'system', instanceId: randomUUID() };
     const version = async () => {
@@ -150,7 +150,7 @@ describe('the list of runners', () => {
     expect(await version()).toBe('kit/1');
   });
 
-  test('counts a claim that waits as seen', async () => {
+  test('counts a waiting claim as seen', async () => {
     const graph = await stage.chainOf(1);
     const runner = stage.runner();
     const gone = new AbortController();
@@ -178,7 +178,7 @@ describe('the list of runners', () => {
 });
 
 describe('administration of runners', () => {
-  test('is for Administrators and Developers, and for no runner', async () => {
+  test('is for Administrators and Developers, not for runners', async () => {
     const { made, runner: newRunner, graph } = await tokenStage(stage);
     const runner = newRunner();
     await runner.claim(graph.template);
@@ -195,7 +195,7 @@ describe('administration of runners', () => {
     }
   });
 
-  test('knows no other instances: 404', async () => {
+  test('answers 404 for unknown instances', async () => {
     for (const id of ['00000000-0000-4000-8000-000000000000', 'abc', "'", '%00'])
       for (const method of ['POST', 'DELETE'])
         expect(await admin(method, `/${id}/drain`)).toMatchObject({
@@ -205,7 +205,7 @@ describe('administration of runners', () => {
   });
 });
 
-test('instances that were not seen for long are removed, but none that holds a task, and drained ones later', async () => {
+test('instances unseen for long are removed, drained ones later, and never one that holds a task', async () => {
   const graph = await makeGraph(database, chain(1));
   await upload(database, graph, 'input');
   const holder = `user:${randomUUID()}`;

@@ -1,4 +1,4 @@
-/** Which runners are there, for operators and for the sentence that says why a node waits. */
+/** Which runners are present, for operators and for the explanation why a node waits. */
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../../domain/limits.ts';
 import { ask } from '../../support/api.ts';
@@ -52,7 +52,7 @@ describe('a runner', () => {
     expect(await stateOf(runner)).toBe('waiting');
   });
 
-  test('that signs off has its waiting claim answered, and gets no task by it', async () => {
+  test('that signs off has its waiting claim answered without a task', async () => {
     const graph = await stage.chainOf(1);
     const runner = stage.runner();
     const waiting = runner.claim(graph.template, 60);
@@ -62,7 +62,7 @@ describe('a runner', () => {
     expect(await stateOf(runner)).toBe('gone');
   });
 
-  test('signs off nobody but itself', async () => {
+  test('can only sign itself off', async () => {
     const graph = await stage.chainOf(1);
     const runner = await idle(graph);
     const other = stage.runner({ token: people.Administrator.token, instanceId: runner.instanceId });
@@ -76,7 +76,7 @@ describe('a runner', () => {
 });
 
 describe('why a node waits', () => {
-  test('counts only runners that are there, may take the task, and ask for it', async () => {
+  test('counts only present runners that may claim the task and do', async () => {
     const [graph, another] = [await stage.chainOf(1), await stage.chainOf(1)];
     await idle(another);
     const drained = await idle(graph);

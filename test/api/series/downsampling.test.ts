@@ -24,7 +24,7 @@ function record(rows: readonly Row[]): Promise<Recorded> {
   return bench.record(`time [ms],v,positive\n${lines.join('\n')}\n`, { timeColumn: 'time' });
 }
 
-/** A small generator of numbers that a seed repeats. */
+/** A small generator of numbers from a seed. */
 function randomNumbers(seed: number): () => number {
   let state = seed;
   return () => {
@@ -72,7 +72,7 @@ function expectEnvelope(rows: readonly Row[], series: Series, maxPoints: number,
   for (const [index, { time, value }] of rows.entries()) {
     while (lastRow + 1 < rows.length && (rows[lastRow + 1] as Row).time <= time + stretch) lastRow++;
     if (value === null) continue;
-    // Whole blocks belong to the stretch in which they begin, and may reach out of it.
+    // Whole blocks belong to the stretch in which they begin, and may end after it.
     const from = (rows[Math.max(0, index - blockRows)] as Row).time - stretch;
     const to = (rows[Math.min(rows.length - 1, lastRow + blockRows)] as Row).time;
     while (low < series.times.length && (series.times[low] as number) < from) low++;
@@ -91,7 +91,7 @@ const within = <Timed extends { readonly time: number }>(
 ) => rows.filter(({ time }) => time >= fromMs && time <= toMs);
 
 describe('a reduced series', () => {
-  test('keeps lowest and highest of every stretch, whatever the rows', async () => {
+  test('keeps minimum and maximum of every bucket, for any rows', async () => {
     const rowsOf = fc.array(
       fc.record({
         time: fc.integer({ min: 0, max: 2000 }),

@@ -70,7 +70,7 @@ describe('the reader', () => {
     });
   });
 
-  test('refuses what is asked wrongly, before any download', async () => {
+  test('refuses invalid requests before any download', async () => {
     const loads = small.loads;
     await withReader({ cacheDir: join(bench.folder, 'wrong') }, async (reader) => {
       const source = sourceOf(small);
@@ -90,7 +90,7 @@ describe('the reader', () => {
     expect(small.loads).toBe(loads);
   });
 
-  test('takes no column name from a description that is not one of ours', async () => {
+  test('accepts only column names of the platform in a description', async () => {
     await withReader({}, async (reader) => {
       const source = sourceOf(small);
       const [channel] = source.description.channels;
@@ -105,7 +105,7 @@ describe('the reader', () => {
     });
   });
 
-  test('starts a new process when the old one was killed, also within a request', async () => {
+  test('restarts a killed process, also within a request', async () => {
     await withReader({}, async (reader) => {
       expect(await valuesOf(reader, small)).toEqual([[1, 2]]);
       const [before] = readerPids();
@@ -120,7 +120,7 @@ describe('the reader', () => {
     await expect.poll(readerPids).toEqual([]);
   });
 
-  test('gives up a request that takes too long, and goes on', async () => {
+  test('cancels a request that takes too long, and continues', async () => {
     await withReader({ requestTimeoutMs: 1 }, async (reader) => {
       await expect(reader.read({ sources: [sourceOf(large)], maxPoints: 1000 })).rejects.toBeInstanceOf(
         SeriesTimeout,
@@ -178,7 +178,7 @@ describe('the reader', () => {
     });
   });
 
-  test('gives its process nothing of the environment', () => {
+  test('passes no environment variable to its process', () => {
     const child = new SeriesChild({
       cacheDir: bench.cacheDir,
       memoryLimitBytes: 512 * 1024 * 1024,
@@ -186,7 +186,10 @@ describe('the reader', () => {
       concurrency: 1,
       maxWaiting: 1,
     });
-    const reading = child.read({ sources: [], fromMs: null, toMs: null, maxPoints: 10 }, undefined);
+    const reading = child.read(
+      { what: 'points', sources: [], fromMs: null, toMs: null, maxPoints: 10 },
+      undefined,
+    );
     const environment = readFileSync(`/proc/${child.pid}/environ`, 'utf8');
     expect(
       environment.split('\0').filter((entry) => entry !== '' && !entry.startsWith('NODE_CHANNEL_')),
@@ -211,7 +214,7 @@ describe('the folder of copies', () => {
     expect(files(cacheDir)).toEqual([`${recorded.key}.parquet`]);
   });
 
-  test('is held below its size; the least recently used go first', async () => {
+  test('stays below its size; the least recently used are deleted first', async () => {
     const cacheDir = join(bench.folder, 'bounded');
     const three = await Promise.all(
       [5, 6, 7].map((value) => bench.record(`time,v\n0,${value}\n1,${value}\n`)),
@@ -237,7 +240,7 @@ describe('the folder of copies', () => {
     });
   });
 
-  test('is rid of broken downloads at the next start, and keeps what is not its own', async () => {
+  test('deletes broken downloads at the next start, and keeps foreign files', async () => {
     const cacheDir = join(bench.folder, 'stale');
     mkdirSync(cacheDir);
     writeFileSync(join(cacheDir, `${small.key}.1234.part`), 'half');
@@ -246,7 +249,7 @@ describe('the folder of copies', () => {
     expect(files(cacheDir)).toEqual(['notes.txt']);
   });
 
-  test('passes on the failure of a download, and tries again for the next caller', async () => {
+  test('reports the failure of a download, and retries for the next caller', async () => {
     const cacheDir = join(bench.folder, 'failing');
     await withReader({ cacheDir }, async (reader) => {
       const fault = new Error('the store is down');
@@ -257,7 +260,7 @@ describe('the folder of copies', () => {
     });
   });
 
-  test('replaces a damaged copy once, and says when the recording itself is damaged', async () => {
+  test('replaces a damaged copy once, and reports a damaged recording', async () => {
     const cacheDir = join(bench.folder, 'damaged');
     const recorded = await bench.record('time,v\n0,1\n1,2\n');
     await withReader({ cacheDir }, async (reader) => {
@@ -274,7 +277,7 @@ describe('the folder of copies', () => {
     });
   });
 
-  test('goes on downloading for others when the first caller left', async () => {
+  test('continues a download for others when the first caller leaves', async () => {
     const cacheDir = join(bench.folder, 'leaving');
     await withReader({ cacheDir }, async (reader) => {
       const gate = Promise.withResolvers<void>();

@@ -1,4 +1,4 @@
-/** What the tests of series share: recordings converted from real and made files, and a reader over them. */
+/** Shared by the tests of series: recordings converted from real and generated files, and a reader of them. */
 import { createHash, randomUUID } from 'node:crypto';
 import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

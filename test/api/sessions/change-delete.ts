@@ -13,7 +13,7 @@ export function deleteTests(world: SessionWorld, platform: TestEnvironment): voi
     const remove = (id: string, token = world.people.adminToken) =>
       world.call('DELETE', `/api/v2/sessions/${id}`, undefined, token);
 
-    test('leaves no row and no object of the session, of no version, and none else touched', async () => {
+    test('leaves no row and no object of any version of the session, and changes no other', async () => {
       const { database, objects } = world.api.composed.services;
       const kept = await create();
       expect((await world.upload(kept.nodeInstances[0].id, 'kept')).status).toBe(201);
@@ -76,7 +76,7 @@ export function deleteTests(world: SessionWorld, platform: TestEnvironment): voi
       return (page.Contents ?? []).map((object) => object.Key ?? '');
     }
 
-    /** Names of the tables in which the session's id stands. */
+    /** Names of the tables that contain the session's id. */
     async function rowsOf(sessionId: string): Promise<string[]> {
       const columns = await world.query<{ table: string; column: string }>(
         `select c.table_name as table, c.column_name as column

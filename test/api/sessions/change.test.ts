@@ -62,6 +62,7 @@ describe('PATCH /api/v2/sessions/{id}', () => {
           status_details: '',
           last_processed: null,
           current_output_id: null,
+          rejected_inputs: 0,
           parent_ids: [],
           configuration: input.configuration,
         },
@@ -135,7 +136,7 @@ describe('PATCH /api/v2/sessions/{id}', () => {
     expect(await patch(session.id, {}, people.Trainee.token)).toMatchObject(forbidden);
   });
 
-  test('admits a Trainee whom a device brought in, by the address alone', async () => {
+  test('admits a Trainee whom a device added, by the address only', async () => {
     const { people } = world;
     const { body } = await world.join({ name: 'trainees', email: people.Trainee.email });
     expect((await patch(body.id, { metadata: { seat: 4 } }, people.Trainee.token)).status).toBe(200);
@@ -219,7 +220,7 @@ describe('another template', () => {
     ]);
   });
 
-  test('makes the nodes afresh while nothing has come to any', async () => {
+  test('recreates the nodes while none has received data', async () => {
     const session = await create();
     const { status, body } = await patch(session.id, { session_template_id: other });
     expect(status).toBe(200);
@@ -231,14 +232,14 @@ describe('another template', () => {
     expect((await world.upload(body.node_instances[0].id)).status).toBe(201);
   });
 
-  test('is refused once data came, but naming the present one is not', async () => {
+  test('is refused after data arrived, except for the current template', async () => {
     const session = await create();
     expect((await world.upload(session.nodeInstances[0].id)).status).toBe(201);
     expect(await patch(session.id, { session_template_id: other })).toMatchObject(invalid);
     expect((await patch(session.id, { session_template_id: world.templateId })).status).toBe(200);
   });
 
-  test('is refused while bytes are on their way, and taken when they broke off', async () => {
+  test('is refused during an upload, and accepted after an aborted one', async () => {
     const session = await create();
     const socket = connect(Number(new URL(world.api.url).port), '127.0.0.1');
     socket.on('error', () => {});

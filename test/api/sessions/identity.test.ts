@@ -95,7 +95,7 @@ describe.each(['broken', 'failing', 'a page', 'other JSON', 'refused by somethin
       expect(await world.query('select 1 from session where closed_at is not null')).toEqual([]);
     });
 
-    test('devices join all the same, since they resolve nobody, and replies show identifiers', async () => {
+    test('devices can join, since they resolve no person, and replies show identifiers', async () => {
       wire.fault = { path: '/users', kind };
       const { people } = world;
       const { status, body } = await world.join({ name: `devices ${kind}`, email: people.Trainee.email });
@@ -111,11 +111,11 @@ describe.each(['broken', 'failing', 'a page', 'other JSON', 'refused by somethin
   },
 );
 
-test('whom the caller may not see is a one-way key, and matches when they come themselves', async () => {
+test('a person whom the caller may not see is a one-way key, and matches when they join', async () => {
   const { api, people } = world;
   const stranger = await makePerson(api.url, people.adminToken, 'Trainee', { company: 'Other' });
   const name = 'Strangers';
-  // A Trainee resolves nobody of another company.
+  // A Trainee cannot resolve people of another company.
   const opened = await world.join({ name, email: stranger.email }, people.Trainee.token);
   expect(opened.body.metadata.openedBy).toBe(world.keyOf(stranger.email));
   const joined = await world.join({ name, email: stranger.email }, stranger.token);
@@ -139,7 +139,7 @@ test('whom the caller may not see is a one-way key, and matches when they come t
   expect(repeat.body).toEqual({ ...closed.body, closedBy: stranger.userId });
 });
 
-test('somebody whose address has changed is still the same participant', async () => {
+test('a person whose address has changed is still the same participant', async () => {
   const { api, people } = world;
   const person = await makePerson(api.url, people.adminToken, 'Instructor');
   const { body } = await world.join({ name: 'Renamed', email: person.email }, person.token);

@@ -60,7 +60,7 @@ describe('participants', () => {
     expect((await call('GET', path, undefined, people.adminToken)).body.email).toBe(people.Instructor.email);
   });
 
-  test('whom nobody knows, and all whom a device names, become the same one-way key every time', async () => {
+  test('unknown people, and all whom a device names, become the same one-way key every time', async () => {
     const key = keyOf('stranger@example.org');
     expect(key).toMatch(/^anon:[0-9a-f]{32}$/);
     for (const Email of ['Stranger@example.org', ' stranger@EXAMPLE.org ']) {

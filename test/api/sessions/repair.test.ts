@@ -14,7 +14,7 @@ const temporal = await testWorkflows(stage.platform.environment);
 const repair = (sessionId: string, { token = people.Developer.token, url = api.url } = {}) =>
   ask(url, 'POST', `/api/v2/admin/sessions/${sessionId}/repair`, { token });
 
-/** A graph with an upload whose run has got lost, as after a fault that nobody foresaw. */
+/** A graph with an upload whose run is lost, as after an unforeseen fault. */
 async function forgotten(): Promise<StageGraph> {
   const graph = await stage.chainOf(1);
   await stage.upload(graph, 'input', '1');
@@ -29,7 +29,7 @@ const running = (sessionId: string) =>
     async () => (await temporal.statusOf(sessionId)) === 'RUNNING',
   );
 
-test('what is due in a session is planned at once, and once', async () => {
+test('due runs of a session are planned at once, exactly once', async () => {
   const graph = await forgotten();
   const runner = stage.runner();
   expect((await runner.claim(graph.template)).status).toBe(204);
@@ -39,7 +39,7 @@ test('what is due in a session is planned at once, and once', async () => {
   expect((await runner.acquire(graph.template)).nodeInstanceId).toBe(graph.nodes.n1);
 });
 
-test('a workflow that somebody ended is there again when the answer comes', async () => {
+test('an ended workflow is started again before the answer', async () => {
   const { sessionId } = await forgotten();
   await running(sessionId);
   await temporal.operator.workflow.getHandle(sessionWorkflowId(sessionId)).terminate('by an operator');
@@ -48,7 +48,7 @@ test('a workflow that somebody ended is there again when the answer comes', asyn
   expect((await repair(sessionId)).body.workflow).toBe('running');
 });
 
-test('a workflow that cannot go on starts anew', async () => {
+test('a workflow that cannot continue is restarted', async () => {
   const { sessionId } = await stage.chainOf(1);
   await temporal.startWorker('workflows');
   await temporal.operator.workflow.start('noSuchWorkflow', {
@@ -73,13 +73,13 @@ test('a frozen session is not planned, until it is unfrozen', async () => {
   expect((await stage.runner().acquire(graph.template)).nodeInstanceId).toBe(graph.nodes.n1);
 });
 
-test('while the workflow engine is away it is planned all the same, and the answer says so', async () => {
+test('while the workflow engine is down the session is planned, and the answer says so', async () => {
   const graph = await forgotten();
   const away = await startTestApi({ ...stage.platform.environment, TEMPORAL_ADDRESS: '127.0.0.1:1' });
   try {
     expect(await repair(graph.sessionId, { url: away.url })).toMatchObject({
       status: 503,
-      body: { message: 'The session is planned, and the workflow engine does not answer.' },
+      body: { message: 'The session is planned, and the workflow engine is unavailable.' },
     });
   } finally {
     await away.stop();
@@ -87,7 +87,7 @@ test('while the workflow engine is away it is planned all the same, and the answ
   expect((await stage.runner().acquire(graph.template)).nodeInstanceId).toBe(graph.nodes.n1);
 });
 
-test('only Administrators and Developers may ask for it, and only for a session that is there', async () => {
+test('only Administrators and Developers may repair, and only an existing session', async () => {
   const { sessionId } = await stage.chainOf(1);
   expect((await repair(sessionId, { token: people.Administrator.token })).status).toBe(202);
   for (const role of ['Instructor', 'Trainee'] as const)

@@ -25,8 +25,8 @@ async function outputsAre(reader: EventReader, expected: readonly number[]): Pro
   expect(outputsOf(reader)).toEqual(expected);
 }
 
-describe('a session that somebody follows', () => {
-  test('shows all nodes and the window first, as an event stream that nobody stores', async () => {
+describe('a followed session', () => {
+  test('sends all nodes and the window first, as an event stream that is not cached', async () => {
     const graph = await stage.chainOf(2);
     const reader = await follow(graph.sessionId);
     expect(reader.status).toBe(200);
@@ -42,7 +42,7 @@ describe('a session that somebody follows', () => {
     reader.close();
   });
 
-  test('tells of uploads, claims, progress, outputs, attempts and ends as they come', async () => {
+  test('sends uploads, claims, progress, outputs, attempts and ends as they happen', async () => {
     const graph = await stage.chainOf(1);
     const node = graph.nodes.n1!;
     const reader = await follow(graph.sessionId);
@@ -72,7 +72,7 @@ describe('a session that somebody follows', () => {
     reader.close();
   });
 
-  test('tells of freezing, and ends with the word that the session was deleted', async () => {
+  test('sends a freeze, and ends with the deletion of the session', async () => {
     const graph = await stage.chainOf(1);
     const reader = await follow(graph.sessionId);
     await reader.until(isWindow);
@@ -87,7 +87,7 @@ describe('a session that somebody follows', () => {
     await eventually('the stream ends', () => reader.isOver);
   });
 
-  test('goes on behind the last event id, at another server of the platform too: every output once, in order', async () => {
+  test('continues after the last event id, also at another server: every output once, in order', async () => {
     const graph = await stage.chainOf(1);
     const second = await startTestApi(stage.platform.environment);
     try {
@@ -149,7 +149,7 @@ describe('a session that somebody follows', () => {
   });
 });
 
-test('changes of a session that nobody follows announce nothing', async () => {
+test('changes of a session without followers send no notification', async () => {
   const graph = await stage.chainOf(1);
   const { rows } = await stage.database.pool.query(
     'select count(*)::int as count from session_watch where session_id = $1',

@@ -53,10 +53,16 @@ const indexes = (answer: { body: { sessions: { id: string }[] } }) =>
   answer.body.sessions.map((row) => ids.indexOf(row.id));
 
 describe('the session list', () => {
-  test('gives rows without anything personal, newest first, in pages of 25', async () => {
+  test('lists rows without personal data, newest first, in pages of 25', async () => {
     const { status, body } = await list('');
     expect(status).toBe(200);
-    expect(body).toMatchObject({ page: 1, pageSize: 25, totalCount: 7, totalPages: 1 });
+    expect(body).toMatchObject({
+      page: 1,
+      pageSize: 25,
+      totalCount: 7,
+      totalCountIsExact: true,
+      totalPages: 1,
+    });
     expect(body.sessions.map((row: { id: string }) => ids.indexOf(row.id))).toEqual([3, 2, 1, 0, 6, 5, 4]);
     expect(body.sessions[3]).toEqual({
       id: ids[0],
@@ -68,6 +74,14 @@ describe('the session list', () => {
       sessionTemplateName: 'list-1',
       createdAt: expect.stringMatching(/Z$/),
       metadata: null,
+      state: 'notStarted',
+      frozen: false,
+      nodeCounts: { NeverBegan: 1 },
+      outputBytes: 0,
+      lastActivityAt: expect.stringMatching(/Z$/),
+      owner: { id: people.Developer.userId, name: expect.any(String) },
+      pinnedMetadata: [],
+      dashboardUrl: null,
     });
   });
 
@@ -127,6 +141,8 @@ describe('the session list', () => {
     ['?sortOrder=up', 'sortOrder must be desc or asc.'],
     ['?projectId=abc', 'projectId must be a positive integer.'],
     ['?sessionTemplateId=-1', 'sessionTemplateId must be a positive integer.'],
+    ['?state=broken', 'state must be one or more of notStarted, running, failed, done, separated by commas.'],
+    ['?owner=somebody', 'owner must be me or the id of a person.'],
     [`?search=${'x'.repeat(256)}`, 'search must hold at most 255 characters.'],
   ])('refuses %s', async (query, message) => {
     expect(await list(query)).toMatchObject({ status: 400, body: { status: 'error', message } });

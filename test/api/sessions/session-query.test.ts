@@ -82,7 +82,7 @@ describe('POST /api/sessions/query', () => {
     }
   });
 
-  test('without a filter gives all sessions, newest first, page by page', async () => {
+  test('without a filter returns all sessions, newest first, page by page', async () => {
     for (const name of ['p1', 'p2', 'p3']) await make(name);
     const all = await query();
     expect(all.body.template).toMatchObject({
@@ -146,7 +146,7 @@ describe('POST /api/sessions/query', () => {
       participants: [{ email }, 'stranger@elsewhere.example'],
     };
     await make('theirs', { Email: email, Metadata });
-    // The device resolves nobody: the same person stands there by key.
+    // The device cannot resolve people: the same person is stored by key.
     await make('device', { Email: email, Metadata }, people.offlineToken);
     await make('other', { Email: 'stranger@elsewhere.example', Metadata: { kind: 'people' } });
     const of = (...nodes: object[]) => ({ and: [leaf('kind', 'eq', 'people'), ...nodes] });
@@ -166,7 +166,7 @@ describe('POST /api/sessions/query', () => {
       'theirs',
     ]);
     expect(await names(of(leaf('email', 'eq', userId)))).toEqual(['theirs']);
-    // A device knows people by their keys alone, which stand beside identifiers and are not shown.
+    // A device knows people only by their keys, which are stored beside identifiers and not shown.
     expect(await names(of(leaf('email', 'eq', email)), [{ path: 'name' }], people.offlineToken)).toEqual([
       'device',
       'theirs',
@@ -191,12 +191,12 @@ describe('POST /api/sessions/query', () => {
     [
       { filter: { and: [leaf('name', 'eq', 'a'), leaf('name', 'gt', 'a')] } },
       '$.filter.and[1]',
-      "The path does not take the operator 'gt'; it takes eq, ne, contains, startsWith, endsWith.",
+      "The path does not support the operator 'gt'; it supports eq, ne, contains, startsWith, endsWith.",
     ],
     [
       { filter: leaf('a..b', 'eq', 1) },
       '$.filter',
-      'path must hold 1 to 20 names with single dots between them.',
+      'path must have 1 to 20 names, separated by single dots.',
     ],
     [{ orderBy: [{ path: 'a', direction: 'x' }] }, '$.orderBy[0]', "direction must be 'asc' or 'desc'."],
     [{ limit: 501 }, '$.limit', 'limit must be a whole number from 1 to 500.'],
@@ -216,7 +216,7 @@ describe('POST /api/sessions/query', () => {
         },
       },
       '$.filter',
-      'A filter names at most 100 addresses.',
+      'A filter must name at most 100 addresses.',
     ],
   ])('refuses %.60j with the path of the node', async (json, path, message) => {
     expect(await query(json)).toMatchObject({
@@ -225,7 +225,7 @@ describe('POST /api/sessions/query', () => {
     });
   });
 
-  test('takes no text of a caller into its statements', async () => {
+  test('binds every text of a caller as a parameter', async () => {
     const evil = "'); drop table session_search; --";
     for (const filter of [
       leaf(evil, 'eq', evil),

@@ -39,7 +39,7 @@ const stored = async (id: string) =>
   (await api.composed.services.database.query('select * from session where id = $1', [id]))[0]!;
 
 describe('POST /session', () => {
-  test('makes a session with every field of the contract and nodes of its own', async () => {
+  test('creates a session with every field of the contract and its own nodes', async () => {
     const { status, body } = await create({
       Name: ' Flight 1 ',
       SimulationName: 'sim',
@@ -47,7 +47,8 @@ describe('POST /session', () => {
     });
     expect(status).toBe(201);
     const { body: template } = await call('GET', `/api/v2/session/session_templates/${templateId}`);
-    const { body: project } = await call('GET', `/projects/${projectId}`);
+    const { body: whole } = await call('GET', `/projects/${projectId}`);
+    const { pinnedMetadata: _, ...project } = whole;
     const [a, b, both, last] = body.nodeInstances.map((node: { id: number }) => node.id);
     expect(body).toEqual({
       id: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7/),
@@ -77,6 +78,7 @@ describe('POST /session', () => {
         nodeForm(both, 'both', 'system-tabular-to-dataservice', [b, a]),
         nodeForm(last, 'last', 'system-tabular-to-dataservice', [both, a]),
       ],
+      templateChanged: false,
       createdAt: expect.stringMatching(/Z$/),
     });
     const children = await api.composed.services.database.query<{ childIds: number[] }>(
@@ -100,11 +102,12 @@ describe('POST /session', () => {
     statusDetails: '',
     lastProcessed: null,
     currentOutputId: null,
+    rejectedInputs: 0,
     parentIds,
     configuration: expect.stringMatching(/^\{/),
   });
 
-  test("names itself after the template and the time, and takes the caller's own address", async () => {
+  test("defaults to the name of the template with the time, and to the caller's address", async () => {
     const { body } = await create({ Name: '', Email: null }, people.Trainee.token);
     expect(body.name).toMatch(/^diamond \d{4}-\d\d-\d\dT/);
     expect([body.email, body.simulationName, body.metadata, body.logoUrl]).toEqual([
@@ -119,7 +122,7 @@ describe('POST /session', () => {
     });
   });
 
-  test('takes camelCase names, offline tokens, and answers under /api/v2', async () => {
+  test('accepts camelCase names and offline tokens, and answers under /api/v2', async () => {
     const json = { projectId, sessionTemplateId: templateId, name: 'x' };
     expect((await call('POST', '/api/v2/session', json, people.offlineToken)).body.name).toBe('x');
   });
@@ -184,10 +187,20 @@ describe('POST /session', () => {
 });
 
 describe('GET /api/v2/sessions/{id}', () => {
-  test('gives the session that was made, to every role', async () => {
+  test('returns the created session to every role', async () => {
     const { body } = await create();
     for (const token of [people.Developer.token, people.adminToken]) {
-      expect((await call('GET', `/api/v2/sessions/${body.id}`, undefined, token)).body).toEqual(body);
+      expect((await call('GET', `/api/v2/sessions/${body.id}`, undefined, token)).body).toEqual({
+        ...body,
+        state: 'notStarted',
+        frozen: false,
+        nodeCounts: { NeverBegan: 4 },
+        outputBytes: 0,
+        lastActivityAt: expect.stringMatching(/Z$/),
+        owner: { id: people.Developer.userId, name: expect.any(String) },
+        pinnedMetadata: [],
+        dashboardUrl: null,
+      });
     }
     for (const token of [people.Trainee.token, people.Instructor.token, people.offlineToken]) {
       expect((await call('GET', `/api/v2/sessions/${body.id.toUpperCase()}`, undefined, token)).status).toBe(

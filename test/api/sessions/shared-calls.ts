@@ -1,4 +1,4 @@
-/** What the tests of shared sessions say to the platform beside what all tests of sessions do. */
+/** Calls of shared sessions, beside those of all session tests. */
 import type { SessionWorld } from './support.ts';
 
 let exercises = 0;

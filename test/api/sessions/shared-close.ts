@@ -7,7 +7,7 @@ export function closeTests(world: SessionWorld): void {
   const { close, shown } = sharedCalls(world);
 
   describe('close', () => {
-    test('by a participant gives the documented result, and records it', async () => {
+    test('by a participant returns the documented result, and records it', async () => {
       const { body } = await world.join({ name: exercise() });
       await world.join({ name: body.name, email: 'machine-2@example.org' });
       const before = Date.now();
@@ -45,7 +45,7 @@ export function closeTests(world: SessionWorld): void {
       },
     );
 
-    test('repeated, by whichever path and participant, gives the first result', async () => {
+    test('repeated, by any path and participant, returns the first result', async () => {
       const { body } = await world.join({ name: exercise() });
       await world.join({ name: body.name, email: 'machine-2@example.org' });
       const first = await close(body.id, { email: 'machine-1@example.org' }, world.people.offlineToken);
@@ -85,7 +85,7 @@ export function closeTests(world: SessionWorld): void {
       expect(await close(body.id, {}, people.Trainee.token)).toMatchObject(refused(403, message));
     });
 
-    test('of a session made by POST /session is for the person in its email field', async () => {
+    test('of a session created by POST /session is for the person in its email field', async () => {
       const { people, call } = world;
       const { body } = await call('POST', '/session', {
         ProjectId: world.projectId,
@@ -108,7 +108,7 @@ export function closeTests(world: SessionWorld): void {
       });
     });
 
-    test('takes a time from the start of the session to 24 hours ahead', async () => {
+    test('accepts a time from the start of the session to 24 hours ahead', async () => {
       const email = 'machine-1@example.org';
       const message = "closeAt must lie between the session's start and 24 hours from now.";
       const inFuture = (seconds: number) => new Date(Date.now() + seconds * 1_000).toISOString();

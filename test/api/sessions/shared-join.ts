@@ -46,7 +46,7 @@ export function joinTests(world: SessionWorld): void {
       expect(body.sessionUsers.map((user: { userId: string }) => user.userId)).toEqual([body.userId, key]);
     });
 
-    test('later ones join it and stand among its participants, each once', async () => {
+    test('later ones join it and are listed as participants, each once', async () => {
       const name = exercise();
       const opened = await world.join({ name });
       const joined = await world.join({ name, email: 'machine-2@example.org', startTimeUtc: at(10) });
@@ -150,7 +150,7 @@ export function joinTests(world: SessionWorld): void {
       expect((await world.join({ name })).status).toBe(201);
     });
 
-    test('every role and offline tokens may join; nobody without a token', async () => {
+    test('every role and offline tokens may join; a token is required', async () => {
       const name = exercise();
       const { people } = world;
       for (const token of [people.Trainee, people.Instructor, people.Developer, people.Administrator])

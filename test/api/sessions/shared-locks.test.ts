@@ -1,4 +1,4 @@
-/** The lock of a match key: how long others wait for it, and what becomes of it when its holder stops. */
+/** The lock of a match key: how long others wait for it, and what happens when its holder stops. */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { matchKeyText } from '../../../domain/sessions/shared-session.ts';
@@ -10,7 +10,7 @@ import { routesOfSessions, type SessionWorld, sessionWorld } from './support.ts'
 
 const platform = await testEnvironment();
 let world: SessionWorld;
-/** A second API process, as far as the database can tell: its own connections, its own lines. */
+/** A second API process, as the database sees it: its own connections, its own queues. */
 let second: TestApi;
 beforeAll(async () => {
   world = await sessionWorld(platform);
@@ -97,10 +97,10 @@ test('a holder that stops in the middle loses the key within seconds; other tran
   const [setting] = await world.query<{ value: string }>(
     `select current_setting('idle_in_transaction_session_timeout') as value`,
   );
-  expect(setting?.value).toBe('1min');
+  expect(setting?.value).toBe('10s');
 });
 
-test('what fails in a transaction that several share fails for its own reason alone', async () => {
+test('a failure in a shared transaction affects only its own request', async () => {
   const { database } = world.api.composed.services;
   const run = (value: number) =>
     withMatchKey(database, 'together', 2_000, async (tx) => {

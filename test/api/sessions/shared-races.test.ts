@@ -6,7 +6,7 @@ import { at, routesOfSessions, type SessionWorld, sessionWorld, windowStart } fr
 
 const platform = await testEnvironment();
 let world: SessionWorld;
-/** A second API process, as far as the database can tell: its own connections, its own lines. */
+/** A second API process, as the database sees it: its own connections, its own queues. */
 let second: TestApi;
 beforeAll(async () => {
   world = await sessionWorld(platform);
@@ -50,7 +50,7 @@ const close = (id: string, place = 0) =>
     token: world.people.adminToken,
   });
 
-/** No two open shared sessions of one key overlap, and nobody is a participant twice or after the close. */
+/** No two open shared sessions of one key overlap, and no person is a participant twice or after the close. */
 async function expectSound(): Promise<void> {
   const overlaps = await world.query(
     `select 1 from session a join session b on a.id < b.id
@@ -67,7 +67,7 @@ async function expectSound(): Promise<void> {
   expect(late).toEqual([]);
 }
 
-test('100 machines that join one exercise at once, at two API processes, make one session with all of them', async () => {
+test('100 machines that join one exercise at once, at two API processes, get one session with all of them', async () => {
   for (let round = 0; round < 5; round++) {
     const name = `Hundred ${round}`;
     const answers = await Promise.all(

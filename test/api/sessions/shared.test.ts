@@ -15,7 +15,7 @@ const { close, shown } = sharedCalls(world);
 joinTests(world);
 closeTests(world);
 
-describe('who takes part', () => {
+describe('participants', () => {
   test('is stored by identifier, shown by address to those who may see them', async () => {
     const name = exercise();
     const { people } = world;
@@ -60,7 +60,7 @@ describe('who takes part', () => {
     });
   });
 
-  test('is never confused with somebody else who has no address either', async () => {
+  test('are never confused with another person without an address', async () => {
     const { api, people, call } = world;
     const without = { email: '' };
     const [one, other] = await Promise.all([
@@ -92,7 +92,7 @@ test('shared sessions keep what callers write in metadata beside what is the pla
   expect(replaced.body.metadata.participants).toHaveLength(2);
 });
 
-test('a change that would make two open shared sessions overlap is refused', async () => {
+test('a change that overlaps two open shared sessions is refused', async () => {
   const first = await world.join({ name: exercise() });
   const second = await world.join({ name: exercise() });
   const rename = () => world.call('PATCH', `/api/v2/sessions/${second.body.id}`, { name: first.body.name });

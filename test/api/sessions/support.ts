@@ -1,9 +1,10 @@
-/** What the tests of session routes share: a template with one input, and calls in somebody's name. */
+/** Shared by the tests of session routes: a template with one input, and calls with a user's token. */
 
 import { anonymousKey } from '../../../api/identity/participants.ts';
 import { nodeInstanceRoutes } from '../../../api/node-instances/routes.ts';
 import { projectRoutes } from '../../../api/projects/routes.ts';
 import type { ApiRoute } from '../../../api/route.ts';
+import { sessionQueryRoutes } from '../../../api/session-query/routes.ts';
 import { sessionTemplateRoutes } from '../../../api/session-templates/routes.ts';
 import { sessionRoutes } from '../../../api/sessions/routes.ts';
 import { ensurePlatformDataSource } from '../../../store/objects/data-sources.ts';
@@ -28,6 +29,7 @@ export interface SessionWorld {
 
 export const routesOfSessions: readonly ApiRoute[] = [
   ...sessionRoutes,
+  ...sessionQueryRoutes,
   ...projectRoutes,
   ...sessionTemplateRoutes,
   ...nodeInstanceRoutes,

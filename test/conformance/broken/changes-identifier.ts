@@ -1,4 +1,4 @@
-/** Gives an output another identifier each time it sends it. */
+/** Sends an output under another identifier each time. */
 import { main } from '../reference-runner.ts';
 
 await main({ defects: { changesIdentifier: true } });

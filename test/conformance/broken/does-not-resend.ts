@@ -1,4 +1,4 @@
-/** Takes an output whose answer was lost for written. */
+/** Assumes that an output whose answer was lost is written. */
 import { main } from '../reference-runner.ts';
 
 await main({ defects: { doesNotResend: true } });

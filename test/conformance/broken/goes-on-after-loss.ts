@@ -1,4 +1,4 @@
-/** Goes on with a task that a heartbeat told it was lost. */
+/** Continues a task after a heartbeat's answer that it is lost. */
 import { main } from '../reference-runner.ts';
 
 await main({ defects: { goesOnAfterLoss: true } });

@@ -1,4 +1,4 @@
-/** Takes 401 for a fault that passes, and asks again at once. */
+/** Treats 401 as a temporary fault, and repeats at once. */
 import { main } from '../reference-runner.ts';
 
 await main({ defects: { hammersAfter401: true } });

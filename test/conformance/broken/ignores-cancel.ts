@@ -1,4 +1,4 @@
-/** Does not look at cancelRequested. */
+/** Does not read cancelRequested. */
 import { main } from '../reference-runner.ts';
 
 await main({ defects: { ignoresCancel: true } });

@@ -1,4 +1,4 @@
-/** Does not say which instance it is. */
+/** Does not send its instance id. */
 import { main } from '../reference-runner.ts';
 
 await main({ defects: { leavesOutInstance: true } });

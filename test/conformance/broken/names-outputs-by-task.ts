@@ -1,4 +1,4 @@
-/** Names outputs anew for each delivery of the same work. */
+/** Uses other output identifiers for each delivery of the same work. */
 import { main } from '../reference-runner.ts';
 
 await main({ defects: { namesOutputsByTask: true } });

@@ -1,4 +1,4 @@
-/** Takes what came of a broken download for the whole. */
+/** Treats the bytes of a broken download as the whole input. */
 import { main } from '../reference-runner.ts';
 
 await main({ defects: { usesHalfInputs: true } });

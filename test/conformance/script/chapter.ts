@@ -1,7 +1,7 @@
 /** What chapters of the script have in common. */
 import { type Caller, type Driver, type Offered, text } from '../driver.ts';
 
-/** Calls that platform and kit must answer alike, by name, each with work of its own. */
+/** Calls that platform and kit must answer alike, by name, each with its own work. */
 export type Chapters = Readonly<Record<string, (driver: Driver) => Promise<void>>>;
 
 export const noOutput = { outcome: 'no-output' };

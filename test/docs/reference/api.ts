@@ -50,9 +50,9 @@ export function apiPage(): string {
 # Routes
 
 Every route of the platform and its authentication service, ${once.length} of them. Bodies, fields, examples and
-refusals are told by the platform itself: \`/docs\` to browse, \`/api/v2/openapi.json\` for programs, and
-\`/api/v2/runner/runner-api.v1.yaml\` ([the same file](../../sdk/runner-api.v1.yaml)) for runners alone. Beside the answers
-that are listed, every route may answer ${everywhere.join(', ')}: see [errors](errors.md).
+errors are documented by the platform itself: \`/docs\` to browse, \`/api/v2/openapi.json\` for programs, and
+\`/api/v2/runner/runner-api.v1.yaml\` ([the same file](../../sdk/runner-api.v1.yaml)) for runners only. Besides the statuses
+listed here, every route may answer ${everywhere.join(', ')}: see [errors](errors.md).
 
 ${description}
 
@@ -62,7 +62,7 @@ ${sections.join('\n')}`;
 /** Kinds of token, and the roles when they are not all. */
 function callersOf({ security }: Operation): string {
   const schemes = (security ?? []).flatMap((one) => Object.entries(one));
-  if (schemes.length === 0) return 'everybody';
+  if (schemes.length === 0) return 'everyone';
   const tokens = [...new Set(schemes.map(([name]) => kinds[name] ?? name))].join(', ');
   const roles = schemes.find(([, list]) => list.length > 0)?.[1] ?? [];
   return roles.length === 0 || roles.length === 4 ? tokens : `${tokens}: ${roles.join(', ')}`;

@@ -1,4 +1,4 @@
-/** docs/reference/configuration.md: every variable, from the schemas that read it and the words that stand above it. */
+/** docs/reference/configuration.md: every variable, from its schema and the comment above it. */
 import { readFileSync } from 'node:fs';
 import type { z } from 'zod';
 import { seriesSettings } from '../../../api/dashboards/series-service.ts';
@@ -26,7 +26,7 @@ interface Part {
   /** Where the variables are described, each by the comment above it or by its schema. */
   readonly file: string;
   readonly schemas: readonly z.ZodObject[];
-  /** Nothing of it has to be given: what a schema asks for, it asks for only beside others. */
+  /** No variable is required: a schema requires one only together with others. */
   readonly asksForNothing?: boolean;
 }
 
@@ -34,8 +34,8 @@ const parts: readonly Part[] = [
   {
     title: 'npm start',
     about:
-      'What people set. Everything below is made from it, and may be set as well: a variable that is given goes before ' +
-      'the one that `npm start` would make.',
+      'Variables for operators. `npm start` derives all variables below from them; a variable that is set overrides ' +
+      'the derived one.',
     file: 'local/settings.ts',
     schemas: [startSettings, startDatabase, startTemporal, startStore],
     asksForNothing: true,
@@ -54,7 +54,7 @@ const parts: readonly Part[] = [
   },
   {
     title: 'Database',
-    about: 'Read by API and workers; `REPORT_DATABASE_URL` by the API alone.',
+    about: 'Read by API and workers; `REPORT_DATABASE_URL` by the API only.',
     file: 'store/connection/settings.ts',
     schemas: [databaseSettings, reportDatabaseSettings],
   },
@@ -65,8 +65,8 @@ const parts: readonly Part[] = [
     schemas: [objectSettings],
   },
   {
-    title: 'Uploads under way',
-    about: 'Read by API and workers: where bytes wait until the store has them.',
+    title: 'Uploads in progress',
+    about: 'Read by API and workers: the buffer for bytes on the way to the store.',
     file: 'store/objects/staging-settings.ts',
     schemas: [stagingSettings],
   },
@@ -91,27 +91,27 @@ const parts: readonly Part[] = [
   {
     title: 'Telemetry',
     about:
-      'Read by every process. Traces go out when `OTEL_EXPORTER_OTLP_ENDPOINT` is set; the other variables of ' +
-      'OpenTelemetry count too.',
+      'Read by every process. Traces are exported when `OTEL_EXPORTER_OTLP_ENDPOINT` is set; the other variables of ' +
+      'OpenTelemetry apply too.',
     file: 'telemetry/settings.ts',
     schemas: [telemetrySettings],
   },
   {
     title: 'Authentication service',
     about:
-      'Read by the API with the service inside, and by `auth/main.ts` where it runs alone (`PORT` is 8081 there).',
+      'Read by the API if it includes the service, and by `auth/main.ts` for a separate service (`PORT` is 8081 there).',
     file: 'auth/settings.ts',
     schemas: [authSettings, authMigrateSettings, authServerSettings],
   },
 ];
 
-/** What stands in several files without a word. */
+/** Variables that several files declare without a comment. */
 const common: Readonly<Record<string, string>> = {
-  LOG_LEVEL: 'Least severe line that is logged.',
+  LOG_LEVEL: 'Least severe level that is logged.',
   HOST: 'Address to listen on; absent: every interface.',
   PORT: 'Port to listen on.',
-  RESPONSE_CHECKS: '`strict` turns a response that its route does not declare into a 500; for tests.',
-  SERIES_CACHE_MB: 'Size of that folder at the most, in megabytes.',
+  RESPONSE_CHECKS: '`strict` turns an undeclared response into a 500; for tests.',
+  SERIES_CACHE_MB: 'Maximum size of that folder, in megabytes.',
 };
 
 export function configurationPage(): string {
@@ -124,9 +124,9 @@ export function configurationPage(): string {
   return `${generated}
 # Settings
 
-Every process reads its environment once, when it starts. Wrong and missing variables end the start with one line for each;
-an empty variable counts as absent. Variables marked *secret* may be given by a file instead: the name
-with \`_FILE\` behind it, and the file's path as its value. How to set them for an installation:
+Every process reads its environment once, at its start. An invalid or missing variable ends the start, with one line for each;
+an empty variable counts as absent. Variables marked *secret* may be read from a file instead: set the name
+with the suffix \`_FILE\` to the file's path. How to set them for an installation:
 [Install](../operations/install.md).
 
 ${sections.join('\n')}`;
@@ -145,7 +145,7 @@ function rowOf(name: string, schema: z.ZodType, source: string, asksForNothing: 
   ];
 }
 
-/** What the schema itself says to a value that is none. */
+/** The schema's own message for an invalid value. */
 function valuesOf(schema: z.ZodType): string {
   const issue = schema.safeParse('\u0001').error?.issues[0];
   if (issue === undefined) return 'text';

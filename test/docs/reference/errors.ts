@@ -1,26 +1,26 @@
-/** docs/reference/errors.md: the catalogue of everything that the platform answers when it refuses. */
+/** docs/reference/errors.md: the catalogue of all error responses of the platform. */
 import { STATUS_CODES } from 'node:http';
 import { type CatalogueEntry, catalogue } from '../../../domain/errors.ts';
 import { code, generated, table } from './table.ts';
 
-/** What a caller does about a status. */
+/** The caller's reaction to a status. */
 const advice: Readonly<Record<number, string>> = {
-  400: 'The request is wrong as it stands: correct it; a repeat gets the same.',
-  401: 'Get a valid token: sign in again, refresh, or ask whoever made the offline or runner token.',
-  403: 'The token is valid and does not reach so far: use another, or ask for the role.',
-  404: 'It is not there, or not for this caller. Ids of a wrong form are missing too.',
-  405: 'The path is known, the method is not; `Allow` names those that are.',
-  408: 'Headers did not come within a minute, or a body came at less than 1 KB a second: repeat.',
-  409: 'It conflicts with what is stored: look at it first.',
-  413: 'Send less; outputs of runners above the size for one request go in parts.',
-  422: 'Make a new key for each thing that is to be made; a repeat has to be the same request.',
-  415: 'Send the type that the route takes; JSON is not to be compressed, and is UTF-8.',
-  416: 'Ask for a range within the bytes; `Content-Range` tells how many there are.',
-  429: 'Wait as many seconds as `Retry-After` says.',
-  431: 'Send fewer and shorter headers, or a shorter address.',
-  500: 'A fault of ours, or of what we stand on: repeat later; the log has it under the `X-Request-Id`.',
-  502: 'Something behind the platform failed: repeat later.',
-  503: 'Not able right now: repeat, after `Retry-After` where it is sent.',
+  400: 'The request is invalid. Correct it; a repeat gets the same error.',
+  401: 'Get a valid token: sign in again, refresh, or ask the creator of the offline or runner token.',
+  403: 'The token is valid, but not allowed to do this. Use another token, or ask for the role.',
+  404: 'The resource does not exist, or this caller may not see it. An id of the wrong form is 404 too.',
+  405: 'The path does not support the method; `Allow` lists the supported ones.',
+  408: 'The headers did not arrive within a minute, or the body was slower than 1 KB per second. Retry.',
+  409: 'The request conflicts with the stored state. Read the state first.',
+  413: 'Send less; a runner sends a larger output as a multi-part upload.',
+  422: 'Use a new key for each new request; a repeat must be the same request.',
+  415: 'Send a type that the route accepts. JSON must be UTF-8 and not compressed.',
+  416: 'Request a range within the size; `Content-Range` has the size.',
+  429: 'Wait for the seconds in `Retry-After`.',
+  431: 'Send fewer or shorter headers, or a shorter address.',
+  500: 'A fault of the platform. Retry later; the log has the details under the `X-Request-Id`.',
+  502: 'A service behind the platform failed. Retry later.',
+  503: 'Temporarily unavailable. Retry, after `Retry-After` if it is sent.',
 };
 
 export function errorsPage(): string {
@@ -37,10 +37,10 @@ export function errorsPage(): string {
   return `${generated}
 # Errors
 
-Every refusal has the body \`{ "status": "error", "message": "..." }\`; runner routes add a stable \`code\`, some routes
-further fields that the reference describes, such as a list of faults with their JSON paths. Go by status and code: they
-are stable within a version; messages are for people, and may name things (\`Data source 'x' not found.\`). What is not in
-this list is not sent: anything unexpected is 500 \`Internal server error.\`, with nothing of the inside in it.
+Every error has the body \`{ "status": "error", "message": "..." }\`; runner routes add a stable \`code\`, some routes
+more fields, described in the reference, such as a list of faults with their JSON paths. Programs should use status and code: they
+are stable within a version. Messages are for people and may include names (\`Data source 'x' not found.\`). Errors outside
+this list are never sent: an unexpected failure is 500 \`Internal server error.\`, without internal details.
 
 ${sections.join('\n')}`;
 }

@@ -3,6 +3,7 @@ import { apiPage } from './api.ts';
 import { configurationPage } from './configuration.ts';
 import { errorsPage } from './errors.ts';
 import { limitsPage } from './limits.ts';
+import { manifestPage } from './manifest.ts';
 
 export function referencePages(): Readonly<Record<string, string>> {
   return {
@@ -10,5 +11,6 @@ export function referencePages(): Readonly<Record<string, string>> {
     'docs/reference/configuration.md': configurationPage(),
     'docs/reference/errors.md': errorsPage(),
     'docs/reference/limits.md': limitsPage(),
+    'docs/reference/manifest.md': manifestPage(),
   };
 }

@@ -8,5 +8,5 @@ const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll(/\s*\n\s*/
 
 export const code = (text: string) => `\`${text}\``;
 
-/** The comment that stands first in every generated page. */
+/** The first comment of every generated page. */
 export const generated = '<!-- Made from the code by `npm run generate:reference`; do not edit. -->\n';

@@ -1,4 +1,4 @@
-/** Calls to the platform as a careful device makes them, and how they went. */
+/** Calls to the platform as a careful device makes them, and their results. */
 import { type IncomingHttpHeaders, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Random } from '../../support/random.ts';
@@ -7,7 +7,7 @@ import type { Slot } from './slot.ts';
 import { type OpenCall, type Outcome, Tally } from './tally.ts';
 
 export interface Reply {
-  /** 0: no answer came, and whether the call took effect is open. */
+  /** 0: no answer came, and the call may or may not have taken effect. */
   readonly status: number;
   readonly body: Buffer;
   readonly headers: IncomingHttpHeaders;
@@ -18,7 +18,7 @@ export interface Reply {
 }
 
 export interface Call {
-  /** What the call belongs to in the tally. */
+  /** The family of the call in the tally. */
   readonly family: string;
   readonly method: string;
   readonly path: string;
@@ -67,12 +67,12 @@ export class Caller {
     await Promise.all(this.#repeats);
   }
 
-  /** The call, whatever is to be repeated. */
+  /** The call, without repeats. */
   async once(call: Call): Promise<Reply> {
     const sentAt = Date.now();
     const open = this.tally.begin();
     const reply = await this.#exchange(call);
-    // A call to one process by name says nothing of the platform while that process is away.
+    // A call to one process by name does not count for the platform while that process is away.
     if (call.at !== undefined && reply.lostBy === 'ECONNREFUSED') this.tally.forget(open);
     else this.#note(call, open, reply);
     return { ...reply, sentAt, answeredAt: Date.now() };
@@ -94,7 +94,7 @@ export class Caller {
       );
   }
 
-  /** A process that takes no connection is passed over, as a balancer does. */
+  /** A process that refuses connections is skipped, as a balancer does. */
   async #exchange(call: Call): Promise<Exchanged> {
     const serving = this.#apis.filter(({ isInRotation }) => isInRotation);
     const first = call.at ?? this.#random.oneOf(serving.length > 0 ? serving : this.#apis);
@@ -105,7 +105,7 @@ export class Caller {
   }
 }
 
-/** What the contract names beside 503, by family: an upload or its source cannot be stored, or read, just now. */
+/** Temporary refusals that the contract names beside 503, by family: an upload cannot be stored, a source not read. */
 const refusals: Readonly<Record<string, { readonly status: number; readonly says: string }>> = {
   upload: { status: 500, says: 'Failed to create node output.' },
   read: { status: 502, says: 'An upstream service failed.' },
@@ -115,14 +115,14 @@ const busySession = 'Another request for the same session is in progress.';
 
 function outcomeOf(family: string, { status, body, lostBy }: Exchanged): Outcome {
   if (status === 0) return lostBy === noAnswer ? 'hung' : 'lost';
-  // Joins of one session at once hold each other up, whatever fails.
+  // Simultaneous joins of one session wait for each other, also without a fault.
   if (status < 500 || (status === 503 && body.includes(busySession))) return 'served';
   const refusal = refusals[family];
   const isNamed = status === refusal?.status && body.includes(refusal.says);
   return status === 503 || isNamed ? 'refused' : 'unnamed';
 }
 
-/** Whether the platform did what it was asked to, or said why not. */
+/** Whether the platform executed the call, or refused it with a reason. */
 export function isGood({ status }: { readonly status: number }): boolean {
   return status > 0 && status < 500;
 }
@@ -145,7 +145,7 @@ function answered(attempt: Attempt): Exchanged {
   return { ...attempt, status: attempt.status === 'unmade' ? 0 : attempt.status };
 }
 
-/** Each call has a connection of its own: what a closed one left open is then never mistaken for its answer. */
+/** Each call has a separate connection: what a closed one left open is then never mistaken for its answer. */
 function exchange(url: string, call: Call, limitMs: number): Promise<Attempt> {
   const payload = typeof call.body === 'string' ? Buffer.from(call.body) : call.body;
   return new Promise((resolve) => {

@@ -1,4 +1,4 @@
-/** What must hold once all faults have ended and everything is at rest: each complaint is a fault of the platform. */
+/** Checks after all faults have ended and nothing runs: each finding is a fault of the platform. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { eventually } from '../../support/eventually.ts';
 import { historiesOf, prolongedAtMs } from '../claims/campaign-histories.ts';
@@ -22,7 +22,7 @@ export interface Judged {
 const rules: LockRules = { leaseMs, maxAttempts, maxLost: 3, slackMs: 5 };
 const readAtOnce = 8;
 
-/** Sessions in which something moves or ought to. */
+/** Sessions with open work. */
 export async function busySessions({ database }: CampaignPlatform): Promise<string[]> {
   const rows = await database.query<{ id: string }>(
     `select session_id as id from node_run where state <> 'done'
@@ -68,11 +68,11 @@ interface Listed {
   readonly outputIdentifier: string;
 }
 
-/** Begins the name of uploads that are broken off: none may ever be seen. */
+/** Prefix of the names of aborted uploads: none may ever be listed. */
 export const brokenOffName = 'broken-off-';
 
 /**
- * Every acknowledged upload is there and whole, and nothing is there that nobody sent.
+ * Every acknowledged upload exists unchanged, and there is no other.
  * @param isRead whether the bytes of an upload are read as well; default: all are
  */
 export async function checkUploads(judged: Judged, isRead: () => boolean = () => true): Promise<void> {
@@ -141,7 +141,7 @@ function checkUnknown({ journal }: Judged, entries: readonly UploadEntry[], list
     );
 }
 
-/** Runs, claims and positions: what the tables say against each other and against what runners were answered. */
+/** Runs, claims and positions: compares the tables with each other and with the answers that runners got. */
 export async function checkRuns({ platform, stage, journal }: Judged): Promise<void> {
   const { database } = platform;
   for (const sentence of await wrongFacts(database, false)) journal.find('stuck', sentence);

@@ -1,4 +1,4 @@
-/** Shared sessions that are joined and closed, and runner tokens that are revoked, whatever fails meanwhile. */
+/** Shared sessions that are joined and closed, and runner tokens that are revoked, during faults. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Call, json, type Reply } from './caller.ts';
 import type { Slot } from './slot.ts';
@@ -19,7 +19,7 @@ async function untilAnswered({ caller, over }: Worker, call: Call): Promise<Repl
   return undefined;
 }
 
-/** All machines of an exercise join at once, one closes it, and who comes later opens another. */
+/** All machines of an exercise join at once, one closes it, and a later machine opens another. */
 export async function exercises(work: Worker): Promise<void> {
   const { over, random, stage } = work;
   for (let number = 0; !over.aborted; number++) {
@@ -79,7 +79,7 @@ function idOf(reply: Reply | undefined): string[] {
   return id === undefined ? [] : [id];
 }
 
-/** A token is made and revoked, and from then on no process lets it in. */
+/** A token is made and revoked, and from then on every process refuses it. */
 export async function revocations(work: Worker, apis: readonly Slot[]): Promise<void> {
   const { over, random } = work;
   while (!over.aborted) {

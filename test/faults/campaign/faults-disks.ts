@@ -37,7 +37,7 @@ export const diskFull: FaultKind = {
   },
 };
 
-/** What is written meanwhile takes part of it, so the rest is filled in ever smaller files. */
+/** Other writes use part of the room, so the rest is filled by ever smaller files. */
 function fill(folder: string): string[] {
   const files: string[] = [];
   for (let tries = 0; tries < 10; tries++) {
@@ -50,14 +50,14 @@ function fill(folder: string): string[] {
   return files;
 }
 
-/** Makes sure that somebody wants room on the disk. */
+/** Makes a caller need room on the disk. */
 const needs: Readonly<Record<Disk, (context: FaultContext) => Promise<Fault>>> = {
   postgres: newLogFile,
   objects: () => Promise.resolve(nothingToHeal),
   temp: heldUploads,
 };
 
-/** PostgreSQL has files of its log in reserve; with the next but these it needs room, and has none: it crashes. */
+/** PostgreSQL holds spare files of its log; for the next file after these it needs room, has none, and crashes. */
 async function newLogFile(context: FaultContext): Promise<Fault> {
   const { platform } = context;
   const isFeltByCalls = feltByCalls(context);
@@ -79,7 +79,7 @@ async function newLogFile(context: FaultContext): Promise<Fault> {
 const megabyte = 1_024 * 1_024;
 const heldAtOnce = 12;
 
-/** Uploads whose callers stop in the middle: they fill the memory in which bytes wait, so that others need the disk. */
+/** Uploads whose callers stop in the middle: they fill the memory for waiting bytes, so that others need the disk. */
 async function heldUploads(context: FaultContext): Promise<Fault> {
   const { platform, stage, random } = context;
   const isFelt = feltByCalls(context);

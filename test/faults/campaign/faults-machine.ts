@@ -1,41 +1,24 @@
 /** Faults of the machine: packets, disks, clocks, limits. */
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { canDropPackets, dropPackets } from '../../support/drop-packets.ts';
 import { type Fault, type FaultContext, type FaultKind, inTurn } from './fault.ts';
 import { gateOf, type Line, lines, throughGate } from './faults-wire.ts';
 import type { CampaignPlatform } from './platform.ts';
 
-const table = `sdp_campaign_${process.pid}`;
-
-function canFilter(): boolean {
-  const probe = `${table}_probe`;
-  const made = spawnSync('nft', ['add', 'table', 'inet', probe]).status === 0;
-  if (made) spawnSync('nft', ['delete', 'table', 'inet', probe]);
-  return made;
-}
-
-/** Where the machine lets us not drop packets, the gate holds what comes: then the kernel still acknowledges it. */
+/** Where this user cannot drop packets, the gate holds them back; the kernel then still acknowledges them. */
 export const halfOpen: FaultKind = {
   number: 12,
   name: 'half-open connections: packets are dropped',
   async inject(context) {
     const { platform, random } = context;
     const line = inTurn(lines, context);
-    if (!canFilter()) return throughGate(await gateOf(context, line), { kind: 'hold' });
+    if (!canDropPackets()) return throughGate(await gateOf(context, line), { kind: 'hold' });
     const port = portOf(platform, line, random.whole(0, platform.of('API').length - 1));
-    const rules = [
-      `table inet ${table} {\nchain out {\ntype filter hook output priority 0`,
-      `tcp dport ${port} counter drop\ntcp sport ${port} counter drop\n}\n}\n`,
-    ].join('\n');
-    execFileSync('nft', ['-f', '-'], { input: rules });
-    const heal = () => void execFileSync('nft', ['delete', 'table', 'inet', table]);
-    return {
-      heal,
-      isFelt: () => /packets [1-9]/.test(String(execFileSync('nft', ['list', 'table', 'inet', table]))),
-    };
+    return dropPackets('campaign', port);
   },
 };
 
@@ -84,9 +67,9 @@ export const clock: FaultKind = {
     const heal = async () => {
       clearInterval(stepping);
       writeFileSync(file, '+0\n');
-      // The process reads the file anew when its second is over: the fault ends then.
+      // The process reads the file again after a second, which ends the fault.
       await delay(1_000 * cacheSeconds + 100);
-      // A start takes seconds, which the suite has not.
+      // A start needs seconds, for which the suite has no time.
       if (size === 'full') await slot.restart();
     };
     return { heal };
@@ -95,7 +78,7 @@ export const clock: FaultKind = {
 
 const descriptors = 64;
 
-/** The processes hold fewer than 64 at rest, so as many connections are opened to an API process as it then can bear. */
+/** Idle processes hold fewer than 64 descriptors, so this opens connections to an API process up to its limit. */
 async function fewDescriptors({ platform, random }: FaultContext): Promise<Fault> {
   const slot = random.oneOf(platform.of('API'));
   const { pid } = slot;

@@ -9,7 +9,7 @@ import { type Fault, type FaultContext, type FaultKind, inTurn, nothingToHeal } 
 import type { CampaignPlatform } from './platform.ts';
 import type { Slot } from './slot.ts';
 
-/** Reached by the work of a campaign often enough to be waited for. */
+/** Points that the work of a campaign reaches often enough. */
 const ofApis: readonly Failpoint[] = [
   'upload-stored',
   'upload-committed',
@@ -45,7 +45,7 @@ async function killed(slot: Slot): Promise<Fault> {
   return nothingToHeal;
 }
 
-/** Whoever reaches the point first dies there; where it is not reached, the given process is killed. */
+/** The first process that reaches the point dies there; if none does, the given process is killed. */
 async function crashAt(
   platform: CampaignPlatform,
   point: Failpoint,
@@ -108,7 +108,7 @@ const databaseFaults: ReadonlyArray<(context: FaultContext) => Promise<Fault>> =
     return nothingToHeal;
   },
   async ({ platform }) => {
-    // The whole group: backends of a postmaster that died alone would hold its shared memory.
+    // The whole group: without it, the backends of a dead postmaster would hold its shared memory.
     process.kill(-platform.stack.postgres!.pid!, 'SIGKILL');
     return nothingToHeal;
   },

@@ -14,7 +14,7 @@ async function session(url: string): Promise<pg.Client> {
   return client;
 }
 
-/** Connections are taken until the server refuses more. */
+/** Opens connections until the server refuses further ones. */
 async function connectionsUsedUp(context: FaultContext): Promise<Fault> {
   const { platform } = context;
   const isFelt = feltByCalls(context);
@@ -24,7 +24,7 @@ async function connectionsUsedUp(context: FaultContext): Promise<Fault> {
   const take = async () => {
     while (isTaking) {
       const client = await session(application).catch(() => undefined);
-      // What the platform lets go of is taken too.
+      // Connections that the platform closes are opened here too.
       if (client === undefined) await delay(100);
       else taken.push(client);
     }
@@ -51,10 +51,10 @@ async function tableLocked(context: FaultContext): Promise<Fault> {
 
 const refused = ['node_output', 'node_run', 'session'];
 
-/** Writes fail now and then as those of a database under contention do. */
+/** Some writes fail, as in a database under contention. */
 async function forcedErrors({ platform, random }: FaultContext): Promise<Fault> {
   const code = random.oneOf(['40001', '40P01']);
-  // A number that was taken stays taken, whatever becomes of the transaction.
+  // A number of a sequence stays used when the transaction rolls back.
   await asSuperuser(platform, [
     'create sequence if not exists campaign_refusals',
     'grant usage on sequence campaign_refusals to public',
@@ -84,7 +84,7 @@ async function forcedErrors({ platform, random }: FaultContext): Promise<Fault> 
   return { heal, isFelt };
 }
 
-/** Another fault may have taken the server away: until it is back. */
+/** Waits until the server is back, which another fault may have stopped. */
 async function asSuperuser(
   { superuserUrl }: FaultContext['platform'],
   statements: readonly string[],
@@ -109,7 +109,7 @@ export const databaseBusy: FaultKind = {
   inject: (context) => inTurn(databaseFaults, context)(context),
 };
 
-/** Another connection holds the write lock of Temporal's store: what Temporal writes fails, and is late. */
+/** Another connection holds the write lock of Temporal's store: Temporal's writes fail, and are late. */
 export const temporalStore: FaultKind = {
   number: 17,
   name: 'errors of Temporal’s store',
@@ -135,7 +135,7 @@ export const temporalStore: FaultKind = {
   },
 };
 
-/** Felt when the server has written such a line since. */
+/** Felt when the server has logged such a line since. */
 function logged(dataDir: string, server: string, line: RegExp): () => boolean {
   const file = join(dataDir, 'logs', `${server}.log`);
   const from = statSync(file).size;

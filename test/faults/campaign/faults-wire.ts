@@ -1,4 +1,4 @@
-/** Faults of the lines between callers, processes and servers. */
+/** Faults of the connections between callers, processes and servers. */
 import type { Gate, GateMode } from '../../support/gate.ts';
 import { type Fault, type FaultContext, type FaultKind, inTurn } from './fault.ts';
 
@@ -10,7 +10,7 @@ export async function gateOf({ platform, random }: FaultContext, line: Line): Pr
   return line === 'API' ? await random.oneOf(platform.of('API')).gate() : platform.gates[line];
 }
 
-/** Felt when something has come that was treated so. */
+/** Felt when the fault has met a transfer. */
 export function throughGate(gate: Gate, mode: GateMode): Fault {
   const before = gate.treated;
   gate.set(mode);

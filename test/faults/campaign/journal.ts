@@ -1,4 +1,4 @@
-/** What the platform has acknowledged, and what it may have done without saying so: the tester's own memory. */
+/** The tester's record: what the platform has acknowledged, and what it may have done without an answer. */
 import type { RecordedCall } from '../claims/campaign-record.ts';
 
 export interface SentBody {
@@ -6,7 +6,7 @@ export interface SentBody {
   acknowledged: boolean;
   /** How often it was sent; each may have taken effect. */
   sends: number;
-  /** It was sent once more after its answer, perhaps behind a newer body: then it is the newer one. */
+  /** It was sent again after its answer, perhaps after a newer body: then it is the newest one. */
   isRepeatedLate: boolean;
 }
 
@@ -36,7 +36,7 @@ export function mostVersions({ bodies }: UploadEntry): number {
 
 /** Of one round. */
 export class Journal {
-  /** The kind of fault that is at work. */
+  /** The kind of fault in force. */
   readonly kind: string;
   readonly uploads = new Map<string, UploadEntry>();
   readonly sessions: string[] = [];
@@ -54,7 +54,7 @@ export class Journal {
     if (this.wrong.length < mostFindings) this.wrong.push({ what, sentence });
   }
 
-  /** What is said once is not said again. */
+  /** Each finding is reported once. */
   findOnce(what: Finding['what'], sentence: string): void {
     if (!this.wrong.some((finding) => finding.sentence === sentence)) this.find(what, sentence);
   }

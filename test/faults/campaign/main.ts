@@ -2,7 +2,7 @@
  * `npm run campaign:faults`: every kind of fault alone, then random pairs. `-- --seed N` repeats one. `--kind 1,2,3`,
  * `--kind 4+12` or `--kind pairs` chooses rounds, `--pairs N` says how many pairs, `--size small|full`,
  * `--acknowledged N` and `--faults N` how long a round is, `--processes 1|2` how many of each process. `--write` puts
- * each row into docs/reliability.md as soon as its round is over, and leaves the rows of other kinds as they are: so a
+ * each row into docs/reliability.md as soon as its round is over, and keeps the rows of other kinds, so that a
  * campaign can be run in parts.
  */
 import { copyFileSync, mkdtempSync } from 'node:fs';
@@ -35,7 +35,7 @@ const { values } = parseArgs({
   },
 });
 
-/** Pairs where no kind is named. */
+/** Number of pairs when no kind is named. */
 const pairsByDefault = 20;
 const page = join(checkout, 'docs/reliability.md');
 
@@ -47,7 +47,7 @@ async function main(): Promise<number> {
   const processes = values.processes === '1' ? 1 : 2;
   const size = sizes[values.size === 'small' ? 'small' : 'full'];
   const platform = await CampaignPlatform.start({
-    // PostgreSQL's user can pass it: else the database would lie elsewhere, on a disk that is never full.
+    // PostgreSQL's user can enter it: else the database would be elsewhere, on a disk that is never full.
     dataDir: temporaryDataFolder(),
     counts: { API: processes, worker: processes, 'built-in worker': processes },
     diskMegabytes: 2_048,
@@ -86,7 +86,7 @@ async function campaignOn(
   return await runCampaign(options, chosen);
 }
 
-/** The data folder is removed at the end; what explains a finding is not. */
+/** The data folder is removed at the end; the files that explain a finding stay. */
 function keepLogs(platform: CampaignPlatform): string {
   const folder = mkdtempSync(join(tmpdir(), 'sdp-campaign-logs-'));
   for (const { name, logFile } of platform.slots) copyFileSync(logFile, join(folder, `${name}.log`));

@@ -14,7 +14,7 @@ import { roles, Slot, type SlotRole } from './slot.ts';
 
 export const administrator = { username: 'admin', password: 'administrator-of-the-campaign' };
 
-/** Folders that are disks of their own, so that they can be full. */
+/** Folders on separate disks, so that they can be full. */
 const disks = ['postgres', 'objects', 'temp'] as const;
 export type Disk = (typeof disks)[number];
 
@@ -23,7 +23,7 @@ export interface PlatformPlan {
   readonly dataDir: string;
   /** How many there are of each process. */
   readonly counts: Readonly<Record<SlotRole, number>>;
-  /** Of each disk. They lie in memory. */
+  /** Of each disk. The disks are in memory. */
   readonly diskMegabytes: number;
   readonly log: (line: string) => void;
 }
@@ -57,7 +57,7 @@ export class CampaignPlatform {
   static async start(plan: PlatformPlan): Promise<CampaignPlatform> {
     const { dataDir } = plan;
     makeDataFolder(dataDir);
-    // Made before the data beside which they would be missed.
+    // Made before the data, which need them.
     readOrMakeKeys(dataDir);
     const mounted = mountDisks(plan);
     const stack = await startStack({ dataDir, log: () => undefined, temporary: true });
@@ -93,7 +93,7 @@ export class CampaignPlatform {
     return this.slots.filter((slot) => slot.role === role);
   }
 
-  /** Whatever the API processes and workers have logged. */
+  /** The logs of the API processes and workers. */
   logs(role: SlotRole): string {
     return this.of(role)
       .map(({ logFile }) => readFileSync(logFile, 'utf8'))
@@ -144,7 +144,7 @@ function environmentOf(stack: Stack, gates: CampaignPlatform['gates']): Record<s
     BUILTIN_TEMP_RESERVE_MB: '16',
     RESPONSE_CHECKS: 'strict',
     HOST: '127.0.0.1',
-    // Histories of runs with few calls are judged in no time.
+    // Histories of runs with few calls are judged fast.
     INCREMENTAL_MAX_INPUTS: '10',
     SHUTDOWN_DELAY_SECONDS: '1',
   };

@@ -18,7 +18,7 @@ export interface Recovery {
   readonly slowest: string;
 }
 
-/** Waits until every API process has taken an upload and every worker process polls its queue. */
+/** Waits until every API process has accepted an upload and every worker process polls its queue. */
 export async function servesAgain(
   platform: CampaignPlatform,
   stage: Stage,
@@ -77,7 +77,7 @@ async function takesUpload(slot: Slot, stage: Stage): Promise<boolean> {
   return reply.ok;
 }
 
-/** A process that is listed has asked for work since the server started. */
+/** A listed process has polled for work since the server started. */
 async function polls(platform: CampaignPlatform, { pid }: Slot, role: SlotRole): Promise<boolean> {
   const isBuiltin = role === 'built-in worker';
   const type = isBuiltin ? TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY : TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW;

@@ -1,16 +1,16 @@
-/** What a campaign comes to. */
+/** The result of a campaign. */
 import type { Finding } from './journal.ts';
 import { aimedShare } from './sizes.ts';
 import { noneOf, type Outcomes } from './tally.ts';
 
-/** What one kind, or one pair, came to. */
+/** The result of one kind, or of one pair. */
 export interface Row {
   readonly kind: string;
   readonly name: string;
   /** Why it was left out. */
   readonly skipped?: string;
   faults: number;
-  /** Faults of which the platform was seen to notice something. */
+  /** Faults that the platform has felt. */
   felt: number;
   operations: number;
   acknowledged: number;
@@ -60,10 +60,10 @@ export function shareServed({ served, unnamed, lost, hung }: Outcomes): number |
   return all === 0 ? undefined : served / all;
 }
 
-/** Alone, a kind that takes the database away leaves nothing to serve. */
+/** A kind that stops the database alone leaves nothing to serve. */
 const fewestRowsForShare = 10;
 
-/** Everything that is wrong, a line each, with how to see it again. */
+/** All findings, a line each, with the command that repeats them. */
 export function complaints({ rows, seed, size }: Report): string[] {
   const found = rows.flatMap(({ kind, findings }) =>
     findings.map(({ what, sentence }) => `${what}: ${sentence} (${repeat(seed, size, kind)})`),

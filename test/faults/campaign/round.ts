@@ -1,4 +1,4 @@
-/** One kind of fault, or several at once, on a platform at work; then what the platform has kept of it is judged. */
+/** One kind of fault, or several at once, on a busy platform; then the platform's data are checked. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { eventually } from '../../support/eventually.ts';
@@ -35,7 +35,7 @@ export class Round {
   readonly #plan: RoundPlan;
   readonly #journal: Journal;
   readonly #stage: Stage;
-  /** Ends before the runners do: they bring to its end what was uploaded. */
+  /** Ends before the runners do: they process the uploads to their end. */
   readonly #uploading = new AbortController();
   readonly #over = new AbortController();
   /** The last faults are over. */
@@ -54,7 +54,7 @@ export class Round {
     return new Round(plan, await makeStage(plan.platform, `r${plan.number}`, plan.size.lanes));
   }
 
-  /** Everybody works until the last fault has ended and all is at rest. */
+  /** All callers work until the last fault has ended and nothing runs. */
   async run(): Promise<void> {
     const startedAt = performance.now();
     const { size } = this.#plan;
@@ -85,7 +85,7 @@ export class Round {
     this.row.seconds = (performance.now() - startedAt) / 1_000;
   }
 
-  /** Once more, after later rounds: what was acknowledged here is still there, and a tenth of it is read again. */
+  /** Again after later rounds: the acknowledged uploads of this round still exist, and a tenth of them is read again. */
   async checkUploadsAgain(): Promise<void> {
     const random = this.#plan.random.fork('again');
     await checkUploads(this.#judged, () => random.chance(0.1));
@@ -175,6 +175,7 @@ export class Round {
       journal: this.#journal,
       holdMs,
       turn: turn + seed,
+      isAlone: this.#plan.kinds.length === 1,
       size: size.name,
     };
     const fault = await this.#injected(kind, context);
@@ -187,10 +188,9 @@ export class Round {
     }
   }
 
-  /** Of a pair one fault may keep the other from being injected, as long as it stays. */
+  /** Of a pair one fault may prevent the injection of the other while it lasts. */
   async #injected(kind: FaultKind, context: FaultContext): Promise<Fault> {
-    const isAlone = this.#plan.kinds.length === 1;
-    const limitMs = isAlone ? 0 : this.#plan.size.recoveryLimitMs;
+    const limitMs = context.isAlone ? 0 : this.#plan.size.recoveryLimitMs;
     return await eventually(`the fault ${kind.number}`, () => kind.inject(context), limitMs);
   }
 
@@ -210,10 +210,10 @@ export class Round {
       this.#journal.find('recovered', `${slowest} served again after ${(ms / 1_000).toFixed(1)} s`);
   }
 
-  /** What the built-in nodes do takes its time, and waits for others; so it has a limit and no aim. */
+  /** Built-in nodes are slow and wait for each other, so they have a limit and no aim. */
   async #converts(): Promise<void> {
     const { platform, size, isLast } = this.#plan;
-    // It takes seconds, which the suite has once.
+    // It needs seconds, for which the suite has time once.
     if (size.name === 'small' && !isLast) return;
     const limit = size.recoveryLimitMs;
     this.#mustServe(await convertsAgain(platform, this.#stage, limit), limit);
@@ -223,7 +223,7 @@ export class Round {
   async #lastCalls(): Promise<void> {
     const { lastCalls, restLimitMs } = this.#plan.size;
     const { tally } = this.caller;
-    // What was sent before may still find what the fault has left.
+    // Earlier calls may still meet the remains of the fault.
     await tally.untilOthersEnded();
     tally.forgetLast();
     this.#isEnding = true;
@@ -263,7 +263,7 @@ export class Round {
   }
 }
 
-/** Some faults are felt only when somebody comes by. */
+/** Some faults are felt only by a new call. */
 async function isFelt(fault: Fault, limitMs: number): Promise<boolean> {
   const until = Date.now() + limitMs;
   for (;;) {

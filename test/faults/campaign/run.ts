@@ -1,4 +1,4 @@
-/** A campaign: round after round on one platform, each with people, sessions and a judgement of its own. */
+/** A campaign: round after round on one platform, each with its own people, sessions and checks. */
 
 import { Random } from '../../support/random.ts';
 import type { FaultKind } from './fault.ts';
@@ -34,7 +34,7 @@ export async function runCampaign(
       rows.push(emptyRow(label, kinds.map(({ name }) => name).join(' / '), skipped));
       continue;
     }
-    // The same round comes of the same seed, whichever rounds were chosen before it.
+    // The same seed makes the same round, whichever rounds ran before it.
     const random = new Random(seed).fork(`round ${label}`);
     const isLast = number === rounds.length - 1;
     const round = await Round.begin({ platform, size, kinds, label, number, isLast, seed, random });
@@ -65,7 +65,7 @@ export async function runCampaign(
 /** Found in what is stored. */
 const stored = new Set(['lost', 'torn', 'doubled', 'stuck', 'stale']);
 
-/** What an earlier round has left in the tables is found by every later one: it stands with the first. */
+/** Every later round finds what an earlier one left in the tables: the first round reports it. */
 function keepNew({ kind, findings }: Row, said: Set<string>): void {
   const isNew = ({ what, sentence }: Finding) =>
     !stored.has(what) || !said.has(sentence) || said.has(`${kind}: ${sentence}`);

@@ -1,6 +1,6 @@
 /**
- * Runners of a campaign. They consume each input once, as a sound runner does, but forget tasks, come late, give up and
- * go on with tasks that they have lost. What they ask and are answered is written down for the history of each run.
+ * Runners of a campaign. They consume each input once, as a sound runner does, but forget tasks, come late, abandon
+ * tasks and continue with lost ones. Their calls and answers are recorded for the history of each run.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AnswerRecord, RecordedCall, SentRecord } from '../claims/campaign-record.ts';
@@ -20,21 +20,21 @@ type Asked = SentRecord extends infer One
     : never
   : never;
 
-/** The task is not to be gone on with. */
+/** The runner must not continue the task. */
 class Left extends Error {}
 
 /** Between two claims when there was nothing to do. */
 const idlePauseMs = 100;
 const base = '/api/v2/runner/tasks';
 const jsonBody = { 'content-type': 'application/json' };
-/** Outputs of tasks that their writer had lost; none may ever stand. */
+/** Outputs of tasks that their writer had lost; none may be published. */
 export const staleName = 'stale-';
 let calls = 0;
 
 export class CampaignRunner {
   readonly #work: Worker;
   readonly #instance: string;
-  /** Behaves well from now on. */
+  /** Ends the misbehaviour. */
   isTidy = false;
 
   constructor(work: Worker, instance: string) {
@@ -119,7 +119,7 @@ export class CampaignRunner {
     for (;;) {
       const reply = await this.#endOnce(task, how, body);
       if (isGood(reply)) {
-        // What an attempt finds consumed, an earlier one has written.
+        // An earlier attempt has written the outputs of inputs that are consumed already.
         if (reply.status === 409 && how === 'complete')
           await this.#endOnce(task, how, { outcome: 'no-output' });
         return;
@@ -148,7 +148,7 @@ export class CampaignRunner {
     if (this.#chance(0.04)) await this.#forget(task);
   }
 
-  /** The task is given up by the next claim of the instance, and gone on with all the same. */
+  /** The next claim of the instance ends the claim of this task, and the runner nevertheless continues with it. */
   async #forget(task: Task): Promise<never> {
     const { journal, stage } = this.#work;
     const idle = [stage.templates.idle];
@@ -170,7 +170,7 @@ export class CampaignRunner {
     throw new Left();
   }
 
-  /** Repeats a call until it is answered; whoever lost the task is told so. */
+  /** Repeats a call until it is answered; a caller that lost the task gets that answer. */
   async #must(task: Task, call: Omit<Call, 'family'>): Promise<Reply> {
     for (;;) {
       const reply = await this.#make({ kind: 'heartbeat', taskId: task.taskId }, call);
@@ -190,7 +190,7 @@ export class CampaignRunner {
     if (this.#work.over.aborted) throw new Left();
   }
 
-  /** Makes the call, twice and once more later where all is repeated. A late claim would give up a task in good hands. */
+  /** Makes the call, twice and again later where all is repeated. A late claim would end the claim of the open task. */
   async #make(asked: Asked, call: Omit<Call, 'family'>): Promise<Reply> {
     const { caller } = this.#work;
     if (caller.repeatAfterMs === undefined || call.method === 'GET') return this.#record(asked, call);
@@ -214,7 +214,7 @@ export class CampaignRunner {
     });
     recorded.answer = answerOf(sent, reply);
     journal.counts.ambiguous += Number(!isGood(reply));
-    // A long call renews the lease while it goes on.
+    // A long call renews the lease while it lasts.
     for (let ms = leaseMs / 2; ms < reply.answeredAt - reply.sentAt; ms += leaseMs / 2)
       if (asked.kind !== 'claim') journal.runnerCalls.push(this.#keeping(asked.taskId, sent.sentAt));
     return reply;

@@ -1,4 +1,4 @@
-/** One process of the platform as `npm start` runs it: supervised, on a port and in a folder of its own. */
+/** One process of the platform as `npm start` runs it: supervised, on a port and in its own folder. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type PlatformOptions, platformProcesses } from '../../../local/platform.ts';
@@ -24,9 +24,9 @@ export class Slot {
   readonly #options: PlatformOptions;
   #process: Supervised;
   #gate: Gate | undefined;
-  /** False when a balancer would pass it over. */
+  /** False when a balancer would skip it. */
   isInRotation = true;
-  /** Ends that no fault of ours caused. */
+  /** Ends that no injected fault caused. */
   readonly unexpectedEnds: string[] = [];
 
   constructor(role: SlotRole, name: string, options: PlatformOptions) {
@@ -72,11 +72,11 @@ export class Slot {
     await this.#process.stop();
   }
 
-  /** Ends it in order and starts it with other variables: what was changed before is as it was. */
+  /** Ends it in order and starts it with other variables: earlier changes are reset. */
   async restart(variables: Readonly<Record<string, string>> = {}): Promise<void> {
     await this.#process.stop();
     this.#process = this.#make(variables);
-    // Another fault may keep it from its servers; `npm start` would say so and leave the choice to a person.
+    // Another fault may cut it off from its servers; `npm start` would report that to the operator.
     await eventually(`${this.name} is started`, () => this.#process.start().then(() => true), startLimitMs);
   }
 

@@ -11,19 +11,19 @@ export const maxAttempts = 20;
 const shippedTemplate = 'system-tabular-dashboard-autodetect-next';
 
 export interface Stage {
-  /** Its own, in all that must not be mistaken for another stage's. */
+  /** Part of every name that must differ from those of other stages. */
   readonly name: string;
   readonly templates: {
     readonly incremental: string;
     readonly plain: string;
-    /** Registered, and never queued: a claim for it gives up what the instance holds and takes nothing. */
+    /** Registered, and never queued: a claim for it ends the claim that the instance holds and claims nothing. */
     readonly idle: string;
   };
   readonly database: Database;
   readonly token: string;
   /** Sessions with runners below their input. */
   readonly lanes: readonly Graph[];
-  /** Sessions of which nothing follows: for many uploads. */
+  /** Sessions without nodes below the input, for many uploads. */
   readonly stores: readonly Graph[];
   readonly templateId: number;
   readonly projectId: number;
@@ -67,7 +67,7 @@ export async function makeStage(platform: CampaignPlatform, name: string, lanes:
   };
 }
 
-/** The administrator's token, as soon as an API process gives it. */
+/** The administrator's token, as soon as an API process answers with it. */
 async function signIn(platform: CampaignPlatform): Promise<string> {
   for (let tries = 0; ; tries++) {
     const response = await fetch(`${platform.of('API')[0]!.directUrl}/api/authorization/token`, {

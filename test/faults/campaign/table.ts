@@ -25,7 +25,7 @@ const heads = [
 
 const isNumber = (text: string) => /^[\d,.]+( s| %)?$|^–$/.test(text);
 
-/** What is said of a run of some rounds in each of its rows. */
+/** What each row of a run of some rounds contains. */
 export interface RunFacts {
   readonly seed: number;
   readonly size: string;
@@ -107,7 +107,7 @@ export function writeRows(file: string, rows: readonly Row[], run: RunFacts): vo
   writeFileSync(file, `${before!.trimEnd()}\n\n${section}${after}`);
 }
 
-/** Rows of a table with other heads are left behind. */
+/** Rows of a table with other columns are dropped. */
 function writtenCells(section: string): string[][] {
   return section
     .slice(0, section.indexOf(end))

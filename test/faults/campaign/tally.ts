@@ -1,9 +1,9 @@
-/** How calls went, during faults and between them. */
+/** The results of calls, during faults and between them. */
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
- * `served`: done, or refused for a reason of the caller's. `refused`: the platform cannot just now, in the words of the
- * contract. `unnamed`: an error that the contract does not name. `lost`: no answer came. `hung`: none came in time.
+ * `served`: done, or refused for a reason of the caller's. `refused`: a temporary refusal that the
+ * contract names. `unnamed`: an error that the contract does not name. `lost`: no answer. `hung`: none in time.
  */
 export type Outcome = 'served' | 'refused' | 'unnamed' | 'lost' | 'hung';
 export type Outcomes = Record<Outcome, number>;
@@ -64,13 +64,13 @@ export class Tally {
     return open;
   }
 
-  /** Resolves when every call that is open now has come to its end. */
+  /** Resolves when every call that is open now has ended. */
   async untilOthersEnded(): Promise<void> {
     const open = [...this.#open];
     while (open.some((call) => this.#open.has(call))) await delay(20);
   }
 
-  /** The call says nothing about the platform. */
+  /** The call does not count for the platform. */
   forget(open: OpenCall): void {
     this.#open.delete(open);
   }
@@ -92,7 +92,7 @@ export class Tally {
     this.errors.set(name, (this.errors.get(name) ?? 0) + 1);
   }
 
-  /** Counts the last calls anew. */
+  /** Resets the count of the last calls. */
   forgetLast(): void {
     for (const last of this.last.values()) last.length = 0;
   }

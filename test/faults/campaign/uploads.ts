@@ -12,9 +12,9 @@ export interface Worker {
   readonly caller: Caller;
   readonly journal: Journal;
   readonly random: Random;
-  /** How long somebody pauses between two things at the most, in milliseconds. */
+  /** The longest pause of a caller between two calls, in milliseconds. */
   readonly thinkMs: () => number;
-  /** No further work is begun; what was begun is brought to its end. */
+  /** No further work is begun; begun work is finished. */
   readonly over: AbortSignal;
 }
 
@@ -57,7 +57,7 @@ export class Uploader {
     if (this.#own.length > 200) this.#own.shift();
   }
 
-  /** What is read while faults happen is whole, or the answer says that it is not. */
+  /** Bytes that are read during faults are complete, or the answer shows that they are not. */
   async #readOne(): Promise<void> {
     const { caller, stage, random, journal } = this.#work;
     const entry = this.#own.length === 0 ? undefined : random.oneOf(this.#own);
@@ -109,7 +109,7 @@ async function uploadUntilKnown(
     else if (reply.status > 0 && reply.status < 500) return unexpected(journal, reply);
     else {
       journal.counts.ambiguous += 1;
-      // What a campaign leaves without an answer at its end is checked as ambiguous.
+      // A call without an answer at the end of a campaign is checked as ambiguous.
       if (over.aborted) afterEnd += 1;
       if (afterEnd > 100) return;
       await delay(pauseMs);
@@ -140,7 +140,7 @@ export function digestOf(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** Sessions that are made, and a node that is reprocessed: what is repeated would be done twice, so it is not. */
+/** Makes sessions and reprocesses a node, without repeats, because a repeat would be done twice. */
 export async function makeAndReprocess(work: Worker): Promise<void> {
   const { stage, journal, random, over } = work;
   const [graph] = stage.stores;
@@ -182,7 +182,7 @@ async function reprocess(
     path: `/api/v2/node-instance/${counted.nodeId}/reprocess`,
     token: stage.token,
   };
-  // Sent three times it is asked for three times.
+  // Three sends are three requests.
   const repeats = caller.repeatAfterMs === undefined ? 1 : 3;
   const reply = await caller.call(call);
   const answered = reply.status === 202 ? 1 + Number(reply.twin?.status === 202) : 0;

@@ -1,11 +1,11 @@
-/** From what the runners wrote down and what the database shows in the end: the history of each run. */
+/** Derives the history of each run from the runners' records and the database at the end. */
 import type { Database } from '../../../store/connection/database.ts';
 import type { RecordedCall } from './campaign-record.ts';
 import type { LockCall } from './lock-history.ts';
 
 export interface Histories {
   readonly byRun: ReadonlyMap<string, readonly LockCall[]>;
-  /** What no order of calls could make right. */
+  /** Findings that are wrong in every order of calls. */
   readonly violations: readonly string[];
 }
 
@@ -26,7 +26,7 @@ interface RunRow {
 const slackMs = 5;
 /** A call without an answer takes effect within this time or never: longer than processes stop and statements take. */
 const latestEffectMs = 60_000;
-/** What the platform may answer, and what such an answer must say. */
+/** The answers that the platform may give, and what each must contain. */
 const expected: Readonly<Record<string, readonly string[]>> = {
   claim: ['200', '204'],
   heartbeat: ['200', '404 task_not_found'],
@@ -44,8 +44,8 @@ function times(call: RecordedCall): { readonly sentAt: number; readonly answered
 }
 
 /**
- * Sorts the calls by run. Of claims without an answer the database tells which run they took; when they took it, and
- * whether they were undone, stays open.
+ * Sorts the calls by run. Of claims without an answer the database shows which run they claimed; when they claimed
+ * it, and whether they were undone, is unknown.
  * @param prolongedAtMs when leases were prolonged because no server was up
  * @param sessionIds of the runs that these runners worked for; default: all that there are
  */
@@ -75,12 +75,26 @@ export async function historiesOf(
   return sorter;
 }
 
-/** When leases were prolonged because no API process had been up, as the logs of processes say. */
+/** When leases were prolonged because no API process had been up, from the logs of processes. */
 export function prolongedAtMs(log: string): number[] {
   return log
     .split('\n')
     .filter((line) => line.includes('leases prolonged'))
     .map((line) => Date.parse((JSON.parse(line) as { time: string }).time));
+}
+
+/** A claim, or the claim of an end with `next`. */
+interface ClaimCall extends RecordedCall {
+  /** It is answered with the task that the instance holds, and does not end its claim. */
+  readonly findsHeld: boolean;
+}
+
+function claimOf({ sent, answer }: RecordedCall): readonly ClaimCall[] {
+  if (sent.kind === 'claim') return [{ sent, answer, findsHeld: false }];
+  if (sent.kind !== 'end' || sent.claimsNext !== true) return [];
+  if (answer?.status !== 200) return isAnswered({ sent, answer }) ? [] : [{ sent, answer, findsHeld: true }];
+  const { next, ...end } = answer;
+  return [{ sent, answer: { ...end, ...next, status: next ? 200 : 204 }, findsHeld: true }];
 }
 
 class Sorter implements Histories {
@@ -89,15 +103,17 @@ class Sorter implements Histories {
   readonly #recorded: readonly RecordedCall[];
   readonly #claims: readonly ClaimRow[];
   readonly #runOf: ReadonlyMap<string, string>;
-  /** Claim calls by instance, in the order of their sending. */
-  readonly #claimCalls = new Map<string, RecordedCall[]>();
+  /** Claims by call or with an end, by instance, in the order of their sending. */
+  readonly #claimCalls = new Map<string, ClaimCall[]>();
+  /** The runs of tasks that a call did not claim but found held by its instance. */
+  readonly #delivered = new Map<ClaimCall, string>();
   readonly #elsewhere = new Set<string>();
 
   constructor(recorded: readonly RecordedCall[], claims: readonly ClaimRow[]) {
     this.#recorded = recorded.filter(({ answer }) => answer?.status !== 'unmade');
     this.#claims = claims;
     this.#runOf = new Map(claims.map(({ taskId, runId }) => [taskId, runId]));
-    for (const call of this.#recorded.filter(({ sent }) => sent.kind === 'claim')) {
+    for (const call of this.#recorded.flatMap(claimOf)) {
       const calls = this.#claimCalls.get(call.sent.instance) ?? [];
       calls.push(call);
       this.#claimCalls.set(call.sent.instance, calls);
@@ -106,15 +122,8 @@ class Sorter implements Histories {
   }
 
   takeClaims(): void {
-    const answered = new Map<string, RecordedCall>();
-    for (const call of this.#recorded.filter(({ sent }) => sent.kind === 'claim')) {
-      const taskId = call.answer?.taskId;
-      if (call.answer?.status !== 200 || taskId === undefined) continue;
-      if (answered.has(taskId)) this.violations.push(`Task ${taskId} was handed out twice.`);
-      if (!this.#runOf.has(taskId)) this.violations.push(`Task ${taskId} was handed out and is not stored.`);
-      answered.set(taskId, call);
-    }
-    const claimBy = new Map<RecordedCall, ClaimRow>();
+    const answered = this.#answeredClaims();
+    const claimBy = new Map<ClaimCall, ClaimRow>();
     const unheard: ClaimRow[] = [];
     for (const claim of this.#claims) {
       const call = answered.get(claim.taskId);
@@ -130,7 +139,26 @@ class Sorter implements Histories {
     for (const [call, claim] of claimBy) this.#takeClaim(claim, call, claimBy);
   }
 
-  /** Heartbeats and ends; and answers that nobody may get. */
+  /** By task, the call that claimed it; {@link #delivered} gets those that found it held. */
+  #answeredClaims(): Map<string, ClaimCall> {
+    const claimedAtMs = new Map(this.#claims.map((claim) => [claim.taskId, claim.claimedAtMs]));
+    const answered = new Map<string, ClaimCall>();
+    for (const call of [...this.#claimCalls.values()].flat()) {
+      const taskId = call.answer?.taskId;
+      if (call.answer?.status !== 200 || taskId === undefined) continue;
+      const runId = this.#runOf.get(taskId);
+      const before = answered.get(taskId);
+      if (runId === undefined) this.violations.push(`Task ${taskId} was handed out and is not stored.`);
+      const isLater = call.sent.sentAt > (claimedAtMs.get(taskId) ?? 0) + slackMs;
+      if (call.findsHeld && runId !== undefined && (isLater || before?.sent.instance === call.sent.instance))
+        this.#delivered.set(call, runId);
+      else if (before === undefined) answered.set(taskId, call);
+      else this.violations.push(`Task ${taskId} was handed out twice.`);
+    }
+    return answered;
+  }
+
+  /** Heartbeats and ends, and forbidden answers. */
   takeOthers(): void {
     for (const call of this.#recorded) {
       const { sent, answer } = call;
@@ -159,7 +187,7 @@ class Sorter implements Histories {
     }
   }
 
-  /** It was noted some time after it had been done. */
+  /** It was noted some time after it was done. */
   takeProlonged(atMs: number): void {
     const prolonged = { kind: 'prolonged', sentAt: atMs - 10_000, until: atMs } as const;
     for (const calls of this.byRun.values())
@@ -181,7 +209,7 @@ class Sorter implements Histories {
   }
 
   /** The newest claim of the instance without an answer that can have made the row. */
-  #unanswered(claim: ClaimRow, claimBy: ReadonlyMap<RecordedCall, ClaimRow>): RecordedCall | undefined {
+  #unanswered(claim: ClaimRow, claimBy: ReadonlyMap<ClaimCall, ClaimRow>): ClaimCall | undefined {
     return this.#claimCalls
       .get(claim.instance)
       ?.findLast(
@@ -189,11 +217,11 @@ class Sorter implements Histories {
       );
   }
 
-  /** The claim itself, and the claims of the same instance by which it may give up what this one took. */
+  /** The claim itself, and the claims of the same instance that may end it. */
   #takeClaim(
     { runId, taskId, instance, attempt, claimedAtMs }: ClaimRow,
-    own: RecordedCall,
-    claimBy: ReadonlyMap<RecordedCall, ClaimRow>,
+    own: ClaimCall,
+    claimBy: ReadonlyMap<ClaimCall, ClaimRow>,
   ): void {
     if (isAnswered(own) && own.answer?.attempt !== attempt)
       this.violations.push(
@@ -204,13 +232,19 @@ class Sorter implements Histories {
     for (const call of this.#claimCalls.get(instance) ?? []) {
       const { sentAt, answeredAt } = times(call);
       if (Math.min(answeredAt, sentAt + latestEffectMs) < own.sent.sentAt) continue;
-      // A claim of the very same run stands in its history as what it is.
+      const found = this.#delivered.get(call);
+      // A run may be held twice by one instance: a call delivers one of its tasks.
+      const isOurs = !isAnswered(call) || (found === runId && call.answer?.taskId === taskId);
+      if (call.findsHeld && isOurs)
+        this.#add(runId, { kind: 'delivered', taskId, instance, ...times(call), ...lease(call.answer) });
+      if (found === runId) continue;
+      // A claim of the same run is in its history as a claim.
       if (claimBy.get(call)?.runId !== runId) this.#addElsewhere(runId, call);
       if (isAnswered(call) && sentAt > takenAt) break;
     }
   }
 
-  #addElsewhere(runId: string, call: RecordedCall): void {
+  #addElsewhere(runId: string, call: ClaimCall): void {
     const key = `${runId} ${call.sent.instance} ${call.sent.sentAt} ${call.sent.call}`;
     if (this.#elsewhere.has(key)) return;
     this.#elsewhere.add(key);

@@ -1,24 +1,32 @@
-/** What the runners of the claim campaign write down of each call, in a file that survives their being killed. */
+/** The record of each call of the claim campaign's runners, in a file that survives a kill. */
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 
 /** Times are `Date.now()`: the one clock of the machine, by which the database counts its leases too. */
 export type SentRecord = { readonly call: number; readonly sentAt: number; readonly instance: string } & (
   | { readonly kind: 'claim' }
   | { readonly kind: 'heartbeat'; readonly taskId: string }
-  | { readonly kind: 'end'; readonly taskId: string; readonly how: EndHow }
+  | {
+      readonly kind: 'end';
+      readonly taskId: string;
+      readonly how: EndHow;
+      /** It claims the next task too. */
+      readonly claimsNext?: boolean;
+    }
 );
 export type EndHow = 'complete' | 'fail' | 'fail-for-good' | 'release';
 
 export interface AnswerRecord {
   readonly call: number;
   readonly answeredAt: number;
-  /** The HTTP status; `lost` when no answer came, `unmade` when there was nobody to connect to. */
+  /** The HTTP status; `lost` when no answer came, `unmade` when no process could be connected to. */
   readonly status: number | 'lost' | 'unmade';
   readonly code?: string | undefined;
   readonly taskId?: string | undefined;
   readonly attempt?: number | undefined;
   readonly leaseUntil?: number | undefined;
   readonly willRetry?: boolean | undefined;
+  /** Of an end that claims the next task; null when there was none. */
+  readonly next?: Pick<AnswerRecord, 'taskId' | 'attempt' | 'leaseUntil'> | null | undefined;
 }
 
 export class RecordWriter {
@@ -28,7 +36,7 @@ export class RecordWriter {
     this.#file = openSync(path, 'a');
   }
 
-  /** Returns when the line is the system's: it outlives this process. */
+  /** Returns when the system has the line, which then outlives this process. */
   write(record: SentRecord | AnswerRecord): void {
     writeSync(this.#file, `${JSON.stringify(record)}\n`);
   }
@@ -59,7 +67,7 @@ export class RecordReader {
     return this.#calls.size;
   }
 
-  /** Takes in what was written since. */
+  /** Reads the lines that were written since. */
   readOn(): void {
     const chunk = Buffer.alloc(256 * 1024);
     for (;;) {

@@ -1,6 +1,6 @@
 /**
- * Runners of the claim campaign, several in a process of their own that can be stopped and killed. They behave as badly
- * as runners can: they forget tasks, come late, repeat themselves, try the tasks of others and hang up on answers.
+ * Runners of the claim campaign, several in one separate process that can be stopped and killed. They behave as badly
+ * as runners can: they forget tasks, come late, repeat themselves, try the tasks of others and cut off answers.
  * After SIGUSR2 they behave well; at SIGTERM they end.
  */
 import { Agent, request } from 'node:http';
@@ -42,14 +42,14 @@ type Asked = SentRecord extends infer One
     ? Omit<One, 'call' | 'sentAt'>
     : never
   : never;
-/** What a call of some kind is sent as. */
+/** Method and path of a kind of call. */
 interface Wire {
   readonly method: string;
   readonly path: string;
   readonly body: object;
 }
 
-/** Makes the call and writes down both its ends. */
+/** Makes the call and records its sending and its answer. */
 async function make(asked: Asked, wire: Wire): Promise<AnswerRecord> {
   const fate: Fate = isTidy || chance(0.94) ? 'heard' : oneOf(['cut off', 'not read'] as const);
   calls += 1;
@@ -105,16 +105,23 @@ function exchange(port: number, wire: Wire, instance: string, fate: Fate): Promi
 }
 
 function readAnswer(status: number, text: string): Heard {
-  const body = (text === '' ? {} : JSON.parse(text)) as Record<string, unknown>;
-  const { taskId, attempt, leaseExpiresAt, willRetry, code } = body as {
-    readonly taskId?: string;
-    readonly attempt?: number;
-    readonly leaseExpiresAt?: string;
+  const { willRetry, code, next, ...task } = (text === '' ? {} : JSON.parse(text)) as Task & {
     readonly willRetry?: boolean;
     readonly code?: string;
+    readonly next?: Task | null;
   };
+  return { status, code, ...taskOf(task), willRetry, next: next && taskOf(next) };
+}
+
+interface Task {
+  readonly taskId?: string;
+  readonly attempt?: number;
+  readonly leaseExpiresAt?: string;
+}
+
+function taskOf({ taskId, attempt, leaseExpiresAt }: Task) {
   const leaseUntil = leaseExpiresAt === undefined ? undefined : Date.parse(leaseExpiresAt);
-  return { status, code, taskId, attempt, leaseUntil, willRetry };
+  return { taskId, attempt, leaseUntil };
 }
 
 const bodies: Readonly<Record<EndHow, { readonly path: string; readonly body: object }>> = {
@@ -133,6 +140,21 @@ const hows: readonly EndHow[] = [
 /** Tasks that this process knows, newest last: some are held by others, most have ended. */
 const known: string[] = [];
 
+/** Notes a task that the process claimed. */
+function noted(task: { readonly taskId?: string | undefined } | null | undefined): string | undefined {
+  if (task?.taskId === undefined) return undefined;
+  known.push(task.taskId);
+  if (known.length > 40) known.shift();
+  return task.taskId;
+}
+
+/** What a claim asks for. */
+function wanted() {
+  const { templates } = plan;
+  const chosen = chance(0.6) ? [oneOf(templates)] : chance(0.5) ? templates : [];
+  return { templates: chosen, waitSeconds: isTidy || chance(0.5) ? 0 : 1 };
+}
+
 class Runner {
   readonly #instance: string;
 
@@ -141,45 +163,42 @@ class Runner {
   }
 
   async run(): Promise<void> {
-    while (!isOver) {
-      const taskId = await this.#claim();
+    for (let next: string | undefined; !isOver; ) {
+      const taskId = next ?? (await this.#claim());
+      next = undefined;
       if (taskId === undefined) await delay((isTidy ? 300 : 30) * Math.random());
-      else await this.#handle(taskId);
+      else next = await this.#handle(taskId);
     }
   }
 
   async #claim(): Promise<string | undefined> {
-    const { templates } = plan;
-    const wanted = chance(0.6) ? [oneOf(templates)] : chance(0.5) ? templates : [];
-    const waitSeconds = isTidy || chance(0.5) ? 0 : 1;
-    const body = { instanceId: this.#instance, templates: wanted, waitSeconds };
+    const body = { instanceId: this.#instance, ...wanted() };
     const answer = await make(
       { kind: 'claim', instance: this.#instance },
       { method: 'POST', path: '/claim', body },
     );
-    if (answer.status !== 200 || answer.taskId === undefined) return undefined;
-    known.push(answer.taskId);
-    if (known.length > 40) known.shift();
-    return answer.taskId;
+    return answer.status === 200 ? noted(answer) : undefined;
   }
 
-  async #handle(taskId: string): Promise<void> {
-    if (isTidy) {
-      await this.#end(taskId, 'complete');
-      return;
-    }
+  /** @returns the task that the instance got with the end of this one */
+  async #handle(taskId: string): Promise<string | undefined> {
+    if (isTidy) return noted((await this.#end(taskId, 'complete')).next);
     while (chance(0.4)) await this.#heartbeat(taskId);
     if (chance(0.15)) await this.#stray();
     if (chance(0.06)) await delay(plan.leaseMs * (0.7 + Math.random()));
-    // Forgotten: the next claim gives it up.
-    if (chance(0.1)) return;
+    // Forgotten: the next claim ends it.
+    if (chance(0.1)) return undefined;
     const how = oneOf(hows);
-    const { status } = await this.#end(taskId, how);
-    if (typeof status !== 'number' || status >= 500 || chance(0.08)) await this.#end(taskId, how);
-    if (chance(0.05)) await this.#end(taskId, oneOf(hows));
+    const claimsNext = chance(0.5);
+    const { status, next } = await this.#end(taskId, how, claimsNext);
+    let got = next;
+    if (typeof status !== 'number' || status >= 500 || chance(0.08))
+      got = (await this.#end(taskId, how, claimsNext || chance(0.2))).next ?? got;
+    if (chance(0.05)) got = (await this.#end(taskId, oneOf(hows))).next ?? got;
+    return noted(got);
   }
 
-  /** A call for any task that this process has heard of, most likely in vain. */
+  /** A call for any task that this process has seen, most likely refused. */
   async #stray(): Promise<void> {
     const taskId = known[Math.floor(Math.random() * known.length)];
     if (taskId === undefined) return;
@@ -192,10 +211,11 @@ class Runner {
     return make({ kind: 'heartbeat', instance: this.#instance, taskId }, wire);
   }
 
-  #end(taskId: string, how: EndHow): Promise<AnswerRecord> {
+  #end(taskId: string, how: EndHow, claimsNext = chance(0.5)): Promise<AnswerRecord> {
     const { path, body } = bodies[how];
-    const wire = { method: 'PUT', path: `/${taskId}/${path}`, body };
-    return make({ kind: 'end', instance: this.#instance, taskId, how }, wire);
+    const whole = claimsNext ? { ...body, next: wanted() } : body;
+    const wire = { method: 'PUT', path: `/${taskId}/${path}`, body: whole };
+    return make({ kind: 'end', instance: this.#instance, taskId, how, claimsNext }, wire);
   }
 }
 

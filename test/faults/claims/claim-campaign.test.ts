@@ -1,5 +1,5 @@
 /**
- * Exclusive holding of tasks, whatever fails. In the suite a small campaign; `npm run campaign:claims` makes 50,000
+ * Exclusive holding of tasks under every fault. In the suite a small campaign; `npm run campaign:claims` makes 50,000
  * calls, or as many as CAMPAIGN_CALLS says.
  */
 import { afterAll, expect, test } from 'vitest';
@@ -31,9 +31,10 @@ test(`in ${calls} calls of 32 runners, with stops, kills and lost answers, every
   );
   if (process.env.CAMPAIGN_CALLS !== undefined) console.log(figures, `violations: ${violations.length}`);
   expect(violations).toEqual([]);
-  // What it is about has happened.
+  // Every kind of event of the campaign has happened.
   expect(figures.endings).toMatchObject({ lost: expect.any(Number), 'given-up': expect.any(Number) });
   expect(figures.refusedWrites).toBeGreaterThan(0);
+  expect(figures.nextTasks).toBeGreaterThan(0);
   expect(figures.unanswered).toBeGreaterThan(0);
   expect(Object.values(figures.faults).reduce((sum, count) => sum + count, 0)).toBeGreaterThan(2);
 });

@@ -1,6 +1,6 @@
 /**
  * The claim campaign: 32 runners in 4 processes call two API processes, while runners and servers are stopped and
- * killed; then what each run's calls were answered is judged against a lock with expiry.
+ * killed; then the answers of each run's calls are checked against a lock with expiry.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -34,6 +34,8 @@ export interface CampaignReport {
   /** How the claims ended, by the database. */
   readonly endings: Readonly<Record<string, number>>;
   readonly refusedWrites: number;
+  /** Tasks that runners got with the end of another one. */
+  readonly nextTasks: number;
   readonly faults: Readonly<Record<string, number>>;
   readonly seconds: number;
   readonly violations: readonly string[];
@@ -182,7 +184,7 @@ class Campaign {
     return historiesOf(this.#world.database, recorded, [...this.#prolongedAtMs]);
   }
 
-  /** Leases are prolonged when no API process was heard of for seconds, as on a machine that stalls. */
+  /** Leases are prolonged when no API process had a heartbeat for seconds, as on a machine that stalls. */
   #noteProlonged(): void {
     for (const api of [...this.#faults.ended, ...this.#apis.map(({ process }) => process)])
       for (const atMs of prolongedAtMs(api.log())) this.#prolongedAtMs.add(atMs);
@@ -202,6 +204,7 @@ class Campaign {
       runs: histories.byRun.size,
       claims: endings.reduce((sum, { count }) => sum + count, 0),
       endings: Object.fromEntries(endings.map(({ ending, count }) => [ending, count])),
+      nextTasks: calls.filter(({ answer }) => answer?.next).length,
       refusedWrites: calls.filter(({ answer }) => answer?.status === 404).length,
       faults: this.#faults.counts,
       seconds,

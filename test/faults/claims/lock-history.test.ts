@@ -1,4 +1,4 @@
-/** The judge of histories: it accepts whatever a right lock may answer, and catches every kind of wrong one. */
+/** The judge of histories accepts every answer of a correct lock, and catches every kind of faulty lock. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { judge, type LockCall, type LockRules } from './lock-history.ts';
@@ -17,7 +17,7 @@ function randomFrom(seed: number): () => number {
   };
 }
 
-test('every history of a right lock is accepted, whatever its runners do', () => {
+test('every history of a correct lock is accepted, for any behaviour of its runners', () => {
   fc.assert(
     fc.property(fc.integer(), (seed) => {
       expect(judge(simulate(rules, randomFrom(seed)), rules)).toEqual({ fits: true });
@@ -26,7 +26,7 @@ test('every history of a right lock is accepted, whatever its runners do', () =>
   );
 });
 
-test.for(defects)('a lock that %s is caught', (defect) => {
+test.for(defects)('a lock that %s is detected', (defect) => {
   let caught = 0;
   for (let seed = 0; seed < 200 && caught < 3; seed++)
     if (!judge(simulate(rules, randomFrom(seed), defect), rules).fits) caught += 1;
@@ -69,6 +69,13 @@ const elsewhere = (sentAt: number, answeredAt: number, instance: string): LockCa
   answeredAt,
   instance,
 });
+const delivered = (sentAt: number, answeredAt: number, taskId: string, instance: string): LockCall => ({
+  kind: 'delivered',
+  sentAt,
+  answeredAt,
+  taskId,
+  instance,
+});
 const final = (sentAt: number, attempt: number): LockCall => ({
   kind: 'final',
   sentAt,
@@ -85,6 +92,16 @@ describe('refuses', () => {
     [
       'a second holder within a lease after a heartbeat',
       [held, heartbeat(1_500, 1_510, 'T1', 'A', 'kept'), claim(2_500, 3_400, 'T2', 'B', 2)],
+    ],
+    ['a delivery of the task to another instance', [held, delivered(20, 30, 'T1', 'B')]],
+    ['a delivery after the lease', [held, delivered(2_100, 2_110, 'T1', 'A')]],
+    [
+      'a delivery after the end',
+      [held, end(20, 30, 'T1', 'A', 'complete', 'ended'), delivered(40, 50, 'T1', 'A')],
+    ],
+    [
+      'a second holder within a lease after a delivery',
+      [held, delivered(1_500, 1_510, 'T1', 'A'), claim(2_500, 3_400, 'T2', 'B', 2)],
     ],
     ['a heartbeat that is kept after the lease', [held, heartbeat(2_100, 2_110, 'T1', 'A', 'kept')]],
     [
@@ -187,6 +204,14 @@ describe('accepts', () => {
       [claim(0, unknown, 'T1', 'A'), claim(30, 40, 'T2', 'B')],
     ],
     ['the same instance again, which gave up what it never used', [held, claim(20, 30, 'T2', 'A')]],
+    [
+      'the same, after a second reply had delivered it',
+      [held, delivered(20, 30, 'T1', 'A'), claim(40, 50, 'T2', 'A')],
+    ],
+    [
+      'a lease that a delivery has renewed',
+      [held, delivered(1_500, unknown, 'T1', 'A'), heartbeat(3_000, 3_010, 'T1', 'A', 'kept')],
+    ],
     [
       'the same instance again, which gave up what it used',
       [held, heartbeat(20, 30, 'T1', 'A', 'kept'), claim(40, 50, 'T2', 'A', 2)],

@@ -1,5 +1,5 @@
 /**
- * Whether what runners saw of one run can be what a lock with expiry answers them: a search for an order of the calls,
+ * Whether a lock with expiry can have given the answers that runners got for one run: a search for an order of the calls,
  * each at some moment between its sending and its answer, in which every answer is right (Wing and Gong, with memory of
  * what was tried). A call without an answer took effect at any later moment, or never.
  *
@@ -29,11 +29,18 @@ export type LockCall = Sent &
         readonly taskId: string;
         readonly instance: string;
         readonly attempt: number;
-        /** As the answer told. */
+        /** As in the answer. */
         readonly leaseUntil?: number;
       }
-    /** A claim of the instance that did not get this run: it gives up what the instance holds. */
+    /** A claim of the instance that did not get this run: it ends the claim that the instance holds. */
     | { readonly kind: 'claim-elsewhere'; readonly instance: string }
+    /** A call that found the task held by its instance; the lease begins anew. */
+    | {
+        readonly kind: 'delivered';
+        readonly taskId: string;
+        readonly instance: string;
+        readonly leaseUntil?: number;
+      }
     | {
         readonly kind: 'heartbeat';
         readonly taskId: string;
@@ -46,27 +53,29 @@ export type LockCall = Sent &
         readonly taskId: string;
         readonly instance: string;
         readonly how: 'complete' | 'fail' | 'fail-for-good' | 'release';
-        /** `finished`: the caller was told that it ended the task otherwise before. */
+        /** `finished`: the answer was that the caller ended the task otherwise before. */
         readonly outcome: 'ended' | 'finished' | 'refused' | 'unknown';
-        /** As the answer to a failure told. */
+        /** As in the answer to a failure. */
         readonly willRetry?: boolean;
       }
-    /** The servers were away, and until this time leases that were alive then may have been given one lease more. */
+    /** The servers were away, and until this time leases that were alive then may have got one lease more. */
     | { readonly kind: 'prolonged'; readonly until: number }
-    /** What stands in the end: the run is done, in this attempt. */
+    /** The final state: the run is done, in this attempt. */
     | { readonly kind: 'final'; readonly attempt: number }
   );
 
 type Claim = Extract<LockCall, { kind: 'claim' }>;
 type Heartbeat = Extract<LockCall, { kind: 'heartbeat' }>;
 type End = Extract<LockCall, { kind: 'end' }>;
+type Delivered = Extract<LockCall, { kind: 'delivered' }>;
+type Held = Heartbeat | End | Delivered;
 
 interface Hold {
   readonly taskId: string;
   readonly instance: string;
-  /** A claim that was never used, given up, counts as no attempt. */
+  /** A claim that was never used and then ended does not count as an attempt. */
   readonly used: boolean;
-  /** Nobody heard of it, so that the platform may have taken it back. */
+  /** Its answer never arrived, so the platform may have undone it. */
   readonly undoable: boolean;
   /** The lease was renewed last at some moment between these. */
   readonly renewedFrom: number;
@@ -143,16 +152,16 @@ function placesNext(
   for (const index of left) {
     const call = calls[index]!;
     if (call.sentAt > horizon) break;
-    // What a later one of these can do, the earliest can do as well: else all subsets of many would be tried.
+    // The earliest of these can do all that a later one can; without this rule all subsets of many would be tried.
     const group = groupOfUnanswered(call);
     if (group !== undefined && alike.has(group)) continue;
     if (group !== undefined) alike.add(group);
     const placed = at.placed | (1n << BigInt(index));
     const next = step(at.lock, call, rules)
-      // What may never have been need not be placed where it does nothing.
+      // A call that may never have happened need not be placed where it changes nothing.
       .filter((lock) => call.answeredAt !== Infinity || !isSame({ ...lock, now: at.lock.now }, at.lock))
       .map((lock) => ({ lock, order: [...at.order, index], placed }));
-    // A call that fits and changes nothing may as well come at once: no other order can do what this one cannot.
+    // A call that fits and changes nothing is placed at once: no other order reaches more states.
     if (next.length === 1 && isSame(next[0]!.lock, at.lock)) return next;
     found.push(...next);
   }
@@ -163,7 +172,9 @@ function placesNext(
 function groupOfUnanswered(call: LockCall): string | undefined {
   if (call.answeredAt !== Infinity) return undefined;
   if (call.kind === 'claim-elsewhere') return `${call.kind} ${call.instance}`;
-  return call.kind === 'heartbeat' ? `${call.kind} ${call.instance} ${call.taskId}` : undefined;
+  return call.kind === 'heartbeat' || call.kind === 'delivered'
+    ? `${call.kind} ${call.instance} ${call.taskId}`
+    : undefined;
 }
 
 function isSame(a: Lock, b: Lock): boolean {
@@ -185,6 +196,8 @@ function step(lock: Lock, call: LockCall, rules: LockRules): Lock[] {
       return [...givenUp(at, call.instance, rules), ...silently(at, call, rules).filter(({ hold }) => !hold)];
     case 'heartbeat':
       return call.outcome === 'refused' ? refused(at, call, rules) : renewed(at, call, rules);
+    case 'delivered':
+      return renewed(at, call, rules);
     case 'end':
       return ended(at, call, rules);
     case 'prolonged':
@@ -195,7 +208,7 @@ function step(lock: Lock, call: LockCall, rules: LockRules): Lock[] {
   }
 }
 
-/** The lock as it is, and as it may be before the call's moment without any call: lease over, or claim taken back. */
+/** The lock as it is, and as it may be before the call's moment without any call: lease over, or claim undone. */
 function silently(lock: Lock, call: Sent, rules: LockRules): Lock[] {
   const { hold } = lock;
   if (hold === null) return [lock];
@@ -228,7 +241,7 @@ function claimed(lock: Lock, call: Claim, rules: LockRules): Lock[] {
   }));
 }
 
-/** When a lease was renewed, between the bounds and by what the answer told; none when these exclude each other. */
+/** When a lease was renewed, between the bounds and by the answer; none when these exclude each other. */
 function momentOf(from: number, to: number, leaseUntil: number | undefined, rules: LockRules) {
   const told = leaseUntil === undefined ? undefined : leaseUntil - rules.leaseMs;
   const renewedFrom = told === undefined ? from : Math.max(from, told - rules.slackMs);
@@ -236,26 +249,27 @@ function momentOf(from: number, to: number, leaseUntil: number | undefined, rule
   return renewedFrom <= renewedTo ? [{ renewedFrom, renewedTo }] : [];
 }
 
-function heldBy({ hold }: Lock, call: Heartbeat | End): Hold | undefined {
+function heldBy({ hold }: Lock, call: Held): Hold | undefined {
   return hold?.taskId === call.taskId && hold.instance === call.instance ? hold : undefined;
 }
 
-/** What the caller holds by a lease that may be alive at the earliest moment of its call. */
-function aliveHold(lock: Lock, call: Heartbeat | End, rules: LockRules): Hold | undefined {
+/** The claim of the caller whose lease may be alive at the earliest moment of the call. */
+function aliveHold(lock: Lock, call: Held, rules: LockRules): Hold | undefined {
   const hold = heldBy(lock, call);
   return hold && !hold.over && lock.now < hold.renewedTo + rules.leaseMs + rules.slackMs ? hold : undefined;
 }
 
-function renewed(lock: Lock, call: Heartbeat, rules: LockRules): Lock[] {
+function renewed(lock: Lock, call: Heartbeat | Delivered, rules: LockRules): Lock[] {
   const hold = aliveHold(lock, call, rules);
   if (hold === undefined) return [];
   const from = Math.max(lock.now, hold.renewedFrom);
   const to = Math.min(call.answeredAt, hold.renewedTo + rules.leaseMs + rules.slackMs);
   const moments = momentOf(from, to, call.leaseUntil, rules);
-  return moments.map((moment) => ({ ...lock, hold: { ...hold, ...moment, used: true, undoable: false } }));
+  const used = hold.used || call.kind === 'heartbeat';
+  return moments.map((moment) => ({ ...lock, hold: { ...hold, ...moment, used, undoable: false } }));
 }
 
-/** Only who does not hold the task, or no more, is refused. */
+/** Only a caller that does not hold the task is refused. */
 function refused(lock: Lock, call: Heartbeat | End, rules: LockRules): Lock[] {
   const hold = heldBy(lock, call);
   if (hold === undefined || hold.over) return [lock];

@@ -1,5 +1,5 @@
 /**
- * Histories of a lock with expiry that is played in virtual time: of a right one, and of ones with a known fault, to
+ * Histories of a lock with expiry, simulated in virtual time: of a correct lock, and of locks with a known fault, to
  * test the judge of histories.
  */
 import type { LockCall, LockRules } from './lock-history.ts';
@@ -153,7 +153,7 @@ interface Runner {
 
 /**
  * Three runners that behave badly at one run: they forget what they hold, come late, repeat themselves and try the
- * tasks of each other; some answers are lost, and some calls take longer than a lease.
+ * tasks of each other; some answers are lost, and some calls last longer than a lease.
  * @param random numbers in [0, 1): the same numbers give the same history
  */
 export function simulate(rules: LockRules, random: () => number, defect?: Defect): LockCall[] {
@@ -174,7 +174,7 @@ export function simulate(rules: LockRules, random: () => number, defect?: Defect
       if (reply.kind === 'claim' && !isLost) runner.tasks.push(reply.taskId);
       history.push(asSeen(reply, sentAt, isLost ? Number.POSITIVE_INFINITY : answeredAt));
     });
-    // Who heard nothing goes on while the call may still be on its way.
+    // A runner without an answer continues while the call may still be on its way.
     const goesOnAt = isLost ? sentAt + random() * 60 : answeredAt;
     const pauseMs = random() < 0.15 ? random() * rules.leaseMs * 1.5 : random() * 300;
     if (goesOnAt + pauseMs < lengthMs) plan(goesOnAt + pauseMs, () => act(runner, goesOnAt + pauseMs));
@@ -206,7 +206,7 @@ function nextRequest(runner: Runner, all: readonly Runner[], random: () => numbe
   return { kind: 'end', instance, taskId, how: hows[Math.floor(random() * hows.length)]! };
 }
 
-/** What nobody heard stays unknown. Times are whole milliseconds, as in real histories. */
+/** Lost answers stay unknown. Times are whole milliseconds, as in real histories. */
 function asSeen(reply: Reply, sentAt: number, answeredAt: number): LockCall {
   const times = { sentAt: Math.floor(sentAt), answeredAt: Math.floor(answeredAt) };
   if (answeredAt !== Number.POSITIVE_INFINITY) return { ...reply, ...times };

@@ -1,6 +1,6 @@
 /**
- * What the incremental protocol promises (interface, runner rule 4; decisions 7 and 9), as a model of one node: told of
- * each fact, it says which run is open, what its task is to list, and where the watermark stands. Positions count the
+ * The promises of the incremental protocol (interface, runner rule 4; decisions 7 and 9) as a model of one node: from
+ * each fact it derives which run is open, what its task lists, and the position of the watermark. Positions count the
  * uploads of the test; only their order matters.
  */
 export interface Version {
@@ -24,6 +24,8 @@ interface OpenRun {
   attempts: number;
   lost: number;
   wrote: boolean;
+  /** The chosen inputs of a reprocess, by output id; null: all within the bound. */
+  readonly chosen: readonly number[] | null;
   /** Outputs that are not published yet, in the order in which they were written first. */
   staged: string[];
 }
@@ -37,6 +39,8 @@ export class IncrementalModel {
   readonly consumptions: string[] = [];
   /** Outputs that readers see, in order: those of all that was consumed, and more where a run completed before. */
   readonly published: string[] = [];
+  /** Inputs by output id that were rejected when they were consumed last. */
+  readonly rejected = new Set<number>();
   watermark: Mark = nothing;
   runs = 0;
   open: OpenRun | null = null;
@@ -47,6 +51,7 @@ export class IncrementalModel {
   private readonly reprocess: 'latest' | 'all';
   private consumed = 0;
   private reprocessWanted = false;
+  private readonly chosen = new Set<number>();
 
   constructor(parents: readonly string[], trigger: 'all' | 'any', reprocess: 'latest' | 'all') {
     this.parents = parents;
@@ -67,16 +72,18 @@ export class IncrementalModel {
     this.plan();
   }
 
-  reprocessed(): void {
-    this.reprocessWanted = true;
+  /** @param chosen output ids of inputs; null: a reprocess as the node template says */
+  reprocessed(chosen: readonly number[] | null): void {
+    if (chosen === null) this.reprocessWanted = true;
+    else for (const outputId of chosen) this.chosen.add(outputId);
     this.plan();
   }
 
-  /** @returns what the task is to list above its watermark, uncapped */
+  /** @returns what the task must list above its watermark, uncapped */
   claimed(): Version[] {
     const run = this.open!;
     run.upper ??= this.versions.length;
-    if (run.reason === 'reprocess') run.own ??= this.reprocessStart();
+    if (run.reason === 'reprocess') run.own ??= this.reprocessStart(run);
     return this.pending();
   }
 
@@ -96,12 +103,17 @@ export class IncrementalModel {
     if (!run.staged.includes(output)) run.staged.push(output);
   }
 
-  /** The watermark moves past an input: with it goes out all that the run has staged. */
-  consumedOne(version: Version): void {
+  /**
+   * The watermark moves past an input: with it all that the run has staged is published. A run over chosen inputs leaves the
+   * watermark of the node.
+   */
+  consumedOne(version: Version, isRejected = false): void {
     const run = this.open!;
     const mark = { position: version.position, outputId: version.outputId };
     if (run.own) run.own = mark;
-    if (mark.position > this.watermark.position) this.watermark = mark;
+    if (run.chosen === null && mark.position > this.watermark.position) this.watermark = mark;
+    if (isRejected) this.rejected.add(version.outputId);
+    else this.rejected.delete(version.outputId);
     this.consumptions.push(nameOf(version));
     this.publish(run);
   }
@@ -110,7 +122,7 @@ export class IncrementalModel {
     const run = this.open!;
     this.publish(run);
     this.end(run);
-    if (followUp) this.begin({ ...newRun('follow-up'), own: run.own });
+    if (followUp) this.begin({ ...newRun('follow-up', run.chosen), own: run.own });
     this.plan();
   }
 
@@ -152,7 +164,7 @@ export class IncrementalModel {
   }
 
   private end(run: OpenRun): void {
-    this.consumed = Math.max(this.consumed, run.upper ?? 0);
+    if (run.chosen === null) this.consumed = Math.max(this.consumed, run.upper ?? 0);
     run.staged = [];
     this.open = null;
   }
@@ -167,6 +179,9 @@ export class IncrementalModel {
     if (this.reprocessWanted) {
       this.reprocessWanted = false;
       this.begin(newRun('reprocess'));
+    } else if (this.chosen.size > 0) {
+      this.begin(newRun('reprocess', [...this.chosen]));
+      this.chosen.clear();
     } else if (this.versions.length > this.consumed) this.begin(newRun('input'));
   }
 
@@ -177,20 +192,25 @@ export class IncrementalModel {
   }
 
   private visible(): Version[] {
+    const { chosen } = this.open!;
+    return this.bounded().filter(({ outputId }) => chosen === null || chosen.includes(outputId));
+  }
+
+  private bounded(): Version[] {
     const upper = this.open!.upper!;
     return this.versions.filter(
       ({ position, supersededAt }) => position <= upper && (supersededAt === null || supersededAt > upper),
     );
   }
 
-  /** Just below the first input of the run, or at the node's watermark where that is lower. */
-  private reprocessStart(): Mark {
+  /** Just below the first input of the run; without chosen inputs, at the node's watermark where that is lower. */
+  private reprocessStart({ chosen }: OpenRun): Mark {
     const visible = this.visible();
     const latest = this.parents.flatMap((parent) => visible.findLast((one) => one.parent === parent) ?? []);
-    const over = this.reprocess === 'all' ? visible : latest;
+    const over = this.reprocess === 'all' || chosen !== null ? visible : latest;
     const first = Math.min(...over.map(({ position }) => position));
-    const before = visible.findLast(({ position }) => position < first) ?? nothing;
-    return this.watermark.position < before.position ? this.watermark : before;
+    const before = this.bounded().findLast(({ position }) => position < first) ?? nothing;
+    return chosen === null && this.watermark.position < before.position ? this.watermark : before;
   }
 }
 
@@ -198,6 +218,6 @@ export function nameOf(version: { readonly outputId: number; readonly sha256: st
   return `${version.outputId}-${version.sha256.slice(0, 16)}`;
 }
 
-function newRun(reason: OpenRun['reason']): OpenRun {
-  return { reason, upper: null, own: null, attempts: 1, lost: 0, wrote: false, staged: [] };
+function newRun(reason: OpenRun['reason'], chosen: OpenRun['chosen'] = null): OpenRun {
+  return { chosen, reason, upper: null, own: null, attempts: 1, lost: 0, wrote: false, staged: [] };
 }

@@ -1,4 +1,4 @@
-/** A runner of an incremental node that dies, is cut off and loses answers at every step, held against the model. */
+/** A runner of an incremental node that dies, is cut off and loses answers at every step, compared with the model. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
 import type { Database } from '../../../store/connection/database.ts';
@@ -17,13 +17,13 @@ export interface Stage {
   readonly template: string;
   readonly model: IncrementalModel;
   readonly maxInputsPerTask: number;
-  /** Whether outputs carry identifiers of the runner's own; a repeated write of one without cannot be told from a second. */
+  /** Whether outputs have the runner's own identifiers; a repeated write without one is like a second write. */
   readonly isNaming: boolean;
 }
 
 export interface Work {
   readonly faults: readonly Fault[];
-  /** Consumes at most so many inputs of the task, and says that there is more. */
+  /** Consumes at most so many inputs of the task, and reports `hasMore`. */
   readonly takes: number;
 }
 
@@ -43,7 +43,7 @@ export async function workOnce(stage: Stage, work: Work): Promise<void> {
   await timePasses(stage);
 }
 
-/** Leases of runners that died end, and what waits for its time is due. */
+/** Ends the leases of dead runners, and makes waiting work due. */
 async function timePasses({ database, graph, model }: Stage): Promise<void> {
   const ofSession = 'ended_at is null and run_id in (select id from node_run where session_id = $1)';
   const held = await database.query(
@@ -89,14 +89,14 @@ class FaultyRunner {
     }
     const { attempts, reason } = model.open;
     let listed: Version[] = [];
-    // A claim whose answer was lost or cut is undone or given up without counting.
+    // A claim whose answer was lost or cut is undone or ended without counting.
     const task = await this.step(
       200,
       async (signal) => {
         for (;;) {
           const json = { instanceId, templates: [template], waitSeconds: 5 };
           const answer = await this.send('POST', '/tasks/claim', json, {}, signal);
-          // One that was cut, and comes to pass only now, replaces a later one that waits.
+          // A cut claim that takes effect only now replaces a later one that waits.
           if (answer.status !== 204 || signal.aborted) return answer;
         }
       },
@@ -142,13 +142,14 @@ class FaultyRunner {
   }
 
   /**
-   * Writes the outputs of an input and moves the watermark past it. How many they are, and whether the last of them or a
-   * call of its own moves it, goes by the input: each attempt does the same.
+   * Writes the outputs of an input and moves the watermark past it. Their number, and whether the last of them, a
+   * separate call or a rejection moves it, depend on the input and the run: each attempt does the same.
    */
   private async consume(version: Version): Promise<void> {
     const { model } = this.stage;
     const count = 1 + (version.position % 3);
     const isAlone = version.position % 2 === 0;
+    if ((version.position + model.runs) % 5 === 0) return this.reject(version);
     for (let number = 1; number <= count; number += 1) {
       await this.write(version, number, number === count && !isAlone);
     }
@@ -160,13 +161,24 @@ class FaultyRunner {
     });
   }
 
+  /** An output that is staged before is published with the rejection. */
+  private async reject(version: Version): Promise<void> {
+    const { model } = this.stage;
+    if (version.position % 2 === 0) await this.write(version, 1, false);
+    const path = `/tasks/${this.taskId}/rejections/${version.outputId}`;
+    const json = { category: 'validation', reason: 'Broken.' };
+    await this.step(200, (signal) => this.send('PUT', path, json, {}, signal), {
+      done: () => model.consumedOne(version, true),
+    });
+  }
+
   private async write(version: Version, number: number, moves: boolean): Promise<void> {
     const { isNaming, model } = this.stage;
     const output = `${nameOf(version)}.${number}`;
     const headers: Record<string, string> = {
       ...(moves && { 'x-platform-watermark': String(version.outputId) }),
       'x-platform-output-metadata': JSON.stringify({ of: output }),
-      // A reprocess appends beside what stands; its runs go over each input once.
+      // A reprocess appends to the existing outputs; its runs process each input once.
       ...(isNaming && {
         'x-platform-output-identifier': `${output}.${model.runs}.${model.consumptions.length}`,
       }),
@@ -197,11 +209,11 @@ class FaultyRunner {
       { done: (answer) => model.completed(answer.body.followUp) },
     );
     this.taskId = undefined;
-    // Whoever stops before the end has consumed something of the task, unless it took nothing at all.
+    // A runner that stops before the end has consumed inputs of the task, unless it consumed none.
     expect(ended.body.followUp).toBe(hasMore && this.takes > 0);
   }
 
-  /** One call with what happens at it; `done` is told once when the call has been done. */
+  /** One call with its fault; `done` is called once when the call is done. */
   private async step(
     statuses: number | readonly number[],
     call: (signal: AbortSignal) => Promise<Answer>,

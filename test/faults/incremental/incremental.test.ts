@@ -1,6 +1,6 @@
 /**
- * Incremental processing over HTTP on the real servers, against a model: whatever uploads, caps, deaths, lost answers,
- * failures, cancels and repeats there are, every input is consumed exactly once and in order, all outputs of what is
+ * Incremental processing over HTTP on the real servers, against a model. With any uploads, caps, deaths, lost answers,
+ * failures, rejections, cancels and repeats, every input is consumed exactly once and in order, all outputs of what is
  * consumed are published, there are exactly the runs that are needed, and the watermark never goes back. `INCREMENTAL_WALKS` sets how many random walks are made, `INCREMENTAL_SEED` with which seed.
  */
 import { createHash, randomUUID } from 'node:crypto';
@@ -36,7 +36,8 @@ const parents = ['left', 'right'];
 type Step =
   | { readonly kind: 'upload'; readonly parent: number; readonly identifier: string | null }
   | { readonly kind: 'work'; readonly work: Work }
-  | { readonly kind: 'reprocess' }
+  /** Of inputs chosen by their place among the uploads, or of all. */
+  | { readonly kind: 'reprocess'; readonly chosen: readonly number[] | null }
   | { readonly kind: 'retry' }
   | { readonly kind: 'cancel' };
 
@@ -58,7 +59,13 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     }),
   },
   { weight: 6, arbitrary: work.map((work) => ({ kind: 'work' as const, work })) },
-  { weight: 1, arbitrary: fc.constant({ kind: 'reprocess' as const }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('reprocess' as const),
+      chosen: fc.option(fc.array(fc.nat(20), { minLength: 1, maxLength: 4 })),
+    }),
+  },
   { weight: 3, arbitrary: fc.constant({ kind: 'retry' as const }) },
   { weight: 1, arbitrary: fc.constant({ kind: 'cancel' as const }) },
 );
@@ -114,10 +121,13 @@ async function upload({ url, token, graph, model }: Stage, parent: string, ident
   model.uploaded(parent, id, createHash('sha256').update(bytes).digest('hex'));
 }
 
-async function reprocess({ url, token, graph, model }: Stage) {
-  const answer = await ask(url, 'POST', `/api/v2/node-instance/${graph.nodes.n1}/reprocess`, { token });
-  expect(answer.status).toBe(model.isReady ? 202 : 400);
-  if (model.isReady) model.reprocessed();
+async function reprocess({ url, token, graph, model }: Stage, chosen: readonly number[] | null) {
+  const { versions } = model;
+  const inputs = versions.length === 0 ? null : chosen?.map((at) => versions[at % versions.length]!.outputId);
+  const path = `/api/v2/node-instance/${graph.nodes.n1}/reprocess`;
+  const answer = await ask(url, 'POST', path, { token, json: { inputs } });
+  expect(answer.status, JSON.stringify(answer.body)).toBe(model.isReady ? 202 : 400);
+  if (model.isReady) model.reprocessed(inputs ?? null);
 }
 
 const runs = '/api/v2/admin/node-runs';
@@ -172,6 +182,11 @@ async function expectAsModel({ graph, model }: Stage): Promise<void> {
     [graph.nodes.n1],
   );
   expect(outputs.map(({ of }) => of)).toEqual(model.published);
+  const rejected = await database.query<{ id: number }>(
+    'select output_id as id from rejected_input where node_instance_id = $1',
+    [graph.nodes.n1],
+  );
+  expect(new Set(rejected.map(({ id }) => id))).toEqual(model.rejected);
 }
 
 async function acquire(stage: Stage, step: Step): Promise<void> {
@@ -185,7 +200,7 @@ async function acquire(stage: Stage, step: Step): Promise<void> {
     case 'work':
       return workOnce(stage, step.work);
     case 'reprocess':
-      return reprocess(stage);
+      return reprocess(stage, step.chosen);
     case 'retry':
       return retry(stage);
     case 'cancel':

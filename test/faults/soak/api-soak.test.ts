@@ -1,5 +1,5 @@
 /**
- * Hostile callers take nothing from the API that others need. In the suite a small soak; `npm run soak:api` runs it at
+ * Hostile callers do not harm the calls of others at the API. In the suite a small soak; `npm run soak:api` runs it at
  * its full size (SOAK_API_PERCENT=100).
  */
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -25,8 +25,8 @@ const sizes: SoakSizes = {
   awaitsServer: isFull,
 };
 /**
- * The whole process, half of what its container in docker-compose.yml may take. It is no measure of a leak: pages that
- * thousands of callers at once had filled are kept for a while after they are free.
+ * The whole process, half of the limit of its container in docker-compose.yml. It does not measure a leak: the process
+ * keeps pages that thousands of callers had filled for a while after they are free.
  */
 const residentMebibytes = 1_024;
 const outputs = Math.max(2_000, share(20_000));
@@ -70,7 +70,7 @@ test(`after waves of hostile callers (${percent} %) the process is the same, as 
     largeOutput: large.id,
     settle: heldMemory,
   };
-  // What is compiled, pooled and cached at the first use is no leak.
+  // Memory that is compiled, pooled and cached at the first use is not a leak.
   await new ApiSoak(world, {
     ...sizes,
     hungUp: share(500),
@@ -106,7 +106,7 @@ test(`after waves of hostile callers (${percent} %) the process is the same, as 
   expect(after).toBeLessThan(Math.max(50, before * 3));
   const statuses = soak.rows.flatMap(({ answers }) => Object.keys(answers));
   expect(statuses.filter((status) => status.startsWith('5'))).toEqual([]);
-  // The waves were what they say: some were answered, some refused, some never heard.
+  // The waves did what they claim: some calls were answered, some refused, some never read.
   expect(statuses).toEqual(expect.arrayContaining(['200', '400', '431', 'none']));
   expect(soak.rows[1]!.calls).toBe(sizes.idleReaders);
 });

@@ -1,4 +1,4 @@
-/** Hostile callers of one API process, wave after wave, with a well-meaning caller beside them. */
+/** Hostile callers of one API process, wave after wave, with an ordinary caller beside them. */
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { limits } from '../../../domain/limits.ts';
@@ -21,13 +21,13 @@ export interface SoakSizes {
 export interface SoakWorld {
   readonly api: ApiProcess;
   readonly token: string;
-  /** Of another person: a caller's share of the process must not be taken by others. */
+  /** Of another person: others must not use up a caller's share of the process. */
   readonly besideToken: string;
   readonly sessionId: string;
   readonly inputNode: number;
-  /** An output that is larger than what lies between the process and a reader. */
+  /** An output that is larger than the buffers between the process and a reader. */
   readonly largeOutput: number;
-  /** Has the process collect its garbage, and tells what it still holds. */
+  /** Lets the process collect its garbage, and returns what it still holds. */
   settle(): Promise<HeldMemory>;
 }
 
@@ -42,7 +42,7 @@ export interface SoakRow {
   /** Of the same caller, by the status of the answer. */
   readonly unserved: Readonly<Record<string, number>>;
   readonly slowestMs: number;
-  /** In MiB, once garbage is collected: the heap with what hangs on it, and the process's whole size. */
+  /** In MiB, after garbage collection: the heap with its external memory, and the process's whole size. */
   readonly held: number;
   readonly resident: number;
   readonly descriptors: number;
@@ -84,7 +84,7 @@ export class ApiSoak {
     return descriptorsOf(this.#world.api);
   }
 
-  /** A small request of a caller who means well: its status, `none` without an answer, and its milliseconds. */
+  /** A small request of the ordinary caller: its status, `none` without an answer, and its milliseconds. */
   async request(): Promise<{ readonly status: string; readonly ms: number }> {
     const startedAt = performance.now();
     const { api, besideToken: token } = this.#world;
@@ -151,7 +151,7 @@ export class ApiSoak {
       caller.socket.write(requests[at % 2]!);
       return caller;
     });
-    // Events that fit into what lies between are delivered, whatever the reader takes: it would never be cut.
+    // Events that fit into the buffers are delivered even to a reader that reads nothing: it would never be cut.
     return await this.#release(callers, false);
   }
 
@@ -168,10 +168,10 @@ export class ApiSoak {
   async #release(callers: readonly Caller[], awaitsServer: boolean): Promise<Answered[]> {
     // A busy process accepts them late, and may have ended the first before it accepts the last.
     await eventually('all are accepted', () => unaccepted(this.#world.api.port) === 0);
-    // What they asked for is begun before what comes after them is answered.
+    // Their requests are begun before later requests are answered.
     await this.request();
     if (!awaitsServer) for (const { socket } of callers) socket.resetAndDestroy();
-    // A socket that is paused does not hear of its end; the process's own descriptors tell.
+    // A paused socket does not notice its end; the process's own descriptors show it.
     else
       await eventually(
         'the server has ended them',
@@ -182,7 +182,7 @@ export class ApiSoak {
     return await Promise.all(callers.map((caller) => caller.answered()));
   }
 
-  /** Whole requests of three kinds, each cut behind any of its bytes, by an end or by a reset. */
+  /** Whole requests of three kinds, each cut after any of its bytes, by an end or by a reset. */
   #cutBodies(): Sent[] {
     const upload = `/api/v2/node-instance/${this.#world.inputNode}/outputs/data`;
     const body = 'time,speed\n0,1\n1,2\n'.repeat(4);

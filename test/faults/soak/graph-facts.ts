@@ -1,4 +1,4 @@
-/** What the database says of a session after a fault: nothing may be lost, nothing doubled. */
+/** The rows of a session after a fault: nothing may be lost, nothing doubled. */
 import { expect } from 'vitest';
 import type { Database } from '../../../store/connection/database.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -21,7 +21,7 @@ export async function factsOf(database: Database, sessionId: string): Promise<No
   );
 }
 
-/** What a graph looks like in which every node ran once and has one output. */
+/** The facts of a graph in which every node ran once and has one output. */
 export async function expectOnceEach(database: Database, sessionId: string): Promise<void> {
   const facts = await factsOf(database, sessionId);
   expect(facts).toEqual(facts.map(({ node }, index) => ({ node, outputs: 1, runs: index === 0 ? 0 : 1 })));

@@ -1,6 +1,6 @@
 /**
- * Loaded into a process under test by `--import`: tells over a socket what the process holds once its garbage is
- * collected. SOAK_PROBE is the socket's path; the process needs `--expose-gc`. `GET /snapshot` writes a heap snapshot.
+ * Loaded into a process under test by `--import`: answers over a socket what the process holds after its garbage
+ * is collected. SOAK_PROBE is the socket's path; the process needs `--expose-gc`. `GET /snapshot` writes a heap snapshot.
  */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -9,7 +9,7 @@ import { writeHeapSnapshot } from 'node:v8';
 
 const kibibyte = 1024;
 
-/** In bytes, but for the number of collections that it took. */
+/** In bytes, except the number of collections. */
 export interface HeldMemory {
   readonly heapUsed: number;
   readonly external: number;

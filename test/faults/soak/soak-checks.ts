@@ -1,8 +1,8 @@
-/** What must be true of every graph once nothing is at work: nothing open, nothing lost, nothing doubled. */
+/** Checks of every graph when nothing runs: nothing open, nothing lost, nothing doubled. */
 import { nodeStateCodes } from '../../../domain/runs/node-state.ts';
 import type { Database } from '../../../store/connection/database.ts';
 
-/** Each gives a row for everything that is wrong when nothing is at work. */
+/** Each query returns a row for every fault when nothing runs. */
 const always: Readonly<Record<string, string>> = {
   'a run is open': `select id, state from node_run where state <> 'done'`,
   'an attempt is open': `select run_id, number from node_attempt where ended_at is null`,
@@ -41,7 +41,7 @@ const always: Readonly<Record<string, string>> = {
      where r.reprocess_position is not null and y.metadata ? 'of' group by 1, 2 having count(*) > 1`,
 };
 
-/** And when, besides, the last run of every node went well. */
+/** Further checks when the last run of every node succeeded. */
 const afterSuccess: Readonly<Record<string, string>> = {
   'a node has not succeeded': `
     select id, name, state, status_details from node_instance where state <> ${nodeStateCodes.Succeeded}`,
@@ -58,7 +58,7 @@ const afterSuccess: Readonly<Record<string, string>> = {
                          and (y.metadata ->> 'of')::bigint = x.id and y.position > x.position)`,
 };
 
-/** What is wrong, in sentences; empty when nothing is. */
+/** The faults, a sentence each; empty when there are none. */
 export async function wrongFacts(database: Database, isAllWell: boolean): Promise<string[]> {
   const wrong: string[] = [];
   for (const [sentence, statement] of Object.entries(isAllWell ? { ...always, ...afterSuccess } : always)) {
@@ -91,7 +91,7 @@ export async function consumedTooOften(
     .map(({ id, node, times }) => `input ${id} was consumed ${times} times by ${node}`);
 }
 
-/** Whether nothing moves any more: no run is open or wanted, and every session's workflow has seen all. */
+/** Whether all work is finished: no run is open or wanted, and every session's workflow has reconciled. */
 export async function isQuiet(database: Database): Promise<boolean> {
   const [row] = await database.query<{ busy: number }>(
     `select (select count(*) from node_run where state <> 'done')

@@ -1,6 +1,6 @@
 /**
- * Runners of the soak, several in a process of their own. They consume each input once, as a sound runner does, but
- * fail, give up, come late and forget at any step. After SIGUSR2 they go through with everything; at SIGTERM they end.
+ * Runners of the soak, several in one separate process. They consume each input once, as a sound runner does, but
+ * fail, abandon, come late and forget at any step. After SIGUSR2 they complete everything; at SIGTERM they end.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -42,7 +42,7 @@ console.log('listens');
 
 const chance = (share: number) => !isTidy && Math.random() < share;
 
-/** The task is not to be gone on with: it ended, was lost, or is left to its fate. */
+/** The runner must not continue the task: it ended, was lost, or is abandoned. */
 class Left extends Error {}
 
 class SoakRunner {
@@ -110,7 +110,7 @@ class SoakRunner {
     await this.#must(task, 'PUT', '/complete', JSON.stringify(hasMore ? body : { outcome: 'completed' }));
   }
 
-  /** What may befall a runner at any step. */
+  /** What can happen to a runner at any step. */
   async #mishap(task: Task): Promise<void> {
     if (chance(0.02)) throw new Left('forgotten');
     if (chance(0.02)) await delay(plan.leaseMs * (0.5 + Math.random()));
@@ -124,7 +124,7 @@ class SoakRunner {
     throw new Left(path);
   }
 
-  /** Repeats a call until it is answered; whoever lost the task is told so and leaves it. */
+  /** Repeats a call until it is answered; a caller that lost the task gets that answer and leaves it. */
   async #must<T>(
     task: Task,
     method: string,

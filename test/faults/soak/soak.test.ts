@@ -1,5 +1,5 @@
 /**
- * Nothing is lost, doubled or forgotten, whatever fails meanwhile. In the suite a few seconds; `npm run soak` goes on for
+ * Nothing is lost, doubled or forgotten during faults. In the suite a few seconds; `npm run soak` lasts
  * 10 minutes, or for as many as SOAK_MINUTES says.
  */
 import { afterAll, expect, test } from 'vitest';
@@ -30,7 +30,7 @@ test(`after ${seconds} s of uploads, reprocesses, freezes, unsound runners and k
   const { wrong, ...figures } = await soak(world, seconds);
   if (process.env.SOAK_MINUTES !== undefined) console.log(figures);
   expect(wrong).toEqual([]);
-  // What it is about has happened.
+  // Every kind of event of the soak has happened.
   expect(figures.reprocesses).toBeGreaterThan(0);
   expect(figures.freezes).toBeGreaterThan(0);
   expect(Object.keys(figures.faults).length).toBeGreaterThan(0);

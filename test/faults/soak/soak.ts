@@ -1,6 +1,6 @@
 /**
  * The soak: uploads, reprocesses, freezes and unsound runners for a while, with every process killed and stopped now and
- * then; then all settles, one more upload runs through every graph, and the database is looked over.
+ * then; then all settles, one more upload runs through every graph, and the database is checked.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../../../store/connection/database.ts';
@@ -99,16 +99,21 @@ class Soak {
     await Promise.all(parts.map((part) => part.finally(() => this.#over.abort())));
   }
 
-  /** On a busy machine the time alone may pass without a reprocess, a freeze or a fault. */
+  /** On a busy machine the time alone may pass without a reprocess, a freeze, a fault or a release. */
   async #untilAllHappened(): Promise<void> {
+    const released = `select from node_claim where ending = 'release' limit 1`;
     await eventually(
-      'a reprocess, a freeze and a fault have happened',
-      () => this.#reprocesses > 0 && this.#freezes > 0 && this.#faults.total > 0,
+      'a reprocess, a freeze, a fault and a release have happened',
+      async () =>
+        this.#reprocesses > 0 &&
+        this.#freezes > 0 &&
+        this.#faults.total > 0 &&
+        (await this.#world.database.query(released)).length > 0,
       60_000,
     );
   }
 
-  /** Everybody behaves, what is under way ends, and one more upload goes through every graph. */
+  /** All callers behave well, open work ends, and one more upload goes through every graph. */
   async settled(): Promise<SoakReport> {
     const startedAt = performance.now();
     await eventually('all runners listen', () =>
@@ -173,7 +178,7 @@ class Soak {
     }
   }
 
-  /** Never repeated: the database tells whether an upload without an answer came through. */
+  /** Never repeated: the database shows whether an upload without an answer was stored. */
   async #uploadTo(nodeId: number, name: string): Promise<void> {
     const identifier = `${nodeId}-${name}`;
     this.#sent.set(identifier, (this.#sent.get(identifier) ?? 0) + 1);
@@ -186,7 +191,7 @@ class Soak {
     if (answer !== undefined && answer.status <= 201) this.#accepted.push(answer.body.id);
   }
 
-  /** Half the sessions are left alone, so that with them every input counts once. */
+  /** Half the sessions get no reprocess or freeze, so that each of their inputs counts once. */
   async #reprocess(): Promise<void> {
     while (await this.#faults.pause(200 + 600 * Math.random())) {
       const graph = this.#graphs[Math.floor((Math.random() * sessionCount) / 2)]!;

@@ -3,7 +3,12 @@ import { eventually } from '../../support/eventually.ts';
 import { csv, type Scenario, settled } from '../scenario.ts';
 
 export async function driveContent(scenario: Scenario): Promise<void> {
-  await Promise.all([driveGraph(scenario), driveQueue(scenario), driveIngest(scenario)]);
+  await Promise.all([
+    driveGraph(scenario),
+    driveQueue(scenario),
+    driveIngest(scenario),
+    driveWebhooks(scenario),
+  ]);
   await driveProjects(scenario);
   await driveSettings(scenario);
   await driveDocuments(scenario);
@@ -30,6 +35,27 @@ async function driveProjects({
   await drive.good('GET', '/api/v2/admin/users', { token: people.Administrator.token });
 }
 
+/** A resumable upload in two pieces, and one that is given up. */
+async function driveResumable({ drive, people }: Scenario, nodeId: number): Promise<void> {
+  const { token } = people.Developer;
+  const uploads = `/api/v2/node-instance/${nodeId}/uploads`;
+  const tus = { 'tus-resumable': '1.0.0' };
+  const headers = { ...tus, 'upload-length': String(csv.length) };
+  await drive.good('OPTIONS', uploads, { token });
+  const begun = await drive.good('POST', uploads, { token, headers });
+  const location = begun.headers.get('location')!;
+  for (const at of [0, 5]) {
+    await drive.good('PATCH', location, {
+      token,
+      bytes: csv.slice(at, at === 0 ? 5 : undefined),
+      headers: { ...tus, 'content-type': 'application/offset+octet-stream', 'upload-offset': String(at) },
+    });
+  }
+  await drive.good('GET', location, { token });
+  const other = await drive.good('POST', uploads, { token, headers });
+  await drive.good('DELETE', other.headers.get('location')!, { token, headers: tus });
+}
+
 /** The shipped template from upload to dashboard. */
 async function driveGraph(scenario: Scenario): Promise<void> {
   const { drive, people, projectId } = scenario;
@@ -53,6 +79,7 @@ async function driveGraph(scenario: Scenario): Promise<void> {
     bytes: csv,
     headers,
   });
+  await driveResumable(scenario, nodeId);
   await settled(scenario, id);
   await drive.good('GET', `/api/v2/node-instance/${nodeId}/outputs`, { token });
   await drive.good('GET', `/api/v2/node-instance/outputs/${upload.body.id}/data`, { token });
@@ -65,12 +92,54 @@ async function driveGraph(scenario: Scenario): Promise<void> {
   const { body } = await drive.good('GET', path, { token: people.Instructor.token });
   const { key } = body.sources[0].channels[0];
   await drive.good('GET', `${path}/series?channels=${encodeURIComponent(key)}`, { token });
+  await drive.good('GET', `${path}/statistics?channels=${encodeURIComponent(key)}`, { token });
+  await drive.good('GET', `${path}/export?format=csv`, { token });
+  const derived = [{ name: 'more', expression: '1 + 1' }];
+  await drive.good('POST', `${path}/series`, { token, json: { derived } });
+  await drive.good('POST', `${path}/statistics`, { token, json: { derived } });
+  await driveLayouts(scenario, path);
+  const annotations = `/api/v2/session/${id}/annotations`;
+  const json = { from: '2026-03-01T10:00:00Z', label: 'Take-off', text: 'Long run' };
+  const note = await drive.good('POST', annotations, { token: people.Trainee.token, json });
+  await drive.good('GET', annotations, { token: people.Instructor.token });
+  await drive.good('PATCH', `${annotations}/${note.body.id}`, { token, json: { text: '' } });
+  await drive.good('DELETE', `${annotations}/${note.body.id}`, { token });
+  await driveViews(scenario);
   await driveStatics(scenario, id);
   await driveReports(scenario);
   await drive.good('GET', '/api/v2/dashboard/dimensions', { token });
 }
 
-/** Reports show the people of a session to who may see them, and keep none of them. */
+/** A view that names a person by their address is refused. */
+async function driveViews({ drive, people }: Scenario): Promise<void> {
+  const { token, address } = people.Instructor;
+  const path = '/api/v2/session/views';
+  const view = { name: 'Long runs', scope: 'everyone', query: 'search=run' };
+  const named = { ...view, query: `search=${encodeURIComponent(address.value)}` };
+  await drive.refused([400], 'POST', path, { token, json: named });
+  const made = await drive.good('POST', path, { token, json: view });
+  await drive.good('GET', path, { token: people.Developer.token });
+  await drive.good('PUT', `${path}/${made.body.id}`, { token, json: { ...view, scope: 'mine' } });
+  await drive.good('DELETE', `${path}/${made.body.id}`, { token });
+}
+
+/** A layout knows its owner by id alone. */
+async function driveLayouts({ drive, people }: Scenario, dashboard: string): Promise<void> {
+  const { token } = people.Developer;
+  const path = '/api/v2/dashboard/layouts';
+  const layout = { version: 1, panels: [{ channels: ['speed'] }] };
+  const { body } = await drive.good('POST', path, {
+    token,
+    json: { name: 'Wide', scope: 'everyone', layout },
+  });
+  await drive.good('PUT', `${path}/${body.id}`, { token, json: { name: 'Narrow', scope: 'mine', layout } });
+  await drive.good('GET', path, { token });
+  await drive.good('GET', `${path}/${body.id}`, { token });
+  await drive.good('GET', `${dashboard}/layouts`, { token });
+  await drive.good('DELETE', `${path}/${body.id}`, { token });
+}
+
+/** Reports show the people of a session to callers who may see them, and store none of them. */
 async function driveReports({ drive, people }: Scenario): Promise<void> {
   const { token } = people.Developer;
   const path = '/api/v2/dashboard/reports';
@@ -78,6 +147,7 @@ async function driveReports({ drive, people }: Scenario): Promise<void> {
     { columnKey: 'session', name: 'Session', expression: 'dimension.sessionName' },
     { columnKey: 'address', name: 'Address', expression: 'user.email', source: 'user' },
   ];
+  await drive.good('POST', `${path}/preview`, { token, json: { columns } });
   await drive.good('POST', path, { token, json: { key: 'who', name: 'Who flew', columns } });
   await drive.good('PUT', `${path}/who`, { token, json: { name: 'Who flew when' } });
   await drive.good('GET', `${path}/who`, { token });
@@ -155,6 +225,22 @@ async function driveIngest({ drive, people, projectId, templateId }: Scenario): 
   await drive.good('GET', own, { token });
   await drive.good('PUT', own, { token, json: { creationBehaviour: 'LatestSession' } });
   await drive.good('POST', '/ingest/tracks/one', send({ 'x-ingest-secret': rotated.body.secret }));
+  await drive.good('DELETE', own, { token });
+}
+
+async function driveWebhooks({ drive, people, projectId }: Scenario): Promise<void> {
+  const { token } = people.Developer;
+  const path = '/api/v2/admin/webhooks';
+  const json = { url: 'http://hooks.invalid/', events: ['node.failed', 'session.created'], projectId };
+  const made = await drive.good('POST', path, { token, json });
+  const own = `${path}/${made.body.id}`;
+  await drive.good('GET', path, { token });
+  await drive.good('GET', own, { token });
+  await drive.good('PUT', own, { token, json: { events: ['session.settled'] } });
+  const sent = await drive.good('POST', `${own}/test`, { token });
+  await drive.good('POST', `${own}/deliveries/${sent.body.id}/redeliver`, { token });
+  await drive.good('GET', `${own}/deliveries`, { token });
+  await drive.good('POST', `${own}/rotate-secret`, { token });
   await drive.good('DELETE', own, { token });
 }
 

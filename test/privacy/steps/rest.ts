@@ -1,8 +1,8 @@
-/** Reading routes that no step calls by name: their parameters are taken from the calls that were made. */
+/** Reading routes that no step calls by name, with parameters of earlier calls. */
 import { allRoutes } from '../driver.ts';
 import type { Scenario } from '../scenario.ts';
 
-/** What comes before a parameter tells what it names, where it is just called `id`. */
+/** The segment before a parameter says what it names, where it is just called `id`. */
 function placesOf(path: string): { readonly name: string; readonly place: string }[] {
   const segments = path.split('/');
   return segments.flatMap((segment, index) => {

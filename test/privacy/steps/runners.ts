@@ -136,7 +136,7 @@ const upload = ({ drive, people }: Pick<Scenario, 'drive' | 'people'>, nodes: No
     headers: { 'content-type': 'text/csv' },
   });
 
-/** What a developer looks at before a task is claimed. */
+/** What a developer reads before a task is claimed. */
 async function drivePeek(_scenario: Scenario, runner: Runner, nodeId: number): Promise<void> {
   const debug = `/debug/nodes/${nodeId}`;
   await runner.call('GET', `${debug}/context`);
@@ -153,6 +153,8 @@ async function driveTask(scenario: Scenario, runner: Runner, whileHeld: () => Pr
     progress: { done: 1, total: 3, unit: 'laps' },
   };
   await runner.call('PUT', `${task}/heartbeat`, { json: heartbeat });
+  const entry = { at: '2026-03-01T10:04:01.120Z', level: 'info', message: 'begins', fields: { lap: 1 } };
+  await runner.call('POST', `${task}/logs`, { json: { sequence: 1, entries: [entry] } });
   const { body } = await runner.call('GET', `${task}/inputs`);
   const { outputId } = body.inputs[0];
   await runner.call('GET', `${task}/inputs/${outputId}/data`);
@@ -179,8 +181,13 @@ async function driveUploadInParts(scenario: Scenario, runner: Runner, nodes: Nod
   const { handle } = (await runner.call('POST', uploads, { headers })).body;
   await runner.call('PUT', `${uploads}/${handle}/parts/1`, { bytes: 'lap,seconds\n2,60\n' });
   await runner.call('POST', `${uploads}/${handle}/complete`);
+  const lap = { from: '2026-03-01T10:00:00Z', label: 'Lap 2', tags: ['lap'] };
+  await runner.call('POST', `${task}/annotations`, { json: { annotations: [lap] } });
   await runner.call('PUT', `${task}/release`, { json: { reason: 'shutting down' } });
   const again = await runner.claim();
+  const { body } = await runner.call('GET', `${again}/inputs`);
+  const rejection = { category: 'validation', reason: 'no lap in it' };
+  await runner.call('PUT', `${again}/rejections/${body.inputs[0].outputId}`, { json: rejection });
   await runner.call('PUT', `${again}/fail`, { json: { reason: 'no lap found', category: 'validation' } });
 }
 
@@ -194,11 +201,13 @@ async function driveOperators(
   const runs = await drive.good('GET', `${admin}/node-runs?state=failed`, { token });
   const { id } = runs.body.nodeRuns[0];
   await drive.good('GET', `${admin}/node-runs/${id}`, { token });
+  await driveReplay({ drive, people }, id, nodes);
   await drive.good('POST', `${admin}/node-runs/${id}/retry`, { token });
   await drive.good('POST', `${admin}/node-runs/${id}/cancel`, { token });
   await drive.good('POST', `${admin}/sessions/${sessionId}/retry-failed`, { token });
   await drive.good('POST', `${admin}/sessions/${sessionId}/repair`, { token });
   const task = await runner.claim();
+  await drive.good('GET', `${admin}/queues`, { token });
   const runners = await drive.good('GET', `${admin}/runners`, { token });
   const own = `${admin}/runners/${runners.body.runners[0].id}/drain`;
   await drive.good('POST', own, { token });
@@ -208,7 +217,23 @@ async function driveOperators(
   await runner.call('DELETE', `/instances/${runner.instanceId}`);
 }
 
-/** What a host of deployed runners says; nothing is published for one here. */
+/** What an engineer reads when a run has failed. */
+async function driveReplay(
+  { drive, people }: Pick<Scenario, 'drive' | 'people'>,
+  runId: string,
+  nodes: Nodes,
+): Promise<void> {
+  const { token } = people.Developer;
+  const runs = '/api/v2/node-runs';
+  await drive.good('GET', `${runs}?nodeInstanceId=${nodes.laps}`, { token });
+  await drive.good('GET', `${runs}/${runId}`, { token });
+  await drive.good('GET', `${runs}/${runId}/logs`, { token });
+  const { body } = await drive.good('GET', `${runs}/${runId}/replay`, { token });
+  await drive.good('GET', `${runs}/${runId}/replay/inputs/${body.inputs[0].outputId}/data`, { token });
+  await drive.good('GET', `/api/v2/node-instance/${nodes.laps}/rejected-inputs`, { token });
+}
+
+/** Reports of a host of deployed runners, for which nothing is published here. */
 async function driveRunnerHost({ drive, platform }: Scenario): Promise<void> {
   const token = platform.environment.RUNNER_HOST_KEY ?? '';
   const hostId = randomUUID();

@@ -59,6 +59,13 @@ async function driveOwnSessions({
     token,
     json: { scenarioName: 'Landing', from: windowStart, to: inHours(1) },
   });
+  const configuration = `/api/v2/node-instance/${own.body.nodeInstances[0].id}/configuration`;
+  const present = await drive.good('GET', configuration, { token });
+  await drive.good('PUT', configuration, { token, json: { configuration: present.body.configuration } });
+  for (const part of ['revisions', 'schema']) await drive.good('GET', `${configuration}/${part}`, { token });
+  await drive.good('GET', configuration.replace('/configuration', '/explain'), { token });
+  await drive.good('GET', `/api/v2/session/${sessionId}/activity`, { token });
+  await drive.good('POST', `/api/v2/session/${sessionId}/adopt-template`, { token, json: { dryRun: true } });
   await drive.good('POST', `/api/v2/sessions/${sessionId}/freeze`, { token });
   await drive.good('POST', `/api/v2/sessions/${sessionId}/unfreeze`, { token });
   await drive.good('DELETE', `/api/v2/sessions/${own.body.id}`, { token: people.Administrator.token });
@@ -85,7 +92,7 @@ async function driveSharedSessions({
     });
   const unknown = drive.book.address('nobody, in an exercise').value;
   for (const [index, spell] of spellings.entries()) {
-    // Windows of the past and of the future: the latter leave a timer behind when they are closed ahead.
+    // Windows of the past and of the future: the latter leave a timer when they are closed early.
     const start = index % 2 === 0 ? windowStart : inHours(1);
     const known = spell(people.Trainee.address.value);
     const opened = await join(`Exercise ${index}`, spell(unknown), offlineToken, start);
@@ -139,5 +146,8 @@ async function driveSearch({ drive, people, offlineToken }: Scenario): Promise<v
       await drive.good('GET', `/api/v2/session?search=${encodeURIComponent(value)}`, { token });
     }
   }
-  for (const by of [token, offlineToken]) await drive.good('GET', '/api/v2/session', { token: by });
+  for (const by of [token, offlineToken]) {
+    for (const path of ['', '?owner=me&state=failed,running', '/counts', '/metadata-keys', '/storage'])
+      await drive.good('GET', `/api/v2/session${path}`, { token: by });
+  }
 }

@@ -12,7 +12,7 @@ type Fault =
   | { readonly requestBytes: number }
   /** Passes on so many bytes of the answer's body, then breaks the connection: at once, or when `cutWhen` resolves. */
   | { readonly answerBytes: number; readonly cutWhen?: Promise<void> }
-  /** Passes the platform's answer on only then. */
+  /** Passes the platform's answer on when this resolves. */
   | { readonly heldUntil: Promise<void> }
   /** Answers by itself. */
   | { readonly status: number; readonly headers?: Record<string, string> };
@@ -116,7 +116,7 @@ async function passAnswer(
     return;
   }
   await fault.cutWhen;
-  // What was written is to arrive first.
+  // The written bytes must arrive first.
   response.socket?.end();
   answer.destroy();
 }
@@ -135,7 +135,7 @@ async function cutAfter(
       if (left <= 0) return true;
     }
   } catch {
-    // The other side has hung up.
+    // The other side has closed the connection.
   }
   return false;
 }

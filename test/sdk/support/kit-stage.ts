@@ -10,7 +10,7 @@ import { type RunnerStage, runnerStage } from '../../support/runner.ts';
 export interface KitStage extends RunnerStage {
   /** Starts a runner in this process with a developer's token; it is stopped after the test. */
   start(runner: Runner, options?: StartOptions): Promise<RunningRunner>;
-  /** Starts a module of the tests as a runner process; resolves when it takes tasks. */
+  /** Starts a module of the tests as a runner process; resolves when it claims tasks. */
   startProcess(module: string, variables: Readonly<Record<string, string>>): Promise<TestProcess>;
   /** As `startProcess`, without waiting. */
   spawn(module: string, variables: Readonly<Record<string, string>>): TestProcess;
@@ -24,7 +24,7 @@ export interface KitStage extends RunnerStage {
   node(graph: Graph, node: string): Promise<{ readonly state: string; readonly statusDetails: string }>;
   /** Resolves when the node is in the state. */
   until(graph: Graph, node: string, state: string, limitMs?: number): Promise<void>;
-  /** Waits for a retry of the node to be due some day, and makes it due now. */
+  /** Waits until a retry of the node is planned, and makes it due now. */
   retryNow(graph: Graph, node: string): Promise<void>;
   /** The claims of a node's runs so far, oldest first. */
   claims(graph: Graph, node: string): Promise<readonly Claim[]>;
@@ -71,7 +71,7 @@ export async function kitStage(variables: Record<string, string> = {}): Promise<
     },
     async startProcess(module, more) {
       const child = spawn(module, more);
-      await eventually('the runner takes tasks', () => child.log().includes('takes tasks'));
+      await eventually('the runner claims tasks', () => child.log().includes('claims tasks'));
       return child;
     },
     async latest(graph, name) {

@@ -10,9 +10,9 @@ instance as materialized (
   templates = excluded.templates
   returning claim_seq, drained),
 replay as materialized (
-  select case when t.incremental and n.watermark_position < before.position
+  select case when t.incremental and r.input_ids is null and n.watermark_position < before.position
   then n.watermark_position else coalesce(before.position, 0) end as position,
-  case when t.incremental and n.watermark_position < before.position
+  case when t.incremental and r.input_ids is null and n.watermark_position < before.position
   then n.watermark_output_id else before.output_id end as output_id
   from pick join node_run r on r.id = pick.id
   join node_instance n on n.id = r.node_instance_id
@@ -30,8 +30,9 @@ replay as materialized (
       order by x.position desc limit 1) newest on true
     where v.node_instance_id = any (n.parent_ids) and v.position <= bound.upper
     and (v.superseded_at_position is null or v.superseded_at_position > bound.upper)
-    and (t.reprocess = 'all' or v.position = newest.position
-      or (newest.run_id is not null and v.run_id = newest.run_id))) first
+    and case when r.input_ids is not null then v.output_id = any (r.input_ids)
+    else t.reprocess = 'all' or v.position = newest.position
+    or (newest.run_id is not null and v.run_id = newest.run_id) end) first
   left join lateral (
     select v.position, v.output_id from output_version v
     where v.node_instance_id = any (n.parent_ids) and v.position < first.position
@@ -42,14 +43,17 @@ run as (
   update node_run r
   set state = 'held', due_at = null,
   upper_position = coalesce(r.upper_position, (
-      select coalesce(max(p.newest_position), 0) from node_instance n
-      join node_instance p on p.id = any (n.parent_ids) where n.id = r.node_instance_id)),
+      select coalesce(max(p.newest_position), 0) from node_instance p where p.id = any (n.parent_ids))),
+  configuration_revision = coalesce(r.configuration_revision, n.configuration_revision),
   reprocess_position = coalesce(r.reprocess_position, (select position from replay)),
   reprocess_output_id = coalesce(r.reprocess_output_id, (select output_id from replay))
-  from pick, instance where r.id = pick.id and not instance.drained and
+  from pick, instance, node_instance n
+  where r.id = pick.id and n.id = r.node_instance_id and not instance.drained and
   ($1 not like 'token:%'
     or exists (select from runner_token k where k.id = case when $1 like 'token:%' then substr($1, 7)::uuid end
       and k.revoked_at is null and k.expires_at > clock_timestamp()))
+  -- Else the statement's snapshot is older than the run's configuration, and a later claim gets the run.
+  and coalesce(r.configuration_revision, 1) <= n.configuration_revision
   returning r.*
 ), attempt as (
   update node_attempt a set started_at = coalesce(a.started_at, clock_timestamp())
@@ -72,17 +76,22 @@ exists (select 1 from node_claim c where c.holder = $1 and c.instance_id = $2 an
 from instance left join lateral (select
   claim.task_id, run.id as run_id, run.attempt, run.max_attempts, run.reason,
   s.project_id, s.id as session_id, s.name as session_name, n.id as node_instance_id,
-  n.name as node_name, run.template_name as node_template, run.runner_type, n.configuration,
+  n.name as node_name, run.template_name as node_template, run.runner_type,
+  case when run.configuration_revision <> n.configuration_revision
+  then (select k.configuration from node_configuration k
+    where k.node_instance_id = n.id and k.revision = run.configuration_revision)
+  else n.configuration end as configuration,
   coalesce((select json_agg(json_build_object('nodeInstanceId', p.id, 'name', p.name) order by p.ordinal)
       from node_instance p where p.id = any (n.parent_ids)), '[]') as parents,
   claim.claimed_at, claim.lease_until as lease_expires_at, claim.lease_seconds,
   run.traceparent, attempt.waited_seconds,
   t.incremental, t.timeout_seconds, claim.watermark_output_id,
-  claim.watermark_position, run.upper_position,
+  claim.watermark_position, run.upper_position, claim.redelivered,
   (select count(*) from output_version v
     where v.node_instance_id = any (n.parent_ids) and v.position > claim.watermark_position
     and v.position <= run.upper_position
-    and (v.superseded_at_position is null or v.superseded_at_position > run.upper_position)) as pending_inputs
+    and (v.superseded_at_position is null or v.superseded_at_position > run.upper_position)
+    and (run.input_ids is null or v.output_id = any (run.input_ids))) as pending_inputs
   from run join claim on true left join attempt on true join node_instance n on n.id = run.node_instance_id
   join node_template t on t.id = n.node_template_id join session s on s.id = run.session_id) task on true;
 
@@ -94,9 +103,9 @@ instance as materialized (
   select i.drained from runner_instance i, pick
   where i.holder = $1 and i.instance_id = $2 and ($5::bigint is null or i.claim_seq = $5) for update of i),
 replay as materialized (
-  select case when t.incremental and n.watermark_position < before.position
+  select case when t.incremental and r.input_ids is null and n.watermark_position < before.position
   then n.watermark_position else coalesce(before.position, 0) end as position,
-  case when t.incremental and n.watermark_position < before.position
+  case when t.incremental and r.input_ids is null and n.watermark_position < before.position
   then n.watermark_output_id else before.output_id end as output_id
   from pick join node_run r on r.id = pick.id
   join node_instance n on n.id = r.node_instance_id
@@ -114,8 +123,9 @@ replay as materialized (
       order by x.position desc limit 1) newest on true
     where v.node_instance_id = any (n.parent_ids) and v.position <= bound.upper
     and (v.superseded_at_position is null or v.superseded_at_position > bound.upper)
-    and (t.reprocess = 'all' or v.position = newest.position
-      or (newest.run_id is not null and v.run_id = newest.run_id))) first
+    and case when r.input_ids is not null then v.output_id = any (r.input_ids)
+    else t.reprocess = 'all' or v.position = newest.position
+    or (newest.run_id is not null and v.run_id = newest.run_id) end) first
   left join lateral (
     select v.position, v.output_id from output_version v
     where v.node_instance_id = any (n.parent_ids) and v.position < first.position
@@ -126,14 +136,17 @@ run as (
   update node_run r
   set state = 'held', due_at = null,
   upper_position = coalesce(r.upper_position, (
-      select coalesce(max(p.newest_position), 0) from node_instance n
-      join node_instance p on p.id = any (n.parent_ids) where n.id = r.node_instance_id)),
+      select coalesce(max(p.newest_position), 0) from node_instance p where p.id = any (n.parent_ids))),
+  configuration_revision = coalesce(r.configuration_revision, n.configuration_revision),
   reprocess_position = coalesce(r.reprocess_position, (select position from replay)),
   reprocess_output_id = coalesce(r.reprocess_output_id, (select output_id from replay))
-  from pick, instance where r.id = pick.id and not instance.drained and
+  from pick, instance, node_instance n
+  where r.id = pick.id and n.id = r.node_instance_id and not instance.drained and
   ($1 not like 'token:%'
     or exists (select from runner_token k where k.id = case when $1 like 'token:%' then substr($1, 7)::uuid end
       and k.revoked_at is null and k.expires_at > clock_timestamp()))
+  -- Else the statement's snapshot is older than the run's configuration, and a later claim gets the run.
+  and coalesce(r.configuration_revision, 1) <= n.configuration_revision
   returning r.*
 ), attempt as (
   update node_attempt a set started_at = coalesce(a.started_at, clock_timestamp())
@@ -153,17 +166,22 @@ run as (
 ) select
 claim.task_id, run.id as run_id, run.attempt, run.max_attempts, run.reason,
 s.project_id, s.id as session_id, s.name as session_name, n.id as node_instance_id,
-n.name as node_name, run.template_name as node_template, run.runner_type, n.configuration,
+n.name as node_name, run.template_name as node_template, run.runner_type,
+case when run.configuration_revision <> n.configuration_revision
+then (select k.configuration from node_configuration k
+  where k.node_instance_id = n.id and k.revision = run.configuration_revision)
+else n.configuration end as configuration,
 coalesce((select json_agg(json_build_object('nodeInstanceId', p.id, 'name', p.name) order by p.ordinal)
     from node_instance p where p.id = any (n.parent_ids)), '[]') as parents,
 claim.claimed_at, claim.lease_until as lease_expires_at, claim.lease_seconds,
 run.traceparent, attempt.waited_seconds,
 t.incremental, t.timeout_seconds, claim.watermark_output_id,
-claim.watermark_position, run.upper_position,
+claim.watermark_position, run.upper_position, claim.redelivered,
 (select count(*) from output_version v
   where v.node_instance_id = any (n.parent_ids) and v.position > claim.watermark_position
   and v.position <= run.upper_position
-  and (v.superseded_at_position is null or v.superseded_at_position > run.upper_position)) as pending_inputs
+  and (v.superseded_at_position is null or v.superseded_at_position > run.upper_position)
+  and (run.input_ids is null or v.output_id = any (run.input_ids))) as pending_inputs
 from run join claim on true left join attempt on true join node_instance n on n.id = run.node_instance_id
 join node_template t on t.id = n.node_template_id join session s on s.id = run.session_id;
 
@@ -175,9 +193,9 @@ instance as materialized (
   select i.drained from runner_instance i, pick
   where i.holder = $1 and i.instance_id = $2 and ($5::bigint is null or i.claim_seq = $5) for update of i),
 replay as materialized (
-  select case when t.incremental and n.watermark_position < before.position
+  select case when t.incremental and r.input_ids is null and n.watermark_position < before.position
   then n.watermark_position else coalesce(before.position, 0) end as position,
-  case when t.incremental and n.watermark_position < before.position
+  case when t.incremental and r.input_ids is null and n.watermark_position < before.position
   then n.watermark_output_id else before.output_id end as output_id
   from pick join node_run r on r.id = pick.id
   join node_instance n on n.id = r.node_instance_id
@@ -195,8 +213,9 @@ replay as materialized (
       order by x.position desc limit 1) newest on true
     where v.node_instance_id = any (n.parent_ids) and v.position <= bound.upper
     and (v.superseded_at_position is null or v.superseded_at_position > bound.upper)
-    and (t.reprocess = 'all' or v.position = newest.position
-      or (newest.run_id is not null and v.run_id = newest.run_id))) first
+    and case when r.input_ids is not null then v.output_id = any (r.input_ids)
+    else t.reprocess = 'all' or v.position = newest.position
+    or (newest.run_id is not null and v.run_id = newest.run_id) end) first
   left join lateral (
     select v.position, v.output_id from output_version v
     where v.node_instance_id = any (n.parent_ids) and v.position < first.position
@@ -207,14 +226,17 @@ run as (
   update node_run r
   set state = 'held', due_at = null,
   upper_position = coalesce(r.upper_position, (
-      select coalesce(max(p.newest_position), 0) from node_instance n
-      join node_instance p on p.id = any (n.parent_ids) where n.id = r.node_instance_id)),
+      select coalesce(max(p.newest_position), 0) from node_instance p where p.id = any (n.parent_ids))),
+  configuration_revision = coalesce(r.configuration_revision, n.configuration_revision),
   reprocess_position = coalesce(r.reprocess_position, (select position from replay)),
   reprocess_output_id = coalesce(r.reprocess_output_id, (select output_id from replay))
-  from pick, instance where r.id = pick.id and not instance.drained and
+  from pick, instance, node_instance n
+  where r.id = pick.id and n.id = r.node_instance_id and not instance.drained and
   ($1 not like 'token:%'
     or exists (select from runner_token k where k.id = case when $1 like 'token:%' then substr($1, 7)::uuid end
       and k.revoked_at is null and k.expires_at > clock_timestamp()))
+  -- Else the statement's snapshot is older than the run's configuration, and a later claim gets the run.
+  and coalesce(r.configuration_revision, 1) <= n.configuration_revision
   returning r.*
 ), attempt as (
   update node_attempt a set started_at = coalesce(a.started_at, clock_timestamp())
@@ -234,16 +256,21 @@ run as (
 ) select
 claim.task_id, run.id as run_id, run.attempt, run.max_attempts, run.reason,
 s.project_id, s.id as session_id, s.name as session_name, n.id as node_instance_id,
-n.name as node_name, run.template_name as node_template, run.runner_type, n.configuration,
+n.name as node_name, run.template_name as node_template, run.runner_type,
+case when run.configuration_revision <> n.configuration_revision
+then (select k.configuration from node_configuration k
+  where k.node_instance_id = n.id and k.revision = run.configuration_revision)
+else n.configuration end as configuration,
 coalesce((select json_agg(json_build_object('nodeInstanceId', p.id, 'name', p.name) order by p.ordinal)
     from node_instance p where p.id = any (n.parent_ids)), '[]') as parents,
 claim.claimed_at, claim.lease_until as lease_expires_at, claim.lease_seconds,
 run.traceparent, attempt.waited_seconds,
 t.incremental, t.timeout_seconds, claim.watermark_output_id,
-claim.watermark_position, run.upper_position,
+claim.watermark_position, run.upper_position, claim.redelivered,
 (select count(*) from output_version v
   where v.node_instance_id = any (n.parent_ids) and v.position > claim.watermark_position
   and v.position <= run.upper_position
-  and (v.superseded_at_position is null or v.superseded_at_position > run.upper_position)) as pending_inputs
+  and (v.superseded_at_position is null or v.superseded_at_position > run.upper_position)
+  and (run.input_ids is null or v.output_id = any (run.input_ids))) as pending_inputs
 from run join claim on true left join attempt on true join node_instance n on n.id = run.node_instance_id
 join node_template t on t.id = n.node_template_id join session s on s.id = run.session_id;

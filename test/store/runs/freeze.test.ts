@@ -56,7 +56,7 @@ async function runOf(graph: Graph, node: string) {
   return run!;
 }
 
-test('no way of claiming takes a task of a frozen session, and every way takes it afterwards', async () => {
+test('no kind of claim gets a task of a frozen session, and every kind gets it afterwards', async () => {
   let runner = newRunner();
   const ways: Array<(template: string, graph: Graph) => Promise<ClaimedTask | undefined>> = [
     async (template) => {
@@ -95,7 +95,7 @@ test('no way of claiming takes a task of a frozen session, and every way takes i
   }
 });
 
-test('waiting claims are not told of tasks of frozen sessions, and are told when they go on', async () => {
+test('waiting claims are not notified of tasks of frozen sessions, and are notified after the unfreeze', async () => {
   const template = await ownTemplate();
   const graph = await makeGraph(database, chain(1, template));
   await upload(database, graph, 'input');
@@ -137,7 +137,7 @@ test('a held task may finish; what it makes possible waits for the unfreezing', 
   expect((await claim(database, runner, template))?.nodeName).toBe('n2');
 });
 
-test('a task that is given back or fails in a frozen session stays unclaimed until it goes on', async () => {
+test('a task that is released or fails in a frozen session stays unclaimed until the unfreeze', async () => {
   for (const end of [{ kind: 'release' }, { kind: 'fail', category: 'error', reason: 'x' }] as const) {
     const runner = newRunner();
     const template = await ownTemplate();
@@ -243,7 +243,7 @@ test('frozen sessions do not crowd out others at the healer', async () => {
   }
 });
 
-test('the claim of one template goes by its index, whatever is frozen', async () => {
+test('the claim of one template uses its index, for any frozen sessions', async () => {
   const rows = await database.query<{ 'QUERY PLAN': string }>(
     `explain select r.id from node_run r where r.state = 'queued' and not r.frozen and r.template_name = 'x'
       order by r.queue_time limit 1 for update skip locked`,

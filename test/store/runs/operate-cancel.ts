@@ -2,14 +2,14 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../../domain/limits.ts';
+import { findNodeRun } from '../../../store/run-views/node-runs.ts';
 import type { ClaimedTask } from '../../../store/runs/claims.ts';
 import { endOverdueClaims } from '../../../store/runs/expire-leases.ts';
 import { renewLease } from '../../../store/runs/lease.ts';
-import { findNodeRun } from '../../../store/runs/node-runs.ts';
 import { cancelRun, retryRun } from '../../../store/runs/operate-runs.ts';
 import { reconcileSession } from '../../../store/runs/reconcile-session.ts';
 import { releaseHeldTask } from '../../../store/runs/release-claim.ts';
-import { chain, changesBy, type Graph, makeGraph, upload } from '../../support/graph.ts';
+import { chain, changesBy, type Graph, makeGraph, operatorId, upload } from '../../support/graph.ts';
 import { broken, type OperateWorld, unlucky } from './operate-world.ts';
 
 export function cancelTests(world: OperateWorld): void {
@@ -33,7 +33,7 @@ export function cancelTests(world: OperateWorld): void {
       await upload(database, graph, 'input');
       const [run] = await runsOf(graph);
       const changes = await changesBy(database, async () =>
-        expect(await cancelRun(database, run!.id)).toMatchObject({
+        expect(await cancelRun(database, run!.id, operatorId)).toMatchObject({
           outcome: 'ended',
           run: {
             state: 'cancelled',
@@ -48,8 +48,8 @@ export function cancelTests(world: OperateWorld): void {
       expect(await tryTake(template)).toBeUndefined();
       await reconcileSession(database, graph.sessionId);
       expect(await runsOf(graph)).toHaveLength(1);
-      expect(await cancelRun(database, run!.id)).toMatchObject({ outcome: 'unchanged' });
-      await retryRun(database, run!.id);
+      expect(await cancelRun(database, run!.id, operatorId)).toMatchObject({ outcome: 'unchanged' });
+      await retryRun(database, run!.id, operatorId);
       const again = await take(template);
       expect(again).toMatchObject({ runId: run!.id, attempt: 2, upperPosition: 1 });
       await end(again, broken);
@@ -63,7 +63,7 @@ export function cancelTests(world: OperateWorld): void {
       const task = await take(template);
       await write(graph, task);
       await end(task, unlucky);
-      expect(await cancelRun(database, task.runId)).toMatchObject({
+      expect(await cancelRun(database, task.runId, operatorId)).toMatchObject({
         outcome: 'ended',
         run: { state: 'cancelled', nextAttemptAt: null },
       });
@@ -82,11 +82,11 @@ export function cancelTests(world: OperateWorld): void {
       const { template, graph } = await setUp({ maxAttempts: 5 });
       await upload(database, graph, 'input');
       const task = await take(template);
-      expect(await cancelRun(database, task.runId)).toMatchObject({
+      expect(await cancelRun(database, task.runId, operatorId)).toMatchObject({
         outcome: 'requested',
         run: { state: 'held', cancelRequested: true, heldBy: { instanceId: holderOf(task).instanceId } },
       });
-      expect(await cancelRun(database, task.runId)).toMatchObject({ outcome: 'requested' });
+      expect(await cancelRun(database, task.runId, operatorId)).toMatchObject({ outcome: 'requested' });
       await act(task, graph);
       expect(await findNodeRun(database, task.runId)).toMatchObject({
         state: 'cancelled',
@@ -108,12 +108,12 @@ export function cancelTests(world: OperateWorld): void {
       return claim!.seconds;
     };
 
-    test('bounds how long a holder may go on that only beats: a lease to hear of it, and a while to end', async () => {
+    test('limits a holder that only sends heartbeats to one lease and the grace time', async () => {
       const { template, graph } = await setUp({ leaseSeconds: 20 });
       await upload(database, graph, 'input');
       const task = await take(template);
       expect(await secondsLeft(task)).toBeNull();
-      await cancelRun(database, task.runId);
+      await cancelRun(database, task.runId, operatorId);
       const bound = await secondsLeft(task);
       expect(bound).toBeLessThanOrEqual(20 + limits.cancelGraceSeconds);
       expect(bound).toBeGreaterThan(limits.cancelGraceSeconds);
@@ -124,7 +124,7 @@ export function cancelTests(world: OperateWorld): void {
       await database.query(`update node_claim set timeout_at = clock_timestamp() where task_id = $1`, [
         task.taskId,
       ]);
-      await cancelRun(database, task.runId);
+      await cancelRun(database, task.runId, operatorId);
       await endOverdue();
       expect(await findNodeRun(database, task.runId)).toMatchObject({
         state: 'cancelled',
@@ -134,11 +134,11 @@ export function cancelTests(world: OperateWorld): void {
       expect(await renewLease(database, holderOf(task), task.taskId)).toBeUndefined();
     });
 
-    test('leaves an attempt the shorter time that its node template gives it', async () => {
+    test('keeps the shorter time limit of the node template', async () => {
       const { template, graph } = await setUp({ timeoutSeconds: 30 });
       await upload(database, graph, 'input');
       const task = await take(template);
-      await cancelRun(database, task.runId);
+      await cancelRun(database, task.runId, operatorId);
       expect(await secondsLeft(task)).toBeLessThanOrEqual(30);
     });
 
@@ -157,10 +157,10 @@ export function cancelTests(world: OperateWorld): void {
       await endOverdueClaims(database, 10, () => 0);
     }
 
-    test('a run that has ended otherwise is refused, and an unknown one missing', async () => {
+    test('an ended run is refused, and an unknown one is missing', async () => {
       const { runId } = await failedGraph();
-      expect(await cancelRun(database, runId)).toEqual({ outcome: 'ended-otherwise' });
-      expect(await cancelRun(database, randomUUID())).toEqual({ outcome: 'missing' });
+      expect(await cancelRun(database, runId, operatorId)).toEqual({ outcome: 'ended-otherwise' });
+      expect(await cancelRun(database, randomUUID(), operatorId)).toEqual({ outcome: 'missing' });
     });
 
     test('races with claims: each run is either held and asked, or ended and never held', async () => {
@@ -169,7 +169,10 @@ export function cancelTests(world: OperateWorld): void {
         const graph = await makeGraph(database, chain(1, template));
         await upload(database, graph, 'input');
         const [run] = await runsOf(graph);
-        const [task, cancelled] = await Promise.all([tryTake(template), cancelRun(database, run!.id)]);
+        const [task, cancelled] = await Promise.all([
+          tryTake(template),
+          cancelRun(database, run!.id, operatorId),
+        ]);
         expect(cancelled.outcome).toBe(task ? 'requested' : 'ended');
         if (task) await releaseHeldTask(database, holderOf(task));
       }

@@ -1,17 +1,17 @@
-/** Trying failed runs again. Run by operate-runs.test.ts in its world. */
+/** Retrying failed runs. Run by operate-runs.test.ts in its world. */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { nodeStateCodes } from '../../../domain/runs/node-state.ts';
 import { sweepSupersededOutputs } from '../../../store/outputs/versions.ts';
+import { findNodeRun } from '../../../store/run-views/node-runs.ts';
 import { renewLease } from '../../../store/runs/lease.ts';
-import { findNodeRun } from '../../../store/runs/node-runs.ts';
 import { retryFailedRuns, retryRun } from '../../../store/runs/operate-runs.ts';
 import { reconcileSession } from '../../../store/runs/reconcile-session.ts';
 import { releaseHeldTask } from '../../../store/runs/release-claim.ts';
 import { requestReprocess } from '../../../store/runs/reprocess.ts';
 import { writeWatermark } from '../../../store/runs/watermark.ts';
 import { freezeSession, unfreezeSession } from '../../../store/sessions/freeze-session.ts';
-import { chain, makeGraph, outsideTemplate, stateOf, upload } from '../../support/graph.ts';
+import { chain, makeGraph, operatorId, outsideTemplate, stateOf, upload } from '../../support/graph.ts';
 import { broken, completed, type OperateWorld, unlucky } from './operate-world.ts';
 
 export function retryTests(world: OperateWorld): void {
@@ -30,8 +30,8 @@ export function retryTests(world: OperateWorld): void {
     goOn,
   } = world;
 
-  describe('a run that failed for good is tried again', () => {
-    test('as the same run, with a whole budget of attempts and a back-off that begins anew', async () => {
+  describe('a run that failed for good is retried', () => {
+    test('as the same run, with a new budget of attempts and a new back-off', async () => {
       const { template, graph } = await setUp({ maxAttempts: 2 });
       await upload(database, graph, 'input');
       const first = await take(template);
@@ -40,7 +40,7 @@ export function retryTests(world: OperateWorld): void {
       await goOn(graph, runId);
       await end(await take(template), unlucky);
       expect(await stateOf(database, graph, 'n1')).toBe(nodeStateCodes.Failed);
-      const retried = await retryRun(database, runId);
+      const retried = await retryRun(database, runId, operatorId);
       expect(retried).toMatchObject({
         outcome: 'queued',
         run: {
@@ -72,20 +72,20 @@ export function retryTests(world: OperateWorld): void {
       expect(await runsOf(graph)).toHaveLength(1);
     });
 
-    test('and the node’s children go on when it succeeds', async () => {
+    test('and the node’s children run when it succeeds', async () => {
       const { template, graph, runId } = await failedGraph({}, 2);
-      await retryRun(database, runId);
+      await retryRun(database, runId, operatorId);
       await finishTask(graph, await take(template));
       expect(await take(template)).toMatchObject({ nodeName: 'n2' });
     });
 
-    test('an incremental one goes on from its watermark, within the bound that it had', async () => {
+    test('an incremental one continues at its watermark, within its bound', async () => {
       const { template, graph } = await setUp({ incremental: true });
       const ids = [await uploadId(graph), await uploadId(graph), await uploadId(graph)];
       const task = await take(template);
       await write(graph, task, 'first', ids[0]);
       await end(task, broken);
-      await retryRun(database, task.runId);
+      await retryRun(database, task.runId, operatorId);
       const news = await uploadId(graph);
       const again = await take(template);
       expect(again).toMatchObject({ runId: task.runId, watermarkOutputId: ids[0], pendingInputs: 2 });
@@ -109,7 +109,7 @@ export function retryTests(world: OperateWorld): void {
       const replay = await take(template);
       await writeWatermark(database, holderOf(replay), replay.taskId, ids[0]!, undefined);
       await end(replay, broken);
-      await retryRun(database, replay.runId);
+      await retryRun(database, replay.runId, operatorId);
       const again = await take(template);
       expect(again).toMatchObject({ reason: 'reprocess', runId: replay.runId, watermarkOutputId: ids[0] });
       expect(await inputsOf(again)).toEqual(ids.slice(1));
@@ -121,20 +121,20 @@ export function retryTests(world: OperateWorld): void {
       expect(node?.id).toBe(ids[2]);
     });
 
-    test('what it had staged is gone, so that completing needs an output of the new attempt', async () => {
+    test('its staged outputs are dropped, so that completing requires an output of the new attempt', async () => {
       const { template, graph } = await setUp();
       await upload(database, graph, 'input');
       const task = await take(template);
       await write(graph, task, 'staged');
       await end(task, broken);
-      await retryRun(database, task.runId);
+      await retryRun(database, task.runId, operatorId);
       const again = await take(template);
       expect(await end(again, completed)).toEqual({ kind: 'refused', why: 'output-missing' });
       await write(graph, again, 'staged');
       expect(await end(again, completed)).toMatchObject({ kind: 'ended' });
     });
 
-    test('leases that it lost before do not count any more', async () => {
+    test('earlier lost leases no longer count', async () => {
       const { template, graph } = await setUp({ maxAttempts: 20 });
       await upload(database, graph, 'input');
       const lose = async () => {
@@ -147,7 +147,7 @@ export function retryTests(world: OperateWorld): void {
       await lose();
       await lose();
       expect(await stateOf(database, graph, 'n1')).toBe(nodeStateCodes.Failed);
-      await retryRun(database, runId);
+      await retryRun(database, runId, operatorId);
       await lose();
       await lose();
       expect(await take(template)).toMatchObject({ runId, attempt: 6 });
@@ -158,7 +158,7 @@ export function retryTests(world: OperateWorld): void {
       await upload(database, graph, 'input', 'same');
       const task = await take(template);
       await end(task, broken);
-      await retryRun(database, task.runId);
+      await retryRun(database, task.runId, operatorId);
       await upload(database, graph, 'input', 'same');
       await sweepSupersededOutputs(database, { olderThanSeconds: 0 });
       const again = await take(template);
@@ -172,10 +172,10 @@ export function retryTests(world: OperateWorld): void {
       const task = await take(template);
       await freezeSession(database, graph.sessionId);
       await end(task, broken);
-      expect(await retryRun(database, task.runId)).toEqual({ outcome: 'frozen' });
-      expect(await retryFailedRuns(database, graph.sessionId)).toEqual({ outcome: 'frozen' });
+      expect(await retryRun(database, task.runId, operatorId)).toEqual({ outcome: 'frozen' });
+      expect(await retryFailedRuns(database, graph.sessionId, operatorId)).toEqual({ outcome: 'frozen' });
       await unfreezeSession(database, graph.sessionId);
-      await retryRun(database, task.runId);
+      await retryRun(database, task.runId, operatorId);
       expect(await take(template)).toMatchObject({ runId: task.runId, attempt: 2 });
     });
 
@@ -190,7 +190,7 @@ export function retryTests(world: OperateWorld): void {
       const big = await makeGraph(database, [{ name: 'input', parents: [] }, ...nodes]);
       await upload(database, big, 'input');
       for (let index = 0; index < 60; index++) await end(await take(template), broken);
-      expect(await retryFailedRuns(database, big.sessionId)).toMatchObject({ retried: 60 });
+      expect(await retryFailedRuns(database, big.sessionId, operatorId)).toMatchObject({ retried: 60 });
       const small = await makeGraph(database, chain(1, template));
       await upload(database, small, 'input');
       let place = 0;

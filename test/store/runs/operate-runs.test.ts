@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { nodeStateCodes } from '../../../domain/runs/node-state.ts';
 import { Database } from '../../../store/connection/database.ts';
 import { retryFailedRuns, retryRun } from '../../../store/runs/operate-runs.ts';
-import { makeGraph, outsideTemplate, stateOf, upload } from '../../support/graph.ts';
+import { makeGraph, operatorId, outsideTemplate, stateOf, upload } from '../../support/graph.ts';
 import { testEnvironment } from '../../support/stack.ts';
 import { cancelTests } from './operate-cancel.ts';
 import { retryTests } from './operate-retry.ts';
@@ -18,39 +18,44 @@ const { setUp, tryTake, acquire: take, end, finishTask, uploadId, failedGraph, i
 retryTests(world);
 cancelTests(world);
 
-describe('what cannot be tried again is refused', () => {
-  test('an open run, one that did not fail, one that a newer run has replaced, and one that is not there', async () => {
+describe('an invalid retry is refused', () => {
+  test('an open run, one that did not fail, one that a newer run has replaced, and an unknown one', async () => {
     const { template, graph } = await setUp();
     await upload(database, graph, 'input');
     const first = await take(template);
-    expect(await retryRun(database, first.runId)).toEqual({ outcome: 'open' });
+    expect(await retryRun(database, first.runId, operatorId)).toEqual({ outcome: 'open' });
     await finishTask(graph, first);
-    expect(await retryRun(database, first.runId)).toEqual({ outcome: 'not-failed' });
+    expect(await retryRun(database, first.runId, operatorId)).toEqual({ outcome: 'not-failed' });
     await upload(database, graph, 'input');
     const second = await take(template);
     await end(second, broken);
     await upload(database, graph, 'input');
-    expect(await retryRun(database, second.runId)).toEqual({ outcome: 'superseded' });
-    expect(await retryRun(database, randomUUID())).toEqual({ outcome: 'missing' });
-    expect(await retryFailedRuns(database, randomUUID())).toEqual({ outcome: 'missing' });
+    expect(await retryRun(database, second.runId, operatorId)).toEqual({ outcome: 'superseded' });
+    expect(await retryRun(database, randomUUID(), operatorId)).toEqual({ outcome: 'missing' });
+    expect(await retryFailedRuns(database, randomUUID(), operatorId)).toEqual({ outcome: 'missing' });
     expect(await runsOf(graph)).toHaveLength(3);
   });
 
   test('a repeat changes nothing, and of ten operators at once one has it queued', async () => {
     const { template, graph, runId } = await failedGraph();
-    const results = await Promise.all(Array.from({ length: 10 }, () => retryRun(database, runId)));
+    const results = await Promise.all(
+      Array.from({ length: 10 }, () => retryRun(database, runId, operatorId)),
+    );
     expect(results.map(({ outcome }) => outcome).sort()).toEqual(['queued', ...Array(9).fill('unchanged')]);
     expect(await take(template)).toMatchObject({ attempt: 2 });
-    expect(await retryRun(database, runId)).toMatchObject({ outcome: 'unchanged', run: { state: 'held' } });
+    expect(await retryRun(database, runId, operatorId)).toMatchObject({
+      outcome: 'unchanged',
+      run: { state: 'held' },
+    });
     expect(await runsOf(graph)).toHaveLength(1);
   });
 
   test('operators against uploads: each input is gone over, and the node never has two open runs', async () => {
     const { template, graph, runId } = await failedGraph();
     const [retried] = await Promise.all([
-      retryRun(database, runId),
+      retryRun(database, runId, operatorId),
       uploadId(graph),
-      retryFailedRuns(database, graph.sessionId),
+      retryFailedRuns(database, graph.sessionId, operatorId),
     ]);
     const seen = new Set<number>();
     for (let task = await tryTake(template); task; task = await tryTake(template)) {
@@ -65,7 +70,7 @@ describe('what cannot be tried again is refused', () => {
 });
 
 describe('all failed nodes of a session at once', () => {
-  test('are tried again with one of each node, and a repeat finds none', async () => {
+  test('are retried with one run of each node, and a repeat finds none', async () => {
     const template = `operated-${randomUUID()}`;
     await outsideTemplate(database, template);
     const names = ['a', 'b', 'c'];
@@ -76,7 +81,7 @@ describe('all failed nodes of a session at once', () => {
     await upload(database, graph, 'input');
     for (const how of [broken, { ...completed, outcome: 'no-output' } as const, broken])
       await end(await take(template), how);
-    const both = await Promise.all([1, 2].map(() => retryFailedRuns(database, graph.sessionId)));
+    const both = await Promise.all([1, 2].map(() => retryFailedRuns(database, graph.sessionId, operatorId)));
     expect(both.map((result) => 'retried' in result && result.retried).sort()).toEqual([0, 2]);
     expect(await stateOf(database, graph, 'b')).toBe(nodeStateCodes.Succeeded);
     const nodes = [(await take(template)).nodeName, (await take(template)).nodeName];

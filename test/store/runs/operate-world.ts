@@ -1,4 +1,4 @@
-/** What the tests of operators' work on runs share: graphs of a node template of their own, and tasks of them. */
+/** Shared by the tests of operators' work on runs: graphs of a node template for each test, and their tasks. */
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../../../store/connection/database.ts';
 import type { RunnerIdentity } from '../../../store/runners/holder.ts';
@@ -25,7 +25,7 @@ export const unlucky = { kind: 'fail', category: 'error', reason: 'No luck.' } a
 export type OperateWorld = ReturnType<typeof operateWorld>;
 
 export function operateWorld(database: Database) {
-  /** Every task has an instance of its own. */
+  /** Every task has its own instance. */
   const holders = new Map<string, RunnerIdentity>();
   const holderOf = (task: { readonly taskId: string }) => holders.get(task.taskId)!;
 

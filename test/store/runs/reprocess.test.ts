@@ -1,83 +1,20 @@
-import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { nodeStateCodes } from '../../../domain/runs/node-state.ts';
 import { Database } from '../../../store/connection/database.ts';
-import type { ClaimedTask } from '../../../store/runs/claims.ts';
-import { endTask, type TaskEnd } from '../../../store/runs/end-task.ts';
 import { renewLease } from '../../../store/runs/lease.ts';
 import { requestReprocess } from '../../../store/runs/reprocess.ts';
-import { countPendingInputs, type InputMode, listInputs } from '../../../store/runs/task-inputs.ts';
-import { writeWatermark } from '../../../store/runs/watermark.ts';
-import {
-  chain,
-  claim,
-  finish,
-  type Graph,
-  type GraphNode,
-  makeGraph,
-  outsideTemplate,
-  stateOf,
-  upload,
-  writeOne,
-} from '../../support/graph.ts';
+import { countPendingInputs, listInputs } from '../../../store/runs/task-inputs.ts';
+import { chain, claim, finish, makeGraph, stateOf, upload, writeOne } from '../../support/graph.ts';
 import { testEnvironment } from '../../support/stack.ts';
+import { broken, reprocessWorld, runner } from './reprocess-world.ts';
+import { completed } from './run-world.ts';
 
 const platform = await testEnvironment();
-let database: Database;
-beforeAll(async () => {
-  database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 8 });
-});
+const database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 8 });
 afterAll(() => database.close());
-
-const runner = { holder: 'token', instanceId: 'runner' };
-const completed = { kind: 'complete', outcome: 'completed', hasMore: false } as const;
-
-async function template(options: { incremental?: boolean; reprocess?: 'latest' | 'all' } = {}) {
-  const name = `outside-${randomUUID()}`;
-  await outsideTemplate(database, name, options);
-  await database.query('update node_template set reprocess = $2 where name = $1', [
-    name,
-    options.reprocess ?? 'latest',
-  ]);
-  return name;
-}
-
-async function setUp(options: Parameters<typeof template>[0] = {}, nodes?: (name: string) => GraphNode[]) {
-  const name = await template(options);
-  return { name, graph: await makeGraph(database, nodes?.(name) ?? chain(1, name)) };
-}
-
-const uploadId = async (graph: Graph, node = 'input', identifier: string | null = null) =>
-  (await upload(database, graph, node, identifier)).output.id;
-
-async function inputsOf(task: ClaimedTask, mode: InputMode = 'since-watermark') {
-  const held = (await renewLease(database, runner, task.taskId))!;
-  const inputs = await listInputs(database, held, { mode, afterPosition: 0, limit: 500, cap: 500 });
-  return inputs.map((input) => input.outputId);
-}
-
-const move = (task: ClaimedTask, inputId: number) =>
-  writeWatermark(database, runner, task.taskId, inputId, undefined);
-const end = (task: ClaimedTask, how: TaskEnd) =>
-  endTask(database, runner, task.taskId, how, JSON.stringify(how), 0);
-
-/** Takes the next task and completes it with an output, moving the watermark over all of its inputs. */
-async function runOnce(graph: Graph, name: string, incremental: boolean): Promise<number[]> {
-  const task = (await claim(database, runner, name))!;
-  const inputs = await inputsOf(task);
-  if (incremental) for (const id of inputs) expect(await move(task, id)).toMatchObject({ kind: 'moved' });
-  expect(await finish(database, runner, graph, task)).toMatchObject({ kind: 'ended' });
-  return inputs;
-}
-
-const nodeWatermark = async (graph: Graph) => {
-  const [row] = await database.query<{ position: number; outputId: number | null }>(
-    `select watermark_position as position, watermark_output_id as output_id from node_instance where id = $1`,
-    [graph.nodes.n1],
-  );
-  return row!;
-};
+const world = reprocessWorld(database);
+const { end, inputsOf, move, nodeWatermark, runOnce, setUp, template, uploadId, uploadIds } = world;
 
 describe('a node with parents', () => {
   test('runs again over its latest inputs, and is Pending at once', async () => {
@@ -103,7 +40,7 @@ describe('a node with parents', () => {
     expect(await runOnce(graph, name, false)).toEqual(all);
   });
 
-  test('takes of several parents the latest of each', async () => {
+  test('uses the latest input of each parent', async () => {
     const { name, graph } = await setUp({}, (template) => [
       { name: 'left', parents: [] },
       { name: 'right', parents: [] },
@@ -117,7 +54,7 @@ describe('a node with parents', () => {
     expect(await runOnce(graph, name, false)).toEqual([left, right]);
   });
 
-  test('has nothing to run on before each parent has an output', async () => {
+  test('does not run before each parent has an output', async () => {
     const { graph } = await setUp({}, (template) => [
       { name: 'left', parents: [] },
       { name: 'right', parents: [] },
@@ -143,7 +80,6 @@ describe('a node with parents', () => {
   test('that failed runs again without new input, and its retries are of the same reprocess', async () => {
     const { name, graph } = await setUp();
     const input = await uploadId(graph);
-    const broken = { kind: 'fail', category: 'validation', reason: 'Broken.' } as const;
     await end((await claim(database, runner, name))!, broken);
     await requestReprocess(database, graph.nodes.n1!);
     const first = (await claim(database, runner, name))!;
@@ -157,7 +93,7 @@ describe('a node with parents', () => {
 });
 
 describe('an incremental node', () => {
-  test('goes by a watermark of the run’s own, which begins just below its first input', async () => {
+  test('uses the run’s own watermark, which starts just below its first input', async () => {
     const { name, graph } = await setUp({ incremental: true });
     const ids = [await uploadId(graph), await uploadId(graph), await uploadId(graph)];
     await runOnce(graph, name, true);
@@ -209,7 +145,7 @@ describe('an incremental node', () => {
     await requestReprocess(database, graph.nodes.n1!);
     await finish(database, runner, graph, held!);
     const news = await uploadId(graph);
-    // The run before moved no watermark, so its input is gone over too: nothing is passed over.
+    // The run before moved no watermark, so its input is processed too: none is skipped.
     const inputs = await runOnce(graph, name, true);
     expect(inputs.at(-1)).toBe(news);
     expect(inputs).toHaveLength(2);
@@ -219,7 +155,7 @@ describe('an incremental node', () => {
 
   type Step =
     | { readonly kind: 'upload'; readonly identifier: string | null }
-    | { readonly kind: 'reprocess' }
+    | { readonly kind: 'reprocess'; readonly chosen: number | null }
     | {
         readonly kind: 'run';
         readonly takes: number;
@@ -231,7 +167,10 @@ describe('an incremental node', () => {
       weight: 2,
       arbitrary: fc.constantFrom('a', 'b').map((identifier) => ({ kind: 'upload' as const, identifier })),
     },
-    { weight: 2, arbitrary: fc.constant({ kind: 'reprocess' as const }) },
+    {
+      weight: 3,
+      arbitrary: fc.record({ kind: fc.constant('reprocess' as const), chosen: fc.option(fc.nat(9)) }),
+    },
     {
       weight: 4,
       arbitrary: fc.record({
@@ -242,7 +181,7 @@ describe('an incremental node', () => {
     },
   );
 
-  test('passes over no input, and its watermark never falls, whatever happens in whatever order', async () => {
+  test('skips no input, and its watermark never falls, for any order of events', async () => {
     const name = await template({ incremental: true });
     const walk = async (steps: readonly Step[], reprocess: 'latest' | 'all') => {
       await database.query('update node_template set reprocess = $2 where name = $1', [name, reprocess]);
@@ -277,20 +216,26 @@ describe('an incremental node', () => {
         return true;
       };
 
+      const reprocessChosen = async (chosen: number | null) => {
+        const uploads = await uploadIds(graph);
+        const inputs = chosen === null || uploads.length === 0 ? null : [uploads[chosen % uploads.length]!];
+        await requestReprocess(database, graph.nodes.n1!, inputs);
+      };
+
       for (const next of steps) {
         if (next.kind === 'upload') await upload(database, graph, 'input', next.identifier);
-        else if (next.kind === 'reprocess') await requestReprocess(database, graph.nodes.n1!);
+        else if (next.kind === 'reprocess') await reprocessChosen(next.chosen);
         else await run(next.takes, next.ending);
       }
       await upload(database, graph, 'input');
-      for (let runs = 0; await run(1_000, 'complete'); runs++) expect(runs).toBeLessThan(5);
+      for (let runs = 0; await run(1_000, 'complete'); runs++) expect(runs).toBeLessThan(6);
       const present = await database.query<{ id: number; position: number }>(
         'select id, position from node_output where node_instance_id = $1',
         [graph.nodes.input],
       );
       for (const { id, position } of present) expect(handled).toContain(`${id}@${position}`);
       const [node] = await database.query(
-        `select 1 from node_instance where id = $1 and not reprocess_wanted and not follow_up_wanted
+        `select 1 from node_instance where id = $1 and not reprocess_wanted and reprocess_input_ids is null and not follow_up_wanted
             and follow_up_reprocess_position is null and watermark_position = $2`,
         [graph.nodes.n1, Math.max(...present.map(({ position }) => position))],
       );
@@ -328,7 +273,7 @@ describe('an Input node', () => {
   });
 });
 
-test('a frozen session and a node that is gone refuse', async () => {
+test('a frozen session and a deleted node refuse', async () => {
   const { graph } = await setUp();
   await uploadId(graph);
   await database.query('update session set frozen_at = now() where id = $1', [graph.sessionId]);

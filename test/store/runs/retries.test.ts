@@ -1,14 +1,14 @@
-/** When attempts end, what follows (decisions 7 and 9), with time in the hands of the test. */
+/** What follows the end of an attempt (decisions 7 and 9); the test sets the times. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { nodeStateCodes } from '../../../domain/runs/node-state.ts';
 import { Database } from '../../../store/connection/database.ts';
+import { findNodeRun } from '../../../store/run-views/node-runs.ts';
 import type { RunnerIdentity } from '../../../store/runners/holder.ts';
 import type { ClaimedTask } from '../../../store/runs/claims.ts';
 import { endTask, type TaskEnd } from '../../../store/runs/end-task.ts';
 import { endOverdueClaims } from '../../../store/runs/expire-leases.ts';
 import { renewLease } from '../../../store/runs/lease.ts';
-import { findNodeRun } from '../../../store/runs/node-runs.ts';
 import { reconcileSession } from '../../../store/runs/reconcile-session.ts';
 import { requestReprocess } from '../../../store/runs/reprocess.ts';
 import { listInputs } from '../../../store/runs/task-inputs.ts';
@@ -58,7 +58,7 @@ async function acquire(template: string): Promise<ClaimedTask> {
 const end = (task: ClaimedTask, how: TaskEnd, jitter = 0) =>
   endTask(database, holderOf(task), task.taskId, how, JSON.stringify(how), jitter);
 
-/** Moves a time of the task's claim into the past, and lets the lease loop look. */
+/** Moves a time of the task's claim into the past, and runs the lease loop. */
 async function overdue(task: ClaimedTask, column: 'lease_until' | 'timeout_at', jitter = 0) {
   await database.query('update platform_process set heartbeat_at = clock_timestamp()');
   await database.query(
@@ -88,13 +88,13 @@ async function detailsOf(graph: Graph): Promise<string> {
 }
 
 describe('timeoutSeconds of the node template', () => {
-  test('ends an attempt that takes longer as a time-out, however alive its runner is', async () => {
+  test('ends a longer attempt as a time-out, despite heartbeats', async () => {
     const { template, graph } = await setUp({ timeoutSeconds: 60, maxAttempts: 2 });
     const first = await acquire(template);
     await renewLease(database, holderOf(first), first.taskId);
     await overdue(first, 'timeout_at');
     expect(await waitOf(graph)).toBeGreaterThan(4_000);
-    const why = 'timeout: The attempt took longer than the node template allows.';
+    const why = 'timeout: The attempt exceeded the time limit of its node template.';
     expect(await detailsOf(graph)).toBe(`Attempt 1 of 2 failed, waiting for the next: ${why}`);
     expect(await end(first, completed)).toEqual({ kind: 'refused', why: 'task-not-found' });
     await timePasses(graph);
@@ -128,7 +128,7 @@ describe('timeoutSeconds of the node template', () => {
 });
 
 describe('back-off', () => {
-  test('doubles from 5 seconds, is jittered, and its node tells attempt, limit and reason', async () => {
+  test('doubles from 5 seconds, is jittered, and its node shows attempt, limit and reason', async () => {
     const { template, graph } = await setUp({ maxAttempts: 5 });
     const reports = [
       ['error', 0, 5_000],
@@ -154,14 +154,14 @@ describe('back-off', () => {
     expect(await detailsOf(graph)).toBe('error: Why.');
   });
 
-  test('of releases begins with the third: 1, 2, 4 seconds, and each tells why', async () => {
+  test('of releases starts with the third: 1, 2, 4 seconds, and each has its reason', async () => {
     const { template, graph } = await setUp();
     const waits: Array<number | undefined> = [];
     for (let release = 1; release <= 5; release++) {
       const task = await acquire(template);
       expect(task.attempt).toBe(1);
       await end(task, { kind: 'release', reason: `shutdown ${release}` });
-      expect(await detailsOf(graph)).toBe(`Given back: shutdown ${release}`);
+      expect(await detailsOf(graph)).toBe(`Released: shutdown ${release}`);
       const waitMs = await waitOf(graph);
       waits.push(waitMs && Math.ceil(waitMs / 1_000));
       await timePasses(graph);
@@ -173,7 +173,7 @@ describe('back-off', () => {
 });
 
 describe('a lost lease', () => {
-  test('in the last attempt ends the run as a time-out; one before is tried again at once', async () => {
+  test('in the last attempt ends the run as a time-out; an earlier one is retried at once', async () => {
     const { template, graph } = await setUp({ maxAttempts: 2 });
     const first = await acquire(template);
     await overdue(first, 'lease_until');
@@ -181,7 +181,7 @@ describe('a lost lease', () => {
     const second = await acquire(template);
     expect(second).toMatchObject({ runId: first.runId, attempt: 2 });
     await overdue(second, 'lease_until');
-    expect(await detailsOf(graph)).toBe('timeout: The runner stopped answering.');
+    expect(await detailsOf(graph)).toBe('timeout: The lease ended without a call from the runner.');
     expect(await findNodeRun(database, first.runId)).toMatchObject({
       state: 'failed',
       attempts: [
@@ -193,7 +193,7 @@ describe('a lost lease', () => {
 });
 
 describe('a suspended node', () => {
-  test('stays so, whoever looks, until a reprocess', async () => {
+  test('stays suspended, also after a reconcile, until a reprocess', async () => {
     const { template, graph } = await setUp();
     await end(await acquire(template), {
       ...completed,

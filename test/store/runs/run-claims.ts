@@ -65,7 +65,7 @@ export function claimTests({ database, runner, ownTemplate, expireLease }: RunWo
       expect(await claim(database, runner('same'), template)).toBeDefined();
     });
 
-    test('giving up a task that was never used counts as no attempt, one that was used as a lost lease', async () => {
+    test('releasing an unused task counts no attempt, a used one counts as a lost lease', async () => {
       const template = await ownTemplate();
       const graph = await makeGraph(database, chain(1, template));
       await upload(database, graph, 'input');
@@ -90,7 +90,7 @@ export function claimTests({ database, runner, ownTemplate, expireLease }: RunWo
   });
 
   describe('the fence', () => {
-    test('a runner past its lease writes nothing more, whoever holds the run then', async () => {
+    test('a runner past its lease writes nothing more, for any later holder', async () => {
       const template = await ownTemplate();
       const graph = await makeGraph(database, chain(1, template));
       await upload(database, graph, 'input');
@@ -124,7 +124,7 @@ export function claimTests({ database, runner, ownTemplate, expireLease }: RunWo
       expect(count).toBe(1);
     });
 
-    test('another token or instance is refused as if there were no such task', async () => {
+    test('another token or instance is refused as for an unknown task', async () => {
       const template = await ownTemplate();
       const graph = await makeGraph(database, chain(1, template));
       await upload(database, graph, 'input');
@@ -138,7 +138,7 @@ export function claimTests({ database, runner, ownTemplate, expireLease }: RunWo
       }
     });
 
-    test('the one who ended a task gets the same reply to the same end, and is told of a different one', async () => {
+    test('a repeated end by its holder gets the same reply, and a different one is refused', async () => {
       const template = await ownTemplate();
       const graph = await makeGraph(database, chain(1, template));
       await upload(database, graph, 'input');

@@ -9,7 +9,7 @@ import { completed, type RunWorld } from './run-world.ts';
 
 export function endTests({ database, runner, ownTemplate, expireLease }: RunWorld): void {
   describe('ends of attempts', () => {
-    test('an error waits for its retry, which the look at its time makes claimable', async () => {
+    test('an error waits for its retry, which the reconcile at its due time makes claimable', async () => {
       const template = await ownTemplate();
       const graph = await makeGraph(database, chain(1, template));
       await upload(database, graph, 'input');
@@ -27,6 +27,17 @@ export function endTests({ database, runner, ownTemplate, expireLease }: RunWorl
       const look = await reconcileSession(database, graph.sessionId);
       expect(look).toMatchObject({ due: null, lookInMs: 1_000 });
       expect(await claim(database, runner('a'), template)).toMatchObject({ attempt: 2, upperPosition: 1 });
+    });
+
+    test('an output with a watermark whose lease ends while it is written is refused', async () => {
+      const template = await ownTemplate();
+      const graph = await makeGraph(database, chain(1, template));
+      const { output } = await upload(database, graph, 'input');
+      const task = (await claim(database, runner('a'), template))!;
+      // Its renewal ends at once, as does one of a process that is stopped until the lease is over.
+      await database.query(`update node_claim set lease_seconds = 0 where task_id = $1`, [task.taskId]);
+      const written = writeOne(database, runner('a'), graph, task, 'late', output.id);
+      expect(await written).toEqual({ kind: 'refused', why: 'task-not-found' });
     });
 
     test('a validation failure is final, drops what was staged and triggers no child', async () => {
@@ -62,7 +73,7 @@ export function endTests({ database, runner, ownTemplate, expireLease }: RunWorl
       expect(await stateOf(database, graph, 'n1')).toBe(nodeStateCodes.Failed);
     });
 
-    test('leases are left alone while no API process could have renewed them', async () => {
+    test('leases do not expire while no API process could have renewed them', async () => {
       const template = await ownTemplate();
       const graph = await makeGraph(database, chain(1, template));
       await upload(database, graph, 'input');
@@ -73,7 +84,7 @@ export function endTests({ database, runner, ownTemplate, expireLease }: RunWorl
       expect(await claim(database, runner('b'), template)).toBeUndefined();
     });
 
-    test('releases count as no attempt and wait from the third one on', async () => {
+    test('releases count no attempt and wait from the third one on', async () => {
       const template = await ownTemplate();
       const graph = await makeGraph(database, chain(1, template));
       await upload(database, graph, 'input');

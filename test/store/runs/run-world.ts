@@ -1,4 +1,4 @@
-/** What the tests of runs share: a node template of their own for each, and a runner that claims by it. */
+/** Shared by the tests of runs: a node template for each test, and a runner that claims its tasks. */
 import type { Database } from '../../../store/connection/database.ts';
 import { outsideTemplate } from '../../support/graph.ts';
 
@@ -14,7 +14,7 @@ export function runWorld(database: Database) {
     database,
     runner: (instanceId: string, holder = token) => ({ holder, instanceId }),
 
-    /** A node template that only this test uses, so that tests do not take each other's tasks. */
+    /** A node template that only this test uses, so that tests do not claim each other's tasks. */
     async ownTemplate(options: Parameters<typeof outsideTemplate>[2] = {}): Promise<string> {
       templates += 1;
       const name = `outside-${templates}`;

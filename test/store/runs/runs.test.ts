@@ -83,7 +83,7 @@ describe('a fact takes the next step in its own transaction', () => {
     expect(await claim(database, runner('a'), template)).toBeUndefined();
   });
 
-  test('looking at a planned session again changes nothing', async () => {
+  test('a second reconcile of a planned session changes nothing', async () => {
     const template = await ownTemplate();
     const graph = await makeGraph(database, chain(3, template));
     await upload(database, graph, 'input');
@@ -95,7 +95,7 @@ describe('a fact takes the next step in its own transaction', () => {
 });
 
 describe('what the workflow waits for', () => {
-  test('an attempt is awaited when it has been held for a second, and its end is then told as awaited', async () => {
+  test('an attempt is awaited when it has been held for a second, and its end is then reported as awaited', async () => {
     const template = await ownTemplate();
     const graph = await makeGraph(database, chain(1, template));
     await upload(database, graph, 'input');
@@ -110,7 +110,7 @@ describe('what the workflow waits for', () => {
     expect(changes).toMatchObject([{ wake: true, ended: [{ runId: task.runId, awaited: true }] }]);
   });
 
-  test('while the workflow looks again by itself, short runs of outside runners wake nobody', async () => {
+  test('while the workflow reconciles by itself, short runs of external runners notify no workflow', async () => {
     const template = await ownTemplate();
     const graph = await makeGraph(database, chain(2, template));
     await upload(database, graph, 'input');
@@ -123,7 +123,7 @@ describe('what the workflow waits for', () => {
     });
   });
 
-  test('a queue is awaited when it has stood still for a while, and not while it moves', async () => {
+  test('a queue is awaited when it has stalled for a while, and not while it moves', async () => {
     const template = await ownTemplate();
     const wide = ['n1', 'n2', 'n3', 'n4'].map((name) => ({ name, parents: ['input'], template }));
     const graph = await makeGraph(database, [{ name: 'input', parents: [] }, ...wide]);

@@ -50,7 +50,7 @@ async function held() {
 
 const part = { number: 1, sizeBytes: 1, sha256: 'x', etag: '"x"' };
 
-describe('between a look at the task and a write', () => {
+describe('between a check of the task and a write', () => {
   test('the lease may end: every write repeats the whole condition', async () => {
     const { identity, taskId, newUpload } = await held();
     const { handle, ...rest } = newUpload();
@@ -87,7 +87,7 @@ describe('between a look at the task and a write', () => {
 });
 
 describe('the sweeper', () => {
-  test('finds an upload that the store made and nobody could write down, by its key', async () => {
+  test('finds an unrecorded upload of the store by its key', async () => {
     const { identity, taskId, newUpload } = await held();
     const begun = newUpload();
     await beginTaskUpload(database, identity, taskId, begun, 0);
@@ -97,7 +97,7 @@ describe('the sweeper', () => {
     expect((await bucketContents(platform)).uploads).toEqual([]);
   });
 
-  test('leaves open uploads alone, however long their object was silent', async () => {
+  test('keeps open uploads after any inactivity of their object', async () => {
     const { identity, taskId, newUpload } = await held();
     const begun = newUpload();
     await beginTaskUpload(database, identity, taskId, begun, 60);
@@ -113,7 +113,7 @@ describe('the sweeper', () => {
     ).toHaveLength(1);
   });
 
-  test('looks at the object once more an hour after the upload was removed: a part may have been on its way', async () => {
+  test('checks the object again an hour after the upload was removed: a part may have been in transfer', async () => {
     const { identity, taskId, newUpload } = await held();
     const begun = newUpload();
     await beginTaskUpload(database, identity, taskId, begun, 60);
@@ -138,7 +138,7 @@ describe('the sweeper', () => {
     expect((await bucketContents(platform)).uploads).toEqual([]);
   });
 
-  test('tries a store that is down later, and is not held up by it', async () => {
+  test('retries a store that is down later, and is not blocked by it', async () => {
     const { identity, taskId, newUpload } = await held();
     const [down] = await database.query<{ id: number }>(
       `insert into data_source (name, endpoint, bucket, access_key_id)

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { normaliseAddress, type Person } from '../../../domain/sessions/participant.ts';
 import { sessionProperties } from '../../../domain/sessions/session-filter.ts';
+import { sessionStates } from '../../../domain/sessions/session-state.ts';
 import type { PlainSession } from './session-query-reference.ts';
 
 /** Those that are stored; filled by the test. */
@@ -34,7 +35,7 @@ const addresses = ['anna@example.org', 'Ben@Example.org', 'device@example.org'];
 export const people = new Map<string, Person>(
   addresses.map((address, index) => [
     normaliseAddress(address),
-    // The last is somebody whom the authentication service does not resolve.
+    // The authentication service does not resolve the last one.
     {
       identifier: index === 2 ? 'anon:k2' : `00000000-0000-4000-8000-00000000000${index}`,
       key: `anon:k${index}`,
@@ -92,6 +93,8 @@ export const session = fc.record({
   userId: fc.constantFrom(...uuids),
   // Below the milliseconds that are shown.
   createdAt: fc.tuple(fc.constantFrom(...times), fc.integer({ min: 0, max: 999 })),
+  state: fc.constantFrom(...sessionStates),
+  lastActivityAt: fc.constantFrom(...times),
   metadata,
   shared: fc.option(fc.uniqueArray(fc.integer({ min: 0, max: 2 }), { minLength: 1 }), { nil: undefined }),
 });
@@ -142,6 +145,8 @@ const ofType = {
   ),
   int: fc.integer({ min: -1, max: 4 }),
   timestamp: fc.constantFrom(...times, '2026-03-01'),
+  state: fc.constantFrom(...sessionStates),
+  person: fc.constantFrom(...uuids),
 };
 const propertyLeaf = fc
   .constantFrom(...Object.entries(sessionProperties))

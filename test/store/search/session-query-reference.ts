@@ -9,6 +9,7 @@ import {
   type SessionProperty,
 } from '../../../domain/sessions/session-filter.ts';
 import type { OrderBy } from '../../../domain/sessions/session-query.ts';
+import type { SessionState } from '../../../domain/sessions/session-state.ts';
 
 export interface PlainSession {
   readonly id: string;
@@ -21,6 +22,10 @@ export interface PlainSession {
   readonly logoUrl: string;
   readonly userId: string;
   readonly createdAt: Date;
+  readonly state: SessionState;
+  readonly lastActivityAt: Date;
+  /** The creator again. */
+  readonly owner: string;
   /** Finer than what is shown: the order goes by it. */
   readonly createdMicroseconds: number;
   readonly metadata: unknown;
@@ -58,6 +63,8 @@ export function matches(session: PlainSession, node: FilterNode, people: People)
       : node.nodes.some((child) => matches(session, child, people));
   }
   if (node.kind === 'property') return matchesProperty(session, node, people);
+  // These sessions have no annotations.
+  if (node.kind === 'annotation') return node.op === 'ne';
   const value = valueAt(session.metadata, node.keys);
   const hidden = valueAt(session.metadataKeys, node.keys);
   const equals = (wanted: Scalar) => {
@@ -167,5 +174,7 @@ function rank(value: unknown): Rank {
 }
 
 function propertyRank(session: PlainSession, property: SessionProperty): Rank {
-  return rank(property === 'createdAt' ? session.createdMicroseconds : session[property]);
+  if (property === 'createdAt') return rank(session.createdMicroseconds);
+  const value = session[property];
+  return rank(value instanceof Date ? value.getTime() : value);
 }

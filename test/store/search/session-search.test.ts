@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-/** What is wrong with the cards and the tally: nothing, when both say what the sessions say. */
+/** The faults of the search rows and counts: none, when both agree with the sessions. */
 async function differences(): Promise<unknown[]> {
   return database.query(
     `(select 'card' as what, coalesce(c.session_id, made.session_id)::text as which
@@ -38,7 +38,7 @@ async function differences(): Promise<unknown[]> {
   );
 }
 
-/** As the platform changes sessions: tried again when statements met. Who joins a session that goes, finds none. */
+/** As the platform changes sessions: repeated after a conflict. A join of a session that is being deleted finds none. */
 const change = (statement: string, parameters: readonly unknown[]) =>
   database
     .transaction((tx) => tx.query(statement, parameters))
@@ -81,7 +81,7 @@ const changes = {
   remove: (id: string) => change('delete from session where id = $1', [id]),
 };
 
-test('cards and tally say what the sessions say, after any changes in any order and at once', async () => {
+test('cards and tally match the sessions, after any concurrent changes in any order', async () => {
   const ids = Array.from({ length: 4 }, () => randomUUID());
   const anyChange = fc.record({
     kind: fc.constantFrom(...(Object.keys(changes) as (keyof typeof changes)[])),

@@ -10,9 +10,9 @@ type Process = DeployedRunner['processes'][number];
 const styles: Record<Process['state'], { tone: string; label: string; icon: IconName }> = {
   starting: { tone: 'working', label: 'Starting', icon: 'spinner' },
   running: { tone: 'done', label: 'Running', icon: 'check' },
-  waiting: { tone: 'waiting', label: 'Down, starts again by itself', icon: 'clock' },
+  waiting: { tone: 'waiting', label: 'Down, restarting', icon: 'clock' },
   stopping: { tone: 'paused', label: 'Stopping', icon: 'pause' },
-  silent: { tone: 'failed', label: 'Not heard of', icon: 'warning' },
+  silent: { tone: 'failed', label: 'Not reporting', icon: 'warning' },
 };
 
 /** The runner types that the platform itself runs, with their processes. */
@@ -48,7 +48,7 @@ function TypeCell({ runner, number }: { runner: DeployedRunner; number: number |
     <td class="wrap-anywhere">
       <strong>{runner.runnerType}</strong>
       {number !== null && runner.processes.length > 1 && <span class="tag">process {number}</span>}
-      <div class="faint mono">{runner.entrypoint ?? 'no module named'}</div>
+      <div class="faint mono">{runner.entrypoint ?? 'no module'}</div>
     </td>
   );
 }
@@ -60,8 +60,8 @@ function IdleRow({ runner }: { runner: DeployedRunner }) {
       <td data-label="Process" colSpan={3}>
         <span class="faint">
           {runner.entrypoint === null
-            ? 'Its manifest names no module, so nothing is started.'
-            : 'No runner host keeps it: it is off, full, or has not looked yet.'}
+            ? 'Its manifest names no module.'
+            : 'No runner host runs it: the host is off, full, or not yet updated.'}
         </span>
       </td>
     </tr>

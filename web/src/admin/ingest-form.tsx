@@ -6,7 +6,7 @@ import { Dialog } from '../ui/dialog.tsx';
 import { CheckField, Form, SelectField, TextField } from '../ui/form.tsx';
 
 const behaviours: readonly { value: Ingest['creationBehaviour']; label: string }[] = [
-  { value: 'NewSession', label: 'Each file makes a session' },
+  { value: 'NewSession', label: 'Each file creates a session' },
   { value: 'LatestSession', label: 'Files feed the latest open session' },
 ];
 const dataTypes = (['Any', 'Csv', 'Json', 'Binary'] as const).map((value) => ({ value, label: value }));
@@ -50,7 +50,7 @@ export function IngestForm(props: {
     }
   };
   return (
-    <Dialog title={ingest === null ? 'New ingest' : `Change ${ingest.urlPath}`} onClose={props.onClose}>
+    <Dialog title={ingest === null ? 'New ingest' : `Edit ${ingest.urlPath}`} onClose={props.onClose}>
       <Form
         action={action}
         verb={ingest === null ? 'Create ingest' : 'Save'}
@@ -103,7 +103,7 @@ export function IngestForm(props: {
           />
         </div>
         <CheckField
-          label="Takes files without a secret. Keep this off beyond trials."
+          label="Accept uploads without a token (testing only)"
           checked={fields.allowAnonymous}
           onChecked={(allowAnonymous) => set({ allowAnonymous })}
         />

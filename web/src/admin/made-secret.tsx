@@ -13,7 +13,7 @@ export function MadeSecret(props: {
   return (
     <Dialog title={props.title} stays onClose={props.onClose}>
       <div class="form">
-        <Notice tone="info">Copy it now: it is shown this once.</Notice>
+        <Notice tone="info">Copy it now. It is shown only once.</Notice>
         <CopyText label="The value" text={props.value} />
         {props.children !== undefined && <div>{props.children}</div>}
         <div class="form-end">

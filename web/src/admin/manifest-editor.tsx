@@ -86,14 +86,14 @@ function Editor(props: { text: string; published: () => void; onClose: () => voi
           onInput={(event) => setText(event.currentTarget.value)}
         />
         <span class="field-hint">
-          A higher or equal version of a feature updates it; what it no longer lists is retired.
+          The same or a higher version updates the feature. Names that it no longer lists are retired.
         </span>
       </label>
       {action.problem !== null && <Notice tone="error">{action.problem}</Notice>}
       {reply !== null && <Verdict reply={reply} />}
       <div class="form-end">
         <JsonFileButton
-          title="Take a file"
+          title="Choose a file"
           label="Manifest file"
           class="button form-start"
           onFile={(file) => void action.run(async () => setText(await file.text()))}
@@ -124,7 +124,7 @@ function Verdict({ reply }: { reply: RunnerManifestReply }) {
     <div class="verdict" role="status">
       {reply.published && <Notice tone="done">Published.</Notice>}
       {!reply.published && errors.length === 0 && (
-        <Notice tone="done">Nothing is wrong with the manifest. It is not published yet.</Notice>
+        <Notice tone="done">The manifest is valid. It is not published yet.</Notice>
       )}
       {errors.length > 0 && (
         <Issues

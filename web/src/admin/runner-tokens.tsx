@@ -44,8 +44,8 @@ export function RunnerTokens() {
           }}
           onClose={() => setRevoking(null)}
         >
-          It is refused from now on. The tasks that its runners hold are given back, which does not count as
-          an attempt.
+          It is refused from now on. The tasks of its runners are released, which does not count as an
+          attempt.
         </Confirm>
       )}
     </section>
@@ -168,10 +168,10 @@ function NewToken(props: { onClose: () => void; made: () => void }) {
         onSubmit={() => void action.run(create)}
         onCancel={props.onClose}
       >
-        <TextField label="Label" hint="Where it is used, for people." value={label} onValue={setLabel} />
+        <TextField label="Label" hint="Where the token is used." value={label} onValue={setLabel} />
         <TextField
           label="Runner types"
-          hint="Whose tasks it may claim; with commas between them."
+          hint="Runner types whose tasks it may claim, separated by commas."
           required
           value={types}
           onValue={setTypes}
@@ -188,7 +188,7 @@ function NewToken(props: { onClose: () => void; made: () => void }) {
           onValue={setDays}
         />
         <CheckField
-          label="May also read the outputs of any session, to look into faults (debug:read)"
+          label="May also read the outputs of any session for debugging (debug:read)"
           checked={debug}
           onChecked={setDebug}
         />

@@ -1,5 +1,6 @@
 import type { SessionTemplateNode } from '../admin-api.ts';
 import type { NodeInstanceProgress } from '../api.ts';
+import { titleOf } from '../names.ts';
 import { SessionGraph } from '../session/graph.tsx';
 
 /** A template's graph, drawn like a session's, with kinds of nodes in place of their states. */
@@ -16,14 +17,16 @@ export function TemplateGraph(props: {
     nodeTemplateName: node.nodeTemplateName ?? '',
     state: 'NeverBegan',
     stateCode: 0,
-    statusDetails: node.nodeTemplateName ?? 'no longer registered',
+    statusDetails: titleOf(node.nodeTemplateName ?? 'no longer registered'),
     lastProcessed: null,
     currentOutputId: null,
+    rejectedInputs: 0,
     parentIds: node.parentNames.map((name) => ids.get(name)).filter((id) => id !== undefined),
   }));
   return (
     <SessionGraph
       label="Graph of the template"
+      hasStates={false}
       nodes={nodes}
       selectedId={props.selectedId}
       onSelect={props.onSelect}

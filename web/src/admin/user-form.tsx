@@ -37,7 +37,7 @@ export function UserForm(props: { user: User | null; saved: () => void; onClose:
     props.onClose();
   };
   return (
-    <Dialog title={user === null ? 'New user' : `Change ${user.username}`} onClose={props.onClose}>
+    <Dialog title={user === null ? 'New user' : `Edit ${user.username}`} onClose={props.onClose}>
       <Form
         action={action}
         verb={user === null ? 'Create user' : 'Save'}
@@ -77,7 +77,7 @@ export function UserForm(props: { user: User | null; saved: () => void; onClose:
             hint={
               user === null
                 ? 'At least 12 characters.'
-                : 'At least 12 characters; empty: it stays as it is. A new one ends all of their sign-ins.'
+                : 'At least 12 characters. Leave empty to keep the present one. A new password ends all of their sign-ins.'
             }
             type="password"
             autocomplete="new-password"
@@ -87,7 +87,7 @@ export function UserForm(props: { user: User | null; saved: () => void; onClose:
           />
         )}
         <CheckField
-          label="Must choose a password of their own at the next sign-in"
+          label="Must change the password at the next sign-in"
           checked={fields.forceChangePasswordNextSignin}
           onChecked={(forceChangePasswordNextSignin) => set({ forceChangePasswordNextSignin })}
         />

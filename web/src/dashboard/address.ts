@@ -18,6 +18,9 @@ export interface View {
   machines: string[] | null;
   /** Ids of further dashboards beside this one. */
   beside: string[];
+  /** Cursors that stay, in milliseconds; null where there is none. */
+  a: number | null;
+  b: number | null;
 }
 
 export function readView(query: URLSearchParams): View {
@@ -37,7 +40,14 @@ export function readView(query: URLSearchParams): View {
     beside: readKeys(query.get('beside') ?? '')
       .filter((id) => /^\d{1,15}$/.test(id))
       .slice(0, mostBeside),
+    a: readTime(query.get('a')),
+    b: readTime(query.get('b')),
   };
+}
+
+function readTime(text: string | null): number | null {
+  const timeMs = Date.parse(text ?? '');
+  return Number.isNaN(timeMs) ? null : timeMs;
 }
 
 const mostBeside = 11;
@@ -64,6 +74,8 @@ export function writeView(view: View): string {
   if (view.sideBySide) parts.push('arrange=machines');
   if (view.machines !== null) parts.push(`machines=${view.machines.map(encodeKey).join(',')}`);
   if (view.beside.length > 0) parts.push(`beside=${view.beside.join(',')}`);
+  if (view.a !== null) parts.push(`a=${new Date(view.a).toISOString()}`);
+  if (view.b !== null) parts.push(`b=${new Date(view.b).toISOString()}`);
   return parts.length === 0 ? '' : `?${parts.join('&')}`;
 }
 

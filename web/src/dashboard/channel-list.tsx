@@ -2,18 +2,30 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { plural } from '../format.ts';
 import { Icon } from '../ui/icon.tsx';
 import { SearchField } from '../ui/search-field.tsx';
+import { Figures } from './figures.tsx';
+import { measureOf } from './machines.ts';
 import type { Channel, ChannelGroup } from './model.ts';
 import { groupChannels } from './model.ts';
+import type { ChannelStatistics } from './series.ts';
 
 /** Above this many channels, groups without a chosen one start closed. */
 const manyChannels = 60;
 
-/** All channels by realm and group; ticking one shows it. */
-export function ChannelList(props: {
-  channels: Channel[];
-  chosen: ReadonlySet<string>;
-  onChange: (chosen: Set<string>) => void;
-}) {
+interface Shown {
+  /** The channels of all recordings whose statistics are shown. */
+  drawn: readonly Channel[];
+  statistics: ReadonlyMap<string, ChannelStatistics>;
+  onJump: (timeMs: number) => void;
+}
+
+/** All channels by realm and group; ticking one shows it, with its statistics. */
+export function ChannelList(
+  props: Shown & {
+    channels: Channel[];
+    chosen: ReadonlySet<string>;
+    onChange: (chosen: Set<string>) => void;
+  },
+) {
   const [search, setSearch] = useState('');
   const groups = groupChannels(props.channels, search);
   const set = (keys: string[], on: boolean) => {
@@ -39,6 +51,7 @@ export function ChannelList(props: {
           <Group
             key={group.id}
             group={group}
+            shown={props}
             chosen={props.chosen}
             set={set}
             searching={search.trim() !== ''}
@@ -55,6 +68,7 @@ export function ChannelList(props: {
 
 function Group(props: {
   group: ChannelGroup;
+  shown: Shown;
   chosen: ReadonlySet<string>;
   set: (keys: string[], on: boolean) => void;
   searching: boolean;
@@ -96,24 +110,56 @@ function Group(props: {
       {shown && (
         <ul>
           {group.channels.map((channel) => (
-            <li key={channel.key}>
-              <label class="channel" title={channel.sourceName}>
-                <input
-                  type="checkbox"
-                  value={channel.key}
-                  checked={props.chosen.has(channel.key)}
-                  onChange={(event) => props.set([channel.key], event.currentTarget.checked)}
-                />
-                <span class="channel-name">
-                  {channel.name}
-                  {repeated.has(channel.name) && <span class="channel-source">{channel.sourceName}</span>}
-                </span>
-                <span class="faint">{channel.kind === 'text' ? 'text' : channel.unit}</span>
-              </label>
-            </li>
+            <ChannelRow
+              key={channel.key}
+              channel={channel}
+              shown={props.shown}
+              isChosen={props.chosen.has(channel.key)}
+              isRepeated={repeated.has(channel.name)}
+              onChosen={(on) => props.set([channel.key], on)}
+            />
           ))}
         </ul>
       )}
     </fieldset>
+  );
+}
+
+function ChannelRow(props: {
+  channel: Channel;
+  shown: Shown;
+  isChosen: boolean;
+  isRepeated: boolean;
+  onChosen: (on: boolean) => void;
+}) {
+  const { channel, shown } = props;
+  const namesakes = shown.drawn.filter((one) => measureOf(one) === measureOf(channel));
+  const isOwn = namesakes.some(({ key }) => key === channel.key) && props.isRepeated;
+  const figures = !props.isChosen ? [] : isOwn ? [channel] : namesakes;
+  return (
+    <li>
+      <label class="channel" title={channel.sourceName}>
+        <input
+          type="checkbox"
+          value={channel.key}
+          checked={props.isChosen}
+          onChange={(event) => props.onChosen(event.currentTarget.checked)}
+        />
+        <span class="channel-name">
+          {channel.name}
+          {props.isRepeated && <span class="channel-source">{channel.sourceName}</span>}
+        </span>
+        <span class="faint">{channel.kind === 'text' ? 'text' : channel.unit}</span>
+      </label>
+      {figures.map((one) => (
+        <Figures
+          key={one.key}
+          channel={one}
+          recording={figures.length > 1 ? one.sourceName : null}
+          statistics={shown.statistics.get(one.key)}
+          onJump={shown.onJump}
+        />
+      ))}
+    </li>
   );
 }

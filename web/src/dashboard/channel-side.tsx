@@ -1,11 +1,16 @@
 import { useState } from 'preact/hooks';
 import { ChannelList } from './channel-list.tsx';
 import type { Channel } from './model.ts';
+import type { ChannelStatistics } from './series.ts';
 
 /** The list of channels: beside the charts where there is room, else behind a button above them. */
 export function ChannelSide(props: {
   channels: Channel[];
   keys: string[];
+  /** The channels of all recordings whose statistics are shown. */
+  drawn: Channel[];
+  statistics: ReadonlyMap<string, ChannelStatistics>;
+  onJump: (timeMs: number) => void;
   onChange: (keys: string[]) => void;
 }) {
   const [open, setOpen] = useState(false);
@@ -18,6 +23,9 @@ export function ChannelSide(props: {
       <ChannelList
         channels={props.channels}
         chosen={new Set(props.keys)}
+        drawn={props.drawn}
+        statistics={props.statistics}
+        onJump={props.onJump}
         onChange={(chosen) =>
           props.onChange([...chosen].sort((a, b) => (order.get(a) ?? 0) - (order.get(b) ?? 0)))
         }

@@ -1,6 +1,9 @@
 import uPlot from 'uplot';
+import type { Annotation } from '../api.ts';
 import { formatElapsed, formatValue } from '../format.ts';
 import type { Clock } from './address.ts';
+import { drawAnnotations, drawMarks, drawStrips } from './drawing.ts';
+import type { Marks } from './marks.ts';
 import type { Channel, TimeSpan } from './model.ts';
 import { dayOf, elapsedStepsMs, monthNames as months } from './time.ts';
 
@@ -14,8 +17,15 @@ export interface ChartSettings {
   span: () => TimeSpan;
   /** The least range of the axis; null: that of its own curves. */
   scale: () => { min: number; max: number } | null;
-  /** Words of the value axis in place of numbers. */
+  /** The range that a person holds; null: that of the data. */
+  held: () => { min: number; max: number } | null;
+  logarithmic: boolean;
+  /** Words of the states in place of numbers; null: curves of numbers. */
   words: () => readonly string[] | null;
+  /** Names of the rows of states. */
+  rows: readonly string[];
+  marks: () => Marks;
+  annotations: () => readonly Annotation[];
   /** Subtracted from every time on the axis; 0 for clock times. */
   originMs: number;
   onZoom: (span: TimeSpan) => void;
@@ -30,15 +40,6 @@ const shortestDrag = 6;
 
 /** uPlot's options for one panel. The x axis counts milliseconds. */
 export function chartOptions(settings: ChartSettings): uPlot.Options {
-  const style = getComputedStyle(document.documentElement);
-  const colour = (name: string) => style.getPropertyValue(name).trim();
-  const axis = {
-    stroke: colour('--chart-axis'),
-    font: `12px ${colour('--font')}`,
-    grid: { stroke: colour('--chart-grid'), width: 1 },
-    ticks: { show: false },
-  };
-  const elapsed = settings.clock === 'elapsed';
   return {
     width: settings.width,
     height: settings.height,
@@ -52,48 +53,56 @@ export function chartOptions(settings: ChartSettings): uPlot.Options {
     focus: { alpha: 0.25 },
     scales: {
       x: {
-        time: !elapsed,
+        time: settings.clock !== 'elapsed',
         auto: false,
         range: (_chart, min, max) => (min === null || max === null ? wholeSpan(settings) : [min, max]),
         min: settings.span().fromMs - settings.originMs,
         max: settings.span().toMs - settings.originMs,
       },
       y: {
-        range: (_chart, min, max) => {
-          const scale = settings.scale();
-          return valueRange(settings.words(), scale?.min ?? min, scale?.max ?? max);
-        },
+        distr: settings.logarithmic ? 3 : 1,
+        range: (_chart, min, max) => rangeOf(settings, min, max),
       },
     },
-    axes: [
-      {
-        ...axis,
-        size: (_chart, values) => (values?.some((value) => value?.includes('\n')) === true ? 46 : 30),
-        gap: 6,
-        space: elapsed ? 84 : 72,
-        ...(elapsed
-          ? {
-              incrs: elapsedStepsMs,
-              values: (_chart, splits, _index, _space, step) =>
-                splits.map((split) => formatElapsed(split, step)),
-            }
-          : {}),
-      },
-      {
-        ...axis,
-        size: valueAxisWidth,
-        gap: 8,
-        space: 28,
-        splits: (_chart, _axis, min, max, step) => {
-          const words = settings.words();
-          return words === null ? numberSplits(min, max, step) : wordSplits(words);
-        },
-        values: (_chart, splits) => axisLabels(settings.words(), splits),
-      },
-    ],
+    axes: [timeAxis(settings), valueAxis(settings)],
     series: [{}, ...settings.channels.map((channel, index) => curve(channel, settings.style(index)))],
     cursor: cursorOptions(settings),
-    hooks: cursorHooks(settings),
+    hooks: {
+      ...cursorHooks(settings),
+      draw: [
+        (chart) => {
+          const words = settings.words();
+          if (words !== null) drawStrips(chart, words, settings.channels[0]?.kind === 'state');
+          drawAnnotations(chart, settings.annotations(), settings.originMs);
+          drawMarks(chart, settings.marks(), settings.originMs);
+        },
+      ],
+    },
+  };
+}
+
+function baseAxis(): uPlot.Axis {
+  const style = getComputedStyle(document.documentElement);
+  const colour = (name: string) => style.getPropertyValue(name).trim();
+  return {
+    stroke: colour('--chart-axis'),
+    font: `12px ${colour('--font')}`,
+    grid: { stroke: colour('--chart-grid'), width: 1 },
+    ticks: { show: false },
+  };
+}
+
+function timeAxis({ clock }: ChartSettings): uPlot.Axis {
+  const size = (_chart: uPlot, values: string[]) =>
+    values?.some((value) => value?.includes('\n')) === true ? 46 : 30;
+  if (clock !== 'elapsed') return { ...baseAxis(), size, gap: 6, space: 72 };
+  return {
+    ...baseAxis(),
+    size,
+    gap: 6,
+    space: 84,
+    incrs: elapsedStepsMs,
+    values: (_chart, splits, _index, _space, step) => splits.map((split) => formatElapsed(split, step)),
   };
 }
 
@@ -108,13 +117,18 @@ function wholeSpan(settings: ChartSettings): [number, number] {
   return [span.fromMs - settings.originMs, span.toMs - settings.originMs];
 }
 
+function rangeOf(settings: ChartSettings, min: number | null, max: number | null): uPlot.Range.MinMax {
+  if (settings.words() !== null) return [0, settings.channels.length];
+  const held = settings.held();
+  if (held !== null) return [held.min, held.max];
+  if (settings.logarithmic)
+    return min === null || max === null ? [1, 10] : uPlot.rangeLog(min, max, 10, false);
+  const scale = settings.scale();
+  return valueRange(scale?.min ?? min, scale?.max ?? max);
+}
+
 /** A margin above and below; a constant curve is in the middle. */
-function valueRange(
-  words: readonly string[] | null,
-  min: number | null,
-  max: number | null,
-): uPlot.Range.MinMax {
-  if (words !== null) return [-0.4, Math.max(0, words.length - 1) + 0.4];
+function valueRange(min: number | null, max: number | null): uPlot.Range.MinMax {
   if (min === null || max === null) return [0, 1];
   if (min === max) {
     const air = Math.abs(min) > 0 ? Math.abs(min) * 0.1 : 1;
@@ -124,8 +138,25 @@ function valueRange(
   return [min - air, max + air];
 }
 
-const mostWordsNamed = 8;
-const longestWord = 8;
+/** Numbers, or the rows of states from above. */
+function valueAxis(settings: ChartSettings): uPlot.Axis {
+  const { rows } = settings;
+  const axis = { ...baseAxis(), size: valueAxisWidth, gap: 8, space: 28 };
+  if (settings.words() !== null) {
+    return {
+      ...axis,
+      splits: () => rows.map((_, row) => rows.length - row - 0.5),
+      values: () => (rows.length < 2 ? rows.map(() => '') : rows.map(shortened)),
+      grid: { show: false },
+    };
+  }
+  const values = (_chart: uPlot, splits: (number | null)[]) =>
+    splits.map((split) => (split === null ? '' : formatValue(split)));
+  if (settings.logarithmic) return { ...axis, values };
+  return { ...axis, splits: (_chart, _axis, min, max, step) => numberSplits(min, max, step), values };
+}
+
+const longestWord = 9;
 
 /** The multiples of the step within the axis. */
 function numberSplits(min: number, max: number, step: number): number[] {
@@ -136,28 +167,20 @@ function numberSplits(min: number, max: number, step: number): number[] {
   return splits;
 }
 
-/** The places of the words beside the axis; of many words, every second or tenth. */
-function wordSplits(words: readonly string[]): number[] {
-  const step = Math.max(1, Math.ceil(words.length / mostWordsNamed));
-  return words.map((_word, place) => place).filter((place) => place % step === 0);
-}
-
-function axisLabels(words: readonly string[] | null, splits: number[]): string[] {
-  if (words === null) return splits.map(formatValue);
-  return splits.map((split) => {
-    const word = words[split] ?? '';
-    return word.length > longestWord ? `${word.slice(0, longestWord - 1)}…` : word;
-  });
+function shortened(word: string): string {
+  return word.length > longestWord ? `${word.slice(0, longestWord - 1)}…` : word;
 }
 
 function curve(channel: Channel, style: { stroke: string; dash: number[] }): uPlot.Series {
-  const stepped = channel.kind !== 'number' ? uPlot.paths.stepped?.({ align: 1 }) : undefined;
+  if (channel.kind !== 'number') {
+    // Drawn as strips.
+    return { label: channel.name, stroke: style.stroke, paths: () => null, points: { show: false } };
+  }
   return {
     label: channel.name,
     stroke: style.stroke,
     width: 1.5,
     ...(style.dash.length > 0 ? { dash: style.dash } : {}),
-    ...(stepped === undefined ? {} : { paths: stepped }),
     points: { size: 5, width: 0, fill: style.stroke },
   };
 }
@@ -167,7 +190,7 @@ function cursorOptions(settings: ChartSettings): uPlot.Cursor {
     y: false,
     sync: { key: settings.syncKey, scales: ['x', null] },
     drag: { x: true, y: false, setScale: false, dist: shortestDrag },
-    points: { size: 8, width: 2 },
+    points: settings.words() === null ? { size: 8, width: 2 } : { show: false },
     bind: {
       dblclick: () => () => {
         settings.onReset();

@@ -1,20 +1,22 @@
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import type { ChannelSeries } from '../api.ts';
+import type { Annotation, ChannelSeries } from '../api.ts';
 import type { Clock } from './address.ts';
 import type { ChartGroup } from './chart-group.ts';
+import { ChartHead, curveStyle, type ValueScale } from './chart-head.tsx';
 import { chartOptions } from './chart-options.ts';
 import type { Words } from './curve.ts';
-import { axisWords, heights, valueAt } from './curve.ts';
+import { heights, stateWords, valueAt } from './curve.ts';
+import type { Marks } from './marks.ts';
 import type { Panel, TimeSpan } from './model.ts';
 import { legendName } from './model.ts';
 import { formatMoment } from './time.ts';
 
-const chartHeight = 210;
-const colours = 8;
-/** When the colours run out, curves differ by their dashes. */
-const dashes = [[], [8, 4], [2, 4], [12, 4, 2, 4]];
+const curvesHeight = 210;
+const stripHeight = 32;
+const axisHeight = 46;
+const followsData: ValueScale = { logarithmic: false, held: null };
 
 export interface ChartProps {
   panel: Panel;
@@ -29,12 +31,17 @@ export interface ChartProps {
   dark: boolean;
   group: ChartGroup;
   busy: boolean;
+  marks: Marks;
+  annotations: readonly Annotation[];
   onZoom: (span: TimeSpan) => void;
   onReset: () => void;
   onRemove: (channelKey: string) => void;
   /** Announces a sentence to screen readers. */
   onSpeak: (sentence: string) => void;
 }
+
+/** What all charts of a dashboard share. */
+export type World = Omit<ChartProps, 'panel' | 'lead' | 'scale' | 'dark' | 'onRemove' | 'onSpeak'>;
 
 /** One panel: its legend with the values at the cursor, and its curves. */
 export function Chart(props: ChartProps) {
@@ -43,36 +50,44 @@ export function Chart(props: ChartProps) {
   const frame = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
   const values = useRef(new Map<string, HTMLElement>());
-  const live = useRef(props);
-  live.current = props;
+  const [scale, setScale] = useState(followsData);
+  const live = useRef({ ...props, held: scale.held });
+  live.current = { ...props, held: scale.held };
 
   const curves = panel.channels.map((channel) => props.series.get(channel.key));
   const words = useRef<Words>([]);
+  const { logarithmic } = scale;
   const data = useMemo(
-    () => alignCurves(curves, words.current, props.originMs),
-    [...curves, curves.length, props.originMs],
+    () => alignCurves(curves, words.current, props.originMs, logarithmic),
+    [...curves, curves.length, props.originMs, logarithmic],
   );
+  const height = panel.channels.some(({ kind }) => kind === 'number')
+    ? curvesHeight
+    : axisHeight + stripHeight * panel.channels.length;
   const newest = useRef(data);
   newest.current = data;
 
-  // The title of a panel with one channel is that channel's name already.
-  const isNamed = panel.channels.length === 1 && panel.title === panel.channels[0]?.name;
   const identity = panel.channels.map((channel) => channel.key).join('\n');
   useEffect(() => {
     const element = frame.current;
     if (element === null) return;
     const options = chartOptions({
       channels: panel.channels,
-      style: (index) => curveStyle(index),
+      style: (index) => curveStyle(panel.channels[index]?.colour ?? index),
       width: element.clientWidth,
-      height: chartHeight,
+      height,
       clock: props.clock,
       syncKey: group.syncKey,
       scale: () => live.current.scale ?? null,
-      words: () => axisWords(panel.channels, words.current),
+      held: () => live.current.held,
+      logarithmic,
+      words: () => stateWords(panel.channels, words.current),
+      rows: panel.channels.map((channel) => legendName(channel, panel.channels)),
+      marks: () => live.current.marks,
+      annotations: () => live.current.annotations,
       span: () => live.current.span,
       originMs: props.originMs,
-      onZoom: (span) => live.current.onZoom(span),
+      onZoom: (span) => (group.isAnnotating ? group.annotate(span) : live.current.onZoom(span)),
       onReset: () => live.current.onReset(),
       onCursor: (timeMs) => {
         showValues(values.current, live.current, timeMs);
@@ -83,18 +98,25 @@ export function Chart(props: ChartProps) {
     plot.current = chart;
     const leave = group.join({ chart, originMs: props.originMs });
     const resize = new ResizeObserver(() => {
-      if (element.clientWidth > 0) chart.setSize({ width: element.clientWidth, height: chartHeight });
+      if (element.clientWidth > 0) chart.setSize({ width: element.clientWidth, height });
     });
     resize.observe(element);
-    const wheel = (event: WheelEvent) => group.wheel(event, chart, props.originMs);
+    const wheel = (event: WheelEvent) => {
+      if (!event.shiftKey || event.ctrlKey) return group.wheel(event, chart, props.originMs);
+      event.preventDefault();
+      const top = event.clientY - chart.over.getBoundingClientRect().top;
+      zoomValues((event.deltaY || event.deltaX) > 0 ? 1.25 : 0.8, chart.posToVal(top, 'y'));
+    };
     chart.over.addEventListener('wheel', wheel, { passive: false });
+    chart.over.addEventListener('mousedown', (event) => group.press(event));
+    chart.over.addEventListener('click', (event) => group.click(event, chart, props.originMs));
     return () => {
       leave();
       resize.disconnect();
       chart.destroy();
       plot.current = null;
     };
-  }, [identity, props.clock, props.originMs, props.dark, group]);
+  }, [identity, props.clock, props.originMs, props.dark, group, logarithmic, height]);
 
   useEffect(() => {
     const chart = plot.current;
@@ -113,59 +135,53 @@ export function Chart(props: ChartProps) {
     props.clock,
     props.dark,
     identity,
+    scale,
   ]);
+  useEffect(() => plot.current?.redraw(false, false), [props.marks.a, props.marks.b, props.annotations]);
+
+  const shownRange = () => {
+    const { min, max } = plot.current?.scales.y ?? {};
+    return min == null || max == null ? null : { min, max };
+  };
+  const zoomValues = (factor: number, around: number | null) => {
+    const shown = shownRange();
+    if (shown === null || stateWords(panel.channels, words.current) !== null) return;
+    setScale((before) => ({ ...before, held: zoomRange(shown, factor, around, before.logarithmic) }));
+  };
 
   return (
     <section class="chart" aria-label={described} aria-busy={props.busy}>
-      <header class="chart-head">
-        {props.lead !== undefined && <span class="chart-lead">{props.lead}</span>}
-        <h2>
-          {panel.title}
-          {panel.unit !== '' && <span class="chart-unit">{panel.unit}</span>}
-        </h2>
-        <ul class="legend">
-          {panel.channels.map((channel, index) => (
-            <li
-              key={channel.key}
-              class="legend-item"
-              onMouseEnter={() => plot.current?.setSeries(index + 1, { focus: true })}
-              onMouseLeave={() => plot.current?.setSeries(null, { focus: true })}
-            >
-              <Swatch index={index} />
-              <span class={isNamed ? 'visually-hidden' : 'legend-name'}>
-                {legendName(channel, panel.channels)}
-              </span>
-              <span
-                class="legend-value"
-                data-channel={channel.key}
-                ref={(element) => {
-                  if (element === null) values.current.delete(channel.key);
-                  else values.current.set(channel.key, element);
-                }}
-              />
-              <button
-                type="button"
-                class="legend-remove"
-                aria-label={`Take ${channel.name} away`}
-                title="Take away"
-                onClick={() => props.onRemove(channel.key)}
-              >
-                ×
-              </button>
-            </li>
-          ))}
-        </ul>
-      </header>
+      <ChartHead
+        panel={panel}
+        lead={props.lead}
+        series={props.series}
+        marks={props.marks}
+        scale={scale}
+        onLog={() => setScale({ logarithmic: !logarithmic, held: null })}
+        onLock={() => setScale({ logarithmic, held: scale.held === null ? shownRange() : null })}
+        onFocus={(index) => plot.current?.setSeries(index === null ? null : index + 1, { focus: true })}
+        onRemove={props.onRemove}
+        valueElement={(key, element) => {
+          if (element === null) values.current.delete(key);
+          else values.current.set(key, element);
+        }}
+      />
       <div
         // biome-ignore lint/a11y/noNoninteractiveTabindex: an application takes keys, so it must be reachable by them
         tabIndex={0}
         class="chart-plot"
+        style={{ minHeight: `${height}px` }}
         ref={frame}
         role="application"
         aria-roledescription="chart"
-        aria-label={`Curves of ${described}. Arrow keys move the cursor, plus and minus zoom, Escape shows everything.`}
+        aria-label={`Curves of ${described}. Arrow keys move the cursor, plus and minus zoom, A and B put cursors, M annotates, Escape shows everything.`}
         data-points={data[0]?.length ?? 0}
         onKeyDown={(event) => {
+          if (event.shiftKey && (event.key === 'ArrowUp' || event.key === 'ArrowDown')) {
+            event.preventDefault();
+            zoomValues(event.key === 'ArrowUp' ? 0.8 : 1.25, null);
+            return;
+          }
           if (group.key(event, live.current.span) && group.cursorMs !== null) {
             props.onSpeak(spokenValues(live.current, group.cursorMs));
           }
@@ -183,22 +199,17 @@ function describe(panel: Panel): string {
   return panel.unit === '' ? names : `${names} in ${panel.unit}`;
 }
 
-function curveStyle(index: number): { stroke: string; dash: number[] } {
-  const style = getComputedStyle(document.documentElement);
-  return {
-    stroke: style.getPropertyValue(`--series-${(index % colours) + 1}`).trim(),
-    dash: dashes[Math.floor(index / colours) % dashes.length] ?? [],
-  };
-}
-
-/** The sample of a curve's line in its legend. */
-function Swatch(props: { index: number }) {
-  const dash = dashes[Math.floor(props.index / colours) % dashes.length] ?? [];
-  return (
-    <svg class={`swatch series-${(props.index % colours) + 1}`} viewBox="0 0 18 8" aria-hidden="true">
-      <path d="M1 4h16" {...(dash.length > 0 ? { 'stroke-dasharray': dash.join(' ') } : {})} />
-    </svg>
-  );
+/** A range that is `factor` times as long; `around` keeps its place, else the middle does. */
+function zoomRange(
+  { min, max }: { min: number; max: number },
+  factor: number,
+  around: number | null,
+  logarithmic: boolean,
+): { min: number; max: number } {
+  const [to, from] = logarithmic ? [Math.log10, (power: number) => 10 ** power] : [Number, Number];
+  const [low, high] = [to(min), to(max)];
+  const at = around === null ? (low + high) / 2 : to(around);
+  return { min: from(at - (at - low) * factor), max: from(at + (high - at) * factor) };
 }
 
 /** All curves over the union of their times; a curve without a sample at a time just continues. */
@@ -206,10 +217,14 @@ function alignCurves(
   curves: (ChannelSeries | undefined)[],
   words: Words,
   originMs: number,
+  logarithmic: boolean,
 ): uPlot.AlignedData {
+  // A logarithm has no place for zero and below.
+  const placed = (values: (number | null)[]) =>
+    logarithmic ? values.map((value) => (value !== null && value > 0 ? value : null)) : values;
   const drawn = curves.map((curve) => ({
     times: curve?.times ?? [],
-    heights: curve === undefined ? [] : heights(curve, words),
+    heights: curve === undefined ? [] : placed(heights(curve, words)),
   }));
   const shift = (times: readonly number[]) =>
     originMs === 0 ? [...times] : times.map((time) => time - originMs);
@@ -236,9 +251,11 @@ function showValues(elements: Map<string, HTMLElement>, props: ChartProps, timeM
 
 /** The text for screen readers after a key moved the cursor. */
 function spokenValues(props: ChartProps, timeMs: number): string {
-  const moment = formatMoment(timeMs, props.clock, props.originMs, props.span.toMs - props.span.fromMs);
+  const stepMs = Math.min(...props.panel.channels.map((channel) => channel.stepMs));
+  const moment = formatMoment(timeMs, props.clock, props.originMs, stepMs);
   const values = props.panel.channels.map(
-    (channel) => `${channel.name} ${valueAt(props.series.get(channel.key), channel, timeMs)} ${channel.unit}`,
+    (channel) =>
+      `${legendName(channel, props.panel.channels)} ${valueAt(props.series.get(channel.key), channel, timeMs)} ${channel.unit}`,
   );
   return `${moment}: ${values.join(', ')}`;
 }

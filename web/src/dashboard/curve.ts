@@ -5,9 +5,7 @@ import { formatValue } from '../format.ts';
 import type { Channel } from './model.ts';
 import { nearestIndex } from './time.ts';
 
-/**
- * The words of a text channel, each drawn at the height of its index; new words are appended, so curves do not move.
- */
+/** The words of a text channel, each with its index; new words are appended, so that a word keeps its colour. */
 export type Words = string[];
 
 /** The heights of a channel's points: numbers unchanged, false and true as 0 and 1, words by their index. */
@@ -34,8 +32,36 @@ export function valueAt(series: ChannelSeries | undefined, channel: Channel, tim
   return channel.kind === 'state' ? String(value !== 0) : formatValue(value);
 }
 
-/** The words of the value axis; null for numbers. */
-export function axisWords(channels: readonly Channel[], words: Words): Words | null {
+/** The words of states; null for numbers. */
+export function stateWords(channels: readonly Channel[], words: Words): Words | null {
   if (channels.every((channel) => channel.kind === 'state')) return ['false', 'true'];
   return channels.every((channel) => channel.kind === 'text') ? words : null;
+}
+
+interface Stretch {
+  from: number;
+  to: number;
+  state: number;
+}
+
+/**
+ * Points as stretches of one state, each to the next point. A point that is `undefined` is one of another channel, and
+ * null ends a stretch.
+ */
+export function stretches(
+  times: ArrayLike<number>,
+  states: ArrayLike<number | null | undefined>,
+): readonly Stretch[] {
+  const found: Stretch[] = [];
+  let open: Stretch | undefined;
+  for (let index = 0; index < times.length; index++) {
+    const state = states[index];
+    const time = times[index]!;
+    if (state === undefined) continue;
+    if (open !== undefined) open.to = time;
+    if (state === open?.state) continue;
+    open = state === null ? undefined : { from: time, to: time, state };
+    if (open !== undefined) found.push(open);
+  }
+  return found;
 }

@@ -92,7 +92,7 @@ export function MachineChoice(props: {
       {props.dashboards.length > 1 && (
         <button type="button" class="button button-small button-quiet" onClick={() => props.onDashboards([])}>
           <Icon name="cross" />
-          This dashboard alone
+          This dashboard only
         </button>
       )}
     </fieldset>

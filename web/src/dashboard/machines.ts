@@ -96,7 +96,8 @@ export function namesakesOn(
   return channels.filter((channel) => wanted.has(channel.key) && isShown(channel)).map(({ key }) => key);
 }
 
-function measureOf({ groupName, name, unit }: Channel): string {
+/** What channels of several recordings have in common. */
+export function measureOf({ groupName, name, unit }: Channel): string {
   return JSON.stringify([groupName, name, unit]);
 }
 

@@ -21,6 +21,12 @@ export interface Channel {
   timeKind: TimeKind;
   /** `state`: true and false, `text`: words; both are drawn as steps between their values. */
   kind: 'number' | 'state' | 'text';
+  /** Mean time between two rows of its recording. */
+  stepMs: number;
+  /** Its name in a legend; absent: its own, told apart from others where needed. */
+  label?: string;
+  /** Place among the series colours; absent: its place in its panel. */
+  colour?: number;
 }
 
 export interface Panel {
@@ -40,10 +46,13 @@ export interface TimeSpan {
 const firstChannels = 6;
 const firstLayoutChannels = 24;
 const firstPanels = 8;
+/** What a recording without groups has. */
+const unnamedGroup = 'default';
 const generatedName = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** All channels of all sources, in the order of the recording. */
 export function channelsOf(dashboard: Dashboard): Channel[] {
+  const names = sourceNames(dashboard);
   return dashboard.sources.flatMap((source, index) => {
     const groups = new Map(source.groups.map((group) => [group.id, group.name]));
     return source.channels.map((channel) => ({
@@ -54,11 +63,32 @@ export function channelsOf(dashboard: Dashboard): Channel[] {
       realm: channel.realm,
       groupId: channel.group,
       groupName: groups.get(channel.group) ?? channel.group,
-      sourceName: sourceName(source, index),
+      sourceName: names[index]!,
       timeKind: timeKindOf(source),
       kind: kindOf(channel.type),
+      stepMs: stepOf(source),
     }));
   });
+}
+
+/** A file that was uploaded twice is two recordings, and their names are told apart by a number. */
+function sourceNames({ sources }: Dashboard): string[] {
+  const names = sources.map(sourceName);
+  return names.map((name, index) => {
+    const before = names.slice(0, index).filter((one) => one === name).length;
+    return before === 0 ? name : `${name} (${before + 1})`;
+  });
+}
+
+function stepOf(source: DashboardSource): number {
+  const { fromMs, toMs } = spanOf(source);
+  const step = (toMs - fromMs) / Math.max(1, source.rowCount - 1);
+  return Number.isFinite(step) ? step : 1000;
+}
+
+/** What a dashboard is called beside its session's name; empty for the name that every dashboard has. */
+export function ownTitle({ title, sessionName }: { title: string; sessionName: string }): string {
+  return title === 'Recording' || title === sessionName ? '' : title;
 }
 
 /** A generated identifier means nothing to a person; several recordings then get numbers. */
@@ -110,6 +140,28 @@ export function firstChoice(dashboard: Dashboard, channels: Channel[], kind: Tim
   return fromLayout.length > 0 ? fromLayout.slice(0, firstLayoutChannels) : [...keys].slice(0, firstChannels);
 }
 
+/** What would be drawn anew: the recordings and their rows. */
+export function contentOf({ sources }: Dashboard): string {
+  return JSON.stringify(sources.map(({ outputId, rowCount }) => [outputId, rowCount]));
+}
+
+/** Chosen channels in a newer state of their dashboard: a newer output has the channels of the one that it replaces. */
+export function carryKeys(before: Dashboard, after: Dashboard, keys: readonly string[]): string[] {
+  return keys.flatMap((key) => {
+    const place = before.sources.findIndex((source) =>
+      source.channels.some((channel) => channel.key === key),
+    );
+    const old = before.sources[place];
+    const id = old?.channels.find((channel) => channel.key === key)?.id;
+    const named = after.sources.filter(({ name }) => name === old?.name);
+    const source = named.length === 1 ? named[0] : after.sources[place];
+    const isKept = after.sources.some(({ channels }) => channels.some((channel) => channel.key === key));
+    return isKept
+      ? [key]
+      : (source?.channels.filter((channel) => channel.id === id) ?? []).map((one) => one.key);
+  });
+}
+
 interface SuggestedPanel {
   title: string | null;
   unit: string | null;
@@ -134,7 +186,8 @@ function suggestedPanels(dashboard: Dashboard, channels: Channel[]): SuggestedPa
     const keys = members.map((channel) => channel.key);
     const suggested = { title: text(panel.title) ?? text(panel.group), unit: text(panel.unit), keys };
     const isWritten = names.some((name) => !keys.includes(String(name)));
-    return isWritten ? [suggested] : splitByMeasure(suggested, members);
+    // The title of a generated panel is that of its group, which tells less than its channels do.
+    return isWritten ? [suggested] : splitByMeasure({ ...suggested, title: null }, members);
   });
 }
 
@@ -143,7 +196,7 @@ function splitByMeasure(panel: SuggestedPanel, members: Channel[]): SuggestedPan
   const measures = Map.groupBy(members, measureOf);
   if (panel.unit !== null || measures.size < 2) return [panel];
   return [...measures.values()].map((part) => ({
-    title: titleOf(part, panel.title ?? ''),
+    title: null,
     unit: null,
     keys: part.map((channel) => channel.key),
   }));
@@ -152,7 +205,7 @@ function splitByMeasure(panel: SuggestedPanel, members: Channel[]): SuggestedPan
 /**
  * The panels for the chosen channels: those of the suggested layout first, then one for each group and unit. Channels
  * without a unit share a panel only with channels of the same name in other sources, since other values may not be
- * comparable; a text has its own panel, since its words are its scale.
+ * comparable; a text shares one only with its namesakes, since its words are its scale.
  */
 export function panelsFor(dashboard: Dashboard, channels: Channel[], chosen: ReadonlySet<string>): Panel[] {
   const byKey = new Map(channels.map((channel) => [channel.key, channel]));
@@ -165,17 +218,17 @@ export function panelsFor(dashboard: Dashboard, channels: Channel[], chosen: Rea
     });
     for (const member of members) placed.add(member.key);
     const unit = suggested.unit ?? sharedUnit(members);
-    const title = withoutUnit(suggested.title ?? titleOf(members, ''), unit);
+    const title = withoutUnit(suggested.title ?? titleOf(members), unit);
     if (members.length > 0) panels.push({ id: `layout-${index}`, title, unit, channels: members });
   }
   const shared = new Map<string, Channel[]>();
   for (const channel of channels) {
     if (!chosen.has(channel.key) || placed.has(channel.key)) continue;
-    const id = channel.kind === 'text' ? `text ${channel.key}` : `${channel.groupId} ${measureOf(channel)}`;
+    const id = channel.kind === 'text' ? `text ${channel.name}` : `${channel.groupId} ${measureOf(channel)}`;
     shared.set(id, [...(shared.get(id) ?? []), channel]);
   }
   for (const [id, members] of shared) {
-    const title = titleOf(members, members[0]!.groupName);
+    const title = titleOf(members);
     panels.push({ id, title, unit: members[0]!.unit, channels: members });
   }
   return panels;
@@ -196,11 +249,9 @@ function sharedUnit(members: Channel[]): string {
   return units.size === 1 ? [...units][0]! : '';
 }
 
-/** One channel's own name, the group's name for several, else their names in a row. */
-function titleOf(members: Channel[], groupName: string): string {
+/** The names of its channels in a row. */
+function titleOf(members: Channel[]): string {
   const names = [...new Set(members.map((member) => member.name))];
-  if (names.length === 1) return names[0]!;
-  if (groupName !== '') return groupName;
   return names.length <= 3
     ? names.join(', ')
     : `${names.slice(0, 2).join(', ')} and ${names.length - 2} more`;
@@ -208,6 +259,7 @@ function titleOf(members: Channel[], groupName: string): string {
 
 /** A channel's name in a legend: with its realm or source when several have the same name. */
 export function legendName(channel: Channel, members: Channel[]): string {
+  if (channel.label !== undefined) return channel.label;
   const same = members.filter((member) => member.name === channel.name);
   if (same.length < 2) return channel.name;
   const realms = new Set(same.map((member) => member.realm));
@@ -230,10 +282,12 @@ export function groupChannels(channels: Channel[], search: string): ChannelGroup
     const text = `${channel.realm} ${channel.groupName} ${channel.name} ${channel.unit} ${channel.sourceName}`;
     if (!words.every((word) => text.toLowerCase().includes(word))) continue;
     const id = JSON.stringify([channel.realm, channel.groupId]);
-    const parts = [realms.size > 1 ? channel.realm : '', channel.groupName].filter((part) => part !== '');
+    const parts = [realms.size > 1 ? channel.realm : '', channel.groupName].filter(
+      (part) => part !== '' && part !== unnamedGroup,
+    );
     const group = groups.get(id) ?? {
       id,
-      title: parts.join(' · ') || channel.realm || 'Channels',
+      title: parts.join(' · ') || 'All channels',
       channels: [],
     };
     group.channels.push(channel);

@@ -1,56 +1,99 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { ChannelSeries } from '../api.ts';
-import { readSeries } from '../api.ts';
+import type { ChannelSeries, StatisticsReply } from '../api.ts';
+import { readSeries, readStatistics } from '../dashboard-api.ts';
 import { isAbort } from '../http.ts';
 import type { TimeSpan } from './model.ts';
 
+export type ChannelStatistics = StatisticsReply['statistics'][number];
+
+/** What is read of channels within a span. */
+export interface Reading<Answer> {
+  read: (
+    dimensionId: string,
+    keys: string[],
+    span: TimeSpan,
+    signal: AbortSignal,
+  ) => Promise<readonly Answer[]>;
+  keyOf: (answer: Answer) => string;
+  /** Limits the length of a request's address and shows the first answers early. */
+  channelsPerRequest: number;
+  /** Zooming by key or wheel passes many ranges; only the final one is fetched. */
+  settleMs: number;
+}
+
 /** More than a wide screen has columns, so that a fresh range looks as sharp as it can. */
 const maxPoints = 2000;
-/** Channels of one request: limits the length of its address and shows the first curves early. */
-const channelsPerRequest = 12;
-const requestsAtOnce = 2;
-/** Zooming by key or wheel passes many ranges; only the final one is fetched. */
-const settleMs = 90;
-const keptSeries = 400;
+export const points: Reading<ChannelSeries> = {
+  read: async (id, keys, { fromMs, toMs }, signal) =>
+    (await readSeries(id, keys, fromMs, toMs, maxPoints, signal)).series,
+  keyOf: ({ channel }) => channel,
+  channelsPerRequest: 12,
+  settleMs: 90,
+};
+/** They come behind the curves. */
+export const statistics: Reading<ChannelStatistics> = {
+  read: async (id, keys, { fromMs, toMs }, signal) =>
+    (await readStatistics(id, keys, fromMs, toMs, signal)).statistics,
+  keyOf: ({ key }) => key,
+  channelsPerRequest: 24,
+  settleMs: 250,
+};
+const requestsAtOnce = 3;
+const keptAnswers = 400;
 
-export interface SeriesState {
-  /** By channel key. While a new range is loading, the points of the previous one stay. */
-  byKey: ReadonlyMap<string, ChannelSeries>;
+export interface WindowState<Answer> {
+  /** By channel key. While a new range is loading, the answers of the previous one stay. */
+  byKey: ReadonlyMap<string, Answer>;
   loading: boolean;
   error: Error | null;
   retry: () => void;
 }
 
-/** The points of the channels within a span, each from the dashboard that has it, fetched again at full resolution whenever the span changes. */
-export function useSeries(
+/** The points of the channels within a span, fetched again at full resolution whenever the span changes. */
+export const useSeries = (
   dimensionOf: (key: string) => string,
   keys: readonly string[],
   span: TimeSpan | null,
-): SeriesState {
-  const cache = useRef(new Map<string, ChannelSeries>());
-  const [byKey, setByKey] = useState<ReadonlyMap<string, ChannelSeries>>(new Map());
+) => useWindow(points, dimensionOf, keys, span === null ? null : () => span);
+
+export const useStatistics = (
+  dimensionOf: (key: string) => string,
+  keys: readonly string[],
+  span: TimeSpan | null,
+) => useWindow(statistics, dimensionOf, keys, span === null ? null : () => span);
+
+/** Each channel is read from the dashboard that has it, within the span that is its own. */
+export function useWindow<Answer>(
+  reading: Reading<Answer>,
+  dimensionOf: (key: string) => string,
+  keys: readonly string[],
+  spanOf: ((key: string) => TimeSpan) | null,
+): WindowState<Answer> {
+  const cache = useRef(new Map<string, Answer>());
+  const [byKey, setByKey] = useState<ReadonlyMap<string, Answer>>(new Map());
   const [loading, setLoading] = useState(false);
   const [error, setError] = useState<Error | null>(null);
   const [round, setRound] = useState(0);
-  const wanted = `${keys.join('\n')}|${span?.fromMs}|${span?.toMs}`;
+  const wanted = spanOf === null ? '' : keys.map((key) => cacheKey(key, spanOf(key))).join('\n');
 
   useEffect(() => {
-    if (span === null) return;
-    const held = keys.flatMap((key) => {
-      const series = cache.current.get(cacheKey(key, span));
-      return series === undefined ? [] : [series];
-    });
-    setByKey((before) => withSeries(before, held));
-    const heldKeys = new Set(held.map((series) => series.channel));
+    if (spanOf === null) return;
+    const held = keys.flatMap((key) => cache.current.get(cacheKey(key, spanOf(key))) ?? []);
+    setByKey((before) => withAnswers(before, held, reading.keyOf));
+    const heldKeys = new Set(held.map(reading.keyOf));
     const missing = keys.filter((key) => !heldKeys.has(key));
     setError(null);
     setLoading(missing.length > 0);
     if (missing.length === 0) return;
     const controller = new AbortController();
     const timer = window.setTimeout(() => {
-      fetchAll(dimensionOf, missing, span, controller.signal, (series) => {
-        keep(cache.current, series, span);
-        setByKey((before) => withSeries(before, series));
+      fetchAll(reading, dimensionOf, missing, spanOf, controller.signal, (answers) => {
+        for (const answer of answers) {
+          const key = reading.keyOf(answer);
+          cache.current.set(cacheKey(key, spanOf(key)), answer);
+        }
+        dropOldest(cache.current);
+        setByKey((before) => withAnswers(before, answers, reading.keyOf));
       })
         .then(() => setLoading(false))
         .catch((failure: unknown) => {
@@ -59,7 +102,7 @@ export function useSeries(
           setLoading(false);
           setError(failure instanceof Error ? failure : new Error(String(failure)));
         });
-    }, settleMs);
+    }, reading.settleMs);
     return () => {
       window.clearTimeout(timer);
       controller.abort();
@@ -69,34 +112,39 @@ export function useSeries(
   return { byKey, loading, error, retry: () => setRound((before) => before + 1) };
 }
 
-async function fetchAll(
+async function fetchAll<Answer>(
+  reading: Reading<Answer>,
   dimensionOf: (key: string) => string,
   keys: string[],
-  span: TimeSpan,
+  spanOf: (key: string) => TimeSpan,
   signal: AbortSignal,
-  arrived: (series: readonly ChannelSeries[]) => void,
+  arrived: (answers: readonly Answer[]) => void,
 ): Promise<void> {
-  const waiting: { dimensionId: string; batch: string[] }[] = [];
-  for (const [dimensionId, own] of Map.groupBy(keys, dimensionOf)) {
-    for (let start = 0; start < own.length; start += channelsPerRequest) {
-      waiting.push({ dimensionId, batch: own.slice(start, start + channelsPerRequest) });
+  const waiting: { dimensionId: string; span: TimeSpan; batch: string[] }[] = [];
+  for (const own of Map.groupBy(keys, (key) => cacheKey(dimensionOf(key), spanOf(key))).values()) {
+    const [dimensionId, span] = [dimensionOf(own[0]!), spanOf(own[0]!)];
+    for (let start = 0; start < own.length; start += reading.channelsPerRequest) {
+      waiting.push({ dimensionId, span, batch: own.slice(start, start + reading.channelsPerRequest) });
     }
   }
   const work = async () => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      const { dimensionId, batch } = next;
-      const reply = await readSeries(dimensionId, batch, span.fromMs, span.toMs, maxPoints, signal);
+      const answers = await reading.read(next.dimensionId, next.batch, next.span, signal);
       signal.throwIfAborted();
-      arrived(reply.series);
+      arrived(answers);
     }
   };
   await Promise.all(Array.from({ length: requestsAtOnce }, work));
 }
 
-function withSeries(before: ReadonlyMap<string, ChannelSeries>, series: readonly ChannelSeries[]) {
-  if (series.every((one) => before.get(one.channel) === one)) return before;
+function withAnswers<Answer>(
+  before: ReadonlyMap<string, Answer>,
+  answers: readonly Answer[],
+  keyOf: (answer: Answer) => string,
+): ReadonlyMap<string, Answer> {
+  if (answers.every((one) => before.get(keyOf(one)) === one)) return before;
   const after = new Map(before);
-  for (const one of series) after.set(one.channel, one);
+  for (const one of answers) after.set(keyOf(one), one);
   return after;
 }
 
@@ -104,11 +152,10 @@ function cacheKey(channel: string, span: TimeSpan): string {
   return `${span.fromMs}|${span.toMs}|${channel}`;
 }
 
-/** The oldest go first: a Map keeps the order in which its entries came. */
-function keep(cache: Map<string, ChannelSeries>, series: readonly ChannelSeries[], span: TimeSpan): void {
-  for (const one of series) cache.set(cacheKey(one.channel, span), one);
+/** A Map keeps the order in which its entries came. */
+function dropOldest<Answer>(cache: Map<string, Answer>): void {
   for (const key of cache.keys()) {
-    if (cache.size <= keptSeries) break;
+    if (cache.size <= keptAnswers) break;
     cache.delete(key);
   }
 }

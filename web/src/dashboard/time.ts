@@ -18,21 +18,21 @@ export const elapsedStepsMs = [
   ...[1, 2, 5, 10, 20, 50, 100, 200, 500, 1000].map((count) => count * day),
 ];
 
-/** One moment, with the precision that a span of `spanMs` needs. `originMs` is the start of elapsed time. */
-export function formatMoment(timeMs: number, clock: Clock, originMs: number, spanMs: number): string {
-  if (clock === 'elapsed') return formatElapsed(timeMs - originMs, spanMs > 20 * minute ? 1000 : 1);
+/** One moment, as fine as rows `stepMs` apart need. `originMs` is the start of elapsed time. */
+export function formatMoment(timeMs: number, clock: Clock, originMs: number, stepMs: number): string {
+  if (clock === 'elapsed') return formatElapsed(timeMs - originMs, stepMs);
   const date = new Date(timeMs);
   if (Number.isNaN(date.getTime())) return '';
   const parts = clockParts(date, clock);
-  const millis = spanMs > 20 * minute ? '' : `.${parts.millis}`;
+  const millis = stepMs >= second ? '' : `.${parts.millis}`;
   return `${parts.date} ${parts.time}${millis}`;
 }
 
 /** `14 Mar 2026 09:30:00 to 10:15:00 UTC`. */
 export function formatSpan(span: TimeSpan, clock: Clock, originMs: number): string {
-  const length = span.toMs - span.fromMs;
-  const from = formatMoment(span.fromMs, clock, originMs, length);
-  const to = formatMoment(span.toMs, clock, originMs, length);
+  const stepMs = span.toMs - span.fromMs > 20 * minute ? second : 1;
+  const from = formatMoment(span.fromMs, clock, originMs, stepMs);
+  const to = formatMoment(span.toMs, clock, originMs, stepMs);
   if (clock === 'elapsed') return `${from} to ${to}`;
   const lastDay = dayOf(span.toMs, clock);
   const end = lastDay === dayOf(span.fromMs, clock) ? to.slice(lastDay.length + 1) : to;

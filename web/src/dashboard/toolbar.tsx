@@ -24,6 +24,8 @@ export interface ToolbarProps {
   /** Null when there are no machines to compare. */
   sideBySide: boolean | null;
   onSideBySide: (sideBySide: boolean) => void;
+  /** Further tools. */
+  children?: ComponentChildren;
 }
 
 /** The shared time axis: the range, the cursor, and the controls to move. Stays in sight while scrolling. */
@@ -66,7 +68,7 @@ export function Toolbar(props: ToolbarProps) {
           )}
           {props.kind === 'absolute' && (
             <label class="toolbar-choice">
-              <span class="visually-hidden">Times are written as</span>
+              <span class="visually-hidden">Time format</span>
               <select
                 class="select"
                 value={props.clock}
@@ -89,6 +91,7 @@ export function Toolbar(props: ToolbarProps) {
               Side by side
             </button>
           )}
+          {props.children}
           <CopyLink />
         </div>
       </div>

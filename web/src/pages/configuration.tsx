@@ -100,7 +100,7 @@ function EntryForm(props: { entry: ConfigurationEntry | null; saved: () => void;
     props.onClose();
   };
   return (
-    <Dialog title={entry === null ? 'New entry' : 'Change the entry'} onClose={props.onClose}>
+    <Dialog title={entry === null ? 'New entry' : 'Edit entry'} onClose={props.onClose}>
       <Form
         action={action}
         verb={entry === null ? 'Create entry' : 'Save'}
@@ -109,7 +109,7 @@ function EntryForm(props: { entry: ConfigurationEntry | null; saved: () => void;
       >
         <TextField
           label="Name"
-          hint="Segments with colons between them, such as PublicApi:Ui:Title."
+          hint="Words with colons between them: PublicApi:Ui:Title"
           required
           value={name}
           onValue={setName}

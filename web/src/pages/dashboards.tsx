@@ -1,16 +1,21 @@
-import type { CatalogDimension, CatalogQuery } from '../api.ts';
-import { listDimensions } from '../api.ts';
+import { useEffect, useState } from 'preact/hooks';
+import { listProjects } from '../api.ts';
+import { ownTitle } from '../dashboard/model.ts';
+import type { CatalogDimension, CatalogQuery } from '../dashboard-api.ts';
+import { listDimensions } from '../dashboard-api.ts';
 import { plural } from '../format.ts';
-import { useResource, useTitle } from '../hooks.ts';
+import { useResource, useSettled, useTitle } from '../hooks.ts';
 import { navigate, useAddress } from '../router.ts';
 import { Ago } from '../ui/ago.tsx';
 import { DateRange } from '../ui/date-range.tsx';
+import { Select } from '../ui/form.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
 import { Paging } from '../ui/paging.tsx';
+import { SearchField } from '../ui/search-field.tsx';
 import { Table } from '../ui/table.tsx';
 
-/** The dashboards of all sessions that the person may see; dates, order and page are in the address. */
+/** The dashboards of all sessions that the person may see; filters, order and page are in the address. */
 export function DashboardsPage() {
   useTitle('Dashboards');
   const { query } = useAddress();
@@ -20,26 +25,33 @@ export function DashboardsPage() {
   });
   const page = list.data;
   const ranged = wanted.from !== '' || wanted.to !== '';
+  const narrowed = wanted.search !== '' || wanted.projectId !== null;
   return (
     <div class="page">
       <div class="page-head">
         <h1>Dashboards</h1>
-        <DateRange
-          from={wanted.from}
-          to={wanted.to}
-          onChange={(from, to) => go({ ...wanted, from, to, page: 1 })}
-        />
       </div>
+      <Filters wanted={wanted} change={(part) => go({ ...wanted, ...part, page: 1 })} />
       {list.error !== null && (
         <Failure what="The dashboards could not be listed." error={list.error} retry={list.reload} />
       )}
       {page === null && list.error === null && <Placeholder rows={6} label="Loading dashboards" />}
       {page !== null && list.error === null && page.dimensions.length === 0 && (
-        <Empty title={ranged ? 'No dashboard of these days' : 'There are no dashboards yet'}>
+        <Empty
+          title={
+            narrowed
+              ? 'No matching dashboards'
+              : ranged
+                ? 'No dashboards in this period'
+                : 'No dashboards yet'
+          }
+        >
           <p>
-            {ranged
-              ? 'The dates are compared with the scenarios of a session.'
-              : 'A dashboard appears when a node of a session has made one of a recording.'}
+            {narrowed
+              ? 'The names of sessions and dashboards are searched.'
+              : ranged
+                ? 'The dates are compared with the scenarios of a session.'
+                : 'A dashboard appears when a node of a session has created one from a recording.'}
           </p>
         </Empty>
       )}
@@ -58,6 +70,33 @@ export function DashboardsPage() {
   );
 }
 
+function Filters(props: { wanted: CatalogQuery; change: (part: Partial<CatalogQuery>) => void }) {
+  const { wanted, change } = props;
+  const projects = useResource('projects', listProjects);
+  const [text, setText] = useState(wanted.search);
+  const settled = useSettled(text, 300);
+  useEffect(() => setText(wanted.search), [wanted.search]);
+  useEffect(() => {
+    if (settled === text && settled.trim() !== wanted.search) change({ search: settled.trim() });
+  }, [settled]);
+  return (
+    <div class="filters">
+      <SearchField label="Search dashboards" value={text} onValue={setText} />
+      <Select
+        label="Project"
+        class="filter"
+        value={wanted.projectId === null ? '' : String(wanted.projectId)}
+        options={[
+          { value: '', label: 'All projects' },
+          ...(projects.data ?? []).map(({ id, title }) => ({ value: String(id), label: title })),
+        ]}
+        onValue={(id) => change({ projectId: id === '' ? null : Number(id) })}
+      />
+      <DateRange from={wanted.from} to={wanted.to} onChange={(from, to) => change({ from, to })} />
+    </div>
+  );
+}
+
 function DashboardTable(props: { rows: readonly CatalogDimension[]; query: CatalogQuery; busy: boolean }) {
   const ascending = props.query.order === 'ascending';
   const when = (
@@ -67,28 +106,28 @@ function DashboardTable(props: { rows: readonly CatalogDimension[]; query: Catal
         class="sort"
         onClick={() => go({ ...props.query, order: ascending ? 'descending' : 'ascending', page: 1 })}
       >
-        When
+        Updated
         <Icon name={ascending ? 'up' : 'down'} />
       </button>
     </th>
   );
   return (
-    <Table caption="Dashboards" columns={['Dashboard', 'Project', 'Person', when]} busy={props.busy}>
+    <Table caption="Dashboards" columns={['Session', 'Project', 'Owner', when]} busy={props.busy}>
       {props.rows.map((row) => (
         <tr key={row.id}>
           <td>
             <a class="row-link" href={row.url}>
-              {row.title}
+              {row.sessionName}
             </a>
             <div class="faint">
-              {[row.sessionName, row.scenarioName].filter((text) => text !== null && text !== '').join(' · ')}
+              {[ownTitle(row), row.scenarioName].filter((text) => text !== null && text !== '').join(' · ')}
             </div>
           </td>
           <td data-label="Project">{row.projectTitle}</td>
-          <td data-label="Person" class="wrap-anywhere">
+          <td data-label="Owner" class="wrap-anywhere">
             {row.name}
           </td>
-          <td data-label="When" class="nowrap">
+          <td data-label="Updated" class="nowrap">
             <When row={row} />
           </td>
         </tr>
@@ -105,7 +144,10 @@ function When(props: { row: CatalogDimension }) {
 
 function readQuery(query: URLSearchParams): CatalogQuery {
   const page = Number(query.get('page') ?? 1);
+  const projectId = Number(query.get('projectId') ?? Number.NaN);
   return {
+    search: query.get('search') ?? '',
+    projectId: Number.isSafeInteger(projectId) && projectId > 0 ? projectId : null,
     from: dateOrNone(query.get('from')),
     to: dateOrNone(query.get('to')),
     page: Number.isInteger(page) && page > 0 && page < 2 ** 31 ? page : 1,
@@ -119,6 +161,8 @@ function dateOrNone(text: string | null): string {
 
 function go(query: CatalogQuery): void {
   const parameters = new URLSearchParams();
+  if (query.search !== '') parameters.set('search', query.search);
+  if (query.projectId !== null) parameters.set('projectId', String(query.projectId));
   if (query.from !== '') parameters.set('from', query.from);
   if (query.to !== '') parameters.set('to', query.to);
   if (query.order !== 'descending') parameters.set('order', query.order);

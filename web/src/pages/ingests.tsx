@@ -13,6 +13,7 @@ import {
   rotateIngestSecret,
 } from '../admin-api.ts';
 import { useResource, useTitle } from '../hooks.ts';
+import { titleOf } from '../names.ts';
 import { Confirm } from '../ui/dialog.tsx';
 import { CopyText } from '../ui/form.tsx';
 import { Icon } from '../ui/icon.tsx';
@@ -62,15 +63,13 @@ export function IngestsPage() {
       )}
       {world.data?.projects.length === 0 && (
         <Notice tone="info">
-          An ingest makes the sessions of a project, and there is none yet.{' '}
-          <a href="/project-list">Make the first project</a>
+          An ingest creates sessions in a project, and there is no project yet.{' '}
+          <a href="/project-list">Create the first project</a>
         </Notice>
       )}
       {list.data?.length === 0 && (
-        <Empty title="There are no ingests yet">
-          <p>
-            An ingest is an address to which a device sends files, each of which makes or feeds a session.
-          </p>
+        <Empty title="No ingests yet">
+          <p>An ingest is an upload address for devices. Each file creates or feeds a session.</p>
         </Empty>
       )}
       {list.data !== null && world.data !== null && list.data.length > 0 && (
@@ -94,15 +93,15 @@ export function IngestsPage() {
       )}
       {open?.what === 'rotate' && open.ingest !== null && (
         <Confirm
-          title={`Give ${open.ingest.urlPath} a new secret?`}
-          verb="Make a new secret"
+          title={`Replace the secret of ${open.ingest.urlPath}?`}
+          verb="Replace secret"
           act={async () => {
             setSecret(await rotateIngestSecret(open.ingest!.id));
             list.reload();
           }}
           onClose={close}
         >
-          The present one is refused from then on, so devices that have it can send nothing more.
+          The current secret is refused from now on. Devices that use it can no longer upload.
         </Confirm>
       )}
       {open?.what === 'delete' && open.ingest !== null && (
@@ -115,7 +114,7 @@ export function IngestsPage() {
           }}
           onClose={close}
         >
-          Files sent to its address are refused from now on. The sessions that it made stay.
+          Uploads to its address are refused from now on. The sessions that it created remain.
         </Confirm>
       )}
       {secret !== null && (
@@ -124,7 +123,7 @@ export function IngestsPage() {
           value={secret.secret}
           onClose={() => setSecret(null)}
         >
-          <p>A file is sent by</p>
+          <p>Upload a file with</p>
           <CopyText label="Command" text={curlLine(secret, secret.secret)} />
         </MadeSecret>
       )}
@@ -155,13 +154,13 @@ function IngestCard(props: { ingest: Ingest; world: IngestWorld; onOpen: (open: 
           <p class="faint">
             {ingest.allowAnonymous ? 'without a secret' : `secret …${ingest.secretHint}`} ·{' '}
             {ingest.creationBehaviour === 'NewSession'
-              ? 'each file makes a session'
+              ? 'each file creates a session'
               : 'feeds the latest open session'}{' '}
             · {ingest.ingestDataType === 'Any' ? 'any data' : ingest.ingestDataType}
           </p>
         </div>
         <div class="actions">
-          {button('form', 'Change')}
+          {button('form', 'Edit')}
           {button('rotate', 'New secret')}
           {button('delete', 'Delete')}
         </div>
@@ -171,7 +170,8 @@ function IngestCard(props: { ingest: Ingest; world: IngestWorld; onOpen: (open: 
         <dd>{project}</dd>
         <dt>Template</dt>
         <dd>
-          <a href={`/templates?template=${ingest.sessionTemplateId}`}>{template}</a>, into {ingest.inputNode}
+          <a href={`/templates?template=${ingest.sessionTemplateId}`}>{titleOf(template)}</a>, into{' '}
+          {ingest.inputNode}
         </dd>
         <dt>Data source</dt>
         <dd>{ingest.dataSource}</dd>

@@ -27,10 +27,10 @@ export function ManifestsPage() {
       )}
       {list.data === null && list.error === null && <Placeholder rows={3} label="Loading manifests" />}
       {list.data?.length === 0 && (
-        <Empty title="No feature has published a manifest yet">
+        <Empty title="No manifests yet">
           <p>
-            A manifest registers runner types and node templates of your own, for templates to use. What the
-            platform brings itself needs none.
+            A manifest registers your own runner types and node templates, for use in session templates.
+            Built-in nodes need none.
           </p>
         </Empty>
       )}
@@ -84,7 +84,7 @@ function FeatureCard({ feature, onEdit }: { feature: PublishedFeature; onEdit: (
             ...type,
             about:
               type.runtime === 'sdk'
-                ? `started by the platform: ${type.entrypoint ?? 'no module named'}`
+                ? `started by the platform: ${type.entrypoint ?? 'no module'}`
                 : 'external',
           }))}
         />

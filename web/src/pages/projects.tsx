@@ -3,6 +3,7 @@ import type { Project } from '../admin-api.ts';
 import { listProjects, listTemplates, saveProject } from '../admin-api.ts';
 import { plural } from '../format.ts';
 import { useAction, useResource, useTitle } from '../hooks.ts';
+import { titleOf } from '../names.ts';
 import { Ago } from '../ui/ago.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { AreaField, CheckField, Form, SelectField, TextField } from '../ui/form.tsx';
@@ -32,14 +33,14 @@ export function ProjectsPage() {
       )}
       {list.data === null && list.error === null && <Placeholder rows={4} label="Loading projects" />}
       {list.data?.length === 0 && (
-        <Empty title="There are no projects yet">
+        <Empty title="No projects yet">
           <p>Every session belongs to a project.</p>
         </Empty>
       )}
       {list.data !== null && list.data.length > 0 && (
         <Table
           caption="Projects"
-          columns={['Project', 'Default template', 'Ingestion', 'Retention', 'Created']}
+          columns={['Project', 'Default template', 'Uploads', 'Data kept', 'Created']}
           actions
           busy={list.loading}
         >
@@ -70,17 +71,17 @@ function ProjectRow(props: { project: Project; template: string | null; onEdit: 
   return (
     <tr>
       <td class="wrap-anywhere">
-        <a class="strong-link" href={`/sessions?project=${project.id}`}>
+        <a class="strong-link" href={`/project-list/${project.id}`}>
           {project.title}
         </a>
         {project.description !== '' && <div class="faint clamp">{project.description}</div>}
       </td>
       <td data-label="Default template" class="wrap-anywhere">
-        {props.template ?? <span class="faint">none</span>}
+        {props.template === null ? <span class="faint">none</span> : titleOf(props.template)}
       </td>
-      <td data-label="Ingestion">{project.queuedIngestion ? 'queued' : 'direct'}</td>
-      <td data-label="Retention" class="nowrap">
-        {project.retentionDays === null ? 'unlimited' : plural(project.retentionDays, 'day', 'days')}
+      <td data-label="Uploads">{project.queuedIngestion ? 'in order' : 'at once'}</td>
+      <td data-label="Data kept" class="nowrap">
+        {project.retentionDays === null ? 'forever' : plural(project.retentionDays, 'day', 'days')}
       </td>
       <td data-label="Created" class="nowrap">
         <Ago at={project.createdAt} />
@@ -89,10 +90,10 @@ function ProjectRow(props: { project: Project; template: string | null; onEdit: 
         <button
           type="button"
           class="button button-small"
-          aria-label={`Change ${project.title}`}
+          aria-label={`Edit ${project.title}`}
           onClick={props.onEdit}
         >
-          Change
+          Edit
         </button>
       </td>
     </tr>
@@ -111,6 +112,7 @@ function ProjectForm(props: {
   const [description, setDescription] = useState(project?.description ?? '');
   const [template, setTemplate] = useState(String(project?.defaultSessionTemplateId ?? ''));
   const [queued, setQueued] = useState(project?.queuedIngestion ?? false);
+  const [pinned, setPinned] = useState(project?.pinnedMetadata.join(', ') ?? '');
   const [days, setDays] = useState(String(project?.retentionDays ?? ''));
   const save = async () => {
     await saveProject(project?.id ?? null, {
@@ -119,12 +121,16 @@ function ProjectForm(props: {
       DefaultSessionTemplateId: template === '' ? null : Number(template),
       QueuedIngestion: queued,
       RetentionDays: days.trim() === '' ? null : Number(days),
+      PinnedMetadata: pinned
+        .split(',')
+        .map((path) => path.trim())
+        .filter((path) => path !== ''),
     });
     props.saved();
     props.onClose();
   };
   return (
-    <Dialog title={project === null ? 'New project' : 'Change the project'} onClose={props.onClose}>
+    <Dialog title={project === null ? 'New project' : 'Edit project'} onClose={props.onClose}>
       <Form
         action={action}
         verb={project === null ? 'Create project' : 'Save'}
@@ -143,8 +149,14 @@ function ProjectForm(props: {
           onValue={setTemplate}
         />
         <TextField
-          label="Retention in days"
-          hint="Empty: unlimited. Older sessions are deleted with everything that they hold."
+          label="Metadata in the list of sessions"
+          hint="Names with commas between, for example driver, track.name. At most 8."
+          value={pinned}
+          onValue={setPinned}
+        />
+        <TextField
+          label="Keep data for days"
+          hint="Leave empty to keep forever. Older sessions are deleted with all their data."
           type="number"
           min={1}
           max={36_500}
@@ -152,7 +164,7 @@ function ProjectForm(props: {
           onValue={setDays}
         />
         <CheckField
-          label="Queued ingestion: uploads are answered at once and published in order"
+          label="Process uploads strictly in order of arrival"
           checked={queued}
           onChecked={setQueued}
         />

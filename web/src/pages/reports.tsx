@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { Report, ReportCatalog } from '../api.ts';
-import { downloadReport, listReports, readReport } from '../api.ts';
+import { downloadReport, listReports, readReport } from '../dashboard-api.ts';
 import { plural } from '../format.ts';
 import { useAction, useResource, useTitle } from '../hooks.ts';
 import { ReportEditor } from '../reports/editor.tsx';
@@ -37,8 +37,8 @@ export function ReportsPage() {
       )}
       {catalog.data === null && catalog.error === null && <Placeholder rows={3} label="Loading reports" />}
       {catalog.data?.reports.length === 0 && (
-        <Empty title="There are no reports yet">
-          <p>A report is a table over the dashboards of sessions, with columns of your own.</p>
+        <Empty title="No reports yet">
+          <p>A report is a table over the dashboards of sessions, with columns that you define.</p>
         </Empty>
       )}
       {catalog.data !== null && catalog.data.reports.length > 0 && (
@@ -128,10 +128,10 @@ function ReportCard(props: {
             <button
               type="button"
               class="button button-small button-quiet"
-              aria-label={`Change ${report.name}`}
+              aria-label={`Edit ${report.name}`}
               onClick={props.onEdit}
             >
-              Change
+              Edit
             </button>
           )}
         </div>

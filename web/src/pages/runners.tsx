@@ -1,12 +1,17 @@
+import { useState } from 'preact/hooks';
+import { ConnectRunner } from '../admin/connect-runner.tsx';
 import { DeployedRunners } from '../admin/deployed-runners.tsx';
+import { Queues } from '../admin/queues.tsx';
 import { RunnerTokens } from '../admin/runner-tokens.tsx';
 import type { RunnerInstance } from '../admin-api.ts';
 import { listRunners, setDrained } from '../admin-api.ts';
 import { formatDateTime, plural } from '../format.ts';
 import { useAction, useResource, useTitle } from '../hooks.ts';
+import { runnerTitle, titleOf } from '../names.ts';
 import { navigate, useAddress } from '../router.ts';
 import { readPage } from '../sessions/address.ts';
 import { Ago } from '../ui/ago.tsx';
+import { Icon } from '../ui/icon.tsx';
 import { Empty, Failure, Notice, Placeholder } from '../ui/notice.tsx';
 import { Paging } from '../ui/paging.tsx';
 import { Table } from '../ui/table.tsx';
@@ -19,22 +24,37 @@ export function RunnersPage() {
   const list = useResource(String(number), (signal) => listRunners(number, signal), {
     keepWhileLoading: true,
   });
+  const [connecting, setConnecting] = useState(false);
+  /** Grows with every token that was made. */
+  const [tokens, setTokens] = useState(0);
   const page = list.data;
   return (
     <div class="page">
       <div class="page-head">
         <h1>Runners</h1>
-        <button type="button" class="button button-small" aria-disabled={list.loading} onClick={list.reload}>
-          Refresh
-        </button>
+        <div class="actions">
+          <button
+            type="button"
+            class="button button-small"
+            aria-disabled={list.loading}
+            onClick={list.reload}
+          >
+            Refresh
+          </button>
+          <button type="button" class="button button-primary" onClick={() => setConnecting(true)}>
+            <Icon name="plus" />
+            Connect a runner
+          </button>
+        </div>
       </div>
+      <Queues />
       {list.error !== null && (
         <Failure what="The runners could not be listed." error={list.error} retry={list.reload} />
       )}
       {page === null && list.error === null && <Placeholder rows={3} label="Loading runners" />}
       {page !== null && page.runners.length === 0 && (
-        <Empty title="No runner has been seen yet">
-          <p>A runner appears here with its first claim. It calls with one of the tokens below.</p>
+        <Empty title="No runners yet">
+          <p>A runner appears here with its first claim. It needs one of the tokens below.</p>
         </Empty>
       )}
       {page !== null && page.runners.length > 0 && (
@@ -49,7 +69,16 @@ export function RunnersPage() {
         </>
       )}
       {page !== null && page.deployed.length > 0 && <DeployedRunners deployed={page.deployed} />}
-      <RunnerTokens />
+      <RunnerTokens key={tokens} />
+      {connecting && (
+        <ConnectRunner
+          changed={() => setTokens(tokens + 1)}
+          onClose={() => {
+            setConnecting(false);
+            list.reload();
+          }}
+        />
+      )}
     </div>
   );
 }
@@ -59,7 +88,7 @@ function RunnerTable(props: { runners: readonly RunnerInstance[]; busy: boolean;
   return (
     <>
       {action.problem !== null && <Notice tone="error">{action.problem}</Notice>}
-      <Table caption="Runners" columns={['Runner', 'Types', 'Holds', 'Seen']} actions busy={props.busy}>
+      <Table caption="Runners" columns={['Runner', 'Types', 'Works on', 'Seen']} actions busy={props.busy}>
         {props.runners.map((runner) => (
           <RunnerRow
             key={runner.id}
@@ -85,7 +114,7 @@ function RunnerRow(props: {
   return (
     <tr>
       <td class="wrap-anywhere">
-        <strong>{runner.instanceId}</strong>
+        <strong title={runner.instanceId}>{runnerTitle(runner.instanceId, runner.tokenLabel)}</strong>
         <span class="tag">{runner.state}</span>
         {runner.drained && runner.state !== 'drained' && <span class="tag">drained</span>}
         <div class="faint">
@@ -101,12 +130,12 @@ function RunnerRow(props: {
       <td data-label="Types" class="wrap-anywhere">
         {runner.runnerTypes.join(', ')}
       </td>
-      <td data-label="Holds">
+      <td data-label="Works on">
         {task === null ? (
           'nothing'
         ) : (
           <>
-            <a href={`/sessions/${task.sessionId}?node=${task.nodeInstanceId}`}>{task.nodeName}</a>
+            <a href={`/sessions/${task.sessionId}?node=${task.nodeInstanceId}`}>{titleOf(task.nodeName)}</a>
             <div class="faint">
               attempt {task.attempt}
               {task.phase !== null && task.phase !== '' ? `, ${task.phase}` : ''}, since{' '}
@@ -123,11 +152,13 @@ function RunnerRow(props: {
           type="button"
           class="button button-small"
           aria-disabled={props.busy}
-          aria-label={`${runner.drained ? 'Give tasks again to' : 'Drain'} ${runner.instanceId}`}
-          title={runner.drained ? 'It gets tasks again' : 'It finishes what it holds and gets no more'}
+          aria-label={`${runner.drained ? 'Resume' : 'Drain'} ${runnerTitle(runner.instanceId, runner.tokenLabel)}`}
+          title={
+            runner.drained ? 'The runner gets tasks again' : 'The runner finishes its task and gets no more'
+          }
           onClick={() => void props.onDrain(!runner.drained)}
         >
-          {runner.drained ? 'Give tasks again' : 'Drain'}
+          {runner.drained ? 'Resume' : 'Drain'}
         </button>
       </td>
     </tr>

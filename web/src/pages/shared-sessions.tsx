@@ -77,7 +77,7 @@ export function SharedSessionsPage() {
       )}
       {list.data === null && list.error === null && <Placeholder rows={5} label="Loading shared sessions" />}
       {list.data !== null && list.error === null && windows.length === 0 && (
-        <Empty title={isNarrowed ? 'No shared session of this choice' : 'There are no shared sessions yet'}>
+        <Empty title={isNarrowed ? 'No matching shared sessions' : 'No shared sessions yet'}>
           <p>
             Machines of one exercise open a shared session together: the first request opens it, the others
             join it within its window.

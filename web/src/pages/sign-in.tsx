@@ -104,11 +104,11 @@ export function PasswordPage(props: { user: User }) {
       <form class="entry-card" onSubmit={submit}>
         <Mark />
         <h1>Choose a new password</h1>
-        <p class="entry-lead">Your password was set by somebody else. Choose one of your own to go on.</p>
+        <p class="entry-lead">Your password was set by an Administrator. Choose a new one to continue.</p>
         {problem !== null && <Notice tone="error">{problem}</Notice>}
         <input type="hidden" name="username" autocomplete="username" value={props.user.username} />
         <label class="field">
-          <span>Present password</span>
+          <span>Current password</span>
           <input
             type="password"
             autocomplete="current-password"

@@ -3,6 +3,7 @@ import { TemplateGraph } from '../admin/template-graph.tsx';
 import type { SessionTemplate, SessionTemplateNode } from '../admin-api.ts';
 import { importTemplate, listTemplates, readTemplate } from '../admin-api.ts';
 import { useAction, useResource, useTitle } from '../hooks.ts';
+import { titleOf } from '../names.ts';
 import { navigate, useAddress } from '../router.ts';
 import { JsonFileButton } from '../ui/json-file-button.tsx';
 import { Empty, Failure, Notice, Placeholder } from '../ui/notice.tsx';
@@ -29,7 +30,7 @@ export function TemplatesPage() {
         <Failure what="The templates could not be listed." error={list.error} retry={list.reload} />
       )}
       {list.data === null && list.error === null && <Placeholder rows={4} label="Loading templates" />}
-      {list.data?.length === 0 && <Empty title="There are no templates yet" />}
+      {list.data?.length === 0 && <Empty title="No templates yet" />}
       {list.data !== null && chosen !== null && (
         <div class="split">
           <ul class="choices" aria-label="Templates">
@@ -39,7 +40,7 @@ export function TemplatesPage() {
                   href={`/templates?template=${template.id}`}
                   {...(template.id === chosen.id ? { 'aria-current': 'true' } : {})}
                 >
-                  <span>{template.name}</span>
+                  <span title={template.name}>{titleOf(template.name)}</span>
                   {template.description !== '' && <span class="faint">{template.description}</span>}
                 </a>
               </li>
@@ -82,9 +83,9 @@ function TemplateDetails(props: { template: SessionTemplate }) {
   const { id, name, description } = props.template;
   const one = useResource(String(id), (signal) => readTemplate(id, signal));
   return (
-    <section class="page" aria-label={`Template ${name}`}>
+    <section class="page" aria-label={`Template ${titleOf(name)}`}>
       <div>
-        <h2>{name}</h2>
+        <h2 title={name}>{titleOf(name)}</h2>
         {description !== '' && <p class="faint">{description}</p>}
       </div>
       {one.error !== null && (
@@ -106,8 +107,8 @@ function GraphAndNode(props: { nodes: readonly SessionTemplateNode[] }) {
   return (
     <>
       <TemplateGraph nodes={props.nodes} selectedId={selected.id} onSelect={setSelectedId} />
-      <section class="panel" aria-label={`Node ${selected.name}`}>
-        <h3>{selected.name}</h3>
+      <section class="panel" aria-label={`Node ${titleOf(selected.name)}`}>
+        <h3 title={selected.name}>{titleOf(selected.name)}</h3>
         <dl class="facts">
           <dt>Node template</dt>
           <dd>{selected.nodeTemplateName ?? 'no longer registered'}</dd>
@@ -115,7 +116,9 @@ function GraphAndNode(props: { nodes: readonly SessionTemplateNode[] }) {
           <dd>{selected.nodeTemplateType ?? 'unknown'}</dd>
           <dt>Parents</dt>
           <dd>
-            {selected.parentNames.length === 0 ? 'none: it takes uploads' : selected.parentNames.join(', ')}
+            {selected.parentNames.length === 0
+              ? 'none: it receives uploads'
+              : selected.parentNames.map(titleOf).join(', ')}
           </dd>
           <dt>Configuration</dt>
           <dd>

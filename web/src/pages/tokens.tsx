@@ -35,14 +35,14 @@ export function TokensPage() {
         </button>
       </div>
       <p class="faint">
-        For capture devices, which send recordings in the name of the Administrator who made the token.
+        For capture devices, which upload recordings on behalf of the Administrator who created the token.
       </p>
       {action.problem !== null && <Notice tone="error">{action.problem}</Notice>}
       {list.error !== null && (
         <Failure what="The tokens could not be listed." error={list.error} retry={list.reload} />
       )}
       {list.data === null && list.error === null && <Placeholder rows={3} label="Loading tokens" />}
-      {list.data?.length === 0 && <Empty title="There are no offline tokens yet" />}
+      {list.data?.length === 0 && <Empty title="No offline tokens yet" />}
       {list.data !== null && list.data.length > 0 && <TokenTable tokens={list.data} onRevoke={setRevoking} />}
       {made !== null && (
         <MadeSecret title="The new offline token" value={made.token} onClose={() => setMade(null)}>
@@ -59,7 +59,7 @@ export function TokensPage() {
           }}
           onClose={() => setRevoking(null)}
         >
-          The device that has it can send nothing more. Other tokens of {revoking.username} stay.
+          The device that uses it can no longer upload. Other tokens of {revoking.username} stay.
         </Confirm>
       )}
     </div>
@@ -73,11 +73,11 @@ function TokenTable(props: {
   const now = Date.now();
   const isGood = (token: OfflineTokenMetadata) => !token.revoked && Date.parse(token.expiresAt) > now;
   return (
-    <Table caption="Offline tokens" columns={['Token', 'Made by', 'Last used', 'Expires']} actions>
+    <Table caption="Offline tokens" columns={['Token', 'Created by', 'Last used', 'Expires']} actions>
       {props.tokens.map((token) => (
         <tr key={token.secretId}>
           <td class="mono">…{token.tokenHint}</td>
-          <td data-label="Made by" class="wrap-anywhere">
+          <td data-label="Created by" class="wrap-anywhere">
             {token.username}
           </td>
           <td data-label="Last used" class="nowrap">

@@ -47,7 +47,7 @@ export function UsersPage() {
         <Failure what="The users could not be listed." error={list.error} retry={list.reload} />
       )}
       {page === null && list.error === null && <Placeholder rows={5} label="Loading users" />}
-      {page !== null && page.users.length === 0 && <Empty title={`Nobody matches “${wanted}”`} />}
+      {page !== null && page.users.length === 0 && <Empty title={`No user matches “${wanted}”`} />}
       {page !== null && page.users.length > 0 && (
         <>
           <UserTable users={page.users} busy={list.loading} onEdit={setEdited} onDelete={setDeleted} />
@@ -76,7 +76,7 @@ export function UsersPage() {
           }}
           onClose={() => setDeleted(null)}
         >
-          All of their tokens end at once. Their sessions stay.
+          All of their tokens end at once. Their sessions remain.
         </Confirm>
       )}
     </div>
@@ -117,10 +117,10 @@ function UserTable(props: {
             <button
               type="button"
               class="button button-small"
-              aria-label={`Change ${user.username}`}
+              aria-label={`Edit ${user.username}`}
               onClick={() => props.onEdit(user)}
             >
-              Change
+              Edit
             </button>
             {user.userId !== own && (
               <button

@@ -74,15 +74,15 @@ function Views({ shown, output }: { shown: Shown; output: NodeOutput }) {
   const [view, setView] = useState<View>(views[0]?.id ?? 'text');
   if (views.length === 0) {
     return (
-      <Empty title="These bytes are neither table nor text">
-        <p>Download the output to open it with a program of your own.</p>
+      <Empty title="No preview: neither a table nor text">
+        <p>Download the output to open it in another program.</p>
       </Empty>
     );
   }
   if (output.sizeBytes === 0) return <Empty title="The output is empty" />;
   return (
     <div class="preview">
-      <Tabs label="How the output is shown" tabs={views} chosen={view} onChoose={setView}>
+      <Tabs label="View of the output" tabs={views} chosen={view} onChoose={setView}>
         {view === 'table' && shown.table !== null && <TableView table={shown.table} words={shown.rowWord} />}
         {view === 'chart' && shown.curves !== null && <CurveChart curves={shown.curves} />}
         {view === 'json' && <TextView text={JSON.stringify(shown.json, null, 2)} label="JSON" />}

@@ -1,5 +1,5 @@
 import type { ChannelSeries, NodeOutput, SessionDimension } from '../api.ts';
-import { readDashboard, readSeries } from '../api.ts';
+import { readDashboard, readSeries } from '../dashboard-api.ts';
 import { formatValue } from '../format.ts';
 import type { Curves, Table } from './read.ts';
 

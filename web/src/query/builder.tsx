@@ -40,7 +40,7 @@ export function QueryBuilder(props: BuilderProps) {
         </button>
         <button type="submit" class="button button-primary" disabled={props.busy}>
           <Icon name="search" />
-          Find sessions
+          Search
         </button>
       </div>
     </form>
@@ -74,7 +74,7 @@ function GroupBox(props: GroupProps) {
         <span>{level === 1 ? 'Sessions' : joinWord(props)} that match</span>
         <select
           class="select"
-          aria-label="How the conditions of this group are joined"
+          aria-label="Operator of this group"
           value={group.kind}
           onChange={(event) => {
             const kind = event.currentTarget.value === 'or' ? 'or' : 'and';
@@ -97,7 +97,7 @@ function GroupBox(props: GroupProps) {
         )}
       </div>
       {fault !== undefined && <p class="query-fault">{fault}</p>}
-      {group.nodes.length === 0 && <p class="faint query-none">No condition: every session matches.</p>}
+      {group.nodes.length === 0 && <p class="faint query-none">No conditions: every session matches.</p>}
       <ul class="query-nodes">
         {group.nodes.map((node, index) => (
           <li key={node.id}>
@@ -125,7 +125,7 @@ function GroupBox(props: GroupProps) {
           onClick={() => add(newCondition())}
         >
           <Icon name="plus" />
-          Condition
+          Add condition
         </button>
         {level < queryLimits.levels - 1 && (
           <button
@@ -135,7 +135,7 @@ function GroupBox(props: GroupProps) {
             onClick={() => add(newGroup(group.kind === 'and' ? 'or' : 'and'))}
           >
             <Icon name="plus" />
-            Group
+            Add group
           </button>
         )}
       </div>

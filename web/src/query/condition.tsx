@@ -1,10 +1,12 @@
 import { useEffect, useId, useRef } from 'preact/hooks';
+import { Suggestions } from '../session/metadata-fields.tsx';
+import { stateStyles } from '../sessions/list-model.ts';
 import { Select } from '../ui/form.tsx';
 import { Icon } from '../ui/icon.tsx';
 import type { FieldType, Operator } from './fields.ts';
 import { fieldOf, fields, isBare, metadataField, operatorLabel, operatorsOf } from './fields.ts';
 import type { Condition, QueryWorld, ValueType } from './model.ts';
-import { withField } from './model.ts';
+import { withField, withKey } from './model.ts';
 
 /** One condition: field, operator, value. */
 export function ConditionRow(props: {
@@ -53,9 +55,16 @@ export function ConditionRow(props: {
             placeholder="vehicle.speed"
             autocapitalize="none"
             spellcheck={false}
+            list={`${fault}-keys`}
+            autocomplete="off"
             value={condition.key}
-            onInput={(event) => change({ key: event.currentTarget.value })}
+            onInput={(event) =>
+              props.onChange(withKey(condition, event.currentTarget.value, props.world.keys))
+            }
           />
+        )}
+        {field.type === 'metadata' && (
+          <Suggestions id={`${fault}-keys`} values={props.world.keys.map(({ path }) => path)} />
         )}
         <select
           class="select"
@@ -133,6 +142,7 @@ function ValueInput(props: {
   onChange: (part: Partial<Condition>) => void;
 }) {
   const { condition, type, label, world } = props;
+  const list = useId();
   const setText = (text: string) => props.onChange({ text });
   if (type === 'project' || type === 'template') {
     const offered =
@@ -147,6 +157,19 @@ function ValueInput(props: {
         label={label}
         value={condition.text}
         options={[{ value: '', label: `choose a ${type}` }, ...first, ...offered]}
+        onValue={setText}
+      />
+    );
+  }
+  if (type === 'state') {
+    const options = Object.entries(stateStyles).map(([value, state]) => ({ value, label: state.label }));
+    const choose = { value: '', label: 'choose a state' };
+    return (
+      <Select
+        class="query-value"
+        label={label}
+        value={condition.text}
+        options={[choose, ...options]}
         onValue={setText}
       />
     );
@@ -169,22 +192,29 @@ function ValueInput(props: {
       />
     );
   }
+  const samples = type === 'metadata' ? world.keys.find(({ path }) => path === condition.key)?.samples : [];
   return (
-    <input
-      class="select query-value"
-      // The types allow only certain roles for each kind of input; none is set here.
-      type={(type === 'time' ? 'datetime-local' : 'text') as 'text'}
-      {...(type === 'time' ? { step: 1 } : {})}
-      aria-label={label}
-      placeholder={placeholderOf(type, condition.valueType)}
-      spellcheck={false}
-      value={condition.text}
-      onInput={(event) => setText(event.currentTarget.value)}
-    />
+    <>
+      <Suggestions id={list} values={samples ?? []} />
+      <input
+        list={list}
+        autocomplete="off"
+        class="select query-value"
+        // The types allow only certain roles for each kind of input; none is set here.
+        type={(type === 'time' ? 'datetime-local' : 'text') as 'text'}
+        {...(type === 'time' ? { step: 1 } : {})}
+        aria-label={label}
+        placeholder={placeholderOf(type, condition.valueType)}
+        spellcheck={false}
+        value={condition.text}
+        onInput={(event) => setText(event.currentTarget.value)}
+      />
+    </>
   );
 }
 
 function placeholderOf(type: FieldType, valueType: ValueType): string {
+  if (type === 'owner') return 'me, or an account id';
   if (type === 'uuid') return '0198ee21-7d40-7c1a-9e55-2f6b8c0d3a71';
   if (type !== 'metadata') return '';
   return { text: '', number: '80', truth: '', json: '"night"' }[valueType];

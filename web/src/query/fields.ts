@@ -19,7 +19,7 @@ export type Operator =
   | 'filled';
 
 /** The type of a property, which decides its input. */
-export type FieldType = 'uuid' | 'text' | 'project' | 'template' | 'time' | 'metadata';
+export type FieldType = 'uuid' | 'text' | 'project' | 'template' | 'time' | 'state' | 'owner' | 'metadata';
 
 export interface Field {
   /** Empty for a path into the metadata. */
@@ -31,12 +31,15 @@ export interface Field {
 
 export const fields: readonly Field[] = [
   { path: 'name', label: 'Name', type: 'text', nullable: false },
+  { path: 'state', label: 'State', type: 'state', nullable: false },
   { path: 'simulationName', label: 'Simulation', type: 'text', nullable: true },
   { path: 'projectId', label: 'Project', type: 'project', nullable: false },
   { path: 'sessionTemplateId', label: 'Template', type: 'template', nullable: false },
   { path: 'createdAt', label: 'Created', type: 'time', nullable: true },
-  { path: 'email', label: 'E-mail of the person', type: 'text', nullable: false },
-  { path: 'userId', label: 'Account id', type: 'uuid', nullable: true },
+  { path: 'lastActivityAt', label: 'Last activity', type: 'time', nullable: false },
+  { path: 'owner', label: 'Owner', type: 'owner', nullable: false },
+  { path: 'email', label: 'Owner, by email', type: 'text', nullable: false },
+  { path: 'userId', label: 'Owner, by account id', type: 'uuid', nullable: true },
   { path: 'id', label: 'Session id', type: 'uuid', nullable: false },
   { path: 'logoUrl', label: 'Logo address', type: 'text', nullable: true },
 ];
@@ -60,6 +63,8 @@ export function operatorsOf(field: Field): readonly Operator[] {
     text: [...textual.slice(0, 1), ...equality, ...textual.slice(1)],
     project: equality,
     template: equality,
+    state: equality,
+    owner: equality,
     time: ['gte', 'lt', 'gt', 'lte', 'eq', 'ne'],
   };
   return field.nullable ? [...own[field.type], ...nothing] : own[field.type];
@@ -82,15 +87,15 @@ const labels: Record<Operator, string> = {
   eq: 'is',
   ne: 'is not',
   contains: 'contains',
-  startsWith: 'begins with',
+  startsWith: 'starts with',
   endsWith: 'ends with',
   gt: 'is greater than',
   gte: 'is at least',
   lt: 'is less than',
   lte: 'is at most',
   in: 'is one of',
-  exists: 'is there',
-  absent: 'is not there',
+  exists: 'exists',
+  absent: 'does not exist',
   empty: 'is empty or missing',
   filled: 'is not empty',
 };

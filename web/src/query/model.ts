@@ -2,12 +2,14 @@
  * A session query being edited: a tree of groups and conditions with texts in their fields, and its conversion to and
  * from the platform's filter. Pure: tested without a browser.
  */
-import type { Project, SessionTemplate } from '../../../client/types.ts';
+import type { Project, SessionMetadataKey, SessionTemplate } from '../../../client/types.ts';
 import type { Field, Operator } from './fields.ts';
 import { fieldOf, isBare, operatorsOf } from './fields.ts';
 
 /** The choices for conditions. */
 export interface QueryWorld {
+  /** Of the newest sessions. */
+  keys: readonly SessionMetadataKey[];
   projects: readonly Project[];
   templates: readonly Pick<SessionTemplate, 'id' | 'name'>[];
 }
@@ -120,7 +122,7 @@ function isHollow(node: QueryNode): boolean {
 function writeCondition(condition: Condition, faults: Map<number, string>) {
   const field = fieldOf(condition.path);
   const path = field.type === 'metadata' ? condition.key.trim() : field.path;
-  if (path === '') faults.set(condition.id, 'Say which part of the metadata is meant.');
+  if (path === '') faults.set(condition.id, 'Enter a metadata path.');
   const { operator } = condition;
   if (operator === 'exists' || operator === 'absent') {
     return { path, op: 'exists', value: operator === 'exists' };
@@ -143,9 +145,11 @@ function readValue({ operator, text, valueType }: Condition, field: Field): unkn
   }
   if (field.type === 'time') {
     const time = new Date(text);
-    if (text === '' || Number.isNaN(time.getTime())) throw new Error('Give a day and a time.');
+    if (text === '' || Number.isNaN(time.getTime())) throw new Error('Enter a date and a time.');
     return time.toISOString();
   }
+  if (field.type === 'state' && text === '') throw new Error('Choose a state.');
+  if (field.type === 'owner' && text === '') return 'me';
   if (field.type !== 'metadata') return text;
   if (valueType === 'json') return readJson(text);
   if (operator !== 'in') return readScalar(text, valueType);
@@ -157,7 +161,7 @@ function readScalar(text: string, valueType: ValueType): unknown {
   if (valueType === 'text') return text;
   if (valueType === 'truth') return text.trim() !== 'false';
   const number = Number(text);
-  if (text.trim() === '' || !Number.isFinite(number)) throw new Error('Give a number.');
+  if (text.trim() === '' || !Number.isFinite(number)) throw new Error('Enter a number.');
   return number;
 }
 
@@ -229,4 +233,11 @@ function localTime(iso: string): string {
   if (Number.isNaN(time.getTime())) return '';
   const shifted = new Date(time.getTime() - time.getTimezoneOffset() * 60_000);
   return shifted.toISOString().slice(0, 19);
+}
+
+/** The condition at another path; with the type of the values that sessions have there, unless a value is written. */
+export function withKey(condition: Condition, key: string, keys: readonly SessionMetadataKey[]): Condition {
+  const sample = keys.find(({ path }) => path === key)?.samples[0];
+  if (sample === undefined || condition.text !== '') return { ...condition, key };
+  return { ...condition, key, valueType: textOf(sample, fieldOf('')).valueType };
 }

@@ -9,7 +9,7 @@ export function Orderings(props: { orderBy: Ordering[]; onChange: (orderBy: Orde
     props.onChange(orderBy.map((item, at) => (at === index ? { ...item, ...part } : item)));
   return (
     <fieldset class="query-order">
-      <legend class="visually-hidden">Order</legend>
+      <legend class="visually-hidden">Order of the results</legend>
       {orderBy.map((ordering, index) => (
         <fieldset class="query-condition" key={index} aria-label={`Ordering ${index + 1}`}>
           <span class="query-lead">{index === 0 ? 'ordered by' : 'then by'}</span>
@@ -60,9 +60,9 @@ export function Orderings(props: { orderBy: Ordering[]; onChange: (orderBy: Orde
             onClick={() => props.onChange([...orderBy, { path: 'createdAt', direction: 'desc' }])}
           >
             <Icon name="plus" />
-            Order
+            Add order
           </button>
-          {orderBy.length === 0 && <span class="faint">Newest first, unless you say otherwise.</span>}
+          {orderBy.length === 0 && <span class="faint">Default: newest first.</span>}
         </div>
       )}
     </fieldset>

@@ -102,7 +102,7 @@ export function FilterRows(props: { filters: DraftFilter[]; onChange: (filters: 
   return (
     <fieldset class="report-part">
       <legend>Filters</legend>
-      {filters.length === 0 && <p class="field-hint">None: every row stays.</p>}
+      {filters.length === 0 && <p class="field-hint">No filters: every row is kept.</p>}
       <ul class="report-rows">
         {filters.map((filter, index) => (
           <li key={filter.id} class="report-row report-row-filter">

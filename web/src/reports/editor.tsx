@@ -1,13 +1,16 @@
 import { useState } from 'preact/hooks';
 import type { Report } from '../api.ts';
-import { readReport, saveReport } from '../api.ts';
+import { readReport, saveReport } from '../dashboard-api.ts';
 import { useAction, useResource } from '../hooks.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { CheckField, Form, TextField } from '../ui/form.tsx';
 import { Failure, Placeholder } from '../ui/notice.tsx';
 import { ColumnRows, FilterRows } from './editor-rows.tsx';
+import { LivePreview } from './live-preview.tsx';
 import type { Draft } from './model.ts';
-import { draftOf, fieldsOf, keyOf } from './model.ts';
+import { draftOf, fieldsOf, fileNameOf, keyOf } from './model.ts';
+import { PickColumns } from './pick-columns.tsx';
+import { firstColumns } from './picks.ts';
 
 /** Makes or changes a report definition; `reportKey` null makes a new one. */
 export function ReportEditor(props: { reportKey: string | null; saved: () => void; onClose: () => void }) {
@@ -17,7 +20,7 @@ export function ReportEditor(props: { reportKey: string | null; saved: () => voi
   );
   const isReady = reportKey === null || report.data !== null;
   return (
-    <Dialog title={reportKey === null ? 'New report' : 'Change the report'} wide onClose={props.onClose}>
+    <Dialog title={reportKey === null ? 'New report' : 'Edit report'} wide onClose={props.onClose}>
       {report.error !== null && (
         <Failure what="The report could not be read." error={report.error} retry={report.reload} />
       )}
@@ -31,7 +34,10 @@ function Editor(props: { report: Report | null; saved: () => void; onClose: () =
   const { report } = props;
   const isNew = report === null;
   const action = useAction();
-  const [draft, setDraft] = useState(() => draftOf(report));
+  const [draft, setDraft] = useState(() => ({
+    ...draftOf(report),
+    ...(report === null ? { columns: firstColumns() } : {}),
+  }));
   const change = (part: Partial<Draft>) => setDraft((before) => ({ ...before, ...part }));
   const save = async () => {
     await saveReport(report?.key ?? null, fieldsOf(draft));
@@ -47,31 +53,36 @@ function Editor(props: { report: Report | null; saved: () => void; onClose: () =
     >
       <div class="fields">
         <TextField label="Name" required value={draft.name} onValue={(name) => change({ name })} />
-        {isNew && (
-          <TextField
-            label="Key"
-            hint={`Empty: ${keyOf(draft.name) || 'made from the name'}`}
-            value={draft.key}
-            onValue={(key) => change({ key })}
-          />
-        )}
         <TextField
           label="File name"
-          hint="Without its ending; the time is added."
+          hint={`Without extension; the time is appended. Leave empty for ${fileNameOf(draft.name) || 'the name'}.`}
           value={draft.fileName}
           onValue={(fileName) => change({ fileName })}
         />
         <TextField
           label="Dashboards"
-          hint="Part of their name; empty: all."
+          hint="Part of the name. Leave empty for all."
           value={draft.dimensionNameFilter}
           onValue={(dimensionNameFilter) => change({ dimensionNameFilter })}
         />
       </div>
-      <ColumnRows columns={draft.columns} onChange={(columns) => change({ columns })} />
-      <FilterRows filters={draft.filters} onChange={(filters) => change({ filters })} />
+      <PickColumns columns={draft.columns} onChange={(columns) => change({ columns })} />
+      <LivePreview draft={draft} />
+      <details class="report-advanced">
+        <summary>Advanced: expressions, order, filters</summary>
+        {isNew && (
+          <TextField
+            label="Key"
+            hint={`Leave empty for ${keyOf(draft.name) || 'one from the name'}`}
+            value={draft.key}
+            onValue={(key) => change({ key })}
+          />
+        )}
+        <ColumnRows columns={draft.columns} onChange={(columns) => change({ columns })} />
+        <FilterRows filters={draft.filters} onChange={(filters) => change({ filters })} />
+      </details>
       <CheckField
-        label="The report that is chosen first"
+        label="Default report"
         checked={draft.setAsDefault}
         onChecked={(setAsDefault) => change({ setAsDefault })}
       />

@@ -68,7 +68,7 @@ export function draftOf(report: Definition | null): Draft {
 
 /** The body to send. Empty keys are made from the names. */
 export function fieldsOf(draft: Draft) {
-  const fileName = draft.fileName.trim();
+  const fileName = draft.fileName.trim() || fileNameOf(draft.name);
   return {
     key: draft.key.trim() === '' ? keyOf(draft.name) : draft.key.trim(),
     name: draft.name.trim(),
@@ -88,6 +88,16 @@ export function fieldsOf(draft: Draft) {
       }),
     ),
   } satisfies NewReport;
+}
+
+/** The name as far as a file can have it; empty when nothing of it remains. */
+export function fileNameOf(name: string): string {
+  return name
+    .normalize('NFC')
+    .replaceAll(/[^\p{L}\p{N}._-]+/gu, ' ')
+    .replaceAll(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, '')
+    .slice(0, 100)
+    .trimEnd();
 }
 
 /** `Flight list` becomes `flight-list`. */

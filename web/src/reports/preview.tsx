@@ -1,4 +1,4 @@
-import { downloadReport } from '../api.ts';
+import { downloadReport } from '../dashboard-api.ts';
 import { useResource } from '../hooks.ts';
 import { readFirst } from '../preview/fetch.ts';
 import { separated } from '../preview/read.ts';
@@ -18,14 +18,14 @@ export function ReportPreview(props: { reportKey: string; range: { from: string;
     return { table: { columns, rows: cells }, isWhole: first.isWhole };
   });
   if (rows.error !== null) {
-    return <Failure what="The report could not be made." error={rows.error} retry={rows.reload} />;
+    return <Failure what="The report could not be created." error={rows.error} retry={rows.reload} />;
   }
-  if (rows.data === null) return <Placeholder rows={2} label="Making the report" />;
+  if (rows.data === null) return <Placeholder rows={2} label="Creating the report" />;
   const { table, isWhole } = rows.data;
   return (
     <div class="report-preview">
       {table.rows.length === 0 ? (
-        <p class="faint">No rows{range.from + range.to === '' ? '' : ' of these days'}.</p>
+        <p class="faint">No rows{range.from + range.to === '' ? '' : ' in this period'}.</p>
       ) : (
         <TableView table={table} words={isWhole ? ['row', 'rows'] : ['row and more', 'rows and more']} />
       )}

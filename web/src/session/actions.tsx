@@ -3,30 +3,23 @@ import type { Session } from '../api.ts';
 import { deleteSession, readWorkflowUi, retryFailed, setFrozen } from '../api.ts';
 import { plural } from '../format.ts';
 import { useAction, useResource } from '../hooks.ts';
+import { usePageActions } from '../palette/page-actions.ts';
 import { useAbilities } from '../role.ts';
 import { Confirm } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icon.tsx';
+import { Menu, type MenuItem } from '../ui/menu.tsx';
 import { Notice } from '../ui/notice.tsx';
 import { CloseForm, useMayClose } from './close-form.tsx';
 import type { Followed } from './follow.ts';
 
-/** Opens the session's workflow in Temporal's UI, if the platform knows its address. */
-function WorkflowLink({ sessionId }: { sessionId: string }) {
-  const ui = useResource('workflow-ui', readWorkflowUi);
+/** The address of the session's workflow in Temporal's UI, if the platform knows it and the person may see it. */
+function useWorkflowAddress(sessionId: string, operate: boolean): string | null {
+  const ui = useResource(String(operate), (signal) =>
+    operate ? readWorkflowUi(signal) : Promise.resolve(null),
+  );
   if (ui.data === null || ui.data.url === null) return null;
   const { url, namespace } = ui.data;
-  return (
-    <a
-      class="button button-small"
-      href={`${url}/namespaces/${encodeURIComponent(namespace)}/workflows/session-${sessionId}`}
-      target="_blank"
-      rel="noreferrer"
-      title="The session's workflow in the Temporal UI, in a new tab"
-    >
-      <Icon name="branch" />
-      Workflow
-    </a>
-  );
+  return `${url}/namespaces/${encodeURIComponent(namespace)}/workflows/session-${sessionId}`;
 }
 
 /** Actions on the session as a whole. Its live events show their results. */
@@ -37,77 +30,105 @@ export function SessionActions(props: {
   followed: Followed;
 }) {
   const { sessionId, session, followed } = props;
-  const mayClose = useMayClose(session);
-  const [closing, setClosing] = useState(false);
-  const [deletes, setDeletes] = useState(false);
-  const { freeze, operate, administrate } = useAbilities();
-  const action = useAction();
+  const [open, setOpen] = useState<'close' | 'delete' | 'freeze' | null>(null);
   const [said, setSaid] = useState('');
+  const { operate } = useAbilities();
+  const action = useAction();
   const frozen = followed.window?.frozen === true;
   const failed = followed.nodes?.filter((node) => node.state === 'Failed').length ?? 0;
   const retryAll = async () => {
     const retried = await retryFailed(sessionId);
-    setSaid(
-      retried === 0 ? 'No run could be tried again.' : `${plural(retried, 'run', 'runs')} queued again.`,
-    );
+    setSaid(retried === 0 ? 'No run could be retried.' : `${plural(retried, 'run', 'runs')} retried.`);
   };
+  const freeze = () => setFrozen(sessionId, !frozen).then(() => setSaid(''));
+  const items = useMenuItems(props, {
+    open: setOpen,
+    unfreeze: () => void action.run(freeze),
+  });
+  usePageActions(items.flatMap(({ label, act }) => (act === undefined ? [] : [{ label, act }])));
   return (
-    <div class="session-actions">
-      <div class="actions">
-        {operate && <WorkflowLink sessionId={sessionId} />}
-        {operate && failed > 0 && !frozen && (
-          <button
-            type="button"
-            class="button button-small"
-            aria-disabled={action.busy}
-            onClick={() => void action.run(retryAll)}
-          >
-            <Icon name="reset" />
-            Retry all failed
-          </button>
-        )}
-        {freeze && followed.window !== null && (
-          <button
-            type="button"
-            class="button button-small"
-            aria-disabled={action.busy}
-            title={frozen ? 'What waited goes on' : 'No uploads, joins, reprocessing or new tasks'}
-            onClick={() => void action.run(() => setFrozen(sessionId, !frozen).then(() => setSaid('')))}
-          >
-            <Icon name={frozen ? 'play' : 'freeze'} />
-            {frozen ? 'Unfreeze' : 'Freeze'}
-          </button>
-        )}
-        {mayClose && followed.window?.status === 'open' && (
-          <button type="button" class="button button-small" onClick={() => setClosing(true)}>
-            <Icon name="check" />
-            Close
-          </button>
-        )}
-        {administrate && session !== null && (
-          <button type="button" class="button button-small" onClick={() => setDeletes(true)}>
-            <Icon name="cross" />
-            Delete
-          </button>
-        )}
-      </div>
-      {deletes && session !== null && (
+    <>
+      {operate && failed > 0 && !frozen && (
+        <button
+          type="button"
+          class="button button-small"
+          aria-disabled={action.busy}
+          onClick={() => void action.run(retryAll)}
+        >
+          <Icon name="reset" />
+          Retry all failed
+        </button>
+      )}
+      <Menu label="More actions" items={items} />
+      {open === 'freeze' && (
+        <Confirm
+          title={`Freeze ${session?.name ?? 'the session'}?`}
+          verb="Freeze the session"
+          act={freeze}
+          onClose={() => setOpen(null)}
+        >
+          It accepts no uploads and starts no runs until it is unfrozen. Nothing is lost: what runs now ends,
+          and what waits continues afterwards.
+        </Confirm>
+      )}
+      {open === 'delete' && session !== null && (
         <Confirm
           title={`Delete ${session.name}?`}
           verb="Delete the session"
           act={() => deleteSession(sessionId)}
-          onClose={() => setDeletes(false)}
+          onClose={() => setOpen(null)}
         >
-          Its nodes, outputs and dashboards are deleted with it. There is no way back.
+          {lossOf(followed, session)} This cannot be undone.
         </Confirm>
       )}
-      {closing && session !== null && (
-        <CloseForm session={session} onClose={() => setClosing(false)} closed={setSaid} />
+      {open === 'close' && session !== null && (
+        <CloseForm session={session} onClose={() => setOpen(null)} closed={setSaid} />
       )}
-      <p class="faint" role="status">
+      <span class="faint" role="status">
         {said}
-      </p>
+      </span>
       {action.problem !== null && <Notice tone="error">{action.problem}</Notice>}
-    </div>
+    </>
   );
+}
+
+/** What a deletion takes along. */
+function lossOf({ nodes }: Followed, { dimensions }: Session): string {
+  const full = nodes?.filter(({ currentOutputId }) => currentOutputId !== null).length ?? 0;
+  return (
+    `The files of ${plural(full, 'node', 'nodes')}, ${plural(dimensions.length, 'dashboard', 'dashboards')} ` +
+    'and the logs of all runs are deleted with it.'
+  );
+}
+
+function useMenuItems(
+  { sessionId, session, followed }: Parameters<typeof SessionActions>[0],
+  act: { open: (what: 'close' | 'delete' | 'freeze') => void; unfreeze: () => void },
+): MenuItem[] {
+  const { freeze, operate, administrate } = useAbilities();
+  const mayClose = useMayClose(session);
+  const workflow = useWorkflowAddress(sessionId, operate);
+  const { window } = followed;
+  const items: MenuItem[] = [];
+  if (freeze && window?.frozen === true)
+    items.push({ label: 'Unfreeze', icon: 'play', hint: 'Waiting runs continue', act: act.unfreeze });
+  if (freeze && window?.frozen === false)
+    items.push({
+      label: 'Freeze',
+      icon: 'freeze',
+      hint: 'No uploads and no new runs',
+      act: () => act.open('freeze'),
+    });
+  if (mayClose && window?.status === 'open')
+    items.push({
+      label: 'Close',
+      icon: 'lock',
+      hint: 'Participants can no longer join',
+      act: () => act.open('close'),
+    });
+  if (workflow !== null)
+    items.push({ label: 'Open the workflow in Temporal', icon: 'branch', href: workflow });
+  if (administrate && session !== null)
+    items.push({ label: 'Delete', icon: 'bin', danger: true, act: () => act.open('delete') });
+  return items;
 }

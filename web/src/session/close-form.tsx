@@ -39,13 +39,13 @@ export function CloseForm(props: { session: Session; onClose: () => void; closed
         onCancel={props.onClose}
       >
         <p>
-          Nobody joins it from now on, and this cannot be taken back. Late recordings are still taken until
+          New participants can no longer join, and this cannot be undone. Late recordings are accepted until
           the session is frozen.
         </p>
         <AreaField label="Reason" rows={2} value={reason} onValue={setReason} />
         <TextField
           label="When"
-          hint="Empty: now. At most 24 hours ahead, by the clock of this machine."
+          hint="Leave empty to close now. At most 24 hours ahead, by the clock of this machine."
           type="datetime-local"
           value={at}
           onValue={setAt}

@@ -4,6 +4,7 @@ import { ApiError } from '../../../client/errors.ts';
 import { type SessionEvent, sessionEvents } from '../../../client/session-events.ts';
 import type { NodeInstanceProgress, SessionWindowEvent } from '../../../client/types.ts';
 import { platform } from '../http.ts';
+import { connectionOf, untilShown } from '../visibility.ts';
 
 /** The platform sends a sign of life every five seconds. */
 const silenceMs = 20_000;
@@ -116,35 +117,4 @@ class Told {
     const window = this.#window;
     this.#change((before) => ({ ...before, nodes, window, round: before.round + 1 }));
   }
-}
-
-/** A signal that ends with `signal`, and when the tab is hidden. */
-function connectionOf(signal: AbortSignal): { signal: AbortSignal; close: () => void } {
-  const controller = new AbortController();
-  const end = () => controller.abort();
-  const onVisibility = () => document.hidden && end();
-  signal.addEventListener('abort', end);
-  document.addEventListener('visibilitychange', onVisibility);
-  return {
-    signal: controller.signal,
-    close() {
-      signal.removeEventListener('abort', end);
-      document.removeEventListener('visibilitychange', onVisibility);
-      end();
-    },
-  };
-}
-
-function untilShown(signal: AbortSignal): Promise<void> {
-  if (!document.hidden) return Promise.resolve();
-  return new Promise((resolve) => {
-    const delayed = () => {
-      if (document.hidden && !signal.aborted) return;
-      document.removeEventListener('visibilitychange', delayed);
-      signal.removeEventListener('abort', delayed);
-      resolve();
-    };
-    document.addEventListener('visibilitychange', delayed);
-    signal.addEventListener('abort', delayed);
-  });
 }

@@ -1,10 +1,13 @@
 import type { VNode } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { NodeInstanceProgress } from '../api.ts';
+import { titleOf } from '../names.ts';
 import { stateStyle } from '../node-state.ts';
 import { Icon } from '../ui/icon.tsx';
 import type { PlacedNode } from './graph-layout.ts';
 import { edgePath, layoutGraph } from './graph-layout.ts';
+import { useZoom } from './graph-zoom.tsx';
+import { dropHandlers } from './upload/drop-handlers.ts';
 
 const sizes = { nodeWidth: 204, nodeHeight: 64, columnGap: 48, rowGap: 20 };
 
@@ -19,24 +22,32 @@ export function SessionGraph(props: {
   onFiles: ((nodeInstanceId: number, files: File[]) => void) | null;
   onSelect: (id: number) => void;
   label?: string;
+  /** False: the nodes of a template, which have no state. */
+  hasStates?: boolean;
+  /** Nodes that a search has found; the others step back. */
+  found?: ReadonlySet<number> | null;
 }) {
-  const { onFiles } = props;
+  const { onFiles, found = null, hasStates = true } = props;
   const shape = props.nodes.map((node) => `${node.id}:${node.parentIds.join('.')}`).join(' ');
   const layout = useMemo(() => layoutGraph(props.nodes, sizes), [shape]);
   const byId = new Map(props.nodes.map((node) => [node.id, node]));
   const frame = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLElement>(null);
 
-  useEffect(() => {
-    if (canvas.current === null) return;
-    canvas.current.style.width = `${layout.width}px`;
-    canvas.current.style.height = `${layout.height}px`;
-  }, [layout]);
+  const { zoom, tools } = useZoom(frame, layout);
 
   useEffect(() => {
-    const place = layout.nodes.find((node) => node.id === props.selectedId);
-    if (frame.current !== null && place !== undefined) showInside(frame.current, place);
-  }, [layout, props.selectedId]);
+    if (canvas.current === null) return;
+    canvas.current.style.width = `${layout.width * zoom}px`;
+    canvas.current.style.height = `${layout.height * zoom}px`;
+  }, [layout, zoom]);
+
+  const first =
+    found === null ? props.selectedId : (layout.nodes.find(({ id }) => found.has(id))?.id ?? null);
+  useEffect(() => {
+    const place = layout.nodes.find((node) => node.id === first);
+    if (frame.current !== null && place !== undefined) showInside(frame.current, place, zoom);
+  }, [layout, first, zoom]);
 
   const move = (event: KeyboardEvent, from: number) => {
     const target = neighbour(layout.nodes, from, event.key);
@@ -52,45 +63,53 @@ export function SessionGraph(props: {
   const drawn = useRef(new Map<number, DrawnNode>());
 
   return (
-    <div class="graph" ref={frame}>
-      <section class="graph-canvas" ref={canvas} aria-label={props.label ?? 'Graph of the session'}>
-        <svg class="graph-lines" width={layout.width} height={layout.height} aria-hidden="true">
-          {layout.edges.map((edge) => (
-            <path
-              key={`${edge.from}-${edge.to}`}
-              d={edgePath(edge.points)}
-              class={`graph-line line-${stateStyle(byId.get(edge.from)?.state ?? '').tone}`}
-            />
-          ))}
-        </svg>
-        {layout.nodes.map((place) => {
-          const node = byId.get(place.id);
-          if (node === undefined) return null;
-          const selected = props.selectedId === place.id;
-          const before = drawn.current.get(place.id);
-          if (before?.place === place && before.node === node && before.selected === selected)
-            return before.button;
-          const button = (
-            <GraphNodeButton
-              key={place.id}
-              node={node}
-              x={place.x}
-              y={place.y}
-              selected={selected}
-              parents={node.parentIds.map((id) => byId.get(id)?.name ?? String(id))}
-              onSelect={() => live.current.onSelect(place.id)}
-              onKey={(event) => live.current.move(event, place.id)}
-              onFiles={
-                onFiles !== null && node.parentIds.length === 0
-                  ? (files) => live.current.onFiles?.(node.id, files)
-                  : null
-              }
-            />
-          );
-          drawn.current.set(place.id, { place, node, selected, button });
-          return button;
-        })}
-      </section>
+    <div class="graph-frame">
+      {tools}
+      <div class="graph" ref={frame}>
+        <section class="graph-canvas" ref={canvas} aria-label={props.label ?? 'Graph of the session'}>
+          <div class="graph-scaled" style={{ transform: `scale(${zoom})` }}>
+            <svg class="graph-lines" width={layout.width} height={layout.height} aria-hidden="true">
+              {layout.edges.map((edge) => (
+                <path
+                  key={`${edge.from}-${edge.to}`}
+                  d={edgePath(edge.points)}
+                  class={`graph-line line-${stateStyle(byId.get(edge.from)?.state ?? '').tone}`}
+                />
+              ))}
+            </svg>
+            {layout.nodes.map((place) => {
+              const node = byId.get(place.id);
+              if (node === undefined) return null;
+              const selected = props.selectedId === place.id;
+              const before = drawn.current.get(place.id);
+              const dimmed = found !== null && !found.has(node.id);
+              const isSame = before?.place === place && before.node === node && before.selected === selected;
+              if (isSame && before.dimmed === dimmed) return before.button;
+              const button = (
+                <GraphNodeButton
+                  key={place.id}
+                  node={node}
+                  hasStates={hasStates}
+                  x={place.x}
+                  y={place.y}
+                  selected={selected}
+                  dimmed={dimmed}
+                  parents={node.parentIds.map((id) => titleOf(byId.get(id)?.name ?? String(id)))}
+                  onSelect={() => live.current.onSelect(place.id)}
+                  onKey={(event) => live.current.move(event, place.id)}
+                  onFiles={
+                    onFiles !== null && node.parentIds.length === 0
+                      ? (files) => live.current.onFiles?.(node.id, files)
+                      : null
+                  }
+                />
+              );
+              drawn.current.set(place.id, { place, node, selected, dimmed, button });
+              return button;
+            })}
+          </div>
+        </section>
+      </div>
     </div>
   );
 }
@@ -99,14 +118,17 @@ interface DrawnNode {
   place: PlacedNode;
   node: NodeInstanceProgress;
   selected: boolean;
+  dimmed: boolean;
   button: VNode;
 }
 
 function GraphNodeButton(props: {
   node: NodeInstanceProgress;
+  hasStates: boolean;
   x: number;
   y: number;
   selected: boolean;
+  dimmed: boolean;
   parents: string[];
   onSelect: () => void;
   onKey: (event: KeyboardEvent) => void;
@@ -116,17 +138,19 @@ function GraphNodeButton(props: {
   const style = stateStyle(node.state);
   const [over, setOver] = useState(false);
   const drop = props.onFiles;
-  const details = node.statusDetails || style.label;
+  // The panel has the error in full.
+  const details = node.state === 'Failed' ? style.label : node.statusDetails || style.label;
+  const rejected = node.rejectedInputs === 0 ? '' : ` · ${node.rejectedInputs} rejected`;
   const place = props.parents.length === 0 ? 'input' : `after ${props.parents.join(', ')}`;
   return (
     <button
       type="button"
-      class={`node state-${style.tone}${props.selected ? ' node-selected' : ''}${over ? ' node-over' : ''}`}
+      class={`node state-${style.tone}${props.selected ? ' node-selected' : ''}${over ? ' node-over' : ''}${props.dimmed ? ' node-dimmed' : ''}`}
       style={{ left: `${props.x}px`, top: `${props.y}px` }}
       data-node={node.id}
       data-state={node.state}
       aria-pressed={props.selected}
-      title={node.name}
+      title={titleOf(node.name)}
       onClick={props.onSelect}
       onKeyDown={props.onKey}
       {...(drop === null ? {} : dropHandlers(setOver, drop))}
@@ -135,10 +159,13 @@ function GraphNodeButton(props: {
         <Icon name={style.icon} />
       </span>
       <span class="node-text">
-        <span class="node-name">{node.name}</span>
-        <span class="node-details">{details}</span>
+        <span class="node-name">{titleOf(node.name)}</span>
+        <span class="node-details">
+          {details}
+          {rejected}
+        </span>
         <span class="visually-hidden">
-          {details === style.label ? '' : `, ${style.label}`}, {place}
+          {details === style.label || !props.hasStates ? '' : `, ${style.label}`}, {place}
         </span>
       </span>
       {drop !== null && (
@@ -150,43 +177,14 @@ function GraphNodeButton(props: {
   );
 }
 
-/** Makes an element accept dropped files. */
-export function dropHandlers(setOver: (over: boolean) => void, onFiles: (files: File[]) => void) {
-  const carriesFiles = (event: DragEvent) => event.dataTransfer?.types.includes('Files') === true;
-  return {
-    onDragEnter: (event: DragEvent) => {
-      if (!carriesFiles(event)) return;
-      event.preventDefault();
-      setOver(true);
-    },
-    onDragOver: (event: DragEvent) => {
-      if (!carriesFiles(event)) return;
-      event.preventDefault();
-      if (event.dataTransfer !== null) event.dataTransfer.dropEffect = 'copy';
-      setOver(true);
-    },
-    onDragLeave: (event: DragEvent) => {
-      const within = event.currentTarget instanceof Node && event.relatedTarget instanceof Node;
-      if (within && (event.currentTarget as Node).contains(event.relatedTarget as Node)) return;
-      setOver(false);
-    },
-    onDrop: (event: DragEvent) => {
-      event.preventDefault();
-      setOver(false);
-      const files = [...(event.dataTransfer?.files ?? [])];
-      if (files.length > 0) onFiles(files);
-    },
-  };
-}
-
 /** Scrolls only the graph, as far as needed to show the node. */
-function showInside(frame: HTMLElement, place: { x: number; y: number }): void {
+function showInside(frame: HTMLElement, place: { x: number; y: number }, zoom: number): void {
   const margin = 32;
   const within = (start: number, length: number, shown: number, from: number) =>
     Math.max(start + length + 2 * margin - shown, Math.min(start, from));
   frame.scrollTo({
-    left: within(place.x, sizes.nodeWidth, frame.clientWidth, frame.scrollLeft),
-    top: within(place.y, sizes.nodeHeight, frame.clientHeight, frame.scrollTop),
+    left: within(place.x * zoom, sizes.nodeWidth * zoom, frame.clientWidth, frame.scrollLeft),
+    top: within(place.y * zoom, sizes.nodeHeight * zoom, frame.clientHeight, frame.scrollTop),
   });
 }
 

@@ -2,6 +2,7 @@ import type { OutputLineage } from '../api.ts';
 import { readLineage } from '../api.ts';
 import { formatBytes } from '../format.ts';
 import { useResource } from '../hooks.ts';
+import { runnerTitle, titleOf } from '../names.ts';
 import { Failure, Placeholder } from '../ui/notice.tsx';
 
 /** The origin of an output: its writer, its run, and the inputs from parent nodes. */
@@ -19,12 +20,14 @@ export function LineageFacts(props: { outputId: number; onSelect: (nodeInstanceI
       {runner !== null && (
         <>
           <dt>Written by</dt>
-          <dd>{[runner.label ?? runner.instanceId, runner.version].filter(Boolean).join(', ')}</dd>
+          <dd>{[runnerTitle(runner.instanceId, runner.label), runner.version].filter(Boolean).join(', ')}</dd>
         </>
       )}
       <dt>Node template</dt>
       <dd>
-        {[nodeTemplate.name, nodeTemplate.feature, nodeTemplate.featureVersion].filter(Boolean).join(' ')}
+        {[titleOf(nodeTemplate.name), nodeTemplate.feature, nodeTemplate.featureVersion]
+          .filter(Boolean)
+          .join(' ')}
       </dd>
       {run !== null && (
         <>
@@ -55,7 +58,7 @@ function sourceOf({ source, run }: OutputLineage): string {
   const why: Record<string, string> = {
     input: 'a run for new input',
     reprocess: 'a reprocess',
-    'follow-up': 'a run that went on',
+    'follow-up': 'a follow-up run',
   };
   return `${why[run.reason] ?? 'a run'}, attempt ${run.attempt} of ${run.maxAttempts}`;
 }
@@ -77,7 +80,7 @@ function Inputs(props: {
             onClick={() => props.onSelect(input.nodeInstanceId)}
             title="Show this node"
           >
-            {input.nodeName}
+            {titleOf(input.nodeName)}
           </button>
           : {input.outputIdentifier}, {formatBytes(input.sizeBytes)}
           {input.isNew && <span class="tag">new</span>}

@@ -3,15 +3,16 @@ import type { NodeInstanceProgress, SessionDimension } from '../api.ts';
 import { explainNode } from '../api.ts';
 import { formatTimesIn } from '../format.ts';
 import { useResource, useSettled } from '../hooks.ts';
+import { titleOf, withTitles } from '../names.ts';
 import { useAbilities } from '../role.ts';
 import { Ago } from '../ui/ago.tsx';
+import { CopyButton } from '../ui/copy-button.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { StateBadge } from '../ui/state-badge.tsx';
-import { dropHandlers } from './graph.tsx';
 import { Outputs } from './outputs.tsx';
+import { RejectedInputsPart } from './rejected-inputs.tsx';
 import { LastRun } from './runs.tsx';
-import { UploadList } from './upload-list.tsx';
-import type { Uploads } from './uploads.ts';
+import { dropHandlers } from './upload/drop-handlers.ts';
 
 /** Changes come in bursts; one request follows a burst. */
 const settleMs = 300;
@@ -19,69 +20,89 @@ const settleMs = 300;
 /** Details and actions of the chosen node. `round` grows with every change in the session. */
 export function NodePanel(props: {
   node: NodeInstanceProgress;
+  /** All of the session. */
+  nodes: readonly NodeInstanceProgress[];
   round: number;
   frozen: boolean;
-  uploads: Uploads;
+  /** Uploads files to the node. */
+  upload: (files: File[]) => void;
+  /** Uploads a file in the place of the output of this identifier. */
+  replace: (nodeInstanceId: number, file: File, identifier: string) => void;
   dimensions: readonly SessionDimension[];
   onSelect: (nodeInstanceId: number) => void;
 }) {
   const { node, frozen } = props;
-  const { operate } = useAbilities();
+  const { readRuns } = useAbilities();
   const round = useSettled(props.round, settleMs);
   const isInput = node.parentIds.length === 0;
   return (
-    <section class="panel" aria-label={`Node ${node.name}`}>
+    <section class="panel" aria-label={`Node ${titleOf(node.name)}`}>
       <header class="panel-head">
-        <h2>{node.name}</h2>
+        <h2 title={node.name}>{titleOf(node.name)}</h2>
         <StateBadge state={node.state} />
       </header>
-      <Why key={`why-${node.id}`} node={node} round={round} />
+      <Why key={`why-${node.id}`} node={node} nodes={props.nodes} round={round} />
       <dl class="facts">
         <dt>Node template</dt>
-        <dd>{node.nodeTemplateName}</dd>
-        <dt>Last run</dt>
-        <dd>{node.lastProcessed === null ? 'never' : <Ago at={node.lastProcessed} />}</dd>
+        <dd title={node.nodeTemplateName}>{titleOf(node.nodeTemplateName)}</dd>
+        <dt>Last success</dt>
+        <dd>{node.lastProcessed === null ? 'none yet' : <Ago at={node.lastProcessed} />}</dd>
       </dl>
-      {isInput && frozen && <p class="faint">The session is frozen and takes no uploads.</p>}
-      {isInput && !frozen && <UploadArea nodeInstanceId={node.id} uploads={props.uploads} />}
-      {operate && <LastRun key={`run-${node.id}`} node={node} round={round} frozen={frozen} />}
+      {isInput && frozen && <p class="faint">The session is frozen and accepts no uploads.</p>}
+      {isInput && !frozen && <UploadArea upload={props.upload} />}
+      {readRuns && (
+        <LastRun
+          key={`run-${node.id}`}
+          node={node}
+          nodes={props.nodes}
+          round={round}
+          frozen={frozen}
+          replace={props.replace}
+        />
+      )}
+      <RejectedInputsPart key={`rejected-${node.id}`} node={node} frozen={frozen} />
       <Outputs
         key={`outputs-${node.id}`}
         node={node}
         dimensions={props.dimensions}
         onSelect={props.onSelect}
+        replace={isInput && !frozen ? (file, identifier) => props.replace(node.id, file, identifier) : null}
       />
     </section>
   );
 }
 
 /** The reason for the node's state, and its runner's progress while it works. */
-function Why(props: { node: NodeInstanceProgress; round: number }) {
+function Why(props: { node: NodeInstanceProgress; nodes: readonly NodeInstanceProgress[]; round: number }) {
   const { node, round } = props;
   const why = useResource(`${node.id}:${round}`, (signal) => explainNode(node.id, signal), {
     keepWhileLoading: true,
   });
   const details = node.statusDetails ?? '';
-  const sentence = why.data === null ? '' : formatTimesIn(why.data.sentence);
-  const failed = node.state === 'Failed';
+  const names = props.nodes.map(({ name }) => name);
+  const sentence =
+    why.data === null
+      ? ''
+      : formatTimesIn(withTitles(why.data.sentence, names, why.data.facts.heldBy?.instanceId ?? null));
   // A sentence that contains the details is enough.
   const repeats = details !== '' && why.data?.sentence.includes(details.replace(/\.$/, '')) === true;
+  const text = [repeats ? '' : details, sentence].filter((part) => part !== '').join(' ');
+  if (text === '') return null;
+  if (node.state !== 'Failed') return <p class="details">{text}</p>;
   return (
-    <>
-      {details !== '' && !repeats && <p class={failed ? 'details details-failed' : 'details'}>{details}</p>}
-      {sentence !== '' && <p class={failed ? 'details details-failed' : 'details'}>{sentence}</p>}
-    </>
+    <div class="details details-failed">
+      <p>{text}</p>
+      <CopyButton text={text} label="Copy the error" />
+    </div>
   );
 }
 
-function UploadArea(props: { nodeInstanceId: number; uploads: Uploads }) {
+function UploadArea(props: { upload: (files: File[]) => void }) {
   const [over, setOver] = useState(false);
   const picker = useRef<HTMLInputElement>(null);
-  const take = (files: File[]) => props.uploads.start(props.nodeInstanceId, files);
-  const own = props.uploads.uploads.filter((upload) => upload.nodeInstanceId === props.nodeInstanceId);
   return (
     <div class="upload">
-      <div class={`drop${over ? ' drop-over' : ''}`} {...dropHandlers(setOver, take)}>
+      <div class={`drop${over ? ' drop-over' : ''}`} {...dropHandlers(setOver, props.upload)}>
         <Icon name="upload" />
         <p>
           Drop a recording here, or{' '}
@@ -97,12 +118,11 @@ function UploadArea(props: { nodeInstanceId: number; uploads: Uploads }) {
           tabIndex={-1}
           aria-label="Files to upload"
           onChange={(event) => {
-            take([...(event.currentTarget.files ?? [])]);
+            props.upload([...(event.currentTarget.files ?? [])]);
             event.currentTarget.value = '';
           }}
         />
       </div>
-      <UploadList uploads={own} cancel={props.uploads.cancel} dismiss={props.uploads.dismiss} />
     </div>
   );
 }

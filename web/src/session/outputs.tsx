@@ -1,15 +1,16 @@
 import { useState } from 'preact/hooks';
-import { ApiError } from '../../../client/errors.ts';
 import type { NodeInstanceProgress, NodeOutput, SessionDimension } from '../api.ts';
-import { listOutputs, readOutputData } from '../api.ts';
+import { readOutputData } from '../api.ts';
 import { formatBytes, plural } from '../format.ts';
 import { useAction, useResource } from '../hooks.ts';
+import { outputTitle } from '../names.ts';
 import { saveAnswer } from '../save.ts';
 import { Ago } from '../ui/ago.tsx';
 import { Icon } from '../ui/icon.tsx';
-import { ReloadNotice, useModule } from '../ui/lazy.tsx';
 import { Failure, Notice, Placeholder } from '../ui/notice.tsx';
 import { LineageFacts } from './lineage.tsx';
+import { fileNameOf, outputsOrNone, PreviewLoader } from './output-parts.tsx';
+import { ReplaceFile } from './upload/replace-file.tsx';
 
 const shownOutputs = 20;
 
@@ -19,6 +20,8 @@ export function Outputs(props: {
   /** The session's dashboards, which can draw its recordings. */
   dimensions: readonly SessionDimension[];
   onSelect: (nodeInstanceId: number) => void;
+  /** Uploads a file in the place of an output; null where none may be uploaded. */
+  replace: ((file: File, identifier: string) => void) | null;
 }) {
   const { node } = props;
   // Read again whenever the node has a newer output.
@@ -47,6 +50,7 @@ export function Outputs(props: {
               newest={output.id === node.currentOutputId}
               dimensions={props.dimensions}
               onSelect={props.onSelect}
+              replace={props.replace}
             />
           ))}
         </ul>
@@ -60,27 +64,18 @@ export function Outputs(props: {
   );
 }
 
-/** The platform answers 404 for a node that has no output; here that is an empty list. */
-async function outputsOrNone(nodeInstanceId: number, signal: AbortSignal): Promise<readonly NodeOutput[]> {
-  try {
-    return await listOutputs(nodeInstanceId, signal);
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return [];
-    throw error;
-  }
-}
-
 function OutputItem(props: {
   output: NodeOutput;
   newest: boolean;
   dimensions: readonly SessionDimension[];
   onSelect: (id: number) => void;
+  replace: ((file: File, identifier: string) => void) | null;
 }) {
-  const { output } = props;
+  const { output, replace } = props;
   const download = useAction();
   const [open, setOpen] = useState(false);
   const [previewing, setPreviewing] = useState(false);
-  const name = outputName(output);
+  const name = outputTitle(output);
   const facts = [formatBytes(output.sizeBytes), output.contentType, output.contentEncoding];
   return (
     <li class="output">
@@ -97,6 +92,9 @@ function OutputItem(props: {
             {facts.filter((fact) => fact !== null && fact !== '').map((fact) => ` · ${fact}`)}
           </div>
         </div>
+        {replace !== null && (
+          <ReplaceFile name={name} onFile={(file) => replace(file, output.outputIdentifier)} />
+        )}
         <button
           type="button"
           class="button button-icon"
@@ -111,7 +109,7 @@ function OutputItem(props: {
           class="button button-icon"
           aria-label={`Lineage of ${name}`}
           aria-expanded={open}
-          title="Lineage: where it comes from"
+          title="Lineage: origin of the output"
           onClick={() => setOpen(!open)}
         >
           <Icon name="branch" />
@@ -141,45 +139,4 @@ function OutputItem(props: {
       {open && <LineageFacts outputId={output.id} onSelect={props.onSelect} />}
     </li>
   );
-}
-
-/** The code for tables and charts is fetched when a preview is opened. */
-function PreviewLoader(props: {
-  output: NodeOutput;
-  name: string;
-  dimensions: readonly SessionDimension[];
-  onClose: () => void;
-}) {
-  const View = useModule(
-    () => import('../preview/preview.tsx'),
-    (module) => module.OutputPreview,
-  );
-  if (View === 'failed') return <ReloadNotice />;
-  if (View === null) return <Placeholder rows={1} label="Loading" />;
-  return <View {...props} />;
-}
-
-/** The name of the uploaded file, if known. */
-function outputName(output: NodeOutput): string {
-  const fileName = output.metadata?.fileName;
-  if (typeof fileName === 'string' && fileName !== '') return fileName;
-  return output.outputIdentifier;
-}
-
-/** The name with an ending for the type that the platform sends. */
-function fileNameOf(name: string): (response: Response) => string {
-  const plain = name.replace(/[\\/:*?"<>|]+/g, '_');
-  const endings: Record<string, string> = {
-    'text/csv': '.csv',
-    'text/tab-separated-values': '.tsv',
-    'application/json': '.json',
-    'application/x-ndjson': '.ndjson',
-    'application/vnd.apache.parquet': '.parquet',
-    'text/plain': '.txt',
-  };
-  return (response) => {
-    if (/\.[a-z0-9]{1,8}$/i.test(plain)) return plain;
-    const contentType = response.headers.get('Content-Type') ?? '';
-    return plain + (endings[contentType.split(';')[0]?.trim() ?? ''] ?? '.bin');
-  };
 }

@@ -1,117 +1,124 @@
-import { useState } from 'preact/hooks';
-import type { NodeInstanceProgress, NodeRun, NodeRunAttempt } from '../api.ts';
-import { changeRun, readLastRun, reprocessNode } from '../api.ts';
+import type { NodeInstanceProgress } from '../api.ts';
+import { reprocessNode } from '../api.ts';
 import { formatDateTime, formatDuration } from '../format.ts';
 import { useAction, useResource } from '../hooks.ts';
+import { useAbilities } from '../role.ts';
+import { isHopelessRetry, isOpenRun, phaseOf, reasonOf } from '../runs/model.ts';
+import { RunActions } from '../runs/run-actions.tsx';
+import { RunProgress } from '../runs/run-progress.tsx';
+import { type NodeRun, type NodeRunAttempt, readLastRun } from '../runs-api.ts';
 import { Ago } from '../ui/ago.tsx';
-import { Confirm } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icon.tsx';
+import { lazy } from '../ui/lazy.tsx';
 import { Failure, Notice } from '../ui/notice.tsx';
+import { ReplaceInput } from './upload/replace-file.tsx';
 
-/** The node's last run with its attempts, and the operators' actions. */
-export function LastRun(props: { node: NodeInstanceProgress; round: number; frozen: boolean }) {
+/** The node's last run with its attempts and the way to its log, and the operators' actions. */
+export function LastRun(props: {
+  node: NodeInstanceProgress;
+  nodes: readonly NodeInstanceProgress[];
+  round: number;
+  frozen: boolean;
+  replace: (nodeInstanceId: number, file: File, identifier: string) => void;
+}) {
   const { node, round, frozen } = props;
+  const { operate } = useAbilities();
   const run = useResource(`${node.id}:${round}`, (signal) => readLastRun(node.id, signal), {
     keepWhileLoading: true,
   });
-  const isInput = node.parentIds.length === 0;
-  return (
-    <div class="panel-part">
-      <RunActions
-        run={run.data}
-        node={node}
-        canReprocess={!frozen && (!isInput || node.currentOutputId !== null)}
-        changed={run.reload}
-      />
-      {run.error !== null && (
-        <Failure what="The runs could not be read." error={run.error} retry={run.reload} />
-      )}
-      {run.data !== null && run.data !== undefined && <Attempts run={run.data} />}
-    </div>
-  );
-}
-
-function RunActions(props: {
-  run: NodeRun | null;
-  node: NodeInstanceProgress;
-  canReprocess: boolean;
-  changed: () => void;
-}) {
-  const { run, node } = props;
-  const action = useAction();
-  const [cancels, setCancels] = useState(false);
-  const isOpen = run !== null && ['queued', 'held', 'waiting'].includes(run.state);
-  const act = async (work: () => Promise<unknown>) => {
-    if (await action.run(work)) props.changed();
-  };
+  const isInput = isUploaded(node);
+  const canReprocess = operate && !frozen && (!isInput || node.currentOutputId !== null);
   return (
     <>
-      <div class="actions">
-        {run?.retryable === true && (
-          <button
-            type="button"
-            class="button button-small button-primary"
-            aria-disabled={action.busy}
-            onClick={() => void act(() => changeRun(run.id, 'retry'))}
-          >
-            <Icon name="reset" />
-            Retry
-          </button>
+      <div class="panel-part">
+        <RunActions
+          run={run.data}
+          changed={run.reload}
+          fix={
+            !frozen &&
+            run.data !== null && (
+              <ReplaceInput
+                key={run.data.id}
+                runId={run.data.id}
+                inputNodeIds={new Set(props.nodes.filter(isUploaded).map(({ id }) => id))}
+                onFile={props.replace}
+              />
+            )
+          }
+          more={
+            <>
+              {canReprocess && <ReprocessButton nodeInstanceId={node.id} changed={run.reload} />}
+              {run.data !== null && (
+                <a class="button button-small" href={`/runs/${run.data.id}`}>
+                  <Icon name="list" />
+                  Logs
+                </a>
+              )}
+            </>
+          }
+        />
+        {run.error !== null && (
+          <Failure what="The runs could not be read." error={run.error} retry={run.reload} />
         )}
-        {props.canReprocess && (
-          <button
-            type="button"
-            class="button button-small"
-            aria-disabled={action.busy}
-            title="Runs once more over the latest inputs and appends what comes out"
-            onClick={() => void act(() => reprocessNode(node.id))}
-          >
-            <Icon name="play" />
-            Reprocess
-          </button>
-        )}
-        {isOpen && !run.cancelRequested && (
-          <button type="button" class="button button-small" onClick={() => setCancels(true)}>
-            <Icon name="cross" />
-            Cancel run
-          </button>
-        )}
+        {run.data !== null && isOpenRun(run.data) && <RunProgress run={run.data} />}
+        {run.data !== null && <Attempts run={run.data} />}
       </div>
-      {isOpen && run.cancelRequested && <p class="faint">The run has been asked to stop.</p>}
-      {action.problem !== null && <Notice tone="error">{action.problem}</Notice>}
-      {cancels && run !== null && (
-        <Confirm
-          title={`Cancel the run of ${node.name}?`}
-          verb="Cancel the run"
-          act={async () => {
-            await changeRun(run.id, 'cancel');
-            props.changed();
-          }}
-          onClose={() => setCancels(false)}
-        >
-          What it has written is dropped, and its inputs count as used. The node is Failed until the run is
-          tried again, it is reprocessed or new input comes.
-        </Confirm>
-      )}
+      <ConfigurationLoader
+        nodeInstanceId={node.id}
+        frozen={frozen}
+        canRerun={canReprocess}
+        opens={run.data !== null && isHopelessRetry(run.data)}
+      />
     </>
   );
 }
 
-const outcomes: Record<string, string> = {
-  completed: 'completed',
-  'no-output': 'completed without output',
-  suspended: 'suspended',
-  failed: 'failed',
-  lost: 'lost: its runner was not heard of any more',
-  cancelled: 'cancelled',
-};
+const isUploaded = (node: NodeInstanceProgress) => node.parentIds.length === 0;
+
+/** The form's code is fetched with the first node. */
+const ConfigurationLoader = lazy(
+  () => import('../configuration/node-configuration.tsx').then((module) => module.NodeConfigurationPart),
+  null,
+);
+
+function ReprocessButton(props: { nodeInstanceId: number; changed: () => void }) {
+  const action = useAction();
+  return (
+    <>
+      <button
+        type="button"
+        class="button button-small"
+        aria-disabled={action.busy}
+        title="Runs again over the latest inputs and appends the outputs"
+        onClick={async () => {
+          if (await action.run(() => reprocessNode(props.nodeInstanceId))) props.changed();
+        }}
+      >
+        <Icon name="play" />
+        Reprocess
+      </button>
+      {action.problem !== null && <Notice tone="error">{action.problem}</Notice>}
+    </>
+  );
+}
 
 /** Latest first. */
 function Attempts(props: { run: NodeRun }) {
   const { run } = props;
   return (
     <>
-      <h3>Attempts of the last run</h3>
+      <div class="panel-line">
+        <h3>Attempts of the last run</h3>
+        <a class="faint" href={`/runs?node=${run.nodeInstanceId}&session=${run.sessionId}`}>
+          All runs
+        </a>
+      </div>
+      {run.attempts.length > 1 && (
+        <p class="faint">
+          After a failure the platform tries again by itself, up to attempt {run.maxAttempts}. A retry by a
+          person allows more.
+        </p>
+      )}
       <ol class="attempts" aria-label="Attempts of the last run">
         {[...run.attempts].reverse().map((attempt) => (
           <AttemptItem key={attempt.number} attempt={attempt} run={run} />
@@ -128,6 +135,9 @@ function AttemptItem(props: { attempt: NodeRunAttempt; run: NodeRun }) {
     attempt.startedAt !== null && attempt.endedAt !== null
       ? `took ${formatDuration(Date.parse(attempt.endedAt) - Date.parse(attempt.startedAt))}`
       : null;
+  const reason = reasonOf(attempt);
+  // The node's own notice has it in full.
+  const isShownAbove = run.state === 'failed' && attempt.number === run.attempt;
   const isBad = attempt.outcome === 'failed' || attempt.outcome === 'lost';
   return (
     <li class={isBad ? 'attempt attempt-failed' : 'attempt'}>
@@ -135,6 +145,7 @@ function AttemptItem(props: { attempt: NodeRunAttempt; run: NodeRun }) {
         {attempt.number} of {run.maxAttempts}
       </strong>{' '}
       {phaseOf(attempt, run)}
+      {attempt.outcome === null && attempt.startedAt !== null && ', started'}
       {at !== null && (
         <>
           {', '}
@@ -147,17 +158,7 @@ function AttemptItem(props: { attempt: NodeRunAttempt; run: NodeRun }) {
           next attempt <time dateTime={attempt.nextAttemptAt}>{formatDateTime(attempt.nextAttemptAt)}</time>
         </div>
       )}
-      {(attempt.reason !== '' || attempt.category !== null) && (
-        <div class="attempt-reason">
-          {[attempt.category, attempt.reason].filter((text) => text !== null && text !== '').join(': ')}
-        </div>
-      )}
+      {reason !== '' && !isShownAbove && <div class="attempt-reason">{reason}</div>}
     </li>
   );
-}
-
-function phaseOf(attempt: NodeRunAttempt, run: NodeRun): string {
-  if (attempt.outcome !== null) return outcomes[attempt.outcome] ?? attempt.outcome;
-  if (attempt.startedAt === null) return 'not begun';
-  return run.heldBy === null ? 'begun' : `held by ${run.heldBy.instanceId}, begun`;
 }

@@ -5,6 +5,7 @@ import { querySessions } from '../api.ts';
 import { plural } from '../format.ts';
 import { useResource } from '../hooks.ts';
 import { textOf } from '../http.ts';
+import { titleOf } from '../names.ts';
 import type { AskedQuery } from '../query/address.ts';
 import { readAskedQuery, writeAskedQuery } from '../query/address.ts';
 import { QueryBuilder } from '../query/builder.tsx';
@@ -35,12 +36,12 @@ export function FoundSessions(props: { world: QueryWorld }) {
     <>
       <Writer key={askedText} asked={asked} world={props.world} error={result.error} busy={result.loading} />
       {result.error !== null && !isFault(result.error) && (
-        <Failure what="The sessions could not be found." error={result.error} retry={result.reload} />
+        <Failure what="The query failed." error={result.error} retry={result.reload} />
       )}
       {found === null && result.error === null && <Placeholder rows={5} label="Finding sessions" />}
       {found !== null && found.sessions.length === 0 && (
         <Empty title="No session matches">
-          <p>Texts are compared letter by letter, and metadata by the type of the value.</p>
+          <p>Text is case-sensitive, and metadata is compared by the type of the value.</p>
         </Empty>
       )}
       {found !== null && found.sessions.length > 0 && (
@@ -87,9 +88,7 @@ function Writer(props: { asked: AskedQuery; world: QueryWorld; error: Error | nu
   return (
     <>
       {unreadable && (
-        <Notice tone="info">
-          The query in the address is none that can be shown here. Finding sessions replaces it.
-        </Notice>
+        <Notice tone="info">The query in the address cannot be shown here. Search replaces it.</Notice>
       )}
       {isFault(props.error) && !isPlaced && <Notice tone="error">{textOf(props.error)}</Notice>}
       <QueryBuilder
@@ -126,8 +125,9 @@ function shown(row: SessionQueryRow, { projects, templates }: QueryWorld): Shown
   return {
     ...row,
     project: projects.find(({ id }) => id === row.projectId)?.title ?? `project ${row.projectId}`,
-    template:
+    template: titleOf(
       templates.find(({ id }) => id === row.sessionTemplateId)?.name ?? `template ${row.sessionTemplateId}`,
+    ),
     metadata: metadataOf(row),
   };
 }

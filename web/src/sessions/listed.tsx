@@ -1,73 +1,82 @@
+import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { SessionListQuery, SessionListRow } from '../api.ts';
-import { listSessions } from '../api.ts';
-import { plural } from '../format.ts';
-import { useResource, useSettled } from '../hooks.ts';
+import { countSessions, listSessions, type SessionCounts, type SessionList } from '../api.ts';
+import { formatCount, plural } from '../format.ts';
+import { useEvery, useResource } from '../hooks.ts';
 import type { QueryWorld } from '../query/model.ts';
 import { navigate, useAddress } from '../router.ts';
-import { Icon } from '../ui/icon.tsx';
+import { lazy } from '../ui/lazy.tsx';
 import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
 import { Paging } from '../ui/paging.tsx';
-import { SearchField } from '../ui/search-field.tsx';
-import { listAddress, readListQuery } from './address.ts';
-import type { ShownSession } from './table.tsx';
-import { SessionTable } from './table.tsx';
+import {
+  countQueryOf,
+  isFiltered,
+  type ListView,
+  listAddress,
+  listQueryOf,
+  readView,
+  tabs,
+} from './address.ts';
+import { ChosenSessions } from './chosen.tsx';
+import { ListFilters } from './filters.tsx';
+import { refreshed, type ShownRows } from './list-model.ts';
+import { SessionRows } from './rows.tsx';
 
-/** All sessions, newest first; search, filters, order and page are in the address. */
+const refreshMs = 4000;
+
+/** All sessions; tab, search, filters, order and page are in the address. */
 export function ListedSessions(props: { world: QueryWorld }) {
   const { query } = useAddress();
-  const wanted = readListQuery(query);
-  const [search, setSearch] = useState(wanted.search);
-  const settled = useSettled(search, 250);
-  useEffect(() => setSearch(wanted.search), [wanted.search]);
-  useEffect(() => {
-    if (settled !== wanted.search && settled === search) go({ ...wanted, search: settled, page: 1 }, true);
-  }, [settled]);
-  const list = useResource(JSON.stringify(wanted), (signal) => listSessions(wanted, signal), {
-    keepWhileLoading: true,
-  });
-  const page = list.data;
-  const headings = {
-    session: <SortableHeading title="Session" sortBy="name" query={wanted} />,
-    created: <SortableHeading title="Created" sortBy="date" query={wanted} />,
-  };
+  const view = readView(query);
+  const key = listAddress(view);
+  const { list, shown, showNewer } = useSessions(view);
+  const counts = useResource(
+    JSON.stringify(countQueryOf(view)),
+    (signal) => countSessions(countQueryOf(view), signal),
+    { keepWhileLoading: true },
+  );
+  useEvery(refreshMs, true, counts.reload);
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  useEffect(() => setChosen(new Set()), [key]);
+  const rows = shown?.rows ?? [];
   return (
     <>
-      <div class="filters">
-        <SearchField
-          label="Search by session name, simulation or id"
-          placeholder="Search by name, simulation or id"
-          value={search}
-          onValue={setSearch}
+      <TabLinks view={view} counts={counts.data}>
+        {shown !== null && shown.newer > 0 && (
+          <button type="button" class="button button-small sessions-newer" onClick={showNewer}>
+            Show {plural(shown.newer, 'newer session', 'newer sessions')}
+          </button>
+        )}
+        <ChosenSessions
+          sessions={rows.filter(({ session }) => chosen.has(session.id)).map(({ session }) => session)}
+          changed={() => {
+            list.reload();
+            counts.reload();
+          }}
+          clear={() => setChosen(new Set())}
         />
-        <IdFilter
-          label="Project"
-          all="All projects"
-          value={wanted.projectId}
-          options={props.world.projects.map(({ id, title }) => ({ id, name: title }))}
-          onValue={(projectId) => go({ ...wanted, projectId, page: 1 })}
-        />
-        <IdFilter
-          label="Template"
-          all="All templates"
-          value={wanted.sessionTemplateId}
-          options={props.world.templates}
-          onValue={(sessionTemplateId) => go({ ...wanted, sessionTemplateId, page: 1 })}
-        />
-      </div>
+      </TabLinks>
+      <ListFilters view={view} world={props.world} go={go} />
       {list.error !== null && (
         <Failure what="The sessions could not be listed." error={list.error} retry={list.reload} />
       )}
-      {page === null && list.error === null && <Placeholder rows={6} label="Loading sessions" />}
-      {page !== null && page.sessions.length === 0 && <NoSessions query={wanted} />}
-      {page !== null && page.sessions.length > 0 && (
+      {shown === null && list.error === null && <Placeholder rows={6} label="Loading sessions" />}
+      {shown !== null && rows.length === 0 && shown.newer === 0 && <NoSessions view={view} />}
+      {rows.length > 0 && (
         <>
-          <SessionTable rows={page.sessions.map(shown)} busy={list.loading} headings={headings} />
+          <SessionRows
+            rows={rows}
+            view={view}
+            busy={list.loading && list.data?.page !== view.page}
+            chosen={chosen}
+            onChosen={setChosen}
+            onSort={(sortBy, sortOrder) => go({ ...view, sortBy, sortOrder, page: 1 })}
+          />
           <Paging
-            page={page.page}
-            totalPages={page.totalPages}
-            summary={plural(page.totalCount, 'session', 'sessions')}
-            onPage={(number) => go({ ...wanted, page: number })}
+            page={view.page}
+            totalPages={Math.max(1, list.data?.totalPages ?? 1)}
+            summary={summaryOf(list.data, rows.length)}
+            onPage={(page) => go({ ...view, page })}
           />
         </>
       )}
@@ -75,58 +84,89 @@ export function ListedSessions(props: { world: QueryWorld }) {
   );
 }
 
-function shown(row: SessionListRow): ShownSession {
-  return { ...row, project: row.projectTitle, template: row.sessionTemplateName };
+const summaryOf = (list: SessionList | null, rows: number) => {
+  const sessions = plural(list?.totalCount ?? rows, 'session', 'sessions');
+  return list?.totalCountIsExact === false ? `more than ${sessions}` : sessions;
+};
+
+/** The list of a view. It is asked for again and again; rows keep their places until newer ones are asked for. */
+function useSessions(view: ListView) {
+  const key = listAddress(view);
+  const [state, setState] = useState<{ key: string; of: SessionList; shown: ShownRows } | null>(null);
+  const list = useResource(key, (signal) => listSessions(listQueryOf(view), signal), {
+    keepWhileLoading: true,
+  });
+  useEvery(refreshMs, true, list.reload);
+  const show = (answer: SessionList, isAnew: boolean) =>
+    setState((before) => ({
+      key,
+      of: answer,
+      shown:
+        isAnew || before === null || before.key !== key || before.shown.rows.length === 0
+          ? { rows: answer.sessions.map((session) => ({ session, isGone: false })), newer: 0 }
+          : refreshed(before.shown.rows, answer),
+    }));
+  useEffect(() => {
+    // While the next view is loading, the answer is still that of the one before.
+    if (list.data !== null && !list.loading && list.data !== state?.of) show(list.data, false);
+  }, [list.data, list.loading]);
+  return {
+    list,
+    shown: state?.shown ?? null,
+    showNewer: () => {
+      if (list.data !== null) show(list.data, true);
+    },
+  };
 }
 
-function IdFilter(props: {
-  label: string;
-  all: string;
-  value: number | null;
-  options: readonly { id: number; name: string }[];
-  onValue: (id: number | null) => void;
-}) {
-  const isKnown = props.value === null || props.options.some(({ id }) => id === props.value);
+/** Each tab is a link, with how many sessions it has under the present filters. */
+function TabLinks(props: { view: ListView; counts: SessionCounts | null; children: ComponentChildren }) {
+  const { view, counts } = props;
   return (
-    <select
-      class="select filter"
-      aria-label={props.label}
-      value={props.value ?? ''}
-      onChange={(event) => {
-        const id = event.currentTarget.value;
-        props.onValue(id === '' ? null : Number(id));
-      }}
-    >
-      <option value="">{props.all}</option>
-      {!isKnown && (
-        <option value={props.value ?? ''}>
-          {props.label} {props.value}
-        </option>
-      )}
-      {props.options.map(({ id, name }) => (
-        <option key={id} value={id}>
-          {name}
-        </option>
-      ))}
-    </select>
+    <div class="tabs session-tabs">
+      <nav aria-label="Which sessions">
+        {tabs.map(({ id, label }) => {
+          const count = counts?.[id];
+          return (
+            <a
+              key={id}
+              class="tab"
+              href={listAddress({ ...view, tab: id, page: 1 })}
+              {...(id === view.tab ? { 'aria-current': 'page' } : {})}
+            >
+              {label}{' '}
+              {count !== undefined && (
+                <span class={id === 'failed' && count.count > 0 ? 'tab-count tab-count-failed' : 'tab-count'}>
+                  {formatCount(count.count)}
+                  {!count.isExact && '+'}
+                </span>
+              )}
+            </a>
+          );
+        })}
+      </nav>
+      {props.children}
+    </div>
   );
 }
 
-function NoSessions({ query }: { query: SessionListQuery }) {
-  if (query.search === '' && query.projectId === null && query.sessionTemplateId === null) {
-    return (
-      <Empty title="There are no sessions yet">
-        <p>
-          Make one with “New session”, through the <a href="/docs">interface</a>, or by{' '}
-          <code>npm run demo</code> for a first look.
-        </p>
-      </Empty>
-    );
+const nothingIn = {
+  all: 'No matching sessions',
+  running: 'No session is running',
+  failed: 'No session has failed',
+  mine: 'You have no sessions',
+} as const;
+
+function NoSessions({ view }: { view: ListView }) {
+  if (view.tab === 'all' && !isFiltered(view)) {
+    return <BeginLoader />;
   }
-  const isSearch = query.search !== '';
+  const isSearch = view.search !== '';
+  const title = isSearch ? `No session matches “${view.search}”` : nothingIn[view.tab];
   return (
-    <Empty title={isSearch ? `No session matches “${query.search}”` : 'No session of this choice'}>
-      {isSearch && <p>The search looks at session names, simulation names and ids.</p>}
+    <Empty title={title}>
+      {isSearch && <p>The search covers session names, simulation names and ids.</p>}
+      {isFiltered(view) && view.tab !== 'all' && <p>The filters above may leave some out.</p>}
       <p>
         <a href="/sessions">All sessions</a>
       </p>
@@ -134,24 +174,12 @@ function NoSessions({ query }: { query: SessionListQuery }) {
   );
 }
 
-function SortableHeading(props: { title: string; sortBy: 'date' | 'name'; query: SessionListQuery }) {
-  const active = props.query.sortBy === props.sortBy;
-  const ascending = props.query.sortOrder === 'asc';
-  const next = active ? (ascending ? 'desc' : 'asc') : props.sortBy === 'name' ? 'asc' : 'desc';
-  return (
-    <th scope="col" {...(active ? { 'aria-sort': ascending ? 'ascending' : 'descending' } : {})}>
-      <button
-        type="button"
-        class="sort"
-        onClick={() => go({ ...props.query, sortBy: props.sortBy, sortOrder: next, page: 1 })}
-      >
-        {props.title}
-        {active && <Icon name={ascending ? 'up' : 'down'} />}
-      </button>
-    </th>
-  );
-}
+/** The code for a platform without sessions is needed once. */
+const BeginLoader = lazy(() => import('./begin.tsx').then((module) => module.Begin), {
+  rows: 2,
+  label: 'Loading',
+});
 
-function go(query: SessionListQuery, replace = false): void {
-  navigate(listAddress(query), { replace });
+function go(view: ListView, replace = false): void {
+  navigate(listAddress(view), { replace });
 }

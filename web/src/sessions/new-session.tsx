@@ -1,8 +1,11 @@
 import { useState } from 'preact/hooks';
 import { createSession } from '../api.ts';
 import { useAction } from '../hooks.ts';
+import { titleOf } from '../names.ts';
 import type { QueryWorld } from '../query/model.ts';
 import { navigate } from '../router.ts';
+import { MetadataFields, useMetadataKeys } from '../session/metadata-fields.tsx';
+import { changesOf, type Draft, withChanges } from '../session/metadata-model.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { Form, SelectField, TextField } from '../ui/form.tsx';
 
@@ -17,11 +20,15 @@ export function NewSession(props: { world: QueryWorld; projectId: number | null;
     return String(own ?? templates[0]?.id ?? '');
   };
   const [templateId, setTemplateId] = useState(preferred(projectId));
+  const [drafts, setDrafts] = useState<readonly Draft[]>([]);
+  const keys = useMetadataKeys(projectId === '' ? null : Number(projectId));
   const make = async () => {
+    const changes = changesOf(drafts, []);
     const id = await createSession({
       Name: name.trim(),
       ProjectId: Number(projectId),
       SessionTemplateId: Number(templateId),
+      ...(changes.length === 0 ? {} : { Metadata: withChanges(null, changes) }),
     });
     props.onClose();
     navigate(`/sessions/${id}`);
@@ -36,7 +43,7 @@ export function NewSession(props: { world: QueryWorld; projectId: number | null;
       >
         <TextField
           label="Name"
-          hint="Without one, the template's name and the time."
+          hint="Default: the template's name and the time."
           value={name}
           onValue={setName}
         />
@@ -51,11 +58,18 @@ export function NewSession(props: { world: QueryWorld; projectId: number | null;
         />
         <SelectField
           label="Template"
-          hint="Its graph of nodes; the input node takes the recordings."
+          hint="The graph of nodes; the input node receives the recordings."
           value={templateId}
-          options={templates.map((template) => ({ value: String(template.id), label: template.name }))}
+          options={templates.map((template) => ({
+            value: String(template.id),
+            label: titleOf(template.name),
+          }))}
           onValue={setTemplateId}
         />
+        <fieldset class="field">
+          <legend>Metadata</legend>
+          <MetadataFields drafts={drafts} keys={keys} onDrafts={setDrafts} />
+        </fieldset>
       </Form>
     </Dialog>
   );

@@ -1,5 +1,6 @@
 import { ApiError } from '../../../client/errors.ts';
-import { listDimensions, readSession } from '../api.ts';
+import { readSession } from '../api.ts';
+import { listDimensions } from '../dashboard-api.ts';
 import { useAuth, useResource } from '../hooks.ts';
 import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
 import { forgetSessions, rememberedSessions } from './remembered.ts';
@@ -15,18 +16,18 @@ export function OwnSessions() {
   return (
     <>
       <p class="faint">
-        Sessions of yours that have a dashboard, and those that you opened in this browser. Any other opens by
-        its link.
+        Your sessions with a dashboard, and sessions that you opened in this browser. Open any other by its
+        link.
       </p>
       {list.error !== null && (
         <Failure what="Your sessions could not be listed." error={list.error} retry={list.reload} />
       )}
       {list.data === null && list.error === null && <Placeholder rows={4} label="Loading your sessions" />}
       {list.data?.length === 0 && (
-        <Empty title="There is no session to list yet">
+        <Empty title="No sessions yet">
           <p>
-            A session that you take part in appears here with its first dashboard, or once you have opened it
-            by its link.
+            A session in which you participate appears here with its first dashboard, or after you open it by
+            its link.
           </p>
         </Empty>
       )}
@@ -46,7 +47,10 @@ async function readOwn(userId: string, signal: AbortSignal): Promise<ShownSessio
 async function withDashboards(signal: AbortSignal): Promise<Map<string, ShownSession>> {
   const sessions = new Map<string, ShownSession>();
   for (let page = 1; page <= mostPages; page += 1) {
-    const reply = await listDimensions({ from: '', to: '', page, order: 'descending' }, signal);
+    const reply = await listDimensions(
+      { search: '', projectId: null, from: '', to: '', page, order: 'descending' },
+      signal,
+    );
     for (const row of reply.dimensions) {
       const known = sessions.get(row.sessionId);
       const createdAt =

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { titleOf } from '../names.ts';
 import { Ago } from '../ui/ago.tsx';
 import { Table } from '../ui/table.tsx';
 
@@ -48,7 +49,7 @@ export function SessionTable(props: {
           </td>
           {hasTemplates && (
             <td data-label="Template" class="wrap-anywhere">
-              {row.template}
+              {row.template === null ? '' : titleOf(row.template)}
             </td>
           )}
           <td data-label="Created" class="nowrap">
@@ -61,7 +62,7 @@ export function SessionTable(props: {
 }
 
 /** Shared sessions carry `open` or `closed` in their metadata. */
-function SharedStatus(props: { metadata: Record<string, unknown> | null }) {
+export function SharedStatus(props: { metadata: Record<string, unknown> | null }) {
   const status = props.metadata?.status;
   if (status !== 'open' && status !== 'closed') return null;
   return <span class="tag">{status === 'open' ? 'shared, open' : 'shared, closed'}</span>;

@@ -45,14 +45,14 @@ export function Dialog(props: {
         props.stays === true && event.currentTarget.isConnected && event.currentTarget.showModal()
       }
     >
-      <header class="dialog-head">
+      <div class="dialog-head">
         <h2 id={title}>{props.title}</h2>
         {props.stays !== true && (
           <button type="button" class="button button-icon" aria-label="Close" onClick={props.onClose}>
             <Icon name="cross" />
           </button>
         )}
-      </header>
+      </div>
       {props.children}
     </dialog>
   );
@@ -64,6 +64,8 @@ export function Confirm(props: {
   children: ComponentChildren;
   /** Names the action: `Revoke`. */
   verb: string;
+  /** Names the way out. */
+  keep?: string;
   act: () => Promise<unknown>;
   onClose: () => void;
 }) {
@@ -81,7 +83,7 @@ export function Confirm(props: {
         {action.problem !== null && <Notice tone="error">{action.problem}</Notice>}
         <div class="form-end">
           <button type="button" class="button" onClick={props.onClose}>
-            Keep as it is
+            {props.keep ?? 'Cancel'}
           </button>
           <button type="submit" class="button button-danger" aria-disabled={action.busy}>
             {props.verb}

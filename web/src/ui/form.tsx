@@ -96,6 +96,7 @@ export function AreaField(props: {
 export function Select<Value extends string>(props: {
   label?: string;
   class?: string;
+  disabled?: boolean;
   value: Value;
   options: readonly { value: Value; label: string }[];
   onValue: (value: Value) => void;
@@ -104,6 +105,7 @@ export function Select<Value extends string>(props: {
     <select
       class={props.class === undefined ? 'select' : `select ${props.class}`}
       aria-label={props.label}
+      disabled={props.disabled}
       value={props.value}
       onChange={(event) => props.onValue(event.currentTarget.value as Value)}
     >
@@ -158,7 +160,7 @@ export function CopyText(props: { label: string; text: string }) {
       await navigator.clipboard.writeText(props.text);
       setSaid('Copied.');
     } catch {
-      setSaid('The browser does not allow copying here. Click into the text and copy it by hand.');
+      setSaid('The browser does not allow copying. Select the text and copy it.');
     }
   };
   return (
@@ -168,7 +170,7 @@ export function CopyText(props: { label: string; text: string }) {
           class="copy-text"
           aria-label={props.label}
           readOnly
-          rows={props.text.length > 36 ? 2 : 1}
+          rows={Math.max(props.text.length > 36 ? 2 : 1, props.text.split('\n').length)}
           value={props.text}
           onFocus={(event) => event.currentTarget.select()}
         />

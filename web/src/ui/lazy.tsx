@@ -1,19 +1,27 @@
 import type { ComponentChildren, ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { Notice } from './notice.tsx';
+import { Notice, Placeholder } from './notice.tsx';
 
-/** A component of a part of the console that is fetched when it is needed; null while it is loading. */
-export function useModule<Module, Props>(
-  load: () => Promise<Module>,
-  pick: (module: Module) => ComponentType<Props>,
-): ComponentType<Props> | 'failed' | null {
-  const [state, setState] = useState<{ View: ComponentType<Props> | 'failed' | null }>({ View: null });
-  useEffect(() => {
-    load()
-      .then((module) => setState({ View: pick(module) }))
-      .catch(() => setState({ View: 'failed' }));
-  }, []);
-  return state.View;
+/**
+ * A component whose code is fetched when it is first shown.
+ * @param loading what stands there until then; null: nothing
+ */
+export function lazy<Props extends object>(
+  load: () => Promise<ComponentType<Props>>,
+  loading: { readonly rows: number; readonly label: string } | null,
+): ComponentType<Props> {
+  return function Lazy(props: Props) {
+    // In an object: a state that is a function would be called.
+    const [{ View }, setState] = useState<{ View: ComponentType<Props> | 'failed' | null }>({ View: null });
+    useEffect(() => {
+      load()
+        .then((loaded) => setState({ View: loaded }))
+        .catch(() => setState({ View: 'failed' }));
+    }, []);
+    if (View === 'failed') return <ReloadNotice />;
+    if (View === null) return loading && <Placeholder {...loading} />;
+    return <View {...props} />;
+  };
 }
 
 /** Says that the page must be loaded again, and why; default: a part of it could not be fetched. */
@@ -23,12 +31,11 @@ export function ReloadNotice(props: { children?: ComponentChildren }) {
       tone="error"
       action={
         <button type="button" class="button button-small" onClick={() => window.location.reload()}>
-          Load again
+          Reload
         </button>
       }
     >
-      {props.children ??
-        'This part of the console could not be loaded. The platform may have been updated meanwhile.'}
+      {props.children ?? 'This part of the console could not be loaded. The platform may have been updated.'}
     </Notice>
   );
 }

@@ -27,7 +27,7 @@ export function Failure(props: { error: Error; retry?: () => void; what: string 
       action={
         props.retry && (
           <button type="button" class="button button-small" onClick={props.retry}>
-            Try again
+            Retry
           </button>
         )
       }

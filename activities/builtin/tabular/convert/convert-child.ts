@@ -1,4 +1,4 @@
-/** One conversion in a process of its own; started by `convert-isolated.ts`, which sends the input and waits. */
+/** One conversion in a separate process; started by `convert-isolated.ts`, which sends the input and waits. */
 import { endOnUnexpected, fatalLines } from '../../../../telemetry/unexpected.ts';
 import { NoTabularData, TabularError } from '../errors.ts';
 import { convertTabular } from './convert.ts';

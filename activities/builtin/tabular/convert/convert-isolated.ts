@@ -1,6 +1,6 @@
 /**
- * The conversion in a process of its own: a file that crashes the database library, or makes it take more memory than
- * it was given, harms nothing else, and all memory is returned afterwards. It costs about 0.3 s a file.
+ * The conversion in a separate process: a file that crashes the database library, or makes it use more memory than
+ * its limit, ends only this process, and all memory is returned afterwards. It costs about 0.3 s a file.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,14 +15,14 @@ const childPath = fileURLToPath(new URL('./convert-child.ts', import.meta.url));
 
 /**
  * As `convertTabular`, with the same errors; an abort ends the process at once.
- * @throws TabularError also for a file that takes longer than `maxSeconds`: it would again
+ * @throws TabularError also for a file that takes longer than `maxSeconds`: a retry would too
  */
 export async function convertTabularIsolated(input: IsolatedInput): Promise<Conversion> {
   const { signal, onProgress, overtimeSeconds = 10, ...plain } = input;
   signal?.throwIfAborted();
   const workDir = await mkdtemp(join(await realpath(input.workDir), 'conversion-'));
   const child = fork(childPath, [], {
-    // A process that reads strangers' files gets nothing of the worker's environment.
+    // A process that reads untrusted files gets no variable of the worker's environment.
     env: {},
     execArgv: ['--disable-warning=ExperimentalWarning'],
     serialization: 'advanced',
@@ -57,7 +57,7 @@ export async function convertTabularIsolated(input: IsolatedInput): Promise<Conv
 function tooLong(maxSeconds: number): TabularError {
   const limit = maxSeconds >= 120 ? `${Math.round(maxSeconds / 60)} minutes` : `${maxSeconds} seconds`;
   return new TabularError(
-    `The file takes longer to convert than it may (${limit}); upload it in smaller files.`,
+    `The conversion of the file exceeds the time limit (${limit}); upload it in smaller files.`,
   );
 }
 
@@ -87,7 +87,7 @@ function answerOf(
   });
   child.on('error', reject);
   child.once('exit', (code, exitSignal) => {
-    reject(new Error(`The conversion's process ended before it was done (${exitSignal ?? `code ${code}`}).`));
+    reject(new Error(`The conversion's process ended early (${exitSignal ?? `code ${code}`}).`));
   });
   return promise;
 }

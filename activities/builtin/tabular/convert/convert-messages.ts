@@ -6,7 +6,7 @@ import type { Conversion, ConvertInput, ConvertProgress } from './convert.ts';
 export interface IsolatedInput extends ConvertInput {
   /** Longest time; then the file is refused. */
   readonly maxSeconds: number;
-  /** How long the process may take to stop on its own; default 10. */
+  /** How long to wait for the process to stop by itself; default 10. */
   readonly overtimeSeconds?: number;
 }
 
@@ -16,7 +16,7 @@ export type ToConvertChild = Omit<IsolatedInput, 'signal' | 'onProgress' | 'over
 export type FromConvertChild =
   | { kind: 'progress'; progress: ConvertProgress }
   | { kind: 'done'; conversion: Conversion }
-  /** It took longer than it may. */
+  /** The conversion exceeded its time limit. */
   | { kind: 'late' }
   | { kind: 'refused'; message: string; place: TabularPlace; isEmpty: boolean }
   | { kind: 'failed'; message: string };

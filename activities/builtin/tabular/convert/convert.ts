@@ -32,13 +32,13 @@ export interface ConvertInput {
   outputIdentifier: string;
   source: { outputId: number; outputIdentifier: string };
   configuration: TabularConfiguration;
-  /** Written by rename when all is done; on any failure nothing is there. */
+  /** Written by rename at the end; after a failure there is no file. */
   outputPath: string;
   /** An existing folder for temporary files, best on the file system of `outputPath`. */
   workDir: string;
   /** DuckDB's share; the process as a whole needs about 200 MB more. */
   memoryLimitBytes: number;
-  /** Bound of unpacked uploads, and of what spills from memory; default: the bound of all conversions. */
+  /** Bound of unpacked uploads, and of data that spill from memory; default: the bound of all conversions. */
   maxTempBytes?: number;
   /** How many times its own size a packed upload may unpack to. */
   unpackRatio?: number;

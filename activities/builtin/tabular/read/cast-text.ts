@@ -1,4 +1,4 @@
-/** Casts of text columns in SQL, for the readers that have no casts of their own. */
+/** Casts of text columns in SQL, for the readers without casts. */
 import type { Engine, Query } from '../engine.ts';
 import { shown } from '../errors.ts';
 import type { ReadAs, ReadPlan } from './source.ts';
@@ -11,7 +11,7 @@ export function isTime(readAs: ReadAs | null): readAs is 'TIMESTAMP' | 'TIMESTAM
 }
 
 /**
- * SQL of a value from an SQL text expression. A text that is no time ends the statement with {@link timeFault}.
+ * SQL of a value from an SQL text expression. A text that is not a time ends the statement with {@link timeFault}.
  * @param formatParameter the parameter that holds the strptime format of a TIMESTAMP
  */
 export function castText(text: string, readAs: ReadAs, formatParameter: string): string {
@@ -34,12 +34,12 @@ function tryTime(text: string, readAs: ReadAs, formatParameter: string): string 
   return `try_cast(${text} AS ${readAs})`;
 }
 
-/** Infinity and not-a-number have no place on a chart or in JSON: they are read as missing. */
+/** Infinity and not-a-number are read as missing: neither a chart nor JSON can show them. */
 export function finite(value: string): string {
   return `CASE WHEN isfinite(${value}) THEN ${value} END`;
 }
 
-/** Finds the first row whose text is no time; `select` gives the rows with that column as text. */
+/** Finds the first row whose text is not a time; `select` returns the rows with that column as text. */
 export async function findBadTime(
   engine: Engine,
   select: (plan: ReadPlan) => Query,

@@ -19,7 +19,7 @@ export interface CsvLayout {
   /** Numbers have a decimal comma. */
   decimalComma: boolean;
   headings: string[];
-  /** Units from a line of their own below the headings, null without such a line. */
+  /** Units from a separate line below the headings, null without such a line. */
   units: string[] | null;
   hasHeading: boolean;
   /** Lines before the last heading line, or before the first record without one; the strict reader skips them. */
@@ -111,7 +111,7 @@ function chooseDelimiter(body: string, isWhole: boolean, format: InputFormat): D
   const sample = body.slice(0, 1 << 18);
   const all = isWhole && sample.length === body.length;
   let best: { delimiter: Delimiter; share: number; columns: number } | null = null;
-  // In case of doubt the earlier wins: a text with tabs or semicolons in every line has its commas within values.
+  // In doubt the earlier delimiter wins: a text with tabs or semicolons in every line has its commas within values.
   for (const delimiter of ['\t', ';', '|', ','] as const) {
     const records = splitRecords(sample, delimiter, probeRecords, all);
     const columns = records[0]?.cells.length ?? 0;
@@ -234,12 +234,12 @@ function isUnitsLine(cells: string[], rest: CsvRecord[], decimalComma: boolean):
   return overNumbers > 0;
 }
 
-/** The text of the file's start. @throws TabularError for bytes that are no UTF-8 text, with their place. */
+/** The text of the file's start. @throws TabularError for bytes that are not UTF-8 text, with their place. */
 export function decodeHead(head: Buffer, isWhole: boolean): string {
   const nul = head.indexOf(0);
   if (nul !== -1) throw new TabularError('The file is binary, not text.', placeOf(head, nul));
   try {
-    // With `stream`, a character cut off at the end of the sample is no fault.
+    // With `stream`, a character cut off at the end of the sample is not a fault.
     return new TextDecoder('utf-8', { fatal: true }).decode(head, { stream: !isWhole });
   } catch {
     const at = firstBadByte(head);

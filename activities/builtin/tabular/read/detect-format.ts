@@ -1,4 +1,4 @@
-/** The format of an upload by its first bytes; the declared content type decides only where these leave doubt. */
+/** The format of an upload by its first bytes; the declared content type decides only where the bytes do not. */
 import type { InputFormat } from '../configuration.ts';
 import type { PlainInput } from './prepare-input.ts';
 
@@ -31,6 +31,6 @@ export function chooseReader(
     .trimStart();
   const looksLikeJson = /^(?:\{\s*(?:"|\}|$)|\[\s*(?:[{["\]\-\d]|true|false|null|$))/.test(start);
   if (!looksLikeJson) return /[/+](?:x-)?(?:nd)?json(?:l|lines)?$/.test(type) ? 'json' : 'text';
-  // A csv whose first heading is `[s]` or `{"a"}` is rare, but then its owner says so.
+  // A csv whose first heading is `[s]` or `{"a"}` is rare; its owner has to declare the format.
   return /^text\/(?:csv|tab-separated-values)$/.test(type) && start.startsWith('[') ? 'text' : 'json';
 }

@@ -47,7 +47,7 @@ export type JsonLayout = 'array' | 'newline_delimited' | 'unstructured';
  * Finds how a file holds its records: an array of objects, one object a line, or objects one after another. Small files
  * of another shape are rewritten to one object a line into `rewritePath`: an object that holds the table (as columns,
  * or as its only list of objects) and lists of lists or plain values.
- * @throws TabularError when there is no table in it
+ * @throws TabularError when the file holds no table
  */
 export async function jsonLayout(
   input: PlainInput,
@@ -117,15 +117,13 @@ function tableWithin(value: unknown): Iterable<unknown> {
   if (tables.length === 1) return (tables[0] as [string, unknown[]])[1];
   if (tables.length > 1) {
     const names = tables.map(([name]) => shown(name)).slice(0, 5);
-    throw new TabularError(`The object holds several tables (${names.join(', ')}); a file may hold one.`);
+    throw new TabularError(`The object has several tables (${names.join(', ')}); a file may have one.`);
   }
   if (lists.length === 0) return [value];
   const [, first] = lists[0] as [string, unknown[]];
   const areColumns = lists.every(([, list]) => list.length === first.length && list.every(isPlain));
   if (!areColumns) {
-    throw new TabularError(
-      'The object holds no table: neither one list of objects nor lists of equal length.',
-    );
+    throw new TabularError('The object has no table: neither one list of objects nor lists of equal length.');
   }
   return first.map((_, row) => Object.fromEntries(lists.map(([name, list]) => [name, list[row]])));
 }
@@ -145,7 +143,7 @@ function rowsOfList(list: unknown[]): Iterable<unknown> {
     });
   }
   const at = list.findIndex((row) => !isObject(row));
-  throw new TabularError(`Record ${at + 1} of the list is no object.`);
+  throw new TabularError(`Record ${at + 1} of the list is not an object.`);
 }
 
 /** Finds the fault in a JSON file that the reader refused; null when none is found. */
@@ -160,7 +158,7 @@ export async function findJsonFault(
   const text = await readFile(path, 'utf8');
   const fault = faultOf(text);
   if (fault === null || layout === 'array') return fault;
-  // Objects one after another are no single JSON value; their fault is after the first object.
+  // Objects one after another are not one JSON value; their fault is after the first object.
   return null;
 }
 
@@ -190,7 +188,7 @@ function faultOf(text: string, line?: number): TabularError | null {
   try {
     JSON.parse(text);
     return text.includes('\ufffd')
-      ? new TabularError('The JSON holds bytes that are not UTF-8.', { line })
+      ? new TabularError('The JSON contains bytes that are not UTF-8.', { line })
       : null;
   } catch (error) {
     const message = error instanceof Error ? error.message : '';

@@ -27,15 +27,15 @@ export class JsonStructure {
   #nodes = 0;
 
   /**
-   * @param text a structure as DuckDB's `json_structure` gives it: type names, lists of one type, objects of types
-   * @throws TabularError when a record is no object, or there are too many paths
+   * @param text a structure as DuckDB's `json_structure` returns it: type names, lists of one type, objects of types
+   * @throws TabularError when a record is not an object, or there are too many paths
    */
   add(text: string): void {
     const structure: unknown = JSON.parse(text);
-    // An object without members is given as plain JSON.
+    // DuckDB returns an object without members as plain JSON.
     if (structure === 'NULL' || structure === 'JSON') return;
     if (typeof structure !== 'object' || structure === null || Array.isArray(structure)) {
-      throw new TabularError('A record of the file is no object with named values.');
+      throw new TabularError('A record of the file is not an object with named values.');
     }
     this.#merge(this.#root, structure, 0);
   }
@@ -73,7 +73,7 @@ function collect(members: Map<string, Node>, pointer: string, heading: string, l
   for (const [name, node] of members) {
     const at = `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
     const dotted = heading === '' ? name : `${heading}.${name}`;
-    // What is an object in some records and a plain value in others stays one column of JSON text.
+    // A member that is an object in some records and a plain value in others stays one column of JSON text.
     if (node.members !== null && node.kinds.size === 0 && node.members.size > 0) {
       collect(node.members, at, dotted, leaves);
     } else {

@@ -1,4 +1,4 @@
-/** Makes of an upload a plain local file that DuckDB may read: unpacked, UTF-8, under a name of our own. */
+/** Makes a plain local file of an upload for DuckDB: unpacked, UTF-8, under a generated name. */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { constants, copyFile, link, open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -164,7 +164,7 @@ function recoded(decode: () => string, done: (error: Error | null, data?: Buffer
   try {
     done(null, Buffer.from(decode(), 'utf8'));
   } catch {
-    done(new TabularError('The file begins as UTF-16 and holds bytes that are not.'));
+    done(new TabularError('The file starts as UTF-16 and contains bytes that are not.'));
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * Delimited text. Delimiter, heading and types are found from the file's start; then the whole file is read with all of
- * them given and nothing left to guess, so that a row with too many or too few fields is an error, not a row.
+ * Delimited text. Delimiter, heading and types are found from the file's start; then the whole file is read with these
+ * as options and without sniffing, so that a row with too many or too few fields is an error, not a row.
  */
 import { join } from 'node:path';
 import { type DuckDBValue, listValue } from '@duckdb/node-api';
@@ -28,7 +28,7 @@ export interface CsvSettings {
   signal?: AbortSignal | undefined;
 }
 
-/** @throws TabularError when the file's start is no table */
+/** @throws TabularError when the file's start is not a table */
 export async function openCsv(settings: CsvSettings): Promise<TableSource> {
   const { input, configuration } = settings;
   const text = decodeHead(input.head, input.isWhole);
@@ -39,7 +39,7 @@ export async function openCsv(settings: CsvSettings): Promise<TableSource> {
     );
   }
   if (!layout.skippedText.includes('"')) return new CsvSource(settings, layout, input.path, layout.skipLines);
-  // The strict reader would look for the quote's end.
+  // The strict reader would search for the end of the quote.
   const copy = join(settings.folder, 'input-table');
   await copyFrom(input.path, copy, Buffer.byteLength(layout.skippedText), settings.signal);
   return new CsvSource(settings, layout, copy, 0);
@@ -158,7 +158,7 @@ class CsvSource implements TableSource {
   }
 
   /**
-   * Lets the next read accept what the sample did not show: missing-value words, and texts in a column empty so far.
+   * Lets the next read accept values that the sample did not show: words for missing values, and texts in an empty column.
    */
   #amend(plan: ReadPlan, index: number, value: string): boolean {
     if (this.#rereads >= maxRereads) return false;
@@ -188,7 +188,8 @@ class CsvSource implements TableSource {
       this.#hasLineFeeds = true;
       return 'again';
     }
-    if (/utf-?8|unicode/i.test(message)) return new TabularError('The file holds bytes that are not UTF-8.');
+    if (/utf-?8|unicode/i.test(message))
+      return new TabularError('The file contains bytes that are not UTF-8.');
     return /^(Invalid Input|Conversion|Parser|Binder) Error/.test(message)
       ? new TabularError('The file cannot be read as delimited text.')
       : null;
@@ -214,7 +215,7 @@ function rowFault(message: string, line: number): TabularError {
     });
   }
   if (/unicode|utf-8/i.test(message))
-    return new TabularError('The line holds bytes that are not UTF-8.', { line });
+    return new TabularError('The line contains bytes that are not UTF-8.', { line });
   if (/maximum line size|exceeds/i.test(message)) {
     return new TabularError(`The line is longer than ${maxLineBytes} bytes.`, { line });
   }

@@ -1,5 +1,5 @@
 /**
- * JSON and NDJSON. One pass over the whole file finds every path and its types, so no value comes unexpected; then
+ * JSON and NDJSON. One pass over the whole file finds every path and its types, so every value has a column; then
  * the values are read by JSON Pointers. Nested objects become dotted headings; lists stay JSON text.
  */
 import { join } from 'node:path';
@@ -50,7 +50,7 @@ export async function openJson(settings: JsonSettings): Promise<TableSource> {
     });
   });
   const leaves = structure.leaves();
-  if (leaves.length === 0) throw new NoTabularData('The file holds no records with values.');
+  if (leaves.length === 0) throw new NoTabularData('The file has no records with values.');
   const pointers = leaves.map((leaf) => leaf.pointer);
   const rows = Math.max(20, Math.min(settings.maxRows, Math.floor(sampleCells / leaves.length)));
   const samples = await reader.explained(() =>

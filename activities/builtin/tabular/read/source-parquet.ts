@@ -39,7 +39,7 @@ interface ParquetInput {
   readonly maxPlainBytes: number;
 }
 
-/** @throws TabularError when the file is no readable Parquet, or holds more values than a file of text may */
+/** @throws TabularError when the file is not readable Parquet, or holds more values than a file of text may */
 export async function openParquet(engine: Engine, input: ParquetInput): Promise<TableSource> {
   const { path, maxRows } = input;
   const pointers: string[] = [];
@@ -82,7 +82,7 @@ export async function openParquet(engine: Engine, input: ParquetInput): Promise<
   }
 }
 
-/** A repeated value occupies almost no bytes in the file: a few kilobytes may mean years of work. */
+/** A repeated value needs almost no bytes in the file: a few kilobytes may mean years of work. */
 async function refuseTooManyValues(
   engine: Engine,
   { path, maxPlainBytes }: ParquetInput,
@@ -92,7 +92,7 @@ async function refuseTooManyValues(
   const rows = Number((await engine.rows({ sql, parameters: [path] }))[0]?.[0] ?? 0);
   const most = Math.floor(maxPlainBytes / 2);
   if (rows * columns <= most) return;
-  throw new TabularError(`The file holds ${rows * columns} values; at most ${most} are read.`);
+  throw new TabularError(`The file has ${rows * columns} values; at most ${most} are read.`);
 }
 
 const table = `read_parquet($1, hive_partitioning = false, union_by_name = false)`;
@@ -262,7 +262,7 @@ function unreadable(error: unknown): TabularError | null {
   ) {
     return null;
   }
-  // These errors mean a fault in our query, not in the file.
+  // These errors mean a fault in the query, not in the file.
   if (!/ Error: /.test(error.message) || /^(?:Binder|Parser|Catalog) Error/.test(error.message)) return null;
   if (/encrypt/i.test(error.message)) return new TabularError('The Parquet file is encrypted.');
   return new TabularError('The Parquet file is broken or incomplete.');

@@ -44,7 +44,7 @@ export interface TableSource {
   judge(error: Error, plan: ReadPlan): Promise<'again' | TabularError | null>;
 }
 
-/** How a column of a kind is read when it is no time column. */
+/** How a column of a kind is read when it is not the time column. */
 export function readChannelAs(kind: SourceKind): ReadAs {
   switch (kind) {
     case 'integer':
@@ -60,7 +60,7 @@ export function readChannelAs(kind: SourceKind): ReadAs {
   }
 }
 
-/** What an SQL cast to a type failed to find, for messages. */
+/** The value that an SQL cast to a type expected, for messages. */
 export function wanted(readAs: ReadAs | null): string {
   switch (readAs) {
     case 'DOUBLE':
@@ -70,7 +70,7 @@ export function wanted(readAs: ReadAs | null): string {
       return 'true or false';
     case 'TIMESTAMP':
     case 'TIMESTAMPTZ':
-      return 'a time of the form that the column begins with';
+      return "a time in the format of the column's first values";
     case 'INTERVAL':
       return 'a duration (hh:mm:ss)';
     default:

@@ -1,11 +1,11 @@
-/** What a column of texts holds, judged by a sample of its values. */
+/** The kind of a column of texts, by a sample of its values. */
 
 /** `empty`: no value in the sample. For `time` kinds see `time-column.ts`. */
 type TextKind = 'number' | 'boolean' | 'text' | 'empty';
 
 export interface ColumnSample {
   kind: TextKind;
-  /** Texts in an otherwise numeric column that stand for a missing number, as spelled. */
+  /** Texts in an otherwise numeric column that mean a missing number, as spelled. */
   nullTokens: string[];
 }
 
@@ -43,7 +43,7 @@ export function sampleColumn(values: readonly (string | null)[], decimalComma = 
   return { kind: missing.size > 0 ? 'text' : 'empty', nullTokens: [] };
 }
 
-/** A number text as a number; NaN when it is none. */
+/** A number text as a number; NaN for other text. */
 export function toNumber(value: string | null, decimalComma = false): number {
   if (value === null) return Number.NaN;
   const trimmed = value.trim();

@@ -4,8 +4,8 @@ import { dirname } from 'node:path';
 import type { TabularConfiguration } from '../configuration.ts';
 import { Engine } from '../engine.ts';
 import type { ReadAs } from '../read/source.ts';
+import type { ColumnFacts } from './block.ts';
 import { type Group, groupNames, nameColumns, readHeading, readUnit } from './headings.ts';
-import type { ColumnFacts } from './inspect.ts';
 import { suggestLayout } from './layout.ts';
 import {
   descriptionKey,
@@ -109,7 +109,7 @@ const readingMemoryBytes = 256 * 1024 * 1024;
 
 /**
  * Reads the description out of a converted recording.
- * @throws Error when the file is no recording of ours
+ * @throws Error when the file is not a recording of this platform
  */
 export async function readDescription(
   parquetPath: string,

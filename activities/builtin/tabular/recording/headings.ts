@@ -7,7 +7,7 @@ export interface Heading {
   unit: string | null;
 }
 
-/** Words in parentheses that say something other than a unit. */
+/** Words in parentheses that are not units. */
 const noUnits = new Set(
   'adj adjusted avg average calc corr est est. filt filtered front gross ideal index left main max maximum mean meas median min minimum net new no old ratio raw rear ref right set std sum target test total true x y z'.split(
     ' ',
@@ -71,7 +71,7 @@ export interface Group {
 
 const fallbackGroup = 'default';
 
-/** Puts names into groups, as the configuration schema describes it; gives each name's group and the groups used. */
+/** Puts names into groups, as the configuration schema describes it; returns each name's group and the groups used. */
 export function groupNames(
   names: readonly string[],
   configuration: TabularConfiguration,

@@ -8,19 +8,13 @@
  *
  * 1. `blocks` times: first time, last time, number of rows;
  * 2. for each column, `blocks` times: time and value of lowest, highest, first, last; NaN where all rows are empty;
- * 3. texts and changes of the columns of texts, see `states.ts`.
+ * 3. texts and changes of the columns of states, see `states.ts`;
+ * 4. for each column, `blocks` times: number of values, their mean, and the sum of squares of their distances from it.
  */
-import type { DuckDBVector } from '@duckdb/node-api';
+import { doublesOf, momentNumbers } from '../../../../domain/outputs/recording.ts';
 import type { Engine } from '../engine.ts';
-import { Changes, findStates, type StateColumn, textPart } from './states.ts';
-
-export interface ColumnFacts {
-  min: number;
-  max: number;
-  values: number;
-  areIntegers: boolean;
-  hasInfinity: boolean;
-}
+import { addSegment, type ColumnFacts, pointNumbers } from './block.ts';
+import { Changes, findStates, type StateColumn, textPart, truthColumn } from './states.ts';
 
 export interface Inspection {
   rowCount: number;
@@ -38,39 +32,41 @@ interface Overview {
   columns: readonly string[];
   texts: readonly { column: string; bytes: number; changes: number | null }[];
   parts: Float64Array[];
+  /** Of each column; behind all other parts. */
+  moments: Float64Array[];
+}
+
+/** The channels of a recording by what they hold: generated names of columns. */
+export interface ColumnKinds {
+  readonly numbers: readonly string[];
+  readonly truths: readonly string[];
+  readonly texts: readonly string[];
 }
 
 const smallestBlockRows = 512;
 const overviewBytes = 32 * 1024 * 1024;
-/** Below this the rows themselves are read fast enough. */
+/** Below this number of rows, reading the rows is fast enough. */
 const overviewFromRows = 50_000;
-const numbersPerBlock = 8;
-
 /** Columns read together; the copies that JavaScript gets of a chunk of rows are bounded by it. */
 const columnsPerPass = 200;
 
-/**
- * @param columns the numeric channels, generated names
- * @param texts the channels of texts
- */
 export async function inspect(
   engine: Engine,
   path: string,
-  columns: readonly string[],
-  texts: readonly string[],
+  { numbers, truths, texts }: ColumnKinds,
   rowCount: number,
 ): Promise<Inspection> {
   const isLong = rowCount >= overviewFromRows;
-  const states = isLong ? await findStates(engine, path, texts) : [];
-  const all = [...columns.map((column) => ({ column, sql: column })), ...states];
-  const bytesPerBlock = all.length * numbersPerBlock * Float64Array.BYTES_PER_ELEMENT;
+  const states = [...truths.map(truthColumn), ...(isLong ? await findStates(engine, path, texts) : [])];
+  const all = [...numbers.map((column) => ({ column, sql: column })), ...states];
+  const bytesPerBlock = all.length * (pointNumbers + momentNumbers) * Float64Array.BYTES_PER_ELEMENT;
   const blockRows = Math.max(smallestBlockRows, Math.ceil((rowCount * bytesPerBlock) / overviewBytes));
   const blocks = isLong && all.length > 0 ? Math.ceil(rowCount / blockRows) : 0;
   const changes = states.map(() => new Changes(states.length));
   let whole: Inspection | null = null;
   for (let from = 0; from === 0 || from < all.length; from += columnsPerPass) {
     const part = all.slice(from, from + columnsPerPass);
-    const followed = part.map((_, index) => changes[from + index - columns.length]);
+    const followed = part.map((_, index) => changes[from + index - numbers.length]);
     const pass = new Pass(
       part.map(({ column }) => column),
       followed,
@@ -88,9 +84,13 @@ export async function inspect(
     else {
       for (const [column, facts] of found.facts) whole.facts.set(column, facts);
       whole.overview?.parts.push(...(found.overview?.parts.slice(1) ?? []));
+      whole.overview?.moments.push(...(found.overview?.moments ?? []));
     }
   }
-  if (whole?.overview) addStates(whole.overview, columns, states, changes);
+  if (whole?.overview) {
+    addStates(whole.overview, numbers, states, changes);
+    whole.overview.parts.push(...whole.overview.moments);
+  }
   return whole as Inspection;
 }
 
@@ -116,20 +116,9 @@ async function run(engine: Engine, path: string, columns: readonly string[], pas
     for (;;) {
       const chunk = await result.fetchChunk();
       if (chunk === null || chunk.rowCount === 0) return;
-      pass.add(values.map((_, index) => doubles(chunk.getColumnVector(index))));
+      pass.add(values.map((_, index) => doublesOf(chunk.getColumnVector(index))));
     }
   });
-}
-
-/**
- * The numbers of a DOUBLE vector without nulls. The vector keeps them in a typed array, which its type declarations
- * hide; reading it value by value through `getItem` takes ten times as long.
- */
-function doubles(vector: DuckDBVector): Float64Array {
-  const { items } = vector as unknown as { items: unknown };
-  if (!(items instanceof Float64Array))
-    throw new Error('The DuckDB package no longer keeps DOUBLE vectors as arrays.');
-  return items;
 }
 
 class Pass {
@@ -138,6 +127,7 @@ class Pass {
   readonly #blockRows: number;
   readonly #times: Float64Array;
   readonly #blocks: Float64Array[];
+  readonly #moments: Float64Array[];
   readonly #facts: ColumnFacts[];
   readonly #hasOverview: boolean;
   #row = 0;
@@ -159,7 +149,8 @@ class Pass {
     this.#hasOverview = blocks > 0;
     this.#blockRows = blockRows;
     this.#times = new Float64Array(3 * blocks);
-    this.#blocks = columns.map(() => new Float64Array(numbersPerBlock * blocks).fill(Number.NaN));
+    this.#blocks = columns.map(() => new Float64Array(pointNumbers * blocks).fill(Number.NaN));
+    this.#moments = columns.map(() => new Float64Array(momentNumbers * blocks));
     this.#facts = columns.map(() => ({
       min: Number.POSITIVE_INFINITY,
       max: Number.NEGATIVE_INFINITY,
@@ -184,16 +175,11 @@ class Pass {
         this.#times[3 * block + 2] = (this.#times[3 * block + 2] as number) + (end - start);
       }
       for (const [index, values] of columns.entries()) {
-        const into = this.#blocks[index] as Float64Array;
-        addSegment(
-          times,
-          values,
-          start,
-          end,
-          into,
-          numbersPerBlock * block,
-          this.#facts[index] as ColumnFacts,
-        );
+        const into = {
+          points: this.#blocks[index] as Float64Array,
+          moments: this.#moments[index] as Float64Array,
+        };
+        addSegment({ times, values, start, end }, into, block, this.#facts[index] as ColumnFacts);
       }
       start = end;
     }
@@ -232,61 +218,9 @@ class Pass {
             columns: this.#columns,
             texts: [],
             parts: [this.#times, ...this.#blocks],
+            moments: this.#moments,
           }
         : null,
     };
   }
-}
-
-/** The inner loop: rows `start` to `end` of one column, into the block that begins at `at` (when there are blocks). */
-function addSegment(
-  times: Float64Array,
-  values: Float64Array,
-  start: number,
-  end: number,
-  into: Float64Array,
-  at: number,
-  facts: ColumnFacts,
-): void {
-  let lowest = -1;
-  let highest = -1;
-  let first = -1;
-  let last = -1;
-  let low = Number.POSITIVE_INFINITY;
-  let high = Number.NEGATIVE_INFINITY;
-  let count = 0;
-  let areIntegers = facts.areIntegers;
-  for (let i = start; i < end; i++) {
-    const value = values[i] as number;
-    if (Number.isNaN(value)) continue;
-    if (first === -1) first = i;
-    last = i;
-    count++;
-    if (lowest === -1 || value < low) {
-      low = value;
-      lowest = i;
-    }
-    if (highest === -1 || value > high) {
-      high = value;
-      highest = i;
-    }
-    if (areIntegers && !Number.isInteger(value)) areIntegers = false;
-  }
-  if (count === 0) return;
-  facts.values += count;
-  facts.areIntegers = areIntegers;
-  if (low === Number.NEGATIVE_INFINITY || high === Number.POSITIVE_INFINITY) facts.hasInfinity = true;
-  if (low < facts.min) facts.min = low;
-  if (high > facts.max) facts.max = high;
-  if (into.length === 0) return;
-  const isFirstOfBlock = Number.isNaN(into[at] as number);
-  if (isFirstOfBlock || low < (into[at + 1] as number)) put(into, at, times[lowest] as number, low);
-  if (isFirstOfBlock || high > (into[at + 3] as number)) put(into, at + 2, times[highest] as number, high);
-  if (isFirstOfBlock) put(into, at + 4, times[first] as number, values[first] as number);
-  put(into, at + 6, times[last] as number, values[last] as number);
-}
-
-function put(into: Float64Array, at: number, time: number, value: number): void {
-  into[at] = time;
-  into[at + 1] = value;
 }

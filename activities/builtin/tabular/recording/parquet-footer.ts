@@ -2,7 +2,7 @@
  * Additions to a Parquet file after its rows are written, without writing them again.
  *
  * A Parquet file ends in: metadata, its length (4 bytes), `PAR1`. The metadata refers to all data by place from the
- * file's start, so bytes may be put between the data and the metadata. A description that is known only after the rows
+ * file's start, so bytes may be inserted between data and metadata. A description that is known only after the rows
  * (their number, their times) replaces a placeholder of the same length, that was written as one of the key-value
  * pairs; the rest of the description's place is blanks, which JSON ignores.
  */
@@ -45,7 +45,8 @@ export async function completeParquet(
   try {
     const { offset, footer } = await readFooter(file);
     const value = Buffer.alloc(placeholder.text.length, ' ');
-    if (Buffer.byteLength(description) > value.length) throw new Error('The description outgrew its place.');
+    if (Buffer.byteLength(description) > value.length)
+      throw new Error('The description is longer than its placeholder.');
     value.write(description);
     const at = footer.indexOf(placeholder.text);
     if (at === -1) throw new Error('The placeholder of the description is not in the Parquet metadata.');
@@ -73,7 +74,8 @@ async function readFooter(file: OpenFile): Promise<{ offset: number; footer: Buf
   const tail = Buffer.alloc(tailBytes);
   await file.read(tail, 0, tailBytes, size - tailBytes);
   const length = tail.readUInt32LE(0) + tailBytes;
-  if (tail.toString('latin1', 4) !== 'PAR1' || length > size) throw new Error('The Parquet file has no end.');
+  if (tail.toString('latin1', 4) !== 'PAR1' || length > size)
+    throw new Error('The Parquet file has no footer.');
   const footer = Buffer.alloc(length);
   await file.read(footer, 0, length, size - length);
   return { offset: size - length, footer };

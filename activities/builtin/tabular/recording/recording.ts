@@ -34,7 +34,7 @@ const panelSchema = z.object({
 export const recordingDescriptionSchema = z.object({
   version: z.literal(1),
   source: z.object({ outputId: number, outputIdentifier: z.string() }),
-  /** What the upload turned out to be. */
+  /** The detected format of the upload. */
   format: z.enum(['csv', 'tsv', 'semicolon', 'pipe', 'json', 'ndjson', 'parquet']),
   realms: z.array(z.string()),
   groups: z.array(z.object({ id: z.string(), name: z.string() })),
@@ -57,15 +57,17 @@ export const recordingDescriptionSchema = z.object({
   columnCount: number,
   warnings: z.array(z.string()),
   suggestedLayout: z.object({ version: z.literal(1), panels: z.array(panelSchema) }).optional(),
-  /** Where the coarse level lies in the file, see `overview.ts`. Absent for short or unsorted recordings. */
+  /** Where the coarse level is in the file, see `overview.ts`. Absent for short or unsorted recordings. */
   overview: z
     .object({
       offset: number,
       blocks: number,
       blockRows: number,
       columns: z.array(z.string()),
-      /** The columns of texts among them, see `states.ts`; `changes` is null where there are too many. */
+      /** The columns of states among them, see `states.ts`; `changes` is null where there are too many. */
       texts: z.array(z.object({ column: z.string(), bytes: number, changes: number.nullable() })).optional(),
+      /** It has the moments of each block. */
+      moments: z.literal(true).optional(),
     })
     .optional(),
 });

@@ -1,7 +1,8 @@
 /**
- * Channels of texts in the coarse level of a recording: the few texts that such a channel has get numbers in their order,
+ * Channels of states in the coarse level of a recording: the few texts that such a channel has get numbers in their order,
  * so that lowest, highest, first and last of a block are those of the numbers; and the rows at which the text changes
- * are kept, so that a chart of states has every change without reading the rows.
+ * are kept, so that a chart of states has every change, and statistics have the time of each state, without reading the
+ * rows. A channel of truth values has the texts `false` and `true`.
  *
  * Behind the blocks, for each column of `overview.texts`: its texts as a JSON list, blanks up to a multiple of eight
  * bytes; then for each change three Float64: time, number of the text (NaN where empty), and 1 when no row before has
@@ -25,7 +26,7 @@ const mostTexts = 4096;
 const mostTextBytes = 256 * 1024;
 const mostChanges = 100_000;
 const mostChangesOfAll = 1_000_000;
-/** A column with many texts shows them early; then the search stops. */
+/** Rows of the first search: a column with many texts shows them there, and the search stops. */
 const sampleRows = 100_000;
 
 /** Those of the columns that have few texts. */
@@ -42,6 +43,13 @@ export async function findStates(
   }
   return states;
 }
+
+/** A channel of truth values, which has two states. */
+export const truthColumn = (column: string): StateColumn => ({
+  column,
+  sql: column,
+  texts: ['false', 'true'],
+});
 
 const cut = (column: string) => `left(${column}, ${textCharacters})`;
 
@@ -68,7 +76,7 @@ async function numberTexts(engine: Engine, path: string, column: string): Promis
     await run(`CREATE TYPE ${column}_state AS ENUM (SELECT v FROM ${table} ORDER BY v)`);
     return texts;
   } catch (error) {
-    // Too many texts for this machine to count are no states.
+    // A column whose texts this machine cannot count has too many for states.
     if (isResourceFault(error)) return null;
     throw error;
   } finally {

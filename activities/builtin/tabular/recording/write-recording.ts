@@ -7,7 +7,7 @@ import { finite } from '../read/cast-text.ts';
 import { type ReadPlan, readChannelAs, type TableSource } from '../read/source.ts';
 import type { TimePlan } from '../time/time-plan.ts';
 import { type DescribedColumn, describeRecording } from './describe.ts';
-import { type Inspection, inspect } from './inspect.ts';
+import { type ColumnKinds, type Inspection, inspect } from './inspect.ts';
 import { additionOffset, completeParquet, newPlaceholder } from './parquet-footer.ts';
 import { descriptionKey, type RecordingDescription } from './recording.ts';
 
@@ -32,14 +32,14 @@ export interface WrittenRecording {
   path: string;
 }
 
-/** @throws NoTabularData, TabularError for what is wrong with the file */
+/** @throws NoTabularData, TabularError for faults of the file */
 export async function writeRecording(settings: WriteSettings): Promise<WrittenRecording> {
   const { source, time } = settings;
   const channels = source.columns.flatMap((column, index) => {
     const isUnnamedAndEmpty = column.heading.trim() === '' && column.kind === 'empty';
     return index === time.column || isUnnamedAndEmpty ? [] : [index];
   });
-  if (channels.length === 0) throw new NoTabularData('The file has no column beside the time.');
+  if (channels.length === 0) throw new NoTabularData('The file has no column other than the time.');
   const plan: ReadPlan = {
     readAs: source.columns.map((column, index) => {
       if (index === time.column) return time.readAs;
@@ -55,7 +55,7 @@ export async function writeRecording(settings: WriteSettings): Promise<WrittenRe
   return writer.complete();
 }
 
-/** From here on a table is wide: what holds whole rows in memory is avoided. */
+/** From this number of columns on, a table is wide: steps that hold whole rows in memory are avoided. */
 const wideChannels = 400;
 
 class Writer {
@@ -90,7 +90,7 @@ class Writer {
     ].join(', ');
   }
 
-  /** Reads the upload; repeats where the reader learned something that the file's start did not show. */
+  /** Reads the upload; repeats the read when the reader amended its plan. */
   async writeRows(): Promise<void> {
     const { source, time } = this.#settings;
     for (;;) {
@@ -117,14 +117,14 @@ class Writer {
   /** Writes the rows once more when they are not in the order of time, lack a time, or hold infinite numbers. */
   async putInOrder(): Promise<void> {
     const seen = this.#inspected();
-    const infinite = this.#numeric().filter((column) => seen.facts.get(column)?.hasInfinity);
+    const infinite = this.#kinds().numbers.filter((column) => seen.facts.get(column)?.hasInfinity);
     const isRight = seen.isSorted && seen.rowsWithoutTime === 0 && infinite.length === 0;
     if (isRight && !this.#isNumberedLater) return;
     if (seen.rowsWithoutTime === seen.rowCount) throw new NoTabularData('No row of the file has a time.');
     if (seen.rowsWithoutTime > 0)
-      this.#warnings.push(`${seen.rowsWithoutTime} rows without a time were left out.`);
+      this.#warnings.push(`${seen.rowsWithoutTime} rows without a time were skipped.`);
     if (infinite.length > 0)
-      this.#warnings.push(`Infinite numbers in ${infinite.length} columns were left out.`);
+      this.#warnings.push(`Infinite numbers in ${infinite.length} columns were skipped.`);
     const columns = this.#channels.map((index) => {
       const column = `c${index}`;
       return infinite.includes(column) ? `${finite(column)} AS ${column}` : column;
@@ -141,21 +141,21 @@ class Writer {
     this.#inspection = await this.#inspect();
   }
 
-  /** Rows that this machine cannot sort within its bounds stay as they are, and the description says so. */
+  /** Rows that this machine cannot sort within its bounds stay unsorted, and the description says so. */
   async #copySorted(query: Query, rowCount: number): Promise<void> {
     const { maxTempBytes } = this.#settings;
     const spillBytes = rowCount * (this.#channels.length + 1) * 16;
     if (spillBytes <= maxTempBytes) {
       try {
         this.#rowCount = await this.#copy({ ...query, sql: `${query.sql} ORDER BY t, file_row_number` });
-        this.#warnings.push('The rows were put in the order of time.');
+        this.#warnings.push('The rows were sorted by time.');
         return;
       } catch (error) {
         if (!(error instanceof Error && /^Out of Memory/.test(error.message))) throw error;
       }
     }
     this.#rowCount = await this.#copy(query);
-    this.#warnings.push('The rows are not in the order of time; there are too many to sort.');
+    this.#warnings.push('The rows are not sorted by time; there are too many to sort.');
   }
 
   async complete(): Promise<WrittenRecording> {
@@ -177,21 +177,17 @@ class Writer {
     return this.#inspection;
   }
 
-  /** Channels that hold numbers or truth values, by the plan. */
-  #numeric(): string[] {
-    const isNumeric = (index: number) =>
-      ['DOUBLE', 'BIGINT', 'BOOLEAN'].includes(this.#plan.readAs[index] ?? '');
-    return this.#channels.filter(isNumeric).map((index) => `c${index}`);
-  }
-
-  /** Channels of texts. */
-  #texts(): string[] {
-    const isText = (index: number) => this.#plan.readAs[index] === 'VARCHAR';
-    return this.#channels.filter(isText).map((index) => `c${index}`);
+  /** The channels by what the plan reads them as. */
+  #kinds(): ColumnKinds {
+    const readAs = (...types: string[]) =>
+      this.#channels
+        .filter((index) => types.includes(this.#plan.readAs[index] ?? ''))
+        .map((index) => `c${index}`);
+    return { numbers: readAs('DOUBLE', 'BIGINT'), truths: readAs('BOOLEAN'), texts: readAs('VARCHAR') };
   }
 
   #inspect(): Promise<Inspection> {
-    return inspect(this.#settings.engine, this.#path, this.#numeric(), this.#texts(), this.#rowCount);
+    return inspect(this.#settings.engine, this.#path, this.#kinds(), this.#rowCount);
   }
 
   /** @returns the number of rows written */
@@ -235,6 +231,7 @@ class Writer {
             blockRows: seen.overview.blockRows,
             columns: [...seen.overview.columns],
             ...(seen.overview.texts.length === 0 ? {} : { texts: [...seen.overview.texts] }),
+            moments: true as const,
           };
     return describeRecording({
       identity,

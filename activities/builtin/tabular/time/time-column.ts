@@ -1,4 +1,4 @@
-/** Which column holds the time: the configured one, or the one for which name, content and order speak most. */
+/** Which column holds the time: the configured one, or the one with the highest score of name, content and order. */
 import type { TabularConfiguration } from '../configuration.ts';
 import type { Engine } from '../engine.ts';
 import { shown, TabularError } from '../errors.ts';
@@ -21,7 +21,7 @@ const weakName = /(?:^|[\s_.\-/])(?:time|timestamp|date|datetime|epoch|elapsed|z
 const idName =
   /^(?:id|index|idx|row|row_?(?:no|number|id)|no|nr|n|#|line|sample|record|count|.*[\s_.\-/](?:id|index|idx))$/i;
 
-/** @throws TabularError when the configured column is not there or holds no time */
+/** @throws TabularError when the configured column is missing or holds no time */
 export async function planTime(
   engine: Engine,
   source: TableSource,
@@ -36,8 +36,8 @@ export async function planTime(
       const example = column.sample.find((value) => value !== null);
       throw new TabularError(
         example === undefined
-          ? 'The time column holds no value.'
-          : `The time column holds ${shown(example)}, among others; its values are not times of one form.`,
+          ? 'The time column has no values.'
+          : `The time column contains ${shown(example)}; its values are not times of one format.`,
         { column: index + 1, columnName: column.heading },
       );
     }
@@ -95,7 +95,7 @@ async function findCandidate(
   return best;
 }
 
-/** How much speaks for a column; 0: it is no time column. */
+/** The score of a column; 0: it is not a time column. */
 function scoreOf(index: number, column: SourceColumn, content: Content, source: TableSource): number {
   const { decimalComma, columns } = source;
   const { name, unit } = headingOf(column);

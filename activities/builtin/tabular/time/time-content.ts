@@ -1,4 +1,4 @@
-/** What a column of times holds: texts of one form, durations, numbers since 1970 or since some beginning, years. */
+/** The content of a time column: texts of one form, durations, numbers since 1970 or since another start, years. */
 import { listValue } from '@duckdb/node-api';
 import type { TabularConfiguration } from '../configuration.ts';
 import type { Engine } from '../engine.ts';
@@ -35,7 +35,7 @@ export async function contentOf(
   return textContent(engine, values);
 }
 
-/** Tries all forms of dates on the sample, within DuckDB, since its reading is the one that counts later. */
+/** Tries all forms of dates on the sample, within DuckDB, because DuckDB reads the whole file later. */
 async function textContent(engine: Engine, values: string[]): Promise<Content | null> {
   const step = Math.max(1, Math.floor(values.length / 1000));
   const probe = values.filter((_, index) => index % step === 0);

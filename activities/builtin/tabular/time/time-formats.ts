@@ -31,7 +31,7 @@ export const timeFormats: readonly string[] = [
   '%Y-%m',
 ];
 
-/** True when texts may be times at all: cheap, before they are tried one form after another. */
+/** True when texts may be times: a cheap check before each form is tried. */
 export function candidateTimes(values: readonly (string | null)[]): boolean {
   const step = Math.max(1, Math.floor(values.length / 20));
   for (let i = 0; i < values.length; i += step) {

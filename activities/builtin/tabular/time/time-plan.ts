@@ -4,7 +4,7 @@ import type { TabularConfiguration } from '../configuration.ts';
 import type { ReadAs } from '../read/source.ts';
 import type { Content } from './time-content.ts';
 
-const ambiguity = 'Dates such as 1/2/2000 were read as month/day/year; no value tells it for certain.';
+const ambiguity = 'Dates such as 1/2/2000 were read as month/day/year; the order is ambiguous in this file.';
 
 export interface TimePlan {
   /** Index of the column; null when rows are numbered. */
@@ -12,7 +12,7 @@ export interface TimePlan {
   kind: 'absolute' | 'relative';
   readAs: ReadAs;
   timestampFormat: string | null;
-  /** SQL of milliseconds as DOUBLE from the column as it leaves the reader; null where there is no time. */
+  /** SQL of milliseconds as DOUBLE from the column as it leaves the reader; null where the row has no time. */
   milliseconds: (column: string) => string;
   warnings: string[];
 }

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { defineRunner, type RunResult, type Task, TaskFailure } from '../../../../sdk/index.ts';
 
 const behaviours: Readonly<Record<string, (task: Task) => Promise<RunResult>>> = {
-  /** Computes for `BUSY_MS` without giving the event loop a moment. */
+  /** Computes for `BUSY_MS` and blocks the event loop. */
   async busy(task) {
     console.error('computing');
     const until = performance.now() + Number(process.env.BUSY_MS);
@@ -20,12 +20,12 @@ const behaviours: Readonly<Record<string, (task: Task) => Promise<RunResult>>> =
     console.error('waiting');
     await sleep(600_000, undefined, { signal: task.signal });
   },
-  /** Hears no signal. */
+  /** Ignores the signal. */
   async stubborn() {
     console.error('waiting');
     await sleep(600_000);
   },
-  /** Reads lines with Node's own reader and fails in the middle; a task on the input `wait` works until it is told. */
+  /** Reads lines with Node's own reader and fails in the middle; a task on the input `wait` runs until its abort. */
   async 'stops reading'(task) {
     for await (const input of task.inputs()) {
       if (input.outputIdentifier === 'wait') {
@@ -39,7 +39,7 @@ const behaviours: Readonly<Record<string, (task: Task) => Promise<RunResult>>> =
       }
     }
   },
-  /** Fails while its own readers of the input go on, and nobody waits for them. */
+  /** Fails while its own readers of the input continue, and does not await them. */
   async 'leaves readers'(task) {
     for await (const input of task.inputs()) {
       if (input.outputIdentifier === 'wait') return await behaviours['stops reading']?.(task);

@@ -6,7 +6,7 @@ const blockBytes = 100_000;
 const sizeBytes = Number(process.env.SIZE_MB) * 1024 * 1024;
 
 function* blocks(): Generator<Buffer> {
-  // One buffer for all, so that what is measured is the kit's memory and not the collector's leisure.
+  // One buffer for all, so that the test measures the kit's memory and not garbage.
   const block = Buffer.alloc(blockBytes);
   for (let sent = 0; sent < sizeBytes; sent += blockBytes) {
     const seed = createHash('sha256').update(String(sent)).digest();

@@ -1,0 +1,85 @@
+/** What the coarse level keeps of one block of rows of one column. */
+import { addMoments, momentNumbers } from '../../../../domain/outputs/recording.ts';
+
+export interface ColumnFacts {
+  min: number;
+  max: number;
+  values: number;
+  areIntegers: boolean;
+  hasInfinity: boolean;
+}
+
+/** Rows of one column, `start` to before `end`; NaN where empty. */
+interface Segment {
+  readonly times: Float64Array;
+  readonly values: Float64Array;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Of a column, for all blocks; empty when the recording has no coarse level. */
+interface Blocks {
+  readonly points: Float64Array;
+  readonly moments: Float64Array;
+}
+
+/** Time and value of lowest, highest, first, last. */
+export const pointNumbers = 8;
+
+/** The inner loop: adds rows of one column to a block. */
+export function addSegment(segment: Segment, into: Blocks, block: number, facts: ColumnFacts): void {
+  const { times, values, start, end } = segment;
+  let [lowest, highest, first, last] = [-1, -1, -1, -1];
+  let low = Number.POSITIVE_INFINITY;
+  let high = Number.NEGATIVE_INFINITY;
+  let count = 0;
+  let areIntegers = facts.areIntegers;
+  // Sums of distances from the first value: sums of the values themselves would lose digits.
+  let origin = 0;
+  let sum = 0;
+  let squares = 0;
+  for (let i = start; i < end; i++) {
+    const value = values[i] as number;
+    if (Number.isNaN(value)) continue;
+    if (first === -1) {
+      first = i;
+      origin = value;
+    }
+    last = i;
+    count++;
+    if (lowest === -1 || value < low) {
+      low = value;
+      lowest = i;
+    }
+    if (highest === -1 || value > high) {
+      high = value;
+      highest = i;
+    }
+    const distance = value - origin;
+    sum += distance;
+    squares += distance * distance;
+    if (areIntegers && !Number.isInteger(value)) areIntegers = false;
+  }
+  if (count === 0) return;
+  facts.values += count;
+  facts.areIntegers = areIntegers;
+  if (low === Number.NEGATIVE_INFINITY || high === Number.POSITIVE_INFINITY) facts.hasInfinity = true;
+  if (low < facts.min) facts.min = low;
+  if (high > facts.max) facts.max = high;
+  const { points, moments } = into;
+  if (points.length === 0) return;
+  const at = pointNumbers * block;
+  const isFirstOfBlock = Number.isNaN(points[at] as number);
+  if (isFirstOfBlock || low < (points[at + 1] as number)) put(points, at, times[lowest] as number, low);
+  if (isFirstOfBlock || high > (points[at + 3] as number))
+    put(points, at + 2, times[highest] as number, high);
+  if (isFirstOfBlock) put(points, at + 4, times[first] as number, values[first] as number);
+  put(points, at + 6, times[last] as number, values[last] as number);
+  const spread = Math.max(0, squares - (sum * sum) / count);
+  addMoments(moments, momentNumbers * block, count, origin + sum / count, spread);
+}
+
+function put(into: Float64Array, at: number, time: number, value: number): void {
+  into[at] = time;
+  into[at + 1] = value;
+}

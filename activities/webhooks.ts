@@ -1,0 +1,110 @@
+/** The activity of the webhook workflow: sending what is due. */
+import { Context } from '@temporalio/activity';
+import type { Logger } from 'pino';
+import { limits } from '../domain/limits.ts';
+import { webhookPauseSeconds } from '../domain/webhooks/webhook.ts';
+import type { Database } from '../store/connection/database.ts';
+import type { Reach } from '../store/connection/reach.ts';
+import type { Webhook } from '../store/entities/webhook.ts';
+import { type SecretBox, SecretUnreadable } from '../store/objects/secrets.ts';
+import {
+  acquireDelivery,
+  type DueDelivery,
+  disableWebhook,
+  recordAttempt,
+  secondsUntilDue,
+} from '../store/webhooks/deliveries.ts';
+import { findWebhook, secretsOf } from '../store/webhooks/webhooks.ts';
+import { activityNames } from '../workflows/contract.ts';
+import { type AttemptResult, sendWebhook } from './send-webhook.ts';
+
+export interface WebhookActivities {
+  /** Sends the webhook's due deliveries, for a while. `nextInSeconds`: until another is due; null: none is pending. */
+  [activityNames.deliverWebhook](
+    webhookId: string,
+  ): Promise<{ delivered: number; failed: number; nextInSeconds: number | null }>;
+}
+
+export interface WebhookServices {
+  readonly database: Database;
+  readonly secrets: SecretBox;
+  readonly reachOf: (url: URL) => Reach;
+  readonly log: Logger;
+}
+
+/** After this long the workflow calls again, so that its history shows the progress. */
+const deliverForMs = 20_000;
+const heartbeatEveryMs = 3_000;
+const gone = 410;
+
+export function createWebhookActivities(services: WebhookServices): WebhookActivities {
+  return {
+    async [activityNames.deliverWebhook](webhookId) {
+      const context = Context.current();
+      const counts = { delivered: 0, failed: 0 };
+      const heartbeat = setInterval(() => context.heartbeat(counts), heartbeatEveryMs);
+      try {
+        const untilMs = performance.now() + deliverForMs;
+        const isOver = () => context.cancellationSignal.aborted || performance.now() > untilMs;
+        const send = async () => {
+          while (!isOver()) {
+            const isSent = await sendNext(services, webhookId, context.cancellationSignal);
+            if (isSent === undefined) return;
+            counts[isSent ? 'delivered' : 'failed'] += 1;
+          }
+        };
+        await Promise.all(Array.from({ length: limits.webhookSenders }, send));
+        return { ...counts, nextInSeconds: await secondsUntilDue(services.database, webhookId) };
+      } finally {
+        clearInterval(heartbeat);
+      }
+    },
+  };
+}
+
+/** @returns whether the delivery arrived; undefined when none is due */
+async function sendNext(
+  services: WebhookServices,
+  webhookId: string,
+  signal: AbortSignal,
+): Promise<boolean | undefined> {
+  const { database, log } = services;
+  const delivery = await acquireDelivery(database, webhookId);
+  const webhook = delivery && (await findWebhook(database, webhookId));
+  if (delivery === undefined || webhook === undefined) return undefined;
+  const { attempt, retryAfterSeconds } = await attemptOf(services, webhook, delivery, signal);
+  // The delivery stays acquired, and is due again after its lease.
+  signal.throwIfAborted();
+  const isSent = attempt.error === null;
+  const isOver = isSent || delivery.isLast || attempt.status === gone;
+  const retrySeconds = isOver ? null : webhookPauseSeconds(delivery.attempts, retryAfterSeconds);
+  await recordAttempt(database, delivery, attempt, retrySeconds);
+  if (attempt.status === gone)
+    await disableWebhook(database, webhookId, 'The receiver answered with status 410.');
+  if (!isSent)
+    log.info({ webhookId, deliveryId: delivery.id, reason: attempt.error }, 'a webhook was not delivered');
+  return isSent;
+}
+
+async function attemptOf(
+  { secrets, reachOf }: WebhookServices,
+  webhook: Webhook,
+  { id, type, data, createdAt }: DueDelivery,
+  signal: AbortSignal,
+): Promise<AttemptResult> {
+  const body = JSON.stringify({ type, timestamp: createdAt.toISOString(), data });
+  try {
+    const message = { url: webhook.url, id, body, secrets: secretsOf(webhook, secrets) };
+    return await sendWebhook(message, reachOf, signal);
+  } catch (error) {
+    if (!(error instanceof SecretUnreadable)) throw error;
+    const attempt = {
+      at: new Date().toISOString(),
+      durationMs: 0,
+      status: null,
+      error: error.message,
+      response: null,
+    };
+    return { attempt, retryAfterSeconds: null };
+  }
+}

@@ -1,0 +1,136 @@
+/** The rows of a dashboard's channels as a file. */
+import type { Readable } from 'node:stream';
+import { access } from '../../domain/access/access.ts';
+import { Problem } from '../../domain/errors.ts';
+import { attachment } from '../../http/bodies/download.ts';
+import { defineRoute } from '../route.ts';
+import type { ExportColumn } from '../series/protocol.ts';
+import type { Services } from '../services.ts';
+import { existingDimension } from './existing.ts';
+import { type ChannelQuestion, findChannels } from './find-channels.ts';
+import { exportQuerySchema } from './question-schema.ts';
+import { readRecordings, recordingsOf } from './read-series.ts';
+import { dimensionParams } from './schema.ts';
+import type { Wanted } from './wanted.ts';
+
+const mediaTypes = { csv: 'text/csv; charset=utf-8', parquet: 'application/vnd.apache.parquet' } as const;
+
+/** Rows times channels; beyond it the file would take minutes and gigabytes. */
+const mostCells = 200_000_000;
+
+const exported = defineRoute({
+  id: 'exportDashboard',
+  method: 'GET',
+  path: '/api/v2/dashboard/dimensions/{id}/export',
+  summary: "Downloads the rows of a dashboard's channels between two times, as csv or Parquet",
+  description:
+    'Every row, not thinned out. Columns are called by channel and unit. Several recordings follow one another and have a ' +
+    'column with their names. Times are UTC; those of recordings without dates are seconds since their start, and such ' +
+    `recordings are exported apart. In csv, text that a spreadsheet would run as a formula has an apostrophe in front, as in ` +
+    `reports; numbers stay as they are, and Parquet holds the texts unchanged. At most ${mostCells.toLocaleString('en')} cells.`,
+  tags: ['Dashboards'],
+  access: access.dashboardRead,
+  params: dimensionParams,
+  query: exportQuerySchema,
+  responses: {
+    200: {
+      description: 'The file.',
+      media: Object.values(mediaTypes),
+      headers: { 'content-disposition': '`attachment` with the name of the session.' },
+    },
+  },
+  errors: ['dimensionNotFound', 'upstreamFailed'],
+  refusals: { params: 'dimensionNotFound' },
+  async handler(context) {
+    const { query, services, signal } = context;
+    const dimension = await existingDimension(context);
+    const question = { ...query, sources: dimension.sources, signal };
+    const wanted = findExported(question);
+    return {
+      status: 200,
+      // The file is not written for HEAD.
+      stream: () => openExport(services, question, wanted, query.format),
+      headers: {
+        'content-type': mediaTypes[query.format],
+        'content-disposition': attachment(`${dimension.sessionName}.${query.format}`),
+        'x-content-type-options': 'nosniff',
+        'cache-control': 'no-store',
+      },
+    };
+  },
+});
+
+/** @throws Problem 400 for channels that are not there, too many cells, or recordings that do not go together */
+function findExported(question: ChannelQuestion): Wanted[] {
+  const wanted = findChannels(question);
+  const kinds = new Set(wanted.map(({ source }) => source.time.kind));
+  if (kinds.size > 1) {
+    throw new Problem('invalidRequest', {
+      message: 'Recordings with dates and recordings without dates must be exported apart.',
+    });
+  }
+  if (cellsOf(wanted, question) > mostCells) {
+    throw new Problem('invalidRequest', {
+      message: `An export has at most ${mostCells} cells; ask for fewer channels or a shorter time.`,
+    });
+  }
+  return wanted;
+}
+
+async function openExport(
+  services: Services,
+  question: ChannelQuestion,
+  wanted: readonly Wanted[],
+  format: 'csv' | 'parquet',
+): Promise<Readable> {
+  const sources = recordingsOf(wanted);
+  return readRecordings(services, question, wanted, (reader, request) =>
+    reader.export({
+      ...request,
+      format,
+      isRelative: sources.some(({ time }) => time.kind === 'relative'),
+      recordings: sources.map(({ name }) => name),
+      columns: columnsOf(wanted, sources),
+    }),
+  );
+}
+
+/** About how many: rows count as evenly spread. */
+function cellsOf(wanted: readonly Wanted[], { from, to }: ChannelQuestion): number {
+  return wanted.reduce((sum, { source }) => {
+    const [first, last] = [Date.parse(source.time.from ?? ''), Date.parse(source.time.to ?? '')];
+    const shown = Math.min(to?.getTime() ?? last, last) - Math.max(from?.getTime() ?? first, first);
+    const share = last > first ? Math.max(0, shown / (last - first)) : 1;
+    return sum + source.rowCount * (Number.isFinite(share) ? share : 1);
+  }, 0);
+}
+
+/** Channels of one name and unit share a column where they are of several recordings. */
+function columnsOf(wanted: readonly Wanted[], sources: readonly Wanted['source'][]): ExportColumn[] {
+  const columns: { name: string; types: Set<string>; channels: (string | null)[] }[] = [];
+  const taken = new Set(['recording', 'time', 'time [s]']);
+  for (const { source, channel } of wanted) {
+    const place = sources.indexOf(source);
+    const label = channel.unit === null ? channel.name : `${channel.name} [${channel.unit}]`;
+    const known = columns.find(({ name, channels }) => name === label && channels[place] === null);
+    if (known !== undefined) {
+      known.channels[place] = channel.id;
+      known.types.add(channel.type);
+      continue;
+    }
+    let name = label;
+    // DuckDB does not tell upper and lower case apart.
+    for (let count = 2; taken.has(name.toLowerCase()); count++) name = `${label} (${count})`;
+    taken.add(name.toLowerCase());
+    const channels = sources.map((_, index) => (index === place ? channel.id : null));
+    columns.push({ name, types: new Set([channel.type]), channels });
+  }
+  return columns.map(({ name, types, channels }) => ({ name, type: typeOf(types), channels }));
+}
+
+function typeOf(types: ReadonlySet<string>): ExportColumn['type'] {
+  if ([...types].every((type) => type === 'boolean')) return 'boolean';
+  return [...types].every((type) => type === 'number' || type === 'integer') ? 'number' : 'text';
+}
+
+export const exportRoutes = [exported];

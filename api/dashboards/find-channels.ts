@@ -1,0 +1,138 @@
+/** The channels that a request names, and the recordings that they are of. */
+import { Problem } from '../../domain/errors.ts';
+import { quote } from '../../domain/issue.ts';
+import type { DimensionSource } from '../../store/dashboards/dimensions.ts';
+import type { NamedChannel } from '../series/protocol.ts';
+import type { SeriesRecording } from '../series/reader.ts';
+import { type DerivedDefinition, findDerived } from './find-derived.ts';
+import { channelKey } from './present.ts';
+import { seriesLimits } from './question-schema.ts';
+import { channelsCalled, type Wanted } from './wanted.ts';
+
+export type ChannelQuestion = {
+  readonly sources: readonly DimensionSource[];
+  /** Keys or names; absent: the first channels. */
+  readonly channels?: readonly string[] | undefined;
+  /** Key, name, or `=name` of a derived channel. */
+  readonly x?: string | undefined;
+  /** Key or name. */
+  readonly split?: string | undefined;
+  readonly derived?: readonly DerivedDefinition[] | undefined;
+  readonly from?: Date | undefined;
+  readonly to?: Date | undefined;
+  readonly signal: AbortSignal;
+};
+
+const invalid = (message: string) => new Problem('invalidRequest', { message });
+
+/**
+ * A key names one channel, a name every channel so named; each is there once, in the order asked for. Derived channels follow,
+ * for each recording that has all their channels.
+ * @throws Problem 400 for a channel or an expression that does not fit the dashboard
+ */
+export function findChannels(question: ChannelQuestion): Wanted[] {
+  const { sources, channels, derived = [] } = question;
+  const computed = findDerived(sources, derived);
+  const most = seriesLimits.channels - computed.length;
+  const all = sources.flatMap((source) =>
+    source.channels.map((channel): Wanted => ({ key: channelKey(source, channel.id), source, channel })),
+  );
+  const stored =
+    channels === undefined
+      ? all.filter((wanted) => isDrawable(question, wanted, computed)).slice(0, Math.max(0, most))
+      : named(all, channels);
+  const wanted = [...stored, ...computed];
+  if (wanted.length > seriesLimits.channels)
+    throw invalid(
+      `channels name ${wanted.length} channels; at most ${seriesLimits.channels} are read at once.`,
+    );
+  for (const one of wanted) checkDrawable(question, one, computed);
+  return wanted;
+}
+
+function named(all: readonly Wanted[], channels: readonly string[]): Wanted[] {
+  const byKey = new Map(all.map((wanted) => [wanted.key, wanted]));
+  const byName = Map.groupBy(all, ({ channel }) => channel.name);
+  const found = channels.flatMap((text) => {
+    const one = byKey.get(text);
+    const some = one === undefined ? byName.get(text) : [one];
+    if (some === undefined) throw invalid(`Channel ${quote(text)} is not part of this dashboard.`);
+    return some;
+  });
+  return [...new Set(found)];
+}
+
+const isOverRows = ({ x, split }: ChannelQuestion) => x !== undefined || split !== undefined;
+
+/** Whether a channel that nobody named is read: with `x` or `split` numbers and truth values of recordings that have both. */
+function isDrawable(
+  question: ChannelQuestion,
+  { source, channel }: Wanted,
+  computed: readonly Wanted[],
+): boolean {
+  if (!isOverRows(question)) return true;
+  const axes = [question.x, question.split].filter((text) => text !== undefined);
+  const ids = axes.map((text) => channelsCalled(source, text)[0]?.id ?? computedOf(computed, source, text));
+  return channel.type !== 'text' && !ids.includes(channel.id) && !ids.includes(undefined);
+}
+
+function checkDrawable(
+  question: ChannelQuestion,
+  { source, channel }: Wanted,
+  computed: readonly Wanted[],
+): void {
+  if (!isOverRows(question)) return;
+  if (channel.type === 'text')
+    throw invalid(`Channel ${quote(channel.name)} holds text, which has no points with x or split.`);
+  if (!(source.description as SeriesRecording).time.sorted) {
+    const name = quote(source.name);
+    throw invalid(
+      `The rows of recording ${name} are not in the order of time, so x and split do not fit it.`,
+    );
+  }
+  const { x } = question;
+  // A derived channel that this recording lacks is looked for as any other channel, and refused.
+  const isComputed = x !== undefined && computedOf(computed, source, x) !== undefined;
+  axisOf(isComputed ? question : { ...question, derived: [] }, source, 'x');
+  axisOf(question, source, 'split');
+}
+
+const computedOf = (computed: readonly Wanted[], source: DimensionSource, text: string): string | undefined =>
+  computed.find((one) => one.source === source && one.key === text)?.key;
+
+/**
+ * The channel of a recording that `x` or `split` names; undefined when the request has none.
+ * @throws Problem 400 when the recording has none or several, or a channel of a type that does not fit
+ */
+export function axisOf(
+  question: ChannelQuestion,
+  source: DimensionSource,
+  axis: 'x' | 'split',
+): NamedChannel | undefined {
+  const text = question[axis];
+  if (text === undefined) return undefined;
+  const computed = axis === 'x' ? question.derived?.find(({ name }) => `=${name}` === text) : undefined;
+  if (computed !== undefined) return { id: text, name: computed.name };
+  const [channel, ...others] = channelsCalled(source, text);
+  if (channel === undefined) throw invalid(missing(question, source, axis, text));
+  const { id, name, type } = channel;
+  if (others.length > 0)
+    throw invalid(
+      `${axis}: recording ${quote(source.name)} has several channels ${quote(text)}; name one by its key.`,
+    );
+  if (axis === 'x' && type !== 'number' && type !== 'integer')
+    throw invalid(`x: channel ${quote(name)} holds no numbers.`);
+  return { id, name };
+}
+
+function missing(
+  { sources }: ChannelQuestion,
+  source: DimensionSource,
+  axis: 'x' | 'split',
+  text: string,
+): string {
+  const isElsewhere = sources.some((one) => channelsCalled(one, text).length > 0);
+  return isElsewhere
+    ? `${axis}: channel ${quote(text)} is of another recording than the channels of ${quote(source.name)}.`
+    : `${axis}: channel ${quote(text)} is not part of this dashboard.`;
+}

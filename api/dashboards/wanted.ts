@@ -1,0 +1,18 @@
+/** A channel of one recording that a request asks for. */
+import type { Derived } from '../../domain/recordings/derived-syntax.ts';
+import type { DimensionChannel, DimensionSource } from '../../store/dashboards/dimensions.ts';
+import { channelKey } from './present.ts';
+
+export type Wanted = {
+  readonly key: string;
+  readonly source: DimensionSource;
+  readonly channel: Pick<DimensionChannel, 'id' | 'name' | 'unit' | 'type'>;
+  /** Its expression, with channels named by their ids. */
+  readonly derived?: Derived;
+};
+
+/** A key names one channel of a recording, a name all so named. */
+export function channelsCalled(source: DimensionSource, text: string): readonly DimensionChannel[] {
+  const byKey = source.channels.find(({ id }) => channelKey(source, id) === text);
+  return byKey === undefined ? source.channels.filter(({ name }) => name === text) : [byKey];
+}

@@ -1,0 +1,114 @@
+/** What an attempt of a run got, to run it again elsewhere. Nothing is changed by it. */
+import { z } from 'zod';
+import { access } from '../../domain/access/access.ts';
+import { Problem } from '../../domain/errors.ts';
+import { limits } from '../../domain/limits.ts';
+import { downloadHeaders, downloadResponses } from '../../http/bodies/download.ts';
+import { jsonObjectOut } from '../../http/schemas.ts';
+import { findNodeRun } from '../../store/run-views/node-runs.ts';
+import { boundsOfRun, findReplay, type Replay } from '../../store/run-views/run-details.ts';
+import { defineRoute } from '../route.ts';
+import { inputSchema } from '../runner/input-schema.ts';
+import { inputIdParameter, serveInput } from '../runner/inputs.ts';
+import { presentInput, presentTask } from '../runner/present.ts';
+import { claimSchema } from '../runner/schema.ts';
+import type { Services } from '../services.ts';
+import { attemptParameter } from './log-routes.ts';
+import { runsPath } from './run-routes.ts';
+import { runParams } from './schema.ts';
+
+const outputIds = (description: string) => z.array(z.int()).meta({ description });
+
+const replaySchema = claimSchema
+  .extend({
+    inputs: z
+      .array(inputSchema)
+      .meta({ description: `As that run sees them, oldest first; the ${limits.nodeRunFilesMax} oldest.` }),
+    modes: z
+      .object({
+        'since-watermark': outputIds('As `since-watermark` listed them for the task.'),
+        latest: outputIds('As `latest` listed them for the task.'),
+      })
+      .meta({ description: 'The output ids of the inputs, by the mode in which a runner lists them.' }),
+    inputsTruncated: z.boolean(),
+    state: jsonObjectOut().nullable().meta({ description: 'Of the node, as it stood at the claim.' }),
+    previousOutput: inputSchema
+      .nullable()
+      .meta({ description: 'The newest output of the node before the run.' }),
+  })
+  .meta({
+    id: 'NodeRunReplay',
+    example: {
+      ...(z.globalRegistry.get(claimSchema)?.example as object),
+      modes: { 'since-watermark': [], latest: [] },
+      inputs: [],
+      inputsTruncated: false,
+      state: null,
+      previousOutput: null,
+    },
+  });
+
+const replay = defineRoute({
+  id: 'replayNodeRun',
+  method: 'GET',
+  path: `${runsPath}/{runId}/replay`,
+  summary: 'The task of an attempt as its claim answered it, with inputs, state and watermark',
+  description:
+    'For a runner that does the same work again without the platform. The task is not held: calls for it are 404. Inputs ' +
+    'whose bytes were replaced since are listed as the run saw them while that version is kept: as long as the run is ' +
+    `open, and ${limits.failedRunInputsKeptDays} days after it failed or was cancelled.`,
+  tags: ['Runs'],
+  access: access.runReplay,
+  params: runParams,
+  query: z.object({
+    attempt: attemptParameter.meta({ description: 'Default: the last one that was claimed.', example: 1 }),
+  }),
+  responses: { 200: { description: 'The task.', schema: replaySchema } },
+  errors: ['nodeRunNotFound', 'nodeRunNotClaimed'],
+  refusals: { params: 'nodeRunNotFound' },
+  async handler({ params, query, services }) {
+    const found = await findReplay(services.database, params.runId, query.attempt);
+    if (found === undefined) throw await whyNoReplay(services, params.runId);
+    return { status: 200, body: presentReplay(found, services.settings.INCREMENTAL_MAX_INPUTS) };
+  },
+});
+
+function presentReplay(found: Replay, maxInputsPerTask: number): z.input<typeof replaySchema> {
+  const { task, inputs, modes, isCut, state, previousOutput } = found;
+  return {
+    ...presentTask(task, maxInputsPerTask, null),
+    inputs: inputs.map(presentInput),
+    modes: { 'since-watermark': [...modes['since-watermark']], latest: [...modes.latest] },
+    inputsTruncated: isCut,
+    state: state as Record<string, never> | null,
+    previousOutput: previousOutput === undefined ? null : presentInput(previousOutput),
+  };
+}
+
+async function whyNoReplay({ database }: Services, runId: string): Promise<Problem> {
+  const run = await findNodeRun(database, runId);
+  return new Problem(run === undefined ? 'nodeRunNotFound' : 'nodeRunNotClaimed');
+}
+
+const replayData = defineRoute({
+  id: 'replayNodeRunInput',
+  method: 'GET',
+  path: `${runsPath}/{runId}/replay/inputs/{outputId}/data`,
+  summary: 'The bytes of one of these inputs, as the run sees them',
+  description: 'Also after a newer version has come, while the older is kept.',
+  tags: ['Runs'],
+  access: access.runReplay,
+  params: runParams.extend({ outputId: inputIdParameter }),
+  headers: downloadHeaders,
+  responses: downloadResponses,
+  errors: ['nodeRunNotFound', 'nodeRunNotClaimed', 'inputNotFound', 'rangeNotSatisfiable', 'upstreamFailed'],
+  refusals: { params: 'nodeRunNotFound' },
+  async handler({ params, services, request, signal }) {
+    const bounds = await boundsOfRun(services.database, params.runId);
+    if (bounds === undefined) throw await whyNoReplay(services, params.runId);
+    const { reply } = await serveInput(services, bounds, params.outputId, { ...request, signal });
+    return reply;
+  },
+});
+
+export const replayRoutes = [replay, replayData];

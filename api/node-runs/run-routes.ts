@@ -1,0 +1,100 @@
+/** Runs of nodes, for everyone who looks for what ran, who ran it, and over what. */
+import type { z } from 'zod';
+import { access } from '../../domain/access/access.ts';
+import { Problem } from '../../domain/errors.ts';
+import { limits } from '../../domain/limits.ts';
+import { configurationOf } from '../../domain/templates/node-configuration.ts';
+import { formatTimestamp } from '../../domain/timestamp.ts';
+import { findNodeRuns } from '../../store/run-views/find-runs.ts';
+import { findRunDetails, type RunDetails } from '../../store/run-views/run-details.ts';
+import { type People, peopleOf } from '../identity/participants.ts';
+import { defineRoute } from '../route.ts';
+import { presentNodeRun, presentRunPage } from './present.ts';
+import { nodeRunListSchema, runDetailsSchema, runParams, runSearchSchema } from './schema.ts';
+
+const tags = ['Runs'] as const;
+export const runsPath = '/api/v2/node-runs';
+
+const search = defineRoute({
+  id: 'searchNodeRuns',
+  method: 'GET',
+  path: runsPath,
+  summary: 'Runs of nodes in any state, the last made first',
+  description:
+    'By session, node instance, node template, project, state and time. `totalCount` counts no further than ' +
+    `${limits.nodeRunsCounted}.`,
+  tags,
+  access: access.runRead,
+  query: runSearchSchema,
+  responses: { 200: { description: 'One page.', schema: nodeRunListSchema } },
+  async handler({ services, query }) {
+    const { page, pageSize, state: states = [], ...wanted } = query;
+    const found = await findNodeRuns(
+      services.database,
+      { ...wanted, states },
+      { number: page, size: pageSize },
+    );
+    return { status: 200, body: presentRunPage(found, page, pageSize) };
+  },
+});
+
+const details = defineRoute({
+  id: 'readNodeRun',
+  method: 'GET',
+  path: `${runsPath}/{runId}`,
+  summary: 'One run: its attempts and who held them, its inputs, configuration and outputs, who acted on it',
+  description: 'Its log: `GET /api/v2/node-runs/{runId}/logs`.',
+  tags,
+  access: access.runRead,
+  params: runParams,
+  responses: { 200: { description: 'The run.', schema: runDetailsSchema } },
+  errors: ['nodeRunNotFound'],
+  refusals: { params: 'nodeRunNotFound' },
+  async handler(context) {
+    const found = await findRunDetails(context.services.database, context.params.runId);
+    if (found === undefined) throw new Problem('nodeRunNotFound');
+    return { status: 200, body: await presentDetails(found, peopleOf(context)) };
+  },
+});
+
+async function presentDetails(found: RunDetails, people: People): Promise<z.input<typeof runDetailsSchema>> {
+  await people.prefetch(found.actions.map(({ userId }) => userId));
+  return {
+    ...presentNodeRun(found.run),
+    configuration: configurationOf(found.configuration),
+    configurationRevision: found.configurationRevision,
+    inputs: found.inputs.map((input) => ({
+      outputId: input.outputId,
+      version: input.position,
+      nodeInstanceId: input.nodeInstanceId,
+      nodeName: input.nodeName,
+      outputIdentifier: input.outputIdentifier,
+      fileName: fileNameOf(input.metadata),
+      contentType: input.contentType,
+      sizeBytes: input.sizeBytes,
+      sha256: input.sha256,
+      createdAt: formatTimestamp(input.createdAt),
+    })),
+    outputs: found.outputs.map(({ isPublished, createdAt, metadata, ...output }) => ({
+      ...output,
+      fileName: fileNameOf(metadata),
+      published: isPublished,
+      createdAt: formatTimestamp(createdAt),
+    })),
+    actions: await Promise.all(
+      found.actions.map(async ({ at, ...action }) => ({
+        ...action,
+        at: formatTimestamp(at),
+        name: await people.nameOf(action.userId),
+      })),
+    ),
+  };
+}
+
+/** Uploads carry `fileName`, recordings the `name` of the upload that they were made of. */
+function fileNameOf(metadata: Readonly<Record<string, unknown>> | null): string | null {
+  const name = metadata?.fileName ?? metadata?.name;
+  return typeof name === 'string' && name !== '' ? name : null;
+}
+
+export const runRoutes = [search, details];

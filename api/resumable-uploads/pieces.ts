@@ -1,0 +1,134 @@
+/** The pieces of a resumable upload: from a request's bytes to parts in the store. */
+import type { Readable } from 'node:stream';
+import { Problem } from '../../domain/errors.ts';
+import { limits } from '../../domain/limits.ts';
+import type { PieceChecksum } from '../../domain/outputs/tus.ts';
+import type { UploadBody } from '../../http/route.ts';
+import { abortMultipart, beginMultipart, MultipartGone } from '../../store/objects/multipart.ts';
+import {
+  newOutputKey,
+  type ObjectStore,
+  ObjectStoreError,
+  ObjectTooLarge,
+  SourceBroken,
+} from '../../store/objects/object-store.ts';
+import { PieceDiffers, type PieceRecord, storePiece } from '../../store/objects/piece-writer.ts';
+import { StagingFull } from '../../store/objects/staging-area.ts';
+import {
+  beginTail,
+  discardResumableUpload,
+  nameResumableUpload,
+  type ResumableUpload,
+  reservePart,
+  saveProgress,
+  WriterLost,
+} from '../../store/uploads/resumable-uploads.ts';
+import { uploadEnded } from '../../telemetry/metrics.ts';
+import type { Services } from '../services.ts';
+import { stagingProblem } from '../uploads/receive.ts';
+import { sourceOf } from './finish.ts';
+import { UploadTaken, type UploadWriter, uploadBusy } from './writers.ts';
+
+const tailSeconds = 60;
+
+export interface Piece {
+  readonly body: UploadBody;
+  readonly checksum: PieceChecksum | null;
+  /** Aborted when the process begins to stop. */
+  readonly shutdown: AbortSignal;
+}
+
+/**
+ * Stores a piece at the upload's offset. What came before it broke off is kept.
+ * @returns the new offset
+ * @throws Problem `bodyTooLarge`, `pieceChecksumMismatch`, `malformedRequest`, `requestTimeout`, `uploadBusy`,
+ *   `uploadNotFound`, `unavailable`
+ */
+export async function receivePiece(
+  services: Services,
+  writer: UploadWriter,
+  { body, checksum, shutdown }: Piece,
+): Promise<number> {
+  const { upload } = writer;
+  const room = upload.sizeBytes - upload.offsetBytes;
+  if ((body.declaredBytes ?? 0) > room) throw tooLong(upload);
+  const startedAtMs = performance.now();
+  let storedBytes: number | null = null;
+  try {
+    const store = services.objects.of(await sourceOf(services, upload));
+    const place = store.multipart(upload.objectKey);
+    const { offsetBytes, tailKey, tailBytes, hashState, sha256 } = upload;
+    const tail = tailKey === null ? null : { key: tailKey, sizeBytes: tailBytes };
+    const end = await storePiece(body.open(), {
+      place,
+      storeUploadId: upload.storeUploadId ?? (await begun(services, store, upload)),
+      sizeBytes: upload.sizeBytes,
+      from: { offsetBytes, tail, hashState, sha256 },
+      record: recordOf(services, store, writer),
+      checksum,
+      stop: AbortSignal.any([writer.stop, shutdown]),
+    });
+    storedBytes = end - offsetBytes;
+    return end;
+  } catch (error) {
+    if (error instanceof MultipartGone) await discardResumableUpload(services.database, upload.id);
+    // What has come is kept; another process takes the rest.
+    if (shutdown.aborted && error === shutdown.reason) throw new Problem('unavailable');
+    throw asRefusal(error, upload);
+  } finally {
+    uploadEnded('piece', (performance.now() - startedAtMs) / 1000, storedBytes);
+  }
+}
+
+/** Begins the object at the store. */
+async function begun(
+  { database }: Services,
+  store: ObjectStore,
+  { id, objectKey }: ResumableUpload,
+): Promise<string> {
+  // One that began it before may have died before it could record the store's name.
+  await store.abortUploads(objectKey);
+  const place = store.multipart(objectKey);
+  const storeUploadId = await beginMultipart(place);
+  if (await nameResumableUpload(database, id, storeUploadId)) return storeUploadId;
+  await abortMultipart(place, storeUploadId).catch(() => undefined);
+  throw new WriterLost();
+}
+
+function recordOf(
+  { database }: Services,
+  store: ObjectStore,
+  { id: writer, upload }: UploadWriter,
+): PieceRecord {
+  return {
+    reserve: () => reservePart(database, upload.id, writer),
+    save: (parts, progress) =>
+      saveProgress(database, upload.id, writer, parts, progress, limits.resumableUploadSeconds),
+    openTail: async ({ key }) => (await store.get(key)).stream,
+    async putTail(bytes: Readable, sizeBytes) {
+      const key = newOutputKey();
+      await beginTail(database, upload.dataSourceId, key);
+      const signal = AbortSignal.timeout(tailSeconds * 1000);
+      await store.put(key, bytes, { declaredBytes: sizeBytes, signal });
+      return { key, sizeBytes };
+    },
+  };
+}
+
+const tooLong = ({ sizeBytes }: ResumableUpload) =>
+  new Problem('bodyTooLarge', { message: `The upload was announced with ${sizeBytes} bytes.` });
+
+function asRefusal(error: unknown, upload: ResumableUpload): unknown {
+  if (error instanceof PieceDiffers) return new Problem('pieceChecksumMismatch');
+  if (error instanceof ObjectTooLarge) return tooLong(upload);
+  if (error instanceof UploadTaken || error instanceof WriterLost) return uploadBusy(error);
+  if (error instanceof MultipartGone) return new Problem('uploadNotFound', { cause: error });
+  if (error instanceof StagingFull) return stagingProblem(error);
+  if (error instanceof ObjectStoreError) return new Problem('unavailable', { cause: error });
+  if (error instanceof SourceBroken) {
+    const { cause } = error;
+    // The caller was too slow and has its answer already, or hung up and reads none.
+    return cause instanceof Problem ? cause : new Problem('malformedRequest', { cause: error });
+  }
+  return error;
+}

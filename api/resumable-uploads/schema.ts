@@ -1,0 +1,76 @@
+/** Wire forms of resumable uploads (additions 3): tus 1.0.0, and their state for people. */
+import { z } from 'zod';
+import { story } from '../../domain/examples.ts';
+import { tusVersion } from '../../domain/outputs/tus.ts';
+import { timestampOut } from '../../http/schemas.ts';
+import { nodeInstanceParams } from '../node-instances/schema.ts';
+
+const header = (description: string, example: string) => z.string().optional().meta({ description, example });
+
+/** An id of another form belongs to no upload of the node; the handlers refuse it. */
+export const uploadParams = nodeInstanceParams.extend({
+  uploadId: z
+    .string()
+    .meta({ description: 'From the address of the upload.', example: story.scenarioInstanceId }),
+});
+
+const version = { 'tus-resumable': header('Version of the protocol.', tusVersion) };
+const checksum = {
+  'upload-checksum': header(
+    'Algorithm (`sha256`, `sha1`, `md5`) and Base64 of the digest of this body; checked before any of it is kept.',
+    'sha256 KlhPUBAEkdyjsXEAwA5BcJsoIK7IrdFKdUaUOKwaoTk=',
+  ),
+};
+
+export const tusHeaders = z.object(version);
+export const creationHeaders = z.object({
+  ...version,
+  'upload-length': header('Bytes of the whole upload.', '39'),
+  'upload-metadata': header(
+    'Pairs of key and Base64: `identifier`, `contentType`, `contentEncoding`, `metadata` (a JSON object), each as the ' +
+      'header of a plain upload. Other keys are ignored.',
+    'identifier bGFwLTEy,contentType dGV4dC9jc3Y=',
+  ),
+  ...checksum,
+});
+export const pieceHeaders = z.object({
+  ...version,
+  'upload-offset': header('Where the body begins: the offset of the last reply.', '0'),
+  ...checksum,
+});
+
+export const offsetHeaders = {
+  'upload-offset': 'Bytes that are stored.',
+  'upload-expires': 'When the upload is removed if no further byte comes.',
+} as const;
+export const endHeaders = {
+  'x-platform-upload-state': '`receiving`, `published`, or `queued` where the project queues.',
+  'x-platform-output-id': 'Id of the output, once it is published.',
+} as const;
+
+export const resumableUploadSchema = z
+  .object({
+    id: z.guid(),
+    nodeInstanceId: z.int(),
+    outputIdentifier: z.string().nullable().meta({ description: 'Null: the platform makes one.' }),
+    sizeBytes: z.int(),
+    offsetBytes: z.int().meta({ description: 'Bytes that are stored.' }),
+    state: z
+      .enum(['receiving', 'finishing', 'published', 'queued'])
+      .meta({ description: '`finishing`: every byte is stored, and the output is being made.' }),
+    outputId: z.int().nullable().meta({ description: 'Null until it is published.' }),
+    expiresAt: timestampOut(),
+  })
+  .meta({
+    id: 'ResumableUpload',
+    example: {
+      id: story.scenarioInstanceId,
+      nodeInstanceId: story.inputNodeId,
+      outputIdentifier: 'lap-12',
+      sizeBytes: 39,
+      offsetBytes: 39,
+      state: 'published',
+      outputId: story.outputId,
+      expiresAt: story.processedAt,
+    },
+  });

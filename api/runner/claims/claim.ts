@@ -1,0 +1,265 @@
+/** Claiming a task, with or without waiting for one (contract: Runner rule 2; decisions 9). */
+import type { z } from 'zod';
+import { Problem } from '../../../domain/errors.ts';
+import { limits } from '../../../domain/limits.ts';
+import { quoteRunnerName } from '../../../domain/runners/manifest-fields.ts';
+import type { RunnerIdentity } from '../../../store/runners/holder.ts';
+import {
+  type ClaimedTask,
+  type ClaimTicket,
+  claimNext,
+  redeliverHeld,
+  registerAndClaim,
+  registerClaim,
+} from '../../../store/runs/claims.ts';
+import { releaseHeldTask, undoClaim } from '../../../store/runs/release-claim.ts';
+import type { Freshness } from '../../runner-tokens/tokens.ts';
+import type { Services } from '../../services.ts';
+import { holderOf, type RunnerCaller } from '../identity.ts';
+import { presentClaim } from '../present.ts';
+import type { claimSchema } from '../schema.ts';
+import type { TaskWaiter } from './task-waiters.ts';
+import { type Coverage, coverageOf, type TemplateSnapshot } from './template-catalogue.ts';
+
+/** Concurrent claims of one instance give up after this many tries; the next claim succeeds. */
+const maxTries = 5;
+
+interface ClaimRequest {
+  readonly identity: RunnerIdentity;
+  readonly coverage: Coverage;
+  readonly waitSeconds: number;
+  /**
+   * A task that the instance still holds. `release`: it claims again (interface, runner rule 2). `deliver`: it is the
+   * answer, because the call may be a repeat of one that claimed it.
+   */
+  readonly whenHolding: 'release' | 'deliver';
+  /**
+   * Checked when a waiting claim wakes, by recent knowledge, and again by the present state when it then gets nothing.
+   * False, or an error, ends the wait.
+   */
+  readonly isStillAllowed: (known: Freshness) => Promise<boolean>;
+  readonly signal: AbortSignal;
+  readonly shutdown: AbortSignal;
+}
+
+/**
+ * The templates that a claim covers: of an account those of runtime `external` alone, of a runner token those of its
+ * runner types.
+ * @param wanted names from the request; empty: all
+ * @throws Problem `templateUnknown`, `templateNotAllowed`
+ */
+export async function coverageFor(
+  services: Services,
+  principal: RunnerCaller,
+  wanted: readonly string[],
+): Promise<Coverage> {
+  const { templates } = services.runners;
+  let snapshot = await templates.load();
+  if (wanted.length === 0) {
+    return principal.kind === 'runner' ? templates.allOfTypes(principal.runnerTypes) : templates.allExternal;
+  }
+  // It may have been registered a moment ago: only a fresh read may refuse.
+  if (firstRefused(snapshot, principal, wanted) !== undefined) snapshot = await templates.load(0);
+  const refused = firstRefused(snapshot, principal, wanted);
+  if (refused !== undefined) throw refused;
+  return coverageOf(wanted);
+}
+
+function firstRefused(
+  snapshot: TemplateSnapshot,
+  principal: RunnerCaller,
+  wanted: readonly string[],
+): Problem | undefined {
+  for (const name of wanted) {
+    const template = snapshot.byName.get(name);
+    if (template === undefined) {
+      const message = `Node template ${quoteRunnerName(name)} is not registered.`;
+      return new Problem('templateUnknown', { message });
+    }
+    const { runtime, runnerType } = template;
+    const isReached =
+      principal.kind === 'runner'
+        ? runtime !== 'system' && principal.runnerTypes.includes(runnerType)
+        : runtime === 'external';
+    if (!isReached) return new Problem('templateNotAllowed');
+  }
+  return undefined;
+}
+
+/** The oldest ready task, or undefined when there was none in time or a newer claim replaced this one. */
+async function claimTask(services: Services, request: ClaimRequest): Promise<ClaimedTask | undefined> {
+  const { identity, waitSeconds } = request;
+  const { waiters } = services.runners;
+  const startedAtMs = performance.now();
+  const { claimSeq, drained, task } = await firstTry(services, request);
+  if (waitSeconds === 0 || task !== undefined) waiters.replaceOlder({ identity, claimSeq });
+  if (task !== undefined) return task;
+  if (waitSeconds === 0) return await lastTry(services, request, claimSeq, startedAtMs);
+  const waiter = waiters.enter({ ...request, claimSeq, drained });
+  try {
+    return await waitForTask(services, request, claimSeq, waiter);
+  } finally {
+    waiter.leave();
+  }
+}
+
+interface FirstTry extends Pick<ClaimTicket, 'claimSeq' | 'drained'> {
+  readonly task: ClaimedTask | undefined;
+}
+
+/** Announces the claim and tries it: in one statement when it is for one template and the instance holds nothing. */
+async function firstTry(services: Services, request: ClaimRequest): Promise<FirstTry> {
+  const { identity, coverage, signal } = request;
+  const [template, ...others] = coverage.names();
+  if (template === undefined || others.length > 0) {
+    const { claimSeq, drained, holdsTask } = await registerClaim(
+      services.database,
+      identity,
+      coverage.isOpen ? null : coverage.names(),
+    );
+    const held = holdsTask ? await settleHeld(services, request) : undefined;
+    const task = held ?? (drained ? undefined : await tryClaim(services, request, claimSeq));
+    return { claimSeq, drained, task };
+  }
+  const arrived = await againWhenHeld(services, request, () => {
+    const claim = { template, leaseSeconds: limits.leaseSeconds, isOpen: coverage.isOpen };
+    return signal.aborted ? undefined : registerAndClaim(services.database, identity, claim);
+  });
+  if (arrived === undefined || 'held' in arrived) return { claimSeq: 0, drained: false, task: arrived?.held };
+  if (!arrived.holdsTask) return arrived;
+  const task = (await settleHeld(services, request)) ?? (await tryClaim(services, request, arrived.claimSeq));
+  return { ...arrived, task };
+}
+
+/** For a claim of all templates that does not wait: some may have been registered since the last read. */
+async function lastTry(
+  services: Services,
+  request: ClaimRequest,
+  claimSeq: number,
+  startedAtMs: number,
+): Promise<ClaimedTask | undefined> {
+  const { templates } = services.runners;
+  if (!request.coverage.isOpen || templates.current.loadedAtMs >= startedAtMs) return undefined;
+  const known = new Set(request.coverage.names());
+  await templates.load(0);
+  const fresh = request.coverage.names().filter((name) => !known.has(name));
+  if (fresh.length === 0) return undefined;
+  return await tryClaim(services, { ...request, coverage: coverageOf(fresh) }, claimSeq);
+}
+
+async function waitForTask(
+  services: Services,
+  request: ClaimRequest,
+  claimSeq: number,
+  waiter: TaskWaiter,
+): Promise<ClaimedTask | undefined> {
+  for (let isWoken = false; waiter.end === undefined; isWoken = true) {
+    const task = waiter.isDrained ? undefined : await tryClaim(services, request, claimSeq);
+    if (task !== undefined) return task;
+    // A token that has just ended gets no task; the wake passes to another waiter.
+    if (isWoken && !(await request.isStillAllowed('now'))) return undefined;
+    waiter.foundNothing();
+    if (!(await waiter.next()) || !(await request.isStillAllowed('lately'))) return undefined;
+  }
+  return undefined;
+}
+
+async function tryClaim(
+  services: Services,
+  request: ClaimRequest,
+  claimSeq: number,
+): Promise<ClaimedTask | undefined> {
+  const { identity, coverage, signal } = request;
+  const found = await againWhenHeld(services, request, () => {
+    const claim = { claimSeq, templates: coverage.names(), leaseSeconds: limits.leaseSeconds };
+    // A caller that hung up must not acquire a task.
+    return signal.aborted ? undefined : claimNext(services.database, identity, claim);
+  });
+  return found !== undefined && 'held' in found ? found.held : found;
+}
+
+/** Settles the matter when an older claim of the same instance got a task just before this one, and tries again. */
+async function againWhenHeld<T>(
+  services: Services,
+  request: ClaimRequest,
+  claim: () => Promise<T> | undefined,
+): Promise<T | { readonly held: ClaimedTask } | undefined> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await claim();
+    } catch (error) {
+      if (!isHeldAlready(error) || tries === maxTries) throw error;
+      const held = await settleHeld(services, request);
+      if (held !== undefined) return { held };
+    }
+  }
+}
+
+/**
+ * Returns the task that the instance holds, or releases it. A caller that hung up does neither: its instance may hold a
+ * task from a later claim.
+ */
+async function settleHeld(
+  { database }: Services,
+  { identity, signal, whenHolding }: ClaimRequest,
+): Promise<ClaimedTask | undefined> {
+  if (signal.aborted) return undefined;
+  const held = whenHolding === 'deliver' ? await redeliverHeld(database, identity) : undefined;
+  if (held === undefined) await releaseHeldTask(database, identity);
+  return held;
+}
+
+function isHeldAlready(error: unknown): boolean {
+  const { code, constraint } = error as { readonly code?: string; readonly constraint?: string };
+  return code === '23505' && constraint === 'node_claim_held';
+}
+
+/** What the claim of a call needs beside its own body. */
+export interface ClaimCall {
+  readonly principal: RunnerCaller;
+  readonly services: Services;
+  readonly signal: AbortSignal;
+  readonly shutdown: AbortSignal;
+}
+
+interface Delivery {
+  readonly task: ClaimedTask;
+  readonly body: z.input<typeof claimSchema>;
+  /** Undoes a claim whose reply did not reach the caller; an earlier reply may have delivered one that was held. */
+  readonly settled: (delivered: boolean) => Promise<void>;
+}
+
+/** Claims a task for the reply to a call; undefined when there is none. */
+export async function claimForReply(
+  { principal, services, signal, shutdown }: ClaimCall,
+  request: Pick<ClaimRequest, 'coverage' | 'waitSeconds' | 'whenHolding'> & { readonly instanceId: string },
+): Promise<Delivery | undefined> {
+  const { database, runners, settings } = services;
+  const { instanceId, ...wanted } = request;
+  const identity = { holder: holderOf(principal), instanceId };
+  const isStillAllowed = (known: Freshness) => isUnchanged(services, principal, known);
+  const task = await claimTask(services, { ...wanted, identity, isStillAllowed, signal, shutdown });
+  if (task === undefined) return undefined;
+  const kind = principal.kind === 'runner' ? 'runner' : 'account';
+  runners.holders.taken(task, { instance: instanceId, kind });
+  return {
+    task,
+    body: presentClaim(task, settings.INCREMENTAL_MAX_INPUTS),
+    async settled(delivered) {
+      if (delivered || task.redelivered) return;
+      runners.holders.ended(task.taskId);
+      await undoClaim(database, task.taskId);
+    },
+  };
+}
+
+/** Whether a runner token still covers the same runner types; throws the refusal of one that has ended meanwhile. */
+async function isUnchanged(
+  { runners }: Services,
+  principal: RunnerCaller,
+  known: Freshness,
+): Promise<boolean> {
+  if (principal.kind !== 'runner') return true;
+  const { runnerTypes } = await runners.tokens.identifyAgain(principal, known);
+  return principal.runnerTypes.every((name) => runnerTypes.includes(name));
+}

@@ -1,0 +1,109 @@
+/** The node templates that runners may claim for, cached for a second: they change when a manifest is published. */
+
+import type { Database } from '../../../store/connection/database.ts';
+import { listRunnerTemplates, type RunnerTemplate } from '../../../store/registry/claimable-templates.ts';
+
+const rememberedMs = 1_000;
+
+/** The node templates at one moment. */
+export interface TemplateSnapshot {
+  readonly loadedAtMs: number;
+  readonly byName: ReadonlyMap<string, RunnerTemplate>;
+  /** Names of those that an account may claim: runtime `external`, and not `Input`, which never gets tasks. */
+  readonly external: readonly string[];
+}
+
+/** The templates that a claim covers. `names` may grow while the claim waits. */
+export interface Coverage {
+  readonly names: () => readonly string[];
+  readonly covers: (template: string) => boolean;
+  /** All that the caller may claim, also templates registered later. */
+  readonly isOpen: boolean;
+}
+
+export class TemplateCatalogue {
+  readonly #database: Database;
+  #snapshot: TemplateSnapshot = { loadedAtMs: Number.NEGATIVE_INFINITY, byName: new Map(), external: [] };
+  #loading: Promise<void> | undefined;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  get current(): TemplateSnapshot {
+    return this.#snapshot;
+  }
+
+  /** The templates as they were at most `maxAgeMs` ago. Simultaneous calls share a read. */
+  async load(maxAgeMs = rememberedMs): Promise<TemplateSnapshot> {
+    const oldestMs = performance.now() - maxAgeMs;
+    // A read in progress may have begun too early; then another follows.
+    while (this.#snapshot.loadedAtMs < oldestMs) {
+      this.#loading ??= this.#read().finally(() => {
+        this.#loading = undefined;
+      });
+      await this.#loading;
+    }
+    return this.#snapshot;
+  }
+
+  /** Every template of an outside runner type, as registered at the time of asking. */
+  get allExternal(): Coverage {
+    return {
+      names: () => this.#snapshot.external,
+      covers: (template) => isExternal(this.#snapshot.byName.get(template)),
+      isOpen: true,
+    };
+  }
+
+  /** The templates that a token of these runner types may claim. No token covers the platform's own. */
+  claimableOf(runnerTypes: readonly string[]): readonly RunnerTemplate[] {
+    const own = new Set(runnerTypes);
+    return [...this.#snapshot.byName.values()].filter(
+      (template) => own.has(template.runnerType) && isClaimable(template),
+    );
+  }
+
+  /** Every template of these runner types, as registered at the time of asking. */
+  allOfTypes(runnerTypes: readonly string[]): Coverage {
+    const own = new Set(runnerTypes);
+    let known: { readonly snapshot: TemplateSnapshot; readonly names: readonly string[] } | undefined;
+    return {
+      names: () => {
+        if (known?.snapshot !== this.#snapshot) {
+          const names = this.claimableOf(runnerTypes).map((template) => template.name);
+          known = { snapshot: this.#snapshot, names };
+        }
+        return known.names;
+      },
+      covers: (name) => {
+        const template = this.#snapshot.byName.get(name);
+        return template !== undefined && own.has(template.runnerType) && isClaimable(template);
+      },
+      isOpen: true,
+    };
+  }
+
+  async #read(): Promise<void> {
+    const loadedAtMs = performance.now();
+    const templates = await listRunnerTemplates(this.#database);
+    const byName = new Map(templates.map((template) => [template.name, template]));
+    const external = templates.filter(isExternal).map((template) => template.name);
+    this.#snapshot = { loadedAtMs, byName, external };
+  }
+}
+
+function isExternal(template: RunnerTemplate | undefined): boolean {
+  return template !== undefined && template.runtime === 'external' && template.type !== 'Input';
+}
+
+function isClaimable(template: RunnerTemplate): boolean {
+  return template.runtime !== 'system' && template.type !== 'Input';
+}
+
+/** Exactly these templates. */
+export function coverageOf(names: readonly string[]): Coverage {
+  const set = new Set(names);
+  const list = [...set];
+  return { names: () => list, covers: (template) => set.has(template), isOpen: false };
+}

@@ -1,0 +1,88 @@
+/** What waits for runners, and who is there for it (additions 5). */
+import { z } from 'zod';
+import { access } from '../../domain/access/access.ts';
+import { listQueues, type QueueRow } from '../../store/run-views/queues.ts';
+import { defineRoute } from '../route.ts';
+import { runnerStory } from '../runner/examples.ts';
+
+/** Node templates in one reply. */
+const mostQueues = 1_000;
+
+const runnerCountsSchema = z
+  .object({ waiting: z.int(), busy: z.int(), drained: z.int(), gone: z.int() })
+  .meta({
+    id: 'QueueRunners',
+    description:
+      'Instances that may claim its tasks, by state. Empty for built-in nodes, which the platform runs itself.',
+    example: { waiting: 2, busy: 1, drained: 0, gone: 0 },
+  });
+
+const queueSchema = z
+  .object({
+    runnerType: z.string(),
+    runtime: z.enum(['system', 'sdk', 'external']).meta({
+      description:
+        '`system`: built-in nodes; `sdk`: runners that the platform starts; `external`: runners elsewhere.',
+    }),
+    nodeTemplate: z.string(),
+    waiting: z.int().meta({ description: 'Tasks that could be claimed now.' }),
+    oldestWaitSeconds: z
+      .number()
+      .nullable()
+      .meta({ description: 'How long the next of them has been claimable; null when none waits.' }),
+    held: z.int().meta({ description: 'Tasks that runners hold.' }),
+    runners: runnerCountsSchema,
+    lastHour: z
+      .object({
+        completed: z.int(),
+        failed: z.int().meta({ description: 'Attempts that failed or were lost.' }),
+        completedPerHour: z.number(),
+        seconds: z.number().meta({
+          description:
+            'The time that the counts cover: an hour, or less when very many attempts ended within it.',
+        }),
+      })
+      .meta({ id: 'QueueRate' }),
+  })
+  .meta({
+    id: 'Queue',
+    example: {
+      runnerType: runnerStory.runnerType,
+      runtime: 'external',
+      nodeTemplate: runnerStory.template,
+      waiting: 12,
+      oldestWaitSeconds: 41.5,
+      held: 1,
+      lastHour: { completed: 240, failed: 2, completedPerHour: 240, seconds: 3_600 },
+    },
+  });
+
+const list = defineRoute({
+  id: 'listQueues',
+  method: 'GET',
+  path: '/api/v2/admin/queues',
+  summary: 'Lists what waits for runners, node template by node template',
+  description:
+    'Queues with waiting tasks come first, the longest wait first. A queue with `waiting` above 0 and neither waiting nor ' +
+    `busy runners needs a runner of its type. At most ${mostQueues} node templates are listed.`,
+  tags: ['Runner administration'],
+  access: access.admin,
+  responses: {
+    200: {
+      description: 'The queues.',
+      schema: z.object({ queues: z.array(queueSchema) }).meta({ id: 'QueueList' }),
+    },
+  },
+  async handler({ services }) {
+    const rows = await listQueues(services.database, mostQueues);
+    return { status: 200, body: { queues: rows.map(present) } };
+  },
+});
+
+function present(row: QueueRow): z.input<typeof queueSchema> {
+  const { recentCompleted: completed, recentFailed: failed, recentSeconds: seconds, ...queue } = row;
+  const completedPerHour = Math.round((completed * 3_600 * 10) / seconds) / 10;
+  return { ...queue, lastHour: { completed, failed, completedPerHour, seconds } };
+}
+
+export const queueRoutes = [list];

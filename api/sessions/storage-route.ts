@@ -1,0 +1,63 @@
+/** What the projects hold, for the people who list sessions. */
+import { z } from 'zod';
+import { access } from '../../domain/access/access.ts';
+import { story } from '../../domain/examples.ts';
+import { limits } from '../../domain/limits.ts';
+import { formatTimestamp } from '../../domain/timestamp.ts';
+import { timestampOut } from '../../http/schemas.ts';
+import { projectStorage } from '../../store/search/project-storage.ts';
+import { defineRoute } from '../route.ts';
+import { sessionCountsQuerySchema } from './list-schema.ts';
+
+const storageSchema = z
+  .object({
+    projects: z.array(
+      z.object({
+        projectId: z.int(),
+        projectTitle: z.string(),
+        sessions: z.int(),
+        frozenSessions: z.int(),
+        outputBytes: z.int().meta({ description: 'Of the outputs as they are now, as stored.' }),
+        newestSessionAt: timestampOut().nullable(),
+      }),
+    ),
+  })
+  .meta({
+    id: 'ProjectStorage',
+    example: {
+      projects: [
+        {
+          projectId: story.projectId,
+          projectTitle: 'Formation training',
+          sessions: 204,
+          frozenSessions: 3,
+          outputBytes: 16_214_318,
+          newestSessionAt: story.startedAt,
+        },
+      ],
+    },
+  });
+
+export const storageRoute = defineRoute({
+  id: 'readSessionStorage',
+  method: 'GET',
+  path: '/api/v2/session/storage',
+  summary: 'Shows how many sessions and bytes the projects hold, the largest first',
+  description: `At most ${limits.storageProjects} projects.`,
+  tags: ['Sessions'],
+  access: access.sessionList,
+  query: z.object({ projectId: sessionCountsQuerySchema.shape.projectId }),
+  responses: { 200: { description: 'The projects.', schema: storageSchema } },
+  async handler({ services, query }) {
+    const projects = await projectStorage(services.database, query.projectId);
+    return {
+      status: 200,
+      body: {
+        projects: projects.map(({ newestSessionAt, ...project }) => ({
+          ...project,
+          newestSessionAt: newestSessionAt && formatTimestamp(newestSessionAt),
+        })),
+      },
+    };
+  },
+});

@@ -1,0 +1,104 @@
+/** `sdp retention` and `sdp audit`: what is removed when it is old, and who did what. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Query } from '../../../client/api-client.ts';
+import { ApiError } from '../../../client/errors.ts';
+import { type AddCommand, type Cli, examples, uuid } from '../../cli.ts';
+import { facts, table, time } from '../../output.ts';
+
+const checkEveryMs = 1_000;
+
+interface Options {
+  readonly dryRun?: boolean;
+  readonly orphans?: boolean;
+}
+
+export const addRetention: AddCommand = (program, cli) => {
+  program
+    .command('retention')
+    .description('Starts a retention run now.')
+    .option('--dry-run', 'only show what would be deleted')
+    .option('--orphans', 'with --dry-run: also list the bucket for objects without a row')
+    .addHelpText('after', examples('retention --dry-run', 'retention --dry-run --orphans', 'retention'))
+    .action((options: Options) => (options.dryRun === true ? preview(cli, options) : run(cli)));
+};
+
+async function preview(cli: Cli, { orphans }: Options): Promise<void> {
+  const found = await (await cli.connect()).call('GET /api/v2/admin/retention', {
+    query: { orphans: orphans === true },
+  });
+  const { sessions, outputs } = found;
+  const going = table(sessions.items, {
+    SESSION: ({ sessionId }) => sessionId,
+    PROJECT: ({ projectId }) => projectId,
+    CREATED: ({ createdAt }) => time(createdAt),
+    OUTPUTS: (one) => one.outputs,
+    BYTES: ({ bytes }) => bytes,
+  });
+  cli.print(found, () =>
+    [
+      ...(sessions.count === 0 ? [] : [going]),
+      facts({
+        Sessions: `${sessions.count} with ${sessions.outputs} outputs, ${sessions.bytes} bytes`,
+        'Outputs of kept sessions': `${outputs.count} of ${outputs.sessions} sessions, ${outputs.bytes} bytes`,
+        ...(found.orphans === null
+          ? {}
+          : { 'Objects without a row': `${found.orphans.count}, ${found.orphans.bytes} bytes` }),
+        'Abandoned uploads': String(found.abandonedUploads),
+        ...(found.complete ? {} : { Note: 'There are more than were counted.' }),
+      }),
+    ].join('\n'),
+  );
+}
+
+async function run(cli: Cli): Promise<void> {
+  const platform = await cli.connect();
+  const asked = await platform.call('POST /api/v2/admin/retention');
+  for (;;) {
+    const { runs } = await platform.call('GET /api/v2/admin/retention');
+    const ended = runs.find(({ id, endedAt }) => id === asked.id && endedAt !== null);
+    if (ended === undefined) {
+      await delay(checkEveryMs);
+      continue;
+    }
+    cli.print(ended, () =>
+      facts({ Sessions: ended.sessions, Outputs: ended.outputs, Orphans: ended.orphans, Bytes: ended.bytes }),
+    );
+    if (ended.error !== null) throw new ApiError({ status: 200, message: ended.error });
+    return;
+  }
+}
+
+type AuditOptions = Query<'GET /api/v2/admin/audit'> & { readonly tokens?: boolean };
+
+export const addAudit: AddCommand = (program, cli) => {
+  program
+    .command('audit')
+    .description('Lists the audit log, newest first.')
+    .option('--tokens', 'list events of tokens and accounts instead')
+    .option('--from <time>', 'entries from this time on')
+    .option('--to <time>', 'entries before this time')
+    .option('--action <id>', 'one operation, by its id in the API reference')
+    .option('--actor-id <id>', 'one user, runner token or managed ingest')
+    .option('--object-type <type>', 'one kind of object')
+    .option('--object-id <id>', 'one object')
+    .option('--session-id <id>', 'writes to this session', uuid)
+    .option('--cursor <cursor>', 'cursor of the next page')
+    .option('--limit <number>', 'entries per page')
+    .addHelpText(
+      'after',
+      examples('audit --action deleteSession', 'audit --tokens --from 2026-03-01T00:00:00Z'),
+    )
+    .action(async ({ tokens, ...query }: AuditOptions) => {
+      const route = tokens === true ? 'GET /api/authorization/audit' : 'GET /api/v2/admin/audit';
+      const found = await (await cli.connect()).call(route, { query });
+      const shown = table(found.entries, {
+        AT: (one) => time(one.at),
+        WHO: ({ actor }) => [actor.kind, actor.id].filter(Boolean).join(' '),
+        WHAT: ({ action }) => action,
+        OBJECT: ({ object }) => [object.type, object.id].filter(Boolean).join(' '),
+        FROM: ({ network }) => network,
+      });
+      const more = found.nextCursor === null ? '' : `\nMore: --cursor ${found.nextCursor}`;
+      cli.print(found, () => shown + more);
+    });
+};

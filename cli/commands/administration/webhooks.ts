@@ -1,0 +1,117 @@
+/** `sdp webhooks`: addresses that the platform notifies of events. A new secret is shown once. */
+import { Option } from 'commander';
+import type { WebhookRequest } from '../../../client/types.ts';
+import { type AddCommand, another, examples, id, uuid, wholeNumber } from '../../cli.ts';
+import { table, time } from '../../output.ts';
+
+const exampleId = '0197f3aa-7b1e-7c55-9d0e-5a6f1f2b3c4d';
+
+export const addWebhooks: AddCommand = (program, cli) => {
+  const webhooks = program.command('webhooks').description('Events that are pushed to an address.');
+  webhooks
+    .command('list')
+    .description('Lists all webhooks.')
+    .addHelpText('after', examples('webhooks list'))
+    .action(async () => {
+      const found = await (await cli.connect()).call('GET /api/v2/admin/webhooks');
+      cli.print(found, () =>
+        table(found, {
+          ID: (one) => one.id,
+          URL: ({ url }) => url,
+          EVENTS: ({ events }) => events.join(', '),
+          PROJECT: ({ projectId }) => projectId,
+          ENABLED: ({ enabled, disabledReason }) => disabledReason ?? enabled,
+        }),
+      );
+    });
+  webhooks
+    .command('create')
+    .description('Creates a webhook.')
+    .argument('<url>')
+    .addOption(new Option('--event <name>', 'an event; repeatable').argParser(another).makeOptionMandatory())
+    .option('--project <id>', 'only events of this project', id)
+    .addHelpText('after', examples('webhooks create https://hooks.example.org/sdp --event session.settled'))
+    .action(async (url: string, { event, project }: { event: readonly string[]; project?: number }) => {
+      const body: WebhookRequest = {
+        url,
+        events: event as WebhookRequest['events'],
+        projectId: project ?? null,
+      };
+      const made = await (await cli.connect()).call('POST /api/v2/admin/webhooks', { body });
+      cli.print(made, () => `Webhook ${made.id}\n${made.secret}\nThe secret is shown once.`);
+    });
+  webhooks
+    .command('rotate-secret')
+    .description('Replaces the secret; both are used for 24 hours.')
+    .argument('<id>', 'id of the webhook', uuid)
+    .addHelpText('after', examples(`webhooks rotate-secret ${exampleId}`))
+    .action(async (webhook: string) => {
+      const platform = await cli.connect();
+      const params = { id: webhook };
+      const made = await platform.call('POST /api/v2/admin/webhooks/{id}/rotate-secret', { params });
+      cli.print(
+        made,
+        () =>
+          `${made.secret}\nThe secret is shown once. The old one is used until ${time(made.previousSecretUntil)}.`,
+      );
+    });
+  webhooks
+    .command('delete')
+    .description('Deletes a webhook and its deliveries.')
+    .argument('<id>', 'id of the webhook', uuid)
+    .addHelpText('after', examples(`webhooks delete ${exampleId}`))
+    .action(async (webhook: string) => {
+      await (await cli.connect()).call('DELETE /api/v2/admin/webhooks/{id}', { params: { id: webhook } });
+      cli.print({ id: webhook, deleted: true }, () => 'Deleted.');
+    });
+  addDeliveries(webhooks, cli);
+};
+
+const addDeliveries: AddCommand = (webhooks, cli) => {
+  webhooks
+    .command('test')
+    .description('Sends a test event.')
+    .argument('<id>', 'id of the webhook', uuid)
+    .addHelpText('after', examples(`webhooks test ${exampleId}`))
+    .action(async (webhook: string) => {
+      const params = { id: webhook };
+      const sent = await (await cli.connect()).call('POST /api/v2/admin/webhooks/{id}/test', { params });
+      cli.print(sent, () => `Queued as ${sent.id}. \`sdp webhooks deliveries\` shows what came of it.`);
+    });
+  webhooks
+    .command('deliveries')
+    .description('Lists the deliveries of a webhook, newest first.')
+    .argument('<id>', 'id of the webhook', uuid)
+    .addOption(new Option('--state <state>').choices(['pending', 'delivered', 'failed']))
+    .option('--limit <number>', 'deliveries to list', wholeNumber(1, 100))
+    .addHelpText('after', examples(`webhooks deliveries ${exampleId} --state failed`))
+    .action(
+      async (webhook: string, query: { state?: 'pending' | 'delivered' | 'failed'; limit?: number }) => {
+        const platform = await cli.connect();
+        const params = { id: webhook };
+        const found = await platform.call('GET /api/v2/admin/webhooks/{id}/deliveries', { params, query });
+        cli.print(found, () =>
+          table(found.deliveries, {
+            ID: (one) => one.id,
+            EVENT: ({ type }) => type,
+            AT: ({ createdAt }) => time(createdAt),
+            STATE: ({ state }) => state,
+            ATTEMPTS: ({ attemptCount }) => attemptCount,
+            'LAST ATTEMPT': ({ attempts }) => attempts.at(-1)?.error ?? attempts.at(-1)?.status ?? null,
+          }),
+        );
+      },
+    );
+  webhooks
+    .command('redeliver')
+    .description('Sends a delivery again.')
+    .argument('<id>', 'id of the webhook', uuid)
+    .argument('<delivery>', 'id of the delivery', uuid)
+    .addHelpText('after', examples(`webhooks redeliver ${exampleId} 5f0d8a4e-3b0e-4d59-8f57-0f4b7f3a1c2d`))
+    .action(async (webhook: string, deliveryId: string) => {
+      const platform = await cli.connect();
+      const route = 'POST /api/v2/admin/webhooks/{id}/deliveries/{deliveryId}/redeliver';
+      const sent = await platform.call(route, { params: { id: webhook, deliveryId } });
+      cli.print(sent, () => `Queued again as ${sent.id}.`);
+    });
+};

@@ -1,0 +1,57 @@
+/** `sdp sessions adopt-template`: a session takes over what a session template says. */
+import type { TemplateAdoption } from '../../client/types.ts';
+import { type AddCommand, examples, uuid } from '../cli.ts';
+import { table } from '../output.ts';
+import type { PlatformClient } from '../platform-client.ts';
+
+interface AdoptOptions {
+  readonly template?: string;
+  readonly dryRun?: boolean;
+}
+
+export const addAdoptTemplate: AddCommand = (sessions, cli) => {
+  sessions
+    .command('adopt-template')
+    .description('Has a session adopt what its session template says by now, or another template.')
+    .argument('<sessionId>', 'the session', uuid)
+    .option('--template <name>', 'name or id of the session template (default: its own)')
+    .option('--dry-run', 'only show what would change')
+    .addHelpText(
+      'after',
+      examples(
+        'sessions adopt-template 0198f2b4-6c1e-7d3a-9b52-3f1c8a7e4d10 --dry-run',
+        'sessions adopt-template 0198f2b4-6c1e-7d3a-9b52-3f1c8a7e4d10 --template "Laps by driver"',
+      ),
+    )
+    .action(async (sessionId: string, { template, dryRun = false }: AdoptOptions) => {
+      const platform = await cli.connect();
+      const sessionTemplateId = template === undefined ? undefined : await templateOf(platform, template);
+      const adopted = await platform.call('POST /api/v2/session/{id}/adopt-template', {
+        params: { id: sessionId },
+        body: { sessionTemplateId, dryRun },
+      });
+      cli.print(adopted, () => described(adopted));
+    });
+};
+
+async function templateOf(platform: PlatformClient, wanted: string): Promise<number> {
+  const templates = await platform.call('GET /api/v2/session/session_templates');
+  const found = templates.find(({ id, name }) => name === wanted || String(id) === wanted);
+  if (found === undefined) throw new Error(`There is no session template ${wanted}.`);
+  return found.id;
+}
+
+function described({ sessionTemplateName, dryRun, changes }: TemplateAdoption): string {
+  const verb = dryRun ? 'would adopt' : 'has adopted';
+  if (changes.length === 0) return `The session is as ${sessionTemplateName} says: nothing changes.`;
+  return [
+    table(changes, {
+      NODE: ({ node }) => node,
+      CHANGE: ({ kind }) => kind,
+      BEFORE: ({ before }) => before && JSON.stringify(before),
+      AFTER: ({ after }) => after && JSON.stringify(after),
+    }),
+    '',
+    `The session ${verb} ${sessionTemplateName}.`,
+  ].join('\n');
+}

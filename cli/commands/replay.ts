@@ -1,0 +1,76 @@
+/** `sdp replay`: what a run got, given to the author's code on this machine. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { type AddCommand, type Cli, examples, id } from '../cli.ts';
+import { exitCodes, UsageError } from '../errors.ts';
+import { findRun, runArgument, runOrNode } from '../runs/find-run.ts';
+import { type SavedCase, saveCase } from '../runs/replay-case.ts';
+import { isSame, runCase, verdict } from '../runs/run-case.ts';
+
+interface ReplayOptions {
+  readonly attempt?: number;
+  readonly save?: string;
+  readonly out?: string;
+}
+
+export const addReplay: AddCommand = (program, cli) => {
+  program
+    .command('replay')
+    .description(
+      'Runs your code on what an attempt of a run got, without the platform, and says how its outputs differ ' +
+        'from those of the run. Exit code 0: the code completes, and writes what the run wrote if that completed. ' +
+        '1: it fails, or differs.',
+    )
+    .argument('<run>', runArgument, runOrNode)
+    .argument('[command...]', 'after --: starts your runner (Python or TypeScript kit)')
+    .option('--attempt <number>', 'the attempt (default: the last)', id)
+    .option('--save <folder>', 'keep inputs and expected outputs as a case for tests')
+    .option('--out <folder>', 'keep the outputs and result.json')
+    .addHelpText(
+      'after',
+      `${examples(
+        'replay 102 -- python my_runner.py',
+        'replay 0198f2b5-11d0-7b6e-8a43-6f0de41c2b97 -- npx sdp-runner lap-times.ts',
+        'replay 102 --attempt 1 --save cases/lap-7',
+      )}\n\nThe command sees no SDP_ variable of yours: it gets SDP_REPLAY_CASE and SDP_REPLAY_OUT.`,
+    )
+    .action(async (named: string, command: readonly string[], options: ReplayOptions) => {
+      const [first, ...rest] = command;
+      if (first === undefined && options.save === undefined) {
+        throw new UsageError('Name a command after --, or a folder with --save.');
+      }
+      const temporary = await mkdtemp(join(tmpdir(), 'sdp-replay-'));
+      try {
+        const saved = await fetchCase(cli, named, options, temporary);
+        if (first === undefined) return cli.print(saved, () => '');
+        const out = resolve(options.out ?? join(temporary, 'out'));
+        const result = await runCase([first, ...rest], saved.folder, out, cli.isJson);
+        const same = isSame(result);
+        if (cli.isJson) cli.print({ ...saved, result, same }, () => '');
+        console.error(verdict(saved.attempt, result));
+        if (!same) process.exitCode = exitCodes.failed;
+      } finally {
+        await rm(temporary, { recursive: true, force: true });
+      }
+    });
+};
+
+async function fetchCase(
+  cli: Cli,
+  named: string,
+  { attempt, save }: ReplayOptions,
+  temporary: string,
+): Promise<SavedCase> {
+  const platform = await cli.connect();
+  const runId = await findRun(platform, named);
+  const folder = resolve(save ?? join(temporary, 'case'));
+  const saved = await saveCase(platform, { runId, attempt }, folder);
+  const outputs = saved.expected === undefined ? 'no expected outputs' : `outputs: ${saved.expected}`;
+  const place = save === undefined ? '' : `, saved in ${save}`;
+  console.error(
+    `Run ${runId}, attempt ${saved.attempt?.number}: inputs: ${saved.inputs}, ${outputs}${place}.`,
+  );
+  if (saved.isCut) console.error('The run had more inputs than a replay lists: the case has the oldest.');
+  return saved;
+}

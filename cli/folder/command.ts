@@ -1,0 +1,126 @@
+/** `sdp watch-folder`: the agent of a capture machine. */
+import { resolve } from 'node:path';
+import { InvalidArgumentError } from 'commander';
+import { type AddCommand, examples, wholeNumber } from '../cli.ts';
+import { findNode } from '../commands/upload.ts';
+import { placeOf } from '../connection.ts';
+import { contentTypeOf } from '../content-type.ts';
+import { exitCodes, UsageError } from '../errors.ts';
+import { PlatformClient } from '../platform-client.ts';
+import { Progress } from '../progress.ts';
+import { digestOf, identifierOf, Outputs, uploadFile } from '../transfers.ts';
+import { Journal } from './journal.ts';
+import type { FoundFile } from './scan.ts';
+import { type Acknowledged, watchFolder } from './watch.ts';
+
+interface WatchFolderOptions {
+  readonly session?: string;
+  readonly node?: string;
+  readonly ingest?: string;
+  readonly settle: number;
+  readonly limitRate?: number;
+  readonly pattern?: RegExp;
+  readonly moveTo?: string;
+  readonly mark?: boolean;
+  readonly once?: boolean;
+}
+type Send = (file: FoundFile, metadata: string | undefined) => Promise<Acknowledged>;
+
+export const addWatchFolder: AddCommand = (program, cli) => {
+  program
+    .command('watch-folder')
+    .description(
+      'Sends the files of a folder to a session or a managed ingest as they are completed, oldest first. It retries ' +
+        'for as long as it takes, and after a restart goes on where it was: each file is sent once.',
+    )
+    .argument('<folder>')
+    .option('--session <id>', 'the session, or the id of a node instance')
+    .option('--node <name>', 'the node, if the session has several input nodes')
+    .option('--ingest <urlPath>', 'path of a managed ingest; SDP_INGEST_SECRET is its secret')
+    .option('--settle <seconds>', 'a file is complete when unchanged for so long', wholeNumber(1, 3_600), 5)
+    .option('--limit-rate <rate>', 'most bytes a second, as in 500K or 2M', rate)
+    .option('--pattern <regex>', 'metadata from the name: its named groups', expression)
+    .option('--move-to <folder>', 'moves acknowledged files there')
+    .option('--mark', 'writes NAME.sent beside each acknowledged file')
+    .option('--once', 'ends when all files are sent')
+    .addHelpText(
+      'after',
+      `${examples(
+        'watch-folder /captures --session 0198f2b4-6c1e-7d3a-9b52-3f1c8a7e4d10 --move-to /captures/sent',
+        "watch-folder /captures --ingest devices/rig-3 --limit-rate 2M --pattern '(?<driver>[A-Z]+)-(?<lap>[0-9]+)'",
+      )}\n\nA file NAME.meta.json beside a file is a JSON object of its metadata. What was sent is in .sdp-sent.jsonl.`,
+    )
+    .action(async (folder: string, options: WatchFolderOptions) => {
+      const { session, ingest } = options;
+      if ((session === undefined) === (ingest === undefined))
+        throw new UsageError('Name either --session or --ingest.');
+      const progress = new Progress();
+      const platform =
+        ingest === undefined ? await cli.connect() : new PlatformClient((await placeOf(cli.url)).address);
+      platform.bytesPerSecond = options.limitRate;
+      const send =
+        ingest === undefined
+          ? await toNode(platform, await findNode(platform, session!, options.node), progress)
+          : toIngest(platform, ingest, progress);
+      const refused = await watchFolder(
+        {
+          folder: resolve(folder),
+          settleMs: options.settle * 1000,
+          pattern: options.pattern,
+          moveTo: options.moveTo === undefined ? undefined : resolve(options.moveTo),
+          mark: options.mark === true,
+          once: options.once === true,
+          send,
+          say: (line) => progress.end(line, line),
+        },
+        await Journal.open(resolve(folder)),
+      );
+      if (refused > 0) process.exitCode = exitCodes.failed;
+    });
+};
+
+async function toNode(platform: PlatformClient, nodeInstanceId: number, progress: Progress): Promise<Send> {
+  const outputs = new Outputs(platform, nodeInstanceId);
+  return async ({ path }, metadata) => {
+    const request = { nodeInstanceId, file: path, contentType: contentTypeOf(path), metadata, retries: 0 };
+    const { identifier, outputId } = await uploadFile(platform, request, outputs, progress);
+    return { identifier, outputId };
+  };
+}
+
+function toIngest(platform: PlatformClient, urlPath: string, progress: Progress): Send {
+  const { SDP_INGEST_SECRET: secret } = process.env;
+  return async ({ path }, metadata) => {
+    const sha256 = await digestOf(path);
+    const identifier = identifierOf(path, sha256);
+    const headers = {
+      'content-type': contentTypeOf(path),
+      'x-platform-output-identifier': identifier,
+      'x-amz-checksum-sha256': Buffer.from(sha256, 'hex').toString('base64'),
+      ...(metadata === undefined
+        ? {}
+        : { 'x-platform-output-metadata': Buffer.from(metadata).toString('latin1') }),
+      ...(secret ? { 'x-ingest-secret': secret } : {}),
+    };
+    const reply = await platform.ingest(urlPath, path, headers, (sent, total) =>
+      progress.update(path, sent, total),
+    );
+    return { identifier, outputId: 'nodeOutputId' in reply ? reply.nodeOutputId : null };
+  };
+}
+
+function rate(value: string): number {
+  const [, number, unit = ''] = /^(\d+)([KMG]?)$/i.exec(value) ?? [];
+  const factor = { '': 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3 }[unit.toUpperCase()];
+  if (number === undefined || factor === undefined || Number(number) === 0)
+    throw new InvalidArgumentError('It must be a number of bytes, as in 500K or 2M.');
+  return Number(number) * factor;
+}
+
+function expression(value: string): RegExp {
+  try {
+    return new RegExp(value);
+  } catch {
+    throw new InvalidArgumentError('It must be a regular expression.');
+  }
+}

@@ -1,0 +1,68 @@
+/** The files of a watched folder that are to be sent, and what is known of each. */
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+
+const sideSuffix = '.meta.json';
+export const markSuffix = '.sent';
+/** Programs write to such names, and rename the file when it is complete. */
+const unfinished = /\.(part|partial|tmp|temp|crdownload)$/i;
+
+export interface FoundFile {
+  readonly file: string;
+  readonly path: string;
+  readonly sizeBytes: number;
+  readonly modifiedAtMs: number;
+}
+
+/** The folder's files, oldest first; hidden, unfinished and side files are passed over. */
+export async function filesOf(folder: string): Promise<FoundFile[]> {
+  const entries = await readdir(folder, { withFileTypes: true });
+  const names = entries.flatMap((entry) => (entry.isFile() && isWanted(entry.name) ? [entry.name] : []));
+  const found = await Promise.all(names.map((file) => find(folder, file)));
+  return found.flat().sort((a, b) => a.modifiedAtMs - b.modifiedAtMs || (a.file < b.file ? -1 : 1));
+}
+
+function isWanted(name: string): boolean {
+  return !(
+    name.startsWith('.') ||
+    name.endsWith(sideSuffix) ||
+    name.endsWith(markSuffix) ||
+    unfinished.test(name)
+  );
+}
+
+async function find(folder: string, file: string): Promise<FoundFile[]> {
+  const path = join(folder, file);
+  try {
+    const { size, mtimeMs } = await stat(path);
+    return [{ file, path, sizeBytes: size, modifiedAtMs: mtimeMs }];
+  } catch {
+    // It was moved at this moment.
+    return [];
+  }
+}
+
+/**
+ * The metadata of a file: the named groups of the pattern in its name, and above them the JSON object in `NAME.meta.json`.
+ * @returns JSON text; undefined for none
+ * @throws Error when the side file holds no JSON object
+ */
+export async function metadataOf(
+  { file, path }: FoundFile,
+  pattern: RegExp | undefined,
+): Promise<string | undefined> {
+  const text = await readFile(path + sideSuffix, 'utf8').catch(() => undefined);
+  const side = text === undefined ? {} : objectOf(text, file + sideSuffix);
+  const metadata = { ...pattern?.exec(file)?.groups, ...side };
+  return Object.keys(metadata).length === 0 ? undefined : JSON.stringify(metadata);
+}
+
+function objectOf(text: string, name: string): object {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed;
+  } catch {
+    // Reported below.
+  }
+  throw new Error(`${name} holds no JSON object.`);
+}

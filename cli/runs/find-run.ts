@@ -1,0 +1,26 @@
+/** The run that an argument names. */
+import { InvalidArgumentError } from 'commander';
+import { ApiError } from '../../client/errors.ts';
+import type { PlatformClient } from '../platform-client.ts';
+
+export const runArgument = 'id of a run, or of a node instance: its newest run';
+
+const isNode = (text: string) => /^[1-9]\d{0,15}$/.test(text);
+
+/** The id of a run or of a node instance. */
+export function runOrNode(value: string): string {
+  if (isNode(value) || /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value)) return value.toLowerCase();
+  throw new InvalidArgumentError('It must be the id of a run or of a node instance.');
+}
+
+/** @throws Error when the node has no run */
+export async function findRun(platform: PlatformClient, named: string): Promise<string> {
+  if (!isNode(named)) return named;
+  const nodeInstanceId = Number(named);
+  const { nodeRuns } = await platform.call('GET /api/v2/node-runs', {
+    query: { nodeInstanceId, pageSize: 1 },
+  });
+  const [newest] = nodeRuns;
+  if (newest !== undefined) return newest.id;
+  throw new ApiError({ status: 404, message: `Node ${named} has no run.` });
+}

@@ -1,0 +1,150 @@
+/** Saves what an attempt of a run got and wrote as a case that every kit can run (sdk/replay-cases.md). */
+import { createHash } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { filled } from '../../client/api-client.ts';
+import { NetworkError } from '../../client/errors.ts';
+import type { NodeOutput, NodeRunAttempt, NodeRunReplay } from '../../client/types.ts';
+import { UsageError } from '../errors.ts';
+import type { PlatformClient } from '../platform-client.ts';
+
+export interface SavedCase {
+  readonly folder: string;
+  readonly runId: string;
+  /** Undefined when the platform no longer lists it. */
+  readonly attempt: NodeRunAttempt | undefined;
+  readonly inputs: number;
+  /** Not all inputs of the run are in the case. */
+  readonly isCut: boolean;
+  /** The outputs of the run; undefined when the attempt has not completed, so that none are expected. */
+  readonly expected: number | undefined;
+}
+
+interface Stored {
+  readonly sizeBytes: number;
+  readonly sha256: string | null;
+}
+
+/**
+ * @param folder is made when it is missing
+ * @throws UsageError when the folder holds something
+ */
+export async function saveCase(
+  platform: PlatformClient,
+  run: { readonly runId: string; readonly attempt: number | undefined },
+  folder: string,
+): Promise<SavedCase> {
+  const params = { runId: run.runId };
+  const [replay, details] = await Promise.all([
+    platform.call('GET /api/v2/node-runs/{runId}/replay', { params, query: { attempt: run.attempt } }),
+    platform.call('GET /api/v2/node-runs/{runId}', { params }),
+  ]);
+  await makeEmpty(folder);
+  await mkdir(join(folder, 'inputs'));
+  for (const { outputId, ...stored } of replay.inputs) {
+    const path = filled('/api/v2/node-runs/{runId}/replay/inputs/{outputId}/data', {
+      params: { ...params, outputId },
+    });
+    await saveBytes(platform, path, join(folder, 'inputs', String(outputId)), stored);
+  }
+  const attempt = details.attempts.find(({ number }) => number === replay.attempt);
+  const hasCompleted = ['completed', 'no-output', 'suspended'].includes(attempt?.outcome ?? '');
+  const ids = details.outputs.filter(({ published }) => published).map(({ outputId }) => outputId);
+  const expected = hasCompleted ? await saveOutputs(platform, replay, new Set(ids), folder) : undefined;
+  // Last, so that a folder with this file holds the whole case.
+  await writeJson(join(folder, 'case.json'), caseOf(replay));
+  const { runId, inputs, inputsTruncated: isCut } = replay;
+  return { folder, runId, attempt, inputs: inputs.length, isCut, expected };
+}
+
+function caseOf({
+  inputs,
+  modes,
+  inputsTruncated: _,
+  state,
+  previousOutput,
+  ...task
+}: NodeRunReplay): object {
+  const { watermark } = task.incremental;
+  return { caseVersion: 1, task, inputs, state, watermark, previousOutput, latest: modes.latest };
+}
+
+/** What the run published since the attempt was claimed. */
+async function saveOutputs(
+  platform: PlatformClient,
+  { nodeInstanceId, claimedAt }: NodeRunReplay,
+  ids: ReadonlySet<number>,
+  folder: string,
+): Promise<number> {
+  const outputs = ids.size === 0 ? [] : await outputsOf(platform, nodeInstanceId, ids, claimedAt);
+  await mkdir(join(folder, 'outputs'));
+  for (const output of outputs) {
+    const path = filled('/api/v2/node-instance/outputs/{id}/data', { params: { id: output.id } });
+    await saveBytes(platform, path, join(folder, 'outputs', fileName(output.outputIdentifier)), output);
+  }
+  await writeJson(join(folder, 'outputs.json'), outputs.map(expectedOutput));
+  return outputs.length;
+}
+
+async function outputsOf(
+  platform: PlatformClient,
+  nodeInstanceId: number,
+  ids: ReadonlySet<number>,
+  since: string,
+): Promise<readonly NodeOutput[]> {
+  const all = await platform.call('GET /api/v2/node-instance/{nodeInstanceId}/outputs', {
+    params: { nodeInstanceId },
+  });
+  return all.filter(({ id, createdAt }) => ids.has(id) && createdAt >= since);
+}
+
+function expectedOutput(output: NodeOutput): object {
+  const { outputIdentifier: identifier, contentType, contentEncoding, sizeBytes, sha256 } = output;
+  // Keys that begin with $ are the platform's own.
+  const own = Object.entries(output.metadata ?? {}).filter(([key]) => !key.startsWith('$'));
+  const metadata = own.length === 0 ? null : Object.fromEntries(own);
+  return { identifier, contentType, contentEncoding, metadata, sizeBytes, sha256 };
+}
+
+/** Streams stored bytes into a file. */
+async function saveBytes(
+  platform: PlatformClient,
+  path: string,
+  file: string,
+  stored: Stored,
+): Promise<void> {
+  const response = await platform.openStored(path);
+  const hash = createHash('sha256');
+  let sizeBytes = 0;
+  const counted = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      hash.update(chunk);
+      sizeBytes += chunk.length;
+      done(null, chunk);
+    },
+  });
+  try {
+    await pipeline(response, counted, createWriteStream(file));
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).syscall === 'write') throw cause;
+    throw new NetworkError('The connection broke during the download.', { cause });
+  }
+  const isSame =
+    stored.sha256 === null ? stored.sizeBytes === sizeBytes : stored.sha256 === hash.digest('hex');
+  if (!isSame) throw new NetworkError('The downloaded bytes do not match the checksum of the platform.');
+}
+
+async function makeEmpty(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  if ((await readdir(folder)).length > 0) throw new UsageError(`The folder ${folder} is not empty.`);
+}
+
+/** A name that is no file name is percent-encoded. */
+function fileName(identifier: string): string {
+  return /^\.\.?$/.test(identifier) ? identifier.replaceAll('.', '%2E') : encodeURIComponent(identifier);
+}
+
+const writeJson = (file: string, value: unknown) => writeFile(file, `${JSON.stringify(value, null, 2)}\n`);

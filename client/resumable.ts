@@ -1,0 +1,96 @@
+/** Uploads that go on where they broke off, by tus, in a browser or in Node. */
+import {
+  DetailedError,
+  type FileReader,
+  type HttpResponse,
+  Upload,
+  type UploadOptions,
+  type UrlStorage,
+} from 'tus-js-client';
+import { NetworkError, refusalOf } from './errors.ts';
+
+/** Files above this are sent so; smaller ones are sent again as a whole. */
+export const resumableBytes = 16 * 1024 * 1024;
+
+export interface ResumableFile {
+  /** A `File` in a browser; elsewhere what `fileReader` opens. */
+  readonly file: object;
+  readonly fileReader?: FileReader;
+  /** Address of the uploads of a node. */
+  readonly endpoint: string;
+  /** The metadata of the upload: `identifier`, `contentType`, `metadata`. */
+  readonly metadata: Readonly<Record<string, string>>;
+  /** The same for the same file to the same node, so that a later program finds where it was. */
+  readonly fingerprint: string;
+  /** Where addresses of unfinished uploads are remembered; default in a browser: its local storage. */
+  readonly urlStorage?: UrlStorage;
+  readonly authorization: () => Promise<Readonly<Record<string, string>>>;
+  readonly onProgress: (sentBytes: number, totalBytes: number) => void;
+  /** Aborting it pauses the upload: a later call goes on. */
+  readonly signal?: AbortSignal;
+}
+
+export interface SentFile {
+  /** Null where the project queues. */
+  readonly outputId: number | null;
+}
+
+/**
+ * Sends a file, or what is missing of it. It is tried once: the caller waits and calls again.
+ * @throws ApiError when the platform refuses; NetworkError when no answer comes; the signal's reason
+ */
+export async function sendResumable(source: ResumableFile): Promise<SentFile> {
+  const { file, fileReader, endpoint, metadata, fingerprint, urlStorage } = source;
+  const { authorization, onProgress, signal } = source;
+  signal?.throwIfAborted();
+  const { promise, resolve, reject } = Promise.withResolvers<SentFile>();
+  const options: UploadOptions = {
+    endpoint,
+    metadata: { ...metadata },
+    fingerprint: async () => fingerprint,
+    retryDelays: null,
+    removeFingerprintOnSuccess: true,
+    onProgress,
+    async onBeforeRequest(request) {
+      for (const [name, value] of Object.entries(await authorization())) request.setHeader(name, value);
+    },
+    onSuccess: ({ lastResponse }) => resolve({ outputId: outputIdOf(lastResponse) }),
+    onError: (error) => reject(asOwn(error)),
+    ...(urlStorage === undefined ? {} : { urlStorage }),
+    ...(fileReader === undefined ? {} : { fileReader }),
+  };
+  const upload = new Upload(file as File, options);
+  const pause = () => void upload.abort().finally(() => reject(signal?.reason));
+  signal?.addEventListener('abort', pause, { once: true });
+  try {
+    const [known] = await upload.findPreviousUploads();
+    if (known !== undefined) upload.resumeFromPreviousUpload(known);
+    signal?.throwIfAborted();
+    upload.start();
+    return await promise;
+  } finally {
+    signal?.removeEventListener('abort', pause);
+  }
+}
+
+/** Gives an unfinished upload up. */
+export async function terminateResumable(
+  url: string,
+  authorization: Readonly<Record<string, string>>,
+): Promise<void> {
+  await Upload.terminate(url, { headers: { ...authorization }, retryDelays: null });
+}
+
+function outputIdOf(response: HttpResponse): number | null {
+  const id = response.getHeader('x-platform-output-id');
+  return id === undefined || id === null ? null : Number(id);
+}
+
+function asOwn(error: Error): Error {
+  const response = error instanceof DetailedError ? error.originalResponse : null;
+  const status = response?.getStatus() ?? 0;
+  if (response === null || status === 0)
+    return new NetworkError('The connection broke during the upload.', { cause: error });
+  const header = (name: string) => response.getHeader(name);
+  return refusalOf({ status, header, text: response.getBody() ?? '' });
+}

@@ -1,0 +1,5 @@
+"""``python -m sdp module[:name]`` is ``sdp-runner module[:name]``."""
+
+from .cli import main
+
+main()

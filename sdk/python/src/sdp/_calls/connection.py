@@ -1,0 +1,91 @@
+"""Calls that are repeated until there is a definite answer."""
+
+from __future__ import annotations
+
+import json as json_text
+import logging
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from .back_off import BackOff, is_transient
+from .http import Answer, Bytes, Headers, HttpClient, read_json
+from .scope import Scope
+
+log = logging.getLogger("sdp")
+
+Patience = Literal["outage", "always", "never"]
+"""How long to repeat. ``outage``: while there is no answer, or one that shows an outage, and some times for other
+server errors. ``always``: until the answer is definite. ``never``: one try."""
+
+_FAILURES_TO_WARN = 3
+
+
+@dataclass(frozen=True)
+class Reply:
+    """Status and parsed body of an answer."""
+
+    status: int
+    body: Any
+
+
+class Connection:
+    """Calls below one address."""
+
+    def __init__(self, url: str, headers: Headers) -> None:
+        self.http = HttpClient(url, headers)
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        *,
+        json: Any = None,
+        body: Bytes | None = None,
+        headers: Headers | None = None,
+        silence_seconds: float = 60.0,
+        patience: Patience = "outage",
+        scope: Scope | None = None,
+    ) -> Reply:
+        """Makes a call and reads its answer. Raises ApiError for a definite refusal, and the error of an ended scope;
+        NetworkError only without patience."""
+        scope = scope or Scope()
+        all_headers = dict(headers or {})
+        if json is not None:
+            body = json_text.dumps(json, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
+            all_headers["content-type"] = "application/json"
+        back_off = BackOff()
+        while True:
+            try:
+                answer = self.open(method, path, all_headers, body, silence_seconds, scope)
+                return Reply(answer.status, read_json(answer))
+            except Exception as error:
+                scope.check()
+                if not _may_repeat(patience, error, back_off):
+                    raise
+                level = logging.DEBUG if back_off.failures + 1 < _FAILURES_TO_WARN else logging.WARNING
+                log.log(level, "%s %s: %s; trying again", method, path, error)
+                scope.wait(back_off.next_seconds(error))
+
+    def open(
+        self,
+        method: str,
+        path: str,
+        headers: Headers,
+        body: Bytes | None,
+        silence_seconds: float,
+        scope: Scope,
+    ) -> Answer:
+        """One try, up to the head of a successful answer."""
+        return self.http.open(
+            method, path, headers=headers, body=body, silence_seconds=silence_seconds, scope=scope
+        )
+
+    def close(self) -> None:
+        """Closes idle connections."""
+        self.http.close()
+
+
+def _may_repeat(patience: Patience, error: Exception, back_off: BackOff) -> bool:
+    if patience == "never":
+        return False
+    return is_transient(error) if patience == "always" else back_off.is_worth_it(error)

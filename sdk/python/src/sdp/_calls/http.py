@@ -1,0 +1,241 @@
+"""One HTTP request at a time, without repeats, over connections that are used again."""
+
+from __future__ import annotations
+
+import email.utils
+import http.client
+import json
+import select
+import ssl
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from types import TracebackType
+from typing import Any
+from urllib.parse import urlsplit
+
+from ..errors import ApiError, NetworkError
+from .back_off import NETWORK_FAULTS
+from .scope import Scope
+
+_ERROR_BODY_BYTES = 64 * 1024
+_PIECE_BYTES = 256 * 1024
+_IDLE_CONNECTIONS = 8
+# Servers close idle connections after some seconds: a connection that is about to be closed loses the next call.
+_IDLE_SECONDS = 3.0
+
+Headers = Mapping[str, "str | bytes"]
+Bytes = bytes | bytearray | memoryview
+
+
+class Answer:
+    """An answer whose body has not been read yet. Close it, or read it to its end."""
+
+    def __init__(
+        self, client: HttpClient, connection: http.client.HTTPConnection, scope: Scope
+    ) -> None:
+        self._client = client
+        self._connection: http.client.HTTPConnection | None = connection
+        self._scope = scope
+        self._response = connection.getresponse()
+        self.status = self._response.status
+        self.headers = self._response.headers
+
+    def read(self, size_bytes: int | None = None) -> bytes:
+        """The next bytes; empty at the end."""
+        try:
+            return self._response.read(size_bytes)
+        except NETWORK_FAULTS as error:
+            raise _network_error(error) from error
+
+    def readinto(self, buffer: Any) -> int:
+        """Reads into a buffer; 0 at the end."""
+        try:
+            return self._response.readinto(buffer)
+        except NETWORK_FAULTS as error:
+            raise _network_error(error) from error
+
+    def close(self) -> None:
+        """The connection is used again when the body was read to its end."""
+        connection, self._connection = self._connection, None
+        if connection is None:
+            return
+        is_reusable = self._response.isclosed() and not self._response.will_close
+        self._response.close()
+        self._scope.leave(connection)
+        if is_reusable:
+            self._client.put_back(connection)
+        else:
+            connection.close()
+
+    def __enter__(self) -> Answer:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class HttpClient:
+    """Requests below one address. Threads may share it."""
+
+    def __init__(self, url: str, headers: Headers) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError(f"{url!r} is not the address of a platform, such as http://127.0.0.1:8080.")
+        self.base = parts.path.rstrip("/")
+        self._host = parts.hostname
+        self._port = parts.port
+        self._tls = ssl.create_default_context() if parts.scheme == "https" else None
+        self._headers = dict(headers)
+        self._lock = threading.Lock()
+        self._idle: list[tuple[float, http.client.HTTPConnection]] = []
+
+    def open(
+        self,
+        method: str,
+        path: str,
+        *,
+        headers: Headers | None = None,
+        body: Bytes | None = None,
+        silence_seconds: float = 60.0,
+        scope: Scope | None = None,
+    ) -> Answer:
+        """Sends a request and returns the answer of a status below 300.
+
+        Raises ApiError for any other status, NetworkError when no answer comes, and the error of an ended scope.
+        """
+        scope = scope or Scope()
+        all_headers: dict[str, str | bytes] = {**self._headers, **(headers or {})}
+        if method != "GET":
+            all_headers["content-length"] = str(len(body or b""))
+        connection = self._connection(silence_seconds)
+        try:
+            scope.enter(connection)
+            answer = self._exchange(connection, scope, method, self.base + path, body, all_headers)
+            if answer.status >= 300:
+                raise _refusal_of(answer)
+            return answer
+        except ApiError:
+            raise
+        except BaseException as error:
+            scope.leave(connection)
+            connection.close()
+            scope.check()
+            if isinstance(error, NETWORK_FAULTS) and not isinstance(error, NetworkError):
+                raise _network_error(error) from error
+            raise
+
+    def _exchange(
+        self,
+        connection: http.client.HTTPConnection,
+        scope: Scope,
+        method: str,
+        path: str,
+        body: Bytes | None,
+        headers: dict[str, str | bytes],
+    ) -> Answer:
+        if connection.sock is None:
+            connection.connect()
+            scope.check()
+        try:
+            connection.request(method, path, body=_chunks(body), headers=headers)
+        except (BrokenPipeError, ConnectionResetError) as error:
+            # A refusal may come before the whole body was sent.
+            try:
+                return Answer(self, connection, scope)
+            except NETWORK_FAULTS:
+                raise error from None
+        return Answer(self, connection, scope)
+
+    def put_back(self, connection: http.client.HTTPConnection) -> None:
+        """Retains a connection for the next request."""
+        with self._lock:
+            if len(self._idle) < _IDLE_CONNECTIONS:
+                self._idle.append((time.monotonic(), connection))
+                return
+        connection.close()
+
+    def close(self) -> None:
+        """Closes the connections that nothing uses."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for _, connection in idle:
+            connection.close()
+
+    def _connection(self, silence_seconds: float) -> http.client.HTTPConnection:
+        while True:
+            with self._lock:
+                since, connection = self._idle.pop() if self._idle else (0.0, None)
+            if connection is None:
+                return self._new_connection(silence_seconds)
+            if connection.sock is not None and time.monotonic() - since < _IDLE_SECONDS and not _is_over(connection):
+                connection.sock.settimeout(silence_seconds)
+                return connection
+            connection.close()
+
+    def _new_connection(self, silence_seconds: float) -> http.client.HTTPConnection:
+        if self._tls is None:
+            return http.client.HTTPConnection(self._host, self._port, timeout=silence_seconds)
+        return http.client.HTTPSConnection(self._host, self._port, timeout=silence_seconds, context=self._tls)
+
+
+def read_json(answer: Answer) -> Any:
+    """The whole body, parsed; None for an empty one."""
+    with answer:
+        text = answer.read()
+    if not text:
+        return None
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise NetworkError("the answer is not JSON") from error
+
+
+def _chunks(body: Bytes | None) -> Iterator[memoryview] | None:
+    """The time limit of a socket is for all that one call sends, so a large body goes out in pieces."""
+    if not body:
+        return None
+    view = memoryview(body)
+    return (view[at : at + _PIECE_BYTES] for at in range(0, len(view), _PIECE_BYTES))
+
+
+def _is_over(connection: http.client.HTTPConnection) -> bool:
+    """An idle connection with something to read was closed by the server."""
+    try:
+        return bool(select.select([connection.sock], [], [], 0)[0])
+    except (OSError, ValueError):
+        return True
+
+
+def _network_error(error: BaseException) -> NetworkError:
+    return NetworkError(str(error) or type(error).__name__)
+
+
+def _refusal_of(answer: Answer) -> ApiError:
+    fields: Any = None
+    with answer, suppress(ValueError, *NETWORK_FAULTS):
+        fields = json.loads(answer.read(_ERROR_BODY_BYTES))
+    said = fields if isinstance(fields, dict) else {}
+    issues = said.get("errors")
+    return ApiError(
+        answer.status,
+        str(said.get("message") or f"The platform answered {answer.status}."),
+        code=str(said.get("code") or ""),
+        request_id=answer.headers.get("x-request-id"),
+        retry_after_seconds=_retry_after(answer.headers.get("retry-after")),
+        issues=[issue for issue in issues if isinstance(issue, dict)] if isinstance(issues, list) else (),
+    )
+
+
+def _retry_after(value: str | None) -> float | None:
+    if value is None:
+        return None
+    if value.strip().isdigit():
+        return float(value)
+    try:
+        return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
+    except (TypeError, ValueError):
+        return None

@@ -1,0 +1,1 @@
+"""Heartbeats from a separate process."""

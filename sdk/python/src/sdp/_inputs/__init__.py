@@ -1,0 +1,1 @@
+"""Inputs of a task: metadata, bytes, text, rows and frames."""

@@ -1,0 +1,180 @@
+"""Inputs of a task: lists by pages, bytes as streams that survive broken connections."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
+
+from .._calls.resumed import Stored
+from . import frames
+from .text import LONGEST_CHARACTERS, Row, read_lines, read_named_rows, read_rows
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+    from .._calls.task_calls import Json, TaskCalls
+
+InputMode = Literal["since-watermark", "latest", "all"]
+
+_PAGE_INPUTS = 100
+_BUFFER_BYTES = 256 * 1024
+_DEFAULT_MAX_BYTES = 256 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class InputInfo:
+    """Metadata of an output of a parent node, or of the node itself."""
+
+    output_id: int
+    """Names the input, also as a watermark."""
+    node_instance_id: int
+    """The node whose output it is."""
+    node_name: str
+    output_identifier: str
+    content_type: str | None
+    content_encoding: str | None
+    """``gzip`` when it is stored compressed."""
+    size_bytes: int
+    """As stored."""
+    sha256: str | None
+    """Of the stored bytes; None where none was computed."""
+    metadata: Mapping[str, Any]
+    created_at: datetime
+
+
+class Input(InputInfo):
+    """An input of a task. Its metadata need no read."""
+
+    _calls: TaskCalls
+
+    @classmethod
+    def of(cls, wire: Json, calls: TaskCalls) -> Input:
+        """An input as the platform lists it."""
+        made = cls(**_fields(wire))
+        # Frozen for the readers of the metadata.
+        object.__setattr__(made, "_calls", calls)
+        return made
+
+    def open(self, *, raw: bool = False) -> BinaryIO:
+        """The bytes as a binary file, decoded unless ``raw``.
+
+        After a broken connection the read resumes where it broke, so the reader sees one complete stream. It fails
+        only by a definite refusal (ApiError), broken gzip, or when the task is cancelled (TaskCancelled).
+        """
+        stored = self._calls.open_stored(Stored(self.output_id, self.size_bytes, self.content_encoding))
+        buffered = io.BufferedReader(stored, _BUFFER_BYTES)  # type: ignore[type-var]
+        if raw or self.content_encoding != "gzip":
+            return buffered
+        return cast(BinaryIO, _Unzipped(buffered))
+
+    def bytes(self, max_bytes: int = _DEFAULT_MAX_BYTES) -> bytes:
+        """All bytes, decoded. Raises ValueError for more than the limit."""
+        with self.open() as stream:
+            data = stream.read(max_bytes + 1)
+        if len(data) > max_bytes:
+            raise ValueError(f"Input {self.output_id} holds more than {max_bytes} bytes; read it by open().")
+        return data
+
+    def text(self, max_bytes: int = _DEFAULT_MAX_BYTES) -> str:
+        """All of it as UTF-8 text, without a byte order mark."""
+        return str(self.bytes(max_bytes), "utf-8-sig")
+
+    def json(self, max_bytes: int = _DEFAULT_MAX_BYTES) -> Any:
+        """All of it, parsed as JSON."""
+        return json.loads(self.text(max_bytes))
+
+    def lines(self, *, max_characters: int = LONGEST_CHARACTERS) -> Iterator[str]:
+        """The lines of a UTF-8 text of any size, without line breaks and byte order mark.
+
+        Raises TaskFailure of category ``validation``, with the line, for one that is too long or not text.
+        """
+        with closing(self.open()) as stream:
+            yield from read_lines(stream, max_characters)
+
+    def rows(self, *, delimiter: str | None = None, max_characters: int = LONGEST_CHARACTERS) -> Iterator[Row]:
+        """The rows of a comma-, semicolon- or tab-separated table of any size, by the names of its header.
+
+        All values are text. Quoted fields may hold delimiters, line breaks and doubled quotes. Raises TaskFailure of
+        category ``validation``, with the line, when it is not a table.
+        """
+        with closing(self.open()) as stream:
+            yield from read_named_rows(stream, delimiter, max_characters)
+
+    def csv(self, *, delimiter: str | None = None, max_characters: int = LONGEST_CHARACTERS) -> Iterator[list[str]]:
+        """As :meth:`rows`, each row as the list of its fields, the header first."""
+        with closing(self.open()) as stream:
+            yield from read_rows(stream, delimiter, max_characters)
+
+    def parquet(self, columns: list[str] | None = None) -> pyarrow.Table:
+        """A Parquet file as an Arrow table. Needs ``pip install pyarrow``."""
+        return frames.to_arrow(self, columns)
+
+    def to_pandas(self, **options: Any) -> pandas.DataFrame:
+        """A table as a pandas frame: Parquet, csv, JSON or JSON lines, by content type, name or first bytes.
+
+        Options go to the reader of pandas. Needs ``pip install pandas`` (and ``pyarrow`` for Parquet).
+        """
+        return frames.to_pandas(self, options)
+
+    def to_polars(self, **options: Any) -> polars.DataFrame:
+        """As :meth:`to_pandas`, as a polars frame. Needs ``pip install polars``."""
+        return frames.to_polars(self, options)
+
+
+class _Unzipped(gzip.GzipFile):
+    """Closes the file that it reads, too."""
+
+    def __init__(self, source: BinaryIO) -> None:
+        super().__init__(fileobj=source, mode="rb")
+        self._source = source
+
+    def close(self) -> None:
+        super().close()
+        self._source.close()
+
+
+def list_inputs(calls: TaskCalls, mode: InputMode) -> Iterator[Input]:
+    """All inputs of a mode, oldest first; a page is fetched when the one before is used up."""
+    cursor: str | None = None
+    while True:
+        page = calls.inputs(mode, cursor, _PAGE_INPUTS)
+        for wire in page["inputs"]:
+            yield Input.of(wire, calls)
+        cursor = page["nextCursor"]
+        if cursor is None:
+            return
+
+
+def input_info(wire: Json) -> InputInfo:
+    """Metadata as the platform sends them."""
+    return InputInfo(**_fields(wire))
+
+
+def _fields(wire: Json) -> Json:
+    return {
+        "output_id": wire["outputId"],
+        "node_instance_id": wire["nodeInstanceId"],
+        "node_name": wire["nodeName"],
+        "output_identifier": wire["outputIdentifier"],
+        "content_type": wire.get("contentType"),
+        "content_encoding": wire.get("contentEncoding"),
+        "size_bytes": wire["sizeBytes"],
+        "sha256": wire.get("sha256"),
+        "metadata": wire.get("metadata") or {},
+        "created_at": parse_time(wire["createdAt"]),
+    }
+
+
+def parse_time(text: str) -> datetime:
+    """A time of the platform; Python 3.10 reads neither `Z` nor other than 3 or 6 digits."""
+    whole = re.sub(r"\.(\d+)", lambda part: f".{part[1][:6]:0<6}", text)
+    return datetime.fromisoformat(whole.replace("Z", "+00:00"))

@@ -1,0 +1,84 @@
+"""The log of one task: from the author's calls, `logging` and printed lines to a buffer."""
+
+from __future__ import annotations
+
+import contextvars
+import logging
+import traceback
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal
+
+from .._text import clip_bytes
+
+Level = Literal["debug", "info", "warning", "error"]
+
+MESSAGE_BYTES = 8 * 1024
+FIELDS_BYTES = 4 * 1024
+
+Sink = Callable[[Level, str, "dict[str, Any]"], None]
+"""Accepts one line. It must not raise."""
+
+current_log: contextvars.ContextVar[TaskLog | None] = contextvars.ContextVar("sdp_task_log", default=None)
+"""The log of the task in whose context the code runs; copied to coroutines and by `contextvars.copy_context`."""
+
+_logger = logging.getLogger("sdp.task")
+
+
+if TYPE_CHECKING:
+    _Adapter = logging.LoggerAdapter[logging.Logger]
+else:
+    # Python 3.10 has no parameter for it.
+    _Adapter = logging.LoggerAdapter
+
+
+class TaskLog(_Adapter):
+    """Writes to the run's log, from any thread and in any context."""
+
+    def __init__(self, sink: Sink) -> None:
+        super().__init__(_logger, {})
+        self._sink = sink
+
+    def process(self, msg: Any, kwargs: Any) -> tuple[Any, Any]:
+        """Marks the record as one of this task."""
+        kwargs["extra"] = {**(kwargs.get("extra") or {}), "sdp_log": self}
+        return msg, kwargs
+
+    def line(self, level: Level, message: str, fields: dict[str, Any] | None = None) -> None:
+        """One line of the run's log, and of nothing else."""
+        self._sink(level, clip_bytes(message, MESSAGE_BYTES), fields or {})
+
+
+class RunLogHandler(logging.Handler):
+    """Passes records of `logging` to the log of the task in whose context they are made."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Adds a record to its run's log."""
+        log: TaskLog | None = getattr(record, "sdp_log", None) or current_log.get()
+        # Lines of the kit about its own calls are not the author's, and sending them would cause more of them.
+        if log is None or record.name == "sdp":
+            return
+        try:
+            message = record.getMessage()
+            if record.exc_info and record.exc_info[1] is not None:
+                message = f"{message}\n{trace_of(record.exc_info[1])}"
+            fields = {} if record.name == "sdp.task" else {"logger": record.name}
+            log.line(level_of(record.levelno), message, fields)
+        except Exception:
+            self.handleError(record)
+
+
+def level_of(number: int) -> Level:
+    """The platform's level of a level of `logging`."""
+    if number >= logging.ERROR:
+        return "error"
+    if number >= logging.WARNING:
+        return "warning"
+    return "info" if number >= logging.INFO else "debug"
+
+
+def trace_of(error: BaseException) -> str:
+    """The stack of an error; of a long one its end, which names the error."""
+    text = "".join(traceback.format_exception(type(error), error, error.__traceback__)).rstrip()
+    encoded = text.encode("utf-8", "replace")
+    most_bytes = MESSAGE_BYTES - 512
+    return text if len(encoded) <= most_bytes else "…" + encoded[-most_bytes:].decode("utf-8", "ignore")

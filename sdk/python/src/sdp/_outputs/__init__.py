@@ -1,0 +1,1 @@
+"""Outputs of a task, of any size."""

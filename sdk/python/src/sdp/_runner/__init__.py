@@ -1,0 +1,1 @@
+"""A runner: its definition, its settings, its work."""

@@ -1,0 +1,55 @@
+"""What the slots of a runner share."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from dataclasses import dataclass, field
+
+from .._calls.connection import Connection
+from .._calls.scope import Scope, Signal
+from .._heartbeats.heartbeats import Heartbeats
+from .._logs.capture import Capture
+from .._outputs.upload import OutputLimits
+from .definition import Runner
+from .settings import Settings
+
+
+class SharedLoop:
+    """An event loop in a thread, started when it is used first."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def __call__(self) -> asyncio.AbstractEventLoop:
+        """The loop, running."""
+        with self._lock:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                threading.Thread(target=self._loop.run_forever, name="sdp-loop", daemon=True).start()
+            return self._loop
+
+
+@dataclass(frozen=True)
+class RunnerParts:
+    """A running runner."""
+
+    runner: Runner
+    settings: Settings
+    connection: Connection
+    heartbeats: Heartbeats
+    limits: OutputLimits
+    capture: Capture
+    stopping: Signal
+    """Set when the runner stops claiming."""
+    aborting: Signal
+    """Set when running tasks must end."""
+    leaving: Scope
+    """Set when the runner stops waiting for the platform's answers."""
+    loop: SharedLoop = field(default_factory=SharedLoop)
+
+    @property
+    def templates(self) -> list[str]:
+        """Names of the node templates whose tasks it claims."""
+        return [name + self.settings.template_suffix for name in self.runner.templates]

@@ -1,0 +1,1 @@
+"""A held task and how it ends."""

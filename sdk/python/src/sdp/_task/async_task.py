@@ -1,0 +1,235 @@
+"""A held task for coroutine functions: the same calls, awaited. They run in threads, beside the event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterator
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, BinaryIO, Generic, Literal, TypeVar
+
+from .._inputs.inputs import Input, InputInfo, InputMode
+from .._inputs.text import LONGEST_CHARACTERS, Row
+from .._outputs.frames import FrameFormat
+from .._outputs.headers import WrittenOutput
+from .._outputs.source import Source
+from ..errors import FailureCategory, TaskFailure
+from .task import NewInputs, Task
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+
+C = TypeVar("C")
+T = TypeVar("T")
+
+# One change of threads for so many lines.
+_LINES_AT_A_TIME = 1_000
+
+
+class AsyncInput:
+    """An input of a task. Its metadata are those of ``info``, and of the input itself: ``item.size_bytes``."""
+
+    def __init__(self, item: Input) -> None:
+        self.sync = item
+        """The same input for code that may wait, for example in ``asyncio.to_thread``."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name in InputInfo.__dataclass_fields__:
+            return getattr(self.sync, name)
+        raise AttributeError(name)
+
+    @property
+    def info(self) -> InputInfo:
+        """The metadata."""
+        return self.sync
+
+    @property
+    def output_id(self) -> int:
+        """Names the input, also as a watermark."""
+        return self.sync.output_id
+
+    async def bytes(self, **options: Any) -> bytes:
+        """As :meth:`Input.bytes`."""
+        return await asyncio.to_thread(self.sync.bytes, **options)
+
+    async def text(self, **options: Any) -> str:
+        """As :meth:`Input.text`."""
+        return await asyncio.to_thread(self.sync.text, **options)
+
+    async def json(self, **options: Any) -> Any:
+        """As :meth:`Input.json`."""
+        return await asyncio.to_thread(self.sync.json, **options)
+
+    async def open(self, *, raw: bool = False) -> BinaryIO:
+        """As :meth:`Input.open`: a file whose reads wait, for code in a thread."""
+        return await asyncio.to_thread(self.sync.open, raw=raw)
+
+    def lines(self, *, max_characters: int = LONGEST_CHARACTERS) -> AsyncIterator[str]:
+        """As :meth:`Input.lines`."""
+        return _in_thread(self.sync.lines(max_characters=max_characters), _LINES_AT_A_TIME)
+
+    def rows(self, *, delimiter: str | None = None, max_characters: int = LONGEST_CHARACTERS) -> AsyncIterator[Row]:
+        """As :meth:`Input.rows`."""
+        return _in_thread(self.sync.rows(delimiter=delimiter, max_characters=max_characters), _LINES_AT_A_TIME)
+
+    def csv(
+        self, *, delimiter: str | None = None, max_characters: int = LONGEST_CHARACTERS
+    ) -> AsyncIterator[list[str]]:
+        """As :meth:`Input.csv`."""
+        return _in_thread(self.sync.csv(delimiter=delimiter, max_characters=max_characters), _LINES_AT_A_TIME)
+
+    async def to_pandas(self, **options: Any) -> pandas.DataFrame:
+        """As :meth:`Input.to_pandas`."""
+        return await asyncio.to_thread(self.sync.to_pandas, **options)
+
+    async def to_polars(self, **options: Any) -> polars.DataFrame:
+        """As :meth:`Input.to_polars`."""
+        return await asyncio.to_thread(self.sync.to_polars, **options)
+
+
+class AsyncState:
+    """State of the node between its runs."""
+
+    def __init__(self, task: Task[Any]) -> None:
+        self._state = task.state
+
+    async def get(self) -> dict[str, Any] | None:
+        """As :meth:`NodeState.get`."""
+        return await asyncio.to_thread(self._state.get)
+
+    def set(self, state: dict[str, Any]) -> None:
+        """As :meth:`NodeState.set`."""
+        self._state.set(state)
+
+
+class AsyncTask(Generic[C]):
+    """A held task for a coroutine function. When the task must end, the coroutine is cancelled."""
+
+    def __init__(self, task: Task[C]) -> None:
+        self.sync = task
+        """The same task for code that may wait, for example in ``asyncio.to_thread``."""
+        self.state = AsyncState(task)
+        self.configuration: C = task.configuration
+        self.run_id = task.run_id
+        self.attempt = task.attempt
+        self.log = task.log
+        self.stopping = task.stopping
+
+    def __getattr__(self, name: str) -> Any:
+        # Facts of the claim, which need no wait.
+        value = getattr(self.sync, name)
+        if callable(value):
+            raise AttributeError(f"AsyncTask has no {name}; use task.sync.{name} in asyncio.to_thread.")
+        return value
+
+    def check(self) -> None:
+        """Raises TaskCancelled when the work must end."""
+        self.sync.check()
+
+    def progress(self, phase: str | None = None, message: str | None = None, **counts: Any) -> None:
+        """As :meth:`Task.progress`."""
+        self.sync.progress(phase, message, **counts)
+
+    async def inputs(self, mode: InputMode = "since-watermark") -> AsyncIterator[AsyncInput]:
+        """As :meth:`Task.inputs`."""
+        async for item in _in_thread(self.sync.inputs(mode), 1):
+            yield AsyncInput(item)
+
+    async def previous_output(self) -> InputInfo | None:
+        """As :meth:`Task.previous_output`."""
+        return await asyncio.to_thread(self.sync.previous_output)
+
+    async def write(self, source: Source | AsyncIterable[Any], **options: Any) -> WrittenOutput:
+        """As :meth:`Task.write`; the source may be an asynchronous iterable, too."""
+        if isinstance(source, AsyncIterable):
+            source = _from_loop(source, asyncio.get_running_loop())
+        return await asyncio.to_thread(self.sync.write, source, **options)
+
+    async def write_json(self, value: Any, **options: Any) -> WrittenOutput:
+        """As :meth:`Task.write_json`."""
+        return await asyncio.to_thread(self.sync.write_json, value, **options)
+
+    async def write_file(self, path: str | os.PathLike[str], **options: Any) -> WrittenOutput:
+        """As :meth:`Task.write_file`."""
+        return await asyncio.to_thread(self.sync.write_file, path, **options)
+
+    async def write_frame(self, frame: Any, format: FrameFormat = "parquet", **options: Any) -> WrittenOutput:
+        """As :meth:`Task.write_frame`."""
+        return await asyncio.to_thread(self.sync.write_frame, frame, format, **options)
+
+    async def advance(self, item: AsyncInput | InputInfo | int) -> None:
+        """As :meth:`Watermark.advance`."""
+        await asyncio.to_thread(self.sync.watermark.advance, _info(item))
+
+    async def reject(
+        self, item: AsyncInput | InputInfo | int, reason: str, category: FailureCategory = "validation"
+    ) -> None:
+        """As :meth:`Task.reject`."""
+        await asyncio.to_thread(self.sync.reject, _info(item), reason, category)
+
+    async def annotate(self, start: datetime | float, label: str, **details: Any) -> None:
+        """As :meth:`Task.annotate`."""
+        await asyncio.to_thread(self.sync.annotate, start, label, **details)
+
+    async def each_new_input(
+        self, handle: Callable[[AsyncInput], Awaitable[object]], *, advance: Literal["each", "by-hand"] = "each"
+    ) -> NewInputs:
+        """As :meth:`Task.each_new_input`, with a coroutine function as handler."""
+        handled = rejected = 0
+        async for item in self.inputs("since-watermark"):
+            if self.stopping.is_set():
+                break
+            self.check()
+            try:
+                await handle(item)
+            except TaskFailure as failure:
+                await asyncio.to_thread(self.sync.reject_failed, item.sync, failure)
+                rejected += 1
+                continue
+            if advance == "each":
+                await self.advance(item)
+            handled += 1
+        return await asyncio.to_thread(self.sync.end_loop, handled, rejected)
+
+
+def _info(item: AsyncInput | InputInfo | int) -> InputInfo | int:
+    return item.sync if isinstance(item, AsyncInput) else item
+
+
+async def _in_thread(iterator: Iterator[T], at_a_time: int) -> AsyncIterator[T]:
+    """The items of an iterator that waits, fetched in a thread, some at a time."""
+
+    def fetch() -> list[T]:
+        batch: list[T] = []
+        for item in iterator:
+            batch.append(item)
+            if len(batch) >= at_a_time:
+                break
+        return batch
+
+    try:
+        while batch := await asyncio.to_thread(fetch):
+            for item in batch:
+                yield item
+    finally:
+        close = getattr(iterator, "close", None)
+        if close is not None:
+            await asyncio.to_thread(close)
+
+
+def _from_loop(source: AsyncIterable[Any], loop: asyncio.AbstractEventLoop) -> Iterator[Any]:
+    """The items of an asynchronous iterable, for a thread beside its loop."""
+    iterator = source.__aiter__()
+
+    async def following() -> tuple[bool, Any]:
+        try:
+            return True, await iterator.__anext__()
+        except StopAsyncIteration:
+            return False, None
+
+    while True:
+        has_item, item = asyncio.run_coroutine_threadsafe(following(), loop).result()
+        if not has_item:
+            return
+        yield item

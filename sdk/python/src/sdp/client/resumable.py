@@ -1,0 +1,78 @@
+"""Long uploads, which go on where the line broke (tus 1.0.0)."""
+
+from __future__ import annotations
+
+import base64
+import time
+import uuid
+from collections.abc import Mapping
+
+from .._calls.back_off import BackOff
+from .._calls.http import Answer, Bytes
+from ..errors import ApiError
+from .api import Api, is_worth_it
+
+RESUMABLE_BYTES = 16 * 1024 * 1024
+"""Longer bodies are sent so."""
+
+_VERSION = {"tus-resumable": "1.0.0"}
+_PIECE = {**_VERSION, "content-type": "application/offset+octet-stream"}
+# Another request to the upload ends, or the platform is at another offset: ask for it, and go on.
+_ASK_AGAIN = (409, 423)
+
+
+class ResumableUpload:
+    """One upload to a node instance."""
+
+    def __init__(self, api: Api, node_instance_id: int, body: Bytes, metadata: Mapping[str, str]) -> None:
+        self._api = api
+        self._path = f"/api/v2/node-instance/{node_instance_id}/uploads"
+        self._body = memoryview(body)
+        self._metadata = ",".join(
+            f"{key} {base64.b64encode(value.encode()).decode()}" for key, value in metadata.items()
+        )
+        self._key = f'"{uuid.uuid4()}"'
+        self._location: str | None = None
+
+    def send(self, retry_seconds: float) -> int | None:
+        """Sends all bytes, and returns the id of the output; None where the project queues uploads.
+
+        Raises ApiError, and NetworkError when no byte was accepted for ``retry_seconds``.
+        """
+        back_off = BackOff()
+        reached = 0
+        deadline = time.monotonic() + retry_seconds
+        while True:
+            try:
+                offset = self._offset()
+                if offset > reached:
+                    reached, back_off, deadline = offset, BackOff(), time.monotonic() + retry_seconds
+                return self._rest(offset)
+            except Exception as error:
+                wait = back_off.next_seconds(error)
+                is_asked = isinstance(error, ApiError) and error.status in _ASK_AGAIN
+                if not (is_asked or is_worth_it(back_off, error)) or time.monotonic() + wait > deadline:
+                    raise
+                time.sleep(wait)
+
+    def _offset(self) -> int:
+        if self._location is None:
+            headers = {**_VERSION, "upload-length": str(len(self._body)), "upload-metadata": self._metadata}
+            begun = self._done("POST", self._path, {**headers, "idempotency-key": self._key})
+            self._location = str(begun.headers["location"])
+        return int(str(self._done("HEAD", self._location, _VERSION).headers["upload-offset"]))
+
+    def _rest(self, offset: int) -> int | None:
+        assert self._location is not None
+        headers = {**_PIECE, "upload-offset": str(offset)}
+        done = self._done("PATCH", self._location, headers, self._body[offset:])
+        output_id = done.headers["x-platform-output-id"]
+        return None if output_id is None else int(str(output_id))
+
+    def _done(
+        self, method: str, path: str, headers: Mapping[str, str], body: Bytes | None = None
+    ) -> Answer:
+        answer = self._api.open(method, path, headers=headers, body=body)
+        answer.read()
+        answer.close()
+        return answer

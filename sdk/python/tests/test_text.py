@@ -1,0 +1,54 @@
+"""Lines and rows of text."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from sdp._inputs.text import read_lines, read_named_rows, read_rows
+from sdp.errors import TaskFailure
+
+
+def rows(text: str | bytes, **options: object) -> list[list[str]]:
+    data = text.encode() if isinstance(text, str) else text
+    return list(read_rows(io.BytesIO(data), **options))  # type: ignore[arg-type]
+
+
+def test_lines_have_no_breaks_and_no_mark() -> None:
+    assert list(read_lines(io.BytesIO(b"\xef\xbb\xbfa\r\n\nb\xc3\xbc\nlast"))) == ["a", "", "bü", "last"]
+    assert list(read_lines(io.BytesIO(b""))) == []
+
+
+def test_rows_of_each_delimiter() -> None:
+    assert rows("a,b\n1,2\n") == [["a", "b"], ["1", "2"]]
+    assert rows("a;b\r\n1,5;2\r\n") == [["a", "b"], ["1,5", "2"]]
+    assert rows("a\tb\n\n1\t2") == [["a", "b"], ["1", "2"]]
+    assert rows("a|b\n1|2", delimiter="|") == [["a", "b"], ["1", "2"]]
+
+
+def test_quoted_fields_hold_anything() -> None:
+    assert rows('a,b\n"x, ""y""\nz",2\n') == [["a", "b"], ['x, "y"\nz', "2"]]
+    long = "x" * 200_000
+    assert rows(f'a\n"{long}"\n')[1] == [long]
+
+
+def test_rows_by_name() -> None:
+    assert list(read_named_rows(io.BytesIO(b"time, speed\n0,41\n"))) == [{"time": "0", "speed": "41"}]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (b"a,b\n1,2\n3\n", "line 3: 1 fields in a table of 2 columns"),
+        (b"a,a\n", "line 1: there are two columns 'a'"),
+        (b"", "line 1: there is no header"),
+        (b'a\n1\n"open\n', "line 3: a quote is not closed"),
+        (b"a\n\xff\n", "line 2: it holds bytes that are not UTF-8 text"),
+        (b"a\n" + b"x" * 60 + b"\n", "line 2: longer than 50 characters"),
+        (b'a\n"' + b"x\n" * 60 + b'"\n', "line 2: a row longer than 50 characters"),
+    ],
+)
+def test_what_is_no_table_is_named_by_its_line(text: bytes, said: str) -> None:
+    with pytest.raises(TaskFailure) as caught:
+        list(read_named_rows(io.BytesIO(text), max_characters=50))
+    assert (caught.value.category, caught.value.reason) == ("validation", said)

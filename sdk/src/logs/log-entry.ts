@@ -1,0 +1,46 @@
+/** Lines of a run's log as the platform accepts them. */
+import { clip } from '../text.ts';
+
+export type RunLogLevel = 'debug' | 'info' | 'warning' | 'error';
+export type LogFields = Readonly<Record<string, unknown>>;
+
+export interface LogEntry {
+  readonly at: string;
+  readonly level: RunLogLevel;
+  readonly message: string;
+  readonly fields?: LogFields;
+}
+
+export const messageBytes = 8 * 1024;
+const fieldsBytes = 4 * 1024;
+
+/** @param fields replaced by a sentence when they have no JSON form or are above 4 KB */
+export function logEntry(level: RunLogLevel, message: string, fields?: LogFields): LogEntry {
+  const entry = { at: new Date().toISOString(), level, message: clipBytes(message, messageBytes) };
+  return fields === undefined ? entry : { ...entry, fields: fit(fields) };
+}
+
+/** Text that the platform accepts, within so many bytes of UTF-8. */
+export function clipBytes(text: string, maxBytes: number): string {
+  // One character has up to three bytes, or four in two units.
+  if (text.length * 3 <= maxBytes) return clip(text, text.length + 1);
+  const bytes = Buffer.from(clip(text, maxBytes), 'utf8');
+  if (bytes.length <= maxBytes) return bytes.toString('utf8');
+  // A cut may split a character, which then is replaced by a longer one.
+  return `${bytes
+    .subarray(0, maxBytes - 6)
+    .toString('utf8')
+    .replace(/\uFFFD$/, '')}…`;
+}
+
+function fit(fields: LogFields): LogFields {
+  try {
+    const text = JSON.stringify(fields, (_name, value: unknown) =>
+      typeof value === 'string' ? clip(value, fieldsBytes) : value,
+    );
+    if (Buffer.byteLength(text) <= fieldsBytes) return JSON.parse(text) as LogFields;
+    return { omitted: `The fields hold more than ${fieldsBytes} bytes.` };
+  } catch {
+    return { omitted: 'The fields have no JSON form.' };
+  }
+}

@@ -1,0 +1,50 @@
+/**
+ * Counters of a task's log that both threads see at any time, also while the main thread computes: how much waits to be
+ * sent, which sequence was used last, how many lines were dropped.
+ */
+const waitingBytes = 0;
+const sequence = 1;
+const droppedLines = 2;
+
+/** Memory for the lines of one task that are not sent yet. */
+const mostWaitingBytes = 4 * 1024 * 1024;
+
+export class LogShare {
+  readonly buffer: SharedArrayBuffer;
+  readonly #counts: Int32Array;
+
+  constructor(buffer = new SharedArrayBuffer(3 * Int32Array.BYTES_PER_ELEMENT)) {
+    this.buffer = buffer;
+    this.#counts = new Int32Array(buffer);
+  }
+
+  /** False when there is no room for so many bytes; the line then counts as dropped. */
+  enter(bytes: number): boolean {
+    if (Atomics.add(this.#counts, waitingBytes, bytes) + bytes <= mostWaitingBytes) return true;
+    this.leave(bytes);
+    this.drop(1);
+    return false;
+  }
+
+  leave(bytes: number): void {
+    Atomics.sub(this.#counts, waitingBytes, bytes);
+  }
+
+  drop(lines: number): void {
+    Atomics.add(this.#counts, droppedLines, lines);
+  }
+
+  /** The lines that were dropped since the last call. */
+  takeDropped(): number {
+    return Atomics.exchange(this.#counts, droppedLines, 0);
+  }
+
+  nextSequence(): number {
+    return Atomics.add(this.#counts, sequence, 1) + 1;
+  }
+
+  /** A new thread begins without the lines of the one before. */
+  clear(): void {
+    Atomics.store(this.#counts, waitingBytes, 0);
+  }
+}

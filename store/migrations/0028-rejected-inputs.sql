@@ -1,0 +1,86 @@
+-- Inputs that the runners of a node rejected and that no later run has consumed.
+create table rejected_input (
+  node_instance_id bigint not null references node_instance (id) on delete cascade,
+  output_id bigint not null references node_output (id) on delete cascade,
+  run_id uuid not null,
+  attempt integer not null,
+  category text not null,
+  reason text not null,
+  rejected_at timestamptz not null default clock_timestamp(),
+  primary key (node_instance_id, output_id)
+);
+create index rejected_input_by_output on rejected_input (output_id);
+
+-- What the holder of a task rejects in a node that is not incremental: it counts when the task completes.
+create table task_rejection (
+  task_id uuid not null references node_claim (task_id) on delete cascade,
+  output_id bigint not null,
+  category text not null,
+  reason text not null,
+  rejected_at timestamptz not null default clock_timestamp(),
+  primary key (task_id, output_id)
+);
+
+-- A reprocess of chosen inputs alone; null: of what the node template says.
+alter table node_instance
+  add column reprocess_input_ids bigint[],
+  add column follow_up_input_ids bigint[];
+alter table node_run add column input_ids bigint[];
+
+-- A second reply has delivered the claim: it is no longer undone when the first was not delivered.
+alter table node_claim add column redelivered boolean not null default false;
+
+-- A run over chosen inputs has no other ones, and what it rejected went into none of its outputs.
+create or replace function run_lineage(wanted uuid, wanted_attempt integer) returns jsonb language sql stable as $$
+  with task as (
+    select r.id, r.upper_position, r.input_ids, r.node_instance_id, n.parent_ids, t.incremental, c.lower_position,
+           case when t.incremental then coalesce(r.reprocess_position, n.watermark_position) else r.upper_position end
+             as end_position,
+           c.holder, c.instance_id, t.name as template_name, t.runner_type, f.name as feature_name,
+           f.version as feature_version
+      from node_run r join node_instance n on n.id = r.node_instance_id join node_template t on t.id = n.node_template_id
+      left join feature f on f.name = t.feature_name
+      join lateral (
+        select x.*, (select min(y.watermark_position) from node_claim y where y.run_id = r.id) as lower_position
+          from node_claim x where x.run_id = r.id and x.attempt = wanted_attempt
+         order by x.claimed_at desc limit 1) c on true
+     where r.id = wanted
+  ), version as (
+    select v.output_id, v.node_instance_id, v.output_identifier, v.position, v.sha256, v.size_bytes
+      from task join output_version v on v.node_instance_id = any (task.parent_ids) and v.position <= task.upper_position
+       and (v.superseded_at_position is null or v.superseded_at_position > task.upper_position)
+     where v.position > task.lower_position and v.position <= task.end_position
+       and (task.input_ids is null or v.output_id = any (task.input_ids))
+       and not exists (
+         select from rejected_input j
+          where j.node_instance_id = task.node_instance_id and j.output_id = v.output_id and j.run_id = task.id)
+     order by v.position limit 1000
+  ), standing as (
+    select v.output_id, v.node_instance_id, v.output_identifier, v.position, v.sha256, v.size_bytes
+      from task cross join unnest(task.parent_ids) as p (id)
+      join lateral (
+        select x.* from output_version x
+         where x.node_instance_id = p.id and x.position <= task.lower_position
+           and (x.superseded_at_position is null or x.superseded_at_position > task.upper_position)
+         order by x.position desc limit 1) v on true
+     where task.input_ids is null and not exists (select from version where version.node_instance_id = p.id)
+  )
+  select jsonb_build_object(
+           'nodeTemplate', jsonb_build_object('name', task.template_name, 'runnerType', task.runner_type,
+                                              'feature', task.feature_name, 'featureVersion', task.feature_version),
+           'runner', jsonb_build_object(
+             'kind', case when task.holder like 'token:%' then 'runner' when task.holder like 'user:%' then 'account'
+                          else 'built-in' end,
+             'instanceId', task.instance_id,
+             'label', (select k.label from runner_token k where k.id = case when task.holder like 'token:%'
+                                                                               then substr(task.holder, 7)::uuid end),
+             'version', (select i.version from runner_instance i
+                          where i.holder = task.holder and i.instance_id = task.instance_id)),
+           'inputs', coalesce((
+             select jsonb_agg(jsonb_build_object(
+                      'outputId', x.output_id, 'nodeInstanceId', x.node_instance_id,
+                      'outputIdentifier', x.output_identifier, 'sizeBytes', x.size_bytes, 'sha256', x.sha256,
+                      'isNew', x.is_new) order by x.is_new desc, x.position)
+               from (select *, true as is_new from version union all select *, false from standing) x), '[]'))
+    from task
+$$;

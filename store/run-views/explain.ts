@@ -1,0 +1,138 @@
+/** What is known of a node that does not run: the facts behind `explain`. */
+
+import type { ExplainFacts } from '../../domain/runs/explain.ts';
+import { visibleNodeState } from '../../domain/runs/node-state.ts';
+import type { Database, Queryable } from '../connection/database.ts';
+import { claimingInstances, claimsTasksOf } from '../runners/runner-instances.ts';
+import { isOpen } from '../runs/lease.ts';
+import { rejectedCount } from '../runs/rejections.ts';
+
+export interface ExplainedNode extends ExplainFacts {
+  readonly nodeInstanceId: number;
+  readonly nodeName: string;
+  readonly nodeTemplate: string;
+  readonly sessionId: string;
+}
+
+interface NodeRow
+  extends Omit<
+    ExplainedNode,
+    'state' | 'statusDetails' | 'parents' | 'openRun' | 'heldBy' | 'lastRun' | 'runners'
+  > {
+  readonly runnerType: string;
+  readonly runtime: string;
+  readonly storedState: number;
+  readonly storedDetails: string;
+}
+
+type OpenRun = NonNullable<ExplainFacts['openRun']>;
+interface OpenRow extends OpenRun {
+  readonly instanceId: string | null;
+  readonly leaseExpiresAt: Date | null;
+  readonly claimedAt: Date | null;
+  readonly phase: string | null;
+  readonly message: string | null;
+}
+
+/** Undefined when there is no such node instance. */
+export async function readExplainFacts(
+  database: Database,
+  nodeInstanceId: number,
+): Promise<ExplainedNode | undefined> {
+  const [node] = await database.query<NodeRow>(nodeStatement, [nodeInstanceId]);
+  if (node === undefined) return undefined;
+  const [parents, [open], [lastRun], runners] = await Promise.all([
+    readParents(database, nodeInstanceId),
+    database.query<OpenRow>(openStatement, [nodeInstanceId]),
+    database.query<NonNullable<ExplainFacts['lastRun']>>(lastStatement, [nodeInstanceId]),
+    node.runtime === 'system' ? null : readRunners(database, node),
+  ]);
+  const { storedState, storedDetails, runnerType: _type, runtime: _runtime, ...shown } = node;
+  const isHeld = open?.state === 'held';
+  const heldDetails = [open?.phase, open?.message].filter((part) => part).join(': ');
+  return {
+    ...shown,
+    state: visibleNodeState(storedState, isHeld),
+    statusDetails: isHeld ? heldDetails : storedDetails,
+    parents,
+    openRun: open === undefined ? null : runOf(open),
+    heldBy:
+      open?.instanceId != null && open.leaseExpiresAt !== null && open.claimedAt !== null
+        ? { instanceId: open.instanceId, leaseExpiresAt: open.leaseExpiresAt, claimedAt: open.claimedAt }
+        : null,
+    lastRun: lastRun ?? null,
+    runners,
+  };
+}
+
+function runOf(row: OpenRow): OpenRun {
+  const { instanceId: _i, leaseExpiresAt: _l, claimedAt: _c, phase: _p, message: _m, ...run } = row;
+  return run;
+}
+
+const nodeStatement = `
+  select clock_timestamp() as now, n.id as node_instance_id, n.name as node_name, t.name as node_template,
+         n.session_id, t.type = 'Input' as is_input, t.trigger, n.state as stored_state,
+         n.status_details as stored_details, n.last_processed, s.frozen_at,
+         t.runner_type, y.runtime,
+         (select count(*) from queued_upload q where q.node_instance_id = n.id) as queued_uploads,
+         ${rejectedCount('n.id')} as rejected_inputs,
+         (select json_build_object('outputIdentifier', o.output_identifier, 'category', j.category, 'reason', j.reason)
+            from rejected_input j join node_output o on o.id = j.output_id where j.node_instance_id = n.id
+           order by j.rejected_at desc limit 1) as last_rejection
+    from node_instance n join session s on s.id = n.session_id join node_template t on t.id = n.node_template_id
+    join runner_type y on y.name = t.runner_type
+   where n.id = $1`;
+
+const openStatement = `
+  select r.id, r.state, r.attempt, r.max_attempts, r.reason, r.created_at as queued_at,
+         r.due_at, r.cancel_requested, c.instance_id,
+         c.lease_until as lease_expires_at, c.claimed_at, c.phase, c.message,
+         (select count(*) from (
+            select 1 from node_run x
+             where r.state = 'queued' and x.state = 'queued' and not x.frozen and x.template_name = r.template_name
+               and x.queue_time < r.queue_time limit 1000) ahead) as tasks_ahead
+    from node_run r left join node_claim c on c.run_id = r.id and ${isOpen}
+   where r.node_instance_id = $1 and r.state <> 'done'`;
+
+const lastStatement = `
+  select r.id, r.outcome, r.status_details, r.attempt, r.max_attempts,
+         r.ended_at
+    from node_run r where r.node_instance_id = $1 and r.state = 'done' order by r.created_at desc limit 1`;
+
+async function readParents(database: Queryable, nodeInstanceId: number) {
+  const rows = await database.query<{
+    nodeInstanceId: number;
+    name: string;
+    storedState: number;
+    isHeld: boolean;
+    hasOutput: boolean;
+    isNews: boolean;
+  }>(
+    `select p.id as node_instance_id, p.name, p.state as stored_state,
+            exists (select 1 from node_run h where h.node_instance_id = p.id and h.state = 'held') as is_held,
+            p.newest_position > 0 as has_output, p.newest_position > n.consumed_position as is_news
+       from node_instance n join node_instance p on p.id = any (n.parent_ids)
+      where n.id = $1 order by p.ordinal`,
+    [nodeInstanceId],
+  );
+  return rows.map(({ storedState, isHeld, ...shown }) => ({
+    ...shown,
+    state: visibleNodeState(storedState, isHeld),
+  }));
+}
+
+/** Accounts may claim tasks of all external runner types; counts only those that claim tasks of the node's template. */
+async function readRunners(database: Queryable, { runnerType, runtime, nodeTemplate }: NodeRow) {
+  const [row] = await database.query<Omit<NonNullable<ExplainFacts['runners']>, 'runnerType'>>(
+    `select max(i.last_seen_at) as last_seen_at, count(*) filter (where is_there) as recent,
+            count(*) filter (where is_there and is_busy and not i.drained) as recent_busy,
+            count(*) filter (where is_there and i.drained) as recent_drained
+       from (
+         select p.*, p.state <> 'gone' as is_there from (${claimingInstances}) p
+          where ${claimsTasksOf({ template: '$3', runnerType: '$1', runtime: '$2' })}
+       ) i`,
+    [runnerType, runtime, nodeTemplate],
+  );
+  return { runnerType, ...row! };
+}

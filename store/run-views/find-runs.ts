@@ -1,0 +1,80 @@
+/** Runs of all states, the last made first, by what people look for. */
+import { limits } from '../../domain/limits.ts';
+import type { Database } from '../connection/database.ts';
+import { Parameters } from '../search/session-filter.ts';
+import {
+  type NodeRunRow,
+  nodeRunOf,
+  type RunRow,
+  runColumns,
+  runJoins,
+  type ShownRunState,
+} from './node-runs.ts';
+
+export interface RunSearch {
+  readonly sessionId?: string | undefined;
+  readonly nodeInstanceId?: number | undefined;
+  readonly template?: string | undefined;
+  readonly projectId?: number | undefined;
+  /** Made at this time or later, and before that time. */
+  readonly from?: Date | undefined;
+  readonly to?: Date | undefined;
+  /** Empty: all. */
+  readonly states: readonly ShownRunState[];
+}
+
+/** One page, and how many there are: counted no further than {@link limits.nodeRunsCounted}. */
+export async function findNodeRuns(
+  database: Database,
+  search: RunSearch,
+  page: { readonly number: number; readonly size: number },
+): Promise<{ readonly rows: readonly NodeRunRow[]; readonly totalCount: number }> {
+  const parameters = new Parameters();
+  const where = conditions(search, parameters);
+  const offset = parameters.bind((page.number - 1) * page.size, 'bigint');
+  const size = parameters.bind(page.size, 'bigint');
+  const from = 'from node_run r join session s on s.id = r.session_id';
+  // Ids are made in the order of time: the newest runs are found without a sort.
+  const picked = `select r.id ${from} where ${where} order by r.id desc offset ${offset} limit ${size}`;
+  const counted = `select count(*) as count from (select 1 ${from} where ${where} limit ${limits.nodeRunsCounted}) x`;
+  const { values } = parameters;
+  const [rows, [total]] = await Promise.all([
+    database.queryUnprepared<RunRow>(
+      `select ${runColumns} from (${picked}) page join node_run r on r.id = page.id ${runJoins} order by r.id desc`,
+      values,
+    ),
+    database.queryUnprepared<{ count: number }>(
+      // The page's parameters are bound in both.
+      `${counted} where ${offset} is not null and ${size} is not null`,
+      values,
+    ),
+  ]);
+  return { rows: rows.map(nodeRunOf), totalCount: total?.count ?? 0 };
+}
+
+function conditions(search: RunSearch, parameters: Parameters): string {
+  const all = ['true'];
+  const { sessionId, nodeInstanceId, template, projectId, from, to, states } = search;
+  if (sessionId !== undefined) {
+    const session = parameters.bind(sessionId, 'uuid');
+    all.push(`r.node_instance_id = any (array(select id from node_instance where session_id = ${session}))`);
+  }
+  if (nodeInstanceId !== undefined) {
+    all.push(`r.node_instance_id = ${parameters.bind(nodeInstanceId, 'bigint')}`);
+  }
+  if (template !== undefined) all.push(`r.template_name = ${parameters.bind(template, 'text')}`);
+  if (projectId !== undefined) all.push(`s.project_id = ${parameters.bind(projectId, 'bigint')}`);
+  if (from !== undefined) all.push(`r.id >= ${parameters.bind(firstIdAt(from), 'uuid')}`);
+  if (to !== undefined) all.push(`r.id < ${parameters.bind(firstIdAt(to), 'uuid')}`);
+  if (states.length > 0) {
+    const list = parameters.bind(states, 'text[]');
+    all.push(`case when r.state = 'done' then r.outcome else r.state end = any (${list})`);
+  }
+  return all.join(' and ');
+}
+
+/** The least id that is made at a time: see connection/ids.ts. */
+function firstIdAt(at: Date): string {
+  const hex = Math.max(0, at.getTime()).toString(16).padStart(12, '0').slice(-12);
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
+}

@@ -1,0 +1,317 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { limits } from '../../../domain/limits.ts';
+import { removeOldLogs } from '../../../store/run-logs/write-log.ts';
+import { ask } from '../../support/api.ts';
+import { eventually } from '../../support/eventually.ts';
+import { runnerStage, type TestRunner } from '../../support/runner.ts';
+
+const stage = await runnerStage();
+const { api, database, people } = stage;
+
+interface Entry {
+  position: number;
+  attempt: number;
+  level: string;
+  source: string;
+  message: string;
+  fields: Record<string, unknown> | null;
+}
+interface Page {
+  entries: Entry[];
+  next: number;
+  complete: boolean;
+}
+
+const line = (message: string, level = 'info', fields?: object) => ({
+  at: '2026-03-01T10:04:01.120Z',
+  level,
+  message,
+  ...(fields === undefined ? {} : { fields }),
+});
+
+async function held(options: { maxAttempts?: number } = {}) {
+  const graph = await stage.chainOf(1, options);
+  await stage.upload(graph, 'input', 'x');
+  const runner = stage.runner();
+  const task = await runner.acquire(graph.template);
+  return { graph, runner, task, taskId: task.taskId as string, runId: task.runId as string };
+}
+
+function log(runner: TestRunner, taskId: string, sequence: number, entries: readonly object[]) {
+  return runner.call('POST', `/tasks/${taskId}/logs`, { sequence, entries });
+}
+
+async function page(runId: string, query: Record<string, string | number> = {}): Promise<Page> {
+  const parameters = new URLSearchParams(
+    Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
+  );
+  const answer = await ask(api.url, 'GET', `/api/v2/node-runs/${runId}/logs?${parameters}`, {
+    token: people.Instructor.token,
+  });
+  expect(answer.status).toBe(200);
+  return answer.body;
+}
+
+/** The log as it is once the run has ended. */
+async function whole(runId: string, query: Record<string, string | number> = {}): Promise<Page> {
+  return eventually('the whole log', async () => {
+    const found = await page(runId, query);
+    return found.complete ? found : undefined;
+  });
+}
+
+/** Without the version of a runner, which is known once its process has stored what it saw. */
+const identified = (entries: readonly Entry[]) =>
+  entries.map(({ position, source, message }) =>
+    source === 'runner' ? { position, message } : { position },
+  );
+const written = ({ entries }: Page) => entries.filter(({ source }) => source === 'runner');
+const messages = (found: Page) => found.entries.map(({ message }) => message);
+
+describe('the log of a run', () => {
+  test('holds what its runner wrote, with the platform’s own lines between, in the order in which they came', async () => {
+    const { runner, taskId, runId } = await held();
+    const first = await log(runner, taskId, 1, [line('begins', 'debug', { lap: 3 }), line('goes on')]);
+    expect([first.status, first.body]).toEqual([200, { nextSequence: 2, truncated: false }]);
+    await runner.write(taskId, 'abc');
+    await log(runner, taskId, 2, [line('ends', 'warning')]);
+    await runner.end(taskId, 'complete', { outcome: 'completed' });
+    const found = await whole(runId);
+    expect(messages(found)).toEqual([
+      expect.stringContaining(`Claimed by ${runner.instanceId}`),
+      'begins',
+      'goes on',
+      'ends',
+      'Published 1 output, 3 bytes.',
+      'Attempt 1 ended: completed.',
+    ]);
+    expect(written(found)[0]).toMatchObject({ attempt: 1, level: 'debug', fields: { lap: 3 } });
+    const positions = found.entries.map(({ position }) => position);
+    expect(positions).toEqual([...new Set(positions)].sort((a, b) => a - b));
+  });
+
+  test('keeps the last word of a task that failed, once, with every attempt and every operator', async () => {
+    const { graph, runner, taskId, runId } = await held({ maxAttempts: 1 });
+    const fail = { category: 'error', reason: 'no licence', logTail: 'Traceback\n  line 3\nno licence\n' };
+    expect((await runner.end(taskId, 'fail', fail)).status).toBe(200);
+    expect((await runner.end(taskId, 'fail', fail)).status).toBe(200);
+    const failed = await whole(runId, { level: 'error' });
+    expect(messages(failed)).toEqual([
+      'Traceback\n  line 3\nno licence',
+      'Attempt 1 ended: failed (error). no licence',
+    ]);
+    const retried = await ask(api.url, 'POST', `/api/v2/admin/node-runs/${runId}/retry`, {
+      token: people.Developer.token,
+    });
+    expect(retried.status).toBe(202);
+    const again = await runner.acquire(graph.template);
+    await log(runner, again.taskId, 1, [line('second')]);
+    await ask(api.url, 'POST', `/api/v2/admin/node-runs/${runId}/cancel`, { token: people.Developer.token });
+    await runner.end(again.taskId, 'fail', { category: 'error', reason: 'stopped' });
+    const later = await whole(runId, { attempt: 2 });
+    expect(messages(later)).toEqual([
+      `Retried by user ${people.Developer.userId}.`,
+      expect.stringContaining(`Claimed by ${runner.instanceId}`),
+      'second',
+      `Cancelled by user ${people.Developer.userId}.`,
+      expect.stringContaining('Attempt 2 ended: cancelled'),
+    ]);
+  });
+
+  test('is the same by pages of any size, by level and by search', async () => {
+    const { runner, taskId, runId } = await held();
+    for (let call = 1; call <= 40; call += 1) {
+      const entries = [1, 2, 3].map((n) =>
+        line(`call ${call} line ${n}`, n === 3 ? 'warning' : 'info', { Car: `C${call}` }),
+      );
+      await log(runner, taskId, call, entries);
+    }
+    await runner.end(taskId, 'complete', { outcome: 'no-output' });
+    const all = await whole(runId, { limit: 1_000 });
+    expect(written(all)).toHaveLength(120);
+    for (const query of [{}, { level: 'warning' }, { search: 'c17' }, { search: 'LINE 2' }]) {
+      const expected = identified(await allPages(runId, { ...query, limit: 1_000 }));
+      for (const limit of [1, 7, 64])
+        expect(identified(await allPages(runId, { ...query, limit }))).toEqual(expected);
+    }
+    expect((await allPages(runId, { level: 'warning' })).map(({ message }) => message)).toEqual(
+      Array.from({ length: 40 }, (_, index) => `call ${index + 1} line 3`),
+    );
+    expect(await allPages(runId, { search: 'c17' })).toHaveLength(3);
+  });
+
+  async function allPages(runId: string, query: Record<string, string | number>): Promise<Entry[]> {
+    const entries: Entry[] = [];
+    for (let after = 0; ; ) {
+      const found = await page(runId, { ...query, after });
+      entries.push(...found.entries);
+      if (found.complete) return entries;
+      after = found.next;
+    }
+  }
+
+  test('can be followed from any line to its end', async () => {
+    const { runner, taskId, runId } = await held();
+    await log(runner, taskId, 1, [line('before')]);
+    const response = await followed(runId);
+    const text = response.text();
+    await log(runner, taskId, 2, [line('while it is read')]);
+    await runner.end(taskId, 'complete', { outcome: 'no-output' });
+    const events = eventsOf(await text);
+    expect(events.map(({ kind }) => kind)).toEqual([...events.slice(1).map(() => 'entry'), 'end']);
+    const lines = events.filter(({ kind }) => kind === 'entry').map(({ data }) => data);
+    expect(identified(lines)).toEqual(identified((await whole(runId)).entries));
+    const second = lines[1];
+    const rest = eventsOf(await (await followed(runId, String(second.position))).text());
+    const later = rest.filter(({ kind }) => kind === 'entry').map(({ data }) => data);
+    expect(identified(later)).toEqual(identified(lines.slice(2)));
+  });
+
+  function followed(runId: string, lastEventId?: string): Promise<Response> {
+    return fetch(`${api.url}/api/v2/node-runs/${runId}/logs`, {
+      headers: {
+        authorization: `Bearer ${people.Instructor.token}`,
+        accept: 'text/event-stream',
+        ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }),
+      },
+    });
+  }
+
+  function eventsOf(text: string) {
+    return text
+      .split('\n\n')
+      .filter((block) => block.startsWith('event:'))
+      .map((block) => {
+        const field = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(block)?.[1] ?? '';
+        return { kind: field('event'), data: JSON.parse(field('data')) };
+      });
+  }
+
+  test('is not shown to Trainees, and is 404 for a run that does not exist', async () => {
+    const { runId } = await held();
+    const path = (id: string) => `/api/v2/node-runs/${id}/logs`;
+    expect((await ask(api.url, 'GET', path(runId), { token: people.Trainee.token })).status).toBe(403);
+    for (const id of [randomUUID(), 'none']) {
+      expect((await ask(api.url, 'GET', path(id), { token: people.Developer.token })).status).toBe(404);
+    }
+  });
+
+  test('goes with its days', async () => {
+    const { runner, taskId, runId } = await held();
+    await log(runner, taskId, 1, [line('old')]);
+    await database.query(`update node_log set created_at = now() - interval '31 days' where run_id = $1`, [
+      runId,
+    ]);
+    expect(await removeOldLogs(database, 30)).toBe(1);
+    await log(runner, taskId, 2, [line('new')]);
+    await runner.end(taskId, 'complete', { outcome: 'no-output' });
+    expect(written(await whole(runId)).map(({ message }) => message)).toEqual(['new']);
+  });
+});
+
+describe('a call', () => {
+  test('that is repeated, or comes late, changes nothing', async () => {
+    const { runner, taskId, runId } = await held();
+    await log(runner, taskId, 5, [line('five')]);
+    const repeats = await Promise.all(
+      [5, 5, 4, 1].map((sequence) => log(runner, taskId, sequence, [line('again')])),
+    );
+    for (const { status, body } of repeats) {
+      expect([status, body]).toEqual([200, { nextSequence: 6, truncated: false }]);
+    }
+    await Promise.all([6, 6, 6].map(() => log(runner, taskId, 6, [line('six')])));
+    await runner.end(taskId, 'complete', { outcome: 'no-output' });
+    expect(written(await whole(runId)).map(({ message }) => message)).toEqual(['five', 'six']);
+  });
+
+  test('begins at 1 again in the next task of the same attempt', async () => {
+    const { graph, runner, taskId, runId } = await held();
+    await log(runner, taskId, 9, [line('first holder')]);
+    await runner.end(taskId, 'release', { reason: 'shutdown', logTail: 'I go.' });
+    const next = await runner.acquire(graph.template);
+    expect(next).toMatchObject({ runId, attempt: 1 });
+    await log(runner, next.taskId, 1, [line('second holder')]);
+    await runner.end(next.taskId, 'complete', { outcome: 'no-output' });
+    expect(written(await whole(runId)).map(({ message }) => message)).toEqual([
+      'first holder',
+      'I go.',
+      'second holder',
+    ]);
+  });
+
+  test('of anyone but the holder is 404 and changes nothing', async () => {
+    const { runner, taskId, runId } = await held();
+    expect((await log(stage.runner(), taskId, 1, [line('foreign')])).status).toBe(404);
+    await runner.end(taskId, 'complete', { outcome: 'no-output' });
+    const late = await log(runner, taskId, 1, [line('late')]);
+    expect([late.status, late.body.code]).toEqual([404, 'task_not_found']);
+    expect(written(await whole(runId))).toEqual([]);
+  });
+
+  test('renews the lease', async () => {
+    const { runner, taskId } = await held();
+    await database.query(
+      `update node_claim set lease_until = clock_timestamp() + interval '5 seconds' where task_id = $1`,
+      [taskId],
+    );
+    await log(runner, taskId, 1, [line('x')]);
+    const [claim] = await database.query<{ seconds: number }>(
+      `select extract(epoch from lease_until - clock_timestamp())::float8 as seconds from node_claim
+        where task_id = $1`,
+      [taskId],
+    );
+    expect(claim!.seconds).toBeGreaterThan(20);
+  });
+
+  const wrong: [string, object][] = [
+    ['without entries', { sequence: 1, entries: [] }],
+    ['with more than 500', { sequence: 1, entries: Array.from({ length: 501 }, () => line('x')) }],
+    ['with sequence 0', { sequence: 0, entries: [line('x')] }],
+    ['with another level', { sequence: 1, entries: [line('x', 'fatal')] }],
+    ['with a long message', { sequence: 1, entries: [line('x'.repeat(8 * 1024 + 1))] }],
+    ['with long fields', { sequence: 1, entries: [line('x', 'info', { a: 'x'.repeat(4 * 1024) })] }],
+    ['without a time', { sequence: 1, entries: [{ level: 'info', message: 'x' }] }],
+  ];
+  test.each(wrong)('%s is 400', async (_name, body) => {
+    const { runner, taskId } = await held();
+    const answer = await runner.call('POST', `/tasks/${taskId}/logs`, body);
+    expect([answer.status, answer.body.code]).toEqual([400, 'invalid_request']);
+  });
+
+  test('above 256 KB is 413', async () => {
+    const { runner, taskId } = await held();
+    const entries = Array.from({ length: 40 }, () => line('x'.repeat(8 * 1024)));
+    const answer = await log(runner, taskId, 1, entries);
+    expect([answer.status, answer.body.code]).toEqual([413, 'body_too_large']);
+  });
+
+  test('beyond what an attempt may log is counted, and a last line says so', async () => {
+    const { runner, taskId, runId } = await held();
+    await log(runner, taskId, 1, [line('x')]);
+    await database.query('update node_log set bytes = $2 where run_id = $1', [runId, limits.logAttemptBytes]);
+    const over = await log(runner, taskId, 2, [line('one'), line('two')]);
+    expect(over.body).toEqual({ nextSequence: 3, truncated: true });
+    await runner.end(taskId, 'complete', { outcome: 'no-output' });
+    const found = await whole(runId);
+    expect(written(found).map(({ message }) => message)).toEqual(['x']);
+    expect(messages(found).at(-1)).toBe(
+      '2 entries were dropped: the log of an attempt holds 16777216 bytes.',
+    );
+  });
+});
+
+test('calls of many tasks at once are all stored, each in its own log', async () => {
+  const tasks = await Promise.all(Array.from({ length: 12 }, () => held()));
+  await Promise.all(
+    tasks.map(async ({ runner, taskId }) => {
+      for (let call = 1; call <= 10; call += 1) await log(runner, taskId, call, [line(`${taskId} ${call}`)]);
+      await runner.end(taskId, 'complete', { outcome: 'no-output' });
+    }),
+  );
+  for (const { taskId, runId } of tasks) {
+    expect(written(await whole(runId)).map(({ message }) => message)).toEqual(
+      Array.from({ length: 10 }, (_, index) => `${taskId} ${index + 1}`),
+    );
+  }
+});

@@ -1,0 +1,308 @@
+import { randomUUID } from 'node:crypto';
+import { pino } from 'pino';
+import { describe, expect, test } from 'vitest';
+import { startApi } from '../../../api/start.ts';
+import { ask } from '../../support/api.ts';
+import { makeGraph, outsideTemplate } from '../../support/graph.ts';
+import { runnerStage, type StageGraph } from '../../support/runner.ts';
+
+const stage = await runnerStage();
+const { api, people, database } = stage;
+const path = '/api/v2/admin/node-runs';
+const token = people.Developer.token;
+const get = (query: string) => ask(api.url, 'GET', `${path}${query}`, { token });
+const post = (action: string) => ask(api.url, 'POST', `/api/v2/admin/${action}`, { token });
+
+const broken = { category: 'validation', reason: 'Row 7 is no lap.' };
+
+/** A graph whose first node has failed for good; `ids` names the run. */
+async function failed(
+  options: Parameters<typeof stage.chainOf>[1] = {},
+): Promise<StageGraph & { runId: string }> {
+  const graph = await stage.chainOf(1, options);
+  await stage.upload(graph, 'input', '1');
+  const runner = stage.runner();
+  const task = await runner.acquire(graph.template);
+  await runner.end(task.taskId, 'fail', broken);
+  return { ...graph, runId: task.runId };
+}
+
+describe('operators find runs', () => {
+  test('with the reasons of their failures, attempt by attempt', async () => {
+    const graph = await stage.chainOf(1, { maxAttempts: 3 });
+    await stage.upload(graph, 'input', '1');
+    const runner = stage.runner();
+    const task = await runner.acquire(graph.template);
+    await runner.end(task.taskId, 'fail', { category: 'memory', reason: 'Out of memory.' });
+    const { body } = await get(`?sessionId=${graph.sessionId}`);
+    const [run] = body.nodeRuns;
+    const instant = expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/);
+    expect(body).toEqual({
+      nodeRuns: [
+        {
+          id: task.runId,
+          projectId: graph.projectId,
+          sessionId: graph.sessionId,
+          sessionName: 'Session',
+          nodeInstanceId: graph.nodes.n1,
+          nodeName: 'n1',
+          nodeTemplate: graph.template,
+          runnerType: 'outside-runner',
+          reason: 'input',
+          state: 'waiting',
+          nodeState: 'Pending',
+          statusDetails: 'Attempt 1 of 3 failed, waiting for the next: memory: Out of memory.',
+          attempt: 2,
+          maxAttempts: 3,
+          cancelRequested: false,
+          retryable: false,
+          createdAt: instant,
+          endedAt: null,
+          nextAttemptAt: instant,
+          heldBy: null,
+          attempts: [
+            {
+              number: 1,
+              startedAt: instant,
+              endedAt: instant,
+              outcome: 'failed',
+              category: 'memory',
+              reason: 'Out of memory.',
+              nextAttemptAt: run.nextAttemptAt,
+              // Its version is known once the process has stored what it saw of the runner.
+              runner: {
+                instanceId: runner.instanceId,
+                name: null,
+                version: expect.toBeOneOf([null, 'node']),
+              },
+            },
+            {
+              number: 2,
+              startedAt: null,
+              endedAt: null,
+              outcome: null,
+              category: null,
+              reason: '',
+              nextAttemptAt: null,
+              runner: null,
+            },
+          ],
+        },
+      ],
+      page: 1,
+      pageSize: 25,
+      totalCount: 1,
+      totalPages: 1,
+    });
+    expect((await get(`/${task.runId}`)).body).toEqual(run);
+  });
+
+  test('by session, node, template and state, page by page, the last queued first', async () => {
+    const template = `listed-${randomUUID()}`;
+    await outsideTemplate(database, template);
+    const names = ['a', 'b', 'c', 'd', 'e'];
+    const graph = await makeGraph(database, [
+      { name: 'input', parents: [] },
+      ...names.map((name) => ({ name, parents: ['input'], template })),
+    ]);
+    await database.query(
+      `update node_instance set configuration = '{"dataSourceName":"platform"}' where id = $1`,
+      [graph.nodes.input],
+    );
+    await stage.upload(Object.assign(graph, { template }), 'input', '1');
+    const runner = stage.runner();
+    const runs: string[] = [];
+    for (const how of ['fail', 'fail', 'complete', 'release'] as const) {
+      const task = await runner.acquire(template);
+      runs.push(task.runId);
+      const json = { fail: broken, complete: { outcome: 'no-output' }, release: {} }[how];
+      expect((await runner.end(task.taskId, how, json)).status).toBe(200);
+    }
+    // The released run is still the oldest one that is queued.
+    const held = await runner.acquire(template);
+    const last = await stage.runner().acquire(template);
+    await post(`node-runs/${last.runId}/cancel`);
+    const inSession = `?sessionId=${graph.sessionId}`;
+    const idsOf = async (query: string) =>
+      (await get(query)).body.nodeRuns.map(({ id }: { id: string }) => id);
+    const all = [last.runId, held.runId, runs[2], runs[1], runs[0]];
+    expect(await idsOf(inSession)).toEqual(all);
+    const pages = [];
+    for (const page of [1, 2, 3]) pages.push(await idsOf(`${inSession}&pageSize=2&page=${page}`));
+    expect(pages).toEqual([all.slice(0, 2), all.slice(2, 4), all.slice(4)]);
+    expect((await get(`${inSession}&pageSize=2&page=2`)).body).toMatchObject({
+      totalCount: 5,
+      totalPages: 3,
+    });
+    expect(await idsOf(`${inSession}&state=failed`)).toEqual([runs[1], runs[0]]);
+    expect(await idsOf(`${inSession}&state=no-output,held`)).toEqual([last.runId, held.runId, runs[2]]);
+    expect(await idsOf(`?nodeInstanceId=${graph.nodes.b}`)).toEqual([runs[1]]);
+    // Without a session: what is open or failed, anywhere.
+    expect(await idsOf(`?nodeTemplate=${template}`)).toEqual([last.runId, held.runId, runs[1], runs[0]]);
+    expect(await idsOf(`?nodeTemplate=${template}&state=failed,queued`)).toEqual([runs[1], runs[0]]);
+    const holder = async () => (await get(`${inSession}&state=held`)).body.nodeRuns[1];
+    const { instanceId } = runner;
+    const silent = { instanceId, phase: null, message: null, progress: null };
+    expect(await holder()).toMatchObject({ heldBy: silent, nodeState: 'Processing' });
+    const reported = { phase: 'splitting', message: 'lap 3', progress: { done: 3, total: 12 } };
+    await runner.call('PUT', `/tasks/${held.taskId}/heartbeat`, reported);
+    const progress = { done: 3, total: 12, unit: null };
+    expect(await holder()).toMatchObject({ heldBy: { ...reported, instanceId, progress } });
+    expect((await get(`?sessionId=${randomUUID()}`)).body).toMatchObject({ nodeRuns: [], totalPages: 0 });
+  });
+
+  test.each([
+    ['?state=parked', /state must be one or more of/],
+    ['?state=failed,', /state must be one or more of/],
+    ['?state=completed', /require sessionId or nodeInstanceId/],
+    ['?sessionId=7', /sessionId/],
+    ['?nodeInstanceId=x', /nodeInstanceId/],
+    ['?page=0', /page/],
+    ['?pageSize=101', /pageSize/],
+  ])('%s is 400', async (query, message) => {
+    const answer = await get(query);
+    expect(answer).toMatchObject({ status: 400, body: { status: 'error' } });
+    expect(answer.body.message).toMatch(message);
+  });
+});
+
+describe('a retry', () => {
+  test('is answered with the updated run, and a repeat with 200', async () => {
+    const graph = await failed();
+    const first = await post(`node-runs/${graph.runId}/retry`);
+    expect(first).toMatchObject({
+      status: 202,
+      body: {
+        id: graph.runId,
+        state: 'queued',
+        nodeState: 'Pending',
+        attempt: 2,
+        maxAttempts: 4,
+        endedAt: null,
+      },
+    });
+    expect(await post(`node-runs/${graph.runId}/retry`)).toMatchObject({ status: 200, body: first.body });
+    const runner = stage.runner();
+    const task = await runner.acquire(graph.template);
+    expect(task).toMatchObject({ runId: graph.runId, reason: 'retry', attempt: 2, maxAttempts: 4 });
+    await runner.write(task.taskId, 'x');
+    expect((await runner.end(task.taskId, 'complete', { outcome: 'completed' })).status).toBe(200);
+  });
+
+  test('wakes a claim that waits', async () => {
+    const graph = await failed();
+    const waiting = stage.runner().claim(graph.template, 10);
+    await post(`node-runs/${graph.runId}/retry`);
+    expect((await waiting).body).toMatchObject({ runId: graph.runId });
+  });
+
+  test('is refused with 409 or 404 and a reason', async () => {
+    const graph = await failed();
+    await stage.upload(graph, 'input', '2');
+    const superseded = await post(`node-runs/${graph.runId}/retry`);
+    const { nodeRuns } = (await get(`?sessionId=${graph.sessionId}&state=queued`)).body;
+    const open = await post(`node-runs/${nodeRuns[0].id}/retry`);
+    const runner = stage.runner();
+    const task = await runner.acquire(graph.template);
+    await runner.end(task.taskId, 'complete', { outcome: 'suspended' });
+    const fine = await post(`node-runs/${task.runId}/retry`);
+    const unknown = await post(`node-runs/${randomUUID()}/retry`);
+    const wrongId = await post('node-runs/7/retry');
+    const seen = [superseded, open, fine, unknown, wrongId].map(({ status, body }) => [status, body.message]);
+    expect(seen).toEqual([
+      [409, 'A later run of the node has replaced this one.'],
+      [409, 'The run is still open.'],
+      [409, 'Only a failed or cancelled run can be retried.'],
+      [404, 'Run not found.'],
+      [404, 'Run not found.'],
+    ]);
+  });
+
+  test('in a frozen session is 400, one run or all', async () => {
+    const graph = await failed();
+    await ask(api.url, 'POST', `/api/v2/sessions/${graph.sessionId}/freeze`, { token });
+    for (const action of [`node-runs/${graph.runId}/retry`, `sessions/${graph.sessionId}/retry-failed`])
+      expect(await post(action)).toMatchObject({ status: 400, body: { message: 'Session is frozen.' } });
+    expect((await get(`/${graph.runId}`)).body.retryable).toBe(false);
+  });
+
+  test('of all failed nodes of a session returns their number', async () => {
+    const graph = await failed();
+    const action = `sessions/${graph.sessionId}/retry-failed`;
+    expect(await post(action)).toMatchObject({
+      status: 202,
+      body: { sessionId: graph.sessionId, retried: 1 },
+    });
+    expect(await post(action)).toMatchObject({ status: 202, body: { retried: 0 } });
+    expect(await post(`sessions/${randomUUID()}/retry-failed`)).toMatchObject({ status: 404 });
+  });
+});
+
+describe('cancelling', () => {
+  test('a queued run ends it; a held run is cancelled with its next heartbeat', async () => {
+    const graph = await stage.chainOf(1);
+    await stage.upload(graph, 'input', '1');
+    const [queued] = (await get(`?sessionId=${graph.sessionId}`)).body.nodeRuns;
+    for (let repeat = 0; repeat < 2; repeat += 1) {
+      expect(await post(`node-runs/${queued.id}/cancel`)).toMatchObject({
+        status: 200,
+        body: { state: 'cancelled', nodeState: 'Failed', statusDetails: 'cancelled', retryable: true },
+      });
+    }
+    await post(`node-runs/${queued.id}/retry`);
+    const runner = stage.runner();
+    const task = await runner.acquire(graph.template);
+    for (let repeat = 0; repeat < 2; repeat += 1) {
+      expect(await post(`node-runs/${queued.id}/cancel`)).toMatchObject({
+        status: 202,
+        body: { state: 'held', cancelRequested: true },
+      });
+    }
+    const heartbeat = await runner.call('PUT', `/tasks/${task.taskId}/heartbeat`, {});
+    expect(heartbeat.body.cancelRequested).toBe(true);
+    await runner.write(task.taskId, 'x');
+    expect((await runner.end(task.taskId, 'complete', { outcome: 'completed' })).body).toMatchObject({
+      nodeState: 'Failed',
+      followUp: false,
+    });
+    expect((await get(`/${queued.id}`)).body.state).toBe('cancelled');
+  });
+
+  test('an ended run is 409, an unknown one 404', async () => {
+    const { runId } = await failed();
+    expect(await post(`node-runs/${runId}/cancel`)).toMatchObject({
+      status: 409,
+      body: { message: 'The run has already ended.' },
+    });
+    expect(await post(`node-runs/${randomUUID()}/cancel`)).toMatchObject({ status: 404 });
+  });
+});
+
+test('the log names the operator and the action', async () => {
+  const lines: Record<string, unknown>[] = [];
+  const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  const { composed } = api;
+  const logged = await startApi({ ...composed, services: { ...composed.services, log } });
+  try {
+    const { runId, sessionId } = await failed();
+    const by = (action: string) => ask(logged.url, 'POST', `/api/v2/admin/${action}`, { token });
+    for (const action of ['retry', 'retry', 'cancel', 'cancel']) await by(`node-runs/${runId}/${action}`);
+    await by(`sessions/${sessionId}/retry-failed`);
+    const who = { userId: people.Developer.userId, sessionId };
+    expect(lines.filter(({ audit }) => audit)).toMatchObject([
+      { audit: 'retryNodeRun', nodeRunId: runId, ...who },
+      { audit: 'cancelNodeRun', nodeRunId: runId, ...who },
+      { audit: 'retryFailedNodeRuns', retried: 1, ...who },
+    ]);
+  } finally {
+    await logged.stop(1);
+  }
+});
+
+test('a run of a deleted session is 404', async () => {
+  const graph = await failed();
+  const admin = { token: people.Administrator.token };
+  expect((await ask(api.url, 'DELETE', `/api/v2/sessions/${graph.sessionId}`, admin)).status).toBe(204);
+  expect((await get(`/${graph.runId}`)).status).toBe(404);
+  expect((await post(`node-runs/${graph.runId}/retry`)).status).toBe(404);
+});

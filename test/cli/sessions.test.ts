@@ -1,0 +1,107 @@
+/** What devices and instructors do from a script: sessions by name, nodes, newest outputs, ingests. */
+import { randomUUID } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { runnerStage } from '../support/runner.ts';
+import { ship } from '../support/templates.ts';
+import { folder, runSdp } from './support.ts';
+
+const stage = await runnerStage();
+const { api, people } = stage;
+await ship(api.composed.services.database);
+const environment = { SDP_URL: api.url, SDP_TOKEN: people.adminToken };
+const sdp = (args: readonly string[], more: Record<string, string> = {}) =>
+  runSdp(args, { ...environment, ...more });
+const json = async (...args: string[]) => JSON.parse((await sdp([...args, '--json'])).out);
+const template = 'system-tabular-dashboard-autodetect-next';
+
+test('a session is created by names of project and template; its nodes and newest output are shown', async () => {
+  const title = `Course ${randomUUID()}`;
+  const project = await json('projects', 'create', title);
+  const names = ['--project', title, '--template', template];
+  const metadata = ['--metadata', 'car=12', '--metadata', 'driver=A=B'];
+  const made = await json('sessions', 'create', ...names, '--name', 'Run 1', ...metadata);
+  expect(made).toMatchObject({
+    name: 'Run 1',
+    project: { id: project.id },
+    metadata: { car: 12, driver: 'A=B' },
+  });
+  const nodes = await sdp(['nodes', made.id]);
+  expect(nodes.out).toMatch(/^NODE +NAME +TEMPLATE[\s\S]+\n\d+ +tabular-upload +input-node +NeverBegan/);
+  const [{ id: node }] = await json('nodes', made.id);
+  expect((await sdp(['outputs', 'latest', String(node)])).err).toBe(`Node ${node} has no output. (404)\n`);
+  for (const text of ['a\n1\n', 'a\n2\n']) {
+    const file = join(folder, 'lap.csv');
+    writeFileSync(file, text);
+    await sdp(['upload', String(node), file]);
+  }
+  expect((await sdp(['outputs', 'latest', String(node)])).out).toMatch(/^Output +\d+ \(lap\.csv-/);
+  const saved = join(folder, 'saved.csv');
+  expect((await sdp(['outputs', 'latest', String(node), '--save', saved])).code).toBe(0);
+  expect(readFileSync(saved, 'utf8')).toBe('a\n2\n');
+});
+
+test('errors are JSON under --json: refusals, wrong names and wrong usage', async () => {
+  const errorOf = async (...args: string[]) => {
+    const { code, out, err } = await sdp([...args, '--json']);
+    return [code, out, JSON.parse(err).error];
+  };
+  expect(await errorOf('sessions', 'show', randomUUID())).toEqual([
+    1,
+    '',
+    {
+      status: 404,
+      code: expect.any(String),
+      message: 'Session not found.',
+      requestId: expect.stringMatching(/\S/),
+    },
+  ]);
+  const usage = { status: null, code: 'usage', requestId: null };
+  expect(await errorOf('sessions', 'create', '--project', 'no such', '--template', template)).toEqual([
+    2,
+    '',
+    { ...usage, message: 'There is no project no such.' },
+  ]);
+  expect(await errorOf('nodes')).toEqual([
+    2,
+    '',
+    { ...usage, message: "missing required argument 'sessionId'" },
+  ]);
+});
+
+test('a file is sent to an ingest with its secret, and a repeat makes no second session', async () => {
+  const title = `Rig ${randomUUID()}`;
+  const { id: ProjectId } = await json('projects', 'create', title);
+  const sessionTemplateId = (await json('templates', 'list')).find(
+    ({ name }: { name: string }) => name === template,
+  ).id;
+  const urlPath = `rigs/${randomUUID()}`;
+  const body = {
+    urlPath,
+    projectId: ProjectId,
+    sessionTemplateId,
+    inputNode: 'tabular-upload',
+    dataSource: 'platform',
+  };
+  const answer = await fetch(`${api.url}/api/v2/admin/ingests`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${people.adminToken}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      ...body,
+      creationBehaviour: 'NewSession',
+      ingestDataType: 'Any',
+      allowAnonymous: false,
+    }),
+  });
+  const ingest = (await answer.json()) as { secret: string };
+  expect(answer.status, JSON.stringify(ingest)).toBe(201);
+  const file = join(folder, 'rig.csv');
+  writeFileSync(file, 'a\n1\n');
+  const send = (SDP_INGEST_SECRET: string) =>
+    sdp(['ingest', urlPath, file], { SDP_TOKEN: '', SDP_INGEST_SECRET });
+  const sent = await send(ingest.secret);
+  expect([sent.code, sent.out]).toEqual([0, expect.stringMatching(/^Output \d+ of session \S{36}\.\n$/)]);
+  expect((await send(ingest.secret)).out).toBe(sent.out);
+  expect(await send('wrong')).toMatchObject({ code: 1, err: expect.stringContaining('(401, request ') });
+});

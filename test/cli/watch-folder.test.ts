@@ -1,0 +1,150 @@
+/** The agent of a capture machine: each file once, whatever happens to agent, line and platform. */
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { ask } from '../support/api.ts';
+import { eventually } from '../support/eventually.ts';
+import { runnerStage, type StageGraph } from '../support/runner.ts';
+import { brokenLineTo } from './broken-line.ts';
+import { folder, type Running, runSdp, startSdp } from './support.ts';
+
+const stage = await runnerStage();
+const { api, people } = stage;
+const mebibyte = 1024 * 1024;
+
+/** A folder of files, each a minute younger than the one before. */
+function captures(name: string, files: Readonly<Record<string, Buffer | string>>): string {
+  const path = join(folder, name);
+  mkdirSync(path);
+  const names = Object.keys(files);
+  for (const [index, file] of names.entries()) {
+    writeFileSync(join(path, file), files[file]!);
+    const at = Date.now() / 1000 - (names.length - index) * 60;
+    utimesSync(join(path, file), at, at);
+  }
+  return path;
+}
+
+const agent = (path: string, graph: StageGraph, args: readonly string[] = [], url = api.url) =>
+  startSdp(['watch-folder', path, '--session', graph.sessionId, '--settle', '1', ...args], {
+    SDP_URL: url,
+    SDP_TOKEN: people.offlineToken,
+  });
+
+async function outputsOf(graph: StageGraph) {
+  const { body } = await ask(api.url, 'GET', `/api/v2/node-instance/${graph.nodes.input}/outputs`, {
+    token: people.adminToken,
+  });
+  return Array.isArray(body)
+    ? (body as Array<{ id: number; outputIdentifier: string; sha256: string; metadata: unknown }>)
+    : [];
+}
+const sha256 = (bytes: Buffer | string) => createHash('sha256').update(bytes).digest('hex');
+
+test('sends what is complete, oldest first, with metadata, and moves and marks it', async () => {
+  const graph = await stage.chainOf(1);
+  const path = captures('ordered', {
+    'MARIA-2.csv': 'a\n2\n',
+    'MARIA-1.csv': 'a\n1\n',
+    'MARIA-1.csv.meta.json': '{"lap":"first","tyre":{"compound":"soft"}}',
+    'cut.csv.part': 'not yet',
+    '.hidden': 'x',
+  });
+  const moved = join(path, 'sent');
+  const args = ['--pattern', '(?<driver>[A-Z]+)-(?<lap>\\d+)', '--move-to', moved];
+  const running = agent(path, graph, args);
+  await eventually('both are moved', async () => {
+    const names = readdirSync(path);
+    return !names.includes('MARIA-1.csv') && !names.includes('MARIA-2.csv');
+  });
+  renameSync(join(path, 'cut.csv.part'), join(path, 'cut.csv'));
+  await eventually('the third is moved', async () => readdirSync(moved).length === 3);
+  running.kill('SIGTERM');
+  await running.ended;
+  expect(
+    (await outputsOf(graph)).map(({ outputIdentifier, metadata }) => [
+      outputIdentifier.split('-').at(0),
+      metadata,
+    ]),
+  ).toEqual([
+    ['MARIA', { driver: 'MARIA', lap: '2' }],
+    ['MARIA', { driver: 'MARIA', lap: 'first', tyre: { compound: 'soft' } }],
+    ['cut.csv', null],
+  ]);
+  const again = captures('marked', { 'one.csv': 'a\n1\n' });
+  expect((await agent(again, graph, ['--mark', '--once']).ended).code).toBe(0);
+  expect(JSON.parse(readFileSync(join(again, 'one.csv.sent'), 'utf8'))).toMatchObject({
+    identifier: expect.stringMatching(/^one\.csv-/),
+  });
+}, 60_000);
+
+test('is killed before and after each of its requests: each file is there once', {
+  timeout: 240_000,
+}, async () => {
+  const graph = await stage.chainOf(1);
+  const files = {
+    'a.csv': 'time\n1\n',
+    'b.bin': randomBytes(18 * mebibyte),
+    'c.csv': 'time\n2\n',
+    'd.bin': randomBytes(20 * mebibyte),
+  };
+  const path = captures('killed', files);
+  let running: Running | undefined;
+  let lives = 0;
+  let request = 0;
+  // Each life dies one request later than the one before, now before it is sent and now after.
+  const url = await brokenLineTo(api.url, () => {
+    request += 1;
+    if (request !== 1 + (lives % 10)) return undefined;
+    running?.kill('SIGKILL');
+    return lives % 20 < 10 ? 'before' : 'after';
+  });
+  for (let isDone = false; !isDone; lives++) {
+    request = 0;
+    running = agent(path, graph, ['--once'], url);
+    isDone = (await running.ended).code === 0;
+    expect(lives).toBeLessThan(60);
+  }
+  expect(lives).toBeGreaterThan(4);
+  const seen = (await outputsOf(graph)).map((output) => output.sha256);
+  expect(seen).toEqual(Object.values(files).map(sha256));
+  // A journal whose last line is half a one, and one that is lost: the platform knows the files.
+  const journal = join(path, '.sdp-sent.jsonl');
+  const text = readFileSync(journal, 'utf8');
+  writeFileSync(journal, text.slice(0, -20));
+  expect((await agent(path, graph, ['--once']).ended).code).toBe(0);
+  rmSync(journal);
+  expect((await agent(path, graph, ['--once']).ended).code).toBe(0);
+  expect(await outputsOf(graph)).toHaveLength(4);
+});
+
+test('goes on when the platform is back, and keeps to its rate', { timeout: 120_000 }, async () => {
+  const graph = await stage.chainOf(1);
+  const bytes = randomBytes(18 * mebibyte);
+  const path = captures('slow', { 'long.bin': bytes });
+  let isAway = true;
+  const url = await brokenLineTo(api.url, (asked) =>
+    isAway && !asked.includes('/sessions/') ? 'before' : undefined,
+  );
+  const running = agent(path, graph, ['--once', '--limit-rate', '6M'], url);
+  await eventually('it has tried', async () => /does not answer|broke/.test(running.printed.err));
+  isAway = false;
+  const startedAtMs = performance.now();
+  expect((await running.ended).code).toBe(0);
+  expect(performance.now() - startedAtMs).toBeGreaterThan(2_500);
+  expect(await outputsOf(graph)).toMatchObject([{ sha256: sha256(bytes) }]);
+});
+
+test('a refused file does not hold up the others, and needs either a session or an ingest', async () => {
+  const graph = await stage.chainOf(1);
+  const path = captures('refused', { 'a.csv': 'a\n1\n', 'a.csv.meta.json': '[]', 'b.csv': 'a\n2\n' });
+  const ended = await agent(path, graph, ['--once']).ended;
+  expect([ended.code, ended.err]).toEqual([
+    1,
+    expect.stringContaining('a.csv.meta.json holds no JSON object.'),
+  ]);
+  expect(await outputsOf(graph)).toHaveLength(1);
+  const none = await runSdp(['watch-folder', path], { SDP_URL: api.url, SDP_TOKEN: people.adminToken });
+  expect([none.code, none.err]).toEqual([2, expect.stringContaining('Name either --session or --ingest.')]);
+}, 60_000);

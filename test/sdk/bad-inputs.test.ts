@@ -1,0 +1,72 @@
+/** Rejected inputs. */
+import { expect, test } from 'vitest';
+import { type Input, TaskFailure } from '../../sdk/index.ts';
+import { contractStage } from './support/contract-stage.ts';
+
+/** Adds up numbers; other text is invalid. */
+async function numberIn(input: Input): Promise<number> {
+  const value = Number(await input.text());
+  if (Number.isNaN(value)) throw new TaskFailure('validation', `no number: ${input.outputIdentifier}`);
+  return value;
+}
+
+test("onBadInput 'reject' puts a bad input aside and goes on, with the state from before it", async () => {
+  const stage = await contractStage({ incremental: true });
+  const node = stage.offer('1', 'x', '3');
+  await stage.start({
+    onBadInput: 'reject',
+    async run(task) {
+      await task.eachNewInput(async (input) => {
+        const state = (await task.state.get()) as { sum: number } | null;
+        task.state.set({ sum: (state?.sum ?? 0) + 1_000 });
+        const sum = (state?.sum ?? 0) + (await numberIn(input));
+        task.state.set({ sum });
+        await task.writeJson({ sum });
+      });
+    },
+  });
+  const { end } = await stage.ended(node);
+  expect(end?.how).toBe('complete');
+  expect(node.rejected).toMatchObject([
+    { inputId: node.inputs[1]?.outputId, category: 'validation', reason: 'no number: input-2' },
+  ]);
+  expect(node.outputs.size).toBe(2);
+  expect(node.state).toEqual({ sum: 4 });
+  expect(node.watermark.position).toBe(3);
+});
+
+test('without it, and on a platform without rejected inputs, a bad input fails its task', async () => {
+  for (const onBadInput of ['fail', 'reject'] as const) {
+    const stage = await contractStage({ incremental: true });
+    const node = stage.offer('1', 'x', '3');
+    stage.server.faults.add({ on: ['rejection'], fault: { kind: 'answer', status: 404, code: 'not_found' } });
+    await stage.start({
+      onBadInput,
+      async run(task) {
+        await task.eachNewInput(async (input) => void (await task.writeJson(await numberIn(input))));
+      },
+    });
+    const { end } = await stage.ended(node);
+    expect(end?.how).toBe('fail');
+    expect(stage.server.journal.of('fail')[0]?.json).toMatchObject({
+      category: 'validation',
+      reason: 'no number: input-2',
+    });
+    expect(node.watermark.position).toBe(1);
+  }
+});
+
+test('task.reject counts when a task of another node completes, also without an output', async () => {
+  const stage = await contractStage();
+  const node = stage.offer('x');
+  await stage.start({
+    async run(task) {
+      for await (const input of task.inputs()) await task.reject(input, 'validation', 'broken');
+    },
+  });
+  const { end } = await stage.ended(node);
+  expect(end?.reply).toMatchObject({ outcome: 'no-output' });
+  expect(node.rejected).toMatchObject([
+    { inputId: node.inputs[0]?.outputId, category: 'validation', reason: 'broken' },
+  ]);
+});

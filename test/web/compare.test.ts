@@ -1,0 +1,212 @@
+/** A person's job in a real browser: drives of several sessions over each other. */
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ask, startTestApi, type TestApi, tokenOf } from '../support/api.ts';
+import { eventually } from '../support/eventually.ts';
+import { testEnvironment } from '../support/stack.ts';
+import { testWorkflows } from '../support/workflows.ts';
+import { accessibilityFaults, appearances, wear } from './support/axe.ts';
+import {
+  buildConsole,
+  findChromium,
+  picture,
+  startBrowser,
+  type TestBrowser,
+  tooWide,
+} from './support/browser.ts';
+import { signInAs } from './support/sign-in.ts';
+
+const program = findChromium();
+const platform = await testEnvironment();
+const workflows = await testWorkflows(platform.environment);
+const start = Date.UTC(2026, 2, 14, 9, 30);
+const cars = ['Car 44', 'Car 16', ...Array.from({ length: 8 }, (_, index) => `Stint ${index + 1}`), 'Car 55'];
+
+/** A hundred seconds at 10 Hz, an hour after the car before: each is 5 km/h faster than that one. */
+function drive(car: number): string {
+  const lines = Array.from({ length: 1001 }, (_, row) => {
+    const time = new Date(start + car * 3_600_000 + row * 100).toISOString();
+    return `${time},${(100 + 5 * car + 20 * Math.sin(row / 50)).toFixed(3)},${row % 400 < 200 ? 'soft' : 'hard'}`;
+  });
+  return `time,speed [km/h],tyre\n${lines.join('\n')}\n`;
+}
+
+describe.skipIf(program === null)('drives of several sessions', () => {
+  const { username, password } = platform.administrator;
+  let api: TestApi;
+  let browser: TestBrowser;
+  let page: Page;
+  let token: string;
+  const sessions: string[] = [];
+  const dashboards: number[] = [];
+
+  const call = async (method: string, path: string, json?: unknown) => {
+    const answer = await ask(api.url, method, path, { token, ...(json === undefined ? {} : { json }) });
+    expect(answer.status, `${path}: ${JSON.stringify(answer.body)}`).toBeLessThan(300);
+    return answer.body;
+  };
+
+  beforeAll(async () => {
+    await buildConsole();
+    api = await startTestApi(platform.environment);
+    await Promise.all([workflows.startWorker('workflows'), workflows.startWorker('builtin')]);
+    token = await tokenOf(api.url, username, password);
+    const project = await call('POST', '/projects', { Title: 'Test track' });
+    const templates = await call('GET', '/api/v2/session/session_templates');
+    const template = templates.find(
+      ({ name }: { name: string }) => name === 'system-tabular-dashboard-autodetect-next',
+    );
+    for (const [car, Name] of cars.entries()) {
+      const body = { ProjectId: project.id, SessionTemplateId: template.id, Name };
+      const session = await call('POST', '/session', body);
+      sessions.push(session.id);
+      const response = await fetch(
+        `${api.url}/api/v2/node-instance/${session.nodeInstances[0].id}/outputs/data`,
+        {
+          method: 'POST',
+          headers: {
+            authorization: `Bearer ${token}`,
+            'content-type': 'text/csv',
+            'x-platform-output-identifier': 'stint.csv',
+          },
+          body: drive(car),
+        },
+      );
+      expect(response.status).toBe(201);
+    }
+    for (const id of sessions) {
+      const found = await eventually(
+        'every session has its dashboard',
+        async () => (await call('GET', `/api/v2/sessions/${id}`)).dimensions[0],
+        120_000,
+      );
+      dashboards.push(found.id);
+    }
+    for (const [car, second] of [
+      [0, 30],
+      [1, 40],
+    ] as const) {
+      const from = new Date(start + car * 3_600_000 + second * 1000).toISOString();
+      await call('POST', `/api/v2/session/${sessions[car]}/annotations`, { from, label: 'Apex' });
+    }
+    browser = await startBrowser(program!, api.url);
+    page = await browser.newPage();
+    page.setDefaultTimeout(25_000);
+    await signInAs(page, `${api.url}/sessions`, platform.administrator);
+  }, 240_000);
+  afterAll(async () => {
+    await browser?.close();
+    await api?.stop();
+  });
+
+  const charts = '.chart[aria-busy="false"] .chart-plot:not([data-points="0"])';
+  const drawn = (count: number) =>
+    eventually(`${count} charts are drawn`, async () => (await page.locator(charts).count()) === count);
+  const legend = () => page.locator('.chart').first().locator('.legend-name').allTextContents();
+  const asked = (name: string) => new URL(page.url()).searchParams.get(name);
+
+  test('are chosen in the list and lie over each other from their starts, each in its colour', async () => {
+    for (const name of ['Car 44', 'Car 16']) await page.getByLabel(`Choose ${name}`).check();
+    await page.getByRole('link', { name: 'Compare' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Compare 2 sessions' }).waitFor();
+    await drawn(1);
+    expect((await legend()).sort()).toEqual(['Car 16', 'Car 44']);
+    expect(await page.locator('.toolbar-span').textContent()).toBe('0:00.000 to 1:40.000');
+    expect(await page.locator('.channel').count()).toBe(2);
+    await page.locator('.channel', { hasText: 'tyre' }).locator('input').check();
+    await drawn(2);
+    const first = await page.locator('.recording').first().locator('.swatch').getAttribute('class');
+    const ofPanel = page.locator('.chart').first().locator('.swatch').first();
+    expect(await ofPanel.getAttribute('class')).toBe(first);
+    await picture(page, 'compare-two');
+    expect(await accessibilityFaults(page, 'every')).toEqual([]);
+  });
+
+  test('show their difference and their statistics side by side, and a click leads to the highest value', async () => {
+    await page.goto(`${api.url}/compare?dashboards=${dashboards[0]},${dashboards[1]}`);
+    await drawn(1);
+    await page.getByRole('button', { name: 'Difference' }).click();
+    await page.getByRole('heading', { name: 'speed − Car 44 [km/h]' }).waitFor();
+    await drawn(2);
+    await page.getByRole('button', { name: 'Statistics' }).click();
+    const jump = page.getByRole('button', { name: 'max 125, speed of Car 16: put the cursor there' });
+    await jump.click();
+    const [car44, car16] = page.url().includes('a=') ? [120, 125] : [Number.NaN, Number.NaN];
+    const marks = page.locator('.chart').first().locator('.legend-marks');
+    await marks.filter({ hasText: `A ${car16}` }).waitFor();
+    await marks.filter({ hasText: `A ${car44}` }).waitFor();
+    await page.locator('.chart').nth(1).locator('.legend-marks', { hasText: 'A 5' }).waitFor();
+    await picture(page, 'compare-difference');
+    expect(await accessibilityFaults(page, 'every')).toEqual([]);
+  });
+
+  test('are moved by an offset that is typed or dragged, and the address shows it to a colleague', async () => {
+    const offset = page.getByLabel('Offset of Car 16 in seconds');
+    await offset.fill('2.5');
+    await offset.press('Enter');
+    await page.waitForURL(/offsets=/);
+    expect(asked('offsets')).toBe(`${dashboards[1]}.1:2500`);
+    await page
+      .locator('.chart')
+      .nth(1)
+      .locator('.legend-marks', { hasText: 'A 5' })
+      .waitFor({ state: 'detached' });
+    const handle = (await page.locator('.recording').nth(1).locator('.recording-handle').boundingBox())!;
+    await page.mouse.move(handle.x + handle.width / 2, handle.y + handle.height / 2);
+    await page.mouse.down();
+    await page.mouse.move(handle.x - 60, handle.y + 4, { steps: 8 });
+    await page.mouse.up();
+    const ms = Number(asked('offsets')?.split(':')[1]);
+    expect(ms).toBeLessThan(0);
+    const address = page.url();
+    await page.goto('about:blank');
+    await page.goto(address);
+    await drawn(2);
+    expect(await offset.inputValue()).toBe(String(ms / 1000));
+  });
+
+  test('are aligned at an annotation of both, or at the clock', async () => {
+    await page.goto(`${api.url}/compare?dashboards=${dashboards[0]},${dashboards[1]}`);
+    await drawn(1);
+    await page.getByLabel('Align at').selectOption({ label: 'Annotation “Apex”' });
+    await page.locator('.toolbar-span', { hasText: '−0:40.000 to 1:10.000' }).waitFor();
+    await page.getByLabel('Align at').selectOption('clock');
+    await page.locator('.toolbar-span', { hasText: '14 Mar 2026 09:30:00' }).waitFor();
+    await drawn(1);
+    expect(asked('align')).toBe('clock');
+  });
+
+  test('are added on a dashboard and taken away, and the others keep their colours', async () => {
+    await page.goto(`${api.url}/dashboards/${dashboards[0]}`);
+    await page.getByRole('button', { name: 'Add session' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('searchbox').fill('Car 55');
+    expect(await accessibilityFaults(page, 'every')).toEqual([]);
+    await dialog.getByRole('button', { name: /^Car 55/ }).click();
+    await page.getByRole('heading', { level: 1, name: 'Compare 2 sessions' }).waitFor();
+    await drawn(1);
+    const swatch = () =>
+      page.locator('.recording', { hasText: 'Car 55' }).locator('.swatch').getAttribute('class');
+    const before = await swatch();
+    await page.getByRole('button', { name: 'Remove Car 44' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Compare 1 session' }).waitFor();
+    expect(await swatch()).toBe(before);
+  });
+
+  test('are ten at once, and more on request, in both schemes and on a phone', async () => {
+    await page.goto(`${api.url}/compare?dashboards=${dashboards.join(',')}`);
+    await page.getByRole('heading', { level: 1, name: 'Compare 11 sessions' }).waitFor();
+    await drawn(1);
+    expect(await legend()).toHaveLength(10);
+    await page.getByLabel('Car 55', { exact: true }).check();
+    await page.locator('.chart .legend-name').nth(10).waitFor();
+    await drawn(1);
+    for (const look of appearances) {
+      await wear(page, look);
+      await picture(page, `compare-ten-${look.name}`);
+      expect(await tooWide(page), look.name).toEqual([]);
+      expect(await accessibilityFaults(page, look.name === 'light' ? 'every' : 'contrast')).toEqual([]);
+    }
+    expect(browser.offences).toEqual([]);
+  }, 60_000);
+});

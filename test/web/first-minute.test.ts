@@ -1,0 +1,83 @@
+/** The first minute on an empty platform: from a click, or a file, to a dashboard. */
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { exampleText } from '../../web/src/sessions/example.ts';
+import { ask, startTestApi, type TestApi, tokenOf } from '../support/api.ts';
+import { testEnvironment } from '../support/stack.ts';
+import { testWorkflows } from '../support/workflows.ts';
+import { accessibilityFaults, appearances, wear } from './support/axe.ts';
+import {
+  buildConsole,
+  dropFile,
+  findChromium,
+  picture,
+  startBrowser,
+  type TestBrowser,
+  tooWide,
+} from './support/browser.ts';
+import { signInAs } from './support/sign-in.ts';
+
+const program = findChromium();
+if (program === null)
+  console.warn('skipped: the browser tests need Chromium, and there is none on this machine');
+
+const platform = await testEnvironment();
+const workflows = await testWorkflows(platform.environment);
+
+test('the example is a recording of six laps', () => {
+  const lines = exampleText().trim().split('\n');
+  expect(lines.length).toBe(4801);
+  expect(new Set(lines.map((line) => line.split(',').length))).toEqual(new Set([7]));
+});
+
+describe.skipIf(program === null)('the first minute', () => {
+  const { username, password } = platform.administrator;
+  let api: TestApi;
+  let browser: TestBrowser;
+  let page: Page;
+
+  beforeAll(async () => {
+    await buildConsole();
+    api = await startTestApi(platform.environment);
+    await Promise.all([workflows.startWorker('workflows'), workflows.startWorker('builtin')]);
+    browser = await startBrowser(program!, api.url);
+    page = await browser.newPage();
+    page.setDefaultTimeout(30_000);
+    await signInAs(page, `${api.url}/sessions`, platform.administrator);
+  }, 180_000);
+  afterAll(async () => {
+    await browser?.close();
+    await api?.stop();
+  });
+
+  test('the example is loaded with one click, and has a dashboard', async () => {
+    await page.getByRole('button', { name: 'Load the example' }).waitFor();
+    const faults: string[] = [];
+    for (const look of appearances) {
+      await wear(page, look);
+      await picture(page, `look-first-minute-${look.name}`);
+      faults.push(...(await tooWide(page)));
+      faults.push(...(await accessibilityFaults(page, look.name === 'light' ? 'every' : 'contrast')));
+    }
+    expect(faults).toEqual([]);
+    await wear(page, appearances[0]!);
+    await page.getByRole('button', { name: 'Load the example' }).click();
+    await page.getByRole('heading', { name: 'Six laps of a car' }).waitFor();
+    await page.getByRole('link', { name: 'Open dashboard' }).waitFor({ timeout: 90_000 });
+    await page.locator('.thumbnail').nth(1).waitFor();
+    await picture(page, 'first-minute-session');
+  }, 180_000);
+
+  test('a dropped file begins a session in the same project', async () => {
+    const token = await tokenOf(api.url, username, password);
+    const { body } = await ask(api.url, 'GET', '/api/v2/session', { token });
+    await ask(api.url, 'DELETE', `/api/v2/sessions/${body.sessions[0].id}`, { token });
+    await page.goto(`${api.url}/sessions`);
+    await page.getByRole('button', { name: 'Load the example' }).waitFor();
+    await dropFile(page, 'h1', { name: 'stint 2.csv', type: 'text/csv', text: 'time,speed\n0,1\n1,2\n' });
+    await page.getByRole('heading', { name: 'stint 2' }).waitFor();
+    const projects = await ask(api.url, 'GET', '/projects', { token });
+    expect(projects.body.map(({ title }: { title: string }) => title)).toEqual(['Inbox']);
+    expect(browser.offences).toEqual([]);
+  }, 90_000);
+});

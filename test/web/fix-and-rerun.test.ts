@@ -1,0 +1,196 @@
+/** From a failed node to its fix in a real browser: configuration, newer template, another file in the place of a bad one. */
+import { randomUUID } from 'node:crypto';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ensurePlatformDataSource } from '../../store/objects/data-sources.ts';
+import { ask } from '../support/api.ts';
+import { runnerStage, type TestRunner } from '../support/runner.ts';
+import { inputNode, ship, templateFile } from '../support/templates.ts';
+import { accessibilityFaults, appearances, wear } from './support/axe.ts';
+import {
+  buildConsole,
+  findChromium,
+  picture,
+  startBrowser,
+  type TestBrowser,
+  tooWide,
+} from './support/browser.ts';
+import { signInAs } from './support/sign-in.ts';
+
+const program = findChromium();
+if (program === null)
+  console.warn('skipped: the browser tests need Chromium, and there is none on this machine');
+
+const stage = await runnerStage();
+const { api, people } = stage;
+const feature = `fix-${randomUUID()}`;
+
+const call = async (method: string, path: string, json?: unknown) => {
+  const answer = await ask(api.url, method, path, { token: people.Developer.token, json });
+  expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(300);
+  return answer.body;
+};
+
+const configurationSchema = {
+  type: 'object',
+  required: ['column'],
+  properties: {
+    column: { type: 'string', title: 'Column', minLength: 2 },
+    laps: { type: 'integer', description: 'Laps that count.' },
+    gate: { type: 'object', title: 'Gate', properties: { width: { type: 'number' } } },
+    unit: { enum: ['km/h', 'm/s'] },
+    smooth: { type: 'boolean' },
+  },
+};
+
+function importTemplate(configuration: object, updateIfExists = false) {
+  const node = {
+    Name: 'work',
+    NodeTemplateName: feature,
+    DefaultConfiguration: configuration,
+    Parents: ['in'],
+  };
+  const file = templateFile(feature, [inputNode('in'), node], { updateIfExists });
+  return call('POST', '/api/v2/admin/session-templates', file);
+}
+
+describe.skipIf(program === null)('a failed node', () => {
+  let browser: TestBrowser;
+  let page: Page;
+  let runner: TestRunner;
+  let session: { id: string; input: number; work: number };
+
+  beforeAll(async () => {
+    await Promise.all([buildConsole(), ship(stage.database)]);
+    const { objects, database } = api.composed.services;
+    await ensurePlatformDataSource(database, objects.platformAccess);
+    await call('POST', '/api/v2/admin/runner-manifests', {
+      manifestVersion: 1,
+      feature: { name: feature, version: '1.0', ownershipType: 'ThirdParty' },
+      runnerTypes: [{ name: feature, runtime: 'external' }],
+      nodeTemplates: [
+        {
+          name: feature,
+          runnerType: feature,
+          type: 'Processing',
+          configurationSchema,
+          maxAttempts: 1,
+          leaseSeconds: 900,
+        },
+      ],
+    });
+    await importTemplate({ column: 'velocity', gate: { width: 3 } });
+    const templates = await call('GET', '/api/v2/session/session_templates');
+    const template = templates.find(({ name }: { name: string }) => name === feature);
+    const project = await call('POST', '/projects', { Title: 'Fixing' });
+    const made = await call('POST', '/session', { ProjectId: project.id, SessionTemplateId: template.id });
+    const idOf = (name: string) =>
+      made.nodeInstances.find((node: { name: string }) => node.name === name).id as number;
+    session = { id: made.id, input: idOf('in'), work: idOf('work') };
+    await stage.upload(
+      { sessionId: session.id, projectId: project.id, nodes: { in: session.input }, dataSourceId: 0 },
+      'in',
+      'bad',
+      { 'x-platform-output-identifier': 'lap-7.csv' },
+    );
+    runner = stage.runner();
+    const task = await runner.acquire(feature);
+    await runner.end(task.taskId, 'fail', { category: 'validation', reason: 'There is no column velocity.' });
+    browser = await startBrowser(program!, api.url);
+    page = await browser.newPage();
+    page.setDefaultTimeout(25_000);
+  }, 240_000);
+  afterAll(async () => await browser?.close());
+
+  const panel = () => page.getByRole('region', { name: 'Node work' });
+  const configurationPath = () => `/api/v2/node-instance/${session.work}/configuration`;
+  const looks = async (name: string) => {
+    const faults: string[] = [];
+    for (const look of appearances) {
+      await wear(page, look);
+      await picture(page, `look-${name}-${look.name}`);
+      const rules = look.name === 'light' ? 'every' : 'contrast';
+      const found = [...(await tooWide(page)), ...(await accessibilityFaults(page, rules))];
+      faults.push(...found.map((fault) => `${look.name}: ${fault}`));
+    }
+    await wear(page, appearances[0]!);
+    expect(faults).toEqual([]);
+  };
+
+  test('shows its configuration as a form, which the platform checks, and runs again with what was changed', async () => {
+    await signInAs(page, `${api.url}/sessions/${session.id}?tab=pipeline`, people.Developer);
+    await panel().getByText('revision 1').waitFor();
+    expect(await panel().getByLabel('Column').inputValue()).toBe('velocity');
+    expect(await panel().getByLabel('width').inputValue()).toBe('3');
+    expect(await panel().getByRole('button', { name: 'Retry' }).getAttribute('class')).not.toContain(
+      'primary',
+    );
+    await panel().getByLabel('laps').fill('two');
+    await panel().getByText('is no number').waitFor();
+    await panel().getByLabel('laps').fill('2');
+    await panel().getByLabel('Column').fill('x');
+    await panel().getByRole('button', { name: 'Save', exact: true }).click();
+    await panel().getByRole('alert').waitFor();
+    await panel().locator('.field-fault').waitFor();
+    await looks('configuration-refused');
+    await panel().getByLabel('Column').fill('speed');
+    await panel().getByLabel('unit').selectOption({ label: 'm/s' });
+    await panel().getByRole('button', { name: 'Change and rerun' }).click();
+    await panel().getByText('Saved; the node runs again with it.').waitFor();
+    await panel().getByText('revision 2', { exact: true }).waitFor();
+    expect(await call('GET', configurationPath())).toEqual({
+      revision: 2,
+      configuration: { column: 'speed', laps: 2, gate: { width: 3 }, unit: 'm/s' },
+    });
+    const task = await runner.acquire(feature, 10);
+    expect(task.configuration ?? task.node.configuration).toMatchObject({ column: 'speed' });
+    await runner.end(task.taskId, 'fail', { category: 'validation', reason: 'Row 7 has no speed.' });
+  }, 120_000);
+
+  test('refuses a change of what somebody else changed meanwhile, and shows that after a reload', async () => {
+    await panel().getByLabel('laps').fill('5');
+    await call('PUT', configurationPath(), { configuration: { column: 'speed', laps: 9 } });
+    await panel().getByRole('button', { name: 'Save', exact: true }).click();
+    await panel().getByText('Another person changed it.').waitFor();
+    await panel().getByRole('button', { name: 'Reload' }).click();
+    await panel().getByText('revision 3', { exact: true }).waitFor();
+    expect(await panel().getByLabel('laps').inputValue()).toBe('9');
+    await panel().getByText('Revisions', { exact: true }).click();
+    await panel().getByRole('button', { name: 'Put revision 1 into the form' }).click();
+    expect(await panel().getByLabel('Column').inputValue()).toBe('velocity');
+    await panel().getByRole('button', { name: 'Undo' }).click();
+    expect(await panel().getByLabel('Column').inputValue()).toBe('speed');
+  }, 60_000);
+
+  test('runs again when another file takes the place of the one that failed', async () => {
+    const choosing = page.waitForEvent('filechooser');
+    await panel().getByRole('button', { name: 'Replace file' }).click();
+    await (await choosing).setFiles({ name: 'good.csv', mimeType: 'text/csv', buffer: Buffer.from('good') });
+    await page.getByText(/, stored/).waitFor();
+    const outputs = await call('GET', `/api/v2/node-instance/${session.input}/outputs`);
+    expect(outputs.map(({ outputIdentifier }: { outputIdentifier: string }) => outputIdentifier)).toEqual([
+      'lap-7.csv',
+    ]);
+    const task = await runner.acquire(feature, 10);
+    await runner.write(task.taskId, 'done');
+    await runner.end(task.taskId, 'complete', { outcome: 'completed' });
+    await page.locator(`[data-node="${session.work}"][data-state="Succeeded"]`).waitFor();
+    await page.locator(`[data-node="${session.input}"]`).click();
+    await page.getByRole('button', { name: 'Replace good.csv', exact: true }).waitFor();
+  }, 60_000);
+
+  test('is offered what its template says by now, and adopts it after a look at the changes', async () => {
+    await importTemplate({ column: 'speed', laps: 12 }, true);
+    await page.goto(`${api.url}/sessions/${session.id}?node=${session.work}`);
+    await page.getByRole('button', { name: 'Show the changes' }).click();
+    const changes = page.getByRole('list', { name: 'Changes' });
+    await changes.getByText('gets another configuration').waitFor();
+    await changes.getByText('"laps": 12').waitFor();
+    await looks('adopt');
+    await page.getByRole('button', { name: 'Adopt the template' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Show the changes' }).waitFor({ state: 'detached' });
+    expect((await call('GET', configurationPath())).configuration).toEqual({ column: 'speed', laps: 12 });
+    expect(browser.offences).toEqual([]);
+  }, 60_000);
+});

@@ -1,0 +1,229 @@
+/** How a comparison lays recordings over each other, without a browser. */
+import { describe, expect, test } from 'vitest';
+import type { Annotation, ChannelSeries, Dashboard } from '../../../client/types.ts';
+import {
+  compareAddress,
+  compareDashboards,
+  readCompareView,
+  withDashboard,
+  withoutDashboard,
+} from '../../../web/src/compare/address.ts';
+import {
+  commonSpan,
+  differencePanel,
+  differencesOf,
+  measuresOf,
+  ownSpan,
+  panelsOf,
+  recordingsOf,
+  shiftsOf,
+  shownRecordings,
+  subtract,
+  suggestedMeasures,
+} from '../../../web/src/compare/model.ts';
+import { channelsOf } from '../../../web/src/dashboard/model.ts';
+
+const start = Date.UTC(2026, 2, 14, 9, 30);
+
+/** A dashboard with recordings of these names, a minute long each; the channels have the given units. */
+function dashboard(
+  id: number,
+  sessionName: string,
+  fromMs: number,
+  names = ['run.csv'],
+  units: Record<string, string> = { speed: 'km/h', gear: '' },
+): Dashboard {
+  return {
+    id,
+    title: 'Recording',
+    sessionId: `session-${id}`,
+    sessionName,
+    dashboardName: '',
+    dashboardVersion: '',
+    url: '',
+    scenarioName: null,
+    from: null,
+    to: null,
+    layout: null,
+    createdAt: '',
+    sources: names.map((name, index) => {
+      const outputId = id * 100 + index;
+      return {
+        outputId,
+        name,
+        realm: '',
+        rowCount: 60,
+        groups: [],
+        time: {
+          kind: 'absolute',
+          from: new Date(fromMs).toISOString(),
+          to: new Date(fromMs + 60_000).toISOString(),
+        },
+        channels: Object.entries(units).map(([channel, unit]) => ({
+          key: `${outputId}:${channel}`,
+          id: channel,
+          name: channel,
+          unit,
+          type: 'number',
+          realm: '',
+          group: 'default',
+        })),
+      };
+    }),
+  } as unknown as Dashboard;
+}
+
+const line = (channel: string, times: number[], values: (number | null)[]): ChannelSeries => ({
+  channel,
+  name: channel,
+  unit: null,
+  times,
+  values,
+});
+const view = (query: string) => readCompareView(new URLSearchParams(query));
+const three = [
+  dashboard(1, 'Car 44', start),
+  dashboard(2, 'Car 16', start + 3_600_000, ['a.csv', 'b.csv']),
+  dashboard(3, 'Car 44', start + 7_200_000),
+];
+
+describe('recordings', () => {
+  test('are told apart by their session, their file, and a number', () => {
+    expect(recordingsOf(three, [1, 2, 3]).map(({ id, title }) => [id, title])).toEqual([
+      ['1.1', 'Car 44'],
+      ['2.1', 'Car 16 · a.csv'],
+      ['2.2', 'Car 16 · b.csv'],
+      ['3.1', 'Car 44 (2)'],
+    ]);
+    const twice = channelsOf(dashboard(1, 'Car 44', start, ['run.csv', 'run.csv']));
+    expect([...new Set(twice.map(({ sourceName }) => sourceName))]).toEqual(['run.csv', 'run.csv (2)']);
+  });
+
+  test('keep their colours when others leave and come', () => {
+    const colours = (places: number[]) =>
+      Object.fromEntries(recordingsOf(three, places).map(({ id, colour }) => [id, colour]));
+    expect(colours([1, 2, 3])).toEqual({ '1.1': 0, '2.1': 1, '2.2': 2, '3.1': 3 });
+    const left = withoutDashboard([1, 2, 3], 2, 2);
+    expect(colours(left)).toEqual({ '1.1': 0, '3.1': 3 });
+    expect(colours(withDashboard(left, 2))).toEqual({ '1.1': 0, '3.1': 3, '2.1': 4, '2.2': 5 });
+    expect(withDashboard(withoutDashboard([1, 3], 1, 1), 1)).toEqual([1, 3]);
+    expect(withoutDashboard([1, 3], 3, 1)).toEqual([1]);
+  });
+
+  test('are shown up to ten at first, then as chosen', () => {
+    const many = Array.from({ length: 12 }, (_, index) => dashboard(index + 1, `Stint ${index}`, start));
+    const recordings = recordingsOf(
+      many,
+      many.map(({ id }) => id),
+    );
+    expect(shownRecordings(recordings, null)).toHaveLength(10);
+    expect(shownRecordings(recordings, ['2.1'])).toHaveLength(11);
+  });
+});
+
+describe('the common axis', () => {
+  const recordings = recordingsOf(three, [1, 3]);
+  const lap = [{ label: 'Lap 1', from: new Date(start + 20_000).toISOString() }] as unknown as Annotation[];
+
+  test('begins at the start of each recording, at the clock, or at an annotation', () => {
+    const none = new Map<string, number>();
+    const starts = shiftsOf(recordings, { by: 'start' }, none, new Map());
+    expect(commonSpan(recordings, starts)).toEqual({ fromMs: 0, toMs: 60_000 });
+    const clock = shiftsOf(recordings, { by: 'clock' }, none, new Map());
+    expect(commonSpan(recordings, clock)).toEqual({ fromMs: start, toMs: start + 7_260_000 });
+    const laps = shiftsOf(recordings, { by: 'label', label: 'Lap 1' }, none, new Map([['session-1', lap]]));
+    expect([...laps.values()]).toEqual([-start - 20_000, -start - 7_200_000]);
+  });
+
+  test('an offset moves a recording, and what is read of it', () => {
+    const shifts = shiftsOf(recordings, { by: 'start' }, new Map([['3.1', 15_000]]), new Map());
+    expect(commonSpan(recordings, shifts)).toEqual({ fromMs: 0, toMs: 75_000 });
+    const shown = { fromMs: 0, toMs: 20_000 };
+    const moved = recordings[1]!;
+    expect(ownSpan(moved, shifts.get('3.1')!, shown)).toEqual({
+      fromMs: moved.span.fromMs,
+      toMs: moved.span.fromMs + 5000,
+    });
+    expect(ownSpan(moved, shifts.get('3.1')!, { fromMs: 0, toMs: 10_000 })).toBeNull();
+  });
+});
+
+describe('measures', () => {
+  const differing = dashboard(4, 'Miles', start, ['run.csv'], { speed: 'mph', gear: '' });
+
+  test('are one for all recordings by name and unit, and those in common are suggested', () => {
+    const recordings = recordingsOf([three[0]!, differing], [1, 4]);
+    expect(measuresOf(recordings).map(({ key, sourceName }) => [key, sourceName])).toEqual([
+      ['speed [km/h]', 'in 1 of 2 recordings'],
+      ['gear', 'in 2 of 2 recordings'],
+      ['speed [mph]', 'in 1 of 2 recordings'],
+    ]);
+    expect(suggestedMeasures(three[0]!, recordings)).toEqual(['gear']);
+  });
+
+  test('a panel has each recording once, by its own name', () => {
+    const [panel] = panelsOf(['speed [km/h]'], recordingsOf(three, [1, 2, 3]));
+    expect(panel!.channels.map(({ label, colour }) => [label, colour])).toEqual([
+      ['Car 44', 0],
+      ['Car 16 · a.csv', 1],
+      ['Car 16 · b.csv', 2],
+      ['Car 44 (2)', 3],
+    ]);
+  });
+});
+
+describe('a difference', () => {
+  test('is taken on the line between the points of the other, and only where both are', () => {
+    const base = line('b', [0, 10, 20], [0, 100, null]);
+    expect(subtract(line('a', [-5, 0, 5, 10, 15, 30], [1, 1, 60, 90, 7, 7]), base)).toEqual({
+      times: [-5, 0, 5, 10, 15, 30],
+      values: [null, 1, 10, -10, null, null],
+    });
+  });
+
+  test('of equal curves is nothing, also where points are extremes of short times', () => {
+    const times = Array.from({ length: 2000 }, (_, index) => index);
+    const values = times.map((index) => index * 2 + (index % 4 === 1 ? -50 : index % 4 === 2 ? 50 : 0));
+    const { values: left } = subtract(line('a', times, values), line('b', times, values));
+    expect(left.length).toBe(500);
+    expect(left.every((value) => value === 0)).toBe(true);
+  });
+
+  test('has a curve for every other recording in its own colour', () => {
+    const [one, other] = recordingsOf(three, [1, 3]);
+    const [panel] = panelsOf(['speed [km/h]'], [one!, other!]);
+    const difference = differencePanel(panel!, one!)!;
+    expect(difference.channels.map(({ label, colour }) => [label, colour])).toEqual([['Car 44 (2)', 1]]);
+    const series = new Map(
+      panel!.channels.map(({ key }, index) => [key, line(key, [0, 1], [index * 5, index * 5])]),
+    );
+    expect([...differencesOf([panel!], one!, series).values()].map(({ values }) => values)).toEqual([[5, 5]]);
+    expect(differencePanel({ ...panel!, channels: panel!.channels.slice(0, 1) }, one!)).toBeNull();
+  });
+});
+
+describe('the address', () => {
+  test('holds the whole view and gives it back', () => {
+    const address =
+      '/compare?dashboards=1,-2,3&channels=a%252Cb,speed%20%5Bkm%2Fh%5D&hide=2.1&align=label:Lap%201' +
+      '&offsets=3.1:-1500&from=-500&to=9000&clock=local&against=3.1&difference=true&statistics=true&a=10&b=-20';
+    const read = view(address.slice(address.indexOf('?')));
+    expect(compareAddress(read)).toBe(address);
+    expect(read.channels).toEqual(['a,b', 'speed [km/h]']);
+    expect(read.offsets).toEqual(new Map([['3.1', -1500]]));
+    expect(compareDashboards([7, 9])).toBe('/compare?dashboards=7,9');
+  });
+
+  test('leaves out what is no view', () => {
+    const read = view(
+      '?dashboards=x,1,1,0,-1000,2&offsets=1.1:x,2:1e9&from=9&to=3&align=moon&a=soon&channels=%25',
+    );
+    expect([read.places, read.offsets.size, read.span, read.align, read.a]).toEqual([
+      [1, 2],
+      0,
+      null,
+      { by: 'start' },
+      null,
+    ]);
+  });
+});

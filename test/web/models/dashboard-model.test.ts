@@ -1,0 +1,320 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Dashboard, DashboardChannel, DashboardSource } from '../../../client/types.ts';
+import { readView, type View, writeView } from '../../../web/src/dashboard/address.ts';
+import { heights, stretches, valueAt } from '../../../web/src/dashboard/curve.ts';
+import { formatDifference, markedValues } from '../../../web/src/dashboard/marks.ts';
+import {
+  carryKeys,
+  channelsOf,
+  contentOf,
+  firstChoice,
+  fullSpan,
+  groupChannels,
+  legendName,
+  panelsFor,
+  timeKinds,
+} from '../../../web/src/dashboard/model.ts';
+import { clampSpan, formatSpan, nearestIndex, panSpan, zoomSpan } from '../../../web/src/dashboard/time.ts';
+
+const channel = (outputId: number, id: string, part: Partial<DashboardChannel> = {}): DashboardChannel => ({
+  key: `${outputId}:${id}`,
+  id,
+  name: id,
+  unit: null,
+  type: 'number',
+  group: 'vehicle',
+  realm: `cab-${outputId}`,
+  ...part,
+});
+
+const source = (outputId: number, channels: readonly DashboardChannel[]): DashboardSource => ({
+  outputId,
+  name: `machine-${outputId}.csv`,
+  realm: `cab-${outputId}`,
+  time: { kind: 'absolute', from: '2026-03-14T09:30:00.000Z', to: '2026-03-14T10:30:00.000Z' },
+  rowCount: 10,
+  groups: [{ id: 'vehicle', name: 'Vehicle' }],
+  channels,
+});
+
+const dashboard = (sources: readonly DashboardSource[], layout: Dashboard['layout'] = null): Dashboard => ({
+  id: 1,
+  title: 'Test',
+  sessionId: 's',
+  sessionName: 'S',
+  dashboardName: 'default',
+  dashboardVersion: 'next',
+  url: '/dashboards/1',
+  scenarioName: null,
+  from: null,
+  to: null,
+  layout,
+  sources,
+  createdAt: '2026-03-14T09:30:00.000Z',
+});
+
+describe('what a dashboard shows', () => {
+  const speed = (outputId: number) => channel(outputId, 'speed', { unit: 'm/s' });
+  const two = dashboard([
+    source(1, [
+      speed(1),
+      channel(1, 'target', { unit: 'm/s' }),
+      channel(1, 'gear'),
+      channel(1, 'note', { type: 'text' }),
+    ]),
+    source(2, [speed(2), channel(2, 'gear')]),
+  ]);
+
+  test('opens with the suggested layout, leaving out what does not exist', () => {
+    const layout = {
+      version: 1,
+      panels: [{ title: 'A', group: null, unit: null, channels: ['1:gear', '1:gone', '1:note'] }],
+    };
+    const suggested = { ...two, layout };
+    expect(firstChoice(suggested, channelsOf(suggested), 'absolute')).toEqual(['1:gear']);
+  });
+
+  test('accepts hand-written layouts: names for channels, and unknown panels', () => {
+    const panels = [
+      null,
+      7,
+      { title: 5, channels: 'speed' },
+      { title: 'Fast [m/s]', unit: 'm/s', channels: ['speed', 3] },
+    ];
+    const written = { ...two, layout: { version: 1, panels } as unknown as Dashboard['layout'] };
+    expect(firstChoice(written, channelsOf(written), 'absolute')).toEqual(['1:speed', '2:speed']);
+    const [panel] = panelsFor(written, channelsOf(written), new Set(['1:speed', '2:speed']));
+    expect(panel).toMatchObject({ title: 'Fast', unit: 'm/s' });
+    const empty = { ...two, layout: {} as Dashboard['layout'] };
+    expect(firstChoice(empty, channelsOf(empty), 'absolute')).toHaveLength(5);
+  });
+
+  test('opens with a few channels that can be drawn when nothing is suggested', () => {
+    expect(firstChoice(two, channelsOf(two), 'absolute')).toEqual([
+      '1:speed',
+      '1:target',
+      '1:gear',
+      '2:speed',
+      '2:gear',
+    ]);
+  });
+
+  test('gives channels without a unit a panel each where nobody laid them out', () => {
+    const sources = [source(1, [channel(1, 'pressure'), channel(1, 'wind'), speed(1)])];
+    const made = dashboard(sources, {
+      version: 1,
+      panels: [{ title: 'default', group: 'd', unit: null, channels: ['1:pressure', '1:wind'] }],
+    });
+    const panels = panelsFor(made, channelsOf(made), new Set(['1:pressure', '1:wind']));
+    expect(panels.map((panel) => panel.title)).toEqual(['pressure', 'wind']);
+    const written = dashboard(sources, {
+      version: 1,
+      panels: [{ title: 'Air', group: null, unit: null, channels: ['pressure', 'wind'] }],
+    });
+    const kept = panelsFor(written, channelsOf(written), new Set(['1:pressure', '1:wind']));
+    expect(kept.map((panel) => [panel.title, panel.channels.length])).toEqual([['Air', 2]]);
+  });
+
+  test('names generated panels by their channels, never by the group of a file without groups', () => {
+    const sources = [source(1, [speed(1), channel(1, 'target', { unit: 'm/s' })])];
+    const made = dashboard(sources, {
+      version: 1,
+      panels: [{ title: 'default [m/s]', group: 'default', unit: 'm/s', channels: ['1:speed', '1:target'] }],
+    });
+    const titles = (keys: string[]) =>
+      panelsFor(made, channelsOf(made), new Set(keys)).map((panel) => [panel.title, panel.unit]);
+    expect(titles(['1:speed'])).toEqual([['speed', 'm/s']]);
+    expect(titles(['1:speed', '1:target'])).toEqual([['speed, target', 'm/s']]);
+  });
+
+  test('carries the chosen channels to a newer output of the same recording', () => {
+    const before = dashboard([source(1, [speed(1)]), { ...source(2, [speed(2)]), name: 'other.csv' }]);
+    const newer = { ...source(9, [speed(9)]), name: 'machine-1.csv' };
+    const after = dashboard([newer, before.sources[1]!]);
+    expect(carryKeys(before, after, ['1:speed', '2:speed', '7:gone'])).toEqual(['9:speed', '2:speed']);
+    expect(contentOf(before)).not.toBe(contentOf(after));
+  });
+
+  test('shares a panel among the same unit of all machines, and among namesakes without a unit', () => {
+    const channels = channelsOf(two);
+    const panels = panelsFor(two, channels, new Set(channels.map((one) => one.key)));
+    const members = panels.map((panel) => panel.channels.map((one) => one.key));
+    expect(members).toEqual([['1:speed', '1:target', '2:speed'], ['1:gear', '2:gear'], ['1:note']]);
+    expect(panels.map((panel) => [panel.title, panel.unit])).toEqual([
+      ['speed, target', 'm/s'],
+      ['gear', ''],
+      ['note', ''],
+    ]);
+    expect(panels[0]!.channels.map((one) => legendName(one, panels[0]!.channels))).toEqual([
+      'speed (cab-1)',
+      'target',
+      'speed (cab-2)',
+    ]);
+  });
+
+  test('spans all recordings of one kind of time, and gives a single row some room', () => {
+    const start = '1970-01-01T00:00:00.000Z';
+    const relative = { ...source(3, []), time: { kind: 'relative', from: start, to: start } };
+    const mixed = dashboard([source(1, []), relative]);
+    expect(timeKinds(mixed)).toEqual(['absolute', 'relative']);
+    expect(fullSpan(mixed, 'relative')).toEqual({ fromMs: 0, toMs: 500 });
+    expect(fullSpan(mixed, 'absolute')!.toMs - fullSpan(mixed, 'absolute')!.fromMs).toBe(3_600_000);
+    expect(fullSpan(dashboard([]), 'absolute')).toBeNull();
+  });
+
+  test('finds channels by words of realm, group, name and unit in any order', () => {
+    const groups = groupChannels(channelsOf(two), 'GEAR cab-2');
+    expect(groups.map((group) => [group.title, group.channels.map((one) => one.key)])).toEqual([
+      ['cab-2 · Vehicle', ['2:gear']],
+    ]);
+  });
+});
+
+describe('points of every type', () => {
+  const [state, text, number] = channelsOf(
+    dashboard([
+      source(1, [
+        channel(1, 'on', { type: 'boolean' }),
+        channel(1, 'mode', { type: 'text' }),
+        channel(1, 'n', { type: 'integer' }),
+      ]),
+    ]),
+  );
+  const points = (values: (number | string | boolean | null)[]) => ({
+    channel: 'x',
+    name: 'x',
+    unit: null,
+    times: values.map((_value, index) => index * 10),
+    values,
+  });
+
+  test('become heights: numbers themselves, states 0 and 1, words their place, gaps nothing', () => {
+    const words: string[] = [];
+    expect(heights(points([1.5, null, Number.NaN]), words)).toEqual([1.5, null, null]);
+    expect(heights(points([true, false, null]), words)).toEqual([1, 0, null]);
+    expect(heights(points(['idle', 'run', 'idle']), words)).toEqual([0, 1, 0]);
+    expect(heights(points(['stop', 'run']), words)).toEqual([2, 1]);
+    expect(words).toEqual(['idle', 'run', 'stop']);
+  });
+
+  test('of states are bands to the next point, over points of other channels and up to gaps', () => {
+    expect(stretches([0, 1, 2, 3, 4, 5], [1, undefined, 1, 0, null, 0])).toEqual([
+      { from: 0, to: 3, state: 1 },
+      { from: 3, to: 4, state: 0 },
+      { from: 5, to: 5, state: 0 },
+    ]);
+  });
+
+  test('are read at two cursors with their difference, as fine as the rows are', () => {
+    const series = points([1.5, 2, 4.25]);
+    expect(markedValues(series, number!, { a: null, b: null })).toBe('');
+    expect(markedValues(series, number!, { a: 0, b: null })).toBe('A 1.5');
+    expect(markedValues(series, number!, { a: 20, b: 0 })).toBe('A 4.25 · B 1.5 · Δ −2.75');
+    expect(markedValues(points(['idle', 'run']), text!, { a: 0, b: 10 })).toBe('A idle · B run');
+    expect([formatDifference(1320, 10), formatDifference(-61_500, 1), formatDifference(2000, 1000)]).toEqual([
+      '1.32 s',
+      '−1 min 1.500 s',
+      '2 s',
+    ]);
+  });
+
+  test('are read as what they are', () => {
+    expect(valueAt(points([true, false]), state!, 9)).toBe('false');
+    expect(valueAt(points([1, 0]), state!, 2)).toBe('true');
+    expect(valueAt(points(['idle', 'run']), text!, 90)).toBe('run');
+    expect(valueAt(points([3, null]), number!, 10)).toBe('–');
+    expect(valueAt(undefined, number!, 10)).toBe('–');
+  });
+});
+
+describe('the address of a dashboard', () => {
+  test('gives back every view that it was made of', () => {
+    const keys = fc.string({ minLength: 1, maxLength: 12, unit: 'grapheme' });
+    const times = fc.integer({ min: 0, max: 4_000_000_000_000 });
+    fc.assert(
+      fc.property(
+        fc.uniqueArray(keys),
+        times,
+        fc.integer({ min: 1, max: 1e9 }),
+        (channels, fromMs, length) => {
+          const view = {
+            channels,
+            span: { fromMs, toMs: fromMs + length },
+            kind: 'relative' as const,
+            clock: 'elapsed' as const,
+            sideBySide: true,
+            machines: channels,
+            beside: ['12', '7'],
+            a: fromMs,
+            b: null,
+          };
+          expect(readView(new URLSearchParams(writeView(view)))).toEqual(view);
+        },
+      ),
+    );
+  });
+
+  const fresh: View = {
+    channels: null,
+    span: null,
+    kind: null,
+    clock: 'utc',
+    sideBySide: false,
+    machines: null,
+    beside: [],
+    a: null,
+    b: null,
+  };
+
+  test('stays short for a fresh view and is readable for an ordinary one', () => {
+    expect(writeView(fresh)).toBe('');
+    expect(writeView({ ...fresh, channels: ['9:speed', '9:rpm'], clock: 'local' })).toBe(
+      '?channels=9:speed,9:rpm&clock=local',
+    );
+  });
+
+  test('ignores invalid addresses', () => {
+    const nonsense = new URLSearchParams('from=2026-02-31T99&to=x&time=soon&clock=sun&channels=%25zz');
+    expect(readView(nonsense)).toEqual({ ...fresh, channels: ['%zz'] });
+    const backwards = new URLSearchParams('from=2026-03-02T00:00:00Z&to=2026-03-01T00:00:00Z');
+    expect(readView(backwards).span).toBeNull();
+  });
+});
+
+describe('moving along the time axis', () => {
+  const full = { fromMs: 0, toMs: 1000 };
+
+  test('never leaves the recording and never becomes too short to draw', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: -5000, max: 5000 }),
+        fc.integer({ min: 0, max: 9000 }),
+        (fromMs, length) => {
+          const span = clampSpan({ fromMs, toMs: fromMs + length }, full);
+          expect(span.fromMs).toBeGreaterThanOrEqual(0);
+          expect(span.toMs).toBeLessThanOrEqual(1000);
+          expect(span.toMs - span.fromMs).toBeGreaterThanOrEqual(4);
+        },
+      ),
+    );
+  });
+
+  test('zooms around the given moment and pans by parts of what is shown', () => {
+    expect(zoomSpan({ fromMs: 0, toMs: 1000 }, 0.5, 200, full)).toEqual({ fromMs: 100, toMs: 600 });
+    expect(panSpan({ fromMs: 100, toMs: 300 }, 0.5, full)).toEqual({ fromMs: 200, toMs: 400 });
+    expect(panSpan({ fromMs: 100, toMs: 300 }, -2, full)).toEqual({ fromMs: 0, toMs: 200 });
+  });
+
+  test('finds the sample nearest to the cursor', () => {
+    expect(nearestIndex([], 5)).toBeNull();
+    expect([-9, 10, 14, 16, 99].map((time) => nearestIndex([10, 20, 30], time))).toEqual([0, 0, 0, 1, 2]);
+  });
+
+  test('writes a range with its day once, and elapsed time without any', () => {
+    const fromMs = Date.parse('2026-03-14T09:30:00.000Z');
+    const span = { fromMs, toMs: fromMs + 45 * 60_000 };
+    expect(formatSpan(span, 'utc', 0)).toBe('14 Mar 2026 09:30:00 to 10:15:00 UTC');
+    expect(formatSpan(span, 'elapsed', fromMs)).toBe('0:00 to 45:00');
+  });
+});

@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest';
+import { formatAgo, formatBytes, formatElapsed, formatValue, plural } from '../../../web/src/format.ts';
+
+test('sizes are powers of 1,024', () => {
+  expect([0, 1023, 1024, 10_239, 1024 ** 2 * 17.4, 1024 ** 4 * 3].map(formatBytes)).toEqual([
+    '0 B',
+    '1023 B',
+    '1.0 KB',
+    '10.0 KB',
+    '17 MB',
+    '3.0 TB',
+  ]);
+});
+
+test('values keep six significant digits and never become unreadable', () => {
+  expect([0, 12.345678, -0.5, 123_456.7, 1.23e12, -4.2e-7, 1 / 3].map(formatValue)).toEqual([
+    '0',
+    '12.3457',
+    '-0.5',
+    '123,457',
+    '1.23e+12',
+    '-4.2e-7',
+    '0.333333',
+  ]);
+});
+
+test('elapsed time grows from minutes to days and shows decimals only where they matter', () => {
+  expect(formatElapsed(0, 1000)).toBe('0:00');
+  expect(formatElapsed(65_250, 10)).toBe('1:05.25');
+  expect(formatElapsed(59_999.6, 1000)).toBe('1:00');
+  expect(formatElapsed(3_725_000, 1000)).toBe('1:02:05');
+  expect(formatElapsed(-1500, 100)).toBe('−0:01.5');
+  expect(formatElapsed(90_061_000, 60_000)).toBe('1 d 01:01:01');
+});
+
+test('times of day stand as how long ago they were, older ones as themselves', () => {
+  const now = Date.parse('2026-03-14T12:00:00Z');
+  expect(formatAgo('2026-03-14T11:59:50Z', now)).toBe('just now');
+  expect(formatAgo('2026-03-14T11:57:00Z', now)).toBe('3 minutes ago');
+  expect(formatAgo('2026-03-13T12:00:00Z', now)).toBe('yesterday');
+  expect(formatAgo('2026-02-01T12:00:00Z', now)).toMatch(/1 Feb 2026/);
+  expect(formatAgo('soon', now)).toBe('soon');
+});
+
+test('counts agree with their words', () => {
+  expect([plural(1, 'row', 'rows'), plural(1500, 'row', 'rows')]).toEqual(['1 row', '1,500 rows']);
+});

@@ -1,0 +1,32 @@
+/** A key figure over the sessions of a project, without a browser. */
+import { expect, test } from 'vitest';
+import type { SessionListRow } from '../../../client/types.ts';
+import { figurePaths, trendOf } from '../../../web/src/project/trend.ts';
+
+const session = (id: string, day: number, metadata: object | null, outputBytes = 2_000_000) =>
+  ({
+    id,
+    name: id,
+    createdAt: `2026-03-0${day}T00:00:00Z`,
+    metadata,
+    outputBytes,
+  }) as unknown as SessionListRow;
+
+const sessions = [
+  session('c', 3, { top: { speed: 300, gear: 8 }, driver: 'MV', laps: [1, 2] }),
+  session('b', 2, { top: { speed: 310 }, lap: 92.5 }),
+  session('a', 1, null),
+];
+
+test('the numbers of metadata are offered: pinned ones first, then the most frequent, and the size', () => {
+  expect(figurePaths(sessions, ['lap'])).toEqual(['lap', 'top.speed', 'top.gear', 'size in MB']);
+});
+
+test('a figure is drawn from the oldest session on, of those that have it', () => {
+  expect(trendOf(sessions, 'top.speed').map(({ id, value }) => [id, value])).toEqual([
+    ['b', 310],
+    ['c', 300],
+  ]);
+  expect(trendOf(sessions, 'size in MB').map(({ value }) => value)).toEqual([2, 2, 2]);
+  expect(trendOf(sessions, 'driver')).toEqual([]);
+});

@@ -1,0 +1,196 @@
+/** Runs, their lists and their logs as the console computes them, without a browser. */
+import { describe, expect, test } from 'vitest';
+import type { NodeRun, NodeRunAttempt, NodeRunList, RunLogEntry } from '../../../client/types.ts';
+import {
+  readRunView,
+  refreshed,
+  runQueryOf,
+  runsAddress,
+  type ShownRun,
+} from '../../../web/src/runs/list-model.ts';
+import { chunkLines, LogLines, piecesOf } from '../../../web/src/runs/log-lines.ts';
+import { isHopelessRetry, progressWords, segmentsOf } from '../../../web/src/runs/model.ts';
+
+const at = (seconds: number) => new Date(Date.UTC(2026, 2, 1, 10, 0, seconds)).toISOString();
+
+const attempt = (part: Partial<NodeRunAttempt>): NodeRunAttempt => ({
+  number: 1,
+  startedAt: null,
+  endedAt: null,
+  outcome: null,
+  category: null,
+  reason: '',
+  nextAttemptAt: null,
+  runner: null,
+  ...part,
+});
+
+const run = (part: Partial<NodeRun>): NodeRun => ({
+  id: 'run-1',
+  projectId: 1,
+  sessionId: 'session-1',
+  sessionName: 'Car 44',
+  nodeInstanceId: 1,
+  nodeName: 'top speed',
+  nodeTemplate: 'top-speed',
+  runnerType: 'lap-tools',
+  reason: 'input',
+  state: 'queued',
+  nodeState: 'Pending',
+  statusDetails: '',
+  attempt: 1,
+  maxAttempts: 3,
+  cancelRequested: false,
+  retryable: false,
+  createdAt: at(0),
+  endedAt: null,
+  nextAttemptAt: null,
+  heldBy: null,
+  attempts: [attempt({})],
+  ...part,
+});
+
+const list = (nodeRuns: readonly NodeRun[], totalPages = 1): NodeRunList => ({
+  nodeRuns,
+  page: 1,
+  pageSize: 25,
+  totalCount: nodeRuns.length,
+  totalPages,
+});
+
+describe('the times of an attempt', () => {
+  const failed = attempt({ startedAt: at(2), endedAt: at(6), outcome: 'failed', category: 'error' });
+  const second = attempt({ number: 2, startedAt: at(16) });
+  const both = run({ state: 'held', attempt: 2, attempts: [failed, second] });
+
+  test('are its waiting since the end of the one before, then its work', () => {
+    const kinds = (number: 0 | 1) =>
+      segmentsOf(both, both.attempts[number]!, Date.parse(at(20))).map(({ kind, words }) => [kind, words]);
+    expect(kinds(0)).toEqual([
+      ['waiting', 'waited 2.0 s'],
+      ['failed', 'took 4.0 s'],
+    ]);
+    expect(kinds(1)).toEqual([
+      ['waiting', 'waited 10.0 s'],
+      ['held', 'running for 4.0 s'],
+    ]);
+  });
+
+  test('of one that nobody has claimed are waiting alone, which ends with the run', () => {
+    const queued = run({});
+    const now = Date.parse(at(9));
+    expect(segmentsOf(queued, queued.attempts[0]!, now).map(({ words }) => words)).toEqual([
+      'has waited 9.0 s',
+    ]);
+    const cancelled = run({ state: 'cancelled', endedAt: at(3) });
+    expect(segmentsOf(cancelled, cancelled.attempts[0]!, now).map(({ words }) => words)).toEqual([
+      'waited 3.0 s',
+    ]);
+  });
+
+  test('tell how far it is, and how long it may take, as far as its runner says', () => {
+    const held = (done: number, total: number | null, unit: string | null) =>
+      run({
+        state: 'held',
+        attempts: [attempt({ startedAt: at(0) })],
+        heldBy: {
+          instanceId: 'pit-wall-3',
+          leaseExpiresAt: at(60),
+          phase: null,
+          message: null,
+          progress: { done, total, unit },
+        },
+      });
+    const now = Date.parse(at(16));
+    expect(progressWords(held(16, 40, 'iterations'), now)).toBe(
+      '16 of 40 iterations, 40 %, about 24.0 s left',
+    );
+    expect(progressWords(held(7, null, 'laps'), now)).toBe('7 laps');
+    expect(progressWords(held(41, 40, null), now)).toBe('41 of 40, 100 %');
+    expect(progressWords(run({}), now)).toBeNull();
+  });
+
+  test('end in a failure that a retry repeats when the input or the configuration is at fault', () => {
+    const ended = (category: NodeRunAttempt['category']) =>
+      run({ state: 'failed', attempts: [failed, attempt({ number: 2, outcome: 'failed', category })] });
+    expect(isHopelessRetry(ended('validation'))).toBe(true);
+    expect(isHopelessRetry(ended('error'))).toBe(false);
+    expect(isHopelessRetry(both)).toBe(false);
+  });
+});
+
+describe('a list of runs', () => {
+  test('has its view in the address, the shortest for the default', () => {
+    const address =
+      '/runs?state=failed&template=top-speed&project=4&session=s-1&node=7&from=2026-03-01&page=2';
+    const view = readRunView(new URL(address, 'http://console').searchParams);
+    expect(runsAddress(view)).toBe(address);
+    expect(runQueryOf(view)).toMatchObject({ state: 'failed', template: 'top-speed', projectId: 4, page: 2 });
+    expect(runQueryOf(view).from).toBe(new Date(2026, 2, 1).toISOString());
+    expect(runQueryOf({ ...view, to: '2026-03-31' }).to).toBe(new Date(2026, 3, 1).toISOString());
+    expect(runsAddress(readRunView(new URLSearchParams('state=none&page=-1')))).toBe('/runs');
+  });
+
+  test('keeps its rows in their places when it is read again, and counts what is newer', () => {
+    const rows: ShownRun[] = ['id-4', 'id-3', 'id-2'].map((id) => ({ run: run({ id }), isGone: false }));
+    const answer = list([run({ id: 'id-5' }), run({ id: 'id-4', state: 'held' }), run({ id: 'id-2' })]);
+    const next = refreshed(rows, answer);
+    expect(next.newer).toBe(1);
+    expect(next.rows.map(({ run: { id, state }, isGone }) => [id, state, isGone])).toEqual([
+      ['id-4', 'held', false],
+      ['id-3', 'queued', true],
+      ['id-2', 'queued', false],
+    ]);
+    const pushed = refreshed(rows, list([run({ id: 'id-5' }), run({ id: 'id-4' }), run({ id: 'id-3' })], 2));
+    expect(pushed.rows.map(({ isGone }) => isGone)).toEqual([false, false, false]);
+  });
+});
+
+describe('the lines of a log', () => {
+  const lines = (count: number) => {
+    const made = new LogLines(20);
+    for (let position = 1; position <= count; position += 1) {
+      const entry: RunLogEntry = {
+        position,
+        at: at(0),
+        attempt: 1,
+        level: position === 250 ? 'error' : 'info',
+        source: 'runner',
+        message: `line ${position}`,
+        fields: null,
+      };
+      made.add(entry);
+    }
+    return made;
+  };
+
+  test('are drawn only about what is in view, whatever their number', () => {
+    const log = lines(100_050);
+    expect(log.firstError).toBe(249);
+    const top = log.window(0, 600);
+    expect([top.first, top.last, top.abovePx]).toEqual([0, 1, 0]);
+    const middle = log.window(1_000_000, 600);
+    expect((middle.last - middle.first + 1) * chunkLines).toBeLessThanOrEqual(400);
+    const drawnPx = Array.from({ length: middle.last - middle.first + 1 }, (_, index) =>
+      log.height(middle.first + index),
+    ).reduce((sum, px) => sum + px, 0);
+    expect(middle.abovePx + drawnPx + middle.belowPx).toBe(100_050 * 20);
+    expect(log.window(99_999_999, 600).last).toBe(log.chunks - 1);
+  });
+
+  test('have measured heights, and guessed ones for what has been added since', () => {
+    const log = lines(150);
+    expect(log.measure(0, 3_000)).toBe(true);
+    expect(log.measure(1, 900)).toBe(true);
+    expect(log.measure(1, 900)).toBe(false);
+    log.add({ ...log.entries[0]!, position: 151 });
+    expect([log.height(0), log.height(1), log.offset(1)]).toEqual([3_000, 920, 3_000]);
+    log.forgetHeights();
+    expect([log.height(0), log.height(1)]).toEqual([2_000, 1_020]);
+  });
+
+  test('are marked where they hold what was searched for, in any case', () => {
+    expect(piecesOf('Lap 3 of lap', 'lap')).toEqual(['', 'Lap', ' 3 of ', 'lap', '']);
+    expect(piecesOf('Lap 3', '')).toEqual(['Lap 3']);
+  });
+});

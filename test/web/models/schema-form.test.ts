@@ -1,0 +1,102 @@
+/** The form of a configuration, from its JSON Schema and back, without a browser. */
+import { describe, expect, test } from 'vitest';
+import { drafted, draftOf, fieldsOf, leavesOf } from '../../../web/src/configuration/schema-form.ts';
+
+const schema = {
+  type: 'object',
+  required: ['column'],
+  properties: {
+    column: { type: 'string', title: 'Column', description: 'Whose values are summed.' },
+    laps: { type: 'integer', default: 3 },
+    factor: { type: 'number' },
+    smooth: { type: 'boolean' },
+    unit: { enum: ['km/h', 'm/s'] },
+    gate: { type: 'object', properties: { width: { type: 'number' }, tags: { type: 'array' } } },
+    either: { anyOf: [{ type: 'string' }, { type: 'number' }] },
+  },
+};
+
+const made = (configuration: Record<string, unknown>, changes: Record<string, string> = {}) => {
+  const fields = fieldsOf(schema, configuration);
+  return drafted(fields, { ...draftOf(fields, configuration), ...changes });
+};
+
+describe('the form of a configuration', () => {
+  test('has a field for each property, groups for objects, and JSON for what it does not know', () => {
+    const kinds = leavesOf(fieldsOf(schema, { more: { x: 1 } })).map(({ path, kind }) => [
+      path.join('.'),
+      kind,
+    ]);
+    expect(kinds).toEqual([
+      ['column', 'text'],
+      ['laps', 'integer'],
+      ['factor', 'number'],
+      ['smooth', 'choice'],
+      ['unit', 'choice'],
+      ['gate.width', 'number'],
+      ['gate.tags', 'json'],
+      ['either', 'json'],
+      ['more', 'json'],
+    ]);
+    const [column, laps] = fieldsOf(schema, {});
+    expect([column!.label, column!.hint, column!.required]).toEqual([
+      'Column',
+      'Whose values are summed.',
+      true,
+    ]);
+    expect(laps!.hint).toBe('Default: 3.');
+  });
+
+  test('gives back what it was made from, entries of no property and false values too', () => {
+    const configuration = {
+      column: 'speed',
+      laps: 0,
+      factor: 0.5,
+      smooth: false,
+      unit: 'm/s',
+      gate: { width: 2, tags: ['a'] },
+      either: 7,
+      more: { x: [1, null] },
+    };
+    expect(made(configuration)).toEqual({ configuration, faults: {} });
+    expect(made({ column: '' })).toEqual({ configuration: { column: '' }, faults: {} });
+  });
+
+  test('leaves out what is empty, and reads what is typed', () => {
+    const changes = { '$.laps': '', '$.factor': '1,5', '$.smooth': 'true', '$.gate.width': '4' };
+    expect(made({ column: 'speed', laps: 2 }, changes).configuration).toEqual({
+      column: 'speed',
+      factor: 1.5,
+      smooth: true,
+      gate: { width: 4 },
+    });
+  });
+
+  test('names the fields that hold no value of their type', () => {
+    const changes = { '$.laps': '2.5', '$.factor': 'fast', '$.gate.tags': '[1,' };
+    expect(made({ column: 'speed' }, changes).faults).toEqual({
+      '$.laps': 'is no whole number',
+      '$.factor': 'is no number',
+      '$.gate.tags': 'is no JSON',
+    });
+  });
+
+  test('shows a value that the schema no longer allows as JSON, so that it can be mended', () => {
+    const fields = fieldsOf(schema, { laps: 'three', unit: 'mph', gate: [] });
+    const kinds = new Map(fields.map(({ path, kind }) => [path[0], kind]));
+    expect(['laps', 'unit', 'gate'].map((name) => kinds.get(name))).toEqual(['json', 'json', 'json']);
+  });
+
+  test('of a schema without properties is the whole configuration as JSON', () => {
+    const fields = fieldsOf({}, { a: 1 });
+    expect(drafted(fields, { $: '{"b":2}' })).toEqual({ configuration: { b: 2 }, faults: {} });
+    expect(drafted(fields, { $: '[1]' }).faults).toEqual({ $: 'is no JSON object' });
+  });
+
+  test('takes any name of a property', () => {
+    const odd = JSON.parse('{"type":"object","properties":{"__proto__":{"type":"string"}}}');
+    const fields = fieldsOf(odd, {});
+    const { configuration } = drafted(fields, { '$.__proto__': 'x' });
+    expect(JSON.stringify(configuration)).toBe('{"__proto__":"x"}');
+  });
+});

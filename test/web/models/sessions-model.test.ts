@@ -1,0 +1,201 @@
+/** What the list of sessions and the metadata of one decide without a browser. */
+import { describe, expect, test } from 'vitest';
+import type { SessionList, SessionListRow } from '../../../client/types.ts';
+import { readFilter } from '../../../web/src/query/model.ts';
+import {
+  changesOf,
+  entriesOf,
+  newDraft,
+  valueOfText,
+  withChanges,
+} from '../../../web/src/session/metadata-model.ts';
+import { filterOf, listAddress, listQueryOf, readView } from '../../../web/src/sessions/address.ts';
+import { csvOf, nodesDone, refreshed, valueText } from '../../../web/src/sessions/list-model.ts';
+
+const view = (text: string) => readView(new URLSearchParams(text));
+
+describe('the view of the list', () => {
+  test.each([
+    '',
+    'tab=failed',
+    'tab=mine&search=a+b&project=7&template=2&from=2026-11-16&to=2026-11-22&page=3',
+    'sortBy=name&sortOrder=asc',
+  ])('%j stands in the address as it was read', (text) =>
+    expect(listAddress(view(text))).toBe(text === '' ? '/sessions' : `/sessions?${text}`),
+  );
+
+  test('reads nonsense as the default', () => {
+    expect(view('tab=x&project=-1&from=yesterday&page=0&sortBy=id')).toEqual(view(''));
+  });
+
+  test('asks for whole days, the state or the person of its tab', () => {
+    expect(listQueryOf(view('tab=failed&from=2026-11-16&to=2026-11-16'))).toMatchObject({
+      state: 'failed',
+      from: new Date(2026, 10, 16).toISOString(),
+      to: new Date(2026, 10, 17).toISOString(),
+      page: 1,
+    });
+    expect(listQueryOf(view('tab=mine'))).toMatchObject({ owner: 'me' });
+    expect(listQueryOf(view(''))).not.toHaveProperty('state');
+  });
+
+  test('goes on in the query builder with its filters', () => {
+    expect(filterOf(view(''))).toBeNull();
+    const filter = filterOf(view('tab=failed&project=7&from=2026-11-16'));
+    expect(readFilter(filter)?.nodes).toMatchObject([
+      { path: 'projectId', text: '7' },
+      { path: 'createdAt', operator: 'gte' },
+      { path: 'state', text: 'failed' },
+    ]);
+  });
+});
+
+const session = (id: string, fields: Partial<SessionListRow> = {}): SessionListRow => ({
+  id,
+  name: `Session ${id}`,
+  simulationName: null,
+  projectId: 7,
+  projectTitle: 'Tracks',
+  sessionTemplateId: 1,
+  sessionTemplateName: 'table',
+  createdAt: '2026-11-20T10:00:00.000Z',
+  metadata: null,
+  state: 'done',
+  frozen: false,
+  nodeCounts: { Succeeded: 3 },
+  outputBytes: 10,
+  lastActivityAt: '2026-11-20T10:05:00.000Z',
+  owner: { id: 'x', name: 'Petra' },
+  pinnedMetadata: [],
+  dashboardUrl: null,
+  ...fields,
+});
+const answer = (sessions: SessionListRow[], totalPages = 1): SessionList => ({
+  sessions,
+  page: 1,
+  pageSize: 3,
+  totalCount: sessions.length,
+  totalCountIsExact: true,
+  totalPages,
+});
+
+describe('a list that is shown', () => {
+  const shown = ['c', 'b', 'a'].map((id) => ({ session: session(id), isGone: false }));
+  const rowsOf = ({ rows }: ReturnType<typeof refreshed>) =>
+    rows.map((row) => `${row.session.id} ${row.session.state}${row.isGone ? ' gone' : ''}`);
+
+  test('keeps its rows in their places, with their new states', () => {
+    const next = refreshed(shown, answer([session('b'), session('c', { state: 'failed' }), session('a')]));
+    expect(rowsOf(next)).toEqual(['c failed', 'b done', 'a done']);
+    expect(next.newer).toBe(0);
+  });
+
+  test('counts newer ones; rows that they moved to the next page stay', () => {
+    const next = refreshed(shown, answer([session('d'), session('c'), session('b')], 2));
+    expect(rowsOf(next)).toEqual(['c done', 'b done', 'a done']);
+    expect(next.newer).toBe(1);
+  });
+
+  test('marks what has left the list', () => {
+    expect(rowsOf(refreshed(shown, answer([session('c'), session('a')])))).toEqual([
+      'c done',
+      'b done gone',
+      'a done',
+    ]);
+  });
+});
+
+test('rows say how many nodes are done, and values as people read them', () => {
+  expect(nodesDone({ nodeCounts: { Succeeded: 4, Failed: 1, NeverBegan: 2 } })).toEqual({
+    done: 4,
+    total: 7,
+  });
+  expect([true, 12, 'soft', ['a', 1], { a: 1 }, null].map(valueText)).toEqual([
+    'yes',
+    '12',
+    'soft',
+    'a, 1',
+    '{"a":1}',
+    'null',
+  ]);
+});
+
+test('an export is a table that a spreadsheet does not run', () => {
+  const text = csvOf([
+    session('a', { name: '=1+1, "x"', pinnedMetadata: [{ path: 'tyre', value: 'soft' }] }),
+    session('b', { state: 'failed', nodeCounts: { Failed: 1 } }),
+  ]);
+  expect(text.split('\r\n')).toEqual([
+    'id,name,state,nodes done,nodes,project,template,owner,created,last activity,bytes,tyre',
+    `a,"'=1+1, ""x""",Done,3,3,Tracks,table,Petra,2026-11-20T10:00:00.000Z,2026-11-20T10:05:00.000Z,10,soft`,
+    'b,Session b,Failed,0,1,Tracks,table,Petra,2026-11-20T10:00:00.000Z,2026-11-20T10:05:00.000Z,10,',
+  ]);
+});
+
+describe('metadata that are edited', () => {
+  const metadata = { track: { name: 'Spa', length: 7004 }, wet: false, tags: ['a'], 'a.b': 1, openedBy: 'x' };
+  const entries = entriesOf(metadata);
+
+  test('are entries by name, without people and what the platform says', () => {
+    expect(entries.map(({ keys }) => keys)).toEqual([
+      ['track', 'name'],
+      ['track', 'length'],
+      ['wet'],
+      ['tags'],
+      ['a.b'],
+    ]);
+    expect(entriesOf({ machineGroup: 1, status: 'open', driver: 'MV' })).toEqual([
+      { keys: ['driver'], value: 'MV' },
+    ]);
+    expect(entriesOf(null)).toEqual([]);
+  });
+
+  test('keep what was not changed, and types of what was', () => {
+    const drafts = entries.map((entry) => newDraft(entry));
+    expect(changesOf(drafts, entries)).toEqual([]);
+    const changed = drafts
+      .filter(({ path }) => path !== 'wet')
+      .map((draft) => (draft.path === 'track.length' ? { ...draft, text: '7,5' } : draft))
+      .map((draft) => (draft.path === 'track.name' ? { ...draft, text: '12' } : draft));
+    const changes = changesOf(
+      [...changed, { ...newDraft(), path: 'tyre.kind', text: 'soft' }, newDraft()],
+      entries,
+    );
+    expect(withChanges(metadata, changes)).toEqual({
+      track: { name: '12', length: '7,5' },
+      tags: ['a'],
+      'a.b': 1,
+      openedBy: 'x',
+      tyre: { kind: 'soft' },
+    });
+  });
+
+  test('lose objects that become empty, and never the prototype', () => {
+    expect(withChanges({ a: { b: { c: 1 } }, d: 2 }, [{ keys: ['a', 'b', 'c'], value: undefined }])).toEqual({
+      d: 2,
+    });
+    const odd = withChanges(null, [{ keys: ['__proto__', 'x'], value: 1 }]);
+    expect(Object.hasOwn(odd, '__proto__')).toBe(true);
+  });
+
+  test('are refused with names twice, or none', () => {
+    const draft = (path: string) => ({ ...newDraft(), path, text: '1' });
+    expect(() => changesOf([draft('a'), draft('a')], [])).toThrow('“a” is named twice.');
+    expect(() => changesOf([draft('a..b')], [])).toThrow('is no name');
+    expect(() => changesOf([draft('')], [])).toThrow('is no name');
+  });
+
+  test.each([
+    ['12', undefined, 12],
+    ['-1.5e3', undefined, -1500],
+    ['007', undefined, '007'],
+    ['true', undefined, true],
+    ['soft', undefined, 'soft'],
+    ['["a"]', undefined, ['a']],
+    ['[a', undefined, '[a'],
+    ['12', 'before', '12'],
+    ['13', 12, 13],
+  ])('%j in place of %j is %j', (text, before, value) => {
+    expect(valueOfText(text, before)).toEqual(value);
+  });
+});

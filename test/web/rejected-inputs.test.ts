@@ -1,0 +1,105 @@
+/** Inputs that a runner put aside, in a real browser: the count at the node, the list, and another run with chosen ones. */
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ensurePlatformDataSource } from '../../store/objects/data-sources.ts';
+import { runnerStage, type StageGraph, type TestRunner } from '../support/runner.ts';
+import { ship } from '../support/templates.ts';
+import { accessibilityFaults, appearances, wear } from './support/axe.ts';
+import {
+  buildConsole,
+  findChromium,
+  picture,
+  startBrowser,
+  type TestBrowser,
+  tooWide,
+} from './support/browser.ts';
+import { signInAs } from './support/sign-in.ts';
+
+const program = findChromium();
+if (program === null)
+  console.warn('skipped: the browser tests need Chromium, and there is none on this machine');
+
+const stage = await runnerStage();
+const { api, people } = stage;
+const files = Array.from({ length: 27 }, (_, at) => `lap-${at + 1}.csv`);
+
+describe.skipIf(program === null)('rejected inputs', () => {
+  let browser: TestBrowser;
+  let page: Page;
+  let runner: TestRunner;
+  let graph: StageGraph;
+
+  beforeAll(async () => {
+    await Promise.all([buildConsole(), ship(stage.database)]);
+    const { objects, database } = api.composed.services;
+    await ensurePlatformDataSource(database, objects.platformAccess);
+    graph = await stage.chainOf(1, { incremental: true });
+    for (const file of files)
+      await stage.upload(graph, 'input', 'time\n', { 'x-platform-output-identifier': file });
+    runner = stage.runner();
+    const task = await runner.acquire(graph.template);
+    const { body } = await runner.call('GET', `/tasks/${task.taskId}/inputs?mode=since-watermark`);
+    for (const { outputId, outputIdentifier } of body.inputs) {
+      const reason = `${outputIdentifier}: there is no column speed`;
+      await runner.call('PUT', `/tasks/${task.taskId}/rejections/${outputId}`, {
+        category: 'validation',
+        reason,
+      });
+    }
+    expect((await runner.end(task.taskId, 'complete', { outcome: 'no-output' })).status).toBe(200);
+    browser = await startBrowser(program!, api.url);
+    page = await browser.newPage();
+    page.setDefaultTimeout(25_000);
+  }, 240_000);
+  afterAll(async () => await browser?.close());
+
+  const part = () => page.getByRole('region', { name: 'Rejected inputs' });
+
+  test('are counted at the node and listed with reason, run and time', async () => {
+    await signInAs(page, `${api.url}/sessions/${graph.sessionId}?node=${graph.nodes.n1}`, people.Developer);
+    await part().getByText('lap-27.csv: there is no column speed').waitFor();
+    expect(await page.locator(`[data-node="${graph.nodes.n1}"]`).innerText()).toContain('27 rejected');
+    expect(await part().getByRole('listitem').count()).toBe(25);
+    expect(await part().getByRole('link', { name: 'Run' }).first().getAttribute('href')).toMatch(/^\/runs\//);
+    const faults: string[] = [];
+    for (const look of appearances) {
+      await wear(page, look);
+      await part().getByRole('checkbox').nth(3).scrollIntoViewIfNeeded();
+      await picture(page, `look-rejected-inputs-${look.name}`);
+      const rules = look.name === 'light' ? 'every' : 'contrast';
+      faults.push(...(await tooWide(page)), ...(await accessibilityFaults(page, rules)));
+    }
+    await wear(page, appearances[0]!);
+    expect(faults).toEqual([]);
+  }, 90_000);
+
+  test('are run again as chosen, across pages, and the node gets just these', async () => {
+    await part().getByLabel('Choose lap-27.csv').check();
+    await part().getByRole('button', { name: 'Older' }).click();
+    await part().getByLabel('Choose lap-1.csv').check();
+    await part().getByRole('button', { name: 'Run again with these 2' }).click();
+    await part().getByText('The node runs again with 2 inputs.').waitFor();
+    const task = await runner.acquire(graph.template, 10);
+    const { body } = await runner.call('GET', `/tasks/${task.taskId}/inputs?mode=since-watermark`);
+    expect(body.inputs.map((one: { outputIdentifier: string }) => one.outputIdentifier)).toEqual([
+      'lap-1.csv',
+      'lap-27.csv',
+    ]);
+    const last = body.inputs.at(-1).outputId;
+    await runner.write(task.taskId, '{}');
+    await runner.call('PUT', `/tasks/${task.taskId}/watermark`, { inputId: last });
+    await runner.end(task.taskId, 'complete', { outcome: 'completed' });
+    await page.locator(`[data-node="${graph.nodes.n1}"]`).getByText('25 rejected').waitFor();
+    await part().getByText('lap-26.csv: there is no column speed').waitFor();
+    expect(await part().getByText('lap-27.csv').count()).toBe(0);
+  }, 90_000);
+
+  test('are shown to an Instructor without the way to run them again', async () => {
+    const other = await browser.newPage();
+    await signInAs(other, `${api.url}/sessions/${graph.sessionId}?node=${graph.nodes.n1}`, people.Instructor);
+    const list = other.getByRole('region', { name: 'Rejected inputs' });
+    await list.getByText('lap-26.csv: there').waitFor();
+    expect(await list.getByRole('checkbox').count()).toBe(0);
+    expect(await list.getByRole('button', { name: /Run again/ }).count()).toBe(0);
+  }, 60_000);
+});

@@ -1,0 +1,274 @@
+/** The jobs of the session page: what came of it, what failed, which files, which logs; the palette and its keys. */
+import { readFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ask } from '../support/api.ts';
+import { runnerStage, type StageGraph } from '../support/runner.ts';
+import { accessibilityFaults, appearances, wear } from './support/axe.ts';
+import {
+  buildConsole,
+  findChromium,
+  picture,
+  startBrowser,
+  type TestBrowser,
+  tooWide,
+  untilTrue,
+} from './support/browser.ts';
+import { chooseAction } from './support/open-page.ts';
+import { signInAs } from './support/sign-in.ts';
+
+const program = findChromium();
+if (program === null)
+  console.warn('skipped: the browser tests need Chromium, and there is none on this machine');
+
+const stage = await runnerStage();
+const { api, people } = stage;
+const manyNodes = 41;
+/** All scripts of the page, gzipped. */
+const mostScriptBytes = 60 * 1024;
+
+describe.skipIf(program === null)('the session page', () => {
+  let browser: TestBrowser;
+  let page: Page;
+  let graph: StageGraph;
+  let many: StageGraph;
+
+  beforeAll(async () => {
+    await buildConsole();
+    browser = await startBrowser(program!, api.url);
+    page = await browser.newPage();
+    page.setDefaultTimeout(25_000);
+    graph = await stage.chainOf(2, { maxAttempts: 1 });
+    many = await stage.chainOf(manyNodes - 1);
+    const named = await ask(api.url, 'PATCH', `/api/v2/sessions/${graph.sessionId}`, {
+      token: people.adminToken,
+      json: { name: 'Car 44, stint 2', metadata: { driver: 'Maria', tyre: { compound: 'soft' } } },
+    });
+    expect(named.status).toBe(200);
+    await stage.upload(graph, 'input', 'time,speed\n0,1\n', {
+      'x-platform-output-metadata': '{"fileName":"stint-2.csv"}',
+    });
+    const runner = stage.runner({ instanceId: 'top-speed:pit-wall-3:12:0123abcd' });
+    const first = await runner.acquire(graph.template);
+    const json = { 'content-type': 'application/json' };
+    await runner.write(first.taskId, '{"topSpeed [km/h]":341.7,"laps":24,"driver":"Maria"}', json);
+    await runner.end(first.taskId, 'complete', { outcome: 'completed' });
+    const second = await runner.acquire(graph.template);
+    await runner.end(second.taskId, 'fail', {
+      category: 'validation',
+      reason: 'There is no column velocity.',
+    });
+  }, 180_000);
+  afterAll(async () => await browser?.close());
+
+  const address = (query = '', { sessionId } = graph) => `${api.url}/sessions/${sessionId}${query}`;
+  /** Of every script that the page has loaded. */
+  const scriptBytes = async () => {
+    const names = (await page.evaluate(
+      `performance.getEntriesByType('resource').map(({ name }) => new URL(name).pathname).filter((name) => name.endsWith('.js'))`,
+    )) as string[];
+    const dist = new URL('../../web/dist/', import.meta.url);
+    return names.reduce((sum, name) => sum + gzipSync(readFileSync(new URL(`.${name}`, dist))).length, 0);
+  };
+  const looks = async (name: string) => {
+    const faults: string[] = [];
+    for (const look of [...appearances, { name: 'phone-light', colorScheme: 'light', width: 390 } as const]) {
+      await wear(page, look);
+      await picture(page, `look-${name}-${look.name}`);
+      const rules = look.name === 'light' ? 'every' : 'contrast';
+      const found = [...(await tooWide(page)), ...(await accessibilityFaults(page, rules))];
+      faults.push(...found.map((fault) => `${look.name}: ${fault}`));
+    }
+    await wear(page, appearances[0]!);
+    expect(faults).toEqual([]);
+  };
+
+  test('the overview has key figures, metadata, files and who did what', async () => {
+    await signInAs(page, address(), people.Developer);
+    const figures = page.locator('.figures');
+    await figures.getByText('Top speed').waitFor();
+    await figures.getByText('341.7 km/h').waitFor();
+    await figures.getByText('24').waitFor();
+    await page.getByText('tyre.compound').waitFor();
+    await page.getByRole('region', { name: 'Newest files' }).getByText('stint-2.csv').waitFor();
+    await page
+      .getByRole('list', { name: 'Activity' })
+      .getByText(/You uploaded a file/)
+      .waitFor();
+    await looks('overview');
+    expect(await scriptBytes()).toBeGreaterThan(20_000);
+    expect(await scriptBytes()).toBeLessThan(mostScriptBytes);
+  }, 90_000);
+
+  test('the head says what failed in one sentence and leads to the node', async () => {
+    const failure = page.locator('.session-failure');
+    await failure.getByText('There is no column velocity.').waitFor();
+    await page.getByText('2 of 3 done, 1 failed').waitFor();
+    await failure.getByRole('link', { name: 'Fix and run again' }).click();
+    await page.getByRole('region', { name: 'Node n2' }).waitFor();
+    await page.locator('.details-failed').getByText('There is no column velocity').waitFor();
+    expect(await page.getByText('There is no column velocity').count()).toBe(1);
+    await page.getByRole('button', { name: 'Copy the error' }).waitFor();
+    await looks('pipeline');
+  }, 90_000);
+
+  test('all files are listed with size, time and who uploaded them, and can be previewed', async () => {
+    await page.getByRole('tab', { name: 'Files' }).click();
+    const row = page.getByRole('row', { name: /stint-2.csv/ });
+    await row.getByText(/^by Developer/).waitFor();
+    await page.getByRole('searchbox', { name: 'Find a file' }).fill('stint');
+    expect(await page.locator('tbody tr').count()).toBe(1);
+    await looks('files');
+    await row.getByRole('button', { name: 'stint-2.csv', exact: true }).click();
+    await page.getByRole('dialog').getByRole('columnheader', { name: 'speed' }).waitFor();
+    await page.keyboard.press('Escape');
+  }, 90_000);
+
+  test('the logs are those of the runs, by node', async () => {
+    await page.getByRole('tab', { name: 'Logs' }).click();
+    const nodes = page.getByRole('navigation', { name: 'Nodes with logs' });
+    await nodes.getByRole('link', { name: /n2/ }).waitFor();
+    await page.locator('.log-line').first().waitFor();
+    await nodes.getByRole('link', { name: /n1/ }).click();
+    await untilTrue(page, 'location.search.includes("tab=logs&node=")');
+    await page.locator('.log-line').first().waitFor();
+    await looks('logs');
+  }, 90_000);
+
+  test('a dragged file covers the page until it is dropped or leaves', async () => {
+    const transfer = await page.evaluateHandle(`(() => {
+      const transfer = new DataTransfer();
+      transfer.items.add(new File(['a'], 'a.csv', { type: 'text/csv' }));
+      return transfer;
+    })()`);
+    await page.dispatchEvent('h1', 'dragenter', { dataTransfer: transfer });
+    await page.getByText('Drop to upload').waitFor();
+    await picture(page, 'session-drag');
+    await page.dispatchEvent('h1', 'dragleave', { dataTransfer: transfer });
+    await page.getByText('Drop to upload').waitFor({ state: 'detached' });
+    await page.dispatchEvent('h1', 'dragenter', { dataTransfer: transfer });
+    await page.dispatchEvent('h1', 'drop', { dataTransfer: transfer });
+    await page.getByText('Drop to upload').waitFor({ state: 'detached' });
+    await page
+      .getByRole('list', { name: 'Uploads' })
+      .getByText(/, stored/)
+      .waitFor();
+  }, 60_000);
+
+  test('the pipeline that is opened by its address is small too', async () => {
+    await page.goto(address('?tab=pipeline'));
+    await page.getByRole('region', { name: 'Node n2' }).waitFor();
+    await page.locator('.waterfall').first().waitFor();
+    expect(await scriptBytes()).toBeGreaterThan(20_000);
+    expect(await scriptBytes()).toBeLessThan(mostScriptBytes);
+  });
+
+  test('a session of 41 nodes is a list, which finds a node, and a graph that fits', async () => {
+    await page.goto(address('?tab=pipeline', many));
+    await page
+      .locator('.node-list [data-node]')
+      .nth(manyNodes - 1)
+      .waitFor();
+    await picture(page, 'pipeline-41-list');
+    await page.getByRole('searchbox', { name: 'Find a node' }).fill('n17');
+    await page.getByText(`1 of ${manyNodes} nodes`).waitFor();
+    await page.locator('.node-list [data-node]').first().click();
+    await page.getByRole('region', { name: 'Node n17' }).waitFor();
+    await page.getByRole('button', { name: 'Graph', exact: true }).click();
+    await page
+      .locator('.node')
+      .nth(manyNodes - 1)
+      .waitFor();
+    expect(await page.locator('.node:not(.node-dimmed)').count()).toBe(1);
+    const width = async () => (await page.locator('.node').first().boundingBox())!.width;
+    const fitting = await width();
+    await page.getByRole('button', { name: 'Zoom in' }).click();
+    expect(await width()).toBeGreaterThan(fitting);
+    const widerThanFrame = () =>
+      page.locator('.graph').evaluate((graph) => graph.scrollWidth > graph.clientWidth);
+    const zoomOut = page.getByRole('button', { name: 'Zoom out' });
+    while (await widerThanFrame()) await zoomOut.click();
+    expect(await width()).toBeLessThan(fitting);
+    await page.getByRole('button', { name: 'Zoom in' }).click();
+    await page.getByRole('button', { name: 'Fit' }).click();
+    expect(await widerThanFrame()).toBe(false);
+    await picture(page, 'pipeline-41-whole');
+    for (let times = 0; times < 8; times += 1) await page.getByRole('button', { name: 'Zoom in' }).click();
+    await looks('pipeline-41');
+  }, 120_000);
+
+  test('the palette goes to a session, a page and a part of the page, by keys alone', async () => {
+    await page.goto(address());
+    await page.locator('.figures').waitFor();
+    await page.keyboard.press('Control+k');
+    const field = page.getByRole('dialog').getByRole('combobox');
+    await field.waitFor();
+    expect(await page.evaluate('document.activeElement?.role')).toBe('combobox');
+    await looks('palette');
+    await field.fill('show the logs');
+    await page.getByRole('option', { name: /Show the logs/ }).waitFor();
+    await page.keyboard.press('Enter');
+    await untilTrue(page, 'location.search === "?tab=logs"');
+    await page.keyboard.press('Control+k');
+    await field.fill('dashboards');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Dashboards' }).waitFor();
+    await page.keyboard.press('Control+k');
+    await field.fill('stint 2');
+    await page
+      .getByRole('option', { name: /Car 44, stint 2/ })
+      .first()
+      .waitFor();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Car 44, stint 2' }).waitFor();
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+    await looks('shortcuts');
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.getByRole('tab', { name: 'Files' }).click();
+    await page.getByRole('searchbox', { name: 'Find a file' }).waitFor();
+    await page.getByRole('tab', { name: 'Files' }).focus();
+    await page.keyboard.press('/');
+    await page.keyboard.type('stint');
+    expect(await page.getByRole('searchbox', { name: 'Find a file' }).inputValue()).toBe('stint');
+  }, 120_000);
+
+  test('colours and time zone are chosen in the account and kept in the browser', async () => {
+    await page.getByRole('button', { name: /^Account:/ }).click();
+    await page.getByLabel('Colours').selectOption({ label: 'Dark' });
+    const theme = () => page.evaluate('document.documentElement.dataset.theme');
+    expect(await theme()).toBe('dark');
+    await page.getByLabel('Time zone').selectOption({ label: 'UTC' });
+    await page.keyboard.press('Escape');
+    await page.reload();
+    await page.getByRole('tab', { name: 'Files' }).waitFor();
+    expect(await theme()).toBe('dark');
+    await page.locator('time[title$="UTC"]').first().waitFor();
+    await page.getByRole('button', { name: /^Account:/ }).click();
+    await looks('account');
+    await page.getByLabel('Colours').selectOption({ label: 'Like the system' });
+    expect(await theme()).toBe('light');
+    await page.keyboard.press('Escape');
+  }, 90_000);
+
+  test('freezing and deleting say beforehand what they mean', async () => {
+    await chooseAction(page, 'Freeze');
+    await page.getByRole('dialog').getByText('Nothing is lost').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+    const tab = await browser.newPage();
+    await signInAs(tab, address(), people.Administrator);
+    await tab.getByRole('tab', { name: 'Overview' }).waitFor();
+    await chooseAction(tab, 'Delete');
+    await tab
+      .getByRole('dialog')
+      .getByText(/The files of 2 nodes, 0 dashboards and the logs/)
+      .waitFor();
+    await tab.keyboard.press('Escape');
+    await tab.close();
+    expect(browser.offences).toEqual([]);
+  }, 60_000);
+});

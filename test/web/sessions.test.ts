@@ -1,0 +1,270 @@
+/** What people come to the list of sessions for, in a real browser. */
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ask } from '../support/api.ts';
+import { runnerStage, type StageGraph } from '../support/runner.ts';
+import { accessibilityFaults, appearances, wear } from './support/axe.ts';
+import {
+  buildConsole,
+  findChromium,
+  goWithin,
+  picture,
+  startBrowser,
+  type TestBrowser,
+  tooWide,
+  untilTrue,
+} from './support/browser.ts';
+import { signInAs } from './support/sign-in.ts';
+
+const program = findChromium();
+if (program === null)
+  console.warn('skipped: the browser tests need Chromium, and there is none on this machine');
+
+const stage = await runnerStage();
+const { api, people, database } = stage;
+const runner = stage.runner();
+const drivers = ['MV', 'CL', 'LN'];
+const dayMs = 86_400_000;
+
+/** A session with two nodes of its own, with a name, metadata and an age. */
+async function makeSession(
+  name: string,
+  projectId: number,
+  ageDays: number,
+  metadata: object,
+): Promise<StageGraph> {
+  const graph = await stage.chainOf(2, { maxAttempts: 1 });
+  await database.query(
+    'update session set name = $2, project_id = $3, created_at = $4, metadata = $5, user_id = $6 where id = $1',
+    [
+      graph.sessionId,
+      name,
+      projectId,
+      new Date(Date.now() - ageDays * dayMs),
+      JSON.stringify(metadata),
+      people.Developer.userId,
+    ],
+  );
+  return graph;
+}
+
+async function end(graph: StageGraph, how: 'complete' | 'fail'): Promise<void> {
+  const { taskId } = await runner.acquire(graph.template);
+  if (how === 'complete') await runner.write(taskId, 'result');
+  const said =
+    how === 'fail'
+      ? { category: 'validation', reason: 'There is no column velocity.' }
+      : { outcome: 'completed' };
+  const { status, body } = await runner.end(taskId, how, said);
+  expect(status, JSON.stringify(body)).toBe(200);
+}
+
+describe.skipIf(program === null)('the list of sessions', () => {
+  let browser: TestBrowser;
+  let page: Page;
+  let projectId: number;
+  let failed: StageGraph;
+  let running: StageGraph;
+
+  beforeAll(async () => {
+    await buildConsole();
+    browser = await startBrowser(program!, api.url);
+    page = await browser.newPage();
+    page.setDefaultTimeout(25_000);
+    const project = await ask(api.url, 'POST', '/projects', {
+      token: people.adminToken,
+      json: { Title: 'Red Bull Ring, November', PinnedMetadata: ['driver', 'tyre.kind'] },
+    });
+    projectId = project.body.id;
+    for (let number = 1; number <= 26; number += 1) {
+      await makeSession(`Stint ${number}`, projectId, number, {
+        driver: drivers[number % 3],
+        tyre: { kind: number % 2 === 0 ? 'soft' : 'medium', laps: number },
+      });
+    }
+    running = await makeSession('Car 16, stint 1', projectId, 0.5, { driver: 'CL' });
+    await stage.upload(running, 'input', 'speed\n1\n');
+    await end(running, 'complete');
+    failed = await makeSession('Car 44, stint 2', projectId, 0.2, { driver: 'LH', tyre: { kind: 'soft' } });
+    await stage.upload(failed, 'input', 'speed\n1\n');
+    await end(failed, 'fail');
+    await signInAs(page, `${api.url}/sessions`, people.Administrator);
+  }, 180_000);
+  afterAll(async () => await browser?.close());
+
+  const tab = (name: string) =>
+    page.getByRole('navigation', { name: 'Which sessions' }).getByRole('link', { name });
+  const row = (name: string) => page.locator('tbody tr').filter({ hasText: name });
+
+  test('fits 25 rows on a screen, each with what it is known by', async () => {
+    await row('Car 44, stint 2').waitFor();
+    await picture(page, 'sessions-list');
+    expect(await page.locator('tbody tr').count()).toBe(25);
+    const last = await page.locator('tbody tr').last().boundingBox();
+    expect(last!.y + last!.height).toBeLessThanOrEqual(900);
+    const text = await row('Car 44, stint 2').innerText();
+    for (const part of ['Failed', '1/3', 'Red Bull Ring, November', 'LH', 'soft', '8 B', 'just now'])
+      expect(text).toContain(part);
+    expect(await row('Car 16, stint 1').getByRole('progressbar').getAttribute('value')).toBe('2');
+  });
+
+  test('which sessions failed: one click, and one more to retry them', async () => {
+    expect((await tab('Failed').innerText()).replace(/\s+/g, ' ')).toBe('Failed 1');
+    await tab('Failed').click();
+    await untilTrue(page, 'location.search === "?tab=failed"');
+    await page.getByText('1 session', { exact: true }).waitFor();
+    expect(await page.locator('tbody tr').count()).toBe(1);
+    await page.getByLabel('Choose all on this page').check();
+    await picture(page, 'sessions-chosen');
+    await page.getByRole('button', { name: 'Retry failed' }).click();
+    await page.getByText('1 session retried.').waitFor();
+    await tab('Running').getByText('2').waitFor();
+    // The row stays where it is, and says that it is no longer in this list.
+    await row('Car 44, stint 2').and(page.locator('.row-gone')).waitFor();
+    await end(failed, 'fail');
+    await tab('All').click();
+    await row('Car 44, stint 2').getByText('Failed').waitFor();
+  });
+
+  test('a session of last week by its metadata: keys and values are suggested', async () => {
+    await page.getByLabel('Created').selectOption({ label: 'Last 7 days' });
+    await untilTrue(page, 'location.search.startsWith("?from=")');
+    await page.getByRole('link', { name: 'Metadata' }).click();
+    await page.getByRole('button', { name: 'Add condition' }).click();
+    await page.getByLabel('Field of condition 2').selectOption({ label: 'Metadata …' });
+    const suggested = (label: string) =>
+      page.getByLabel(label).evaluate((input) => {
+        const { list } = input as unknown as { list: { options: ArrayLike<{ value: string }> } };
+        return Array.from(list.options, ({ value }) => value);
+      });
+    await untilTrue(page, 'document.querySelector("datalist option") !== null');
+    expect(await suggested('Metadata path of condition 2')).toEqual(['driver', 'tyre.kind', 'tyre.laps']);
+    await page.getByLabel('Metadata path of condition 2').fill('driver');
+    expect(await suggested('Value of condition 2')).toEqual(['LH', 'CL', 'LN', 'MV']);
+    await page.getByLabel('Comparison of condition 2').selectOption({ label: 'is' });
+    await page.getByLabel('Value of condition 2').fill('MV');
+    await picture(page, 'sessions-by-metadata');
+    await page.getByRole('button', { name: 'Search', exact: true }).click();
+    await page.getByText('2 sessions', { exact: true }).waitFor();
+    expect(await page.locator('.row-link').allInnerTexts()).toEqual(['Stint 3', 'Stint 6']);
+  });
+
+  test('is live: rows change in their places, newer sessions wait until they are asked for', async () => {
+    await page.goto(`${api.url}/sessions`);
+    await row('Car 16, stint 1').getByText('Running').waitFor();
+    const names = () => page.locator('.row-link').allInnerTexts();
+    const before = await names();
+    await end(running, 'complete');
+    await makeSession('Brand new', projectId, 0, {});
+    await row('Car 16, stint 1').getByText('Done').waitFor();
+    await page.getByRole('button', { name: 'Show 1 newer session' }).waitFor();
+    await picture(page, 'sessions-newer');
+    expect(await names()).toEqual(before);
+    await page.getByRole('button', { name: 'Show 1 newer session' }).click();
+    await row('Brand new').waitFor();
+  });
+
+  test('is worked by keys: j, k, x, /, Enter; Back returns to the same list', async () => {
+    await page.goto(`${api.url}/sessions?search=Stint&sortBy=name&sortOrder=asc`);
+    await row('Stint 10').waitFor();
+    for (const key of ['j', 'j', 'j', 'k', 'x']) await page.keyboard.press(key);
+    await page.getByRole('toolbar', { name: 'Chosen sessions' }).getByText('1 session chosen').waitFor();
+    expect(await page.getByLabel('Choose Car 44, stint 2').isChecked()).toBe(true);
+    await page.keyboard.press('/');
+    await page.keyboard.type('Stint 1x');
+    await page.getByText('No session matches “Stint 1x”').waitFor();
+    await page.keyboard.press('Backspace');
+    await row('Stint 10').waitFor();
+    await page.getByLabel('Choose all on this page').focus();
+    for (const key of ['j', 'j', 'Enter']) await page.keyboard.press(key);
+    await page.getByRole('heading', { name: 'Stint 1', exact: true }).waitFor();
+    await page.goBack();
+    await row('Stint 10').waitFor();
+    expect(new URL(page.url()).searchParams.get('search')).toBe('Stint 1');
+  });
+
+  test('chosen sessions are exported, frozen and deleted, with what is lost', async () => {
+    await page.goto(`${api.url}/sessions?search=Stint+2&sortBy=name&sortOrder=asc`);
+    await page.getByLabel('Choose Stint 2', { exact: true }).check();
+    await page.getByLabel('Choose Stint 20').check();
+    const downloading = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Export' }).click();
+    const lines = readFileSync(await (await downloading).path(), 'utf8').split('\r\n');
+    expect(lines).toHaveLength(3);
+    expect(lines[0]).toMatch(/^id,name,state,.*,driver,tyre\.kind$/);
+    await page.getByRole('button', { name: 'Freeze' }).click();
+    await page.getByText('2 sessions frozen.').waitFor();
+    await row('Stint 20').getByText('frozen').waitFor();
+    await page.getByLabel('Choose Stint 20').check();
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('dialog').getByText('“Stint 20” is deleted with all outputs').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('1 session deleted.').waitFor();
+    expect(await database.query("select from session where name = 'Stint 20'")).toEqual([]);
+  });
+
+  test('metadata are entered with a session, shown on it, and edited there', async () => {
+    await page.goto(`${api.url}/sessions`);
+    const name = `Made ${randomUUID()}`;
+    await page.getByRole('button', { name: 'New session' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name', { exact: false }).first().fill(name);
+    await dialog.getByLabel('Project').selectOption(String(projectId));
+    for (const [at, path, value] of [
+      [1, 'driver', 'MV'],
+      [2, 'tyre.laps', '12'],
+    ] as const) {
+      await dialog.getByRole('button', { name: 'Add metadata' }).click();
+      await dialog.getByLabel(`Name of entry ${at}`).fill(path);
+      await dialog.getByLabel(`Value of ${path}`).fill(value);
+    }
+    await picture(page, 'new-session-metadata');
+    await dialog.getByRole('button', { name: 'Create session' }).click();
+    const metadata = page.getByRole('region', { name: 'Metadata' });
+    await metadata.getByText('tyre.laps').waitFor();
+    await metadata.getByRole('button', { name: 'Edit metadata' }).click();
+    await metadata.getByLabel('Value of driver').fill('CL');
+    await picture(page, 'session-metadata');
+    await metadata.getByRole('button', { name: 'Save metadata' }).click();
+    await metadata.getByRole('definition').getByText('CL').waitFor();
+    const [stored] = await database.query('select metadata from session where name = $1', [name]);
+    expect(stored).toEqual({ metadata: { driver: 'CL', tyre: { laps: 12 } } });
+  });
+
+  test.each(appearances)('is accessible and fits in $name', async (appearance) => {
+    await wear(page, appearance);
+    await page.goto(`${api.url}/sessions`);
+    await row('Car 44, stint 2').waitFor();
+    await page.getByLabel('Choose Car 44, stint 2').check();
+    await picture(page, `sessions-${appearance.name}`);
+    expect(await accessibilityFaults(page, 'every')).toEqual([]);
+    expect(await tooWide(page)).toEqual([]);
+    await wear(page, appearances[0]!);
+  });
+
+  test('a view is saved, stands beside the title for others, and is changed and deleted by its owner', async () => {
+    await goWithin(page, '/sessions?tab=failed&search=Car&page=1');
+    await page.getByRole('button', { name: 'Save view' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('Failed cars');
+    await dialog.getByLabel('Who sees it').selectOption('everyone');
+    expect(await accessibilityFaults(page, 'every')).toEqual([]);
+    await dialog.getByRole('button', { name: 'Save view' }).click();
+    const chip = page.getByRole('list', { name: 'Saved views' }).getByRole('link', { name: 'Failed cars' });
+    await chip.and(page.locator('[aria-current="page"]')).waitFor();
+    await goWithin(page, '/sessions');
+    await chip.click();
+    await page.waitForURL(/tab=failed/);
+    await page.getByText('1 session', { exact: true }).waitFor();
+    await picture(page, 'sessions-views');
+    const other = await ask(api.url, 'GET', '/api/v2/session/views', { token: people.Instructor.token });
+    expect(other.body.views).toMatchObject([{ name: 'Failed cars', isOwn: false }]);
+    await page.getByRole('button', { name: 'Edit view' }).click();
+    await dialog.getByRole('button', { name: 'Delete view' }).click();
+    await chip.waitFor({ state: 'detached' });
+  });
+
+  test('asked nothing of other places, and broke nothing', () => expect(browser.offences).toEqual([]));
+});

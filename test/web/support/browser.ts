@@ -1,0 +1,156 @@
+/** A real Chromium for tests of the console. */
+import { execFile } from 'node:child_process';
+import { accessSync, constants, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { type BrowserContext, type CDPSession, chromium, type Page } from 'playwright-core';
+import { eventually } from '../../support/eventually.ts';
+
+const checkout = fileURLToPath(new URL('../../..', import.meta.url));
+/** Screenshots of each page, kept for review. */
+const artefacts = join(checkout, 'test-results', 'web');
+
+const programs = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+const flags = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+/** Path of the machine's Chromium, or null: then the tests that need one are skipped. `CHROMIUM` names another. */
+export function findChromium(): string | null {
+  const folders = (process.env.PATH ?? '').split(delimiter);
+  const named = process.env.CHROMIUM ?? '';
+  const candidates = programs.flatMap((program) => folders.map((folder) => join(folder, program)));
+  for (const candidate of named === '' ? candidates : [named]) {
+    try {
+      accessSync(candidate, constants.X_OK);
+      return candidate;
+    } catch {
+      // Not here.
+    }
+  }
+  return null;
+}
+
+/** Builds `web/dist` where its sources changed since. */
+export async function buildConsole(): Promise<void> {
+  await promisify(execFile)(process.execPath, [join(checkout, 'local/bootstrap.mjs'), 'console'], {
+    cwd: checkout,
+  });
+}
+
+export interface TestBrowser {
+  readonly context: BrowserContext;
+  /**
+   * What must never happen, from all pages so far: requests to other places, breaches of the content security policy, errors in
+   * the console's own code.
+   */
+  readonly offences: string[];
+  /** A new tab. It shares localStorage with the others, not sessionStorage. */
+  newPage(): Promise<Page>;
+  close(): Promise<void>;
+}
+
+/** Starts Chromium with an empty profile. */
+export async function startBrowser(
+  program: string,
+  origin: string,
+  options: { colorScheme?: 'light' | 'dark'; width?: number } = {},
+): Promise<TestBrowser> {
+  const profile = mkdtempSync(join(tmpdir(), 'sdp-browser-'));
+  const context = await chromium.launchPersistentContext(profile, {
+    executablePath: program,
+    headless: true,
+    args: flags,
+    viewport: { width: options.width ?? 1440, height: 900 },
+    colorScheme: options.colorScheme ?? 'light',
+    timezoneId: 'Europe/Vienna',
+    locale: 'en-GB',
+    acceptDownloads: true,
+  });
+  const offences: string[] = [];
+  context.on('request', (request) => {
+    const url = request.url();
+    if (!url.startsWith(origin) && !url.startsWith('blob:') && url !== 'about:blank') {
+      offences.push(`request to ${url}`);
+    }
+  });
+  context.on('weberror', (error) => offences.push(`error in the page: ${error.error().stack}`));
+  context.on('console', (message) => {
+    if (message.text().includes('Content Security Policy')) offences.push(message.text());
+  });
+  return {
+    context,
+    offences,
+    newPage: () => context.newPage(),
+    async close() {
+      await context.close();
+      rmSync(profile, { recursive: true, force: true });
+    },
+  };
+}
+
+/**
+ * Waits until an expression is true in the page. In place of `page.waitForFunction`, which evaluates again from a timer of the
+ * page: there the console's content security policy refuses it, so that it fails whenever the first look comes too early.
+ */
+export async function untilTrue(page: Page, expression: string): Promise<void> {
+  await eventually(expression, () => page.evaluate<boolean>(expression));
+}
+
+const cameras = new WeakMap<Page, Promise<CDPSession>>();
+
+/** Keeps a picture of the page under this name, as it is drawn right now: larger and made faster than Playwright's own. */
+export async function picture(page: Page, name: string): Promise<void> {
+  const camera = cameras.get(page) ?? page.context().newCDPSession(page);
+  cameras.set(page, camera);
+  const taken = await (await camera).send('Page.captureScreenshot', {
+    format: 'png',
+    optimizeForSpeed: true,
+  });
+  mkdirSync(artefacts, { recursive: true });
+  writeFileSync(join(artefacts, `${name}.png`), taken.data, 'base64');
+}
+
+/** Goes to an address within the console, as its links do, by way of an address where nothing is: every part is new. */
+export async function goWithin(page: Page, address: string): Promise<void> {
+  for (const next of ['/no/such/page', address]) {
+    await page.evaluate(
+      `history.pushState(null, '', ${JSON.stringify(next)}); dispatchEvent(new PopStateEvent('popstate'))`,
+    );
+    if (next !== address) await page.getByText('Page not found').waitFor();
+  }
+}
+
+/** Elements beyond the right edge of the window, which need sideways scrolling. */
+export async function tooWide(page: Page): Promise<string[]> {
+  const found = await page.evaluate(`(() => {
+    if (document.documentElement.scrollWidth <= innerWidth) return [];
+    const wide = [...document.querySelectorAll('body *')].filter((element) => element.getBoundingClientRect().right > innerWidth);
+    return ['page of ' + document.documentElement.scrollWidth, ...wide.map((element) => element.outerHTML.slice(0, 80))];
+  })()`);
+  return found as string[];
+}
+
+/** Drops a file on an element, as a person does with the mouse. */
+export async function dropFile(
+  page: Page,
+  selector: string,
+  file: { name: string; type: string; text: string },
+): Promise<void> {
+  const transfer = await page.evaluateHandle(`(() => {
+    const transfer = new DataTransfer();
+    transfer.items.add(new File([${JSON.stringify(file.text)}], ${JSON.stringify(file.name)}, { type: ${JSON.stringify(file.type)} }));
+    return transfer;
+  })()`);
+  for (const event of ['dragenter', 'dragover', 'drop']) {
+    await page.dispatchEvent(selector, event, { dataTransfer: transfer });
+  }
+}

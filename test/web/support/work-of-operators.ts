@@ -1,0 +1,99 @@
+/** What operators do on the pages of the console. Run by appearance.test.ts on its platform, through work.ts. */
+import { expect, test } from 'vitest';
+import { picture } from './browser.ts';
+import { chooseAction, opener, type Work } from './open-page.ts';
+
+export function operatorTests(work: () => Work): void {
+  const open = opener(work);
+
+  test('a manifest shows its faults with their paths, and is then published and listed', async () => {
+    const page = await open('/manifests');
+    await page.getByRole('button', { name: 'Manifest of lap-tools' }).click();
+    const dialog = page.getByRole('dialog');
+    const text = await dialog
+      .getByLabel('Manifest', { exact: true })
+      .or(dialog.locator('textarea'))
+      .first()
+      .inputValue();
+    const manifest = JSON.parse(text);
+    manifest.nodeTemplates[0].maxAttempts = 99;
+    await dialog.locator('textarea').fill(JSON.stringify(manifest));
+    await dialog.getByRole('button', { name: 'Publish' }).click();
+    await dialog.getByText('$.nodeTemplates[0].maxAttempts').waitFor();
+    await picture(page, 'manifest-fault');
+    manifest.nodeTemplates[0].maxAttempts = 5;
+    manifest.feature.version = '1.5.0';
+    await dialog.locator('textarea').fill(JSON.stringify(manifest));
+    await dialog.getByRole('button', { name: 'Publish' }).click();
+    await dialog.getByText('Published.').waitFor();
+    await page.keyboard.press('Escape');
+    await page
+      .getByRole('heading', { name: 'lap-tools 1.5.0' })
+      .or(page.getByText('1.5.0'))
+      .first()
+      .waitFor();
+  }, 60_000);
+
+  test('a report is created, refused with an invalid expression, previewed and downloaded', async () => {
+    const page = await open('/reports');
+    await page.getByRole('button', { name: 'New report' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name', { exact: true }).fill('Exercises');
+    await dialog.getByLabel('Scenario', { exact: true }).check();
+    const preview = dialog.getByRole('region', { name: 'Preview' });
+    await preview.getByRole('columnheader', { name: 'Scenario' }).waitFor();
+    await preview.getByRole('cell', { name: 'Formation approach' }).first().waitFor();
+    await picture(page, 'report-picked');
+    await dialog.getByText('Advanced: expressions, order, filters').click();
+    await dialog.getByLabel('Heading of column 1').fill('Exercise');
+    await dialog.getByLabel('Expression of column 1').fill('session.name');
+    await preview.getByText("'session' is unknown at position 0.").waitFor();
+    await dialog.getByRole('button', { name: 'Create report' }).click();
+    await dialog.locator('.form > .notice').getByText("'session' is unknown at position 0.").waitFor();
+    await dialog.getByLabel('Expression of column 1').fill('dimension.sessionName');
+    await dialog.getByRole('button', { name: 'Create report' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Preview of Exercises' }).click();
+    await page.getByRole('cell', { name: 'Formation approach' }).first().waitFor();
+    const downloading = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Download Exercises as xlsx' }).click();
+    expect((await downloading).suggestedFilename()).toMatch(/^Exercises_\d{8}_\d\d\.\d\d\.xlsx$/);
+  }, 60_000);
+
+  test('a session leads to its workflow, and is closed for good', async () => {
+    const { world } = work();
+    const page = await open(`/sessions/${world.sharedId}`);
+    await page.getByRole('button', { name: 'More actions' }).click();
+    const workflow = page.getByRole('menuitem', { name: 'Open the workflow in Temporal' });
+    expect(await workflow.getAttribute('href')).toBe(
+      `http://127.0.0.1:8233/namespaces/default/workflows/session-${world.sharedId}`,
+    );
+    await page.keyboard.press('Escape');
+    await chooseAction(page, 'Close');
+    await page.getByLabel('Reason').fill('The exercise is over.');
+    await page.getByRole('button', { name: 'Close the session' }).click();
+    await page.getByText('Closed', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'More actions' }).click();
+    expect(await page.getByRole('menuitem', { name: 'Close', exact: true }).count()).toBe(0);
+  }, 60_000);
+
+  test('a project is created and a session in it, which opens and is deleted', async () => {
+    const page = await open('/project-list');
+    await page.getByRole('button', { name: 'New project' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Title').fill('Night flights');
+    await dialog.getByRole('button', { name: 'Create project' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: 'Night flights' }).click();
+    await page.getByText('No sessions yet').waitFor();
+    await page.getByRole('link', { name: 'All sessions' }).click();
+    await page.getByText('No matching sessions').waitFor();
+    await page.getByRole('button', { name: 'New session' }).click();
+    await dialog.getByLabel('Name').fill('First night');
+    await dialog.getByRole('button', { name: 'Create session' }).click();
+    await page.getByRole('heading', { name: 'First night' }).waitFor();
+    await chooseAction(page, 'Delete');
+    await dialog.getByRole('button', { name: 'Delete the session' }).click();
+    await page.getByText('This session has been deleted').waitFor();
+  }, 60_000);
+}

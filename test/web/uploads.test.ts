@@ -1,0 +1,120 @@
+/** Long files in the console: paused, broken off and gone on with after a reload of the page. */
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ask } from '../support/api.ts';
+import { openGate } from '../support/gate.ts';
+import { runnerStage, type StageGraph } from '../support/runner.ts';
+import { accessibilityFaults, appearances, wear } from './support/axe.ts';
+import {
+  buildConsole,
+  findChromium,
+  picture,
+  startBrowser,
+  type TestBrowser,
+  tooWide,
+} from './support/browser.ts';
+import { signInAs } from './support/sign-in.ts';
+
+const program = findChromium();
+if (program === null)
+  console.warn('skipped: the browser tests need Chromium, and there is none on this machine');
+
+const stage = await runnerStage();
+const { api, people } = stage;
+const gate = await openGate(api.url);
+const folder = mkdtempSync(join(tmpdir(), 'sdp-uploads-'));
+afterAll(async () => {
+  await gate.close();
+  rmSync(folder, { recursive: true });
+});
+const slowly = { kind: 'slow', latencyMs: [0, 1], bytesPerSecond: 6 * 1024 * 1024 } as const;
+
+describe.skipIf(program === null)('a long file in the console', () => {
+  let browser: TestBrowser;
+  let page: Page;
+  let graph: StageGraph;
+  const file = join(folder, 'long recording.bin');
+  const bytes = randomBytes(48 * 1024 * 1024);
+  const begun: string[] = [];
+
+  beforeAll(async () => {
+    await buildConsole();
+    browser = await startBrowser(program!, gate.url);
+    page = await browser.newPage();
+    page.setDefaultTimeout(30_000);
+    page.on('request', (request) => {
+      if (request.method() === 'POST' && request.url().endsWith('/uploads')) begun.push(request.url());
+    });
+    graph = await stage.chainOf(1);
+    writeFileSync(file, bytes);
+    await signInAs(page, `${gate.url}/sessions/${graph.sessionId}`, people.Developer);
+  }, 180_000);
+  afterAll(async () => await browser?.close());
+
+  const list = () => page.getByRole('list', { name: 'Uploads' });
+  const choose = () => page.locator('input[type=file]').first().setInputFiles(file);
+
+  const sentBytes = async () =>
+    Number(await page.locator('.upload-item progress').first().getAttribute('value'));
+
+  test('shows its progress, pauses and goes on', async () => {
+    gate.set(slowly);
+    await choose();
+    await expect.poll(sentBytes, { timeout: 30_000 }).toBeGreaterThan(1_000_000);
+    await page.getByRole('button', { name: 'Pause: long recording.bin' }).click();
+    await list()
+      .getByText(/, paused/)
+      .waitFor();
+    for (const look of [...appearances, { name: 'phone', colorScheme: 'light', width: 390 } as const]) {
+      await wear(page, look);
+      await picture(page, `upload-paused-${look.name}`);
+      const faults = [...(await tooWide(page)), ...(await accessibilityFaults(page, 'contrast'))];
+      expect(faults).toEqual([]);
+    }
+    await wear(page, appearances[0]!);
+    const sent = await sentBytes();
+    await page.getByRole('button', { name: 'Resume: long recording.bin' }).click();
+    await expect.poll(sentBytes, { timeout: 30_000 }).toBeGreaterThan(sent);
+  }, 120_000);
+
+  test('goes on by itself when the connection is back', async () => {
+    gate.set({ kind: 'shut' });
+    await list()
+      .getByText(/The connection broke/)
+      .waitFor();
+    gate.set(slowly);
+    await list()
+      .getByText(/The connection broke/)
+      .waitFor({ state: 'detached' });
+  }, 60_000);
+
+  test('after a reload the page names it, and the same file goes on where it was', async () => {
+    await page.reload();
+    await list()
+      .getByText(/not finished: choose the file again/)
+      .waitFor();
+    await picture(page, 'upload-unfinished');
+    expect(await accessibilityFaults(page, 'every')).toEqual([]);
+    gate.set({ kind: 'pass' });
+    await choose();
+    await list()
+      .getByText(/, stored/)
+      .waitFor();
+    expect(await page.locator('.upload-item').count()).toBe(1);
+    expect(begun).toHaveLength(1);
+    const outputs = await ask(api.url, 'GET', `/api/v2/node-instance/${graph.nodes.input}/outputs`, {
+      token: people.adminToken,
+    });
+    const sha256 = createHash('sha256').update(bytes).digest('hex');
+    expect(outputs.body).toMatchObject([
+      { sizeBytes: bytes.length, sha256, metadata: { fileName: 'long recording.bin' } },
+    ]);
+    await page.reload();
+    await page.getByRole('tab', { name: 'Overview' }).waitFor();
+    expect(await list().count()).toBe(0);
+  }, 120_000);
+});

@@ -1,0 +1,61 @@
+/** The page of webhooks, in a real browser, with a real receiver. */
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { answerWith, type Receiver, startReceiver } from '../api/webhooks/receiver.ts';
+import { runnerStage } from '../support/runner.ts';
+import { testWorkflows } from '../support/workflows.ts';
+import { buildConsole, findChromium, picture, startBrowser, type TestBrowser } from './support/browser.ts';
+import { signInAs } from './support/sign-in.ts';
+
+const program = findChromium();
+if (program === null)
+  console.warn('skipped: the browser tests need Chromium, and there is none on this machine');
+
+const { api, people, platform } = await runnerStage();
+const temporal = await testWorkflows({ ...platform.environment, WEBHOOK_ALLOWLIST: '127.0.0.1' });
+
+describe.skipIf(program === null)('the page of webhooks', () => {
+  let browser: TestBrowser;
+  let page: Page;
+  let receiver: Receiver;
+
+  beforeAll(async () => {
+    await buildConsole();
+    receiver = await startReceiver();
+    await temporal.startWorker('workflows');
+    browser = await startBrowser(program!, api.url);
+    page = await browser.newPage();
+    page.setDefaultTimeout(25_000);
+    await signInAs(page, `${api.url}/webhooks`, people.Developer);
+  }, 180_000);
+  afterAll(async () => {
+    await browser?.close();
+    await receiver?.stop();
+  });
+
+  test('a webhook is created, tested, seen with its attempts, and delivered again', async () => {
+    await page.getByText('No webhooks yet').waitFor();
+    await page.getByRole('button', { name: 'New webhook' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Address').fill(receiver.url);
+    await dialog.getByLabel('An output is published').check();
+    await dialog.getByRole('button', { name: 'Create webhook' }).click();
+    await dialog.getByText('It is shown only once').waitFor();
+    receiver.secret = await dialog.getByLabel('The value').inputValue();
+    await dialog.getByRole('button', { name: 'I have copied it' }).click();
+    await page.getByText('Deliveries', { exact: true }).click();
+    receiver.answer = answerWith(500);
+    await page.getByRole('button', { name: 'Send test event' }).click();
+    await page.getByText('The receiver answered with status 500.').waitFor();
+    await picture(page, 'webhook-failing');
+    receiver.answer = answerWith(200);
+    await page.getByRole('button', { name: /^Redeliver webhook.test/ }).click();
+    await page.getByText('Delivered', { exact: true }).waitFor();
+    expect(receiver.received.every(({ isGenuine, type }) => isGenuine && type === 'webhook.test')).toBe(true);
+    await page.getByRole('button', { name: /^Show webhook.test/ }).click();
+    await dialog.getByText(/answered with status 200/).waitFor();
+    await picture(page, 'webhook-delivery');
+    await page.keyboard.press('Escape');
+    expect(browser.offences).toEqual([]);
+  });
+});

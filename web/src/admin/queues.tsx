@@ -1,0 +1,96 @@
+import { listQueues, type Queue } from '../admin-api.ts';
+import { formatCount, formatDuration, plural } from '../format.ts';
+import { useEvery, useResource } from '../hooks.ts';
+import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
+import { Table } from '../ui/table.tsx';
+
+const everyMs = 5_000;
+
+/** What waits for runners: node templates that have work, a runner, or a recent past. */
+export function Queues() {
+  const list = useResource('queues', listQueues, { keepWhileLoading: true });
+  useEvery(everyMs, list.data !== null, list.reload);
+  const queues = list.data?.queues.filter(isLive) ?? [];
+  return (
+    <section class="page" aria-label="Queues">
+      <div class="part-head">
+        <h2>Queues</h2>
+        {list.data !== null && <span class="faint">{summaryOf(queues)}</span>}
+      </div>
+      {list.error !== null && (
+        <Failure what="The queues could not be listed." error={list.error} retry={list.reload} />
+      )}
+      {list.data === null && list.error === null && <Placeholder rows={2} label="Loading queues" />}
+      {list.data !== null && queues.length === 0 && (
+        <Empty title="Nothing waits">
+          <p>No node template has waiting tasks, runners, or runs of the last hour.</p>
+        </Empty>
+      )}
+      {queues.length > 0 && (
+        <Table
+          caption="Queues of node templates"
+          columns={['Node template', 'Waiting', 'Longest wait', 'Running', 'Runners', 'Last hour']}
+        >
+          {queues.map((queue) => (
+            <QueueRow key={queue.nodeTemplate} queue={queue} />
+          ))}
+        </Table>
+      )}
+    </section>
+  );
+}
+
+/** Nothing can run its tasks. The platform itself runs built-in nodes. */
+const isUnserved = ({ runtime, waiting, runners }: Queue) =>
+  runtime !== 'system' && waiting > 0 && runners.waiting + runners.busy === 0;
+
+const isLive = ({ waiting, held, runners, lastHour }: Queue) =>
+  waiting + held + runners.waiting + runners.busy + runners.drained + lastHour.completed + lastHour.failed >
+  0;
+
+function summaryOf(queues: readonly Queue[]): string {
+  const waiting = queues.reduce((sum, queue) => sum + queue.waiting, 0);
+  const unserved = queues.filter(isUnserved).length;
+  const waits = waiting === 0 ? 'No task waits' : `${plural(waiting, 'task waits', 'tasks wait')}`;
+  return unserved === 0 ? waits : `${waits}, ${plural(unserved, 'queue has', 'queues have')} no runner`;
+}
+
+function QueueRow({ queue }: { queue: Queue }) {
+  const { waiting, oldestWaitSeconds, held, lastHour } = queue;
+  const { completed, failed } = lastHour;
+  return (
+    <tr>
+      <td class="wrap-anywhere">
+        <strong>{queue.nodeTemplate}</strong>
+        <div class="faint">{queue.runtime === 'system' ? 'built in' : queue.runnerType}</div>
+      </td>
+      <td data-label="Waiting">{formatCount(waiting)}</td>
+      <td data-label="Longest wait" class="nowrap">
+        {oldestWaitSeconds === null ? '–' : formatDuration(oldestWaitSeconds * 1_000)}
+      </td>
+      <td data-label="Running">{formatCount(held)}</td>
+      <td data-label="Runners">{runnersOf(queue)}</td>
+      <td data-label="Last hour" class="nowrap">
+        {completed + failed === 0 ? '–' : `${formatCount(completed)} done`}
+        {failed > 0 && <span class="tag state-failed">{formatCount(failed)} failed</span>}
+      </td>
+    </tr>
+  );
+}
+
+function runnersOf(queue: Queue) {
+  if (queue.runtime === 'system') return 'the platform';
+  const { runners } = queue;
+  if (isUnserved(queue))
+    return (
+      <span class="tag state-failed">
+        {runners.drained > 0 ? 'All drained' : runners.gone > 0 ? `None, ${runners.gone} gone` : 'None'}
+      </span>
+    );
+  const parts = [
+    runners.busy > 0 && `${runners.busy} busy`,
+    runners.waiting > 0 && `${runners.waiting} free`,
+    runners.drained > 0 && `${runners.drained} drained`,
+  ].filter((part) => part !== false);
+  return parts.length === 0 ? 'None' : parts.join(', ');
+}

@@ -1,0 +1,85 @@
+import { useState } from 'preact/hooks';
+import type { Webhook, WebhookRequest, WebhookWithSecret } from '../admin-api.ts';
+import { changeWebhook, createWebhook } from '../admin-api.ts';
+import { useAction } from '../hooks.ts';
+import { Dialog } from '../ui/dialog.tsx';
+import { CheckField, Form, SelectField, TextField } from '../ui/form.tsx';
+
+type Event = WebhookRequest['events'][number];
+
+const events: readonly { value: Event; label: string }[] = [
+  { value: 'session.created', label: 'A session is created' },
+  { value: 'session.settled', label: 'A session has finished its work' },
+  { value: 'session.closed', label: 'A session is closed' },
+  { value: 'node.succeeded', label: 'A node succeeds' },
+  { value: 'node.failed', label: 'A node fails' },
+  { value: 'output.published', label: 'An output is published' },
+  { value: 'runner.gone', label: 'A runner is gone' },
+];
+
+/** Makes or changes a webhook. `saved` gets the webhook with its secret when it is new. */
+export function WebhookForm(props: {
+  webhook: Webhook | null;
+  projects: readonly { id: number; title: string }[];
+  saved: (made: WebhookWithSecret | null) => void;
+  onClose: () => void;
+}) {
+  const { webhook } = props;
+  const action = useAction();
+  const [fields, setFields] = useState({
+    url: webhook?.url ?? '',
+    events: webhook?.events ?? (['session.settled', 'node.failed'] as readonly Event[]),
+    projectId: webhook?.projectId ?? null,
+    enabled: webhook?.enabled ?? true,
+  });
+  const set = (part: Partial<typeof fields>) => setFields((before) => ({ ...before, ...part }));
+  const save = async () => {
+    if (webhook === null) props.saved(await createWebhook(fields));
+    else {
+      await changeWebhook(webhook.id, fields);
+      props.saved(null);
+    }
+  };
+  const everyProject = { value: '', label: 'Every project' };
+  return (
+    <Dialog title={webhook === null ? 'New webhook' : 'Edit webhook'} onClose={props.onClose}>
+      <Form
+        action={action}
+        verb={webhook === null ? 'Create webhook' : 'Save'}
+        onSubmit={() => void action.run(save)}
+        onCancel={props.onClose}
+      >
+        <TextField
+          label="Address"
+          hint="Events are sent here by POST, for example https://hooks.example.org/platform."
+          required
+          value={fields.url}
+          onValue={(url) => set({ url })}
+        />
+        <SelectField
+          label="Project"
+          value={fields.projectId === null ? '' : String(fields.projectId)}
+          options={[
+            everyProject,
+            ...props.projects.map(({ id, title }) => ({ value: String(id), label: title })),
+          ]}
+          onValue={(id) => set({ projectId: id === '' ? null : Number(id) })}
+        />
+        <fieldset class="field">
+          <legend>Events</legend>
+          {events.map(({ value, label }) => (
+            <CheckField
+              key={value}
+              label={label}
+              checked={fields.events.includes(value)}
+              onChecked={(on) =>
+                set({ events: on ? [...fields.events, value] : fields.events.filter((one) => one !== value) })
+              }
+            />
+          ))}
+        </fieldset>
+        <CheckField label="Enabled" checked={fields.enabled} onChecked={(enabled) => set({ enabled })} />
+      </Form>
+    </Dialog>
+  );
+}

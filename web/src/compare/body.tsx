@@ -1,0 +1,217 @@
+import { useState } from 'preact/hooks';
+import type { Annotation, Dashboard } from '../api.ts';
+import { ChannelSide } from '../dashboard/channel-side.tsx';
+import { Chart } from '../dashboard/chart.tsx';
+import { MarkBar } from '../dashboard/mark-bar.tsx';
+import { useTimeAxis } from '../dashboard/time-axis.ts';
+import { Toolbar } from '../dashboard/toolbar.tsx';
+import { useDarkScheme } from '../hooks.ts';
+import { Empty, Failure } from '../ui/notice.tsx';
+import { AddSession } from './add-session.tsx';
+import { type CompareView, dashboardsOf, withDashboard, withoutDashboard } from './address.ts';
+import { type Comparison, useComparison, useValues } from './choice.ts';
+import { measureOf, type Recording } from './model.ts';
+import { Recordings } from './recordings.tsx';
+import { StatisticsTable } from './statistics.tsx';
+import { CompareTools } from './tools.tsx';
+
+type Change = (part: Partial<CompareView>, replace?: boolean) => void;
+
+const noAnnotations: readonly Annotation[] = [];
+const nothing: ReadonlyMap<string, never> = new Map<string, never>();
+
+/** Recordings of several sessions over one axis: chips, channels, charts, statistics. */
+export function CompareBody(props: {
+  dashboards: readonly Dashboard[];
+  view: CompareView;
+  annotations: ReadonlyMap<string, readonly Annotation[]>;
+  change: Change;
+}) {
+  const { view, change } = props;
+  const comparison = useComparison(props.dashboards, view, props.annotations);
+  const { recordings, shown, full, span } = comparison;
+  if (full === null) {
+    return (
+      <Empty title="No data yet">
+        <p>The dashboards of these sessions have no rows.</p>
+      </Empty>
+    );
+  }
+  return (
+    <>
+      <section class="card compare-head" aria-label="What is compared">
+        <Recordings
+          recordings={recordings}
+          shown={shown}
+          offsets={view.offsets}
+          span={span}
+          onHidden={(hidden) => change({ hidden })}
+          onOffset={(id, ms) =>
+            change({
+              offsets: new Map(
+                [...view.offsets, [id, ms]].filter(([, by]) => by !== 0) as [string, number][],
+              ),
+            })
+          }
+          onRemove={(id) => change(removed(view, recordings, id), false)}
+        />
+        <div class="compare-row">
+          <CompareTools
+            view={view}
+            recordings={recordings}
+            shown={shown}
+            against={comparison.against}
+            annotations={props.annotations}
+            change={change}
+          />
+          <AddSession
+            shown={dashboardsOf(view.places)}
+            onAdd={(id) => change({ places: withDashboard(view.places, id) }, false)}
+          />
+        </div>
+      </section>
+      <Axis key={view.align.by} comparison={{ ...comparison, full }} view={view} change={change} />
+    </>
+  );
+}
+
+function removed(view: CompareView, recordings: readonly Recording[], id: number): Partial<CompareView> {
+  const colours = recordings.filter(({ dashboardId }) => dashboardId === id).length;
+  return { places: withoutDashboard(view.places, id, Math.max(1, colours)), span: null };
+}
+
+function Axis(props: {
+  comparison: Comparison & { full: NonNullable<Comparison['full']> };
+  view: CompareView;
+  change: Change;
+}) {
+  const { comparison, view, change } = props;
+  const { measures, panels, full, span } = comparison;
+  const values = useValues(comparison, view.difference);
+  const dark = useDarkScheme();
+  const [spoken, setSpoken] = useState('');
+  const isClock = view.align.by === 'clock';
+  const clock = isClock ? view.clock : 'elapsed';
+  const originMs = isClock && clock === 'elapsed' ? full.fromMs : 0;
+  const steps = panels.flatMap(({ channels }) => channels.map(({ stepMs }) => stepMs));
+  const stepMs = Math.min(1000, ...steps);
+  const { moves, group, cursorLabel } = useTimeAxis({
+    dashboardId: 0,
+    full,
+    span,
+    isZoomed: view.span !== null,
+    clock,
+    originMs,
+    stepMs,
+    change: ({ span: next, a, b }, replace) =>
+      change(
+        {
+          ...(next === undefined ? {} : { span: next }),
+          ...(a === undefined ? {} : { a }),
+          ...(b === undefined ? {} : { b }),
+        },
+        replace,
+      ),
+    annotate: () => setSpoken('Annotations are made on the dashboard of one session.'),
+  });
+  const drawn = panels.flatMap((panel) => [panel, ...(differenceOf(values, panel.id) ?? [])]);
+  return (
+    <div class="dashboard-body">
+      <ChannelSide
+        channels={comparison.offered}
+        keys={measures}
+        drawn={[]}
+        statistics={nothing}
+        onJump={() => undefined}
+        onChange={(channels) => change({ channels })}
+      />
+      <div class="charts">
+        <Toolbar
+          span={span}
+          full={full}
+          originMs={originMs}
+          clock={clock}
+          kind={isClock ? 'absolute' : 'relative'}
+          kinds={[]}
+          busy={values.series.loading}
+          zoomed={view.span !== null}
+          cursorLabel={cursorLabel}
+          onZoom={(factor) => moves.zoom(factor, (span.fromMs + span.toMs) / 2)}
+          onPan={moves.pan}
+          onReset={moves.reset}
+          onClock={(next) => change({ clock: next })}
+          onKind={() => undefined}
+          sideBySide={null}
+          onSideBySide={() => undefined}
+        />
+        <MarkBar
+          marks={view}
+          clock={clock}
+          originMs={originMs}
+          stepMs={stepMs}
+          onChange={({ a, b }) =>
+            change({ ...(a === undefined ? {} : { a }), ...(b === undefined ? {} : { b }) })
+          }
+          onAnnotate={null}
+        />
+        {values.series.error !== null && (
+          <Failure
+            what="The values could not be read."
+            error={values.series.error}
+            retry={values.series.retry}
+          />
+        )}
+        {values.figures.error !== null && (
+          <Failure
+            what="The statistics could not be read."
+            error={values.figures.error}
+            retry={values.figures.retry}
+          />
+        )}
+        {view.statistics && (
+          <StatisticsTable
+            comparison={comparison}
+            figures={values.figures.byKey}
+            onJump={(timeMs) => {
+              change({ a: timeMs });
+              group.moveCursor(timeMs, span);
+            }}
+          />
+        )}
+        {drawn.length === 0 && <Empty title="Choose a channel to draw it" />}
+        {drawn.map((panel) => (
+          <Chart
+            key={panel.id}
+            panel={panel}
+            series={values.differences.series}
+            span={span}
+            originMs={originMs}
+            clock={clock}
+            dark={dark}
+            group={group}
+            busy={values.series.loading}
+            marks={view}
+            annotations={noAnnotations}
+            onZoom={(next) => moves.setSpan(next, false)}
+            onReset={moves.reset}
+            onSpeak={setSpoken}
+            onRemove={(key) => {
+              const channel = panel.channels.find((one) => one.key === key);
+              if (channel === undefined) return;
+              if (!panels.includes(panel)) change({ difference: false });
+              else change({ channels: measures.filter((measure) => measure !== measureOf(channel)) });
+            }}
+          />
+        ))}
+        <div class="visually-hidden" role="status" aria-live="polite">
+          {spoken}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function differenceOf({ differences }: ReturnType<typeof useValues>, panelId: string) {
+  const panel = differences.panels.get(panelId);
+  return panel === undefined ? null : [panel];
+}

@@ -1,0 +1,116 @@
+import { useRef } from 'preact/hooks';
+import { Swatch } from '../dashboard/chart-head.tsx';
+import type { TimeSpan } from '../dashboard/model.ts';
+import { Icon } from '../ui/icon.tsx';
+import type { Recording } from './model.ts';
+
+/** A chip for each recording: whether it is drawn, its colour, and its offset, to type or to drag. */
+export function Recordings(props: {
+  recordings: readonly Recording[];
+  shown: readonly Recording[];
+  offsets: ReadonlyMap<string, number>;
+  span: TimeSpan;
+  onHidden: (ids: string[]) => void;
+  onOffset: (id: string, ms: number) => void;
+  onRemove: (dashboardId: number) => void;
+}) {
+  const { recordings, shown } = props;
+  const isShown = new Set(shown.map(({ id }) => id));
+  return (
+    <ul class="recordings" aria-label="Recordings">
+      {recordings.map((recording) => {
+        const { id, title } = recording;
+        return (
+          <li key={id} class="recording" data-recording={id}>
+            <label class="recording-name">
+              <input
+                type="checkbox"
+                checked={isShown.has(id)}
+                onChange={(event) => {
+                  const on = event.currentTarget.checked;
+                  const stays = (one: Recording) => (one.id === id ? on : isShown.has(one.id));
+                  props.onHidden(recordings.filter((one) => !stays(one)).map((one) => one.id));
+                }}
+              />
+              <Swatch index={recording.colour} />
+              <span>{title}</span>
+            </label>
+            <Offset
+              title={title}
+              ms={props.offsets.get(id) ?? 0}
+              span={props.span}
+              onOffset={(ms) => props.onOffset(id, ms)}
+            />
+            <a
+              class="button button-icon"
+              href={`/sessions/${recording.sessionId}`}
+              aria-label={`Session of ${title}`}
+              title="Open the session"
+            >
+              <Icon name="sessions" />
+            </a>
+            <button
+              type="button"
+              class="button button-icon"
+              aria-label={`Remove ${title}`}
+              title="Remove from the comparison"
+              onClick={() => props.onRemove(recording.dashboardId)}
+            >
+              <Icon name="cross" />
+            </button>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+/** Seconds by which a recording is moved. The handle moves it as far as it is dragged. */
+function Offset(props: { title: string; ms: number; span: TimeSpan; onOffset: (ms: number) => void }) {
+  const drag = useRef<{ x: number; ms: number; msPerPixel: number } | null>(null);
+  const begin = (event: PointerEvent & { currentTarget: HTMLElement }) => {
+    const width = document.querySelector('.chart .u-over')?.clientWidth ?? 0;
+    if (event.button !== 0 || width === 0) return;
+    event.currentTarget.setPointerCapture(event.pointerId);
+    drag.current = {
+      x: event.clientX,
+      ms: props.ms,
+      msPerPixel: (props.span.toMs - props.span.fromMs) / width,
+    };
+  };
+  return (
+    <span class="recording-offset">
+      <span
+        class="recording-handle"
+        title="Drag to move this recording in time"
+        aria-hidden="true"
+        onPointerDown={begin}
+        onPointerMove={(event) => {
+          if (drag.current === null) return;
+          const { x, ms, msPerPixel } = drag.current;
+          props.onOffset(Math.round(ms + (event.clientX - x) * msPerPixel));
+        }}
+        onPointerUp={() => {
+          drag.current = null;
+        }}
+        onPointerCancel={() => {
+          drag.current = null;
+        }}
+      >
+        ⇔
+      </span>
+      <input
+        type="number"
+        step="0.1"
+        class="offset-field"
+        aria-label={`Offset of ${props.title} in seconds`}
+        value={props.ms / 1000}
+        onChange={(event) => {
+          const seconds = event.currentTarget.valueAsNumber;
+          props.onOffset(Number.isFinite(seconds) ? Math.round(seconds * 1000) : 0);
+        }}
+      />
+      <span class="faint">s</span>
+    </span>
+  );
+}

@@ -1,0 +1,254 @@
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { ApiError } from '../../../client/errors.ts';
+import { useAction, useAuth, useResource } from '../hooks.ts';
+import { textOf } from '../http.ts';
+import { useAbilities } from '../role.ts';
+import {
+  listRevisions,
+  type NodeConfiguration,
+  readConfiguration,
+  readConfigurationSchema,
+  saveConfiguration,
+} from '../runs-api.ts';
+import { Ago } from '../ui/ago.tsx';
+import { Icon } from '../ui/icon.tsx';
+import { Failure, Notice, Placeholder } from '../ui/notice.tsx';
+import { SchemaFields } from './schema-fields.tsx';
+import { type Draft, drafted, draftOf, fieldsOf, keyOf, leavesOf } from './schema-form.ts';
+
+interface NodeProps {
+  nodeInstanceId: number;
+  frozen: boolean;
+  /** The node can be reprocessed. */
+  canRerun: boolean;
+}
+
+/** A node's configuration as a form, and the configurations that it had. */
+export function NodeConfigurationPart(props: NodeProps & { opens: boolean }) {
+  const { nodeInstanceId } = props;
+  const [isOpen, setIsOpen] = useState(props.opens);
+  useEffect(() => {
+    if (props.opens) setIsOpen(true);
+  }, [props.opens]);
+  const [saved, setSaved] = useState<'' | 'saved' | 'rerun'>('');
+  const both = useResource(String(nodeInstanceId), async (signal) => {
+    const [configuration, { schema }] = await Promise.all([
+      readConfiguration(nodeInstanceId, signal),
+      readConfigurationSchema(nodeInstanceId, signal),
+    ]);
+    return { configuration, schema };
+  });
+  const revision = both.data?.configuration.revision;
+  return (
+    <details
+      class="panel-part configuration"
+      open={isOpen}
+      onToggle={(event) => setIsOpen(event.currentTarget.open)}
+    >
+      <summary>
+        Configuration {revision !== undefined && <span class="tag">revision {revision}</span>}
+      </summary>
+      {both.error !== null && (
+        <Failure what="The configuration could not be read." error={both.error} retry={both.reload} />
+      )}
+      {both.data === null && both.error === null && (
+        <Placeholder rows={2} label="Loading the configuration" />
+      )}
+      {isOpen && both.data !== null && (
+        <ConfigurationForm
+          key={both.data.configuration.revision}
+          {...props}
+          present={both.data.configuration}
+          schema={both.data.schema}
+          reload={both.reload}
+          saved={setSaved}
+        />
+      )}
+      {saved !== '' && (
+        <p class="faint" role="status">
+          {saved === 'rerun'
+            ? 'Saved; the node runs again with it.'
+            : 'Saved for every run that has not started.'}
+        </p>
+      )}
+    </details>
+  );
+}
+
+function ConfigurationForm(
+  props: NodeProps & {
+    present: NodeConfiguration;
+    schema: Readonly<Record<string, unknown>>;
+    reload: () => void;
+    saved: (how: 'saved' | 'rerun') => void;
+  },
+) {
+  const { nodeInstanceId, present, schema, frozen } = props;
+  const { operate } = useAbilities();
+  const [shown, setShown] = useState(present.configuration);
+  const fields = useMemo(() => fieldsOf(schema, shown), [schema, shown]);
+  const [draft, setDraft] = useState<Draft>(() => draftOf(fields, present.configuration));
+  const [refusal, setRefusal] = useState<ApiError | null>(null);
+  const action = useAction();
+  const made = drafted(fields, draft);
+  const isChanged = JSON.stringify(made.configuration) !== JSON.stringify(startOf(schema, present));
+  const hasFaults = Object.keys(made.faults).length > 0;
+  const canSave = !frozen && !hasFaults;
+  const save = (rerun: boolean) =>
+    action.run(async () => {
+      try {
+        setRefusal(null);
+        await saveConfiguration(nodeInstanceId, present.revision, made.configuration, rerun);
+        props.saved(rerun ? 'rerun' : 'saved');
+        props.reload();
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error;
+        setRefusal(error);
+      }
+    });
+  const show = (configuration: NodeConfiguration['configuration']) => {
+    setShown(configuration);
+    setDraft(draftOf(fieldsOf(schema, configuration), configuration));
+  };
+  const known = new Set(leavesOf(fields).map(({ path }) => keyOf(path)));
+  const refused = (refusal?.issues ?? [])
+    .map(({ path, message }) => ({ path: path.replace(/^\$\.configuration\b/, '$'), message }))
+    .filter(({ path }) => known.has(path));
+  const faults = {
+    ...Object.fromEntries(refused.map(({ path, message }) => [path, message])),
+    ...made.faults,
+  };
+  return (
+    <form
+      class="form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (canSave && isChanged) void save(operate && props.canRerun);
+      }}
+    >
+      {fields.length === 0 && <p class="faint">This node has nothing to configure.</p>}
+      <SchemaFields
+        fields={fields}
+        draft={draft}
+        faults={faults}
+        disabled={frozen}
+        change={(key, text) => {
+          setRefusal(null);
+          setDraft({ ...draft, [key]: text });
+        }}
+      />
+      {refusal !== null && <Refusal refusal={refusal} reload={props.reload} />}
+      {action.problem !== null && <Notice tone="error">{action.problem}</Notice>}
+      {frozen && <p class="faint">The session is frozen: its configurations cannot be changed.</p>}
+      {!frozen && fields.length > 0 && (
+        <div class="actions">
+          {operate && props.canRerun && (
+            <button
+              type="submit"
+              class="button button-small button-primary"
+              disabled={!isChanged || !canSave}
+              aria-disabled={action.busy}
+              title="Saves it, and runs the node again over its latest inputs"
+            >
+              <Icon name="play" />
+              Change and rerun
+            </button>
+          )}
+          <button
+            type="button"
+            class="button button-small"
+            disabled={!isChanged || !canSave}
+            aria-disabled={action.busy}
+            title="For every run that has not started, and all later ones"
+            onClick={() => void save(false)}
+          >
+            Save
+          </button>
+          {isChanged && (
+            <button
+              type="button"
+              class="button button-small button-quiet"
+              onClick={() => show(present.configuration)}
+            >
+              Undo
+            </button>
+          )}
+        </div>
+      )}
+      <Revisions nodeInstanceId={nodeInstanceId} present={present.revision} use={frozen ? null : show} />
+    </form>
+  );
+}
+
+/** The configuration as an untouched form makes it: without what the form leaves out. */
+function startOf(schema: Readonly<Record<string, unknown>>, { configuration }: NodeConfiguration) {
+  const fields = fieldsOf(schema, configuration);
+  return drafted(fields, draftOf(fields, configuration)).configuration;
+}
+
+function Refusal(props: { refusal: ApiError; reload: () => void }) {
+  if (props.refusal.status !== 412) return <Notice tone="error">{textOf(props.refusal)}</Notice>;
+  return (
+    <Notice
+      tone="error"
+      action={
+        <button type="button" class="button button-small" onClick={props.reload}>
+          Reload
+        </button>
+      }
+    >
+      Another person changed it. Reload to see the change; what you typed is then lost.
+    </Notice>
+  );
+}
+
+function Revisions(props: {
+  nodeInstanceId: number;
+  present: number;
+  use: ((configuration: NodeConfiguration['configuration']) => void) | null;
+}) {
+  const ownId = useAuth().signIn?.user.userId;
+  const list = useResource(`${props.nodeInstanceId}:${props.present}`, (signal) =>
+    listRevisions(props.nodeInstanceId, signal),
+  );
+  const revisions = list.data?.revisions ?? [];
+  if (list.error !== null) {
+    return <Failure what="The revisions could not be read." error={list.error} retry={list.reload} />;
+  }
+  if (revisions.length < 2) return null;
+  const { use } = props;
+  return (
+    <details>
+      <summary>Revisions</summary>
+      <ol class="revisions" aria-label="Revisions">
+        {revisions.map(({ revision, configuration, changedBy, changedByName, changedAt }) => (
+          <li key={revision}>
+            <div class="panel-line">
+              <span>
+                <strong>Revision {revision}</strong>, <Ago at={changedAt} />,{' '}
+                {changedBy === null ? (
+                  'from the template'
+                ) : (
+                  <span title={changedBy}>
+                    by {changedBy === ownId ? 'you' : (changedByName ?? 'a person you may not see')}
+                  </span>
+                )}
+              </span>
+              {use !== null && revision !== props.present && (
+                <button
+                  type="button"
+                  class="link-button"
+                  aria-label={`Put revision ${revision} into the form`}
+                  onClick={() => use(configuration)}
+                >
+                  Use
+                </button>
+              )}
+            </div>
+            <pre class="code-block">{JSON.stringify(configuration, null, 1)}</pre>
+          </li>
+        ))}
+      </ol>
+    </details>
+  );
+}

@@ -1,0 +1,216 @@
+/** The routes of dashboards, annotations, layouts and reports that the console uses. */
+
+import type { Query } from '../../client/api-client.ts';
+import type {
+  Annotation,
+  AnnotationChange,
+  AnnotationList,
+  Dashboard,
+  DimensionCatalog,
+  FittingLayouts,
+  Layout,
+  NewAnnotation,
+  NewLayout,
+  NewReport,
+  Report,
+  ReportCatalog,
+  ReportPreview,
+  ReportPreviewRequest,
+  SeriesQuestion,
+  SeriesReply,
+  StatisticsQuestion,
+  StatisticsReply,
+} from '../../client/types.ts';
+import { platform } from './http.ts';
+
+type Signal = AbortSignal | undefined;
+export type CatalogDimension = DimensionCatalog['dimensions'][number];
+
+export interface CatalogQuery {
+  search: string;
+  /** Null: any. */
+  projectId: number | null;
+  /** Dates as `2026-03-01`; empty for none. */
+  from: string;
+  to: string;
+  page: number;
+  order: 'ascending' | 'descending';
+}
+
+export function listDimensions(asked: CatalogQuery, signal?: Signal): Promise<DimensionCatalog> {
+  const query: Query<'GET /api/v2/dashboard/dimensions'> = {
+    pageNumber: asked.page,
+    orderBy: asked.order,
+    search: asked.search || undefined,
+    projectId: asked.projectId ?? undefined,
+    from: asked.from || undefined,
+    to: asked.to || undefined,
+  };
+  return platform.call('GET /api/v2/dashboard/dimensions', { query, signal });
+}
+
+export function listReports(signal?: Signal): Promise<ReportCatalog> {
+  return platform.call('GET /api/v2/dashboard/reports/catalog', { signal });
+}
+
+export function readReport(key: string, signal?: Signal): Promise<Report> {
+  return platform.call('GET /api/v2/dashboard/reports/{key}', { params: { key }, signal });
+}
+
+/** @throws {ApiError} 400 with column key, position and reason for an invalid expression */
+export async function saveReport(key: string | null, body: NewReport): Promise<void> {
+  const { key: _key, ...change } = body;
+  if (key === null) await platform.call('POST /api/v2/dashboard/reports', { body });
+  else await platform.call('PUT /api/v2/dashboard/reports/{key}', { params: { key }, body: change });
+}
+
+/** The first rows that a definition would have. */
+export function previewReport(body: ReportPreviewRequest, signal?: Signal): Promise<ReportPreview> {
+  return platform.call('POST /api/v2/dashboard/reports/preview', { body, signal });
+}
+
+export function downloadReport(
+  key: string,
+  format: 'xlsx' | 'csv',
+  range: { from: string; to: string },
+  signal?: Signal,
+): Promise<Response> {
+  const query = { option: key, format, from: range.from || undefined, to: range.to || undefined };
+  return platform.open('GET /api/v2/dashboard/reports/download', {
+    query,
+    headers: { accept: '*/*' },
+    signal,
+  });
+}
+
+export function readDashboard(dimensionId: string, signal?: Signal): Promise<Dashboard> {
+  return platform.call('GET /api/v2/dashboard/dimensions/{id}', { params: { id: dimensionId }, signal });
+}
+
+/** The first page holds as many as a person looks through. */
+export function listAnnotations(sessionId: string, signal?: Signal): Promise<AnnotationList> {
+  const query = { pageSize: 1000 };
+  return platform.call('GET /api/v2/session/{id}/annotations', { params: { id: sessionId }, query, signal });
+}
+
+export function createAnnotation(sessionId: string, body: NewAnnotation): Promise<Annotation> {
+  return platform.call('POST /api/v2/session/{id}/annotations', { params: { id: sessionId }, body });
+}
+
+export function changeAnnotation(
+  sessionId: string,
+  annotationId: string,
+  body: AnnotationChange,
+): Promise<Annotation> {
+  const params = { id: sessionId, annotationId };
+  return platform.call('PATCH /api/v2/session/{id}/annotations/{annotationId}', { params, body });
+}
+
+export async function deleteAnnotation(sessionId: string, annotationId: string): Promise<void> {
+  const params = { id: sessionId, annotationId };
+  await platform.call('DELETE /api/v2/session/{id}/annotations/{annotationId}', { params });
+}
+
+/** Statistics of channels between two times (milliseconds since 1970). */
+export function readStatistics(
+  dimensionId: string,
+  channelKeys: string[],
+  fromMs: number,
+  toMs: number,
+  signal?: Signal,
+): Promise<StatisticsReply> {
+  const query = {
+    channels: channelKeys.join(','),
+    from: new Date(fromMs).toISOString(),
+    to: new Date(toMs).toISOString(),
+  };
+  return platform.call('GET /api/v2/dashboard/dimensions/{id}/statistics', {
+    params: { id: dimensionId },
+    query,
+    signal,
+  });
+}
+
+/** Every row of channels between two times, as a csv file. */
+export function exportCsv(
+  dimensionId: string,
+  channelKeys: readonly string[],
+  fromMs: number,
+  toMs: number,
+): Promise<Response> {
+  const query = {
+    channels: channelKeys.join(','),
+    from: new Date(fromMs).toISOString(),
+    to: new Date(toMs).toISOString(),
+    format: 'csv' as const,
+  };
+  return platform.open('GET /api/v2/dashboard/dimensions/{id}/export', {
+    params: { id: dimensionId },
+    query,
+  });
+}
+
+/** Min/max-preserving points of `channelKeys` between two times (milliseconds since 1970). */
+export function readSeries(
+  dimensionId: string,
+  channelKeys: string[],
+  fromMs: number,
+  toMs: number,
+  maxPoints: number,
+  signal?: Signal,
+): Promise<SeriesReply> {
+  const query = {
+    channels: channelKeys.join(','),
+    from: new Date(fromMs).toISOString(),
+    to: new Date(toMs).toISOString(),
+    maxPoints,
+  };
+  return platform.call('GET /api/v2/dashboard/dimensions/{id}/series', {
+    params: { id: dimensionId },
+    query,
+    signal,
+  });
+}
+
+/** Points or statistics of channels and of derived ones. */
+export function askSeries(dimensionId: string, body: SeriesQuestion, signal?: Signal): Promise<SeriesReply> {
+  return platform.call('POST /api/v2/dashboard/dimensions/{id}/series', {
+    params: { id: dimensionId },
+    body,
+    signal,
+  });
+}
+
+export function askStatistics(
+  dimensionId: string,
+  body: StatisticsQuestion,
+  signal?: Signal,
+): Promise<StatisticsReply> {
+  return platform.call('POST /api/v2/dashboard/dimensions/{id}/statistics', {
+    params: { id: dimensionId },
+    body,
+    signal,
+  });
+}
+
+/** The layouts that fit a dashboard, and the one that it opens with. */
+export function listFittingLayouts(dimensionId: string, signal?: Signal): Promise<FittingLayouts> {
+  return platform.call('GET /api/v2/dashboard/dimensions/{id}/layouts', {
+    params: { id: dimensionId },
+    signal,
+  });
+}
+
+export function readLayout(id: number, signal?: Signal): Promise<Layout> {
+  return platform.call('GET /api/v2/dashboard/layouts/{id}', { params: { id: String(id) }, signal });
+}
+
+/** @param id null: a new one */
+export function saveLayout(id: number | null, body: NewLayout): Promise<Layout> {
+  if (id === null) return platform.call('POST /api/v2/dashboard/layouts', { body });
+  return platform.call('PUT /api/v2/dashboard/layouts/{id}', { params: { id: String(id) }, body });
+}
+
+export async function deleteLayout(id: number): Promise<void> {
+  await platform.call('DELETE /api/v2/dashboard/layouts/{id}', { params: { id: String(id) } });
+}

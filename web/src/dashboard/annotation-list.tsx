@@ -1,0 +1,123 @@
+import { useState } from 'preact/hooks';
+import type { Annotation } from '../api.ts';
+import { changeAnnotation, createAnnotation, deleteAnnotation } from '../dashboard-api.ts';
+import { useAction } from '../hooks.ts';
+import { Dialog } from '../ui/dialog.tsx';
+import { AreaField, Form, TextField } from '../ui/form.tsx';
+import { Icon } from '../ui/icon.tsx';
+import { Failure } from '../ui/notice.tsx';
+import { type Draft, draftOf, fieldsOf, type useAnnotations } from './annotations.ts';
+
+type State = ReturnType<typeof useAnnotations>;
+
+/** The session's annotations in the order of time, and the window to write one. */
+export function AnnotationList(props: {
+  sessionId: string;
+  state: State;
+  /** A time as people read it. */
+  format: (timeMs: number) => string;
+  onGo: (annotation: Annotation) => void;
+}) {
+  const { list, annotations, draft, setDraft } = props.state;
+  return (
+    <section class="annotations" aria-label="Annotations">
+      {list.error !== null && (
+        <Failure what="The annotations could not be listed." error={list.error} retry={list.reload} />
+      )}
+      {annotations.length > 0 && <h2>Annotations</h2>}
+      <ul>
+        {annotations.map((annotation) => (
+          <li key={annotation.id} class="annotation">
+            <button type="button" class="figure" onClick={() => props.onGo(annotation)}>
+              <span class="cursor-time">{props.format(Date.parse(annotation.from))}</span> {annotation.label}
+            </button>
+            {annotation.tags.map((tag) => (
+              <span key={tag} class="annotation-tag">
+                {tag}
+              </span>
+            ))}
+            {annotation.text !== '' && <span class="faint">{annotation.text}</span>}
+            <span class="faint">{annotation.createdByName ?? ''}</span>
+            <button
+              type="button"
+              class="button button-small button-quiet"
+              aria-label={`Edit ${annotation.label}`}
+              onClick={() => setDraft(draftOf(annotation))}
+            >
+              Edit
+            </button>
+          </li>
+        ))}
+      </ul>
+      {draft !== null && (
+        <AnnotationForm
+          key={draft.id ?? 'new'}
+          sessionId={props.sessionId}
+          draft={draft}
+          format={props.format}
+          onClose={() => setDraft(null)}
+          onSaved={() => {
+            setDraft(null);
+            list.reload();
+          }}
+        />
+      )}
+    </section>
+  );
+}
+
+function AnnotationForm(props: {
+  sessionId: string;
+  draft: Draft;
+  format: (timeMs: number) => string;
+  onClose: () => void;
+  onSaved: () => void;
+}) {
+  const { sessionId, format } = props;
+  const [draft, setDraft] = useState(props.draft);
+  const action = useAction();
+  const set = (part: Partial<Draft>) => setDraft((before) => ({ ...before, ...part }));
+  const { id, fromMs, toMs } = draft;
+  const run = async (work: Promise<unknown>) => {
+    if (await action.run(() => work)) props.onSaved();
+  };
+  const save = () =>
+    run(
+      id === null
+        ? createAnnotation(sessionId, fieldsOf(draft))
+        : changeAnnotation(sessionId, id, fieldsOf(draft)),
+    );
+  return (
+    <Dialog title={id === null ? 'New annotation' : 'Edit annotation'} onClose={props.onClose}>
+      <Form
+        action={action}
+        verb={id === null ? 'Add annotation' : 'Save'}
+        onSubmit={save}
+        onCancel={props.onClose}
+      >
+        <p class="faint">
+          {format(fromMs)}
+          {toMs !== null && ` to ${format(toMs)}`}
+        </p>
+        <TextField label="Label" required value={draft.label} onValue={(label) => set({ label })} />
+        <AreaField label="Text" rows={3} value={draft.text} onValue={(text) => set({ text })} />
+        <TextField
+          label="Tags"
+          hint="Separated by commas."
+          value={draft.tags}
+          onValue={(tags) => set({ tags })}
+        />
+        {id !== null && (
+          <button
+            type="button"
+            class="button button-small button-danger"
+            onClick={() => void run(deleteAnnotation(sessionId, id))}
+          >
+            <Icon name="cross" />
+            Delete annotation
+          </button>
+        )}
+      </Form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,226 @@
+import { useState } from 'preact/hooks';
+import type { Dashboard } from '../api.ts';
+import { useDarkScheme } from '../hooks.ts';
+import { navigate, useAddress } from '../router.ts';
+import { lazy } from '../ui/lazy.tsx';
+import { Empty, Failure } from '../ui/notice.tsx';
+import type { Clock, View } from './address.ts';
+import { readView, writeView } from './address.ts';
+import { AnnotationList } from './annotation-list.tsx';
+import { newDraft, spanAround, useAnnotations } from './annotations.ts';
+import { ChannelSide } from './channel-side.tsx';
+import { Chart, type World } from './chart.tsx';
+import { type Choice, useChoice } from './choice.ts';
+import { MachineChoice, MachineGrid } from './machine-grid.tsx';
+import { machineRows, withNamesakes } from './machines.ts';
+import { MarkBar } from './mark-bar.tsx';
+import type { TimeSpan } from './model.ts';
+import type { LayoutForm } from './panels/model.ts';
+import { SaveButtons } from './save-buttons.tsx';
+import { useSeries, useStatistics } from './series.ts';
+import { clampSpan, formatMoment } from './time.ts';
+import { useTimeAxis } from './time-axis.ts';
+import { Toolbar } from './toolbar.tsx';
+
+const noKeys: readonly string[] = [];
+const PanelArea = lazy(() => import('./panels/area.tsx').then(({ PanelArea: area }) => area), null);
+
+/** The list of channels, the time axis and the charts. The address holds all choices. */
+export function DashboardBody(props: { first: Dashboard; beside: readonly Dashboard[]; reload: () => void }) {
+  const { path, query } = useAddress();
+  const view = readView(query);
+  const choice = useChoice(props.first, props.beside, view);
+  const { full } = choice;
+  const change = (part: Partial<View>, replace: boolean) =>
+    navigate(path + writeView({ ...view, ...part }), { replace });
+  if (full === null) {
+    return (
+      <Empty title="No data yet">
+        <p>The recordings of this dashboard have no rows.</p>
+        <button type="button" class="button" onClick={props.reload}>
+          Refresh
+        </button>
+      </Empty>
+    );
+  }
+  return <Axis first={props.first} view={view} choice={choice} full={full} change={change} />;
+}
+
+function Axis(props: {
+  first: Dashboard;
+  view: View;
+  choice: Choice;
+  full: TimeSpan;
+  change: (part: Partial<View>, replace: boolean) => void;
+}) {
+  const { view, choice, full, change } = props;
+  const { kind, keys, channels } = choice;
+  const span = view.span === null ? full : clampSpan(view.span, full);
+  const [layout, setLayout] = useState<LayoutForm | null>(null);
+  const series = useSeries(choice.dimensionOf, layout === null ? keys : noKeys, span);
+  const statistics = useStatistics(choice.dimensionOf, keys, span);
+  const clock: Clock = kind === 'relative' ? 'elapsed' : view.clock;
+  const originMs = clock !== 'elapsed' || kind === 'relative' ? 0 : full.fromMs;
+  const drawn = channels.filter(({ key }) => keys.includes(key));
+  const stepMs = Math.min(1000, ...drawn.map((channel) => channel.stepMs));
+  const isZoomed = view.span !== null;
+  const notes = useAnnotations(props.first.sessionId);
+  const { moves, group, cursorLabel } = useTimeAxis({
+    dashboardId: props.first.id,
+    full,
+    span,
+    isZoomed,
+    clock,
+    originMs,
+    stepMs,
+    change,
+    annotate: (fromMs, toMs) => notes.setDraft(newDraft(fromMs, toMs)),
+  });
+  const middleMs = (span.fromMs + span.toMs) / 2;
+  const world = {
+    series: series.byKey,
+    span,
+    originMs,
+    clock,
+    group,
+    busy: series.loading,
+    marks: view,
+    annotations: notes.annotations,
+    onZoom: (next: TimeSpan) => moves.setSpan(next, false),
+    onReset: moves.reset,
+  };
+  return (
+    <div class="dashboard-body">
+      <ChannelSide
+        channels={choice.offered}
+        keys={choice.listed}
+        drawn={drawn}
+        statistics={statistics.byKey}
+        onChange={(next) => change({ channels: next }, true)}
+        onJump={(timeMs) => {
+          change({ a: timeMs }, true);
+          group.moveCursor(timeMs, span);
+        }}
+      />
+      <div class="charts">
+        <Toolbar
+          span={span}
+          full={full}
+          originMs={originMs}
+          clock={clock}
+          kind={kind}
+          kinds={choice.kinds}
+          busy={series.loading}
+          zoomed={isZoomed}
+          cursorLabel={cursorLabel}
+          onZoom={(factor) => moves.zoom(factor, middleMs)}
+          onPan={moves.pan}
+          onReset={moves.reset}
+          onClock={(next) => change({ clock: next }, true)}
+          onKind={(next) => change({ kind: next, span: null }, false)}
+          sideBySide={
+            choice.machines.length + choice.others.length < 2 && !choice.sideBySide ? null : choice.sideBySide
+          }
+          onSideBySide={(next) => change({ sideBySide: next, machines: null, beside: [] }, false)}
+        >
+          <SaveButtons
+            name={props.first.sessionName}
+            keys={keys}
+            dimensionOf={choice.dimensionOf}
+            span={span}
+          />
+        </Toolbar>
+        <MarkBar
+          marks={view}
+          clock={clock}
+          originMs={originMs}
+          stepMs={stepMs}
+          onChange={change}
+          onAnnotate={moves.annotate}
+        />
+        {series.error !== null && (
+          <Failure what="The values could not be read." error={series.error} retry={series.retry} />
+        )}
+        {statistics.error !== null && (
+          <Failure
+            what="The statistics could not be read."
+            error={statistics.error}
+            retry={statistics.retry}
+          />
+        )}
+        <PanelArea
+          dashboard={props.first}
+          channels={choice.channels}
+          drawn={choice.panels}
+          layout={layout}
+          onLayout={setLayout}
+          world={world}
+        />
+        {layout === null && <Charts choice={choice} change={change} world={world} />}
+        <AnnotationList
+          sessionId={props.first.sessionId}
+          state={notes}
+          format={(timeMs) => formatMoment(timeMs, clock, originMs, stepMs)}
+          onGo={(annotation) => {
+            const { from, to } = annotation;
+            const away = spanAround(annotation, span);
+            change(
+              {
+                a: Date.parse(from),
+                b: to === null ? null : Date.parse(to),
+                ...(away === null ? {} : { span: clampSpan(away, full) }),
+              },
+              false,
+            );
+          }}
+        />
+      </div>
+    </div>
+  );
+}
+
+function Charts(props: {
+  choice: Choice;
+  change: (part: Partial<View>, replace: boolean) => void;
+  world: World;
+}) {
+  const { choice, change } = props;
+  const { channels, panels, machines, shownMachines, sideBySide } = choice;
+  const dark = useDarkScheme();
+  const [spoken, setSpoken] = useState('');
+  const world = {
+    ...props.world,
+    dark,
+    onSpeak: setSpoken,
+    onRemove: (key: string) => {
+      const measure = machines.length > 1 ? withNamesakes(channels, [key]) : [key];
+      change({ channels: choice.chosen.filter((other) => !measure.includes(other)) }, true);
+    },
+  };
+  return (
+    <>
+      {(sideBySide || machines.length > 1) && (
+        <MachineChoice
+          machines={machines}
+          chosen={new Set(shownMachines.map(({ id }) => id))}
+          onChosen={(ids) => change({ machines: ids }, true)}
+          others={choice.others}
+          dashboards={choice.dashboardIds}
+          onDashboards={(ids) => change({ beside: ids, sideBySide: true, machines: null }, false)}
+        />
+      )}
+      {sideBySide && (
+        <MachineGrid
+          rows={machineRows(panels, shownMachines, choice.machineOf)}
+          machines={shownMachines}
+          world={world}
+        />
+      )}
+      {!sideBySide && panels.length === 0 && <Empty title="Choose a channel to draw it" />}
+      {!sideBySide && panels.map((panel) => <Chart key={panel.id} {...world} panel={panel} />)}
+      <div class="visually-hidden" role="status" aria-live="polite">
+        {spoken}
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,109 @@
+/** What is drawn on a chart beside its curves: cursors that stay, and strips of states. */
+import type uPlot from 'uplot';
+import type { Annotation } from '../api.ts';
+import { stretches } from './curve.ts';
+import type { Marks } from './marks.ts';
+
+const colours = 8;
+const wordMargin = 6;
+
+/** A line with its letter for each cursor that stays. */
+export function drawMarks(chart: uPlot, marks: Marks, originMs: number): void {
+  const { ctx, bbox } = chart;
+  const colour = getComputedStyle(document.documentElement).getPropertyValue('--accent').trim();
+  const ratio = devicePixelRatio;
+  ctx.save();
+  ctx.strokeStyle = colour;
+  ctx.fillStyle = colour;
+  ctx.lineWidth = ratio;
+  ctx.font = `600 ${11 * ratio}px ${fontOf()}`;
+  ctx.textBaseline = 'top';
+  ctx.textAlign = 'left';
+  for (const [name, timeMs] of [
+    ['A', marks.a],
+    ['B', marks.b],
+  ] as const) {
+    if (timeMs === null) continue;
+    const x = Math.round(chart.valToPos(timeMs - originMs, 'x', true));
+    if (x < bbox.left || x > bbox.left + bbox.width) continue;
+    ctx.beginPath();
+    ctx.moveTo(x, bbox.top);
+    ctx.lineTo(x, bbox.top + bbox.height);
+    ctx.stroke();
+    ctx.fillText(name, x + 3 * ratio, bbox.top);
+  }
+  ctx.restore();
+}
+
+/** A band or a line with its label for each annotation in the range. */
+export function drawAnnotations(chart: uPlot, annotations: readonly Annotation[], originMs: number): void {
+  const { ctx, bbox } = chart;
+  const style = getComputedStyle(document.documentElement);
+  const ratio = devicePixelRatio;
+  const right = bbox.left + bbox.width;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+  ctx.clip();
+  ctx.font = `${11 * ratio}px ${fontOf()}`;
+  ctx.textBaseline = 'bottom';
+  ctx.textAlign = 'left';
+  ctx.lineWidth = ratio;
+  ctx.setLineDash([3 * ratio, 3 * ratio]);
+  for (const { from, to, label } of annotations) {
+    const start = chart.valToPos(Date.parse(from) - originMs, 'x', true);
+    const end = to === null ? start : chart.valToPos(Date.parse(to) - originMs, 'x', true);
+    if (end < bbox.left || start > right) continue;
+    const colour = style.getPropertyValue('--series-6').trim();
+    ctx.fillStyle = colour;
+    ctx.strokeStyle = colour;
+    ctx.globalAlpha = 0.14;
+    ctx.fillRect(start, bbox.top, Math.max(ratio, end - start), bbox.height);
+    ctx.globalAlpha = 1;
+    ctx.beginPath();
+    ctx.moveTo(start, bbox.top);
+    ctx.lineTo(start, bbox.top + bbox.height);
+    ctx.stroke();
+    ctx.fillStyle = style.getPropertyValue('--ink').trim();
+    ctx.fillText(label, Math.max(bbox.left, start) + 3 * ratio, bbox.top + bbox.height - 2 * ratio);
+  }
+  ctx.restore();
+}
+
+/** A band for each stretch of one state; a row for each channel. */
+export function drawStrips(chart: uPlot, words: readonly string[], areTruths: boolean): void {
+  const { ctx, bbox } = chart;
+  const style = getComputedStyle(document.documentElement);
+  const ratio = devicePixelRatio;
+  const rows = chart.series.length - 1;
+  const height = bbox.height / rows;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+  ctx.clip();
+  ctx.font = `${11 * ratio}px ${fontOf()}`;
+  ctx.textBaseline = 'middle';
+  ctx.textAlign = 'left';
+  for (let row = 0; row < rows; row++) {
+    const top = bbox.top + row * height + 2 * ratio;
+    for (const { from, to, state } of stretches(chart.data[0], chart.data[row + 1] ?? [])) {
+      const left = Math.max(bbox.left, chart.valToPos(from, 'x', true));
+      const right = Math.min(bbox.left + bbox.width, chart.valToPos(to, 'x', true));
+      if (right < left) continue;
+      const isFalse = areTruths && state === 0;
+      ctx.fillStyle = style.getPropertyValue(`--series-${((areTruths ? row : state) % colours) + 1}`).trim();
+      ctx.globalAlpha = isFalse ? 0.08 : 0.32;
+      ctx.fillRect(left, top, Math.max(ratio, right - left), height - 4 * ratio);
+      const word = words[state] ?? '';
+      if (ctx.measureText(word).width + 2 * wordMargin * ratio > right - left) continue;
+      ctx.globalAlpha = 1;
+      ctx.fillStyle = style.getPropertyValue('--ink').trim();
+      ctx.fillText(word, left + wordMargin * ratio, top + height / 2 - 2 * ratio);
+    }
+  }
+  ctx.restore();
+}
+
+function fontOf(): string {
+  return getComputedStyle(document.documentElement).getPropertyValue('--font').trim();
+}

@@ -1,0 +1,62 @@
+import { formatCount, formatValue } from '../format.ts';
+import type { Channel } from './model.ts';
+import type { ChannelStatistics } from './series.ts';
+
+const statesNamed = 3;
+
+/** The statistics of a channel in the visible window. Its extremes are buttons that lead to them. */
+export function Figures(props: {
+  channel: Channel;
+  /** Named when a measure comes from several recordings. */
+  recording: string | null;
+  statistics: ChannelStatistics | undefined;
+  onJump: (timeMs: number) => void;
+}) {
+  const { channel, statistics } = props;
+  if (statistics === undefined) return <div class="figures figures-empty" aria-hidden="true" />;
+  const { count, missing, min, max, mean, standardDeviation, states } = statistics;
+  const details = [
+    `${formatCount(count)} values`,
+    missing > 0 ? `${formatCount(missing)} missing` : '',
+    standardDeviation === null ? '' : `standard deviation ${formatValue(standardDeviation)}`,
+  ];
+  return (
+    <div class="figures" title={details.filter((part) => part !== '').join(', ')}>
+      {props.recording !== null && <span class="figures-recording">{props.recording}</span>}
+      {count === 0 && <span>no values here</span>}
+      <Extreme word="min" extreme={min} channel={channel} onJump={props.onJump} />
+      {mean !== null && <span>mean {formatValue(mean)}</span>}
+      <Extreme word="max" extreme={max} channel={channel} onJump={props.onJump} />
+      {states?.slice(0, statesNamed).map(({ value, share }) => (
+        <span key={String(value)}>
+          {String(value)} {formatShare(share)}
+        </span>
+      ))}
+      {states !== null && states.length > statesNamed && <span>and {states.length - statesNamed} more</span>}
+    </div>
+  );
+}
+
+function Extreme(props: {
+  word: string;
+  extreme: ChannelStatistics['min'];
+  channel: Channel;
+  onJump: (timeMs: number) => void;
+}) {
+  const { extreme, channel } = props;
+  if (extreme === null) return null;
+  const value = formatValue(extreme.value);
+  return (
+    <button
+      type="button"
+      class="figure"
+      aria-label={`${props.word} ${value} ${channel.unit}, ${channel.name}: put the cursor there`}
+      onClick={() => props.onJump(Date.parse(extreme.at))}
+    >
+      {props.word} {value}
+    </button>
+  );
+}
+
+const formatShare = (share: number) =>
+  share > 0 && share < 0.01 ? 'under 1 %' : `${Math.round(share * 100)} %`;

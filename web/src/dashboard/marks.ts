@@ -1,0 +1,40 @@
+/** The two cursors that stay on the time axis, and what lies between them. Pure: tested without a browser. */
+import type { ChannelSeries } from '../../../client/types.ts';
+import { formatValue } from '../format.ts';
+import { valueAt } from './curve.ts';
+import type { Channel } from './model.ts';
+import { nearestIndex } from './time.ts';
+
+/** Milliseconds; null where there is none. */
+export interface Marks {
+  a: number | null;
+  b: number | null;
+}
+
+/** `A 252.3`, `A 252.3 · B 247.9 · Δ −4.4`; empty without marks. */
+export function markedValues(series: ChannelSeries | undefined, channel: Channel, { a, b }: Marks): string {
+  const parts = [];
+  if (a !== null) parts.push(`A ${valueAt(series, channel, a)}`);
+  if (b !== null) parts.push(`B ${valueAt(series, channel, b)}`);
+  const [first, second] = [numberAt(series, a), numberAt(series, b)];
+  if (first !== null && second !== null) parts.push(`Δ ${signed(second - first)}`);
+  return parts.join(' · ');
+}
+
+function numberAt(series: ChannelSeries | undefined, timeMs: number | null): number | null {
+  const index = series === undefined || timeMs === null ? null : nearestIndex(series.times, timeMs);
+  const value = index === null ? null : series?.values[index];
+  return typeof value === 'number' ? value : null;
+}
+
+const signed = (value: number) => (value < 0 ? `−${formatValue(-value)}` : formatValue(value));
+
+/** `1.32 s`, `4 min 10.25 s`: as fine as rows `stepMs` apart need. */
+export function formatDifference(ms: number, stepMs: number): string {
+  const sign = ms < 0 ? '−' : '';
+  const whole = Math.abs(ms);
+  const minutes = Math.floor(whole / 60_000);
+  const decimals = stepMs >= 1000 ? 0 : stepMs >= 100 ? 1 : stepMs >= 10 ? 2 : 3;
+  const seconds = ((whole % 60_000) / 1000).toFixed(decimals);
+  return minutes === 0 ? `${sign}${seconds} s` : `${sign}${minutes} min ${seconds} s`;
+}

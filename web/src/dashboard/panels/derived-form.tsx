@@ -1,0 +1,69 @@
+import { useState } from 'preact/hooks';
+import { askStatistics } from '../../dashboard-api.ts';
+import { useAction } from '../../hooks.ts';
+import { Dialog } from '../../ui/dialog.tsx';
+import { AreaField, Form, TextField } from '../../ui/form.tsx';
+import { type LayoutForm, newPanel } from './model.ts';
+
+/** Derived channels of a layout. The platform checks a new one over this dashboard and says where a fault is. */
+export function DerivedForm(props: {
+  dimensionId: string;
+  layout: LayoutForm;
+  onLayout: (layout: LayoutForm) => void;
+  onClose: () => void;
+}) {
+  const { layout } = props;
+  const [name, setName] = useState('');
+  const [unit, setUnit] = useState('');
+  const [expression, setExpression] = useState('');
+  const action = useAction();
+  const add = () =>
+    action.run(async () => {
+      const one = { name: name.trim(), unit: unit.trim() === '' ? null : unit.trim(), expression };
+      if (layout.derived.some((other) => other.name === one.name))
+        throw new Error(`The layout has a derived channel ${one.name} already.`);
+      const now = new Date(0).toISOString();
+      await askStatistics(props.dimensionId, { channels: [], from: now, to: now, derived: [one] });
+      const panel = newPanel('lines', [`=${one.name}`]);
+      props.onLayout({ ...layout, derived: [...layout.derived, one], panels: [...layout.panels, panel] });
+      props.onClose();
+    });
+  const remove = (gone: string) => {
+    const key = `=${gone}`;
+    const kept = layout.panels
+      .map((panel) => ({ ...panel, channels: panel.channels.filter((channel) => channel !== key) }))
+      .filter((panel) => panel.channels.length > (panel.kind === 'xy' || panel.kind === 'track' ? 1 : 0));
+    const derived = layout.derived.filter((one) => one.name !== gone);
+    props.onLayout({ ...layout, derived, panels: kept, x: layout.x === key ? null : layout.x });
+  };
+  return (
+    <Dialog title="Derived channels" onClose={props.onClose}>
+      {layout.derived.length > 0 && (
+        <ul class="derived-list">
+          {layout.derived.map((one) => (
+            <li key={one.name}>
+              <strong>{one.name}</strong> <code>{one.expression}</code>
+              <button type="button" class="button button-small" onClick={() => remove(one.name)}>
+                Remove {one.name}
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+      <Form action={action} verb="Add channel" onSubmit={() => void add()} onCancel={props.onClose}>
+        <TextField label="Name" required value={name} onValue={setName} />
+        <TextField label="Unit" value={unit} onValue={setUnit} />
+        <AreaField
+          label="Expression"
+          code
+          rows={3}
+          hint={
+            'Channels by name, in "…" where they have spaces. + - * / ^, < <= > >= == !=, abs min max sqrt sin cos atan2, if(condition, then, else), integrate, differentiate, lag(x, rows).'
+          }
+          value={expression}
+          onValue={setExpression}
+        />
+      </Form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,169 @@
+/** The panels of a layout over the channels of a dashboard. Pure: tested without a browser. */
+import type { ChannelSeries, NewLayout } from '../../../../client/types.ts';
+import type { Channel, Panel } from '../model.ts';
+import { nearestIndex } from '../time.ts';
+
+/** As the platform stores it, with defaults filled in. */
+type Whole<Form> = { [Name in keyof Form]-?: Exclude<Form[Name], undefined> };
+type Given = NewLayout['layout'];
+export type PanelForm = Whole<Given['panels'][number]>;
+export type LayoutForm = Omit<Whole<Given>, 'panels'> & { readonly panels: readonly PanelForm[] };
+export type PanelKind = PanelForm['kind'];
+
+export const kindNames: Readonly<Record<PanelKind, string>> = {
+  lines: 'Lines',
+  xy: 'XY',
+  histogram: 'Histogram',
+  track: 'Track',
+  table: 'Table at the cursor',
+};
+
+/** Panels without defaults were refused or filled in by the platform. */
+export const readForm = (layout: object): LayoutForm => layout as LayoutForm;
+
+export function newPanel(kind: PanelKind, channels: string[]): PanelForm {
+  return { kind, title: '', channels, width: kind === 'lines' ? 12 : 6, height: 240 };
+}
+
+/** What a dashboard shows already, as a layout. */
+export function formOf(panels: readonly Panel[]): LayoutForm {
+  return {
+    version: 1,
+    x: null,
+    split: null,
+    derived: [],
+    panels: panels.map(({ title, channels }) => ({
+      ...newPanel('lines', [...new Set(channels.map(({ name }) => name))]),
+      title,
+    })),
+  };
+}
+
+/** The channels that a name or key of a layout stands for; derived ones are made for this. */
+export function channelsNamed(
+  name: string,
+  channels: readonly Channel[],
+  derived: LayoutForm['derived'],
+): Channel[] {
+  const own = derived.find((one) => `=${one.name}` === name);
+  const [like] = channels;
+  if (own !== undefined && like !== undefined)
+    return [{ ...like, key: name, id: name, name: own.name, unit: own.unit ?? '', kind: 'number' }];
+  return channels.filter((channel) => channel.key === name || channel.name === name);
+}
+
+/** A panel of curves over time, as the charts take it. */
+export function panelOf(form: PanelForm, index: number, members: Channel[]): Panel {
+  const units = new Set(members.map(({ unit }) => unit));
+  const names = [...new Set(members.map(({ name }) => name))];
+  return {
+    id: `layout-${index}`,
+    title: form.title || names.join(', '),
+    unit: units.size === 1 ? [...units][0]! : '',
+    channels: members,
+  };
+}
+
+export function withPanel(form: LayoutForm, index: number, change: Partial<PanelForm>): LayoutForm {
+  return {
+    ...form,
+    panels: form.panels.map((panel, at) => (at === index ? { ...panel, ...change } : panel)),
+  };
+}
+
+export function moved(form: LayoutForm, index: number, by: -1 | 1): LayoutForm {
+  const panels = [...form.panels];
+  const [panel] = panels.splice(index, 1);
+  if (panel !== undefined) panels.splice(index + by, 0, panel);
+  return { ...form, panels };
+}
+
+/** Two panels of curves as one. */
+export function merged(form: LayoutForm, index: number): LayoutForm {
+  const [panel, next] = form.panels.slice(index, index + 2);
+  if (panel === undefined || next === undefined) return form;
+  const one = { ...panel, title: '', channels: [...new Set([...panel.channels, ...next.channels])] };
+  return { ...form, panels: [...form.panels.slice(0, index), one, ...form.panels.slice(index + 2)] };
+}
+
+/** A panel for each of its channels. */
+export function separated(form: LayoutForm, index: number): LayoutForm {
+  return {
+    ...form,
+    panels: form.panels.flatMap((panel, at) =>
+      at === index
+        ? panel.channels.map((channel) => ({ ...panel, title: '', channels: [channel] }))
+        : [panel],
+    ),
+  };
+}
+
+export interface Trace {
+  readonly name: string;
+  readonly xs: readonly number[];
+  readonly ys: readonly (number | null)[];
+  readonly times: readonly number[];
+}
+
+const numberOf = (value: unknown): number | null => {
+  if (typeof value === 'boolean') return value ? 1 : 0;
+  return typeof value === 'number' && Number.isFinite(value) ? value : null;
+};
+
+/** One channel over another, by the nearest rows of both. */
+export function pair(across: ChannelSeries, up: ChannelSeries, name: string): Trace {
+  const xs: number[] = [];
+  const ys: (number | null)[] = [];
+  const times: number[] = [];
+  for (const [place, time] of up.times.entries()) {
+    const nearest = nearestIndex(across.times, time);
+    const x = nearest === null ? null : numberOf(across.values[nearest]);
+    if (x === null) continue;
+    xs.push(x);
+    ys.push(numberOf(up.values[place]));
+    times.push(time);
+  }
+  return { name, xs, ys, times };
+}
+
+/** A series with `x` or of one trace, over it or over the time since the trace began. */
+export function traceOf(series: ChannelSeries): Trace {
+  const start = series.trace === undefined ? 0 : Date.parse(series.trace.from);
+  const name = series.trace === undefined ? series.name : `${series.name} ${String(series.trace.value)}`;
+  const xs = series.x ?? series.times.map((time) => (time - start) / 1000);
+  return { name, xs, ys: series.values.map(numberOf), times: series.times };
+}
+
+export interface Scale {
+  readonly min: number;
+  readonly max: number;
+}
+
+/** The range of some numbers; one number gets air around it. Null without any. */
+export function scaleOf(lists: readonly (readonly (number | null)[])[]): Scale | null {
+  let [min, max] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const list of lists) {
+    for (const value of list) {
+      if (value === null) continue;
+      if (value < min) min = value;
+      if (value > max) max = value;
+    }
+  }
+  if (min > max) return null;
+  return min === max ? { min: min - 0.5, max: max + 0.5 } : { min, max };
+}
+
+const bins = 16;
+
+/** Derived channels that are 1 where a value lies in a bin: their means are its shares, counted over every row. */
+export function binQuestion(channel: string, derived: LayoutForm['derived'], { min, max }: Scale) {
+  const own = derived.find((one) => `=${one.name}` === channel);
+  const named = own === undefined ? `"${channel.replaceAll('"', '""')}"` : `(${own.expression})`;
+  const edge = (index: number) => `(${min + ((max - min) * index) / bins})`;
+  return Array.from({ length: bins }, (_, index) => {
+    const above = index === 0 ? '1' : `(${named} >= ${edge(index)})`;
+    const below =
+      index === bins - 1 ? `(${named} >= ${edge(index)})` : `${above} * (${named} < ${edge(index + 1)})`;
+    return { name: `bin ${index}`, unit: null, expression: below };
+  });
+}

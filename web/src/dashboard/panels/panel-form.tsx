@@ -1,0 +1,96 @@
+import { useState } from 'preact/hooks';
+import { Dialog } from '../../ui/dialog.tsx';
+import { SelectField, TextField } from '../../ui/form.tsx';
+import type { Channel } from '../model.ts';
+import { kindNames, type LayoutForm, newPanel, type PanelForm, type PanelKind } from './model.ts';
+
+const hints: Readonly<Record<PanelKind, string>> = {
+  lines: 'Curves over the x axis of the layout.',
+  xy: 'The first channel across, the others up.',
+  histogram: 'How often each value is, counted over every row.',
+  track: 'Latitude, then longitude.',
+  table: 'The values at the cursor.',
+};
+const fewest = (kind: PanelKind) => (kind === 'xy' || kind === 'track' ? 2 : 1);
+const most = (kind: PanelKind) => (kind === 'track' ? 2 : 64);
+
+/** A new panel, or another form of one. */
+export function PanelDialog(props: {
+  channels: readonly Channel[];
+  layout: LayoutForm;
+  /** Null: a new one. */
+  panel: PanelForm | null;
+  onPanel: (panel: PanelForm) => void;
+  onClose: () => void;
+}) {
+  const { panel } = props;
+  const [kind, setKind] = useState<PanelKind>(panel?.kind ?? 'lines');
+  const [title, setTitle] = useState(panel?.title ?? '');
+  const [chosen, setChosen] = useState<readonly string[]>(panel?.channels ?? []);
+  const measured = props.channels.filter(
+    (channel) => channel.kind !== 'text' || kind === 'table' || kind === 'lines',
+  );
+  const names = [
+    ...new Set([...measured.map(({ name }) => name), ...props.layout.derived.map(({ name }) => `=${name}`)]),
+  ];
+  const isComplete = chosen.length >= fewest(kind) && chosen.length <= most(kind);
+  return (
+    <Dialog title={panel === null ? 'Add panel' : 'Edit panel'} onClose={props.onClose}>
+      <form
+        class="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (!isComplete) return;
+          props.onPanel({
+            ...(panel ?? newPanel(kind, [...chosen])),
+            kind,
+            title: title.trim(),
+            channels: chosen,
+          });
+          props.onClose();
+        }}
+      >
+        <SelectField
+          label="Kind"
+          hint={hints[kind]}
+          value={kind}
+          options={Object.entries(kindNames).map(([value, label]) => ({ value: value as PanelKind, label }))}
+          onValue={setKind}
+        />
+        <TextField
+          label="Title"
+          hint="Default: the names of its channels."
+          value={title}
+          onValue={setTitle}
+        />
+        <fieldset class="panel-channels">
+          <legend>Channels, in the order of choice</legend>
+          {names.map((name) => (
+            <label key={name} class="check">
+              <input
+                type="checkbox"
+                checked={chosen.includes(name)}
+                onChange={(event) =>
+                  setChosen(
+                    event.currentTarget.checked
+                      ? [...chosen, name]
+                      : chosen.filter((other) => other !== name),
+                  )
+                }
+              />
+              <span>{chosen.includes(name) ? `${chosen.indexOf(name) + 1}. ${name}` : name}</span>
+            </label>
+          ))}
+        </fieldset>
+        <div class="form-end">
+          <button type="button" class="button" onClick={props.onClose}>
+            Cancel
+          </button>
+          <button type="submit" class="button button-primary" aria-disabled={!isComplete}>
+            {panel === null ? 'Add panel' : 'Save panel'}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,71 @@
+import { useState } from 'preact/hooks';
+import { type Dashboard, type Layout, type LayoutHead, readSession } from '../../api.ts';
+import { saveLayout } from '../../dashboard-api.ts';
+import { useAction } from '../../hooks.ts';
+import { useAbilities } from '../../role.ts';
+import { Dialog } from '../../ui/dialog.tsx';
+import { CheckField, Form, SelectField, TextField } from '../../ui/form.tsx';
+import type { LayoutForm } from './model.ts';
+
+type Scope = LayoutHead['scope'];
+const scopes: readonly { value: Scope; label: string }[] = [
+  { value: 'mine', label: 'Me, on every dashboard' },
+  { value: 'template', label: 'Everyone, on dashboards of this session template' },
+  { value: 'project', label: 'Everyone, on dashboards of this project' },
+  { value: 'everyone', label: 'Everyone, on every dashboard' },
+];
+
+/** Saves the open layout: over the one that was opened, or as a new one. */
+export function SaveLayout(props: {
+  dashboard: Dashboard;
+  head: LayoutHead | null;
+  layout: LayoutForm;
+  onSaved: (layout: Layout) => void;
+  onClose: () => void;
+}) {
+  const { dashboard, head, layout } = props;
+  const mayShare = useAbilities().changeProjects;
+  const [name, setName] = useState(head?.name ?? dashboard.sessionName);
+  const [scope, setScope] = useState<Scope>(head?.scope ?? 'mine');
+  const [isNew, setIsNew] = useState(head?.mayChange !== true);
+  const action = useAction();
+  const save = () =>
+    action.run(async () => {
+      const session = await readSession(dashboard.sessionId);
+      const isSame = head !== null && !isNew && head.scope === scope;
+      const saved = await saveLayout(isNew ? null : (head?.id ?? null), {
+        name,
+        scope,
+        projectId: isSame ? head.projectId : scope === 'project' ? session.projectId : null,
+        sessionTemplateId: isSame
+          ? head.sessionTemplateId
+          : scope === 'template'
+            ? session.sessionTemplateId
+            : null,
+        layout,
+      });
+      props.onSaved(saved);
+      props.onClose();
+    });
+  return (
+    <Dialog title="Save layout" onClose={props.onClose}>
+      <Form action={action} verb="Save layout" onSubmit={() => void save()} onCancel={props.onClose}>
+        <TextField label="Name" required value={name} onValue={setName} />
+        <SelectField
+          label="For"
+          hint="A dashboard opens with the first that fits: mine, template, project, everyone."
+          value={scope}
+          options={mayShare ? scopes : scopes.slice(0, 1)}
+          onValue={setScope}
+        />
+        {head?.mayChange === true && (
+          <CheckField
+            label={`Keep ${head.name} and save a new layout`}
+            checked={isNew}
+            onChecked={setIsNew}
+          />
+        )}
+      </Form>
+    </Dialog>
+  );
+}

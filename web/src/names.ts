@@ -1,0 +1,77 @@
+/** Names of nodes, templates, runners and outputs as people read them. Pure: tested without a browser. */
+
+import type { NodeOutput } from '../../client/types.ts';
+
+/** What is shipped, by the names in its template. */
+const shipped: Readonly<Record<string, string>> = {
+  'system-tabular-dashboard-autodetect-next': 'Table to dashboard',
+  'system-tabular-to-dataservice': 'Read table',
+  'system-next-dimension': 'Make dashboard',
+  'input-node': 'Upload',
+  'tabular-upload': 'Upload',
+  'tabular-autodetect': 'Read table',
+  'tabular-dashboard': 'Make dashboard',
+};
+
+const generated = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/i;
+
+/** `lap-splitter` reads `Lap splitter`; a name that a person wrote as words stays. */
+export function titleOf(name: string): string {
+  const title = shipped[name];
+  if (title !== undefined || generated.test(name)) return title ?? name;
+  return /^[a-z][a-z0-9]*([-_][a-z0-9]+)+$/.test(name) ? sentence(name) : name;
+}
+
+function sentence(name: string): string {
+  const words = wordsOf(name);
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+const wordsOf = (name: string) => name.replaceAll(/[-_]+/g, ' ');
+
+/** The kits name an instance `type:host:process:random`, with a number where a process has several. */
+const madeByKit = /^([^:]+):([^:]+):\d+:[0-9a-f]{6,}(?:\.(\d+))?$/i;
+
+/** `top speed on pit-wall-3`; without a name that the kits made, the label of the runner's token, else the id itself. */
+export function runnerTitle(instanceId: string, label: string | null = null): string {
+  const made = madeByKit.exec(instanceId);
+  if (made !== null)
+    return `${wordsOf(made[1]!)} on ${made[2]}${made[3] === undefined ? '' : `, ${made[3]}`}`;
+  return label === null || label === '' ? instanceId : label;
+}
+
+/** A sentence of the platform with the titles of the nodes and the runner that it names. */
+export function withTitles(text: string, names: readonly string[], instanceId: string | null): string {
+  const titled = instanceId === null ? text : text.replaceAll(instanceId, runnerTitle(instanceId));
+  // A longer name may contain a shorter one.
+  return [...new Set(names)]
+    .filter((name) => titleOf(name) !== name)
+    .sort((a, b) => b.length - a.length)
+    .reduce((part, name) => part.replaceAll(name, titleOf(name)), titled);
+}
+
+/** The name of the uploaded file; what was made of a file has its name too. Else the identifier. */
+export function outputTitle(
+  output: Pick<NodeOutput, 'metadata' | 'outputIdentifier' | 'contentType'>,
+): string {
+  const { fileName, name, kind } = output.metadata ?? {};
+  if (isName(fileName)) return fileName;
+  if (kind === 'dashboard') return 'Dashboard';
+  if (isName(name)) return `${name}, recording`;
+  const { outputIdentifier, contentType } = output;
+  return generated.test(outputIdentifier) ? `${typeWord(contentType)} file`.trim() : outputIdentifier;
+}
+
+/** `CSV`, `PARQUET`: the last word of a content type. */
+export function typeWord(contentType: string | null): string {
+  const [type = ''] = (contentType ?? '').split(';');
+  return (
+    type
+      .split(/[/.+-]/)
+      .at(-1)
+      ?.trim()
+      .toUpperCase() ?? ''
+  );
+}
+
+const isName = (value: unknown): value is string => typeof value === 'string' && value !== '';

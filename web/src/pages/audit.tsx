@@ -1,0 +1,170 @@
+import { useState } from 'preact/hooks';
+import { type AuditPage as AuditAnswer, listAudit, listSignInAudit } from '../admin-api.ts';
+import { formatDateTime } from '../format.ts';
+import { useAuth, useResource, useTitle } from '../hooks.ts';
+import { navigate, useAddress } from '../router.ts';
+import { CopyButton } from '../ui/copy-button.tsx';
+import { DateRange } from '../ui/date-range.tsx';
+import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
+import { SearchField } from '../ui/search-field.tsx';
+import { Table } from '../ui/table.tsx';
+
+type Entry = AuditAnswer['entries'][number];
+
+const perPage = 50;
+const sources = [
+  { id: 'writes', label: 'Changes', list: listAudit },
+  { id: 'accounts', label: 'Sign-ins and accounts', list: listSignInAudit },
+] as const;
+
+/** Who wrote what, newest first. The filters are in the address. */
+export function AuditPage() {
+  useTitle('Audit');
+  const { query } = useAddress();
+  const source = sources.find(({ id }) => id === query.get('of')) ?? sources[0];
+  const [from, to] = [dayOf(query.get('from')), dayOf(query.get('to'))];
+  const asked = {
+    action: query.get('action') || undefined,
+    actorId: query.get('actor') || undefined,
+    objectId: query.get('object') || undefined,
+    from: from === '' ? undefined : new Date(`${from}T00:00:00`).toISOString(),
+    to: to === '' ? undefined : dayAfter(to),
+  };
+  const change = (part: Record<string, string>) => {
+    const next = new URLSearchParams(query);
+    for (const [name, value] of Object.entries(part))
+      if (value === '') next.delete(name);
+      else next.set(name, value);
+    navigate(`/audit${next.size === 0 ? '' : `?${next}`}`, { replace: true });
+  };
+  return (
+    <div class="page">
+      <div class="page-head">
+        <h1>Audit</h1>
+      </div>
+      <nav class="tabs session-tabs" aria-label="Which events">
+        {sources.map(({ id, label }) => (
+          <button
+            key={id}
+            type="button"
+            class="tab"
+            aria-current={id === source.id ? 'page' : undefined}
+            onClick={() => change({ of: id === 'writes' ? '' : id })}
+          >
+            {label}
+          </button>
+        ))}
+      </nav>
+      <div class="filters">
+        {(['action', 'actor', 'object'] as const).map((name) => (
+          <SearchField
+            key={name}
+            label={{ action: 'Action', actor: 'Id of the actor', object: 'Id of the object' }[name]}
+            value={query.get(name) ?? ''}
+            onValue={(value) => change({ [name]: value.trim() })}
+          />
+        ))}
+        <DateRange from={from} to={to} onChange={(first, last) => change({ from: first, to: last })} />
+      </div>
+      <Entries key={`${source.id} ${JSON.stringify(asked)}`} source={source} asked={asked} />
+    </div>
+  );
+}
+
+const dayOf = (text: string | null) => (text !== null && /^\d{4}-\d\d-\d\d$/.test(text) ? text : '');
+
+function dayAfter(day: string): string {
+  const date = new Date(`${day}T00:00:00`);
+  date.setDate(date.getDate() + 1);
+  return date.toISOString();
+}
+
+/** Page by page: each has a cursor for the next. */
+function Entries(props: { source: (typeof sources)[number]; asked: object }) {
+  const [cursors, setCursors] = useState<readonly string[]>([]);
+  const cursor = cursors.at(-1);
+  const list = useResource(
+    `audit ${props.source.id} ${JSON.stringify(props.asked)} ${cursor ?? ''}`,
+    (signal) => props.source.list({ ...props.asked, cursor, limit: perPage }, signal),
+    { keepWhileLoading: true },
+  );
+  const next = list.data?.nextCursor ?? null;
+  if (list.error !== null)
+    return <Failure what="The audit could not be read." error={list.error} retry={list.reload} />;
+  if (list.data === null) return <Placeholder rows={6} label="Loading the audit" />;
+  if (list.data.entries.length === 0) return <Empty title="No matching entries" />;
+  return (
+    <>
+      <div class="session-rows">
+        <EntryTable entries={list.data.entries} busy={list.loading} />
+      </div>
+      <nav class="paging" aria-label="Pages">
+        <span class="faint">Newest first</span>
+        <div class="paging-buttons">
+          <button
+            type="button"
+            class="button button-small"
+            disabled={cursors.length === 0}
+            onClick={() => setCursors(cursors.slice(0, -1))}
+          >
+            Newer
+          </button>
+          <button
+            type="button"
+            class="button button-small"
+            disabled={next === null}
+            onClick={() => next !== null && setCursors([...cursors, next])}
+          >
+            Older
+          </button>
+        </div>
+      </nav>
+    </>
+  );
+}
+
+function EntryTable(props: { entries: readonly Entry[]; busy: boolean }) {
+  const ownId = useAuth().signIn?.user.userId;
+  return (
+    <Table caption="Audit entries" columns={['When', 'Action', 'Who', 'Object', 'Network']} busy={props.busy}>
+      {props.entries.map((entry) => (
+        <tr key={entry.id}>
+          <td class="nowrap">{formatDateTime(entry.at)}</td>
+          <td data-label="Action" class="wrap-anywhere">
+            {entry.action}
+          </td>
+          <td data-label="Who" class="wrap-anywhere">
+            {entry.actor.id === ownId ? 'you' : entry.actor.kind}
+            {entry.actor.role !== null && <span class="faint">, {entry.actor.role}</span>}{' '}
+            {entry.actor.id !== null && entry.actor.id !== ownId && <Id id={entry.actor.id} />}
+          </td>
+          <td data-label="Object" class="wrap-anywhere">
+            {entry.object.type} {entry.object.id !== null && <ObjectId entry={entry} id={entry.object.id} />}
+          </td>
+          <td data-label="Network" class="nowrap faint">
+            {entry.network}
+          </td>
+        </tr>
+      ))}
+    </Table>
+  );
+}
+
+function ObjectId({ entry, id }: { entry: Entry; id: string }) {
+  return entry.object.type === 'session' ? (
+    <a class="mono" href={`/sessions/${id}`}>
+      {shortened(id)}
+    </a>
+  ) : (
+    <Id id={id} />
+  );
+}
+
+const Id = ({ id }: { id: string }) => (
+  <span class="mono" title={id}>
+    {shortened(id)} <CopyButton text={id} label={`Copy ${id}`} />
+  </span>
+);
+
+/** Ids are shortened in the middle. */
+const shortened = (id: string) => (id.length > 16 ? `${id.slice(0, 8)}…${id.slice(-4)}` : id);

@@ -1,0 +1,127 @@
+import { listIngests, readStorage } from '../admin-api.ts';
+import { listProjects, listSessions, listTemplates, type Project, type SessionListRow } from '../api.ts';
+import { formatBytes, plural } from '../format.ts';
+import { useEvery, useResource, useTitle } from '../hooks.ts';
+import { titleOf } from '../names.ts';
+import { TrendChart } from '../project/trend-chart.tsx';
+import { useAbilities } from '../role.ts';
+import { SessionTable } from '../sessions/table.tsx';
+import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
+import '../styles/project.css';
+
+const newest = 8;
+const trendSessions = 100;
+const refreshMs = 10_000;
+
+/** A project: its newest sessions, a key figure over them, and what belongs to it. */
+export function ProjectPage({ projectId }: { projectId: number }) {
+  const projects = useResource('projects', listProjects);
+  const project = projects.data?.find(({ id }) => id === projectId) ?? null;
+  useTitle(project?.title ?? 'Project');
+  if (projects.error !== null)
+    return <Failure what="The project could not be read." error={projects.error} retry={projects.reload} />;
+  if (projects.data === null) return <Placeholder rows={4} label="Loading the project" />;
+  if (project === null)
+    return (
+      <Empty title="Project not found">
+        <p>
+          Check the address. <a href="/project-list">Projects</a>
+        </p>
+      </Empty>
+    );
+  return <ProjectBody project={project} />;
+}
+
+function ProjectBody({ project }: { project: Project }) {
+  const query = { projectId: project.id, page: 1, pageSize: trendSessions } as const;
+  const sessions = useResource(`project-sessions ${project.id}`, (signal) =>
+    listSessions({ ...query, sortBy: 'date', sortOrder: 'desc' }, signal),
+  );
+  useEvery(refreshMs, true, sessions.reload);
+  const rows = sessions.data?.sessions ?? [];
+  return (
+    <div class="page">
+      <nav class="crumbs" aria-label="Path">
+        <a href="/project-list">Projects</a>
+      </nav>
+      <div class="page-head">
+        <h1>{project.title}</h1>
+        <a class="button" href={`/sessions?project=${project.id}`}>
+          All sessions
+        </a>
+      </div>
+      {project.description !== '' && <p class="faint">{project.description}</p>}
+      {sessions.error !== null && (
+        <Failure what="Its sessions could not be listed." error={sessions.error} retry={sessions.reload} />
+      )}
+      <div class="project-columns">
+        <div class="project-main">
+          {sessions.data === null && sessions.error === null && (
+            <Placeholder rows={6} label="Loading sessions" />
+          )}
+          {sessions.data !== null && rows.length === 0 && <Empty title="No sessions yet" />}
+          {rows.length > 0 && <TrendChart sessions={rows} pinned={project.pinnedMetadata} />}
+          {rows.length > 0 && (
+            <section class="section">
+              <h2>Newest sessions</h2>
+              <SessionTable
+                rows={rows.slice(0, newest).map((row) => ({
+                  ...row,
+                  project: project.title,
+                  template: row.sessionTemplateName,
+                }))}
+                busy={false}
+              />
+            </section>
+          )}
+        </div>
+        <Facts project={project} sessions={rows} />
+      </div>
+    </div>
+  );
+}
+
+function Facts({ project, sessions }: { project: Project; sessions: readonly SessionListRow[] }) {
+  const { operate } = useAbilities();
+  const storage = useResource(`storage ${project.id}`, (signal) => readStorage(project.id, signal));
+  const templates = useResource('templates', listTemplates);
+  const ingests = useResource(`ingests ${operate}`, (signal) =>
+    operate ? listIngests(signal) : Promise.resolve([]),
+  );
+  const held = storage.data?.[0];
+  const template = templates.data?.find(({ id }) => id === project.defaultSessionTemplateId);
+  const own = (ingests.data ?? []).filter(({ projectId }) => projectId === project.id);
+  const people = [...new Set(sessions.flatMap(({ owner }) => owner.name ?? []))];
+  return (
+    <aside class="card project-facts" aria-label="About the project">
+      <dl class="facts">
+        <dt>Sessions</dt>
+        <dd>{held === undefined ? '…' : plural(held.sessions, 'session', 'sessions')}</dd>
+        <dt>Storage</dt>
+        <dd>{held === undefined ? '…' : formatBytes(held.outputBytes)}</dd>
+        <dt>Data kept</dt>
+        <dd>{project.retentionDays === null ? 'forever' : plural(project.retentionDays, 'day', 'days')}</dd>
+        <dt>Default template</dt>
+        <dd>{template === undefined ? 'none' : titleOf(template.name)}</dd>
+        <dt>Uploads</dt>
+        <dd>{project.queuedIngestion ? 'in order' : 'at once'}</dd>
+        <dt>Pinned metadata</dt>
+        <dd class="wrap-anywhere">{project.pinnedMetadata.join(', ') || 'none'}</dd>
+        <dt>People</dt>
+        <dd class="wrap-anywhere">
+          {people.length === 0 ? 'none yet' : people.slice(0, 12).join(', ')}
+          {people.length > 12 && ` and ${people.length - 12} more`}
+        </dd>
+        {operate && (
+          <>
+            <dt>Ingests</dt>
+            <dd class="wrap-anywhere">
+              {own.length === 0 ? 'none' : own.map(({ urlPath }) => urlPath).join(', ')}{' '}
+              <a href="/ingests">Ingests</a>
+            </dd>
+          </>
+        )}
+      </dl>
+    </aside>
+  );
+}

@@ -1,0 +1,146 @@
+import { useState } from 'preact/hooks';
+import { listProjects, previewRetention, type RetentionPreview, runRetention } from '../admin-api.ts';
+import { formatBytes, formatCount, formatDateTime, plural } from '../format.ts';
+import { useEvery, useResource, useTitle } from '../hooks.ts';
+import { Ago } from '../ui/ago.tsx';
+import { Confirm } from '../ui/dialog.tsx';
+import { Empty, Failure, Notice, Placeholder } from '../ui/notice.tsx';
+import { Table } from '../ui/table.tsx';
+
+const refreshMs = 5000;
+const isOpen = ({ runs }: RetentionPreview) => runs.some(({ endedAt }) => endedAt === null);
+
+/** What retention would delete now, and what it deleted last. */
+export function RetentionPage() {
+  useTitle('Retention');
+  const preview = useResource('retention', previewRetention);
+  const projects = useResource('projects', listProjects);
+  const [starting, setStarting] = useState(false);
+  useEvery(refreshMs, preview.data !== null && isOpen(preview.data), preview.reload);
+  const limited = (projects.data ?? []).filter(({ retentionDays }) => retentionDays !== null);
+  return (
+    <div class="page">
+      <div class="page-head">
+        <h1>Retention</h1>
+        <button
+          type="button"
+          class="button"
+          aria-disabled={preview.data === null || isOpen(preview.data)}
+          onClick={() => preview.data !== null && !isOpen(preview.data) && setStarting(true)}
+        >
+          Run now
+        </button>
+      </div>
+      <p class="faint">
+        Sessions are deleted so many days after their last activity as their project says. It runs once a day.{' '}
+        {projects.data !== null && (
+          <>
+            {plural(limited.length, 'project has', 'projects have')} a limit.{' '}
+            <a href="/project-list">Projects</a>
+          </>
+        )}
+      </p>
+      {preview.error !== null && (
+        <Failure what="Retention could not be read." error={preview.error} retry={preview.reload} />
+      )}
+      {preview.data === null && preview.error === null && (
+        <Placeholder rows={4} label="Loading what would be deleted" />
+      )}
+      {preview.data !== null && (
+        <>
+          <Due preview={preview.data} />
+          <Runs runs={preview.data.runs} />
+        </>
+      )}
+      {starting && preview.data !== null && (
+        <Confirm
+          title="Run retention now"
+          verb="Delete"
+          act={async () => {
+            await runRetention();
+            preview.reload();
+          }}
+          onClose={() => setStarting(false)}
+        >
+          <p>
+            {plural(preview.data.sessions.count, 'session', 'sessions')} with{' '}
+            {formatBytes(preview.data.sessions.bytes)} and{' '}
+            {plural(preview.data.outputs.count, 'old output', 'old outputs')} of other sessions are deleted.
+            This cannot be undone.
+          </p>
+        </Confirm>
+      )}
+    </div>
+  );
+}
+
+function Due({ preview }: { preview: RetentionPreview }) {
+  const { sessions, outputs, complete } = preview;
+  if (sessions.count === 0 && outputs.count === 0) return <Empty title="Nothing is due to be deleted" />;
+  return (
+    <>
+      <Notice tone="info">
+        The next run deletes {complete ? '' : 'more than '}
+        {plural(sessions.count, 'session', 'sessions')} ({formatBytes(sessions.bytes)}) and{' '}
+        {plural(outputs.count, 'old output', 'old outputs')} ({formatBytes(outputs.bytes)}) of sessions that
+        stay. Freeze a session to keep it.
+      </Notice>
+      {sessions.items.length > 0 && (
+        <Table caption="Sessions that are due" columns={['Session', 'Outputs', 'Size', 'Created']}>
+          {sessions.items.map((one) => (
+            <tr key={one.sessionId}>
+              <td class="mono">
+                <a class="row-link" href={`/sessions/${one.sessionId}`}>
+                  {one.sessionId}
+                </a>
+              </td>
+              <td data-label="Outputs" class="figure">
+                {formatCount(one.outputs)}
+              </td>
+              <td data-label="Size" class="nowrap figure">
+                {formatBytes(one.bytes)}
+              </td>
+              <td data-label="Created" class="nowrap">
+                <Ago at={one.createdAt} />
+              </td>
+            </tr>
+          ))}
+        </Table>
+      )}
+    </>
+  );
+}
+
+function Runs({ runs }: { runs: RetentionPreview['runs'] }) {
+  return (
+    <section class="section">
+      <h2>Last runs</h2>
+      {runs.length === 0 && <p class="faint">None yet.</p>}
+      {runs.length > 0 && (
+        <Table
+          caption="Runs of retention"
+          columns={['Requested', 'By', 'State', 'Sessions', 'Outputs', 'Size']}
+        >
+          {runs.map((run) => (
+            <tr key={run.id}>
+              <td class="nowrap">{formatDateTime(run.requestedAt)}</td>
+              <td data-label="By">{run.requestedBy === null ? 'schedule' : 'an Administrator'}</td>
+              <td data-label="State" class="wrap-anywhere">
+                {run.error ?? (run.endedAt !== null ? 'done' : run.startedAt !== null ? 'running' : 'waits')}
+              </td>
+              <td data-label="Sessions" class="figure">
+                {formatCount(run.sessions)}
+              </td>
+              <td data-label="Outputs" class="figure">
+                {formatCount(run.outputs)}
+              </td>
+              <td data-label="Size" class="nowrap figure">
+                {formatBytes(run.bytes)}
+              </td>
+            </tr>
+          ))}
+        </Table>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,178 @@
+import { ApiError } from '../../../client/errors.ts';
+import { formatDateTime } from '../format.ts';
+import { useEvery, useNow, useResource, useTitle } from '../hooks.ts';
+import { runnerTitle, titleOf } from '../names.ts';
+import { LogPanel } from '../runs/log-panel.tsx';
+import { elapsedOf, isOpenRun, phaseOf, reasonOf, runnerOf, segmentsOf } from '../runs/model.ts';
+import { RunActions } from '../runs/run-actions.tsx';
+import { RunBadge } from '../runs/run-badge.tsx';
+import { RunFacts } from '../runs/run-facts.tsx';
+import { RunProgress } from '../runs/run-progress.tsx';
+import { Waterfall } from '../runs/waterfall.tsx';
+import { type NodeRunDetails, readRun } from '../runs-api.ts';
+import { Ago } from '../ui/ago.tsx';
+import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
+import { RunsPage } from './runs.tsx';
+import '../styles/runs.css';
+
+/** A run's state is asked for while it is open; its log comes by itself. */
+const refreshMs = 2000;
+
+/** One run: where it stands, its attempts, its log, what went in and came out. */
+function RunPage({ runId }: { runId: string }) {
+  const run = useResource(runId, (signal) => readRun(runId, signal));
+  const isOpen = run.data !== null && isOpenRun(run.data);
+  useEvery(refreshMs, isOpen, run.reload);
+  useTitle(run.data === null ? 'Run' : `Run of ${titleOf(run.data.nodeName)}`);
+  if (run.error instanceof ApiError && run.error.status === 404) {
+    return (
+      <Empty title="Run not found">
+        <p>
+          Its session may have been deleted. Check the address. <a href="/runs">Runs</a>
+        </p>
+      </Empty>
+    );
+  }
+  return (
+    <div class="page page-run">
+      {run.error !== null && (
+        <Failure what="The run could not be read." error={run.error} retry={run.reload} />
+      )}
+      {run.data === null && run.error === null && <Placeholder rows={4} label="Loading the run" />}
+      {run.data !== null && (
+        <>
+          <RunHead run={run.data} changed={run.reload} />
+          <Attempts run={run.data} />
+          <div class="run-body">
+            <LogPanel run={run.data} ended={run.reload} />
+            <RunFacts run={run.data} />
+          </div>
+        </>
+      )}
+    </div>
+  );
+}
+
+const reasons = { input: 'for new input', reprocess: 'by a reprocess', 'follow-up': 'as a follow-up' };
+
+function RunHead(props: { run: NodeRunDetails; changed: () => void }) {
+  const { run } = props;
+  const now = useNow(isOpenRun(run));
+  return (
+    <header class="session-head">
+      <nav class="crumbs" aria-label="Path">
+        <a href="/runs">Runs</a> / <a href={`/sessions/${run.sessionId}`}>{run.sessionName}</a>
+      </nav>
+      <div class="page-head">
+        <h1>
+          <a class="strong-link" href={`/sessions/${run.sessionId}?node=${run.nodeInstanceId}`}>
+            {titleOf(run.nodeName)}
+          </a>
+          <span class="run-number">
+            attempt {run.attempt} of {run.maxAttempts}
+          </span>
+        </h1>
+        <RunActions
+          run={run}
+          changed={props.changed}
+          fix={
+            <a
+              class="button button-small button-primary"
+              href={`/sessions/${run.sessionId}?node=${run.nodeInstanceId}`}
+            >
+              Fix at the node
+            </a>
+          }
+        />
+      </div>
+      <div class="summary" role="status" aria-label="State of the run">
+        <RunBadge state={run.state} />
+        <Holding run={run} now={now} />
+        {isOpenRun(run) && <span class="live">live</span>}
+      </div>
+      {run.heldBy !== null && <RunProgress run={run} />}
+      {run.state === 'failed' && run.statusDetails !== '' && (
+        <p class="details details-failed">{run.statusDetails}</p>
+      )}
+      <p class="faint meta">
+        <span title={run.nodeTemplate}>{titleOf(run.nodeTemplate)}</span>
+        <span>runner type {run.runnerType}</span>
+        <span>
+          made {reasons[run.reason]} at {formatDateTime(run.createdAt)}
+        </span>
+        <span class="mono">{run.id}</span>
+      </p>
+    </header>
+  );
+}
+
+/** `by pit-wall-3 (1.4.0) for 16 s`, `next attempt in 2 min`, `took 4 s`. */
+function Holding({ run, now }: { run: NodeRunDetails; now: number }) {
+  const last = run.attempts.at(-1);
+  const by = last === undefined ? null : runnerOf(last);
+  const elapsed = elapsedOf(run, now);
+  if (run.state === 'held' && last !== undefined) {
+    const words = segmentsOf(run, last, now).at(-1)?.words.replace('running ', '') ?? '';
+    return (
+      <span title={run.heldBy?.instanceId}>
+        on {by ?? runnerTitle(run.heldBy?.instanceId ?? '')} {words}
+      </span>
+    );
+  }
+  if (run.state === 'waiting' && run.nextAttemptAt !== null) {
+    return (
+      <span>
+        next attempt <time dateTime={run.nextAttemptAt}>{formatDateTime(run.nextAttemptAt)}</time>
+      </span>
+    );
+  }
+  if (isOpenRun(run)) return <span>for {elapsed}</span>;
+  return (
+    <span>
+      {by !== null && <>on {by}, </>}
+      after {elapsed}
+      {run.endedAt !== null && (
+        <>
+          , <Ago at={run.endedAt} />
+        </>
+      )}
+    </span>
+  );
+}
+
+function Attempts({ run }: { run: NodeRunDetails }) {
+  const now = useNow(isOpenRun(run));
+  return (
+    <section class="run-part" aria-label="Attempts">
+      <Waterfall
+        label="Attempts"
+        rows={run.attempts.map((attempt) => ({
+          key: String(attempt.number),
+          label: (
+            <>
+              <strong>Attempt {attempt.number}</strong>{' '}
+              <span class="faint" title={attempt.runner?.instanceId}>
+                {runnerOf(attempt) ?? ''}
+              </span>
+            </>
+          ),
+          segments: segmentsOf(run, attempt, now),
+          words: (
+            <>
+              {phaseOf(attempt, run)},{' '}
+              {segmentsOf(run, attempt, now)
+                .map(({ words }) => words)
+                .join(', ')}
+              {reasonOf(attempt) !== '' && <span class="waterfall-reason">{reasonOf(attempt)}</span>}
+            </>
+          ),
+        }))}
+      />
+    </section>
+  );
+}
+
+/** The pages of runs: the list without an id. */
+export function RunPages({ runId }: { runId: string | null }) {
+  return runId === null ? <RunsPage /> : <RunPage runId={runId} />;
+}

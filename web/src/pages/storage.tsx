@@ -1,0 +1,73 @@
+import { readStorage } from '../admin-api.ts';
+import { formatBytes, formatCount, plural } from '../format.ts';
+import { useResource, useTitle } from '../hooks.ts';
+import { useAbilities } from '../role.ts';
+import { Ago } from '../ui/ago.tsx';
+import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
+import { Table } from '../ui/table.tsx';
+
+/** What each project holds, the largest first. */
+export function StoragePage() {
+  useTitle('Storage');
+  const { administrate } = useAbilities();
+  const storage = useResource('storage', (signal) => readStorage(null, signal));
+  const projects = storage.data ?? [];
+  const bytes = projects.reduce((sum, { outputBytes }) => sum + outputBytes, 0);
+  const sessions = projects.reduce((sum, one) => sum + one.sessions, 0);
+  return (
+    <div class="page">
+      <div class="page-head">
+        <h1>Storage</h1>
+      </div>
+      <p class="faint">
+        {storage.data !== null &&
+          `${formatBytes(bytes)} in ${plural(sessions, 'session', 'sessions')} of ${plural(projects.length, 'project', 'projects')}. `}
+        {administrate && <a href="/retention">Retention</a>}
+      </p>
+      {storage.error !== null && (
+        <Failure what="Storage could not be read." error={storage.error} retry={storage.reload} />
+      )}
+      {storage.data === null && storage.error === null && <Placeholder rows={4} label="Loading storage" />}
+      {storage.data?.length === 0 && <Empty title="No projects yet" />}
+      {projects.length > 0 && (
+        <Table
+          caption="Storage by project"
+          columns={['Project', 'Size', 'Share', 'Sessions', 'Frozen', 'Newest session']}
+        >
+          {projects.map((project) => (
+            <tr key={project.projectId}>
+              <td class="wrap-anywhere">
+                <a class="row-link" href={`/project-list/${project.projectId}`}>
+                  {project.projectTitle}
+                </a>
+              </td>
+              <td data-label="Size" class="nowrap figure">
+                {formatBytes(project.outputBytes)}
+              </td>
+              <td data-label="Share">
+                <meter
+                  class="storage-share"
+                  min={0}
+                  max={Math.max(1, bytes)}
+                  value={project.outputBytes}
+                  aria-label={`Share of ${project.projectTitle}`}
+                >
+                  {formatCount(project.outputBytes)}
+                </meter>
+              </td>
+              <td data-label="Sessions" class="figure">
+                {formatCount(project.sessions)}
+              </td>
+              <td data-label="Frozen" class="figure">
+                {project.frozenSessions > 0 && formatCount(project.frozenSessions)}
+              </td>
+              <td data-label="Newest session" class="nowrap">
+                {project.newestSessionAt !== null && <Ago at={project.newestSessionAt} />}
+              </td>
+            </tr>
+          ))}
+        </Table>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,160 @@
+import { useState } from 'preact/hooks';
+import { MadeSecret } from '../admin/made-secret.tsx';
+import { WebhookDeliveries } from '../admin/webhook-deliveries.tsx';
+import { WebhookForm } from '../admin/webhook-form.tsx';
+import type { Webhook } from '../admin-api.ts';
+import { deleteWebhook, listProjects, listWebhooks, rotateWebhookSecret } from '../admin-api.ts';
+import { useResource, useTitle } from '../hooks.ts';
+import { Confirm } from '../ui/dialog.tsx';
+import { Icon } from '../ui/icon.tsx';
+import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
+
+type Open = { what: 'form' | 'rotate' | 'delete'; webhook: Webhook | null } | null;
+
+/** Addresses that the platform notifies of events. */
+export function WebhooksPage() {
+  useTitle('Webhooks');
+  const list = useResource('webhooks', listWebhooks, { keepWhileLoading: true });
+  const projects = useResource('webhook-projects', listProjects);
+  const [open, setOpen] = useState<Open>(null);
+  const [secret, setSecret] = useState<string | null>(null);
+  const close = () => setOpen(null);
+  return (
+    <div class="page">
+      <div class="page-head">
+        <h1>Webhooks</h1>
+        <button
+          type="button"
+          class="button button-primary"
+          disabled={projects.data === null}
+          onClick={() => setOpen({ what: 'form', webhook: null })}
+        >
+          <Icon name="plus" />
+          New webhook
+        </button>
+      </div>
+      {list.error !== null && (
+        <Failure what="The webhooks could not be listed." error={list.error} retry={list.reload} />
+      )}
+      {list.data === null && list.error === null && <Placeholder rows={3} label="Loading webhooks" />}
+      {list.data?.length === 0 && (
+        <Empty title="No webhooks yet">
+          <p>A webhook sends events of sessions, nodes and runners to an address of yours, signed.</p>
+        </Empty>
+      )}
+      {list.data !== null && list.data.length > 0 && (
+        <ul class="cards">
+          {list.data.map((webhook) => (
+            <WebhookCard
+              key={webhook.id}
+              webhook={webhook}
+              project={projects.data?.find(({ id }) => id === webhook.projectId)?.title ?? null}
+              onOpen={setOpen}
+            />
+          ))}
+        </ul>
+      )}
+      {open?.what === 'form' && projects.data !== null && (
+        <WebhookForm
+          webhook={open.webhook}
+          projects={projects.data}
+          onClose={close}
+          saved={(made) => {
+            close();
+            setSecret(made?.secret ?? null);
+            list.reload();
+          }}
+        />
+      )}
+      {open !== null && open.webhook !== null && open.what !== 'form' && (
+        <Question
+          what={open.what}
+          webhook={open.webhook}
+          onClose={close}
+          onSecret={setSecret}
+          onDone={list.reload}
+        />
+      )}
+      {secret !== null && (
+        <MadeSecret title="The secret of the webhook" value={secret} onClose={() => setSecret(null)}>
+          The receiver checks the header webhook-signature with it, as Standard Webhooks says.
+        </MadeSecret>
+      )}
+    </div>
+  );
+}
+
+function Question(props: {
+  what: 'rotate' | 'delete';
+  webhook: Webhook;
+  onClose: () => void;
+  onSecret: (secret: string) => void;
+  onDone: () => void;
+}) {
+  const { webhook, onClose, onDone } = props;
+  if (props.what === 'delete')
+    return (
+      <Confirm
+        title={`Delete the webhook to ${webhook.url}?`}
+        verb="Delete"
+        act={async () => {
+          await deleteWebhook(webhook.id);
+          onDone();
+        }}
+        onClose={onClose}
+      >
+        Its deliveries are deleted too. What is pending is not sent.
+      </Confirm>
+    );
+  return (
+    <Confirm
+      title="Replace the secret?"
+      verb="Replace secret"
+      act={async () => {
+        props.onSecret((await rotateWebhookSecret(webhook.id)).secret);
+        onDone();
+      }}
+      onClose={onClose}
+    >
+      For 24 hours events are signed with both secrets. Change the receiver within that time.
+    </Confirm>
+  );
+}
+
+function WebhookCard(props: { webhook: Webhook; project: string | null; onOpen: (open: Open) => void }) {
+  const { webhook } = props;
+  const [isOpen, setIsOpen] = useState(false);
+  const button = (what: 'form' | 'rotate' | 'delete', verb: string) => (
+    <button
+      type="button"
+      class="button button-small"
+      aria-label={`${verb}: ${webhook.url}`}
+      onClick={() => props.onOpen({ what, webhook })}
+    >
+      {verb}
+    </button>
+  );
+  return (
+    <li class="card">
+      <div class="card-head">
+        <div>
+          <h2 class="wrap-anywhere">{webhook.url}</h2>
+          <p class="faint">
+            {webhook.enabled ? 'enabled' : (webhook.disabledReason ?? 'disabled')} ·{' '}
+            {webhook.projectId === null ? 'every project' : (props.project ?? `project ${webhook.projectId}`)}{' '}
+            · {webhook.events.join(', ')}
+          </p>
+        </div>
+        <div class="actions">
+          {button('form', 'Edit')}
+          {button('rotate', 'New secret')}
+          {button('delete', 'Delete')}
+        </div>
+      </div>
+      <details onToggle={(event) => setIsOpen(event.currentTarget.open)}>
+        <summary>Deliveries</summary>
+        {isOpen && <WebhookDeliveries webhook={webhook} />}
+      </details>
+    </li>
+  );
+}

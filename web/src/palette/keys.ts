@@ -1,0 +1,33 @@
+import { useEffect, useRef } from 'preact/hooks';
+
+/** Where single keys are text. */
+const isTyping = (target: EventTarget | null) =>
+  target instanceof HTMLElement &&
+  (target.isContentEditable || /^(input|textarea|select)$/i.test(target.tagName));
+
+/** The keys that work on every page. */
+export function useGlobalKeys(open: (what: 'palette' | 'shortcuts') => void): void {
+  const latest = useRef(open);
+  latest.current = open;
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      if (event.defaultPrevented || event.altKey) return;
+      const isCommand = event.ctrlKey || event.metaKey;
+      if (isCommand && event.key.toLowerCase() === 'k') {
+        event.preventDefault();
+        latest.current('palette');
+      }
+      if (isCommand || isTyping(event.target) || document.querySelector('dialog[open]') !== null) return;
+      if (event.key === '?') latest.current('shortcuts');
+      if (event.key === '/' && focusSearch()) event.preventDefault();
+    };
+    window.addEventListener('keydown', press);
+    return () => window.removeEventListener('keydown', press);
+  }, []);
+}
+
+function focusSearch(): boolean {
+  const field = document.querySelector<HTMLInputElement>('main input[type="search"]');
+  field?.focus();
+  return field !== null;
+}

@@ -1,0 +1,51 @@
+/** A key figure over the sessions of a project, from their metadata. Pure: tested without a browser. */
+import type { SessionListRow } from '../../../client/types.ts';
+
+export interface TrendPoint {
+  readonly id: string;
+  readonly name: string;
+  readonly at: number;
+  readonly value: number;
+}
+
+/** What every session has beside its metadata. */
+const sizePath = 'size in MB';
+const deepest = 4;
+
+/** The paths of numbers, the most frequent first: `vehicle.speed`. */
+export function figurePaths(sessions: readonly SessionListRow[], pinned: readonly string[]): string[] {
+  const counts = new Map<string, number>();
+  for (const { metadata } of sessions)
+    for (const path of numberPaths(metadata, '', deepest)) counts.set(path, (counts.get(path) ?? 0) + 1);
+  const rank = (path: string) => (pinned.includes(path) ? 1 : 0);
+  const paths = [...counts.keys()].sort(
+    (a, b) => rank(b) - rank(a) || counts.get(b)! - counts.get(a)! || (a < b ? -1 : 1),
+  );
+  return [...paths, sizePath];
+}
+
+function numberPaths(value: unknown, path: string, left: number): string[] {
+  if (typeof value === 'number' && Number.isFinite(value)) return [path];
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || left === 0) return [];
+  return Object.entries(value).flatMap(([key, inner]) =>
+    numberPaths(inner, path === '' ? key : `${path}.${key}`, left - 1),
+  );
+}
+
+/** Oldest first. */
+export function trendOf(sessions: readonly SessionListRow[], path: string): TrendPoint[] {
+  return sessions
+    .flatMap(({ id, name, createdAt, metadata, outputBytes }) => {
+      const value =
+        path === sizePath
+          ? outputBytes / 1e6
+          : path
+              .split('.')
+              .reduce<unknown>(
+                (inner, key) => (inner as Readonly<Record<string, unknown>> | null | undefined)?.[key],
+                metadata,
+              );
+      return typeof value === 'number' ? [{ id, name, at: Date.parse(createdAt), value }] : [];
+    })
+    .sort((a, b) => a.at - b.at);
+}

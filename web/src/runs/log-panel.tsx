@@ -1,0 +1,129 @@
+import { useEffect, useState } from 'preact/hooks';
+import { plural } from '../format.ts';
+import { useSettled } from '../hooks.ts';
+import { navigate, useAddress } from '../router.ts';
+import type { NodeRun } from '../runs-api.ts';
+import { Select } from '../ui/form.tsx';
+import { Icon } from '../ui/icon.tsx';
+import { Failure } from '../ui/notice.tsx';
+import { SearchField } from '../ui/search-field.tsx';
+import { useLog } from './follow-log.ts';
+import { type LogLines, lineText } from './log-lines.ts';
+import { LogView } from './log-view.tsx';
+import { isOpenRun } from './model.ts';
+
+const levels = [
+  { value: 'debug', label: 'All levels' },
+  { value: 'info', label: 'Info and above' },
+  { value: 'warning', label: 'Warnings and errors' },
+  { value: 'error', label: 'Errors' },
+] as const;
+type Level = (typeof levels)[number]['value'];
+
+/** The log of a run: attempt, level and search are in the address. `ended` is called once all of it is there. */
+export function LogPanel(props: { run: NodeRun; ended: () => void }) {
+  const { run } = props;
+  const { path, query } = useAddress();
+  const [wrap, setWrap] = useState(true);
+  const [search, setSearch] = useState(query.get('search') ?? '');
+  const settled = useSettled(search, 300);
+  const level = levels.find(({ value }) => value === query.get('level'))?.value ?? 'debug';
+  const asked = query.get('attempt') ?? '';
+  const attempt = asked === 'all' ? null : Number(asked) || run.attempt;
+  const log = useLog(run.id, {
+    attempt: attempt ?? undefined,
+    level: level === 'debug' ? undefined : level,
+    search: settled || undefined,
+  });
+  const { lines } = log;
+  useEffect(() => {
+    if (lines.isComplete && isOpenRun(run)) props.ended();
+  }, [lines.isComplete]);
+  const set = (name: string, value: string) => {
+    const next = new URLSearchParams(window.location.search);
+    if (value === '') next.delete(name);
+    else next.set(name, value);
+    const text = next.toString();
+    navigate(text === '' ? path : `${path}?${text}`, { replace: true });
+  };
+  useEffect(() => set('search', settled), [settled]);
+  const shown = run.attempts.find(({ number }) => number === attempt);
+  const isBad = shown?.outcome === 'failed' || shown?.outcome === 'lost';
+  const numbers = run.attempts.map(({ number }) => number).reverse();
+  return (
+    <section class="run-part" aria-label="Logs">
+      <div class="log-head">
+        <h2>Logs</h2>
+        <div class="filters">
+          <SearchField label="Search in the log" value={search} onValue={setSearch} />
+          <Select<Level>
+            label="Level"
+            class="filter"
+            value={level}
+            options={levels}
+            onValue={(value) => set('level', value === 'debug' ? '' : value)}
+          />
+          {run.attempts.length > 1 && (
+            <Select
+              label="Attempt"
+              class="filter"
+              value={attempt === null ? 'all' : String(attempt)}
+              options={[
+                ...numbers.map((number) => ({ value: String(number), label: `Attempt ${number}` })),
+                { value: 'all', label: 'All attempts' },
+              ]}
+              onValue={(value) => set('attempt', value === String(run.attempt) ? '' : value)}
+            />
+          )}
+          <button
+            type="button"
+            class="button button-small"
+            aria-pressed={wrap}
+            onClick={() => setWrap(!wrap)}
+          >
+            Wrap lines
+          </button>
+          <CopyLog lines={lines} />
+        </div>
+      </div>
+      {log.error !== null && <Failure what="The log could not be read." error={log.error} />}
+      <LogView
+        key={attempt}
+        lines={lines}
+        version={log.version}
+        wrap={wrap}
+        search={settled}
+        manyAttempts={attempt === null}
+        opensAt={isBad ? 'error' : isOpenRun(run) ? 'end' : 'start'}
+      />
+      <p class="faint log-foot" role="status">
+        {plural(lines.entries.length, 'line', 'lines')}
+        {lines.isComplete && lines.entries.length === 0 && (settled !== '' || level !== 'debug')
+          ? ' of this level and search'
+          : ''}
+        {!lines.isComplete && log.connection === 'live' && <span class="live">live</span>}
+        {log.connection === 'lost' && log.error === null && (
+          <span class="live live-lost">connection lost, reconnecting</span>
+        )}
+      </p>
+    </section>
+  );
+}
+
+function CopyLog({ lines }: { lines: LogLines }) {
+  const [said, setSaid] = useState('');
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(lines.entries.map(lineText).join('\n'));
+      setSaid('Copied');
+    } catch {
+      setSaid('The browser does not allow copying');
+    }
+  };
+  return (
+    <button type="button" class="button button-small" onClick={() => void copy()}>
+      <Icon name="copy" />
+      <span aria-live="polite">{said === '' ? 'Copy' : said}</span>
+    </button>
+  );
+}

@@ -1,0 +1,102 @@
+/** Runs as people read them. Pure: tested without a browser. */
+
+import type { NodeRun, NodeRunAttempt } from '../../../client/types.ts';
+import { formatDuration } from '../format.ts';
+import { runnerTitle } from '../names.ts';
+
+export function isOpenRun({ state }: Pick<NodeRun, 'state'>): boolean {
+  return state === 'queued' || state === 'held' || state === 'waiting';
+}
+
+const outcomes: Record<string, string> = {
+  completed: 'completed',
+  'no-output': 'completed without output',
+  suspended: 'suspended',
+  failed: 'failed',
+  lost: 'lost: its runner stopped answering',
+  cancelled: 'cancelled',
+};
+
+/** The outcome of an attempt, or what it is doing. */
+export function phaseOf(attempt: NodeRunAttempt, run: NodeRun): string {
+  if (attempt.outcome !== null) return outcomes[attempt.outcome] ?? attempt.outcome;
+  if (attempt.startedAt === null) return run.state === 'waiting' ? 'waits' : 'queued';
+  return run.heldBy === null
+    ? 'started'
+    : `running on ${runnerOf(attempt) ?? runnerTitle(run.heldBy.instanceId)}`;
+}
+
+/** `validation: Line 4 has no time.` */
+export function reasonOf({ category, reason }: NodeRunAttempt): string {
+  return [category, reason].filter((text) => text !== null && text !== '').join(': ');
+}
+
+/** The runner of an attempt, with its version. */
+export function runnerOf({ runner }: NodeRunAttempt): string | null {
+  if (runner === null) return null;
+  const name = runnerTitle(runner.instanceId, runner.name);
+  return runner.version === null || runner.version === '' ? name : `${name} (${runner.version})`;
+}
+
+/** The same inputs would fail again: something has to be changed first. */
+export function isHopelessRetry(run: NodeRun): boolean {
+  return run.state === 'failed' && run.attempts.at(-1)?.category === 'validation';
+}
+
+/** How long the run took, or has taken so far. */
+export function elapsedOf(run: NodeRun, nowMs: number): string {
+  const end = run.endedAt === null ? nowMs : Date.parse(run.endedAt);
+  return formatDuration(Math.max(0, end - Date.parse(run.createdAt)));
+}
+
+/** `16 of 40 iterations, 40 %, about 24 s left`; null without progress. */
+export function progressWords(run: NodeRun, nowMs: number): string | null {
+  const progress = run.heldBy?.progress ?? null;
+  if (progress === null) return null;
+  const { done, total, unit } = progress;
+  const counted = [String(done), ...(total === null ? [] : ['of', String(total)]), ...(unit ? [unit] : [])];
+  if (total === null || total <= 0) return counted.join(' ');
+  const share = Math.min(1, done / total);
+  const startedAt = run.attempts.at(-1)?.startedAt ?? null;
+  const words = [counted.join(' '), `${Math.floor(share * 100)} %`];
+  if (startedAt !== null && share > 0.02 && share < 1) {
+    const leftMs = ((nowMs - Date.parse(startedAt)) * (1 - share)) / share;
+    if (leftMs >= 1000) words.push(`about ${formatDuration(Math.round(leftMs / 1000) * 1000)} left`);
+  }
+  return words.join(', ');
+}
+
+export interface Segment {
+  readonly kind: 'waiting' | 'held' | 'done' | 'failed';
+  readonly fromMs: number;
+  readonly toMs: number;
+  /** `waited 2 s`, `running for 16 s`. */
+  readonly words: string;
+}
+
+/** The time of an attempt: until its claim, and from then to its end. */
+export function segmentsOf(run: NodeRun, attempt: NodeRunAttempt, nowMs: number): Segment[] {
+  const before = run.attempts.find(({ number }) => number === attempt.number - 1);
+  const queuedMs = Date.parse(before?.endedAt ?? run.createdAt);
+  const isLast = attempt.number === run.attempts.at(-1)?.number;
+  const closedMs = run.endedAt === null || !isLast ? nowMs : Date.parse(run.endedAt);
+  const startedMs = attempt.startedAt === null ? null : Date.parse(attempt.startedAt);
+  const endedMs = attempt.endedAt === null ? closedMs : Date.parse(attempt.endedAt);
+  const waitedMs = Math.max(queuedMs, startedMs ?? endedMs);
+  const took = (from: number, to: number) => formatDuration(Math.max(0, to - from));
+  const isOver = attempt.endedAt !== null || run.endedAt !== null;
+  const segments: Segment[] = [
+    {
+      kind: 'waiting',
+      fromMs: queuedMs,
+      toMs: waitedMs,
+      words: `${startedMs === null && !isOver ? 'has waited' : 'waited'} ${took(queuedMs, waitedMs)}`,
+    },
+  ];
+  if (startedMs === null) return segments;
+  const isBad = attempt.outcome === 'failed' || attempt.outcome === 'lost' || attempt.outcome === 'cancelled';
+  const kind = attempt.outcome === null ? 'held' : isBad ? 'failed' : 'done';
+  const verb = attempt.outcome === null ? 'running for' : 'took';
+  segments.push({ kind, fromMs: startedMs, toMs: endedMs, words: `${verb} ${took(startedMs, endedMs)}` });
+  return segments;
+}

@@ -1,0 +1,123 @@
+import { useState } from 'preact/hooks';
+import { readOutputData } from '../api.ts';
+import { formatBytes, plural } from '../format.ts';
+import { useAction } from '../hooks.ts';
+import { titleOf } from '../names.ts';
+import type { NodeRunDetails } from '../runs-api.ts';
+import { attachmentName, saveAnswer } from '../save.ts';
+import { Ago } from '../ui/ago.tsx';
+import { Icon } from '../ui/icon.tsx';
+import { Notice } from '../ui/notice.tsx';
+
+const shownFiles = 20;
+
+/** What a run was given, what it wrote, its configuration, and who acted on it. */
+export function RunFacts({ run }: { run: NodeRunDetails }) {
+  const configuration = JSON.stringify(run.configuration, null, 2);
+  return (
+    <div class="run-facts">
+      <section class="run-part" aria-label="Inputs">
+        <h2>Inputs</h2>
+        {run.inputs.length === 0 && (
+          <p class="faint">
+            {run.attempts.some(({ startedAt }) => startedAt !== null) ? 'None.' : 'Set at the first claim.'}
+          </p>
+        )}
+        <Files
+          files={run.inputs.map((input) => ({
+            ...input,
+            note: `from ${titleOf(input.nodeName)}, version ${input.version}`,
+          }))}
+        />
+      </section>
+      <section class="run-part" aria-label="Outputs">
+        <h2>Outputs</h2>
+        {run.outputs.length === 0 && <p class="faint">None.</p>}
+        <Files files={run.outputs.map((output) => ({ ...output, note: output.published ? '' : 'staged' }))} />
+      </section>
+      <section class="run-part" aria-label="Configuration">
+        <h2>
+          Configuration <span class="tag">revision {run.configurationRevision}</span>
+        </h2>
+        {configuration === '{}' ? <p class="faint">Empty.</p> : <pre class="code-block">{configuration}</pre>}
+      </section>
+      <section class="run-part" aria-label="Actions on the run">
+        <h2>Actions</h2>
+        {run.actions.length === 0 && <p class="faint">Not cancelled or retried.</p>}
+        <ul>
+          {run.actions.map(({ at, attempt, action, userId, name }) => (
+            <li key={at} class="run-fact">
+              {action === 'cancel' ? 'Cancelled' : 'Retried'} at attempt {attempt}, <Ago at={at} />, by{' '}
+              <span title={userId}>{name ?? 'a person you may not see'}</span>
+            </li>
+          ))}
+        </ul>
+      </section>
+    </div>
+  );
+}
+
+interface File {
+  readonly outputId: number;
+  readonly outputIdentifier: string;
+  readonly fileName: string | null;
+  readonly contentType: string | null;
+  readonly sizeBytes: number;
+  readonly sha256: string | null;
+  readonly note: string;
+}
+
+function Files({ files }: { files: readonly File[] }) {
+  const [all, setAll] = useState(false);
+  return (
+    <>
+      <ul>
+        {files.slice(0, all ? undefined : shownFiles).map((file) => (
+          <FileItem key={file.outputId} file={file} />
+        ))}
+      </ul>
+      {!all && files.length > shownFiles && (
+        <button type="button" class="button button-small" onClick={() => setAll(true)}>
+          Show all {plural(files.length, 'file', 'files')}
+        </button>
+      )}
+    </>
+  );
+}
+
+function FileItem({ file }: { file: File }) {
+  const download = useAction();
+  const name = file.fileName ?? file.outputIdentifier;
+  const facts = [formatBytes(file.sizeBytes), file.contentType, file.note];
+  return (
+    <li class="output-line run-fact">
+      <div class="output-text">
+        <span class="output-name" title={file.outputIdentifier}>
+          {name}
+        </span>
+        <div class="faint">
+          {facts.filter(Boolean).join(' · ')}
+          {file.sha256 !== null && (
+            <span class="mono" title={`SHA-256 ${file.sha256}`}>
+              {' '}
+              · {file.sha256.slice(0, 6)}…{file.sha256.slice(-4)}
+            </span>
+          )}
+        </div>
+        {download.problem !== null && <Notice tone="error">{download.problem}</Notice>}
+      </div>
+      <button
+        type="button"
+        class="button button-icon"
+        aria-label={`Download ${name}`}
+        title="Download its present bytes"
+        aria-disabled={download.busy}
+        onClick={() =>
+          void download.run(async () => saveAnswer(await readOutputData(file.outputId), attachmentName))
+        }
+      >
+        <Icon name={download.busy ? 'spinner' : 'download'} />
+      </button>
+    </li>
+  );
+}

@@ -1,0 +1,116 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { Project } from '../api.ts';
+import { useSettled } from '../hooks.ts';
+import { titleOf } from '../names.ts';
+import { DateRange } from '../ui/date-range.tsx';
+import { Select } from '../ui/form.tsx';
+import { Icon } from '../ui/icon.tsx';
+import { type RunListView, type ShownRun, stateFilters } from './list-model.ts';
+
+/** State, node template, project, session and days of a list of runs. */
+export function RunFilters(props: {
+  view: RunListView;
+  projects: readonly Project[];
+  rows: readonly ShownRun[];
+  change: (part: Partial<RunListView>) => void;
+}) {
+  const { view, change } = props;
+  const shown = props.rows.map(({ run }) => run);
+  const session = shown.find(({ sessionId }) => sessionId === view.sessionId);
+  const node = shown.find(({ nodeInstanceId }) => nodeInstanceId === view.nodeInstanceId);
+  const projects = props.projects.map(({ id, title }) => ({ value: String(id), label: title }));
+  const isKnown = view.projectId === null || projects.some(({ value }) => value === String(view.projectId));
+  return (
+    <>
+      <fieldset class="run-states">
+        <legend class="visually-hidden">State</legend>
+        {stateFilters.map(({ value, label }) => (
+          <button
+            key={value}
+            type="button"
+            class="button button-small"
+            aria-pressed={view.state === value}
+            onClick={() => change({ state: value })}
+          >
+            {label}
+          </button>
+        ))}
+      </fieldset>
+      <div class="filters">
+        <TemplateField
+          value={view.template}
+          known={[...new Set(shown.map(({ nodeTemplate }) => nodeTemplate))]}
+          onValue={(template) => change({ template })}
+        />
+        <Select
+          label="Project"
+          class="filter"
+          value={view.projectId === null ? '' : String(view.projectId)}
+          options={[
+            { value: '', label: 'All projects' },
+            ...(isKnown ? [] : [{ value: String(view.projectId), label: `Project ${view.projectId}` }]),
+            ...projects,
+          ]}
+          onValue={(id) => change({ projectId: id === '' ? null : Number(id) })}
+        />
+        <DateRange from={view.from} to={view.to} onChange={(from, to) => change({ from, to })} />
+        {view.sessionId !== '' && (
+          <Chip
+            label={`Session ${session?.sessionName ?? view.sessionId}`}
+            clear={() => change({ sessionId: '', nodeInstanceId: null })}
+          />
+        )}
+        {view.nodeInstanceId !== null && (
+          <Chip
+            label={`Node ${titleOf(node?.nodeName ?? String(view.nodeInstanceId))}`}
+            clear={() => change({ nodeInstanceId: null })}
+          />
+        )}
+      </div>
+    </>
+  );
+}
+
+/** The platform compares whole names, so those on the page are offered. */
+function TemplateField(props: { value: string; known: readonly string[]; onValue: (name: string) => void }) {
+  const [text, setText] = useState(props.value);
+  const settled = useSettled(text, 400);
+  useEffect(() => setText(props.value), [props.value]);
+  useEffect(() => {
+    if (settled === text && settled.trim() !== props.value) props.onValue(settled.trim());
+  }, [settled]);
+  return (
+    <div class="search">
+      <Icon name="search" />
+      <input
+        type="search"
+        list="known-templates"
+        aria-label="Node template"
+        placeholder="Node template, its whole name"
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+      />
+      <datalist id="known-templates">
+        {props.known.map((name) => (
+          <option key={name} value={name} label={titleOf(name)} />
+        ))}
+      </datalist>
+    </div>
+  );
+}
+
+function Chip(props: { label: string; clear: () => void }) {
+  return (
+    <span class="chip">
+      {props.label}
+      <button
+        type="button"
+        class="button button-icon"
+        aria-label={`Remove the filter ${props.label}`}
+        onClick={props.clear}
+      >
+        <Icon name="cross" />
+      </button>
+    </span>
+  );
+}

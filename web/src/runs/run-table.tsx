@@ -1,0 +1,111 @@
+import { useNow } from '../hooks.ts';
+import { titleOf } from '../names.ts';
+import type { NodeRun } from '../runs-api.ts';
+import { Ago } from '../ui/ago.tsx';
+import { Table } from '../ui/table.tsx';
+import type { ShownRun } from './list-model.ts';
+import { elapsedOf, isOpenRun, progressWords, runnerOf } from './model.ts';
+import { RunBadge } from './run-badge.tsx';
+
+/** Runs as rows that open them. `chosen` is null for people who may not retry. */
+export function RunTable(props: {
+  rows: readonly ShownRun[];
+  chosen: ReadonlySet<string> | null;
+  onChosen: (chosen: ReadonlySet<string>) => void;
+}) {
+  const { rows, chosen } = props;
+  const now = useNow(rows.some(({ run }) => isOpenRun(run)));
+  const retryable = rows.filter(({ run }) => run.retryable).map(({ run }) => run.id);
+  const hasAll = retryable.length > 0 && retryable.every((id) => chosen?.has(id) === true);
+  const choose = (id: string, on: boolean) => {
+    const next = new Set(chosen);
+    if (on) next.add(id);
+    else next.delete(id);
+    props.onChosen(next);
+  };
+  const all = (
+    <th key="chosen" scope="col">
+      <input
+        type="checkbox"
+        aria-label="Choose all that can be retried"
+        disabled={retryable.length === 0}
+        checked={hasAll}
+        onChange={() => props.onChosen(new Set(hasAll ? [] : retryable))}
+      />
+    </th>
+  );
+  return (
+    <div class="run-table">
+      <Table
+        caption="Runs"
+        columns={[
+          ...(chosen === null ? [] : [all]),
+          'State',
+          'Node',
+          'Session',
+          'Attempt',
+          'Runner',
+          'Took',
+          'Made',
+        ]}
+      >
+        {rows.map(({ run, isGone }) => (
+          <tr
+            key={run.id}
+            class={isGone ? 'run-gone' : ''}
+            title={isGone ? 'No longer in this list' : undefined}
+          >
+            {chosen !== null && (
+              <td class="run-choice">
+                <input
+                  type="checkbox"
+                  aria-label={`Choose the run of ${titleOf(run.nodeName)} in ${run.sessionName}`}
+                  disabled={!run.retryable}
+                  checked={chosen.has(run.id) && run.retryable}
+                  onChange={(event) => choose(run.id, event.currentTarget.checked)}
+                />
+              </td>
+            )}
+            <RunCells run={run} now={now} />
+          </tr>
+        ))}
+      </Table>
+    </div>
+  );
+}
+
+function RunCells({ run, now }: { run: NodeRun; now: number }) {
+  const last = run.attempts.at(-1);
+  const said = run.state === 'held' ? progressWords(run, now) : run.statusDetails;
+  return (
+    <>
+      <td>
+        <RunBadge state={run.state} />
+      </td>
+      <td>
+        <a class="row-link" href={`/runs/${run.id}`}>
+          {titleOf(run.nodeName)}
+        </a>{' '}
+        <span class="faint" title={run.nodeTemplate}>
+          {titleOf(run.nodeTemplate)}
+        </span>
+        {said !== null && said !== '' && <div class="faint clamp">{said}</div>}
+      </td>
+      <td data-label="Session" class="wrap-anywhere">
+        {run.sessionName}
+      </td>
+      <td data-label="Attempt" class="nowrap figure">
+        {run.attempt} of {run.maxAttempts}
+      </td>
+      <td data-label="Runner" class="wrap-anywhere" title={last?.runner?.instanceId}>
+        {last === undefined ? '' : (runnerOf(last) ?? '')}
+      </td>
+      <td data-label="Took" class="nowrap figure">
+        {elapsedOf(run, now)}
+      </td>
+      <td data-label="Made" class="nowrap">
+        <Ago at={run.createdAt} />
+      </td>
+    </>
+  );
+}

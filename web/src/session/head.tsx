@@ -1,0 +1,184 @@
+import { useRef } from 'preact/hooks';
+import type { Session, SessionWindowEvent } from '../api.ts';
+import { formatDateTime, plural } from '../format.ts';
+import { titleOf } from '../names.ts';
+import { usePageActions } from '../palette/page-actions.ts';
+import { useAbilities } from '../role.ts';
+import { navigate } from '../router.ts';
+import { Ago } from '../ui/ago.tsx';
+import { CopyButton } from '../ui/copy-button.tsx';
+import { Icon } from '../ui/icon.tsx';
+import { StateBadge } from '../ui/state-badge.tsx';
+import { SessionActions } from './actions.tsx';
+import type { Followed } from './follow.ts';
+import { type SessionSummary, summaryOf, summaryWords } from './summary.ts';
+import { type SessionTab, tabAddress } from './tabs/address.ts';
+
+/** What the session is, how far it is, and what one does with it first. */
+export function SessionHead(props: {
+  session: Session | null;
+  sessionId: string;
+  followed: Followed;
+  tab: SessionTab;
+  /** Null where no file may be uploaded. */
+  upload: ((files: File[]) => void) | null;
+}) {
+  const { session, followed, sessionId } = props;
+  const { readRuns } = useAbilities();
+  const newest = session?.dimensions.at(-1);
+  usePageActions([
+    ...(newest === undefined
+      ? []
+      : [{ label: 'Open dashboard', act: () => navigate(`/dashboards/${newest.id}`) }]),
+    { label: 'Show the overview', act: () => navigate(tabAddress(sessionId, 'overview')) },
+    { label: 'Show the pipeline', act: () => navigate(tabAddress(sessionId, 'pipeline')) },
+    { label: 'Show the files', act: () => navigate(tabAddress(sessionId, 'files')) },
+    ...(readRuns ? [{ label: 'Show the logs', act: () => navigate(tabAddress(sessionId, 'logs')) }] : []),
+  ]);
+  return (
+    <header class="session-head">
+      <nav class="crumbs" aria-label="Path">
+        <a href="/sessions">Sessions</a>
+      </nav>
+      <div class="page-head">
+        <h1>{session?.name ?? 'Session'}</h1>
+        <div class="actions session-first">
+          {newest !== undefined && <DashboardLink dimensionId={newest.id} />}
+          {props.upload !== null && <UploadButton isFirst={newest === undefined} upload={props.upload} />}
+          {followed.nodes !== null && (
+            <SessionActions sessionId={props.sessionId} session={session} followed={followed} />
+          )}
+        </div>
+      </div>
+      {session !== null && <SessionFacts session={session} />}
+      {followed.nodes !== null && <State {...props} summary={summaryOf(followed.nodes)} />}
+    </header>
+  );
+}
+
+/** The newest dashboard; the others are in the overview. */
+function DashboardLink({ dimensionId }: { dimensionId: number }) {
+  return (
+    <a class="button button-small button-primary" href={`/dashboards/${dimensionId}`}>
+      <Icon name="chart" />
+      Open dashboard
+    </a>
+  );
+}
+
+function UploadButton(props: { isFirst: boolean; upload: (files: File[]) => void }) {
+  const picker = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <button
+        type="button"
+        class={`button button-small${props.isFirst ? ' button-primary' : ''}`}
+        onClick={() => picker.current?.click()}
+      >
+        <Icon name="upload" />
+        Upload
+      </button>
+      <input
+        ref={picker}
+        type="file"
+        multiple
+        class="visually-hidden"
+        tabIndex={-1}
+        aria-label="Files to upload to the session"
+        onChange={(event) => {
+          props.upload([...(event.currentTarget.files ?? [])]);
+          event.currentTarget.value = '';
+        }}
+      />
+    </>
+  );
+}
+
+/** The session's project and related objects, with links that the person may follow. */
+function SessionFacts({ session }: { session: Session }) {
+  const { listSessions, operate } = useAbilities();
+  const { project, sessionTemplate, simulationName } = session;
+  return (
+    <p class="faint meta">
+      {project !== null && (
+        <span>
+          {listSessions ? (
+            <a href={`/sessions?project=${session.projectId}`} title="Sessions of this project">
+              {project.title}
+            </a>
+          ) : (
+            project.title
+          )}
+        </span>
+      )}
+      {sessionTemplate !== null && (
+        <span title={sessionTemplate.name}>
+          {operate ? (
+            <a href={`/templates?template=${session.sessionTemplateId}`}>{titleOf(sessionTemplate.name)}</a>
+          ) : (
+            titleOf(sessionTemplate.name)
+          )}
+        </span>
+      )}
+      {simulationName !== null && simulationName !== '' && <span>{simulationName}</span>}
+      <span>
+        created <Ago at={session.createdAt} />
+        {/^anon|^[0-9a-f-]{36}$/.test(session.email) ? '' : ` by ${session.email}`}
+      </span>
+      <span class="session-id">
+        <bdi class="mono" title={session.id}>
+          {session.id.slice(0, 8)}…{session.id.slice(-4)}
+        </bdi>
+        <CopyButton text={session.id} label="Copy the id of the session" />
+      </span>
+    </p>
+  );
+}
+
+/** `Failed 4 of 5 done, 1 failed: Read table: Line 4 has no time. Show the node`, and whether that is current. */
+function State(props: { sessionId: string; summary: SessionSummary; followed: Followed; tab: SessionTab }) {
+  const { summary, followed } = props;
+  const { window, connection } = followed;
+  const first = summary.failed[0];
+  return (
+    <>
+      <div class="summary" role="status" aria-label="State of the session">
+        {window?.frozen === true && (
+          <span class="badge state-paused">
+            <Icon name="freeze" />
+            <span>Frozen</span>
+          </span>
+        )}
+        {window?.status === 'closed' && <span class="badge state-idle">Closed</span>}
+        {window?.status === 'closed' && <span class="faint">{closedWords(window)}</span>}
+        <StateBadge state={summary.state} />
+        <span class="summary-words">{summaryWords(summary)}</span>
+        {summary.running.length > 0 && (
+          <progress
+            class="session-progress"
+            aria-label="Nodes that are done"
+            max={summary.total}
+            value={summary.done}
+          />
+        )}
+        {connection === 'live' && <span class="live">live</span>}
+        {connection === 'lost' && <span class="live live-lost">connection lost, reconnecting</span>}
+      </div>
+      {first !== undefined && props.tab !== 'pipeline' && (
+        <p class="session-failure">
+          <strong>{titleOf(first.name)}</strong> failed: <span>{first.statusDetails}</span>{' '}
+          <a href={tabAddress(props.sessionId, 'pipeline', first.id)}>Fix and run again</a>
+          {summary.failed.length > 1 && (
+            <span class="faint"> and {plural(summary.failed.length - 1, 'other node', 'other nodes')}</span>
+          )}
+        </p>
+      )}
+    </>
+  );
+}
+
+/** `at 14 Mar 2026, 09:30: The exercise is over.` */
+function closedWords({ closedAt, closeReason }: SessionWindowEvent): string {
+  const at = closedAt === null ? '' : `at ${formatDateTime(closedAt)}`;
+  return [at, closeReason ?? ''].filter((text) => text !== '').join(': ');
+}

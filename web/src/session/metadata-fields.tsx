@@ -1,0 +1,94 @@
+import { useId } from 'preact/hooks';
+import { listMetadataKeys, type SessionMetadataKey } from '../api.ts';
+import { useResource } from '../hooks.ts';
+import { useAbilities } from '../role.ts';
+import { Icon } from '../ui/icon.tsx';
+import { type Draft, newDraft } from './metadata-model.ts';
+
+const none: readonly SessionMetadataKey[] = [];
+
+/** The metadata keys of a project's newest sessions, to suggest; none for people who may not list sessions. */
+export function useMetadataKeys(projectId: number | null): readonly SessionMetadataKey[] {
+  const { listSessions } = useAbilities();
+  const keys = useResource(`metadata-keys ${listSessions} ${projectId}`, async (signal) =>
+    listSessions ? listMetadataKeys(projectId, signal) : none,
+  );
+  return keys.data ?? none;
+}
+
+/** Suggestions for an input with this `list`. */
+export function Suggestions(props: { id: string; values: readonly unknown[] }) {
+  return (
+    <datalist id={props.id}>
+      {props.values.map((value) => (
+        <option key={String(value)} value={String(value)} />
+      ))}
+    </datalist>
+  );
+}
+
+/** Rows of name and value; names and values that other sessions have are suggested. */
+export function MetadataFields(props: {
+  drafts: readonly Draft[];
+  keys: readonly SessionMetadataKey[];
+  onDrafts: (drafts: readonly Draft[]) => void;
+}) {
+  const { drafts, keys, onDrafts } = props;
+  const base = useId();
+  const change = (id: number, part: Partial<Draft>) =>
+    onDrafts(drafts.map((draft) => (draft.id === id ? { ...draft, ...part } : draft)));
+  const used = new Set(drafts.map(({ path }) => path));
+  return (
+    <div class="metadata-fields">
+      <Suggestions
+        id={`${base}-keys`}
+        values={keys.map(({ path }) => path).filter((path) => !used.has(path))}
+      />
+      {drafts.map((draft, index) => {
+        const name = draft.path === '' ? `entry ${index + 1}` : draft.path;
+        const samples = keys.find(({ path }) => path === draft.path.trim())?.samples ?? [];
+        return (
+          <div key={draft.id} class="metadata-row">
+            {draft.entry === undefined ? (
+              <input
+                class="select"
+                aria-label={`Name of ${name}`}
+                placeholder="name"
+                list={`${base}-keys`}
+                autocomplete="off"
+                spellcheck={false}
+                value={draft.path}
+                onInput={(event) => change(draft.id, { path: event.currentTarget.value })}
+              />
+            ) : (
+              <span class="metadata-name">{draft.path}</span>
+            )}
+            <Suggestions id={`${base}-${draft.id}`} values={samples} />
+            <input
+              class="select"
+              aria-label={`Value of ${name}`}
+              placeholder="value"
+              list={`${base}-${draft.id}`}
+              autocomplete="off"
+              value={draft.text}
+              onInput={(event) => change(draft.id, { text: event.currentTarget.value })}
+            />
+            <button
+              type="button"
+              class="button button-icon"
+              aria-label={`Remove ${name}`}
+              title="Remove this entry"
+              onClick={() => onDrafts(drafts.filter(({ id }) => id !== draft.id))}
+            >
+              <Icon name="cross" />
+            </button>
+          </div>
+        );
+      })}
+      <button type="button" class="button button-small" onClick={() => onDrafts([...drafts, newDraft()])}>
+        <Icon name="plus" />
+        Add metadata
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,48 @@
+import type { NodeInstanceProgress } from '../api.ts';
+import { titleOf } from '../names.ts';
+import { Ago } from '../ui/ago.tsx';
+import { Empty } from '../ui/notice.tsx';
+import { StateBadge } from '../ui/state-badge.tsx';
+import { Table } from '../ui/table.tsx';
+
+/** The nodes in the order of the template, for sessions with more of them than a graph shows well. */
+export function NodeList(props: {
+  nodes: readonly NodeInstanceProgress[];
+  selectedId: number | null;
+  onSelect: (id: number) => void;
+}) {
+  if (props.nodes.length === 0) return <Empty title="No node has this name" />;
+  return (
+    <div class="node-list dense-list">
+      <Table caption="Nodes" columns={['State', 'Node', 'Details', 'Last success']}>
+        {props.nodes.map((node) => (
+          <tr key={node.id} class={node.id === props.selectedId ? 'row-chosen' : ''}>
+            <td>
+              <StateBadge state={node.state} />
+            </td>
+            <td>
+              <button
+                type="button"
+                class="row-link link-button"
+                title={node.name}
+                data-node={node.id}
+                data-state={node.state}
+                aria-pressed={node.id === props.selectedId}
+                onClick={() => props.onSelect(node.id)}
+              >
+                {titleOf(node.name)}
+              </button>{' '}
+              <span class="faint">{titleOf(node.nodeTemplateName)}</span>
+            </td>
+            <td data-label="Details" class="wrap-anywhere">
+              <span class="clamp">{node.statusDetails}</span>
+            </td>
+            <td data-label="Last success" class="nowrap">
+              {node.lastProcessed !== null && <Ago at={node.lastProcessed} />}
+            </td>
+          </tr>
+        ))}
+      </Table>
+    </div>
+  );
+}

@@ -1,0 +1,41 @@
+import { ApiError } from '../../../client/errors.ts';
+import type { NodeOutput } from '../api.ts';
+import { listOutputs } from '../api.ts';
+import { lazy } from '../ui/lazy.tsx';
+
+/** The platform answers 404 for a node that has no output; here that is an empty list. */
+export async function outputsOrNone(
+  nodeInstanceId: number,
+  signal: AbortSignal,
+): Promise<readonly NodeOutput[]> {
+  try {
+    return await listOutputs(nodeInstanceId, signal);
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return [];
+    throw error;
+  }
+}
+
+/** The code for tables and charts is fetched when a preview is opened. */
+export const PreviewLoader = lazy(
+  () => import('../preview/preview.tsx').then((module) => module.OutputPreview),
+  { rows: 1, label: 'Loading' },
+);
+
+/** The name with an ending for the type that the platform sends. */
+export function fileNameOf(name: string): (response: Response) => string {
+  const plain = name.replace(/[\\/:*?"<>|]+/g, '_');
+  const endings: Record<string, string> = {
+    'text/csv': '.csv',
+    'text/tab-separated-values': '.tsv',
+    'application/json': '.json',
+    'application/x-ndjson': '.ndjson',
+    'application/vnd.apache.parquet': '.parquet',
+    'text/plain': '.txt',
+  };
+  return (response) => {
+    if (/\.[a-z0-9]{1,8}$/i.test(plain)) return plain;
+    const contentType = response.headers.get('Content-Type') ?? '';
+    return plain + (endings[contentType.split(';')[0]?.trim() ?? ''] ?? '.bin');
+  };
+}

@@ -1,0 +1,77 @@
+import type { NodeInstanceProgress, SessionActivity } from '../../api.ts';
+import { readActivity } from '../../api.ts';
+import { useAuth, useResource, useSettled } from '../../hooks.ts';
+import { titleOf } from '../../names.ts';
+import { Ago } from '../../ui/ago.tsx';
+import { Failure, Placeholder } from '../../ui/notice.tsx';
+
+const shownEntries = 12;
+const settleMs = 500;
+
+type Entry = SessionActivity['entries'][number];
+
+const deeds: Readonly<Record<string, string>> = {
+  createSession: 'created the session',
+  joinSharedSession: 'joined',
+  ingestFile: 'sent a file',
+  uploadNodeOutput: 'uploaded a file to',
+  updateSession: 'changed the session',
+  freezeSession: 'froze the session',
+  unfreezeSession: 'unfroze the session',
+  closeSession: 'closed the session',
+  retryNodeRun: 'retried a run',
+  retryFailedNodeRuns: 'retried all failed runs',
+  cancelNodeRun: 'cancelled a run',
+  reprocessNode: 'reprocessed',
+  changeNodeConfiguration: 'changed the configuration of',
+  adoptSessionTemplate: 'adopted the newer template',
+  createScenarioInstance: 'added a scenario',
+};
+
+const others: Readonly<Record<Entry['actor']['kind'], string>> = {
+  user: 'A person',
+  device: 'A device',
+  runner: 'A runner',
+  ingest: 'An ingest',
+  platform: 'The platform',
+};
+
+/** Who did what, newest first. */
+export function Activity(props: {
+  sessionId: string;
+  nodes: readonly NodeInstanceProgress[];
+  /** Grows with every change in the session. */
+  round: number;
+}) {
+  const round = useSettled(props.round, settleMs);
+  const ownId = useAuth().signIn?.user.userId;
+  const list = useResource(
+    `${props.sessionId}:${round}`,
+    (signal) => readActivity(props.sessionId, shownEntries, signal),
+    { keepWhileLoading: true },
+  );
+  if (list.error !== null)
+    return <Failure what="The activity could not be read." error={list.error} retry={list.reload} />;
+  if (list.data === null) return <Placeholder rows={2} label="Loading the activity" />;
+  if (list.data.entries.length === 0) return <p class="faint">Nothing yet.</p>;
+  return (
+    <ol class="activity" aria-label="Activity">
+      {list.data.entries.map((entry) => (
+        <li key={`${entry.at} ${entry.action} ${entry.object.id}`}>
+          <strong title={entry.actor.id ?? undefined}>
+            {entry.actor.id === ownId ? 'You' : (entry.actor.name ?? others[entry.actor.kind])}
+          </strong>{' '}
+          {deedOf(entry, props.nodes)} <Ago at={entry.at} />
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function deedOf({ action, object }: Entry, nodes: readonly NodeInstanceProgress[]): string {
+  const node = nodes.find(({ id }) => object.type === 'nodeInstance' && String(id) === object.id);
+  const isOnlyInput = nodes.filter(({ parentIds }) => parentIds.length === 0).length === 1;
+  if (action === 'uploadNodeOutput' && isOnlyInput) return 'uploaded a file';
+  const deed = deeds[action] ?? action.replaceAll(/([A-Z])/g, ' $1').toLowerCase();
+  return node === undefined ? deed.replace(/ (to|of)$/, ' $1 a node') : `${deed} ${titleOf(node.name)},`;
+}

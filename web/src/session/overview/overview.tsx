@@ -1,0 +1,173 @@
+import { useState } from 'preact/hooks';
+import type { NodeOutput, Session } from '../../api.ts';
+import { readOutputData } from '../../api.ts';
+import { formatBytes, plural } from '../../format.ts';
+import { useResource } from '../../hooks.ts';
+import { outputTitle } from '../../names.ts';
+import { useAbilities } from '../../role.ts';
+import { sharedWindow } from '../../shared/model.ts';
+import { Ago } from '../../ui/ago.tsx';
+import { Icon } from '../../ui/icon.tsx';
+import { lazy } from '../../ui/lazy.tsx';
+import { Empty, Failure, Placeholder } from '../../ui/notice.tsx';
+import { MetadataEditor } from '../metadata-editor.tsx';
+import { tabAddress } from '../tabs/address.ts';
+import type { TabProps } from '../tabs/props.ts';
+import { useSessionOutputs } from '../tabs/session-outputs.ts';
+import { Activity } from './activity.tsx';
+import { type Figure, figuresOf } from './figures.ts';
+import { Thumbnails } from './thumbnails.tsx';
+import '../../styles/overview.css';
+
+const shownFiles = 6;
+/** A document of figures is small. */
+const mostFigureBytes = 64 * 1024;
+const mostDocuments = 12;
+
+/** What came out of the session, what it is about, and who did what. */
+export function Overview({ session, followed, uploads }: TabProps) {
+  const nodes = followed.nodes ?? [];
+  const { listSessions } = useAbilities();
+  const outputs = useSessionOutputs(nodes);
+  const [recorded, setRecorded] = useState<readonly Figure[]>([]);
+  const newest = session.dimensions.at(-1);
+  const isShared = sharedWindow(session) !== null;
+  return (
+    <div class="overview">
+      <div class="overview-main">
+        {outputs.error !== null && (
+          <Failure what="The files could not be read." error={outputs.error} retry={outputs.reload} />
+        )}
+        {outputs.data === null && outputs.error === null && (
+          <Placeholder rows={2} label="Loading the overview" />
+        )}
+        {outputs.data?.length === 0 && <Beginning canUpload={uploads.canUpload} />}
+        {outputs.data !== null && <Figures outputs={outputs.data} recorded={recorded} />}
+        {newest !== undefined && (
+          <Thumbnails
+            key={newest.id}
+            dimension={newest}
+            version={String(nodes.find(({ id }) => id === newest.nodeInstanceId)?.currentOutputId)}
+            figures={setRecorded}
+          />
+        )}
+        <Dashboards session={session} />
+        {outputs.data !== null && outputs.data.length > 0 && (
+          <NewestFiles sessionId={session.id} outputs={outputs.data} />
+        )}
+      </div>
+      <div class="overview-side">
+        <div class="card">
+          <MetadataEditor sessionId={session.id} canEdit={listSessions} />
+        </div>
+        {listSessions && (
+          <section class="card" aria-label="Activity of the session">
+            <h2>Activity</h2>
+            <Activity sessionId={session.id} nodes={nodes} round={followed.round} />
+          </section>
+        )}
+      </div>
+      {isShared && <WindowLoader session={session} />}
+    </div>
+  );
+}
+
+function Beginning({ canUpload }: { canUpload: boolean }) {
+  return (
+    <Empty title="No files yet">
+      <p>{canUpload ? 'Drop a recording anywhere on this page.' : 'The session accepts no uploads now.'}</p>
+    </Empty>
+  );
+}
+
+/** The numbers of the newest small JSON document of each node. */
+function Figures(props: { outputs: readonly NodeOutput[]; recorded: readonly Figure[] }) {
+  const documents = newestDocuments(props.outputs);
+  const found = useResource(
+    documents.map(({ id, sha256 }) => `${id}:${sha256}`).join(' '),
+    async (signal) => {
+      const read = documents.map(async ({ id }) => {
+        // One document that cannot be read hides no other figure.
+        const json: unknown = await readOutputData(id, signal)
+          .then((response) => response.json())
+          .catch(() => null);
+        return figuresOf(json);
+      });
+      return (await Promise.all(read)).flat();
+    },
+    { keepWhileLoading: true },
+  );
+  const figures = [...(found.data ?? []), ...props.recorded];
+  if (figures.length === 0) return null;
+  return (
+    <dl class="figures" aria-label="Key figures">
+      {figures.slice(0, 16).map(({ label, value, unit }) => (
+        <div key={`${label} ${value}`}>
+          <dt>{label}</dt>
+          <dd>
+            {value} <span class="unit">{unit}</span>
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function newestDocuments(outputs: readonly NodeOutput[]): NodeOutput[] {
+  const byNode = new Map<number, NodeOutput>();
+  for (const output of outputs) {
+    const isJson = output.contentType?.split(';')[0]?.trim() === 'application/json';
+    // Of a dashboard the figures are those of its recordings.
+    if (!isJson || output.sizeBytes > mostFigureBytes || output.metadata?.kind === 'dashboard') continue;
+    if (!byNode.has(output.nodeInstanceId)) byNode.set(output.nodeInstanceId, output);
+  }
+  return [...byNode.values()].slice(0, mostDocuments);
+}
+
+function Dashboards({ session }: { session: Session }) {
+  const { dimensions } = session;
+  if (dimensions.length < 2) return null;
+  return (
+    <section class="dashboard-links" aria-label="Dashboards">
+      {dimensions.map(({ id, name, dashboardName }) => (
+        <a key={id} class="dashboard-link" href={`/dashboards/${id}`}>
+          <Icon name="chart" />
+          <span class="dashboard-link-name">{name || dashboardName || session.name}</span>
+          <Icon name="right" />
+        </a>
+      ))}
+    </section>
+  );
+}
+
+function NewestFiles(props: { sessionId: string; outputs: readonly NodeOutput[] }) {
+  const { outputs } = props;
+  const bytes = outputs.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  return (
+    <section class="card" aria-label="Newest files">
+      <div class="panel-line">
+        <h2>Files</h2>
+        <a class="faint" href={tabAddress(props.sessionId, 'files')}>
+          All {plural(outputs.length, 'file', 'files')}, {formatBytes(bytes)}
+        </a>
+      </div>
+      <ul class="newest-files">
+        {outputs.slice(0, shownFiles).map((output) => (
+          <li key={output.id}>
+            <span class="wrap-anywhere">{outputTitle(output)}</span>
+            <span class="faint figure">{formatBytes(output.sizeBytes)}</span>
+            <span class="faint">
+              <Ago at={output.createdAt} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** A shared session's window and participants; the timeline's code is fetched when there is a window. */
+const WindowLoader = lazy(
+  () => import('../../shared/session-window.tsx').then((module) => module.SessionWindowPart),
+  { rows: 1, label: 'Loading the window' },
+);

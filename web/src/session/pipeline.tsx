@@ -1,0 +1,127 @@
+import { useRef, useState } from 'preact/hooks';
+import type { NodeInstanceProgress } from '../api.ts';
+import { titleOf } from '../names.ts';
+import { useAbilities } from '../role.ts';
+import { navigate, useAddress } from '../router.ts';
+import { lazy } from '../ui/lazy.tsx';
+import { Empty } from '../ui/notice.tsx';
+import { SearchField } from '../ui/search-field.tsx';
+import { SessionGraph } from './graph.tsx';
+import { NodeList } from './node-list.tsx';
+import { NodePanel } from './node-panel.tsx';
+import type { TabProps } from './tabs/props.ts';
+
+/** More nodes than that are read better as a list. */
+const mostDrawnNodes = 24;
+
+/** The nodes as a graph or a list, with the chosen one beside them, and their runs on one axis of time. */
+export function Pipeline({ session, followed, uploads }: TabProps) {
+  const nodes = followed.nodes ?? [];
+  const { query } = useAddress();
+  const { readRuns } = useAbilities();
+  const [search, setSearch] = useState('');
+  const view = query.get('view') ?? (nodes.length > mostDrawnNodes ? 'list' : 'graph');
+  const asked = Number(query.get('node'));
+  // A failed node that runs again stays chosen.
+  const lastFailed = useRef<number | null>(null);
+  const choice = firstChoice(nodes, lastFailed.current);
+  if (choice?.state === 'Failed') lastFailed.current = choice.id;
+  const selected = nodes.find((node) => node.id === asked) ?? choice;
+  const go = (part: { node?: number; view?: string }) => navigate(addressOf(part), { replace: true });
+  const found = nodes.filter((node) => matches(node, search));
+  if (nodes.length === 0) return <Empty title="This session has no nodes" />;
+  const shape = {
+    selectedId: selected?.id ?? null,
+    onSelect: (id: number) => go({ node: id }),
+  };
+  return (
+    <div class="session-body">
+      <div class="session-main">
+        <div class="pipeline-tools">
+          <SearchField label="Find a node" value={search} onValue={setSearch} />
+          <fieldset class="run-states">
+            <legend class="visually-hidden">Shown as</legend>
+            {(['graph', 'list'] as const).map((name) => (
+              <button
+                key={name}
+                type="button"
+                class="button button-small"
+                aria-pressed={view === name}
+                onClick={() => go({ view: name })}
+              >
+                {name === 'graph' ? 'Graph' : 'List'}
+              </button>
+            ))}
+          </fieldset>
+        </div>
+        {view === 'list' ? (
+          <NodeList nodes={found} {...shape} />
+        ) : (
+          <SessionGraph
+            nodes={nodes}
+            found={search.trim() === '' ? null : new Set(found.map(({ id }) => id))}
+            {...shape}
+            onFiles={(id, files) => uploads.uploadTo(id, files)}
+          />
+        )}
+        {search.trim() !== '' && (
+          <p class="faint" role="status">
+            {found.length === 0 ? 'No node has this name.' : `${found.length} of ${nodes.length} nodes`}
+          </p>
+        )}
+        {readRuns && <RunsLoader sessionId={session.id} nodes={nodes} round={followed.round} />}
+      </div>
+      {selected !== null && (
+        <NodePanel
+          key={selected.id}
+          node={selected}
+          nodes={nodes}
+          round={followed.round}
+          frozen={followed.window?.frozen === true}
+          upload={(files) => uploads.uploadTo(selected.id, files)}
+          replace={(id, file, identifier) => uploads.uploadTo(id, [file], identifier)}
+          dimensions={session.dimensions}
+          onSelect={(id) => go({ node: id })}
+        />
+      )}
+    </div>
+  );
+}
+
+/** The present address with another node or view. */
+function addressOf(part: { node?: number; view?: string }): string {
+  const { pathname, search } = window.location;
+  const query = new URLSearchParams(search);
+  for (const [name, value] of Object.entries(part)) query.set(name, String(value));
+  // A chosen node is shown in the pipeline anyway.
+  if (query.has('node')) query.delete('tab');
+  return `${pathname}?${query}`;
+}
+
+function matches(node: NodeInstanceProgress, search: string): boolean {
+  const text = `${node.name} ${titleOf(node.name)} ${node.nodeTemplateName}`.toLowerCase();
+  return search
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word));
+}
+
+/** The code of the waterfall is fetched with the first pipeline. */
+const RunsLoader = lazy(() => import('../runs/session-runs.tsx').then((module) => module.SessionRuns), {
+  rows: 2,
+  label: 'Loading the runs',
+});
+
+/** The most likely choice: the failed node, or the one that had failed, else the input node. */
+function firstChoice(
+  nodes: readonly NodeInstanceProgress[],
+  lastFailedId: number | null,
+): NodeInstanceProgress | null {
+  return (
+    nodes.find((node) => node.state === 'Failed') ??
+    nodes.find((node) => node.id === lastFailedId) ??
+    nodes.find((node) => node.parentIds.length === 0) ??
+    nodes[0] ??
+    null
+  );
+}

@@ -1,0 +1,38 @@
+/** How far a session is, from the states of its nodes. Pure: tested without a browser. */
+
+import type { NodeInstanceProgress } from '../../../client/types.ts';
+
+export interface SessionSummary {
+  /** The state of a node that the session's badge shows. */
+  readonly state: 'Failed' | 'Processing' | 'Suspended' | 'Succeeded' | 'NeverBegan';
+  readonly done: number;
+  readonly total: number;
+  readonly failed: readonly NodeInstanceProgress[];
+  readonly running: readonly NodeInstanceProgress[];
+}
+
+export function summaryOf(nodes: readonly NodeInstanceProgress[]): SessionSummary {
+  const of = (...states: string[]) => nodes.filter(({ state }) => states.includes(state));
+  const failed = of('Failed');
+  const running = of('Processing', 'Pending');
+  const done = of('Succeeded').length;
+  const state =
+    failed.length > 0
+      ? 'Failed'
+      : running.length > 0
+        ? 'Processing'
+        : of('Suspended').length > 0
+          ? 'Suspended'
+          : done > 0
+            ? 'Succeeded'
+            : 'NeverBegan';
+  return { state, done, total: nodes.length, failed, running };
+}
+
+/** `4 of 5 done, 1 failed`. */
+export function summaryWords({ done, total, failed, running }: SessionSummary): string {
+  const parts = [`${done} of ${total} done`];
+  if (failed.length > 0) parts.push(`${failed.length} failed`);
+  if (running.length > 0) parts.push(`${running.length} under way`);
+  return parts.join(', ');
+}

@@ -1,0 +1,166 @@
+import { useState } from 'preact/hooks';
+import type { NodeInstanceProgress, NodeOutput, SessionActivity, SessionDimension } from '../../api.ts';
+import { readActivity, readOutputData } from '../../api.ts';
+import { formatBytes, plural } from '../../format.ts';
+import { useAction, useResource } from '../../hooks.ts';
+import { outputTitle, titleOf, typeWord } from '../../names.ts';
+import { useAbilities } from '../../role.ts';
+import { saveAnswer } from '../../save.ts';
+import { Ago } from '../../ui/ago.tsx';
+import { Icon } from '../../ui/icon.tsx';
+import { Empty, Failure, Notice, Placeholder } from '../../ui/notice.tsx';
+import { SearchField } from '../../ui/search-field.tsx';
+import { Table } from '../../ui/table.tsx';
+import { fileNameOf, PreviewLoader } from '../output-parts.tsx';
+import { tabAddress } from './address.ts';
+import type { TabProps } from './props.ts';
+import { useSessionOutputs } from './session-outputs.ts';
+
+const shownAtOnce = 100;
+const readEntries = 500;
+
+/** Every file of the session, uploaded or made by a node, newest first. */
+export function Files({ session, followed }: TabProps) {
+  const nodes = followed.nodes ?? [];
+  const outputs = useSessionOutputs(nodes);
+  const uploaders = useUploaders(session.id, outputs.data);
+  const [search, setSearch] = useState('');
+  const [shown, setShown] = useState(shownAtOnce);
+  const wanted = search.trim().toLowerCase();
+  const found = (outputs.data ?? []).filter((output) => outputTitle(output).toLowerCase().includes(wanted));
+  return (
+    <div class="page">
+      <SearchField label="Find a file" value={search} onValue={setSearch} />
+      {outputs.error !== null && (
+        <Failure what="The files could not be read." error={outputs.error} retry={outputs.reload} />
+      )}
+      {outputs.data === null && outputs.error === null && <Placeholder rows={4} label="Loading the files" />}
+      {outputs.data !== null && found.length === 0 && (
+        <Empty title={wanted === '' ? 'No files yet' : 'No file has this name'}>
+          {wanted === '' && <p>Drop a recording anywhere on this page.</p>}
+        </Empty>
+      )}
+      {found.length > 0 && (
+        <div class="dense-list">
+          <Table
+            caption="Files"
+            columns={['File', 'Type', 'Size', 'From', 'When']}
+            actions
+            busy={outputs.loading && outputs.data !== null}
+          >
+            {found.slice(0, shown).map((output) => (
+              <FileRow
+                key={output.id}
+                output={output}
+                node={nodes.find(({ id }) => id === output.nodeInstanceId) ?? null}
+                sessionId={session.id}
+                uploader={uploaders(output)}
+                dimensions={session.dimensions}
+              />
+            ))}
+          </Table>
+        </div>
+      )}
+      {found.length > shown && (
+        <button type="button" class="button button-small" onClick={() => setShown(found.length)}>
+          Show all {plural(found.length, 'file', 'files')}
+        </button>
+      )}
+    </div>
+  );
+}
+
+function FileRow(props: {
+  output: NodeOutput;
+  node: NodeInstanceProgress | null;
+  sessionId: string;
+  uploader: string | null;
+  dimensions: readonly SessionDimension[];
+}) {
+  const { output, node } = props;
+  const download = useAction();
+  const [previewing, setPreviewing] = useState(false);
+  const name = outputTitle(output);
+  return (
+    <tr>
+      <td class="wrap-anywhere">
+        <button
+          type="button"
+          class="strong-link link-button"
+          title={`Preview of ${output.outputIdentifier}`}
+          onClick={() => setPreviewing(true)}
+        >
+          {name}
+        </button>
+        {download.problem !== null && <Notice tone="error">{download.problem}</Notice>}
+        {previewing && (
+          <PreviewLoader
+            output={output}
+            name={name}
+            dimensions={props.dimensions}
+            onClose={() => setPreviewing(false)}
+          />
+        )}
+      </td>
+      <td data-label="Type" title={output.contentType ?? undefined}>
+        {typeWord(output.contentType)}
+      </td>
+      <td data-label="Size" class="nowrap figure">
+        {formatBytes(output.sizeBytes)}
+      </td>
+      <td data-label="From" class="wrap-anywhere">
+        {node !== null && <a href={tabAddress(props.sessionId, 'pipeline', node.id)}>{titleOf(node.name)}</a>}
+        {props.uploader !== null && <span class="faint uploader">by {props.uploader}</span>}
+      </td>
+      <td data-label="When" class="nowrap">
+        <Ago at={output.createdAt} />
+      </td>
+      <td class="table-actions">
+        <button
+          type="button"
+          class="button button-icon"
+          aria-label={`Download ${name}`}
+          title="Download"
+          aria-disabled={download.busy}
+          onClick={() =>
+            void download.run(async () => saveAnswer(await readOutputData(output.id), fileNameOf(name)))
+          }
+        >
+          <Icon name={download.busy ? 'spinner' : 'download'} />
+        </button>
+      </td>
+    </tr>
+  );
+}
+
+type Entry = SessionActivity['entries'][number];
+
+/** An upload and its entry in the activity are of one transaction. */
+const sameMs = 2000;
+
+/** Who uploaded a file; null for what a node made, and where the activity leaves it open. */
+function useUploaders(
+  sessionId: string,
+  outputs: readonly NodeOutput[] | null,
+): (output: NodeOutput) => string | null {
+  const { listSessions } = useAbilities();
+  const list = useResource(
+    `${sessionId}:${listSessions ? (outputs?.length ?? 0) : ''}`,
+    async (signal): Promise<readonly Entry[]> =>
+      listSessions ? (await readActivity(sessionId, readEntries, signal)).entries : [],
+    { keepWhileLoading: true },
+  );
+  return (output) => uploaderOf(output, list.data ?? []);
+}
+
+function uploaderOf(output: NodeOutput, entries: readonly Entry[]): string | null {
+  const near = entries.filter(
+    ({ action, at, object }) =>
+      action === 'uploadNodeOutput' &&
+      object.id === String(output.nodeInstanceId) &&
+      Math.abs(Date.parse(at) - Date.parse(output.createdAt)) < sameMs,
+  );
+  const actors = new Set(near.map(({ actor }) => actor.id));
+  // Uploads of several people at the same moment cannot be told apart.
+  return actors.size === 1 ? (near[0]!.actor.name ?? near[0]!.actor.kind) : null;
+}

@@ -1,0 +1,61 @@
+import { useRef } from 'preact/hooks';
+import { useResource } from '../../hooks.ts';
+import { readRun } from '../../runs-api.ts';
+import { Icon } from '../../ui/icon.tsx';
+
+/** Uploads a file in the place of another: under its identifier, so that what was made of that is made anew. */
+export function ReplaceFile(props: {
+  name: string;
+  /** As text with an icon, else as an icon alone. */
+  isFirst?: boolean;
+  onFile: (file: File) => void;
+}) {
+  const picker = useRef<HTMLInputElement>(null);
+  const label = `Replace ${props.name}`;
+  return (
+    <>
+      <button
+        type="button"
+        class={props.isFirst === true ? 'button button-small button-primary' : 'button button-icon'}
+        aria-label={props.isFirst === true ? undefined : label}
+        title={`${label} by another file`}
+        onClick={() => picker.current?.click()}
+      >
+        <Icon name="upload" />
+        {props.isFirst === true && 'Replace file'}
+      </button>
+      <input
+        ref={picker}
+        type="file"
+        class="visually-hidden"
+        tabIndex={-1}
+        aria-label={`File for ${label}`}
+        onChange={(event) => {
+          const file = event.currentTarget.files?.[0];
+          event.currentTarget.value = '';
+          if (file !== undefined) props.onFile(file);
+        }}
+      />
+    </>
+  );
+}
+
+/** The newest uploaded file among the inputs of a failed run; nothing when there is none. */
+export function ReplaceInput(props: {
+  runId: string;
+  /** Nodes that take uploads. */
+  inputNodeIds: ReadonlySet<number>;
+  onFile: (nodeInstanceId: number, file: File, identifier: string) => void;
+}) {
+  const run = useResource(props.runId, (signal) => readRun(props.runId, signal));
+  const uploaded = run.data?.inputs.filter((input) => props.inputNodeIds.has(input.nodeInstanceId)).at(-1);
+  if (uploaded === undefined) return null;
+  const { nodeInstanceId, outputIdentifier, fileName } = uploaded;
+  return (
+    <ReplaceFile
+      name={fileName ?? outputIdentifier}
+      isFirst
+      onFile={(file) => props.onFile(nodeInstanceId, file, outputIdentifier)}
+    />
+  );
+}

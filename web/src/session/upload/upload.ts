@@ -1,0 +1,25 @@
+/** Uploads as the page shows them. */
+
+/** A file on its way to a node. */
+export interface FileToSend {
+  readonly nodeInstanceId: number;
+  readonly file: File;
+  /** Of the output that the file replaces; without it the file is a new one. */
+  readonly identifier?: string | undefined;
+}
+
+export interface Upload {
+  /** Counts up within the page. */
+  id: number;
+  nodeInstanceId: number;
+  fileName: string;
+  sizeBytes: number;
+  sentBytes: number;
+  phase: 'sending' | 'storing' | 'paused' | 'unfinished' | 'done' | 'queued' | 'failed' | 'cancelled';
+  /** Whether it can be paused. */
+  isResumable: boolean;
+  /** Why it failed, or waits. */
+  problem: string | null;
+  /** Of one of an earlier visit: by it the browser remembers the upload. */
+  fingerprint: string | null;
+}

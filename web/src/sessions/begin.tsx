@@ -1,0 +1,99 @@
+import { useRef, useState } from 'preact/hooks';
+import { createSession, listProjects, listTemplates, readSession } from '../api.ts';
+import { useAction } from '../hooks.ts';
+import { platform } from '../http.ts';
+import { useAbilities } from '../role.ts';
+import { navigate } from '../router.ts';
+import { DropOverlay } from '../session/upload/drop-overlay.tsx';
+import { uploadFile } from '../session/upload/uploads.ts';
+import { Icon } from '../ui/icon.tsx';
+import { Empty, Notice } from '../ui/notice.tsx';
+import { exampleRecording } from './example.ts';
+
+const projectTitle = 'Inbox';
+const templateName = 'system-tabular-dashboard-autodetect-next';
+
+/** In place of an empty list: a file becomes a session with a dashboard, project and template are chosen for one. */
+export function Begin() {
+  const { changeProjects } = useAbilities();
+  const action = useAction();
+  const [said, setSaid] = useState('');
+  const picker = useRef<HTMLInputElement>(null);
+  const begin = (file: File | undefined) => {
+    if (file === undefined) return;
+    void action.run(async () => {
+      setSaid(`Uploading ${file.name} …`);
+      await beginWith(file).finally(() => setSaid(''));
+    });
+  };
+  if (!changeProjects) return <Empty title="No sessions yet" />;
+  return (
+    <Empty title="No sessions yet">
+      <p>Drop a recording anywhere on this page to begin: CSV, JSON or Parquet.</p>
+      <div class="actions">
+        <button
+          type="button"
+          class="button button-primary"
+          aria-disabled={action.busy}
+          onClick={() => picker.current?.click()}
+        >
+          <Icon name="upload" />
+          Choose a file
+        </button>
+        <button
+          type="button"
+          class="button"
+          aria-disabled={action.busy}
+          onClick={() => begin(exampleRecording())}
+        >
+          <Icon name="chart" />
+          Load the example
+        </button>
+      </div>
+      <input
+        ref={picker}
+        type="file"
+        class="visually-hidden"
+        tabIndex={-1}
+        aria-label="Recording to begin with"
+        onChange={(event) => {
+          begin(event.currentTarget.files?.[0]);
+          event.currentTarget.value = '';
+        }}
+      />
+      <p class="faint" role="status">
+        {said}
+      </p>
+      {action.problem !== null && <Notice tone="error">{action.problem}</Notice>}
+      <DropOverlay isOpen onFiles={([file]) => begin(file)} />
+    </Empty>
+  );
+}
+
+/** Opens the new session once the file is there. */
+async function beginWith(file: File): Promise<void> {
+  const templates = await listTemplates();
+  const template = templates.find(({ name }) => name === templateName) ?? templates[0];
+  if (template === undefined) throw new Error('The platform has no session template.');
+  const sessionId = await createSession({
+    Name: file.name.replace(/\.[^.]+$/, ''),
+    ProjectId: await inboxOf(template.id),
+    SessionTemplateId: template.id,
+  });
+  const session = await readSession(sessionId);
+  const input = session.nodeInstances.find(({ parentIds }) => parentIds.length === 0);
+  if (input !== undefined) await uploadFile(input.id, file);
+  navigate(`/sessions/${sessionId}`);
+}
+
+async function inboxOf(templateId: number): Promise<number> {
+  const projects = await listProjects();
+  const known = projects.find(({ title }) => title === projectTitle);
+  if (known !== undefined) return known.id;
+  const body = {
+    Title: projectTitle,
+    Description: 'Sessions that began with a file.',
+    DefaultSessionTemplateId: templateId,
+  };
+  return (await platform.call('POST /projects', { body })).id;
+}

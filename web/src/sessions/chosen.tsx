@@ -1,0 +1,150 @@
+import { useState } from 'preact/hooks';
+import { deleteSession, retryFailed, type SessionListRow, setFrozen } from '../api.ts';
+import { compareDashboards, mostDashboards } from '../compare/address.ts';
+import { formatBytes, plural } from '../format.ts';
+import { textOf } from '../http.ts';
+import { useAbilities } from '../role.ts';
+import { saveAnswer } from '../save.ts';
+import { Confirm } from '../ui/dialog.tsx';
+import { Icon } from '../ui/icon.tsx';
+import { Notice } from '../ui/notice.tsx';
+import { csvOf } from './list-model.ts';
+
+/** What became of an action on several sessions. */
+interface Said {
+  readonly done: string;
+  readonly problems: readonly string[];
+}
+
+/** What can be done with the chosen sessions, and what became of it. */
+export function ChosenSessions(props: {
+  sessions: readonly SessionListRow[];
+  changed: () => void;
+  clear: () => void;
+}) {
+  const { sessions } = props;
+  const { operate, freeze, administrate } = useAbilities();
+  const [busy, setBusy] = useState(false);
+  const [deletes, setDeletes] = useState<readonly SessionListRow[] | null>(null);
+  const [said, setSaid] = useState<Said | null>(null);
+  /** One after the other; what is refused is told with the name of its session. */
+  const each = async (
+    chosen: readonly SessionListRow[],
+    work: (session: SessionListRow) => Promise<unknown>,
+    words: string,
+  ) => {
+    if (busy) return;
+    setBusy(true);
+    const problems: string[] = [];
+    for (const session of chosen)
+      await work(session).catch((error) => problems.push(`${session.name}: ${textOf(error)}`));
+    setBusy(false);
+    setSaid({
+      done: `${plural(chosen.length - problems.length, 'session', 'sessions')} ${words}.`,
+      problems,
+    });
+    props.clear();
+    props.changed();
+  };
+  const failed = sessions.filter(({ state }) => state === 'failed');
+  const compared = sessions.flatMap(({ dashboardUrl }) => dashboardOf(dashboardUrl)).slice(0, mostDashboards);
+  const thawed = sessions.filter(({ frozen }) => !frozen);
+  return (
+    <>
+      {sessions.length > 0 && (
+        <div class="chosen-bar" role="toolbar" aria-label="Chosen sessions">
+          <strong>{plural(sessions.length, 'session', 'sessions')} chosen</strong>
+          {compared.length > 1 && (
+            <a class="button button-small" href={compareDashboards(compared)}>
+              <Icon name="chart" />
+              Compare
+            </a>
+          )}
+          {operate && failed.length > 0 && (
+            <button
+              type="button"
+              class="button button-small"
+              aria-disabled={busy}
+              onClick={() => void each(failed, ({ id }) => retryFailed(id), 'retried')}
+            >
+              <Icon name="reset" />
+              Retry failed
+            </button>
+          )}
+          {freeze && thawed.length > 0 && (
+            <button
+              type="button"
+              class="button button-small"
+              aria-disabled={busy}
+              onClick={() => void each(thawed, ({ id }) => setFrozen(id, true), 'frozen')}
+            >
+              <Icon name="freeze" />
+              Freeze
+            </button>
+          )}
+          <button type="button" class="button button-small" onClick={() => void exportCsv(sessions)}>
+            <Icon name="download" />
+            Export
+          </button>
+          {administrate && (
+            <button
+              type="button"
+              class="button button-small button-danger-quiet"
+              aria-disabled={busy}
+              onClick={() => setDeletes(sessions)}
+            >
+              Delete
+            </button>
+          )}
+          <button type="button" class="button button-small button-quiet" onClick={props.clear}>
+            Choose none
+          </button>
+        </div>
+      )}
+      {said !== null && sessions.length === 0 && said.problems.length === 0 && (
+        <span class="chosen-said" role="status">
+          <Icon name="check" />
+          {said.done}
+        </span>
+      )}
+      {said !== null && sessions.length === 0 && said.problems.length > 0 && (
+        <Notice tone="error">
+          {said.done} {said.problems.slice(0, 3).join(' ')}
+        </Notice>
+      )}
+      {deletes !== null && (
+        <Confirm
+          title={`Delete ${plural(deletes.length, 'session', 'sessions')}`}
+          verb="Delete"
+          act={() => each(deletes, ({ id }) => deleteSession(id), 'deleted')}
+          onClose={() => setDeletes(null)}
+        >
+          <p>
+            {namesOf(deletes)} {deletes.length === 1 ? 'is' : 'are'} deleted with all outputs (
+            {formatBytes(deletes.reduce((sum, { outputBytes }) => sum + outputBytes, 0))}), dashboards and
+            logs. This cannot be undone.
+          </p>
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+/** The id at the end of a dashboard's address. */
+const dashboardOf = (url: string | null) =>
+  url === null ? [] : [Number(url.slice(url.lastIndexOf('/') + 1))];
+
+const mostNames = 3;
+
+function namesOf(sessions: readonly SessionListRow[]): string {
+  const names = sessions.slice(0, mostNames).map(({ name }) => `“${name}”`);
+  const more = sessions.length - names.length;
+  return more > 0 ? `${names.join(', ')} and ${more} more` : names.join(', ');
+}
+
+function exportCsv(sessions: readonly SessionListRow[]): Promise<void> {
+  return saveAnswer(
+    new Response(csvOf(sessions), { headers: { 'content-type': 'text/csv' } }),
+    () => 'sessions.csv',
+  );
+}

@@ -1,0 +1,103 @@
+/** How newer answers change the list of sessions, and its rows as people read them. Pure: tested without a browser. */
+import type { SessionList, SessionListRow } from '../../../client/types.ts';
+
+export interface ShownRow {
+  readonly session: SessionListRow;
+  /** It has left the list since: it is no longer what the filters ask for, or it is deleted. */
+  readonly isGone: boolean;
+}
+
+export interface ShownRows {
+  readonly rows: readonly ShownRow[];
+  /** Sessions that came since, and have no row yet. */
+  readonly newer: number;
+}
+
+/** A newer answer for the same view: rows keep their places and show what is true by now. */
+export function refreshed(shown: readonly ShownRow[], answer: SessionList): ShownRows {
+  const found = new Map(answer.sessions.map((session) => [session.id, session]));
+  const known = new Set(shown.map(({ session }) => session.id));
+  const unknown = answer.sessions.filter(({ id }) => !known.has(id)).length;
+  const missing = shown.filter(({ session }) => !found.has(session.id));
+  // As many as came before them have moved the last rows to the next page.
+  const moved = new Set(answer.page < answer.totalPages ? missing.slice(-unknown || missing.length) : []);
+  return {
+    rows: shown.map((row) => {
+      const session = found.get(row.session.id);
+      if (session !== undefined) return { session, isGone: false };
+      return { session: row.session, isGone: row.isGone || !moved.has(row) };
+    }),
+    newer: unknown,
+  };
+}
+
+interface StateStyle {
+  readonly label: string;
+  readonly tone: 'idle' | 'working' | 'failed' | 'done';
+  readonly icon: 'circle' | 'spinner' | 'cross' | 'check';
+}
+
+export const stateStyles: Readonly<Record<SessionListRow['state'], StateStyle>> = {
+  notStarted: { label: 'Not started', tone: 'idle', icon: 'circle' },
+  running: { label: 'Running', tone: 'working', icon: 'spinner' },
+  failed: { label: 'Failed', tone: 'failed', icon: 'cross' },
+  done: { label: 'Done', tone: 'done', icon: 'check' },
+};
+
+/** Nodes that have succeeded, of all. */
+export function nodesDone({ nodeCounts }: Pick<SessionListRow, 'nodeCounts'>): {
+  done: number;
+  total: number;
+} {
+  const total = Object.values(nodeCounts).reduce((sum, count) => sum + count, 0);
+  return { done: nodeCounts.Succeeded ?? 0, total };
+}
+
+/** `soft`, `12`, `yes`; lists with commas between, other things as JSON. */
+export function valueText(value: unknown): string {
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (Array.isArray(value) && value.every((item) => typeof item !== 'object'))
+    return value.map(valueText).join(', ');
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+/** `track.name` reads "name" in a chip; the path is its tooltip. */
+export const lastName = (path: string) => path.slice(path.lastIndexOf('.') + 1);
+
+/** The sessions as a table for spreadsheets, with a column for each pinned path. */
+export function csvOf(sessions: readonly SessionListRow[]): string {
+  const paths = [...new Set(sessions.flatMap((one) => one.pinnedMetadata.map(({ path }) => path)))];
+  const heads = ['id', 'name', 'state', 'nodes done', 'nodes', 'project', 'template', 'owner', 'created'];
+  const rows = sessions.map((one) => {
+    const { done, total } = nodesDone(one);
+    return [
+      one.id,
+      one.name,
+      stateStyles[one.state].label,
+      done,
+      total,
+      one.projectTitle,
+      one.sessionTemplateName,
+      one.owner.name ?? one.owner.id,
+      one.createdAt,
+      one.lastActivityAt,
+      one.outputBytes,
+      ...paths.map((path) => valueAt(one, path)),
+    ];
+  });
+  return [[...heads, 'last activity', 'bytes', ...paths], ...rows]
+    .map((row) => row.map(csvCell).join(','))
+    .join('\r\n');
+}
+
+function valueAt(session: SessionListRow, path: string): string {
+  const pinned = session.pinnedMetadata.find((one) => one.path === path);
+  return pinned === undefined ? '' : valueText(pinned.value);
+}
+
+/** Text that a spreadsheet would take for a formula gets a sign before it. */
+function csvCell(value: string | number): string {
+  if (typeof value === 'number') return String(value);
+  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

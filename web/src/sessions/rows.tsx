@@ -1,0 +1,196 @@
+import { useEffect, useRef } from 'preact/hooks';
+import type { SessionListRow } from '../api.ts';
+import { formatBytes } from '../format.ts';
+import { Ago } from '../ui/ago.tsx';
+import { Icon } from '../ui/icon.tsx';
+import { Table } from '../ui/table.tsx';
+import type { ListView } from './address.ts';
+import { lastName, nodesDone, type ShownRow, stateStyles, valueText } from './list-model.ts';
+import { useRowKeys } from './row-keys.ts';
+import { SharedStatus } from './table.tsx';
+
+/** Sessions as compact rows that open them: state first, then what people know them by. */
+export function SessionRows(props: {
+  rows: readonly ShownRow[];
+  view: ListView;
+  busy: boolean;
+  chosen: ReadonlySet<string>;
+  onChosen: (chosen: ReadonlySet<string>) => void;
+  onSort: (sortBy: ListView['sortBy'], sortOrder: ListView['sortOrder']) => void;
+}) {
+  const { rows, chosen, view } = props;
+  const frame = useRef<HTMLDivElement>(null);
+  const choose = (id: string, on: boolean) => {
+    const next = new Set(chosen);
+    if (on) next.add(id);
+    else next.delete(id);
+    props.onChosen(next);
+  };
+  useRowKeys(frame, (id) => choose(id, !chosen.has(id)));
+  const present = rows.filter(({ isGone }) => !isGone).map(({ session }) => session.id);
+  const hasAll = present.length > 0 && present.every((id) => chosen.has(id));
+  const pinned = rows.some(({ session }) => session.pinnedMetadata.length > 0);
+  const heading = (title: string, sortBy: ListView['sortBy']) => (
+    <SortableHeading key={title} title={title} sortBy={sortBy} view={view} onSort={props.onSort} />
+  );
+  const all = (
+    <th key="chosen" scope="col" class="row-choice">
+      <AllBox
+        has={hasAll}
+        some={chosen.size > 0}
+        onAll={() => props.onChosen(new Set(hasAll ? [] : present))}
+      />
+    </th>
+  );
+  return (
+    <div class="session-rows" ref={frame}>
+      <Table
+        caption="Sessions"
+        busy={props.busy}
+        columns={[
+          all,
+          'State',
+          heading('Session', 'name'),
+          'Project',
+          ...(pinned ? ['Metadata'] : []),
+          'Size',
+          'Owner',
+          'Last activity',
+          heading('Created', 'date'),
+          <th key="dashboard" scope="col">
+            <span class="visually-hidden">Dashboard</span>
+          </th>,
+        ]}
+      >
+        {rows.map(({ session, isGone }) => (
+          <tr
+            key={session.id}
+            data-id={session.id}
+            class={isGone ? 'row-gone' : chosen.has(session.id) ? 'row-chosen' : ''}
+            title={isGone ? 'No longer in this list' : undefined}
+          >
+            <td class="row-choice">
+              <input
+                type="checkbox"
+                aria-label={`Choose ${session.name}`}
+                disabled={isGone}
+                checked={chosen.has(session.id)}
+                onChange={(event) => choose(session.id, event.currentTarget.checked)}
+              />
+            </td>
+            <Cells session={session} pinned={pinned} />
+          </tr>
+        ))}
+      </Table>
+    </div>
+  );
+}
+
+function AllBox(props: { has: boolean; some: boolean; onAll: () => void }) {
+  const box = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (box.current !== null) box.current.indeterminate = props.some && !props.has;
+  }, [props.some, props.has]);
+  return (
+    <input
+      ref={box}
+      type="checkbox"
+      aria-label="Choose all on this page"
+      checked={props.has}
+      onChange={props.onAll}
+    />
+  );
+}
+
+function Cells({ session, pinned }: { session: SessionListRow; pinned: boolean }) {
+  const { simulationName, dashboardUrl } = session;
+  return (
+    <>
+      <td class="nowrap">
+        <StatePill session={session} />
+      </td>
+      <td class="row-name">
+        <a class="row-link" href={`/sessions/${session.id}`} title={session.sessionTemplateName}>
+          {session.name}
+        </a>
+        {session.frozen && <span class="tag">frozen</span>}
+        <SharedStatus metadata={session.metadata} />
+        {simulationName !== null && simulationName !== '' && <span class="faint"> {simulationName}</span>}
+      </td>
+      <td data-label="Project" class="row-cut">
+        {session.projectTitle}
+      </td>
+      {pinned && (
+        <td class="row-pinned">
+          {session.pinnedMetadata.map(({ path, value }) => (
+            <span key={path} class="tag" title={`${path}: ${valueText(value)}`}>
+              <span class="tag-key">{lastName(path)}</span> {valueText(value)}
+            </span>
+          ))}
+        </td>
+      )}
+      <td data-label="Size" class="nowrap figure">
+        {session.outputBytes > 0 && formatBytes(session.outputBytes)}
+      </td>
+      <td data-label="Owner" class="row-cut">
+        {session.owner.name}
+      </td>
+      <td data-label="Last activity" class="nowrap">
+        <Ago at={session.lastActivityAt} />
+      </td>
+      <td data-label="Created" class="nowrap">
+        <Ago at={session.createdAt} />
+      </td>
+      <td class="row-dashboard">
+        {dashboardUrl !== null && (
+          <a
+            class="button button-icon"
+            href={dashboardUrl}
+            aria-label={`Dashboard of ${session.name}`}
+            title="Open the dashboard"
+          >
+            <Icon name="chart" />
+          </a>
+        )}
+      </td>
+    </>
+  );
+}
+
+/** The state in a word, a sign and a colour, and how many nodes are done; a bar while it runs. */
+function StatePill({ session }: { session: SessionListRow }) {
+  const { label, tone, icon } = stateStyles[session.state];
+  const { done, total } = nodesDone(session);
+  const words = `${done} of ${total} nodes done`;
+  return (
+    <span class={`badge state-${tone}`} title={words}>
+      <Icon name={icon} />
+      <span>{label}</span>
+      <span class="badge-count">
+        {done}/{total}
+      </span>
+      {session.state === 'running' && (
+        <progress class="state-progress" value={done} max={Math.max(1, total)} aria-label={words} />
+      )}
+    </span>
+  );
+}
+
+function SortableHeading(props: {
+  title: string;
+  sortBy: ListView['sortBy'];
+  view: ListView;
+  onSort: (sortBy: ListView['sortBy'], sortOrder: ListView['sortOrder']) => void;
+}) {
+  const active = props.view.sortBy === props.sortBy;
+  const ascending = props.view.sortOrder === 'asc';
+  const next = active ? (ascending ? 'desc' : 'asc') : props.sortBy === 'name' ? 'asc' : 'desc';
+  return (
+    <th scope="col" {...(active ? { 'aria-sort': ascending ? 'ascending' : 'descending' } : {})}>
+      <button type="button" class="sort" onClick={() => props.onSort(props.sortBy, next)}>
+        {props.title}
+        {active && <Icon name={ascending ? 'up' : 'down'} />}
+      </button>
+    </th>
+  );
+}
