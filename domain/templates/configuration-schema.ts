@@ -15,7 +15,7 @@ import { type Issue, IssueList, jsonPath, quote } from '../issue.ts';
 import { limits } from '../limits.ts';
 import { isFreeJson, isJsonObject, type JsonObject, jsonDepthLevels, utf8Bytes } from '../text.ts';
 import { type LinearPattern, PatternError, patternLimits, readPattern } from './linear-pattern.ts';
-import { countPlaces, schemaCost } from './schema-cost.ts';
+import { countFalse, countPlaces, schemaCost } from './schema-cost.ts';
 import { withLinearKeywords } from './schema-keywords.ts';
 
 export const schemaLimits = {
@@ -25,6 +25,8 @@ export const schemaLimits = {
   schemaObjects: 500,
   /** See `schema-cost.ts`. */
   schemaCost: 4000,
+  /** Subschemas that are `false`, which are no objects. Compiled code nests as deep as it has subschemas in a row. */
+  schemaFalse: 1000,
   /** Cost of a schema times places of a configuration, up to which one is checked against the other: about a second. */
   checkProduct: 3_000_000,
   /** The same for all configurations that are checked together, those of one template or of nodes that are to run. */
@@ -51,7 +53,7 @@ export function checkConfigurationSchema(schema: unknown, steps: Steps): Issue[]
     issues.add(at, 'The configuration schema must be a JSON Schema object.');
     return issues.items;
   }
-  const tooLarge = sizeFault(schema);
+  const tooLarge = sizeFault(schema) ?? nestingFault(schema);
   if (tooLarge !== null) {
     issues.add(at, tooLarge);
     return issues.items;
@@ -182,6 +184,15 @@ function sizeFault(schema: JsonObject): string | null {
     return `The configuration schema may have at most ${schemaLimits.schemaCost} values, not counting enum and const.`;
   }
   return null;
+}
+
+/**
+ * Above this bound, whether a schema compiles depends on how much stack is free at that moment. Stored schemas are not
+ * refused for it: earlier versions took more.
+ */
+function nestingFault(schema: JsonObject): string | null {
+  if (countFalse(schema) <= schemaLimits.schemaFalse) return null;
+  return `The configuration schema may say false at most ${schemaLimits.schemaFalse} times.`;
 }
 
 function compileFault(error: unknown): string {

@@ -26,6 +26,13 @@ export function schemaCost(schema: unknown): number {
   return cost;
 }
 
+/** How often a schema says `false`: an upper bound of its subschemas that are `false`. */
+export function countFalse(schema: unknown): number {
+  if (schema === false) return 1;
+  if (typeof schema !== 'object' || schema === null) return 0;
+  return Object.values(schema).reduce((sum: number, value) => sum + countFalse(value), 0);
+}
+
 /** Values of any kind in a JSON value. */
 export function countPlaces(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 1;

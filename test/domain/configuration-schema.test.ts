@@ -82,9 +82,19 @@ describe('checkConfigurationSchema', () => {
       [],
     );
     expect(
-      faults({ properties: Object.fromEntries(names.slice(0, 1_900).map((name) => [name, false])) }),
+      faults({ properties: Object.fromEntries(names.slice(0, 1_000).map((name) => [name, false])) }),
     ).toEqual([]);
   });
+
+  // Their compiled code nests so deep that it would compile at one time and not at another.
+  test.each(['properties', 'dependentSchemas', 'allOf'])(
+    'more than 1000 false in %s are refused',
+    (keyword) => {
+      const none = Array.from({ length: 1_001 }, () => false);
+      const schema = { [keyword]: keyword === 'allOf' ? none : { ...none } };
+      expect(faults(schema)[0]?.message).toContain('false at most 1000 times');
+    },
+  );
 
   test('checks that belong together share one budget', () => {
     const schema = { allOf: Array.from({ length: 400 }, () => ({ type: 'object' })) };
@@ -226,6 +236,16 @@ describe('configurationValidator', () => {
     expect(check(costly, configuration).length).toBeLessThanOrEqual(201);
     expect(performance.now() - began).toBeLessThan(5_000);
   });
+
+  // Their compiled code nests so deep that it would compile at one time and not at another.
+  test.each(['properties', 'dependentSchemas', 'allOf'])(
+    'more than 1000 false in %s are refused',
+    (keyword) => {
+      const none = Array.from({ length: 1_001 }, () => false);
+      const schema = { [keyword]: keyword === 'allOf' ? none : { ...none } };
+      expect(faults(schema)[0]?.message).toContain('false at most 1000 times');
+    },
+  );
 
   test('checks that belong together share one budget', () => {
     const schema = { allOf: Array.from({ length: 400 }, () => ({ type: 'object' })) };
