@@ -74,7 +74,7 @@ interface Work {
 async function printWork(
   kind: string,
   client: BenchClient,
-  { snapshot, workMs = 0, count = claims }: { snapshot?: Tx; workMs?: number; count?: number } = {},
+  { snapshot, workMs = 0, count = claims }: { snapshot?: Queryable; workMs?: number; count?: number } = {},
 ): Promise<void> {
   const before = cpuSeconds(platform);
   const startedAt = performance.now();
@@ -175,7 +175,7 @@ function printFairness(sessionIds: readonly string[]): void {
 /** The statements as the platform sends them, run in a transaction that is rolled back. */
 async function printPlans(): Promise<void> {
   const identity = { holder: 'user:bench', instanceId: randomUUID() };
-  const kinds: Record<string, (on: Queryable) => Promise<unknown>> = {
+  const kinds: Record<string, (on: Tx) => Promise<unknown>> = {
     'a claim for one template': (on) => registerAndClaim(on, identity, { template, leaseSeconds: 30 }),
     'a claim that waits': (on) =>
       claimNext(on, identity, { claimSeq: 1, templates: [template], leaseSeconds: 30 }),
@@ -195,7 +195,7 @@ async function printPlans(): Promise<void> {
         console.log(`\nPlan of ${kind}:\n${executed(lines.map((line) => line['QUERY PLAN'])).join('\n')}`);
         throw new Shown();
       };
-      await claim({ query });
+      await claim(Object.create(tx, { query: { value: query } }) as Tx);
     });
     await explained.catch((error: unknown) => {
       if (!(error instanceof Shown)) throw error;

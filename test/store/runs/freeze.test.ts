@@ -246,7 +246,7 @@ test('frozen sessions do not crowd out others at the healer', async () => {
 test('the claim of one template uses its index, for any frozen sessions', async () => {
   const rows = await database.query<{ 'QUERY PLAN': string }>(
     `explain select r.id from node_run r where r.state = 'queued' and not r.frozen and r.template_name = 'x'
-      order by r.queue_time limit 1 for update skip locked`,
+      order by r.claim_time limit 1 for update skip locked`,
   );
-  expect(rows.map((row) => row['QUERY PLAN']).join('\n')).toContain('node_run_claimable');
+  expect(rows.map((row) => row['QUERY PLAN']).join('\n')).toContain('node_run_claim_order');
 });
