@@ -3351,6 +3351,7 @@ export interface Routes {
   'PUT /api/v2/admin/concurrency/{name}': { body: ConcurrencyChange; reply: ConcurrencyLimit };
   'DELETE /api/v2/admin/concurrency/{name}': {
     query?: {
+      /** Needed where a node template and a runner type have the name. */
       readonly kind?: 'nodeTemplate' | 'runnerType' | undefined;
     };
     reply: undefined;

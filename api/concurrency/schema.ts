@@ -18,7 +18,11 @@ export const concurrencyParams = z.object({
 const kind = z
   .enum(concurrencyKinds)
   .meta({ description: 'Needed where a node template and a runner type have the name.' });
-export const concurrencyQuery = z.object({ kind: kind.optional() });
+export const concurrencyQuery = z.object({
+  kind: kind
+    .optional()
+    .meta({ description: 'Needed where a node template and a runner type have the name.' }),
+});
 
 const places = () => z.int().min(0).max(concurrencyMax).nullable();
 

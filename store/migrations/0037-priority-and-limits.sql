@@ -2,12 +2,11 @@
 alter table project add column priority smallint not null default 0;
 alter table session add column priority smallint not null default 0;
 
--- Claims go by this: the queue time, moved by the priorities. The default is for processes of the version before.
 alter table node_run
+  -- Claims go by this: the queue time, moved by the priorities. Null: the queue time, of runs from before.
   add column claim_time timestamptz,
   -- Claimed under a limit: when it is no longer held, claims that wait for a place are notified.
   add column limited boolean not null default false;
-alter table node_run alter column claim_time set default clock_timestamp();
 
 -- Projects whose priority has changed, until no open run has its claim time from the priority before.
 create table claim_order_change (

@@ -5,6 +5,7 @@ import type { ExplainFacts } from '../../domain/runs/explain.ts';
 import { visibleNodeState } from '../../domain/runs/node-state.ts';
 import type { Database, Queryable } from '../connection/database.ts';
 import { claimingInstances, claimsTasksOf } from '../runners/runner-instances.ts';
+import { claimOrder } from '../runs/claim-order.ts';
 import { fullLimitsOf } from '../runs/concurrency.ts';
 import { isOpen } from '../runs/lease.ts';
 import { rejectedCount } from '../runs/rejections.ts';
@@ -95,7 +96,7 @@ const openStatement = `
          (select count(*) from (
             select 1 from node_run x
              where r.state = 'queued' and x.state = 'queued' and not x.frozen and x.template_name = r.template_name
-               and x.claim_time < r.claim_time limit 1000) ahead) as tasks_ahead
+               and ${claimOrder('x')} < ${claimOrder('r')} limit 1000) ahead) as tasks_ahead
     from node_run r left join node_claim c on c.run_id = r.id and ${isOpen}
    where r.node_instance_id = $1 and r.state <> 'done'`;
 

@@ -4,6 +4,9 @@
  */
 import type { Database, Queryable, Tx } from '../connection/database.ts';
 
+/** By what claims are ordered. @param run an alias */
+export const claimOrder = (run: string) => `coalesce(${run}.claim_time, ${run}.queue_time)`;
+
 /** The claim time of a run. @param queueTime @param session @param project SQL: a time, and two aliases */
 export const claimTime = (queueTime: string, session: string, project: string) => `
   ${queueTime} - make_interval(secs => 60 * greatest(-10, least(10, ${session}.priority + ${project}.priority)))`;
@@ -63,7 +66,7 @@ async function orderSomeOf(tx: Tx, projectId: number): Promise<number> {
     `select s.id from session s join project p on p.id = s.project_id
       where s.project_id = $1 and s.id in (
         select r.session_id from node_run r
-         where r.state <> 'done' and r.claim_time is distinct from ${claimTime('r.queue_time', 's', 'p')})
+         where r.state <> 'done' and ${claimOrder('r')} <> ${claimTime('r.queue_time', 's', 'p')})
       order by s.id limit ${sessionsAtOnce} for no key update of s`,
     [projectId],
   );

@@ -7,6 +7,7 @@ import type { Database, Queryable, Tx } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
 import { newId } from '../connection/ids.ts';
 import { type RunnerIdentity, tokenIdOfHolder } from '../runners/holder.ts';
+import { claimOrder } from './claim-order.ts';
 import { isUnderLimit, limitSteps, lockLimits, queuedRunsChecked } from './concurrency.ts';
 import { runConfiguration } from './configuration-check.ts';
 import { isAlive, isOpen, leaseFromNow, prolonged } from './lease.ts';
@@ -178,7 +179,7 @@ const nextUnlimited = (template: string, condition = ''): Pick => ({
   pick: `
   select r.id from node_run r
    where ${isClaimable} and r.template_name = ${template} and not ${isUnderLimit(template)}${condition}
-   order by r.claim_time limit 1 for update skip locked`,
+   order by ${claimOrder('r')} limit 1 for update skip locked`,
   limits: '',
   limited: '',
 });
@@ -187,14 +188,14 @@ const nextUnlimited = (template: string, condition = ''): Pick => ({
 const nextWithinLimits = (template: string, condition = ''): Pick => ({
   pick: `
   select r.id
-    from (select q.id, q.claim_time from node_run q
+    from (select q.id, ${claimOrder('q')} as place from node_run q
            where q.state = 'queued' and not q.frozen and q.template_name = ${template}
-           order by q.claim_time limit ${queuedRunsChecked}) next
+           order by ${claimOrder('q')} limit ${queuedRunsChecked}) next
     join node_run r on r.id = next.id join session s on s.id = r.session_id
    where exists (select from free) and ${isClaimable}
      and s.project_id not in (select project_id from full_project)
      and s.id not in (select session_id from full_session)${condition}
-   order by next.claim_time limit 1 for update of r skip locked`,
+   order by next.place limit 1 for update of r skip locked`,
   limits: `${limitSteps(template)}, `,
   limited: ' limited = true,',
 });
@@ -309,10 +310,10 @@ async function byOldestTask(database: Queryable, templates: readonly string[]): 
   const rows = await database.query<{ name: string }>(
     `select t.name from unnest($1::text[]) as t (name)
        cross join lateral (
-         select r.claim_time from node_run r
+         select ${claimOrder('r')} as place from node_run r
           where ${isClaimable} and r.template_name = t.name
-          order by r.claim_time limit 1) head
-      order by head.claim_time`,
+          order by ${claimOrder('r')} limit 1) head
+      order by head.place`,
     [templates],
   );
   return rows.map((row) => row.name);

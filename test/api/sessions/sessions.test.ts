@@ -194,6 +194,7 @@ describe('GET /api/v2/sessions/{id}', () => {
         ...body,
         state: 'notStarted',
         frozen: false,
+        priority: 0,
         nodeCounts: { NeverBegan: 4 },
         outputBytes: 0,
         lastActivityAt: expect.stringMatching(/Z$/),

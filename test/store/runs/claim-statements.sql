@@ -3,7 +3,7 @@ with pick as materialized (
   select r.id from node_run r
   where r.state = 'queued' and not r.frozen and r.template_name = $5 and not exists (select from template_limit l where l.template_name = $5) and not
   exists (select 1 from node_claim c where c.holder = $1 and c.instance_id = $2 and c.ended_at is null)
-  order by r.claim_time limit 1 for update skip locked),
+  order by coalesce(r.claim_time, r.queue_time) limit 1 for update skip locked),
 instance as materialized (
   insert into runner_instance (holder, instance_id, claim_seq, templates) values ($1, $2, 1, $6::text[])
   on conflict (holder, instance_id)
@@ -100,7 +100,7 @@ from instance left join lateral (select
 with pick as materialized (
   select r.id from node_run r
   where r.state = 'queued' and not r.frozen and r.template_name = $6 and not exists (select from template_limit l where l.template_name = $6)
-  order by r.claim_time limit 1 for update skip locked),
+  order by coalesce(r.claim_time, r.queue_time) limit 1 for update skip locked),
 instance as materialized (
   select i.drained from runner_instance i, pick
   where i.holder = $1 and i.instance_id = $2 and ($5::bigint is null or i.claim_seq = $5) for update of i),
@@ -208,14 +208,14 @@ applied as materialized (
   group by l.kind, l.per_session, h.session_id having count(*) >= l.per_session
 ), pick as materialized (
   select r.id
-  from (select q.id, q.claim_time from node_run q
+  from (select q.id, coalesce(q.claim_time, q.queue_time) as place from node_run q
     where q.state = 'queued' and not q.frozen and q.template_name = $6
-    order by q.claim_time limit 10000) next
+    order by coalesce(q.claim_time, q.queue_time) limit 10000) next
   join node_run r on r.id = next.id join session s on s.id = r.session_id
   where exists (select from free) and r.state = 'queued' and not r.frozen
   and s.project_id not in (select project_id from full_project)
   and s.id not in (select session_id from full_session)
-  order by next.claim_time limit 1 for update of r skip locked),
+  order by next.place limit 1 for update of r skip locked),
 instance as materialized (
   select i.drained from runner_instance i, pick
   where i.holder = $1 and i.instance_id = $2 and ($5::bigint is null or i.claim_seq = $5) for update of i),
