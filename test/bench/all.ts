@@ -21,6 +21,7 @@ const benches: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   http: {},
   claims: {},
   runs: {},
+  cost: {},
   leases: {},
   logs: {},
   shared: {},
