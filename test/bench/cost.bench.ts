@@ -21,7 +21,8 @@ type Counters = Readonly<Record<string, number>>;
 const figures = {
   wal_bytes: ['WAL of a node run', 'KB', 1 / 1_024],
   wal_full_pages: ['full pages in the WAL of a node run', 'times', 1],
-  commits: ['commits of a node run', 'times', 1],
+  write_transactions: ['transactions of a node run that write', 'times', 1],
+  commits: ['transactions of a node run', 'times', 1],
   rows_inserted: ['rows inserted by a node run', 'times', 1],
   rows_updated: ['rows updated by a node run', 'times', 1],
   rows_deleted: ['rows deleted by a node run', 'times', 1],
@@ -30,7 +31,8 @@ const figures = {
 
 async function postgresCounters(database: pg.Client): Promise<Counters> {
   const { rows } = await database.query<Counters>(`
-    select w.wal_bytes::float8, w.wal_fpi::float8 as wal_full_pages, d.xact_commit::float8 as commits,
+    select w.wal_bytes::float8, w.wal_fpi::float8 as wal_full_pages,
+           pg_snapshot_xmax(pg_current_snapshot())::text::float8 as write_transactions, d.xact_commit::float8 as commits,
            d.tup_inserted::float8 as rows_inserted, d.tup_updated::float8 as rows_updated,
            d.tup_deleted::float8 as rows_deleted, pg_database_size(d.datname)::float8 as database_bytes
       from pg_stat_wal w, pg_stat_database d where d.datname = current_database()`);

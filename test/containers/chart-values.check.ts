@@ -132,6 +132,11 @@ test.each<[string, object, string]>([
   ['a log level that is none', { logLevel: 'loud' }, "at '/logLevel'"],
   ['a size that is none', { api: { tempSize: '4 GB' } }, "at '/api/tempSize'"],
   ['no limits', { api: { resources: { limits: null } } }, "missing property 'limits'"],
+  [
+    'fewer at the most than at the least',
+    { api: { autoscaling: { enabled: true, minReplicas: 3, maxReplicas: 2 } } },
+    'minReplicas of api (3) is above its maxReplicas (2)',
+  ],
   ['a budget of nothing', { api: { maxUnavailable: 0 } }, "at '/api/maxUnavailable'"],
   [
     'an ingress whose callers would all have one address',
