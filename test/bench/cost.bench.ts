@@ -71,6 +71,16 @@ async function historyEvents(client: Client): Promise<Counters> {
 const difference = (after: Counters, before: Counters): Array<[string, number]> =>
   Object.entries(after).map(([name, value]) => [name, value - (before[name] ?? 0)]);
 
+/** Of the platform alone, without this process. */
+function reportCpu(before: Counters, after: Counters, count: number): void {
+  const parts = difference(after, before)
+    .filter(([part]) => part !== 'bench')
+    .map(([part, seconds]): [string, number] => [part, (seconds * 1_000) / count]);
+  const all = parts.reduce((sum, [, ms]) => sum + ms, 0);
+  for (const [part, ms] of [['all parts', all] as const, ...parts])
+    report({ name: `processor time of a node run, ${part}`, unit: 'ms', values: [ms] });
+}
+
 async function measure(platform: BenchPlatform, database: pg.Client, temporal: Client): Promise<void> {
   const { client } = platform;
   await register(client, 'graph-node');
@@ -89,6 +99,7 @@ async function measure(platform: BenchPlatform, database: pg.Client, temporal: C
   const after = await postgresCounters(database);
   console.log(`${total} node runs in ${seconds.toFixed(1)} s, ${connections} connections`);
   printCpu(platform, cpuBefore, total);
+  reportCpu(cpuBefore, cpuSeconds(platform), total);
   for (const [name, [title, unit, factor]] of Object.entries(figures)) {
     const value = ((after[name]! - before[name]!) / total) * factor;
     report({ name: title, unit, values: [value] });

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parse, parseAllDocuments, stringify } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
 import { checkout } from '../../local/settings.ts';
 import { type OpenApi, resourceSchema } from './resource-schema.ts';
 
@@ -145,10 +145,11 @@ export class Chart {
     return document;
   }
 
-  /** Of `helm template`; `told` is what it renders, or why it does not. */
-  run(command: 'template' | 'lint', values: object, ...options: readonly string[]) {
+  /** `values` as they are, or the text of a file. `told` is what it renders, or why it does not. */
+  run(command: 'template' | 'lint', values: object | string, ...options: readonly string[]) {
     const file = join(this.#folder, 'values.yaml');
-    writeFileSync(file, stringify(values));
+    // JSON is YAML, in which no text is taken for something else.
+    writeFileSync(file, typeof values === 'string' ? values : JSON.stringify(values));
     const names = command === 'template' ? ['sdp', chartFolder] : [chartFolder];
     const args = [command, ...names, '--values', file, ...options];
     const { status, stdout, stderr } = spawnSync(this.#programs.helm, args, {
@@ -159,7 +160,7 @@ export class Chart {
     return { isGood: status === 0, told: status === 0 ? stdout : stderr };
   }
 
-  text(values: object = leastValues): string {
+  text(values: object | string = leastValues): string {
     const { isGood, told } = this.run('template', values);
     if (!isGood) throw new Error(told);
     return told;
