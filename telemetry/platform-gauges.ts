@@ -5,7 +5,7 @@
  * metric of its own shows the part that did not answer while its gauges are left out.
  */
 import { Gauge } from 'prom-client';
-import { registry, templateLabel, withLimit } from './registry.ts';
+import { registry, runnerTypeLabel, templateLabel, withLimit } from './registry.ts';
 
 const registers = [registry];
 const readLimitMs = 2_000;
@@ -16,6 +16,9 @@ interface QueueOf {
   readonly template: string;
   readonly tasks: number;
   readonly oldestSeconds: number;
+  readonly runnerType: string | null;
+  /** That are there for it; null where the platform runs its tasks itself. */
+  readonly runners: number | null;
 }
 
 /** The result of one read of the database. */
@@ -152,6 +155,26 @@ queueGauge(
   (queue) => queue.oldestSeconds,
   Math.max,
 );
+new Gauge({
+  name: 'sdp_queue_runners',
+  help: 'Runners that are there for the tasks that can be claimed now, by node template.',
+  labelNames: ['template', 'runner_type'] as const,
+  registers,
+  collect() {
+    this.reset();
+    const least = new Map<string, number>();
+    for (const { template, runnerType, runners } of [...sources].flatMap(
+      ({ state }) => state?.queues ?? [],
+    )) {
+      if (runners === null) continue;
+      const labels = { template: templateLabel(template), runner_type: runnerTypeLabel(runnerType ?? '') };
+      // Of those that are counted together, the one that lacks them most.
+      const key = JSON.stringify(labels);
+      least.set(key, Math.min(least.get(key) ?? runners, runners));
+      this.set(labels, least.get(key)!);
+    }
+  },
+});
 gauge(
   'sdp_sessions_wanted',
   'Sessions with a change that their workflow has not reconciled.',

@@ -11,17 +11,23 @@ export const registry = new Registry();
 export const contentType = registry.contentType;
 
 /** Label values beyond this many of one kind are counted together: a registry never drops a value. */
-const maxTemplates = 300;
-const otherTemplates = '(others)';
-const templates = new Set<string>();
+const maxValues = 300;
+const otherValues = '(others)';
+
+function boundedLabel(): (name: string) => string {
+  const known = new Set<string>();
+  return (name) => {
+    if (known.has(name)) return name;
+    if (known.size >= maxValues) return otherValues;
+    known.add(name);
+    return name;
+  };
+}
 
 /** A node template's name as label value. */
-export function templateLabel(name: string): string {
-  if (templates.has(name)) return name;
-  if (templates.size >= maxTemplates) return otherTemplates;
-  templates.add(name);
-  return name;
-}
+export const templateLabel = boundedLabel();
+/** A runner type's name as label value. */
+export const runnerTypeLabel = boundedLabel();
 
 let isProcessDescribed = false;
 

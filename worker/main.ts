@@ -39,6 +39,7 @@ import { startSweeper } from './sweeper.ts';
 import { temporalTelemetry } from './telemetry.ts';
 import { connectTemporal, ensureNamespace } from './temporal.ts';
 import { traceActivities } from './trace-activities.ts';
+import { startUploadFinisher } from './upload-finisher.ts';
 import { createWebhookWorker, startWebhookLoops } from './webhooks.ts';
 
 const settingsParts = {
@@ -195,6 +196,7 @@ function startLoops(parts: Process, connection: Awaited<ReturnType<typeof connec
   const { settings, database, objects, workflows, log } = parts;
   return [
     ...startWebhookLoops(parts),
+    ...startUploadFinisher(parts),
     startLeaseLoop(database, log),
     startSweeper(database, objects, log, {
       objectHours: settings.worker.DELETED_OBJECTS_KEPT_HOURS,

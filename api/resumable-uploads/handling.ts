@@ -13,6 +13,7 @@ import { newId } from '../../store/connection/ids.ts';
 import type { DataSourceRow } from '../../store/objects/data-sources.ts';
 import { abortMultipart } from '../../store/objects/multipart.ts';
 import { newOutputKey } from '../../store/objects/object-store.ts';
+import { sourceOf } from '../../store/uploads/finish-resumable-upload.ts';
 import {
   createResumableUpload,
   discardResumableUpload,
@@ -22,7 +23,7 @@ import {
 } from '../../store/uploads/resumable-uploads.ts';
 import type { Services } from '../services.ts';
 import { readSaidOfBytes } from '../uploads/receive.ts';
-import { finishUpload, type LastCall, sourceOf } from './finish.ts';
+import { finishUpload, type LastCall } from './finish.ts';
 import { receivePiece } from './pieces.ts';
 import type { resumableUploadSchema } from './schema.ts';
 import type { UploadWriter } from './writers.ts';
@@ -135,7 +136,7 @@ export async function terminate(context: Context, upload: ResumableUpload): Prom
   const remove = async ({ upload: { storeUploadId, objectKey } }: UploadWriter): Promise<true> => {
     await discardResumableUpload(services.database, upload.id);
     if (storeUploadId === null) return true;
-    const store = services.objects.of(await sourceOf(services, upload));
+    const store = services.objects.of(await sourceOf(services.database, upload));
     await abortMultipart(store.multipart(objectKey), storeUploadId).catch((error: unknown) =>
       services.log.warn({ err: error, upload: upload.id }, 'parts of an upload left to the sweeper'),
     );

@@ -14,6 +14,7 @@ import {
 } from '../../store/objects/object-store.ts';
 import { PieceDiffers, type PieceRecord, storePiece } from '../../store/objects/piece-writer.ts';
 import { StagingFull } from '../../store/objects/staging-area.ts';
+import { sourceOf } from '../../store/uploads/finish-resumable-upload.ts';
 import {
   beginTail,
   discardResumableUpload,
@@ -26,7 +27,6 @@ import {
 import { uploadEnded } from '../../telemetry/metrics.ts';
 import type { Services } from '../services.ts';
 import { stagingProblem } from '../uploads/receive.ts';
-import { sourceOf } from './finish.ts';
 import { UploadTaken, type UploadWriter, uploadBusy } from './writers.ts';
 
 const tailSeconds = 60;
@@ -55,7 +55,7 @@ export async function receivePiece(
   const startedAtMs = performance.now();
   let storedBytes: number | null = null;
   try {
-    const store = services.objects.of(await sourceOf(services, upload));
+    const store = services.objects.of(await sourceOf(services.database, upload));
     const place = store.multipart(upload.objectKey);
     const { offsetBytes, tailKey, tailBytes, hashState, sha256 } = upload;
     const tail = tailKey === null ? null : { key: tailKey, sizeBytes: tailBytes };

@@ -1,4 +1,5 @@
 /** `sdp runners`: instances that have claimed tasks, and draining. */
+import type { Queue } from '../../client/types.ts';
 import { type AddCommand, examples, id, uuid, wholeNumber } from '../cli.ts';
 import { pageNote, table, time } from '../output.ts';
 
@@ -32,18 +33,19 @@ export const addRunners: AddCommand = (program, cli) => {
     .addHelpText('after', examples('runners queues'))
     .action(async () => {
       const found = await (await cli.connect()).call('GET /api/v2/admin/queues');
-      cli.print(found, () =>
-        table(found.queues, {
-          'NODE TEMPLATE': ({ nodeTemplate }) => nodeTemplate,
-          'RUNNER TYPE': ({ runnerType }) => runnerType,
-          WAITING: ({ waiting }) => waiting,
-          'LONGEST WAIT': ({ oldestWaitSeconds }) =>
-            oldestWaitSeconds === null ? null : `${Math.round(oldestWaitSeconds)} s`,
-          RUNNING: ({ held }) => held,
-          RUNNERS: ({ runtime, runners }) =>
-            runtime === 'system' ? 'built in' : `${runners.busy} busy, ${runners.waiting} free`,
-          'LAST HOUR': ({ lastHour }) => `${lastHour.completed} done, ${lastHour.failed} failed`,
-        }),
+      cli.print(
+        found,
+        () =>
+          table(found.queues, {
+            'NODE TEMPLATE': ({ nodeTemplate }) => nodeTemplate,
+            'RUNNER TYPE': ({ runnerType }) => runnerType,
+            WAITING: ({ waiting }) => waiting,
+            'LONGEST WAIT': ({ oldestWaitSeconds }) =>
+              oldestWaitSeconds === null ? null : `${Math.round(oldestWaitSeconds)} s`,
+            RUNNING: ({ held }) => held,
+            RUNNERS: runnersOf,
+            'LAST HOUR': ({ lastHour }) => `${lastHour.completed} done, ${lastHour.failed} failed`,
+          }) + unservedNote(found.queues),
       );
     });
   runners
@@ -71,3 +73,30 @@ export const addRunners: AddCommand = (program, cli) => {
       cli.print(changed, () => `${changed.instanceId} gets tasks again.`);
     });
 };
+
+/** Built-in nodes are run by the platform itself. */
+const isUnserved = ({ runtime, waiting, runners }: Queue) =>
+  runtime !== 'system' && waiting > 0 && runners.busy + runners.waiting === 0;
+
+function runnersOf({ runtime, runners }: Queue): string {
+  if (runtime === 'system') return 'built in';
+  const { busy, waiting: free, drained, gone } = runners;
+  const there = Object.entries({ busy, free, drained }).filter(([, count]) => count > 0);
+  if (there.length > 0) return there.map(([state, count]) => `${count} ${state}`).join(', ');
+  return gone > 0 ? `none, ${gone} gone` : 'none';
+}
+
+function unservedNote(queues: readonly Queue[]): string {
+  return queues
+    .filter(isUnserved)
+    .map(({ runnerType, nodeTemplate, runtime, runners }) => {
+      const remedy =
+        runners.drained > 0
+          ? 'undrain one (`sdp runners undrain`)'
+          : runtime === 'sdk'
+            ? 'check the host of deployed runners'
+            : 'start one';
+      return `\nNo runner of type ${runnerType} is there for what waits at ${nodeTemplate}: ${remedy}.`;
+    })
+    .join('');
+}

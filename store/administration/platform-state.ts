@@ -1,5 +1,6 @@
 /** What operators watch over all sessions, in one read for `/metrics`. */
 import type { Database } from '../connection/database.ts';
+import { claimingInstances, claimsTasksOf } from '../runners/runner-instances.ts';
 import { queueByTemplate } from '../runs/queue.ts';
 
 export interface PlatformState {
@@ -9,6 +10,10 @@ export interface PlatformState {
     readonly tasks: number;
     /** How long the next task has been claimable. */
     readonly oldestSeconds: number;
+    /** Null for a template whose manifest is gone. */
+    readonly runnerType: string | null;
+    /** Instances that are there and may claim its tasks; null for built-in nodes, which the platform runs itself. */
+    readonly runners: number | null;
   }>;
   /** Sessions whose last change their workflow has not reconciled, and for how long the longest. */
   readonly sessionsWanted: number;
@@ -22,17 +27,28 @@ const maxTemplates = 200;
 /** Below the scraper's own time limit, so that no read outlives its scrape. */
 const limitMs = 1_500;
 
-/** Each part uses an index: of queued runs by template and rank, of wanted sessions, of queued uploads by id. */
+/**
+ * Each part uses an index: of queued runs by template and rank, of wanted sessions, of queued uploads by id. Runners are
+ * counted for the templates that wait.
+ */
 const stateStatement = `
-  with ${queueByTemplate(maxTemplates)}, wanted as (
+  with ${queueByTemplate(maxTemplates)}, present as materialized (${claimingInstances}), served as (
+    select q.*, t.runner_type,
+           case when y.runtime <> 'system' then (
+             select count(*) from present p
+              where p.state in ('waiting', 'busy') and not p.drained
+                and ${claimsTasksOf({ template: 't.name', runnerType: 't.runner_type', runtime: 'y.runtime' })}) end as runners
+      from queue q left join node_template t on t.name = q.template left join runner_type y on y.name = t.runner_type
+  ), wanted as (
     select count(*) as sessions, min(dirty_since) as since from session where dirty_since is not null
   ), uploads as (
     select count(*) as uploads, (select u.queued_at from queued_upload u order by u.id limit 1) as since
       from queued_upload
   )
   select coalesce((
-           select json_agg(json_build_object('template', template, 'tasks', tasks, 'oldestSeconds', oldest_seconds))
-             from queue), '[]') as queues,
+           select json_agg(json_build_object('template', template, 'tasks', tasks, 'oldestSeconds', oldest_seconds,
+                                             'runnerType', runner_type, 'runners', runners))
+             from served), '[]') as queues,
          wanted.sessions as sessions_wanted,
          greatest(0, coalesce(extract(epoch from clock_timestamp() - wanted.since), 0))::float8 as wanted_oldest_seconds,
          uploads.uploads as uploads_queued,

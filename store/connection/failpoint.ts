@@ -11,6 +11,8 @@ import { join } from 'node:path';
 
 /** Every failpoint, in the order of an upload's way; what has happened when it is reached. */
 export const failpoints = {
+  /** All bytes of a resumable upload are stored and recorded, its object is not assembled. */
+  'upload-whole': 'commit of the last piece, before the object is assembled',
   /** The bytes of an upload are stored, its row is not written. */
   'upload-stored': 'S3 put, before the commit',
   /** The upload's transaction has committed, its session's workflow was not notified. */

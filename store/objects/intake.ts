@@ -23,6 +23,8 @@ export interface IntakeOptions {
   readonly maxBytes: number;
   /** Also compute MD5, for callers that sent Content-MD5. */
   readonly withMd5: boolean;
+  /** Also compute the CRC-32. */
+  readonly withCrc32: boolean;
   readonly onBytes?: (count: number) => void;
 }
 
@@ -80,7 +82,7 @@ export class Intake {
     return this.#sizeBytes;
   }
 
-  /** Of the bytes received so far. */
+  /** Of the bytes received so far; 0 unless requested. */
   get crc32(): number {
     return this.#sum;
   }
@@ -144,7 +146,7 @@ export class Intake {
     }
     this.#options.onBytes?.(chunk.length);
     this.#sha256.update(chunk);
-    this.#sum = crc32(chunk, this.#sum);
+    if (this.#options.withCrc32) this.#sum = crc32(chunk, this.#sum);
     this.#md5?.update(chunk);
     this.#queue.push(chunk);
     this.#queuedBytes += chunk.length;

@@ -78,7 +78,7 @@ export class ObjectStore {
    *   or what is left is found by `abortUploads` and `delete`.
    */
   async put(key: string, source: Readable, options: PutOptions): Promise<PutResult> {
-    return await withIntake(source, options, async (intake) => {
+    return await withIntake(source, { ...options, withCrc32: true }, async (intake) => {
       const { etag } = await uploadObject({
         client: this.#client,
         traits: this.#traits,

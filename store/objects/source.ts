@@ -10,6 +10,8 @@ export interface SourceOptions {
   readonly maxBytes?: number;
   /** Also compute MD5. */
   readonly withMd5?: boolean;
+  /** Also compute the CRC-32, for a store that gets the bytes as they come. */
+  readonly withCrc32?: boolean;
   /** Aborting it stops the work. */
   readonly signal: AbortSignal;
   /** Called for each chunk that came. */
@@ -39,6 +41,7 @@ export async function withIntake<T>(
   const intake = new Intake(source, {
     maxBytes: options.maxBytes ?? Number.POSITIVE_INFINITY,
     withMd5: options.withMd5 ?? false,
+    withCrc32: options.withCrc32 ?? false,
     ...(options.onBytes === undefined ? {} : { onBytes: options.onBytes }),
   });
   const onAbort = () => intake.stop(reasonOf(options.signal));

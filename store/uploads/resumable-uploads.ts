@@ -36,7 +36,7 @@ export class WriterLost extends Error {
   }
 }
 
-const columns = `
+export const resumableUploadColumns = `
   u.id, u.user_id, u.node_instance_id, u.data_source_id, u.object_key, u.output_identifier, u.content_type,
   u.content_encoding, u.metadata, u.size_bytes, u.store_upload_id, u.offset_bytes, u.tail_key, u.tail_bytes,
   u.hash_state, u.sha256, u.state, u.output_id, u.expires_at`;
@@ -107,7 +107,7 @@ export async function findResumableUpload(
   id: string,
 ): Promise<ResumableUpload | undefined> {
   const [row] = await database.query<ResumableUpload>(
-    `select ${columns} from resumable_upload u
+    `select ${resumableUploadColumns} from resumable_upload u
       where u.id = $2 and u.node_instance_id = $1 and (u.state = 'done' or (${isUnfinished}))`,
     [nodeInstanceId, id],
   );
@@ -132,7 +132,7 @@ export async function acquireWriter(
         set writer = case when is_free then $2::uuid else writer end,
             writer_seen_at = case when is_free then clock_timestamp() else writer_seen_at end,
             is_wanted = not is_free
-       from found where u.id = found.id returning ${columns}, u.writer`,
+       from found where u.id = found.id returning ${resumableUploadColumns}, u.writer`,
     [id, writer, goneSeconds],
   );
   return row?.writer === writer ? row : undefined;

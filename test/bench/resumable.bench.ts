@@ -14,11 +14,12 @@ import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { openGate } from '../support/gate.ts';
-import { quantile, report } from './support/figures.ts';
+import { type Finding, quantile, report } from './support/figures.ts';
 import { forgetPeak, memoryMebibytes } from './support/memory.ts';
 import { importTemplate } from './support/outside-runner.ts';
 import { startBenchPlatform } from './support/platform.ts';
 import { createSession } from './support/sessions.ts';
+import { storeUploads } from './support/store-upload.ts';
 
 const option = (initial: string) => ({ type: 'string', default: initial }) as const;
 const { values } = parseArgs({
@@ -31,6 +32,8 @@ const { values } = parseArgs({
     uploads: option('200'),
   },
 });
+type Way = 'plain' | 'resumable' | 'storeWhole' | 'storeParts';
+type Aim = Finding['aim'];
 const mebibyte = 1024 * 1024;
 const piece = randomBytes(mebibyte);
 
@@ -92,12 +95,13 @@ function pieceTo(url: string, from: number, to: number): ClientRequest {
   return open('PATCH', url, { ...tus, ...type, 'upload-offset': String(from) });
 }
 
-/** @returns the bytes that went over the line, of all tries */
-async function overBrokenLine(sizeBytes: number): Promise<number> {
+/** @returns the bytes that went over the line, and in how many tries */
+async function overBrokenLine(sizeBytes: number): Promise<{ sentBytes: number; tries: number }> {
+  let tries = 0;
   const location = await begun(sizeBytes);
   const line = { kind: 'slow', latencyMs: [0, 1], bytesPerSecond: Number(values.line) * mebibyte } as const;
   carriedBytes = 0;
-  for (let offset = 0; offset < sizeBytes; ) {
+  for (let offset = 0; offset < sizeBytes; tries++) {
     gate.set(line);
     const breaks = setTimeout(() => gate.set({ kind: 'shut' }), Number(values['break-seconds']) * 1000);
     const sent = pieceTo(gate.url + location, offset, sizeBytes);
@@ -108,7 +112,7 @@ async function overBrokenLine(sizeBytes: number): Promise<number> {
     const state = await answered(open('HEAD', base + location, tus).end()).catch(() => undefined);
     offset = Number(state?.headers['upload-offset'] ?? offset);
   }
-  return carriedBytes;
+  return { sentBytes: carriedBytes, tries };
 }
 
 async function rateOf(work: () => Promise<unknown>, sizeBytes: number): Promise<number> {
@@ -117,36 +121,40 @@ async function rateOf(work: () => Promise<unknown>, sizeBytes: number): Promise<
   return sizeBytes / mebibyte / ((performance.now() - startedAtMs) / 1000);
 }
 
+/** In turns, so that other load of the machine affects all: plain and resumable, by the platform and by its store alone. */
 async function compareSpeed(sizeBytes: number): Promise<void> {
-  const plain: number[] = [];
-  const resumable: number[] = [];
+  const store = storeUploads(platform.stack.environment, source);
   const length = { 'content-length': String(sizeBytes) };
+  const whole = () =>
+    answered(
+      source(0, sizeBytes).pipe(
+        open('POST', `${base}/api/v2/node-instance/${inputId}/outputs/data`, { authorization, ...length }),
+      ),
+    );
+  const pieces = async () => {
+    const location = await begun(sizeBytes);
+    await answered(source(0, sizeBytes).pipe(pieceTo(base + location, 0, sizeBytes)));
+  };
+  const rates = { plain: [], resumable: [], storeWhole: [], storeParts: [] } as Record<Way, number[]>;
   for (let round = 0; round < Number(values.rounds); round++) {
-    const whole = () =>
-      answered(
-        source(0, sizeBytes).pipe(
-          open('POST', `${base}/api/v2/node-instance/${inputId}/outputs/data`, { authorization, ...length }),
-        ),
-      );
-    plain.push(await rateOf(whole, sizeBytes));
-    const pieces = async () => {
-      const location = await begun(sizeBytes);
-      await answered(source(0, sizeBytes).pipe(pieceTo(base + location, 0, sizeBytes)));
-    };
-    resumable.push(await rateOf(pieces, sizeBytes));
+    rates.plain.push(await rateOf(whole, sizeBytes));
+    rates.resumable.push(await rateOf(pieces, sizeBytes));
+    rates.storeWhole.push(await rateOf(() => store.whole(sizeBytes), sizeBytes));
+    rates.storeParts.push(await rateOf(() => store.inParts(sizeBytes), sizeBytes));
+    await store.remove();
   }
-  const floor = { name: 'plain', values: plain };
-  report({
-    name: `resumable upload of ${values.mebibytes} MiB`,
-    unit: 'MiB/s',
-    values: resumable,
-    floor,
-    aim: { of: 'ratio', least: 0.9 },
-  });
-  const [one, other] = [quantile(resumable, 0.5), quantile(plain, 0.5)];
-  console.log(
-    `resumable ${one.toFixed(0)} MiB/s, plain ${other.toFixed(0)} MiB/s: ${(one / other).toFixed(2)}`,
-  );
+  store.close();
+  const figure = (name: string, values: number[], floor: { name: string; values: number[] }, aim?: Aim) => {
+    report({ name: `${name} of ${sizeBytes / mebibyte} MiB`, unit: 'MiB/s', values, floor, aim });
+    const [one, other] = [quantile(values, 0.5), quantile(floor.values, 0.5)];
+    const ratio = (one / other).toFixed(2);
+    console.log(`${name} ${one.toFixed(0)} MiB/s, ${floor.name} ${other.toFixed(0)} MiB/s: ${ratio}`);
+  };
+  const parts = { name: 'parts straight at the store', values: rates.storeParts };
+  const least = { of: 'ratio', least: 0.9 } as const;
+  figure('resumable upload', rates.resumable, { name: 'plain', values: rates.plain }, least);
+  figure('resumable upload, against the store', rates.resumable, parts);
+  figure('parts straight at the store', rates.storeParts, { name: 'whole', values: rates.storeWhole });
 }
 
 /** Peak memory of the API while many uploads hold some bytes of a part each. */
@@ -169,7 +177,8 @@ async function manyUnderWay(count: number): Promise<number> {
 
 try {
   const brokenBytes = Number(values.broken) * mebibyte;
-  const share = (await overBrokenLine(brokenBytes)) / brokenBytes;
+  const { sentBytes, tries } = await overBrokenLine(brokenBytes);
+  const share = sentBytes / brokenBytes;
   const line = `a line of ${values.line} MiB/s that breaks every ${values['break-seconds']} s`;
   report({
     name: `bytes sent for each byte of ${values.broken} MiB over ${line}`,
@@ -177,7 +186,7 @@ try {
     values: [share],
     aim: { of: 'worst', most: 1.05 },
   });
-  console.log(`${line}: ${share.toFixed(3)} bytes sent for each byte`);
+  console.log(`${line}: ${share.toFixed(3)} bytes sent for each byte, in ${tries} pieces`);
   await compareSpeed(Number(values.mebibytes) * mebibyte);
   const count = Number(values.uploads);
   const peak = await manyUnderWay(count);

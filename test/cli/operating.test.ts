@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { tokenStage } from '../api/runner-tokens/support.ts';
 import { ask } from '../support/api.ts';
 import { runnerStage } from '../support/runner.ts';
 import { inputNode, ship, tabularNode, templateFile } from '../support/templates.ts';
@@ -132,6 +133,20 @@ test('runs are listed, retried and cancelled, a node is explained, a runner drai
   );
   expect((await sdp(['runners', 'drain', id])).out).toBe(`${runner.instanceId} gets no more tasks.\n`);
   expect((await json('runners', 'undrain', id)).drained).toBe(false);
+});
+
+test('queues tell what waits, and which runner type nobody is there for', async () => {
+  const { graph, runnerType, runner: newRunner } = await tokenStage(stage);
+  await stage.upload(graph, 'input', '1');
+  const queues = async () => (await sdp(['runners', 'queues'])).out;
+  const note = `No runner of type ${runnerType} is there for what waits at ${graph.template}: `;
+  expect(await queues()).toContain(`${note}start one.`);
+  const runner = newRunner();
+  const task = await runner.acquire(graph.template);
+  const served = await queues();
+  expect(served).not.toContain(note);
+  expect(served).toMatch(new RegExp(`${graph.template} .* 1 busy`));
+  await runner.end(task.taskId, 'fail', { category: 'validation', reason: 'No.' });
 });
 
 test('a configuration is shown, changed by key or as a whole, and the node runs again with it', async () => {

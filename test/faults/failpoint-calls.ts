@@ -63,6 +63,30 @@ export async function uploads(world: FailpointWorld): Promise<void> {
   expect(await world.client.call('GET', `/api/v2/node-instance/outputs/${listed[0].id}/data`)).toBe(text);
 }
 
+/** In two pieces; what was not answered goes on where the platform says. */
+export async function resumableUpload(world: FailpointWorld): Promise<void> {
+  const graph = await outsideChain(world.database, 0);
+  const nodeId = graph.nodes.input!;
+  const text = `a,b\n1,${randomUUID()}\n`;
+  const tus = { 'tus-resumable': '1.0.0' };
+  const begun = await answered(world, 'POST', `/api/v2/node-instance/${nodeId}/uploads`, {
+    headers: { ...tus, 'upload-length': String(text.length) },
+  });
+  const path = begun.headers.get('location')!;
+  for (let end = 4; ; end = text.length) {
+    const { headers } = await answered(world, 'HEAD', path, { headers: tus });
+    if (headers.get('x-platform-upload-state') === 'published') break;
+    const offset = Number(headers.get('upload-offset'));
+    await answered(world, 'PATCH', path, {
+      bytes: text.slice(offset, end),
+      headers: { ...tus, 'content-type': 'application/offset+octet-stream', 'upload-offset': String(offset) },
+    });
+  }
+  const listed = await world.client.call('GET', `/api/v2/node-instance/${nodeId}/outputs`);
+  expect(listed).toHaveLength(1);
+  expect(await world.client.call('GET', `/api/v2/node-instance/outputs/${listed[0].id}/data`)).toBe(text);
+}
+
 /** @param isPacked uploads continue until the platform has found several that it could pack together */
 export async function queuedUploads(world: FailpointWorld, isPacked: () => boolean): Promise<void> {
   const until = Date.now() + limitMs;

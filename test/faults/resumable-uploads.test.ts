@@ -65,6 +65,7 @@ async function replaced(api: ApiProcess): Promise<ApiProcess> {
 
 describe('an API process is killed', () => {
   test.each([
+    ['after the last byte is stored', 'upload-whole'],
     ['after the store has assembled the object', 'multipart-completed'],
     ['before the commit of the output', 'upload-stored'],
     ['after the commit of the output', 'upload-committed'],
@@ -90,6 +91,85 @@ describe('an API process is killed', () => {
     await upload.done;
     await upload.expectOnce();
     api.kill('SIGTERM');
+  });
+});
+
+describe('all bytes are in, the API process is killed, and the caller never returns', () => {
+  const tus = { authorization: `Bearer ${client.token}`, 'tus-resumable': '1.0.0' };
+
+  /** Sends it once, to a process that dies; begun elsewhere, because an empty one is finished when it begins. */
+  async function abandoned(failpoint: Failpoint, bytes: Buffer) {
+    const graph = await outsideChain(database, 0);
+    const nodeId = graph.nodes.input!;
+    const api = await processes.startApi({ failpoint });
+    const uploads = `${api.url}/api/v2/node-instance/${nodeId}/uploads`;
+    const body = bytes.length === 0 ? {} : { body: new Uint8Array(bytes) };
+    const type = bytes.length === 0 ? {} : { 'content-type': 'application/offset+octet-stream' };
+    const headers = { ...tus, ...type, 'upload-length': String(bytes.length) };
+    await fetch(uploads, { method: 'POST', headers, ...body }).catch(() => undefined);
+    expect(await api.ended).toBe('SIGKILL');
+    return nodeId;
+  }
+
+  async function outputsOf(nodeId: number) {
+    const path = `/api/v2/node-instance/${nodeId}/outputs`;
+    const { status, body } = await ask(living.url, 'GET', path, { token: client.token });
+    // The list of a node without outputs is answered as a node that is missing.
+    return status === 404 ? [] : body;
+  }
+
+  test.each([
+    ['before the store assembles the object', 'upload-whole', sizeBytes],
+    ['after the store has assembled it', 'multipart-completed', 5_000],
+    ['before the commit of the output', 'upload-stored', 5_000],
+    ['before the object of an empty one is assembled', 'upload-whole', 0],
+  ] as [string, Failpoint, number][])(
+    'a worker makes the output once: %s',
+    { timeout: 120_000 },
+    async (_place, failpoint, length) => {
+      const bytes = randomBytes(length);
+      const nodeId = await abandoned(failpoint, bytes);
+      const workers = await Promise.all([
+        processes.startWorker('workflows'),
+        processes.startWorker('workflows'),
+      ]);
+      await eventually('the output is there', async () => (await outputsOf(nodeId)).length > 0, 60_000);
+      const sha256 = createHash('sha256').update(bytes).digest('hex');
+      expect(await outputsOf(nodeId)).toMatchObject([{ sizeBytes: length, sha256 }]);
+      const audited = await database.query(
+        `select actor_kind, actor_id is not null as is_known from audit_entry
+          where action = 'uploadNodeOutput' and object_id = $1`,
+        [String(nodeId)],
+      );
+      expect(audited).toEqual([{ actorKind: 'platform', isKnown: true }]);
+      for (const worker of workers) worker.kill('SIGTERM');
+      await Promise.all(workers.map(({ ended }) => ended));
+    },
+  );
+
+  test('one to a frozen session waits until that is open again', { timeout: 120_000 }, async () => {
+    const nodeId = await abandoned('upload-whole', randomBytes(5_000));
+    const freeze = (at: string) =>
+      database.query(
+        `update session set frozen_at = ${at} where id = (select session_id from node_instance where id = $1)`,
+        [nodeId],
+      );
+    await freeze('clock_timestamp()');
+    const isForgotten = `coalesce(writer_seen_at, created_at) < clock_timestamp() - interval '20 s'`;
+    const worker = await processes.startWorker('workflows');
+    await eventually(
+      'it waits for longer than a worker does',
+      () =>
+        database
+          .query(`select 1 from resumable_upload where node_instance_id = $1 and ${isForgotten}`, [nodeId])
+          .then(({ length }) => length > 0),
+      60_000,
+    );
+    expect(await outputsOf(nodeId)).toEqual([]);
+    await freeze('null');
+    await eventually('the output is there', async () => (await outputsOf(nodeId)).length === 1, 60_000);
+    worker.kill('SIGTERM');
+    await worker.ended;
   });
 });
 

@@ -97,6 +97,8 @@ describe('one upload through a runner and a built-in node', () => {
       return now.value('sdp_queue_tasks', { template }) === 1 ? now : undefined;
     });
     expect(seen.value('sdp_queue_oldest_seconds', { template })).toBeGreaterThan(0);
+    // Nobody is there for it yet.
+    expect(seen.value('sdp_queue_runners', { template, runner_type: 'outside-runner' })).toBe(0);
     for (const part of ['database', 'storage', 'temporal'])
       expect(seen.value('sdp_part_up', { part })).toBe(1);
     expect(seen.value('sdp_scrape_database_up')).toBe(1);

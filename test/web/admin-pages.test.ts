@@ -251,6 +251,20 @@ describe.skipIf(program === null)('the pages for operators', () => {
     expect((await ask(api.url, 'GET', '/projects', { token })).status).toBe(401);
   });
 
+  test('tasks for which no runner is there are pointed out until one comes', async () => {
+    const { graph, runnerType, runner: newRunner } = await tokenStage(stage);
+    await stage.upload(graph, 'input', '1');
+    await open('Runners');
+    const notice = page.getByRole('alert').filter({ hasText: runnerType });
+    await notice.getByText('is there').waitFor();
+    expect(await notice.textContent()).toContain(`Tasks of ${graph.template} wait`);
+    await picture(page, 'runners-missing');
+    const runner = newRunner();
+    const task = await runner.acquire(graph.template);
+    await notice.waitFor({ state: 'detached' });
+    await runner.end(task.taskId, 'fail', { category: 'validation', reason: 'No.' });
+  });
+
   test('a person who opens a page for other roles gets a refusal and stays signed in', async () => {
     const tab = await browser.newPage();
     await signInAs(tab, `${api.url}/runners`, people.Instructor);

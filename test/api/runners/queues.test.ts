@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { readPlatformState } from '../../../store/administration/platform-state.ts';
 import { ask } from '../../support/api.ts';
 import { outsideTemplate } from '../../support/graph.ts';
 import { runnerStage } from '../../support/runner.ts';
@@ -88,6 +89,26 @@ describe('the list of queues', () => {
     await account.end(task.body.taskId, 'release');
     await account.call('DELETE', `/instances/${account.instanceId}`);
     expect((await queueOf(template)).runners.busy).toBe(0);
+  });
+
+  test('tells operators of each template that waits how many runners are there, without drained and gone ones', async () => {
+    const { graph, runnerType, runner: newRunner } = await tokenStage(stage);
+    const seen = async () =>
+      (await readPlatformState(database)).queues.find(({ template }) => template === graph.template);
+    const [drained, gone, there] = [newRunner(), newRunner(), newRunner()];
+    for (const runner of [drained, gone, there]) await runner.claim(graph.template);
+    await drain(drained);
+    await drain(there);
+    await database.query(`update runner_instance set signed_off_at = now() where instance_id = $1`, [
+      gone.instanceId,
+    ]);
+    expect(await seen()).toBeUndefined();
+    await stage.upload(graph, 'input', '1');
+    expect(await seen()).toMatchObject({ runnerType, tasks: 1, runners: 0 });
+    await database.query(`update runner_instance set drained = false where instance_id = $1`, [
+      there.instanceId,
+    ]);
+    expect(await seen()).toMatchObject({ runnerType, tasks: 1, runners: 1 });
   });
 
   test('is for administrators and developers', async () => {

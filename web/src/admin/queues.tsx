@@ -2,11 +2,13 @@ import { useState } from 'preact/hooks';
 import { listQueues, type Queue } from '../admin-api.ts';
 import { formatCount, formatDuration, plural } from '../format.ts';
 import { useEvery, useResource } from '../hooks.ts';
-import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
+import { Empty, Failure, Notice, Placeholder } from '../ui/notice.tsx';
 import { Table } from '../ui/table.tsx';
 import { LimitForm } from './limit-form.tsx';
 
 const everyMs = 5_000;
+/** The table shows all. */
+const mostNotices = 5;
 
 /** What waits for runners: node templates that have work, a runner, or a recent past. */
 export function Queues() {
@@ -24,6 +26,12 @@ export function Queues() {
         <Failure what="The queues could not be listed." error={list.error} retry={list.reload} />
       )}
       {list.data === null && list.error === null && <Placeholder rows={2} label="Loading queues" />}
+      {queues
+        .filter(isUnserved)
+        .slice(0, mostNotices)
+        .map((queue) => (
+          <Unserved key={queue.nodeTemplate} queue={queue} />
+        ))}
       {list.data !== null && queues.length === 0 && (
         <Empty title="Nothing waits">
           <p>No node template has waiting tasks, runners, or runs of the last hour.</p>
@@ -52,6 +60,24 @@ const isUnserved = ({ runtime, waiting, runners }: Queue) =>
 const isLive = ({ waiting, held, runners, lastHour }: Queue) =>
   waiting + held + runners.waiting + runners.busy + runners.drained + lastHour.completed + lastHour.failed >
   0;
+
+/** Says that nobody does what waits, and what helps. Counts and times are in the table: they change all the time. */
+function Unserved({ queue: { runnerType, runtime, nodeTemplate, runners } }: { queue: Queue }) {
+  return (
+    <Notice tone="error">
+      <strong>No runner of type {runnerType} is there.</strong> Tasks of {nodeTemplate} wait for one.{' '}
+      {remedyOf(runtime, runners)}
+    </Notice>
+  );
+}
+
+function remedyOf(runtime: Queue['runtime'], { drained, gone }: Queue['runners']): string {
+  if (drained > 0) return `${plural(drained, 'is', 'are')} drained and can be undrained below.`;
+  const last = gone > 0 ? `${plural(gone, 'was there and is', 'were there and are')} gone. ` : '';
+  return runtime === 'sdk'
+    ? `${last}The platform starts it: see Deployed runners below, and the log of their host.`
+    : `${last}Start one, or connect a new one: what waits then goes on by itself.`;
+}
 
 function summaryOf(queues: readonly Queue[]): string {
   const waiting = queues.reduce((sum, queue) => sum + queue.waiting, 0);
