@@ -240,11 +240,14 @@ async function claimOf<R>(
   parameters: readonly unknown[],
 ): Promise<R[]> {
   if (template.isLimited !== true) return database.query<R>(statements.free, parameters);
-  const work = (tx: Tx) => {
+  if ('isTransaction' in database) {
+    lockLimits(database, template.name);
+    return database.query<R>(statements.limited, parameters);
+  }
+  return database.transaction((tx) => {
     lockLimits(tx, template.name);
-    return tx.query<R>(statements.limited, parameters);
-  };
-  return 'isTransaction' in database ? work(database) : database.transaction(work);
+    return tx.last<R>(statements.limited, parameters);
+  });
 }
 
 /**
