@@ -36,9 +36,12 @@ export async function register(
 }
 
 /** A client with a runner token for the node template of {@link register}. */
-export async function runnerTokenClient({ client, port }: BenchPlatform, name: string): Promise<BenchClient> {
+export async function runnerTokenClient(
+  { client, port }: BenchPlatform,
+  ...names: readonly string[]
+): Promise<BenchClient> {
   const { token } = await client.expect<{ token: string }>(201, 'POST', '/api/v2/admin/runner-tokens', {
-    runnerTypes: [`${name}-runner`],
+    runnerTypes: names.map((name) => `${name}-runner`),
     scopes: ['tasks'],
   });
   return new BenchClient(port, { authorization: `Bearer ${token}` });
