@@ -14,15 +14,9 @@ const folder = mkdtempSync(join(tmpdir(), 'sdp-chart-docs-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const prepared = preparePrograms()!;
 const chart = new Chart(prepared, folder);
-const { text: page } = readPage('docs/operations/kubernetes.md');
+const { blocks } = readPage('docs/operations/kubernetes.md');
 
-/** A file of the page; those of a list are set in. */
-function fileOf(name: string): string {
-  const [, indent = '', text = ''] = new RegExp(`^( *)\`\`\`yaml ${name}\\n([\\s\\S]*?)^ *\`\`\`$`, 'm').exec(
-    page,
-  )!;
-  return text.replaceAll(new RegExp(`^${indent}`, 'gm'), '');
-}
+const fileOf = (name: string) => blocks.find(({ info }) => info === name)!.text;
 
 const promtool = (...args: string[]) =>
   spawnSync(programs.promtool!, args, { cwd: folder, encoding: 'utf8' });
