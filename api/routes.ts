@@ -1,6 +1,7 @@
 /** The one list of all routes of the platform. Each resource folder exports its own list. */
 import { annotationRoutes } from './annotations/routes.ts';
 import { auditRoutes } from './audit/routes.ts';
+import { concurrencyRoutes } from './concurrency/routes.ts';
 import { configurationRoutes } from './configuration/routes.ts';
 import { dashboardRoutes } from './dashboards/routes.ts';
 import { dataSourceRoutes } from './data-sources/routes.ts';
@@ -66,6 +67,7 @@ export const routes: readonly ApiRoute[] = [
   ...reportRoutes,
   ...staticRoutes,
   ...dataSourceRoutes,
+  ...concurrencyRoutes,
   ...webhookRoutes,
   ...offlineTokenRoutes,
   ...docsRoutes,

@@ -17,6 +17,11 @@ export interface ProjectRequest {
   readonly RetentionDays?: number | null | undefined;
   /** Paths into the metadata of its sessions, whose values lists of sessions show. */
   readonly PinnedMetadata?: readonly string[] | null | undefined;
+  /**
+   * -10 to 10, at first 0. Those of project and session are added, to at most 10; each step moves the
+   * session's queued runs by a minute of waiting. A change moves what is queued.
+   */
+  readonly Priority?: number | null | undefined;
 }
 
 /** A template definition file. Every fault is reported with its JSON path. */
@@ -73,6 +78,15 @@ export interface RunnerManifest {
     readonly entrypoint?: string | undefined;
     /** A text for people. */
     readonly description?: string | undefined;
+    /**
+     * How many of its tasks are held at once at most, whoever claims: in all, of one project, of one session.
+     * Without it, any number. Operators may choose other values.
+     */
+    readonly concurrency?: {
+      readonly max: number;
+      readonly perProject?: number | undefined;
+      readonly perSession?: number | undefined;
+    } | undefined;
   }[];
   /**
    * The kinds of node that graphs may use. One that is no longer listed is retired: present sessions go on
@@ -122,6 +136,15 @@ export interface RunnerManifest {
      * times as often.
      */
     readonly leaseSeconds?: number | undefined;
+    /**
+     * How many of its tasks are held at once at most, whoever claims: in all, of one project, of one session.
+     * Without it, any number. Operators may choose other values.
+     */
+    readonly concurrency?: {
+      readonly max: number;
+      readonly perProject?: number | undefined;
+      readonly perSession?: number | undefined;
+    } | undefined;
   }[] | undefined;
 }
 
@@ -158,6 +181,11 @@ export interface SessionUpdate {
   /** Can change only while no node of the session has received data. */
   readonly session_template_id?: number | null | undefined;
   readonly project_id?: number | null | undefined;
+  /**
+   * -10 to 10, at first 0. Those of project and session are added, to at most 10; each step moves the
+   * session's queued runs by a minute of waiting. A change moves what is queued.
+   */
+  readonly priority?: number | null | undefined;
   /** Replaces the caller's part. The platform's keys do not change. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
 }
@@ -543,6 +571,17 @@ export interface DataSourceChange {
   readonly forcePathStyle?: boolean | undefined;
 }
 
+export interface ConcurrencyChange {
+  /** Needed where a node template and a runner type have the name. */
+  readonly kind?: 'nodeTemplate' | 'runnerType' | undefined;
+  /** In all. 0: no task is claimed. Null: any number. */
+  readonly max: number | null;
+  /** Of one project. */
+  readonly perProject?: number | null | undefined;
+  /** Of one session. */
+  readonly perSession?: number | null | undefined;
+}
+
 export interface WebhookRequest {
   /** Where events are sent, by POST. */
   readonly url: string;
@@ -786,6 +825,11 @@ export interface Project {
   readonly createdAt: string;
   /** Paths into the metadata of its sessions. */
   readonly pinnedMetadata: readonly string[];
+  /**
+   * -10 to 10, at first 0. Those of project and session are added, to at most 10; each step moves the
+   * session's queued runs by a minute of waiting. A change moves what is queued.
+   */
+  readonly priority: number;
   readonly owner: {
     readonly id: number;
     /** Empty when the caller may not see the person. */
@@ -1035,6 +1079,11 @@ export interface SessionDetails {
    */
   readonly state: 'notStarted' | 'running' | 'failed' | 'done';
   readonly frozen: boolean;
+  /**
+   * Of the session alone. -10 to 10, at first 0. Those of project and session are added, to at most 10; each
+   * step moves the session's queued runs by a minute of waiting. A change moves what is queued.
+   */
+  readonly priority: number;
   /** Number of nodes by state; states that do not occur are omitted. */
   readonly nodeCounts: Readonly<Record<string, number>>;
   /** Of the outputs as they are now, as stored. */
@@ -1185,6 +1234,11 @@ export interface SessionListRow {
    */
   readonly state: 'notStarted' | 'running' | 'failed' | 'done';
   readonly frozen: boolean;
+  /**
+   * Of the session alone. -10 to 10, at first 0. Those of project and session are added, to at most 10; each
+   * step moves the session's queued runs by a minute of waiting. A change moves what is queued.
+   */
+  readonly priority: number;
   /** Number of nodes by state; states that do not occur are omitted. */
   readonly nodeCounts: Readonly<Record<string, number>>;
   /** Of the outputs as they are now, as stored. */
@@ -1537,7 +1591,7 @@ export interface NodeExplanation {
   readonly sessionId: string;
   readonly state: 'NeverBegan' | 'Processing' | 'Failed' | 'Succeeded' | 'Suspended' | 'Pending' | 'Unknown';
   /** Stable code; more may be added. */
-  readonly why: 'held' | 'frozen' | 'waits-for-retry' | 'no-runner' | 'runners-drained' | 'queued' | 'waits-for-upload' | 'uploads-queued' | 'failed' | 'suspended' | 'waits-for-parents' | 'up-to-date' | 'being-planned';
+  readonly why: 'held' | 'frozen' | 'waits-for-retry' | 'no-runner' | 'runners-drained' | 'concurrency-limit' | 'queued' | 'waits-for-upload' | 'uploads-queued' | 'failed' | 'suspended' | 'waits-for-parents' | 'up-to-date' | 'being-planned';
   /** A readable sentence. */
   readonly sentence: string;
   readonly facts: {
@@ -1588,6 +1642,14 @@ export interface NodeExplanation {
       readonly recentBusy: number;
       readonly recentDrained: number;
     } | null;
+    /** Limits of what is held at once that leave no place for its queued run. */
+    readonly fullLimits: readonly {
+      readonly kind: 'nodeTemplate' | 'runnerType';
+      readonly name: string;
+      readonly scope: 'all' | 'project' | 'session';
+      readonly max: number;
+      readonly held: number;
+    }[];
     /** Inputs that its runners rejected; see their list. */
     readonly rejectedInputs: number;
   };
@@ -2245,6 +2307,33 @@ export interface Static {
   }[];
 }
 
+export interface ConcurrencyLimitList {
+  readonly limits: readonly ConcurrencyLimit[];
+}
+
+export interface ConcurrencyLimit {
+  readonly kind: 'nodeTemplate' | 'runnerType';
+  readonly name: string;
+  readonly max: number | null;
+  readonly perProject: number | null;
+  readonly perSession: number | null;
+  /** Tasks that are held now. */
+  readonly held: number;
+  /** By the manifest. */
+  readonly declared: Concurrency | null;
+  /** By an operator, in place of the manifest. */
+  readonly chosen: Concurrency | null;
+  /** The operator; null: the manifest. */
+  readonly changedBy: string | null;
+  readonly changedAt: string;
+}
+
+export interface Concurrency {
+  readonly max: number | null;
+  readonly perProject: number | null;
+  readonly perSession: number | null;
+}
+
 export interface Webhook {
   readonly id: string;
   readonly url: string;
@@ -2508,6 +2597,15 @@ export interface Queue {
   readonly oldestWaitSeconds: number | null;
   /** Tasks that runners hold. */
   readonly held: number;
+  /** How many of its tasks are held at once at most. */
+  readonly limits: readonly {
+    readonly kind: 'nodeTemplate' | 'runnerType';
+    readonly max: number | null;
+    readonly perProject: number | null;
+    readonly perSession: number | null;
+    /** Held under the limit, of all its node templates. */
+    readonly held: number;
+  }[];
   readonly runners: QueueRunners;
   readonly lastHour: QueueRate;
 }
@@ -3251,6 +3349,15 @@ export interface Routes {
   'POST /api/v2/admin/data-sources': { body: DataSourceRequest; reply: DataSource };
   'PUT /api/v2/admin/data-sources/{name}': { body: DataSourceChange; reply: DataSource };
   'DELETE /api/v2/admin/data-sources/{name}': { reply: undefined };
+  'GET /api/v2/admin/concurrency': { reply: ConcurrencyLimitList };
+  'PUT /api/v2/admin/concurrency/{name}': { body: ConcurrencyChange; reply: ConcurrencyLimit };
+  'DELETE /api/v2/admin/concurrency/{name}': {
+    query?: {
+      /** Needed where a node template and a runner type have the name. */
+      readonly kind?: 'nodeTemplate' | 'runnerType' | undefined;
+    };
+    reply: undefined;
+  };
   'GET /api/v2/admin/webhooks': { reply: readonly Webhook[] };
   'POST /api/v2/admin/webhooks': { body: WebhookRequest; reply: WebhookWithSecret };
   'GET /api/v2/admin/webhooks/{id}': { reply: Webhook };
@@ -3301,7 +3408,7 @@ export interface Routes {
       /** The id of a user, a runner token or a managed ingest. */
       readonly actorId?: string | undefined;
       /** The type of the written object. */
-      readonly objectType?: 'project' | 'sessionTemplate' | 'feature' | 'session' | 'scenario' | 'nodeInstance' | 'nodeRun' | 'ingest' | 'configuration' | 'report' | 'layout' | 'static' | 'dataSource' | 'webhook' | 'sessionView' | 'offlineToken' | 'runnerToken' | 'runner' | 'retention' | 'user' | undefined;
+      readonly objectType?: 'project' | 'sessionTemplate' | 'feature' | 'session' | 'scenario' | 'nodeInstance' | 'nodeRun' | 'ingest' | 'configuration' | 'report' | 'layout' | 'static' | 'dataSource' | 'webhook' | 'sessionView' | 'offlineToken' | 'runnerToken' | 'runner' | 'concurrency' | 'retention' | 'user' | undefined;
       /** Its id, or its name if it has no id. */
       readonly objectId?: string | undefined;
       /** Writes to this session. */
@@ -3443,7 +3550,7 @@ export interface Routes {
       /** The id of a user, a runner token or a managed ingest. */
       readonly actorId?: string | undefined;
       /** The type of the written object. */
-      readonly objectType?: 'project' | 'sessionTemplate' | 'feature' | 'session' | 'scenario' | 'nodeInstance' | 'nodeRun' | 'ingest' | 'configuration' | 'report' | 'layout' | 'static' | 'dataSource' | 'webhook' | 'sessionView' | 'offlineToken' | 'runnerToken' | 'runner' | 'retention' | 'user' | undefined;
+      readonly objectType?: 'project' | 'sessionTemplate' | 'feature' | 'session' | 'scenario' | 'nodeInstance' | 'nodeRun' | 'ingest' | 'configuration' | 'report' | 'layout' | 'static' | 'dataSource' | 'webhook' | 'sessionView' | 'offlineToken' | 'runnerToken' | 'runner' | 'concurrency' | 'retention' | 'user' | undefined;
       /** Its id, or its name if it has no id. */
       readonly objectId?: string | undefined;
       /** Writes to this session. */

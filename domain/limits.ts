@@ -137,6 +137,8 @@ export const limits = {
   /** Filtered sessions are counted up to here. */
   sessionsCounted: 10_000,
   /** Paths that a project pins. */
+  /** Of a project or session, to both sides of 0. */
+  priorityMax: 10,
   pinnedMetadata: 8,
   /** Of the newest sessions, the metadata in which keys are looked for. */
   metadataKeySessions: 500,

@@ -1,6 +1,7 @@
 /** The form of a manifest, with the meaning of every field: it is in the interface document and on a page of its own. */
 import { z } from 'zod';
 import { limits } from '../../domain/limits.ts';
+import { concurrencyMax } from '../../domain/runners/concurrency.ts';
 import { manifestLimits } from '../../domain/runners/manifest.ts';
 import { runnerNames } from '../../domain/runners/manifest-fields.ts';
 import { manifestRuntimes } from '../../domain/runners/manifest-runner-types.ts';
@@ -18,6 +19,18 @@ const description = {
   maxLength: limits.descriptionCharacters,
   default: '',
   description: 'A text for people.',
+};
+const concurrency = {
+  type: 'object',
+  description:
+    'How many of its tasks are held at once at most, whoever claims: in all, of one project, of one session. Without it, any number. Operators may choose other values.',
+  required: ['max'],
+  properties: Object.fromEntries(
+    ['max', 'perProject', 'perSession'].map((key) => [
+      key,
+      { type: 'integer', minimum: 1, maximum: concurrencyMax },
+    ]),
+  ),
 };
 const ownName =
   'Unique on the platform: the name belongs to the feature that registered it first. It does not change later.';
@@ -58,6 +71,7 @@ const runnerTypeShape = {
         'For runtime `sdk`: a module in the folder of deployed runners whose default export is a runner. A path outside the folder is refused; a missing module is a warning.',
     },
     description,
+    concurrency,
   },
 };
 
@@ -120,6 +134,7 @@ const nodeTemplateShape = {
       description:
         'A task is given to another runner when its own was silent for this time. The kits send a heartbeat three times as often.',
     },
+    concurrency,
   },
 };
 

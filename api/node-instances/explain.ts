@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { story } from '../../domain/examples.ts';
+import { concurrencyKinds } from '../../domain/runners/concurrency.ts';
 import { explained, explainNode } from '../../domain/runs/explain.ts';
 import { visibleNodeStates } from '../../domain/runs/node-state.ts';
 import { openRunStates } from '../../domain/runs/run-plan.ts';
@@ -71,6 +72,17 @@ const explanationSchema = z
         })
         .nullable()
         .meta({ description: "Null when the platform's own workers run the node." }),
+      fullLimits: z
+        .array(
+          z.object({
+            kind: z.enum(concurrencyKinds),
+            name: z.string(),
+            scope: z.enum(['all', 'project', 'session']),
+            max: z.int(),
+            held: z.int(),
+          }),
+        )
+        .meta({ description: 'Limits of what is held at once that leave no place for its queued run.' }),
       rejectedInputs: z.int().meta({ description: 'Inputs that its runners rejected; see their list.' }),
     }),
   })
@@ -118,6 +130,7 @@ const explanationSchema = z
           recentBusy: 0,
           recentDrained: 0,
         },
+        fullLimits: [],
         rejectedInputs: 0,
       },
     },
@@ -171,6 +184,7 @@ function present(node: ExplainedNode): z.input<typeof explanationSchema> {
       },
       lastRun: lastRun && { ...lastRun, endedAt: timeOrNull(lastRun.endedAt) },
       runners: runners && { ...runners, lastSeenAt: timeOrNull(runners.lastSeenAt) },
+      fullLimits: [...node.fullLimits],
       rejectedInputs: node.rejectedInputs,
     },
   };

@@ -31,6 +31,7 @@ export function presentProject(
   return {
     ...commonFields(project),
     pinnedMetadata: project.pinnedMetadata,
+    priority: project.priority,
     owner: {
       id: project.owner.id,
       email: owner?.email ?? '',

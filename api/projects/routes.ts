@@ -120,6 +120,7 @@ function fieldsOf(body: z.output<typeof projectRequestSchema>): ProjectFields {
     queuedIngestion: body.QueuedIngestion ?? undefined,
     retentionDays: body.RetentionDays,
     pinnedMetadata: body.PinnedMetadata ?? undefined,
+    priority: body.Priority ?? undefined,
   };
 }
 

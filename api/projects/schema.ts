@@ -17,6 +17,12 @@ const metadataPath = () =>
     })
     .meta({ type: 'string', maxLength: limits.queryPathCharacters });
 
+/** Of a project or session. */
+export const priorityIn = () => z.int().min(-limits.priorityMax).max(limits.priorityMax);
+export const priorityMeaning =
+  `-${limits.priorityMax} to ${limits.priorityMax}, at first 0. Those of project and session are added, to at most ` +
+  `${limits.priorityMax}; each step moves the session's queued runs by a minute of waiting. A change moves what is queued.`;
+
 export const projectParams = z.object({
   id: pathId().meta({ description: 'The project.', example: story.projectId }),
 });
@@ -45,6 +51,7 @@ export const projectRequestSchema = z
       .refine((paths) => new Set(paths).size === paths.length, { error: 'must name each path once' })
       .nullish()
       .meta({ description: 'Paths into the metadata of its sessions, whose values lists of sessions show.' }),
+    Priority: priorityIn().nullish().meta({ description: priorityMeaning }),
   })
   .meta({
     id: 'ProjectRequest',
@@ -91,6 +98,7 @@ export const projectSchema = z
     pinnedMetadata: z
       .array(z.string())
       .meta({ description: 'Paths into the metadata of its sessions.', example: ['vehicle.type'] }),
+    priority: z.int().meta({ description: priorityMeaning }),
     owner: z
       .object({
         id: z.int(),
@@ -113,7 +121,7 @@ export const projectSchema = z
         },
       }),
   })
-  .meta({ id: 'Project', example: { ...commonExample, pinnedMetadata: ['vehicle.type'] } });
+  .meta({ id: 'Project', example: { ...commonExample, pinnedMetadata: ['vehicle.type'], priority: 0 } });
 
 /** As a session shows its project. */
 export const sessionProjectSchema = z

@@ -1,6 +1,7 @@
 /** What waits for runners, and who is there for it (additions 5). */
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
+import { concurrencyKinds } from '../../domain/runners/concurrency.ts';
 import { listQueues, type QueueRow } from '../../store/run-views/queues.ts';
 import { defineRoute } from '../route.ts';
 import { runnerStory } from '../runner/examples.ts';
@@ -31,6 +32,17 @@ const queueSchema = z
       .nullable()
       .meta({ description: 'How long the next of them has been claimable; null when none waits.' }),
     held: z.int().meta({ description: 'Tasks that runners hold.' }),
+    limits: z
+      .array(
+        z.object({
+          kind: z.enum(concurrencyKinds),
+          max: z.int().nullable(),
+          perProject: z.int().nullable(),
+          perSession: z.int().nullable(),
+          held: z.int().meta({ description: 'Held under the limit, of all its node templates.' }),
+        }),
+      )
+      .meta({ description: 'How many of its tasks are held at once at most.' }),
     runners: runnerCountsSchema,
     lastHour: z
       .object({
@@ -53,6 +65,7 @@ const queueSchema = z
       waiting: 12,
       oldestWaitSeconds: 41.5,
       held: 1,
+      limits: [],
       lastHour: { completed: 240, failed: 2, completedPerHour: 240, seconds: 3_600 },
     },
   });
@@ -82,7 +95,7 @@ const list = defineRoute({
 function present(row: QueueRow): z.input<typeof queueSchema> {
   const { recentCompleted: completed, recentFailed: failed, recentSeconds: seconds, ...queue } = row;
   const completedPerHour = Math.round((completed * 3_600 * 10) / seconds) / 10;
-  return { ...queue, lastHour: { completed, failed, completedPerHour, seconds } };
+  return { ...queue, limits: [...queue.limits], lastHour: { completed, failed, completedPerHour, seconds } };
 }
 
 export const queueRoutes = [list];

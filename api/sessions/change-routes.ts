@@ -29,20 +29,21 @@ const update = defineRoute({
   summary: 'Updates a session; an absent field does not change',
   description:
     "`metadata` replaces the metadata written by callers. On shared sessions the platform's keys (status, window, " +
-    'people, close) are ignored. A Trainee must be a participant.',
+    'people, close) are ignored. A Trainee must be a participant, and cannot change the priority.',
   tags,
   access: access.sessionUpdate,
   audit: { object: 'session', from: 'id' },
   params,
   body: updateSessionSchema,
   responses: { 200: { description: 'The session.', schema: updatedSessionSchema } },
-  errors: ['sessionNotFoundOnUpdate', 'invalidSessionData', 'notAParticipant'],
+  errors: ['sessionNotFoundOnUpdate', 'invalidSessionData', 'notAParticipant', 'forbidden'],
   refusals: { params: 'sessionNotFoundOnUpdate', body: 'invalidSessionData' },
   async handler(context) {
     const { services, params, principal, body } = context;
     const { database } = services;
     const people = peopleOf(context);
     await admitTrainee(database, params.id, principal, people, 'sessionNotFoundOnUpdate');
+    if (body.priority != null && principal.role === 'Trainee') throw new Problem('forbidden');
     // Addresses are resolved before the transaction, which must not wait for another service.
     const metadata =
       body.metadata && (await callersPart(database, params.id, body.metadata as JsonObject, people));
@@ -53,6 +54,7 @@ const update = defineRoute({
       simulationName: body.simulation_name,
       sessionTemplateId: body.session_template_id ?? undefined,
       projectId: body.project_id ?? undefined,
+      priority: body.priority ?? undefined,
       metadata,
     });
     if (outcome === 'missing') throw new Problem('sessionNotFoundOnUpdate');

@@ -4,6 +4,7 @@ import { story } from '../../domain/examples.ts';
 import { visibleNodeStates } from '../../domain/runs/node-state.ts';
 import { sessionStates } from '../../domain/sessions/session-state.ts';
 import { timestampOut } from '../../http/schemas.ts';
+import { priorityMeaning } from '../projects/schema.ts';
 import { sessionExample, sessionSchema } from './schema.ts';
 
 export const overviewFields = {
@@ -13,6 +14,7 @@ export const overviewFields = {
       'published. `done`: else.',
   }),
   frozen: z.boolean(),
+  priority: z.int().meta({ description: `Of the session alone. ${priorityMeaning}` }),
   nodeCounts: z
     .partialRecord(z.enum(visibleNodeStates), z.int())
     .meta({ description: 'Number of nodes by state; states that do not occur are omitted.' }),
@@ -36,6 +38,7 @@ export const overviewFields = {
 export const overviewExample = {
   state: 'done',
   frozen: false,
+  priority: 0,
   nodeCounts: { Succeeded: 3 },
   outputBytes: 16_214_318,
   owner: { id: story.userId, name: 'Petra Lindqvist' },

@@ -22,6 +22,7 @@ export async function presentOverview(
   return {
     state: overview.state,
     frozen: overview.isFrozen,
+    priority: overview.priority,
     nodeCounts: overview.nodeCounts,
     outputBytes: overview.outputBytes,
     lastActivityAt: formatTimestamp(overview.lastActivityAt),

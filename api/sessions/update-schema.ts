@@ -5,7 +5,7 @@ import { limits } from '../../domain/limits.ts';
 import { isEmail } from '../../domain/text.ts';
 import { snakeSchema, snakeValue } from '../../http/bodies/snake-case.ts';
 import { bodyId, freeJson, nameText, optionalText } from '../../http/schemas.ts';
-import { sessionProjectSchema } from '../projects/schema.ts';
+import { priorityIn, priorityMeaning, sessionProjectSchema } from '../projects/schema.ts';
 import { templateSchema } from '../session-templates/schema.ts';
 import { sessionExample, sessionSchema } from './schema.ts';
 
@@ -23,6 +23,7 @@ export const updateSessionSchema = z
       description: 'Can change only while no node of the session has received data.',
     }),
     project_id: bodyId().nullish(),
+    priority: priorityIn().nullish().meta({ description: priorityMeaning }),
     metadata: freeJson().optional().meta({
       description: "Replaces the caller's part. The platform's keys do not change.",
     }),

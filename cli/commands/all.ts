@@ -1,6 +1,7 @@
 /** All commands, in the order in which the help lists them. */
 import type { AddCommand } from '../cli.ts';
 import { addWatchFolder } from '../folder/command.ts';
+import { addConcurrency } from './administration/concurrency.ts';
 import { addAudit, addRetention } from './administration/retention.ts';
 import { addTokens } from './administration/tokens.ts';
 import { addUsers } from './administration/users.ts';
@@ -44,6 +45,7 @@ export const commands: readonly AddCommand[] = [
   addManifests,
   addRunner,
   addRunners,
+  addConcurrency,
   addTokens,
   addUsers,
   addWebhooks,

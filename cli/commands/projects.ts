@@ -1,5 +1,5 @@
 /** `sdp projects`: what sessions belong to. */
-import { type AddCommand, examples, id, wholeNumber } from '../cli.ts';
+import { type AddCommand, examples, id, priority, wholeNumber } from '../cli.ts';
 import { table, time } from '../output.ts';
 
 interface NewProject {
@@ -49,5 +49,19 @@ export const addProjects: AddCommand = (program, cli) => {
         },
       });
       cli.print(project, () => `Created project ${project.id} (${project.title}).`);
+    });
+  projects
+    .command('prioritize')
+    .description('Moves the queued runs of all its sessions by a minute of waiting for each step.')
+    .argument('<id>', 'the project', id)
+    .argument('<priority>', '-10 to 10', priority)
+    .addHelpText('after', examples('projects prioritize 12 5'))
+    .action(async (projectId: number, to: number) => {
+      const platform = await cli.connect();
+      const params = { id: projectId };
+      const { title } = await platform.call('GET /projects/{id}', { params });
+      const body = { Title: title, Priority: to };
+      const project = await platform.call('PUT /projects/{id}', { params, body });
+      cli.print(project, () => `${project.title} has priority ${project.priority}.`);
     });
 };

@@ -2,7 +2,7 @@
 import { Option } from 'commander';
 import type { Query } from '../../client/api-client.ts';
 import type { SessionDetails } from '../../client/types.ts';
-import { type AddCommand, examples, id, uuid, wholeNumber } from '../cli.ts';
+import { type AddCommand, examples, id, priority, uuid, wholeNumber } from '../cli.ts';
 import { nodeTable } from '../node-table.ts';
 import { facts, pageNote, table, time } from '../output.ts';
 import { confirm } from '../prompt.ts';
@@ -154,6 +154,18 @@ const addChanging: AddCommand = (sessions, cli) => {
         cli.print(changed, () => `${changed.name} is ${done}.`);
       });
   }
+  sessions
+    .command('prioritize')
+    .description('Moves the queued runs of a session by a minute of waiting for each step.')
+    .argument('<sessionId>', 'the session', uuid)
+    .argument('<priority>', '-10 to 10', priority)
+    .addHelpText('after', examples('sessions prioritize 0198f2b4-6c1e-7d3a-9b52-3f1c8a7e4d10 5'))
+    .action(async (sessionId: string, to: number) => {
+      const platform = await cli.connect();
+      const params = { id: sessionId };
+      const changed = await platform.call('PATCH /api/v2/sessions/{id}', { params, body: { priority: to } });
+      cli.print(changed, () => `${changed.name} has priority ${to}.`);
+    });
   sessions
     .command('delete')
     .description('Deletes a session with its nodes, outputs and dashboards. This cannot be undone.')

@@ -22,6 +22,7 @@ export const auditObjects = [
   'offlineToken',
   'runnerToken',
   'runner',
+  'concurrency',
   'retention',
   'user',
 ] as const;

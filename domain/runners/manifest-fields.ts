@@ -4,6 +4,7 @@ import { type IssueList, jsonPath, quote } from '../issue.ts';
 import { limits } from '../limits.ts';
 import { checkConfigurationSchema } from '../templates/configuration-schema.ts';
 import { isJsonObject, isStorableText, type JsonObject, withinCharacters } from '../text.ts';
+import { type Concurrency, concurrencyMax } from './concurrency.ts';
 
 /** Names of runner types and node templates (decisions 10). */
 export const runnerNames = { minCharacters: 2, maxCharacters: 64 } as const;
@@ -106,6 +107,22 @@ export class Fields {
     if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return value;
     this.fault(key, `${key} must be a whole number from ${least} to ${most}.`);
     return fallback;
+  }
+
+  /** Undefined when nothing is said. */
+  concurrency(warnings: IssueList): Concurrency | undefined {
+    const value = this.value.concurrency ?? undefined;
+    if (value === undefined) return undefined;
+    const steps = [...this.steps, 'concurrency'];
+    warnOfUnknown(value, steps, ['max', 'perProject', 'perSession'], warnings);
+    const fields = new Fields(value, steps, this.errors);
+    const limit = {
+      max: fields.integer('max', 1, concurrencyMax, null),
+      perProject: fields.integer('perProject', 1, concurrencyMax, null),
+      perSession: fields.integer('perSession', 1, concurrencyMax, null),
+    };
+    if (isJsonObject(value) && value.max === undefined) fields.fault('max', 'max is missing.');
+    return limit;
   }
 
   description(): string {

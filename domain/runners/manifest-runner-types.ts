@@ -1,6 +1,7 @@
 /** The runner types of a manifest: where their programs run, and where those lie that the platform starts (decisions 10). */
 import { type IssueList, jsonPath } from '../issue.ts';
 import { isJsonObject } from '../text.ts';
+import type { Concurrency } from './concurrency.ts';
 import { Fields, isEntrypointName, warnOfUnknown } from './manifest-fields.ts';
 
 /** Who runs the processes: `sdk` the platform's host of deployed runners, `external` the owner of the runner type. */
@@ -12,6 +13,7 @@ export interface ManifestRunnerType {
   readonly runtime: ManifestRuntime;
   readonly entrypoint: string | null;
   readonly description: string;
+  readonly concurrency?: Concurrency;
 }
 
 /** Where an entrypoint leads: to a file of the operator's folder, to none that is there, or out of the folder. */
@@ -41,7 +43,7 @@ export function readRunnerType(
   entrypoints: EntrypointPlaces,
 ): ManifestRunnerType {
   const fields = new Fields(item, steps, errors);
-  warnOfUnknown(item, steps, ['name', 'runtime', 'entrypoint', 'description'], warnings);
+  warnOfUnknown(item, steps, ['name', 'runtime', 'entrypoint', 'description', 'concurrency'], warnings);
   const name = fields.name('name');
   const runtime = fields.oneOf('runtime', manifestRuntimes);
   const given = fields.raw('entrypoint');
@@ -71,5 +73,12 @@ export function readRunnerType(
       }
     }
   }
-  return { name, runtime, entrypoint, description: fields.description() };
+  const concurrency = fields.concurrency(warnings);
+  return {
+    name,
+    runtime,
+    entrypoint,
+    description: fields.description(),
+    ...(concurrency && { concurrency }),
+  };
 }

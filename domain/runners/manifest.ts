@@ -11,6 +11,7 @@ import { schemaCost } from '../templates/schema-cost.ts';
 import { type NodeTemplateType, nodeTemplateTypes } from '../templates/template-file.ts';
 import { isJsonObject, isName, type JsonObject } from '../text.ts';
 import { compareVersions, parseVersion } from '../version.ts';
+import type { Concurrency } from './concurrency.ts';
 import { Fields, warnOfUnknown } from './manifest-fields.ts';
 import {
   type EntrypointPlaces,
@@ -42,6 +43,7 @@ interface ManifestNodeTemplate {
   readonly maxAttempts: number;
   readonly timeoutSeconds: number | null;
   readonly leaseSeconds: number | null;
+  readonly concurrency?: Concurrency;
 }
 
 export interface Manifest {
@@ -112,7 +114,7 @@ export function checkManifest(
   const nodeTemplates = items(manifest, 'nodeTemplates', 0, manifestLimits.manifestNodeTemplates, errors).map(
     (item, index) => {
       warnOfUnknown(item, ['nodeTemplates', index], nodeTemplateFields, warnings);
-      return readNodeTemplate(item, ['nodeTemplates', index], runnerTypeNames, errors);
+      return readNodeTemplate(item, ['nodeTemplates', index], runnerTypeNames, errors, warnings);
     },
   );
   checkOwners('runnerTypes', 'Runner type', runnerTypes, registered.runnerTypes, feature.name, errors);
@@ -182,7 +184,7 @@ type Steps = readonly (string | number)[];
 
 const nodeTemplateFields = (
   'name runnerType type description configurationSchema trigger incremental reprocess maxAttempts ' +
-  'timeoutSeconds leaseSeconds'
+  'timeoutSeconds leaseSeconds concurrency'
 ).split(' ');
 
 function readNodeTemplate(
@@ -190,6 +192,7 @@ function readNodeTemplate(
   steps: Steps,
   runnerTypeNames: ReadonlySet<string>,
   errors: IssueList,
+  warnings: IssueList,
 ): ManifestNodeTemplate {
   const fields = new Fields(item, steps, errors);
   const name = fields.name('name');
@@ -197,6 +200,7 @@ function readNodeTemplate(
   if (runnerType !== '' && !runnerTypeNames.has(runnerType)) {
     fields.fault('runnerType', `The manifest has no runner type ${quote(runnerType)}.`);
   }
+  const concurrency = fields.concurrency(warnings);
   return {
     name,
     runnerType,
@@ -209,6 +213,7 @@ function readNodeTemplate(
     maxAttempts: fields.integer('maxAttempts', 1, limits.maxAttemptsMax, limits.maxAttemptsDefault),
     timeoutSeconds: fields.integer('timeoutSeconds', 1, manifestLimits.timeoutMaxSeconds, null),
     leaseSeconds: fields.integer('leaseSeconds', limits.leaseMinSeconds, limits.leaseMaxSeconds, null),
+    ...(concurrency && { concurrency }),
   };
 }
 

@@ -2,6 +2,7 @@
  * Why a node is not running, or no longer running: for operators by `explainNode`, for authors of runners by
  * `previewRun`.
  */
+import type { FullLimit } from '../runners/concurrency.ts';
 import type { VisibleNodeState } from './node-state.ts';
 import { type NodeFacts, type OpenRunState, type RunReason, runWanted } from './run-plan.ts';
 
@@ -12,6 +13,7 @@ export const explained = [
   'waits-for-retry',
   'no-runner',
   'runners-drained',
+  'concurrency-limit',
   'queued',
   'waits-for-upload',
   'uploads-queued',
@@ -90,6 +92,8 @@ export interface ExplainFacts {
     readonly recentBusy: number;
     readonly recentDrained: number;
   } | null;
+  /** The limits that leave no place for its queued run. */
+  readonly fullLimits: readonly FullLimit[];
 }
 
 export interface Explanation {
@@ -141,7 +145,7 @@ function explainHeld(facts: ExplainFacts, run: OpenRun, held: NonNullable<Explai
   } as const;
 }
 
-function explainQueued({ runners, now }: ExplainFacts, run: OpenRun): Explanation {
+function explainQueued({ runners, now, fullLimits }: ExplainFacts, run: OpenRun): Explanation {
   const since = `Queued since ${time(run.queuedAt)}`;
   if (runners === null) {
     return { why: 'queued', sentence: `${since} for the platform's own workers.` };
@@ -162,12 +166,22 @@ function explainQueued({ runners, now }: ExplainFacts, run: OpenRun): Explanatio
       sentence: `${since}; ${count(recent, 'runner')} of type ${runnerType} ${recent === 1 ? 'is' : 'are all'} drained.`,
     };
   }
+  const [limit] = fullLimits;
+  if (limit !== undefined) return { why: 'concurrency-limit', sentence: `${since}; ${limited(limit)}` };
   return {
     why: 'queued',
     sentence:
       `${since} behind ${count(run.tasksAhead, 'task')}; of ${count(recent - recentDrained, 'runner')} of type ${runnerType} ` +
       `${recentBusy} ${recentBusy === 1 ? 'is' : 'are'} busy.`,
   };
+}
+
+const limitedNouns = { nodeTemplate: 'node template', runnerType: 'runner type' } as const;
+const limitedScopes = { all: '', project: ' of its project', session: ' of its session' } as const;
+
+function limited({ kind, name, scope, max, held }: FullLimit): string {
+  const tasks = `${max === 1 ? 'task' : 'tasks'}${limitedScopes[scope]}`;
+  return `at most ${max} ${tasks} of ${limitedNouns[kind]} ${name} ${max === 1 ? 'is' : 'are'} held at once, and ${held} ${held === 1 ? 'is' : 'are'}.`;
 }
 
 function explainIdle(facts: ExplainFacts): Explanation {

@@ -7,6 +7,7 @@ import { once } from '../connection/idempotency.ts';
 import { PlatformUser } from '../entities/platform-user.ts';
 import { Project } from '../entities/project.ts';
 import { SessionTemplate } from '../entities/session-template.ts';
+import { noteChangedPriority, orderChangedProjects } from '../runs/claim-order.ts';
 import { noteAudited } from './audit-scope.ts';
 
 /** What a caller may set. In an update, absent fields stay unchanged. */
@@ -19,6 +20,7 @@ export interface ProjectFields {
   readonly queuedIngestion?: boolean | undefined;
   readonly retentionDays?: number | null | undefined;
   readonly pinnedMetadata?: readonly string[] | undefined;
+  readonly priority?: number | undefined;
 }
 
 export type ProjectWrite =
@@ -44,6 +46,7 @@ export interface ShownProject
     | 'queuedIngestion'
     | 'retentionDays'
     | 'pinnedMetadata'
+    | 'priority'
     | 'createdAt'
   > {
   readonly owner: Pick<PlatformUser, 'id' | 'externalId' | 'type' | 'createdAt'>;
@@ -64,7 +67,7 @@ type FlatProject = Omit<ShownProject, 'owner'> & {
 export async function findProject(database: Queryable, id: number): Promise<ShownProject | undefined> {
   const [row] = await database.query<FlatProject>(
     `select p.id, p.hex_id, p.title, p.description, p.icon, p.queued_ingestion,
-            p.retention_days, p.pinned_metadata, p.created_at,
+            p.retention_days, p.pinned_metadata, p.priority, p.created_at,
             o.id as owner_id, o.external_id as owner_external_id, o.type as owner_type,
             o.created_at as owner_created_at,
             case when t.id is not null then
@@ -103,6 +106,7 @@ export async function createProject(
       queuedIngestion: fields.queuedIngestion ?? false,
       retentionDays: fields.retentionDays ?? null,
       pinnedMetadata: [...(fields.pinnedMetadata ?? [])],
+      priority: fields.priority ?? 0,
     });
     await em.flush();
     noteAudited(project.id);
@@ -111,13 +115,17 @@ export async function createProject(
   return database.transaction(once(work, ({ outcome }) => outcome === 'saved'));
 }
 
-/** Changes the given fields only. */
+/** What takes longer is left to the healer. */
+const orderedAtOnceMs = 1_000;
+
+/** Changes the given fields only. A new priority moves what is queued. */
 export async function updateProject(
   database: Database,
   id: number,
   fields: ProjectFields,
 ): Promise<ProjectWrite> {
-  return database.transaction(async ({ em }): Promise<ProjectWrite> => {
+  const write = await database.transaction(async (tx): Promise<ProjectWrite> => {
+    const { em } = tx;
     const project = await em.findOne(Project, id, { populate });
     if (project === null) return { outcome: 'missing' };
     const { owner, template, unknown } = await referred(em, fields);
@@ -130,8 +138,14 @@ export async function updateProject(
     project.queuedIngestion = fields.queuedIngestion ?? project.queuedIngestion;
     if (fields.retentionDays !== undefined) project.retentionDays = fields.retentionDays;
     if (fields.pinnedMetadata !== undefined) project.pinnedMetadata = [...fields.pinnedMetadata];
+    if (fields.priority !== undefined && fields.priority !== project.priority) {
+      project.priority = fields.priority;
+      await noteChangedPriority(tx, id);
+    }
     return { outcome: 'saved', project };
   });
+  await orderChangedProjects(database, orderedAtOnceMs);
+  return write;
 }
 
 /** The object that a project is to refer to, locked so that it stays; undefined where none is given. */

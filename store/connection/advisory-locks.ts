@@ -5,6 +5,8 @@ export const advisoryLocks = {
   healer: 7_306_293,
   shipped: 7_306_294,
   registry: 7_306_295,
+  /** With a second key: the limit. */
+  concurrency: 7_306_298,
   /** Of the authentication service, which may have the same database. */
   authMigration: 7_306_296,
   retention: 7_306_297,

@@ -146,6 +146,7 @@ class Pipeline implements Tx, StatementSink {
   private readonly database: Pick<Database, 'onSessionChanged'>;
   private readonly sentAhead: Array<Promise<unknown>> = [];
   private entities: SqlEntityManager | undefined;
+  private committed: Promise<pg.QueryResult> | undefined;
   readonly effects: Array<() => void> = [];
 
   constructor(client: pg.PoolClient, database: Pick<Database, 'onSessionChanged'>) {
@@ -163,6 +164,7 @@ class Pipeline implements Tx, StatementSink {
   }
 
   async query<R>(statement: string, parameters: readonly unknown[] = []): Promise<R[]> {
+    if (this.committed !== undefined) throw new Error('The last statement has been sent.');
     this.hasWritten ||= this.isAudited && isWrite(statement);
     const result = await this.client.query(new Statement(statement, parameters));
     return result.rows as R[];
@@ -182,6 +184,17 @@ class Pipeline implements Tx, StatementSink {
     return rows;
   }
 
+  async last<R>(statement: string, parameters: readonly unknown[] = []): Promise<R[]> {
+    // Then more follows: the entry of the audit, or what entities have changed.
+    if (this.isAudited || this.entities !== undefined) return this.query<R>(statement, parameters);
+    (this.client as unknown as PreparingClient).gather();
+    const rows = this.query<R>(statement, parameters);
+    this.committed = this.client.query('commit');
+    // `commit` reports it when the rows have come.
+    this.committed.catch(() => {});
+    return rows;
+  }
+
   onCommit(effect: () => void): void {
     this.effects.push(effect);
   }
@@ -198,7 +211,7 @@ class Pipeline implements Tx, StatementSink {
 
   /** After a failure in a transaction, the server answers a commit by rolling back, without an error. */
   async commit(): Promise<void> {
-    const { command } = await this.client.query('commit');
+    const { command } = await (this.committed ?? this.client.query('commit'));
     if (command !== 'COMMIT') throw new Error('The transaction was rolled back.');
   }
 }

@@ -33,6 +33,11 @@ export interface Tx extends Queryable, EntityReader {
    * failure fails the transaction, even when no code awaits the rows.
    */
   pipelined<R = Row>(statement: string, parameters?: readonly unknown[]): Promise<R[]>;
+  /**
+   * The last statement: the commit goes out with it, so that locks are held no longer than the server needs for it.
+   * Entities and statements after it are refused.
+   */
+  last<R = Row>(statement: string, parameters?: readonly unknown[]): Promise<R[]>;
   /** Called once when the transaction is committed, and never for a try that rolled back. It must not throw. */
   onCommit(effect: () => void): void;
   /** Once the transaction is committed, `Database.onSessionChanged` gets the change. */

@@ -21,6 +21,8 @@ const ProjectSchema = defineEntity({
     retentionDays: p.integer().strictNullable(),
     /** Paths into the metadata of sessions that lists show. */
     pinnedMetadata: p.array().columnType('text[]'),
+    /** Each step moves its runs by a minute of waiting. */
+    priority: p.smallint(),
     createdAt,
   },
 });

@@ -1,18 +1,21 @@
 /** Node templates as runners see them. */
 import type { NodeTemplateType } from '../../domain/templates/template-file.ts';
 import type { Queryable } from '../connection/database.ts';
+import { isUnderLimit } from '../runs/concurrency.ts';
 
 export interface RunnerTemplate {
   readonly name: string;
   readonly type: NodeTemplateType;
   readonly runnerType: string;
   readonly runtime: 'system' | 'sdk' | 'external';
+  /** It is under a limit of tasks that are held at once. */
+  readonly isLimited: boolean;
 }
 
 /** All registered node templates by name; retired ones too, because existing sessions still run them. */
 export async function listRunnerTemplates(database: Queryable): Promise<RunnerTemplate[]> {
   return database.query<RunnerTemplate>(
-    `select t.name, t.type, t.runner_type, r.runtime
+    `select t.name, t.type, t.runner_type, r.runtime, ${isUnderLimit('t.name')} as is_limited
        from node_template t join runner_type r on r.name = t.runner_type order by t.name`,
   );
 }

@@ -12,6 +12,7 @@ import type { KnownNodeTemplate, NodeTemplateType } from '../../domain/templates
 import { noteAudited } from '../administration/audit-scope.ts';
 import { advisoryLocks } from '../connection/advisory-locks.ts';
 import type { Database, Queryable, Tx } from '../connection/database.ts';
+import { declareConcurrencyLimits, settleLimits } from './concurrency-limits.ts';
 
 export interface RegisteredNodeTemplate extends KnownNodeTemplate {
   /** Rises with every change of the schema. */
@@ -78,18 +79,22 @@ export async function publishManifest(
     const check = checkManifest(body, before, options.entrypoints);
     const { manifest } = check;
     if (manifest === null) return check;
-    const isWritten = await database.transaction(async (tx) => {
+    const changedLimits = await database.transaction(async (tx) => {
       await tx.query('select pg_advisory_xact_lock($1)', [advisoryLocks.registry]);
-      if (!isDeepStrictEqual(await loadRegistered(tx, manifest.feature.name), before)) return false;
-      await writeManifest(tx, manifest, options.publishedBy);
-      return true;
+      if (!isDeepStrictEqual(await loadRegistered(tx, manifest.feature.name), before)) return undefined;
+      return await writeManifest(tx, manifest, options.publishedBy);
     });
-    if (isWritten) return check;
+    if (changedLimits === undefined) continue;
+    await settleLimits(database, changedLimits);
+    return check;
   }
 }
 
-/** Only the fields of a manifest are saved: the caller may have sent others. */
-async function writeManifest(tx: Tx, manifest: Manifest, publishedBy: string): Promise<void> {
+/**
+ * Only the fields of a manifest are saved: the caller may have sent others.
+ * @returns the names whose limit has changed
+ */
+async function writeManifest(tx: Tx, manifest: Manifest, publishedBy: string): Promise<string[]> {
   const { feature, runnerTypes, nodeTemplates } = manifest;
   noteAudited(feature.name);
   await tx.query(
@@ -109,6 +114,8 @@ async function writeManifest(tx: Tx, manifest: Manifest, publishedBy: string): P
     'update runner_type set retired = true where feature_name = $1 and not retired and name <> all ($2::text[])',
     [feature.name, runnerTypes.map((item) => item.name)],
   );
+  const ofTypes = await declareConcurrencyLimits(tx, 'runnerType', runnerTypes);
+  return [...ofTypes, ...(await declareConcurrencyLimits(tx, 'nodeTemplate', nodeTemplates))];
 }
 
 interface RunnerTypeValues {

@@ -1,9 +1,12 @@
 /** What is known of a node that does not run: the facts behind `explain`. */
 
+import type { FullLimit } from '../../domain/runners/concurrency.ts';
 import type { ExplainFacts } from '../../domain/runs/explain.ts';
 import { visibleNodeState } from '../../domain/runs/node-state.ts';
 import type { Database, Queryable } from '../connection/database.ts';
 import { claimingInstances, claimsTasksOf } from '../runners/runner-instances.ts';
+import { claimOrder } from '../runs/claim-order.ts';
+import { fullLimitsOf } from '../runs/concurrency.ts';
 import { isOpen } from '../runs/lease.ts';
 import { rejectedCount } from '../runs/rejections.ts';
 
@@ -17,7 +20,7 @@ export interface ExplainedNode extends ExplainFacts {
 interface NodeRow
   extends Omit<
     ExplainedNode,
-    'state' | 'statusDetails' | 'parents' | 'openRun' | 'heldBy' | 'lastRun' | 'runners'
+    'state' | 'statusDetails' | 'parents' | 'openRun' | 'heldBy' | 'lastRun' | 'runners' | 'fullLimits'
   > {
   readonly runnerType: string;
   readonly runtime: string;
@@ -41,11 +44,12 @@ export async function readExplainFacts(
 ): Promise<ExplainedNode | undefined> {
   const [node] = await database.query<NodeRow>(nodeStatement, [nodeInstanceId]);
   if (node === undefined) return undefined;
-  const [parents, [open], [lastRun], runners] = await Promise.all([
+  const [parents, [open], [lastRun], runners, fullLimits] = await Promise.all([
     readParents(database, nodeInstanceId),
     database.query<OpenRow>(openStatement, [nodeInstanceId]),
     database.query<NonNullable<ExplainFacts['lastRun']>>(lastStatement, [nodeInstanceId]),
     node.runtime === 'system' ? null : readRunners(database, node),
+    database.query<FullLimit>(fullLimitsStatement, [nodeInstanceId]),
   ]);
   const { storedState, storedDetails, runnerType: _type, runtime: _runtime, ...shown } = node;
   const isHeld = open?.state === 'held';
@@ -62,6 +66,7 @@ export async function readExplainFacts(
         : null,
     lastRun: lastRun ?? null,
     runners,
+    fullLimits,
   };
 }
 
@@ -91,7 +96,7 @@ const openStatement = `
          (select count(*) from (
             select 1 from node_run x
              where r.state = 'queued' and x.state = 'queued' and not x.frozen and x.template_name = r.template_name
-               and x.queue_time < r.queue_time limit 1000) ahead) as tasks_ahead
+               and ${claimOrder('x')} < ${claimOrder('r')} limit 1000) ahead) as tasks_ahead
     from node_run r left join node_claim c on c.run_id = r.id and ${isOpen}
    where r.node_instance_id = $1 and r.state <> 'done'`;
 
@@ -99,6 +104,8 @@ const lastStatement = `
   select r.id, r.outcome, r.status_details, r.attempt, r.max_attempts,
          r.ended_at
     from node_run r where r.node_instance_id = $1 and r.state = 'done' order by r.created_at desc limit 1`;
+
+const fullLimitsStatement = fullLimitsOf('select r.* from node_run r where r.node_instance_id = $1');
 
 async function readParents(database: Queryable, nodeInstanceId: number) {
   const rows = await database.query<{

@@ -1,4 +1,5 @@
 /** What waits for runners, node template by node template, and the runners that are there for it. */
+import type { Concurrency, ConcurrencyKind } from '../../domain/runners/concurrency.ts';
 import type { Database } from '../connection/database.ts';
 import { claimingInstances, claimsTasksOf } from '../runners/runner-instances.ts';
 import { isOpen } from '../runs/lease.ts';
@@ -13,6 +14,8 @@ export interface QueueRow {
   /** How long the next task has been claimable; null when none waits. */
   readonly oldestWaitSeconds: number | null;
   readonly held: number;
+  /** Of what is held at once. */
+  readonly limits: ReadonlyArray<Concurrency & { readonly kind: ConcurrencyKind; readonly held: number }>;
   /** Instances that may claim its tasks, by their state. */
   readonly runners: Readonly<Record<'waiting' | 'busy' | 'drained' | 'gone', number>>;
   /** Attempts that ended within the last hour, or since `recentSeconds` ago when there were very many. */
@@ -50,6 +53,12 @@ const statement = `
   )
   select t.runner_type, y.runtime, t.name as node_template, coalesce(q.tasks, 0) as waiting,
          q.oldest_seconds as oldest_wait_seconds, coalesce(h.tasks, 0) as held, runners.by_state as runners,
+         coalesce((
+           select json_agg(json_build_object('kind', l.kind, 'max', l.max, 'perProject', l.per_project,
+                    'perSession', l.per_session, 'held', (
+                      select coalesce(sum(x.tasks), 0) from held x join node_template xt on xt.name = x.template
+                       where case l.kind when 'runnerType' then xt.runner_type = t.runner_type else xt.name = t.name end)))
+             from template_limit l where l.template_name = t.name), '[]') as limits,
          coalesce(e.completed, 0) as recent_completed, coalesce(e.failed, 0) as recent_failed,
          span.seconds as recent_seconds
     from node_template t join runner_type y on y.name = t.runner_type cross join span

@@ -3,10 +3,12 @@
  * `Processing` is derived from the held claim when a node is read.
  */
 import { taskClaimed } from '../../telemetry/metrics.ts';
-import type { Queryable } from '../connection/database.ts';
+import type { Database, Queryable, Tx } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
 import { newId } from '../connection/ids.ts';
 import { type RunnerIdentity, tokenIdOfHolder } from '../runners/holder.ts';
+import { claimOrder } from './claim-order.ts';
+import { isUnderLimit, limitSteps, lockLimits, queuedRunsChecked } from './concurrency.ts';
 import { runConfiguration } from './configuration-check.ts';
 import { isAlive, isOpen, leaseFromNow, prolonged } from './lease.ts';
 import { isClaimable } from './queue.ts';
@@ -109,7 +111,7 @@ const mayHold = `
 /**
  * The steps of a claim, for {@link claimed}; test/store/runs/claim-statements.sql shows them composed.
  *
- * 1. `pick`: one claimable run, the oldest by queue time; those that other claims have locked are skipped.
+ * 1. `pick`: one claimable run, the first by claim time; those that other claims have locked are skipped.
  * 2. `instance`: the runner instance, so that its claims come one after the other; a claim that a newer one has replaced
  *    finds none, and gets nothing.
  * 3. `replay`: where the run's own watermark begins, at the first claim of a reprocess run.
@@ -122,14 +124,14 @@ const mayHold = `
  * @param instance a statement that locks the instance's row and gives its `drained`
  * $1 holder, $2 instance, $3 task id, $4 default lease seconds
  */
-function claimSteps(pick: string, instance: string): string {
+function claimSteps({ pick, limits, limited }: Pick, instance: string): string {
   return `
-  with pick as materialized (${pick}),
+  with ${limits}pick as materialized (${pick}),
   instance as materialized (${instance}),
   replay as materialized (${reprocessStart}),
   run as (
     update node_run r
-       set state = 'held', due_at = null,
+       set state = 'held', due_at = null,${limited}
            upper_position = coalesce(r.upper_position, (
              select coalesce(max(p.newest_position), 0) from node_instance p where p.id = any (n.parent_ids))),
            configuration_revision = coalesce(r.configuration_revision, n.configuration_revision),
@@ -163,30 +165,90 @@ const claimed = `
     from run join claim on true left join attempt on true join node_instance n on n.id = run.node_instance_id
     join node_template t on t.id = n.node_template_id join session s on s.id = run.session_id`;
 
+/** The first step of a claim, with what it needs. */
+interface Pick {
+  readonly pick: string;
+  /** Steps before it. */
+  readonly limits: string;
+  /** For `set`, a run under a limit. */
+  readonly limited: string;
+}
+
+/** The next run of a template. @param template an SQL expression @param condition of the run `r`, or empty */
+const nextUnlimited = (template: string, condition = ''): Pick => ({
+  pick: `
+  select r.id from node_run r
+   where ${isClaimable} and r.template_name = ${template} and not ${isUnderLimit(template)}${condition}
+   order by ${claimOrder('r')} limit 1 for update skip locked`,
+  limits: '',
+  limited: '',
+});
+
+/** The same under limits, whose locks the transaction holds. */
+const nextWithinLimits = (template: string, condition = ''): Pick => ({
+  pick: `
+  select r.id
+    from (select q.id, ${claimOrder('q')} as place from node_run q
+           where q.state = 'queued' and not q.frozen and q.template_name = ${template}
+           order by ${claimOrder('q')} limit ${queuedRunsChecked}) next
+    join node_run r on r.id = next.id join session s on s.id = r.session_id
+   where exists (select from free) and ${isClaimable}
+     and s.project_id not in (select project_id from full_project)
+     and s.id not in (select session_id from full_session)${condition}
+   order by next.place limit 1 for update of r skip locked`,
+  limits: `${limitSteps(template)}, `,
+  limited: ' limited = true,',
+});
+
 /** $5 claim sequence or null */
-function claimStatement(pick: string): string {
+function claimStatement(pick: Pick): string {
   const instance = `
     select i.drained from runner_instance i, pick
      where i.holder = $1 and i.instance_id = $2 and ($5::bigint is null or i.claim_seq = $5) for update of i`;
   return `${claimSteps(pick, instance)} select ${claimColumns} ${claimed}`;
 }
 
-const claimByTemplate = claimStatement(`
-  select r.id from node_run r where ${isClaimable} and r.template_name = $6
-   order by r.queue_time limit 1 for update skip locked`);
-const claimById = claimStatement(`
+const claimByTemplate = {
+  free: claimStatement(nextUnlimited('$6')),
+  limited: claimStatement(nextWithinLimits('$6')),
+};
+const claimById = claimStatement({
+  pick: `
   select r.id from node_run r where ${isClaimable} and r.id = $6::uuid and r.attempt = $7
-   for update skip locked`);
+   for update skip locked`,
+  limits: '',
+  limited: '',
+});
 
-const registerAndClaimStatement = `
-  ${claimSteps(
-    `select r.id from node_run r
-      where ${isClaimable} and r.template_name = $5 and not ${holdsTask}
-      order by r.queue_time limit 1 for update skip locked`,
-    announce('$6::text[]'),
-  )}
+const registerAndClaimStatement = (pick: Pick) => `
+  ${claimSteps(pick, announce('$6::text[]'))}
   select instance.claim_seq, instance.drained, ${holdsTask} as holds_task, task.*
     from instance left join lateral (select ${claimColumns} ${claimed}) task on true`;
+const registerAndClaimByTemplate = {
+  free: registerAndClaimStatement(nextUnlimited('$5', ` and not ${holdsTask}`)),
+  limited: registerAndClaimStatement(nextWithinLimits('$5', ` and not ${holdsTask}`)),
+};
+
+/** Whether a node template was under a limit lately: a claim without limits finds nothing for one that is. */
+type IsLimited = (template: string) => boolean;
+
+/** Runs a claim of one template; under limits it holds their locks until it has committed. */
+async function claimOf<R>(
+  database: Database | Tx,
+  template: { readonly name: string; readonly isLimited: boolean | undefined },
+  statements: { readonly free: string; readonly limited: string },
+  parameters: readonly unknown[],
+): Promise<R[]> {
+  if (template.isLimited !== true) return database.query<R>(statements.free, parameters);
+  if ('isTransaction' in database) {
+    lockLimits(database, template.name);
+    return database.query<R>(statements.limited, parameters);
+  }
+  return database.transaction((tx) => {
+    lockLimits(tx, template.name);
+    return tx.last<R>(statements.limited, parameters);
+  });
+}
 
 /**
  * {@link registerClaim} and {@link claimNext} for one template in one statement; an instance that holds a task gets none.
@@ -194,19 +256,21 @@ const registerAndClaimStatement = `
  * @throws a unique violation when an older claim of the instance wins at the same time
  */
 export async function registerAndClaim(
-  database: Queryable,
+  database: Database | Tx,
   identity: RunnerIdentity,
-  request: { template: string; leaseSeconds: number; isOpen?: boolean },
+  request: { template: string; leaseSeconds: number; isOpen?: boolean; isLimited?: IsLimited },
 ): Promise<ClaimTicket & { readonly task: ClaimedTask | undefined }> {
-  const [row] = await database.query<
+  const { template, leaseSeconds } = request;
+  const named = { name: template, isLimited: request.isLimited?.(template) };
+  const [row] = await claimOf<
     ClaimTicket & { readonly [Name in keyof ClaimedTask]: ClaimedTask[Name] | null }
-  >(registerAndClaimStatement, [
+  >(database, named, registerAndClaimByTemplate, [
     identity.holder,
     identity.instanceId,
     newId(),
-    request.leaseSeconds,
-    request.template,
-    request.isOpen === true ? null : [request.template],
+    leaseSeconds,
+    template,
+    request.isOpen === true ? null : [template],
   ]);
   const { claimSeq, holdsTask, drained, ...task } = row!;
   const arrival = { claimSeq, holdsTask, drained };
@@ -215,38 +279,44 @@ export async function registerAndClaim(
 }
 
 /**
- * Claims the oldest ready task (by queue time) of one of the templates; undefined when there is none, when a newer claim
- * of the same instance has arrived, when the instance is drained, or when its token has ended.
+ * Claims the next ready task (by claim time) of one of the templates; undefined when there is none, when limits leave no
+ * place, when a newer claim of the same instance has arrived, when the instance is drained, or when its token has ended.
  */
 export async function claimNext(
-  database: Queryable,
+  database: Database | Tx,
   identity: RunnerIdentity,
-  request: { claimSeq: number; templates: readonly string[]; leaseSeconds: number },
+  request: {
+    claimSeq: number;
+    templates: readonly string[];
+    leaseSeconds: number;
+    isLimited?: IsLimited;
+  },
 ): Promise<ClaimedTask | undefined> {
-  for (const template of await byOldestTask(database, request.templates)) {
-    const [task] = await database.query<ClaimedTask>(claimByTemplate, [
+  for (const name of await byOldestTask(database, request.templates)) {
+    const next = { name, isLimited: request.isLimited?.(name) };
+    const [task] = await claimOf<ClaimedTask>(database, next, claimByTemplate, [
       identity.holder,
       identity.instanceId,
       newId(),
       request.leaseSeconds,
       request.claimSeq,
-      template,
+      name,
     ]);
     if (task) return recordClaim(task);
   }
   return undefined;
 }
 
-/** Those of the templates that have a ready task, the one with the oldest first. */
+/** Those of the templates that have a ready task, the one with the first by claim time at the front. */
 async function byOldestTask(database: Queryable, templates: readonly string[]): Promise<readonly string[]> {
   if (templates.length <= 1) return templates;
   const rows = await database.query<{ name: string }>(
     `select t.name from unnest($1::text[]) as t (name)
        cross join lateral (
-         select r.queue_time from node_run r
+         select ${claimOrder('r')} as place from node_run r
           where ${isClaimable} and r.template_name = t.name
-          order by r.queue_time limit 1) head
-      order by head.queue_time`,
+          order by ${claimOrder('r')} limit 1) head
+      order by head.place`,
     [templates],
   );
   return rows.map((row) => row.name);

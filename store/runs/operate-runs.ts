@@ -10,6 +10,7 @@ import { cancelled, cancelVerdict, type RetryVerdict, retryVerdict } from '../..
 import type { Database, Tx } from '../connection/database.ts';
 import { findNodeRun, isNewestOfNode, lockOperatedRun, type NodeRunRow } from '../run-views/node-runs.ts';
 import { type Change, changed, changeSession, type LockedSession, unchanged } from './change-session.ts';
+import { claimTime } from './claim-order.ts';
 import { checkConfigurations } from './configuration-check.ts';
 import { boundCancelledLease } from './lease.ts';
 import { nextQueueTime, planSession } from './plan-session.ts';
@@ -86,11 +87,12 @@ const queueAgainStatement = `
        set ${queued}, outcome = null, ended_at = null, status_details = '', frozen = false,
            attempt = r.attempt + 1, first_attempt = r.attempt + 1, max_attempts = r.attempt + t.max_attempts,
            lost_count = 0, release_count = 0, cancel_requested = false,
-           queue_time = to_timestamp(w.queue_time_ms / 1000),
+           queue_time = q.time, claim_time = ${claimTime('q.time', 's', 'p')},
            -- What was staged went with the failure; what a watermark published stands.
            wrote_output = exists (select 1 from node_output o where o.run_id = r.id and o.position is not null)
-      from wanted w, node_instance n, node_template t
-     where r.id = w.run_id and n.id = r.node_instance_id and t.id = n.node_template_id
+      from wanted w cross join lateral (select to_timestamp(w.queue_time_ms / 1000) as time) q,
+           node_instance n, node_template t, session s join project p on p.id = s.project_id
+     where r.id = w.run_id and n.id = r.node_instance_id and t.id = n.node_template_id and s.id = r.session_id
     returning r.id, r.session_id, r.node_instance_id, r.attempt, ${queuedColumns}
   ), attempts as (
     insert into node_attempt (run_id, number, session_id) select id, attempt, session_id from run

@@ -10,6 +10,7 @@ import { currentTraceparent } from '../../telemetry/trace.ts';
 import type { Tx } from '../connection/database.ts';
 import { newId } from '../connection/ids.ts';
 import type { LockedSession } from './change-session.ts';
+import { claimTime } from './claim-order.ts';
 import { checkConfigurations, isConfigurationChecked } from './configuration-check.ts';
 import { notifyReady, queuedColumns } from './queue.ts';
 import { fixUpperBound, writeDone } from './write-run-outcome.ts';
@@ -46,12 +47,14 @@ const queueRuns = `
       as w (run_id, node_id, template_name, runner_type, reason, max_attempts, queue_time_ms)
   ), run as (
     insert into node_run as r (id, session_id, node_instance_id, template_name, runner_type, reason, state, max_attempts,
-                          queue_time, reprocess_position, reprocess_output_id, input_ids, traceparent)
+                          queue_time, claim_time, reprocess_position, reprocess_output_id, input_ids, traceparent)
     select w.run_id, $1, w.node_id, w.template_name, w.runner_type, w.reason, 'queued', w.max_attempts,
-           to_timestamp(w.queue_time_ms / 1000), n.follow_up_reprocess_position, n.follow_up_reprocess_output_id,
+           q.time, ${claimTime('q.time', 's', 'p')}, n.follow_up_reprocess_position, n.follow_up_reprocess_output_id,
            case when w.reason = 'follow-up' then n.follow_up_input_ids
                 when w.reason = 'reprocess' and not n.reprocess_wanted then n.reprocess_input_ids end, $9
       from wanted w join node_instance n on n.id = w.node_id
+      join session s on s.id = $1 join project p on p.id = s.project_id
+     cross join lateral (select to_timestamp(w.queue_time_ms / 1000) as time) q
     returning ${queuedColumns}
   ), attempts as (
     insert into node_attempt (run_id, number, session_id) select run_id, 1, $1 from wanted

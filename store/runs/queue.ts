@@ -7,6 +7,7 @@ import type { Database, Row } from '../connection/database.ts';
 import { Listener, type ListenerEvents } from '../connection/listener.ts';
 import type { RunnerIdentity } from '../runners/holder.ts';
 import { runnerChangedChannel } from '../runners/runner-instances.ts';
+import { claimOrder } from './claim-order.ts';
 
 /** The payload is the node template's name. */
 const taskReadyChannel = 'task_ready';
@@ -27,7 +28,7 @@ export const queueByTemplate = (limit: number | null = null) => `
            greatest(0, extract(epoch from clock_timestamp() - head.available_at))::float8 as oldest_seconds
       from counted w cross join lateral (
         select a.available_at from node_run r join node_attempt a on a.run_id = r.id and a.number = r.attempt
-         where ${isClaimable} and r.template_name = w.template order by r.queue_time limit 1) head
+         where ${isClaimable} and r.template_name = w.template order by ${claimOrder('r')} limit 1) head
   )`;
 
 /** For `update node_run set`: into the queue at once. */

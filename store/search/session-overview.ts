@@ -7,6 +7,7 @@ import { lastActivityOf, stateOf } from './session-state.ts';
 export interface SessionOverview {
   readonly state: SessionState;
   readonly isFrozen: boolean;
+  readonly priority: number;
   readonly nodeCounts: NodeCounts;
   readonly outputBytes: number;
   readonly lastActivityAt: Date;
@@ -24,7 +25,7 @@ export interface OverviewRow extends Omit<SessionOverview, 'nodeCounts'> {
 
 /** The select list over a session `s` and its project `p`. */
 export const overviewColumns = `
-  ${stateOf('s.id')} as state, s.frozen_at is not null as is_frozen, ${outputBytes('s')} as output_bytes,
+  ${stateOf('s.id')} as state, s.frozen_at is not null as is_frozen, s.priority, ${outputBytes('s')} as output_bytes,
   ${lastActivityOf('s.id')} as last_activity_at, s.user_id as owner_id, p.pinned_metadata as pinned_paths,
   (select max(d.id) from dimension d where d.session_id = s.id) as dimension_id,
   coalesce((

@@ -6,6 +6,7 @@ import { withoutPlatformKeys } from '../../domain/sessions/shared-session.ts';
 import type { JsonObject } from '../../domain/text.ts';
 import type { Database, Tx } from '../connection/database.ts';
 import { holdSession } from '../runs/change-session.ts';
+import { orderSession } from '../runs/claim-order.ts';
 import { insertNodeInstances } from './sessions.ts';
 
 /** Absent fields stay unchanged. */
@@ -17,6 +18,7 @@ export interface SessionChanges {
   readonly simulationName?: string | null | undefined;
   readonly sessionTemplateId?: number | undefined;
   readonly projectId?: number | undefined;
+  readonly priority?: number | undefined;
   /** The caller's part, with identifiers in place of addresses; replaces the stored part. */
   readonly metadata?: JsonObject | undefined;
 }
@@ -117,7 +119,7 @@ async function write(
   changes: SessionChanges,
   stored: StoredSession,
 ): Promise<void> {
-  const { name, person, simulationName, sessionTemplateId, projectId } = changes;
+  const { name, person, simulationName, sessionTemplateId, projectId, priority } = changes;
   const metadata =
     changes.metadata && stored.isShared ? withoutPlatformKeys(changes.metadata) : changes.metadata;
   await tx.query(
@@ -127,7 +129,7 @@ async function write(
             simulation_name = case when $5 then $6 else simulation_name end,
             session_template_id = coalesce($7, session_template_id), project_id = coalesce($8, project_id),
             metadata = case when $9 then $10::jsonb else metadata end,
-            logo_url = case when $9 then $11 else logo_url end
+            logo_url = case when $9 then $11 else logo_url end, priority = coalesce($12, priority)
       where id = $1`,
     [
       sessionId,
@@ -141,8 +143,10 @@ async function write(
       metadata !== undefined,
       metadata === undefined ? null : JSON.stringify(metadata),
       metadata === undefined ? null : logoUrlOf(metadata),
+      priority ?? null,
     ],
   );
+  if (priority !== undefined || projectId !== undefined) await orderSession(tx, sessionId);
   if (person !== undefined && !stored.isShared) await replaceUser(tx, sessionId, person, stored);
 }
 

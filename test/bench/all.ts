@@ -2,6 +2,9 @@
  * All benchmarks, one after the other, into one table: `npm run bench` (about half an hour), or
  * `npm run bench -- series report` for some, which keeps the rows of the others.
  *
+ * `npm run bench -- --against REF` compares this checkout with a commit and prints the ratios: each benchmark of the commit
+ * is followed by that of this checkout, twice (`--rounds`), over the ways of requests and runs unless others are named.
+ *
  * Each benchmark is a separate process with its own platform. One that fails leaves its old rows and makes the
  * command fail in the end.
  */
@@ -10,10 +13,13 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { cpus, loadavg, tmpdir, totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
+import { parseArgs, promisify } from 'node:util';
 import { onEnd } from '../../local/parent.ts';
 import { findPrograms } from '../../local/programs.ts';
+import { checkout } from '../../local/settings.ts';
+import { comparisonTable, type Round } from './support/comparison.ts';
 import type { Figure } from './support/figures.ts';
+import { checkOut } from './support/other-checkout.ts';
 import { type AreaRun, mergeTable } from './support/table.ts';
 
 /** In the order of the table. The arguments after a name make the benchmark short enough to run with the others. */
@@ -21,6 +27,7 @@ const benches: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   http: {},
   claims: {},
   runs: {},
+  cost: {},
   leases: {},
   logs: {},
   shared: {},
@@ -42,7 +49,15 @@ const folder = mkdtempSync(join(tmpdir(), 'sdp-bench-'));
 let running: ReturnType<typeof spawn> | undefined;
 let isEnding = false;
 
-async function main(asked: readonly string[]): Promise<number> {
+/** What most changes are about, compared twice within half an hour. */
+const comparedUnlessNamed = ['http', 'claims', 'runs'];
+
+async function main(args: string[]): Promise<number> {
+  const { values, positionals: asked } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: { against: { type: 'string' }, rounds: { type: 'string', default: '2' } },
+  });
   const unknown = asked.filter((name) => !Object.hasOwn(benches, name));
   if (unknown.length > 0) {
     console.error(
@@ -50,7 +65,17 @@ async function main(asked: readonly string[]): Promise<number> {
     );
     return 2;
   }
+  const rounds = Number(values.rounds);
+  if (!Number.isInteger(rounds) || rounds < 1 || rounds > 20) {
+    console.error('--rounds must be a whole number from 1 to 20.');
+    return 2;
+  }
   const names = Object.keys(benches).filter((name) => asked.length === 0 || asked.includes(name));
+  if (values.against === undefined) return runAll(names);
+  return compare(values.against, asked.length === 0 ? comparedUnlessNamed : names, rounds);
+}
+
+async function runAll(names: readonly string[]): Promise<number> {
   const machine = await describeMachine();
   mkdirSync(dirname(documentFile), { recursive: true });
   const failed: string[] = [];
@@ -66,13 +91,47 @@ async function main(asked: readonly string[]): Promise<number> {
   return failed.length > 0 || isEnding ? 1 : 0;
 }
 
-/** @returns undefined when the benchmark failed */
-async function runBench(area: string, machine: string): Promise<AreaRun | undefined> {
+/** Prints the figures of a commit and of this checkout, each as its own benchmarks measure it. */
+async function compare(reference: string, names: readonly string[], count: number): Promise<number> {
+  const other = checkOut(reference, join(folder, 'other'));
+  const rounds: Round[] = [];
+  const failed = new Set<string>();
+  try {
+    for (let round = 1; round <= count; round += 1) {
+      for (const area of names) {
+        if (isEnding || failed.has(area)) continue;
+        console.log(`\n=== ${area}, round ${round} of ${count}: ${other.name} ===`);
+        const before = await runBench(area, '', other.folder);
+        if (isEnding) continue;
+        console.log(`\n=== ${area}, round ${round} of ${count}: this checkout ===`);
+        const now = await runBench(area, '');
+        if (before === undefined || now === undefined) failed.add(area);
+        else rounds.push({ area, before: before.figures, now: now.figures });
+      }
+    }
+  } finally {
+    other.remove();
+  }
+  console.log(`\n${comparisonTable(other.name, rounds)}`);
+  if (failed.size > 0) console.error(`Failed, or not there in one of the two: ${[...failed].join(', ')}`);
+  return failed.size > 0 || isEnding ? 1 : 0;
+}
+
+/**
+ * @param from the checkout whose benchmark is run
+ * @returns undefined when the benchmark failed
+ */
+async function runBench(
+  area: string,
+  machine: string,
+  from: string = checkout,
+): Promise<AreaRun | undefined> {
   const file = join(folder, `${area}.jsonl`);
   writeFileSync(file, '');
   const measuredAt = new Date();
   const load = loadavg().map((value) => value.toFixed(1));
-  const child = spawn(process.execPath, [fileURLToPath(new URL(`./${area}.bench.ts`, import.meta.url))], {
+  const child = spawn(process.execPath, [join(from, `test/bench/${area}.bench.ts`)], {
+    cwd: from,
     env: { ...process.env, ...benches[area], BENCH_FIGURES: file },
     // Over the channel it notices when this process is killed outright.
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
@@ -121,6 +180,9 @@ onEnd(() => {
 process.channel?.unref();
 try {
   process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 2;
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

@@ -6,7 +6,8 @@
  * at each task, and while another connection holds a snapshot of the database, as a backup does. The aim is a p99 under
  * 20 ms. Without work the runners use the whole machine, so a claim waits for the claims of the others.
  * Before that, one runner alone claims and completes by two calls for each task, and by one, in turns: the aim is 1.3
- * times the tasks a second. Last: from how many sessions the first tasks were, and how PostgreSQL finds the next run.
+ * times the tasks a second. Then eight claim and complete with the template under a limit that leaves room, among 20 limits,
+ * and without any, in turns: the aim is 0.95. Last: from how many sessions the first tasks were, and how PostgreSQL finds the next run.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -44,6 +45,7 @@ try {
   // Warms up: PostgreSQL plans a statement anew for its first five uses on each connection.
   const first = await work(tokenClient, 1_000);
   await compareNext(tokenClient);
+  await compareLimited(tokenClient);
   await printWork('runner token', tokenClient);
   await printWork('account token', client);
   await printWork('runner token, 100 ms of work at each task', tokenClient, {
@@ -74,7 +76,7 @@ interface Work {
 async function printWork(
   kind: string,
   client: BenchClient,
-  { snapshot, workMs = 0, count = claims }: { snapshot?: Tx; workMs?: number; count?: number } = {},
+  { snapshot, workMs = 0, count = claims }: { snapshot?: Queryable; workMs?: number; count?: number } = {},
 ): Promise<void> {
   const before = cpuSeconds(platform);
   const startedAt = performance.now();
@@ -134,7 +136,34 @@ async function compareNext(client: BenchClient): Promise<void> {
   );
 }
 
-async function tasksASecond(count: number, run: () => Promise<void>): Promise<number> {
+/** In turns, so that other load of the machine affects both. */
+async function compareLimited(client: BenchClient): Promise<void> {
+  const rounds = 6;
+  const count = Math.ceil(claims / rounds / 2);
+  const rates = { free: [] as number[], limited: [] as number[] };
+  const others = Array.from({ length: 19 }, (_, at) => `limited-${at}`);
+  for (const name of others) await register(platform.client, name);
+  for (let round = 0; round < rounds * 2; round++) {
+    const kind = round % 2 === 0 ? 'free' : 'limited';
+    for (const name of [template, ...others]) {
+      const path = `/api/v2/admin/concurrency/${name}`;
+      if (kind === 'limited')
+        await platform.client.expect(200, 'PUT', path, { kind: 'nodeTemplate', max: 1_000 });
+      else await platform.client.expect(204, 'DELETE', `${path}?kind=nodeTemplate`);
+    }
+    // Claims know of it within a second.
+    await delay(1_100);
+    rates[kind].push(await tasksASecond(count, () => work(client, count)));
+  }
+  report({ name: 'claims and completions, no limit', unit: 'a second', values: rates.free });
+  report({ name: 'claims and completions, under one of 20 limits', unit: 'a second', values: rates.limited });
+  const [free, limited] = [median(rates.free), median(rates.limited)];
+  console.log(
+    `${free.toFixed(0)} claims and completions a second without a limit, ${limited.toFixed(0)} under one: ${(limited / free).toFixed(2)} times (aim 0.95)`,
+  );
+}
+
+async function tasksASecond(count: number, run: () => Promise<unknown>): Promise<number> {
   const startedAt = performance.now();
   await run();
   return (count * 1_000) / (performance.now() - startedAt);
@@ -175,7 +204,7 @@ function printFairness(sessionIds: readonly string[]): void {
 /** The statements as the platform sends them, run in a transaction that is rolled back. */
 async function printPlans(): Promise<void> {
   const identity = { holder: 'user:bench', instanceId: randomUUID() };
-  const kinds: Record<string, (on: Queryable) => Promise<unknown>> = {
+  const kinds: Record<string, (on: Tx) => Promise<unknown>> = {
     'a claim for one template': (on) => registerAndClaim(on, identity, { template, leaseSeconds: 30 }),
     'a claim that waits': (on) =>
       claimNext(on, identity, { claimSeq: 1, templates: [template], leaseSeconds: 30 }),
@@ -195,7 +224,7 @@ async function printPlans(): Promise<void> {
         console.log(`\nPlan of ${kind}:\n${executed(lines.map((line) => line['QUERY PLAN'])).join('\n')}`);
         throw new Shown();
       };
-      await claim({ query });
+      await claim(Object.create(tx, { query: { value: query } }) as Tx);
     });
     await explained.catch((error: unknown) => {
       if (!(error instanceof Shown)) throw error;

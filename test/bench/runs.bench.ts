@@ -122,7 +122,7 @@ async function throughput(platform: BenchPlatform): Promise<void> {
   printCpu(platform, before, total);
 }
 
-async function throughGraphs(
+export async function throughGraphs(
   platform: BenchPlatform,
   template: Template,
   runnerClient: BenchClient,

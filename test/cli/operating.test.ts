@@ -242,3 +242,30 @@ test('wrong usage ends with 2 and its reason, a refusal with 1', async () => {
     out: expect.stringContaining('Examples:'),
   });
 });
+
+describe('sdp concurrency and prioritize', () => {
+  test('limit what is held at once, and move what is queued', async () => {
+    const graph = await stage.chainOf(1);
+    const set = ['concurrency', 'set', graph.template, '--max', '5', '--per-session', '1'];
+    expect(await json(...set)).toMatchObject({ max: 5, perProject: null, perSession: 1, held: 0 });
+    const listed = await json('concurrency', 'list');
+    expect(listed.limits.map(({ name }: { name: string }) => name)).toContain(graph.template);
+    expect((await sdp(['concurrency', 'clear', graph.template])).out).toBe('The manifest holds.\n');
+    expect((await sdp(['concurrency', 'set', 'no-such-name', '--max', '1'])).code).toBe(1);
+
+    await stage.upload(graph, 'input', '1');
+    const seconds = async () => {
+      const [run] = await stage.database.query<{ seconds: number }>(
+        'select extract(epoch from queue_time - claim_time)::float8 as seconds from node_run where session_id = $1',
+        [graph.sessionId],
+      );
+      return run!.seconds;
+    };
+    await json('sessions', 'prioritize', graph.sessionId, '3');
+    expect(await seconds()).toBe(180);
+    expect((await sdp(['projects', 'prioritize', `${graph.projectId}`, '-5'])).err).toBe('');
+    expect(await seconds()).toBe(-120);
+    expect((await sdp(['sessions', 'prioritize', graph.sessionId, '11'])).code).toBe(2);
+    await json('projects', 'prioritize', `${graph.projectId}`, '0');
+  });
+});

@@ -91,6 +91,7 @@ describe('a transaction', () => {
             queuedIngestion: false,
             retentionDays: null,
             pinnedMetadata: ['track.name', 'tyre'],
+            priority: 0,
           });
           await tx.em.flush();
           const query = 'select pg_backend_pid() as pid, pg_current_xact_id()::text as xid';

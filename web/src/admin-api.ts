@@ -4,6 +4,7 @@ import type { Query } from '../../client/api-client.ts';
 import { ApiError } from '../../client/errors.ts';
 import type {
   AuditPage,
+  ConcurrencyChange,
   ConfigurationChange,
   ConfigurationEntry,
   ConfigurationRequest,
@@ -77,6 +78,15 @@ export function listRunners(page: number, signal?: Signal): Promise<RunnerInstan
 
 export function listQueues(signal?: Signal): Promise<QueueList> {
   return platform.call('GET /api/v2/admin/queues', { signal });
+}
+
+/** In place of what the manifest says. */
+export async function saveConcurrency(name: string, body: ConcurrencyChange): Promise<void> {
+  await platform.call('PUT /api/v2/admin/concurrency/{name}', { params: { name }, body });
+}
+
+export async function removeConcurrency(name: string, kind: 'nodeTemplate' | 'runnerType'): Promise<void> {
+  await platform.call('DELETE /api/v2/admin/concurrency/{name}', { params: { name }, query: { kind } });
 }
 
 /** A drained runner finishes its tasks and gets no more. */

@@ -98,6 +98,10 @@ export function closeSession(
   return platform.call('POST /api/v2/session/{id}/close', { params: { id: sessionId }, body });
 }
 
+export async function savePriority(sessionId: string, priority: number): Promise<void> {
+  await platform.call('PATCH /api/v2/sessions/{id}', { params: { id: sessionId }, body: { priority } });
+}
+
 /** Replaces the metadata that callers write. */
 export async function saveMetadata(sessionId: string, metadata: Record<string, unknown>): Promise<void> {
   await platform.call('PATCH /api/v2/sessions/{id}', { params: { id: sessionId }, body: { metadata } });

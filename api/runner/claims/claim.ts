@@ -122,7 +122,8 @@ async function firstTry(services: Services, request: ClaimRequest): Promise<Firs
     return { claimSeq, drained, task };
   }
   const arrived = await againWhenHeld(services, request, () => {
-    const claim = { template, leaseSeconds: limits.leaseSeconds, isOpen: coverage.isOpen };
+    const { isLimited } = services.runners.templates.current;
+    const claim = { template, leaseSeconds: limits.leaseSeconds, isOpen: coverage.isOpen, isLimited };
     return signal.aborted ? undefined : registerAndClaim(services.database, identity, claim);
   });
   if (arrived === undefined || 'held' in arrived) return { claimSeq: 0, drained: false, task: arrived?.held };
@@ -170,8 +171,9 @@ async function tryClaim(
   claimSeq: number,
 ): Promise<ClaimedTask | undefined> {
   const { identity, coverage, signal } = request;
+  const { isLimited } = await services.runners.templates.load();
   const found = await againWhenHeld(services, request, () => {
-    const claim = { claimSeq, templates: coverage.names(), leaseSeconds: limits.leaseSeconds };
+    const claim = { claimSeq, templates: coverage.names(), leaseSeconds: limits.leaseSeconds, isLimited };
     // A caller that hung up must not acquire a task.
     return signal.aborted ? undefined : claimNext(services.database, identity, claim);
   });

@@ -11,6 +11,8 @@ export interface TemplateSnapshot {
   readonly byName: ReadonlyMap<string, RunnerTemplate>;
   /** Names of those that an account may claim: runtime `external`, and not `Input`, which never gets tasks. */
   readonly external: readonly string[];
+  /** Whether a template is under a limit of tasks that are held at once. */
+  readonly isLimited: (template: string) => boolean;
 }
 
 /** The templates that a claim covers. `names` may grow while the claim waits. */
@@ -23,7 +25,7 @@ export interface Coverage {
 
 export class TemplateCatalogue {
   readonly #database: Database;
-  #snapshot: TemplateSnapshot = { loadedAtMs: Number.NEGATIVE_INFINITY, byName: new Map(), external: [] };
+  #snapshot: TemplateSnapshot = snapshotOf(Number.NEGATIVE_INFINITY, []);
   #loading: Promise<void> | undefined;
 
   constructor(database: Database) {
@@ -86,11 +88,14 @@ export class TemplateCatalogue {
 
   async #read(): Promise<void> {
     const loadedAtMs = performance.now();
-    const templates = await listRunnerTemplates(this.#database);
-    const byName = new Map(templates.map((template) => [template.name, template]));
-    const external = templates.filter(isExternal).map((template) => template.name);
-    this.#snapshot = { loadedAtMs, byName, external };
+    this.#snapshot = snapshotOf(loadedAtMs, await listRunnerTemplates(this.#database));
   }
+}
+
+function snapshotOf(loadedAtMs: number, templates: readonly RunnerTemplate[]): TemplateSnapshot {
+  const byName = new Map(templates.map((template) => [template.name, template]));
+  const external = templates.filter(isExternal).map((template) => template.name);
+  return { loadedAtMs, byName, external, isLimited: (name) => byName.get(name)?.isLimited === true };
 }
 
 function isExternal(template: RunnerTemplate | undefined): boolean {

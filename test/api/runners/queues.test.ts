@@ -28,6 +28,7 @@ describe('the list of queues', () => {
       waiting: 0,
       oldestWaitSeconds: null,
       held: 0,
+      limits: [],
       runners: none,
       lastHour: { completed: 0, failed: 0, completedPerHour: 0, seconds: 3_600 },
     });

@@ -76,6 +76,7 @@ describe('the session list', () => {
       metadata: null,
       state: 'notStarted',
       frozen: false,
+      priority: 0,
       nodeCounts: { NeverBegan: 1 },
       outputBytes: 0,
       lastActivityAt: expect.stringMatching(/Z$/),

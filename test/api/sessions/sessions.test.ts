@@ -48,7 +48,7 @@ describe('POST /session', () => {
     expect(status).toBe(201);
     const { body: template } = await call('GET', `/api/v2/session/session_templates/${templateId}`);
     const { body: whole } = await call('GET', `/projects/${projectId}`);
-    const { pinnedMetadata: _, ...project } = whole;
+    const { pinnedMetadata: _, priority: _priority, ...project } = whole;
     const [a, b, both, last] = body.nodeInstances.map((node: { id: number }) => node.id);
     expect(body).toEqual({
       id: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7/),
@@ -194,6 +194,7 @@ describe('GET /api/v2/sessions/{id}', () => {
         ...body,
         state: 'notStarted',
         frozen: false,
+        priority: 0,
         nodeCounts: { NeverBegan: 4 },
         outputBytes: 0,
         lastActivityAt: expect.stringMatching(/Z$/),

@@ -17,7 +17,7 @@ const intro = `# Benchmarks
 
 Written by \`npm run bench\`, which runs all of them in about half an hour; \`npm run bench -- series report\` runs some and
 keeps the rows of the others. Each starts the whole platform on this machine, so client, servers and
-database share its processors.
+database share its processors. \`npm run bench -- --against REF\` compares this checkout with a commit: both in turn, on one machine.
 
 p95 is what 95 of 100 values are not worse than; the floor is what the same costs without the platform, with the ratio
 of the medians behind it (for rates: how much of the floor is reached).
@@ -68,7 +68,7 @@ function runRowOf({ area, measuredAt, load, tookSeconds, machine }: AreaRun): st
   return rowOf([area, minute, load, `${Math.round(tookSeconds)} s`, machine]);
 }
 
-const rowOf = (cells: readonly string[]) =>
+export const rowOf = (cells: readonly string[]) =>
   `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
 
 const dayOf = (date: Date) => date.toISOString().slice(0, 10);
@@ -76,7 +76,7 @@ const dayOf = (date: Date) => date.toISOString().slice(0, 10);
 const shown = (value: number, unit: string) => `${digits(value)} ${unit}`;
 
 /** Three digits that count. */
-function digits(value: number): string {
+export function digits(value: number): string {
   if (Math.abs(value) >= 100) return Math.round(value).toLocaleString('en-GB');
   return Number(value.toPrecision(3)).toString();
 }

@@ -136,7 +136,7 @@ class Sorter implements Histories {
         this.violations.push(`Nobody made the claim that took ${claim.taskId} for ${claim.instance}.`);
       else claimBy.set(call, claim);
     }
-    for (const [call, claim] of claimBy) this.#takeClaim(claim, call, claimBy);
+    for (const [call, claim] of claimBy) this.#takeClaim(claim, call);
   }
 
   /** By task, the call that claimed it; {@link #delivered} gets those that found it held. */
@@ -218,11 +218,7 @@ class Sorter implements Histories {
   }
 
   /** The claim itself, and the claims of the same instance that may end it. */
-  #takeClaim(
-    { runId, taskId, instance, attempt, claimedAtMs }: ClaimRow,
-    own: ClaimCall,
-    claimBy: ReadonlyMap<ClaimCall, ClaimRow>,
-  ): void {
+  #takeClaim({ runId, taskId, instance, attempt, claimedAtMs }: ClaimRow, own: ClaimCall): void {
     if (isAnswered(own) && own.answer?.attempt !== attempt)
       this.violations.push(
         `Task ${taskId} was told to be attempt ${own.answer?.attempt}, and is ${attempt}.`,
@@ -238,8 +234,8 @@ class Sorter implements Histories {
       if (call.findsHeld && isOurs)
         this.#add(runId, { kind: 'delivered', taskId, instance, ...times(call), ...lease(call.answer) });
       if (found === runId) continue;
-      // A claim of the same run is in its history as a claim.
-      if (claimBy.get(call)?.runId !== runId) this.#addElsewhere(runId, call);
+      // Also one that gets the same run again: it ends this claim when it arrives, and others may hold the run between.
+      if (call !== own) this.#addElsewhere(runId, call);
       if (isAnswered(call) && sentAt > takenAt) break;
     }
   }

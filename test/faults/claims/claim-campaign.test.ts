@@ -15,7 +15,7 @@ const processes = testProcesses(platform.environment);
 const database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 4 });
 afterAll(() => database.close());
 
-test(`in ${calls} calls of 32 runners, with stops, kills and lost answers, every run is held by one at a time`, {
+test(`in ${calls} calls of 32 runners, with stops, kills and lost answers, every run is held by one at a time, and limits hold`, {
   timeout: 120_000 + calls * 40,
 }, async () => {
   const [first, second] = await Promise.all([
@@ -33,6 +33,7 @@ test(`in ${calls} calls of 32 runners, with stops, kills and lost answers, every
   expect(violations).toEqual([]);
   // Every kind of event of the campaign has happened.
   expect(figures.endings).toMatchObject({ lost: expect.any(Number), 'given-up': expect.any(Number) });
+  expect(figures.limitReached).toBe(true);
   expect(figures.refusedWrites).toBeGreaterThan(0);
   expect(figures.nextTasks).toBeGreaterThan(0);
   expect(figures.unanswered).toBeGreaterThan(0);

@@ -2,11 +2,13 @@
  * The claim campaign: 32 runners in 4 processes call two API processes, while runners and servers are stopped and
  * killed; then the answers of each run's calls are checked against a lock with expiry.
  */
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../../../store/connection/database.ts';
+import { changeConcurrencyLimit } from '../../../store/registry/concurrency-limits.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type Graph, makeGraph, outsideTemplate, upload } from '../../support/graph.ts';
 import type { ApiProcess, TestProcess, TestProcesses } from '../../support/processes.ts';
@@ -19,6 +21,8 @@ import { judge, type LockCall, type LockRules } from './lock-history.ts';
 
 const campaignRules: LockRules = { leaseMs: 2_000, maxAttempts: 4, maxLost: 3, slackMs: 5 };
 const templates = ['campaign-a', 'campaign-b'] as const;
+/** Of the second template. */
+const limit = { max: 6, perSession: 2 } as const;
 const processCount = 4;
 const runnersPerProcess = 8;
 const sessionCount = 8;
@@ -38,6 +42,8 @@ export interface CampaignReport {
   readonly nextTasks: number;
   readonly faults: Readonly<Record<string, number>>;
   readonly seconds: number;
+  /** All places of the limited template were held at some moment. */
+  readonly limitReached: boolean;
   readonly violations: readonly string[];
 }
 
@@ -112,6 +118,12 @@ class Campaign {
         leaseSeconds: campaignRules.leaseMs / 1_000,
         maxAttempts: campaignRules.maxAttempts,
       });
+    await changeConcurrencyLimit(
+      this.#world.database,
+      { name: templates[1], kind: 'nodeTemplate' },
+      { ...limit, perProject: null },
+      randomUUID(),
+    );
     const graphs: Graph[] = [];
     for (let session = 0; session < sessionCount; session++) {
       const children = Array.from({ length: nodesPerSession }, (_, at) => ({
@@ -196,6 +208,7 @@ class Campaign {
     const endings = await this.#world.database.query<{ ending: string; count: number }>(
       'select ending, count(*) as count from node_claim group by ending order by ending',
     );
+    const { limitReached, overfull } = await heldAtOnce(this.#world.database);
     const wrong = [...histories.byRun].flatMap(([runId, history]) => complaint(runId, history));
     return {
       calls: calls.length,
@@ -208,9 +221,37 @@ class Campaign {
       refusedWrites: calls.filter(({ answer }) => answer?.status === 404).length,
       faults: this.#faults.counts,
       seconds,
-      violations: [...histories.violations, ...wrong],
+      limitReached,
+      violations: [...histories.violations, ...wrong, ...overfull],
     };
   }
+}
+
+/** The most claims of the limited template that were open at one moment, in all and of one session, by the database's clock. */
+async function heldAtOnce(database: Database) {
+  const most = async (partition: string) => {
+    const [row] = await database.query<{ most: number }>(
+      `with claims as (
+         select c.claimed_at, c.ended_at, r.session_id from node_claim c join node_run r on r.id = c.run_id
+          where r.template_name = $1
+       ), events as (
+         select claimed_at as at, 1 as step, session_id from claims
+         union all select ended_at, -1, session_id from claims where ended_at is not null
+       )
+       select max(open) as most from (
+         select sum(step) over (${partition} order by at, step) as open from events) x`,
+      [templates[1]],
+    );
+    return Number(row!.most);
+  };
+  const [all, ofSession] = [await most(''), await most('partition by session_id')];
+  const overfull = [
+    ...(all > limit.max ? [`${all} tasks were held at once, of at most ${limit.max}.`] : []),
+    ...(ofSession > limit.perSession
+      ? [`${ofSession} tasks of one session were held at once, of at most ${limit.perSession}.`]
+      : []),
+  ];
+  return { limitReached: all === limit.max && ofSession === limit.perSession, overfull };
 }
 
 function complaint(runId: string, history: readonly LockCall[]): string[] {

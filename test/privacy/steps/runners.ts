@@ -86,6 +86,10 @@ async function publish({ drive, people }: Scenario): Promise<void> {
   const { token } = people.Developer;
   await drive.good('POST', `${base}/manifests/validate`, { token, json: manifest });
   await drive.good('POST', `${admin}/runner-manifests`, { token, json: manifest });
+  const limit = `${admin}/concurrency/${nodeTemplate}`;
+  await drive.good('PUT', limit, { token, json: { max: 5 } });
+  await drive.good('GET', `${admin}/concurrency`, { token });
+  await drive.good('DELETE', limit, { token });
   const wrong = { ...manifest, feature: { ...manifest.feature, name: people.Trainee.address.value } };
   await drive.refused([400], 'POST', `${admin}/runner-manifests`, { token, json: wrong });
   await drive.good('POST', `${admin}/session-templates`, {

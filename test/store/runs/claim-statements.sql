@@ -1,8 +1,9 @@
 -- A claim that arrives for one template (registerAndClaim).
-with pick as materialized (select r.id from node_run r
-  where r.state = 'queued' and not r.frozen and r.template_name = $5 and not
+with pick as materialized (
+  select r.id from node_run r
+  where r.state = 'queued' and not r.frozen and r.template_name = $5 and not exists (select from template_limit l where l.template_name = $5) and not
   exists (select 1 from node_claim c where c.holder = $1 and c.instance_id = $2 and c.ended_at is null)
-  order by r.queue_time limit 1 for update skip locked),
+  order by coalesce(r.claim_time, r.queue_time) limit 1 for update skip locked),
 instance as materialized (
   insert into runner_instance (holder, instance_id, claim_seq, templates) values ($1, $2, 1, $6::text[])
   on conflict (holder, instance_id)
@@ -97,8 +98,9 @@ from instance left join lateral (select
 
 -- A claim that has arrived (claimNext).
 with pick as materialized (
-  select r.id from node_run r where r.state = 'queued' and not r.frozen and r.template_name = $6
-  order by r.queue_time limit 1 for update skip locked),
+  select r.id from node_run r
+  where r.state = 'queued' and not r.frozen and r.template_name = $6 and not exists (select from template_limit l where l.template_name = $6)
+  order by coalesce(r.claim_time, r.queue_time) limit 1 for update skip locked),
 instance as materialized (
   select i.drained from runner_instance i, pick
   where i.holder = $1 and i.instance_id = $2 and ($5::bigint is null or i.claim_seq = $5) for update of i),
@@ -135,6 +137,121 @@ replay as materialized (
 run as (
   update node_run r
   set state = 'held', due_at = null,
+  upper_position = coalesce(r.upper_position, (
+      select coalesce(max(p.newest_position), 0) from node_instance p where p.id = any (n.parent_ids))),
+  configuration_revision = coalesce(r.configuration_revision, n.configuration_revision),
+  reprocess_position = coalesce(r.reprocess_position, (select position from replay)),
+  reprocess_output_id = coalesce(r.reprocess_output_id, (select output_id from replay))
+  from pick, instance, node_instance n
+  where r.id = pick.id and n.id = r.node_instance_id and not instance.drained and
+  ($1 not like 'token:%'
+    or exists (select from runner_token k where k.id = case when $1 like 'token:%' then substr($1, 7)::uuid end
+      and k.revoked_at is null and k.expires_at > clock_timestamp()))
+  -- Else the statement's snapshot is older than the run's configuration, and a later claim gets the run.
+  and coalesce(r.configuration_revision, 1) <= n.configuration_revision
+  returning r.*
+), attempt as (
+  update node_attempt a set started_at = coalesce(a.started_at, clock_timestamp())
+  from run where a.run_id = run.id and a.number = run.attempt
+  returning case when old.started_at is null
+  then extract(epoch from clock_timestamp() - a.available_at)::float8 end as waited_seconds
+), claim as (
+  insert into node_claim (task_id, run_id, attempt, holder, instance_id, claimed_at, lease_seconds, lease_until,
+    timeout_at, watermark_position, watermark_output_id, generated_name_count)
+  select $3::uuid, run.id, run.attempt, $1, $2, clock_timestamp(), coalesce(t.lease_seconds, $4),
+  clock_timestamp() + make_interval(secs => coalesce(t.lease_seconds, $4)), clock_timestamp() + make_interval(secs => t.timeout_seconds),
+  coalesce(run.reprocess_position, n.watermark_position),
+  case when run.reprocess_position is null then n.watermark_output_id else run.reprocess_output_id end,
+  run.generated_name_start
+  from run join node_instance n on n.id = run.node_instance_id join node_template t on t.id = n.node_template_id
+  returning *
+) select
+claim.task_id, run.id as run_id, run.attempt, run.max_attempts, run.reason,
+s.project_id, s.id as session_id, s.name as session_name, n.id as node_instance_id,
+n.name as node_name, run.template_name as node_template, run.runner_type,
+case when run.configuration_revision <> n.configuration_revision
+then (select k.configuration from node_configuration k
+  where k.node_instance_id = n.id and k.revision = run.configuration_revision)
+else n.configuration end as configuration,
+coalesce((select json_agg(json_build_object('nodeInstanceId', p.id, 'name', p.name) order by p.ordinal)
+    from node_instance p where p.id = any (n.parent_ids)), '[]') as parents,
+claim.claimed_at, claim.lease_until as lease_expires_at, claim.lease_seconds,
+run.traceparent, attempt.waited_seconds,
+t.incremental, t.timeout_seconds, claim.watermark_output_id,
+claim.watermark_position, run.upper_position, claim.redelivered,
+(select count(*) from output_version v
+  where v.node_instance_id = any (n.parent_ids) and v.position > claim.watermark_position
+  and v.position <= run.upper_position
+  and (v.superseded_at_position is null or v.superseded_at_position > run.upper_position)
+  and (run.input_ids is null or v.output_id = any (run.input_ids))) as pending_inputs
+from run join claim on true left join attempt on true join node_instance n on n.id = run.node_instance_id
+join node_template t on t.id = n.node_template_id join session s on s.id = run.session_id;
+
+-- The same under limits, whose locks it holds.
+with
+applied as materialized (
+  select * from template_limit where template_name = $6
+), held as materialized (
+  select l.kind, h.session_id, s.project_id
+  from applied l
+  join node_run h on h.state = 'held' and h.runner_type = l.runner_type
+  and (l.kind = 'runnerType' or h.template_name = l.template_name)
+  join session s on s.id = h.session_id
+), free as (
+  select where not exists (
+    select from applied l where l.max <= (select count(*) from held h where h.kind = l.kind))
+), full_project as (
+  select h.project_id from applied l join held h on h.kind = l.kind
+  group by l.kind, l.per_project, h.project_id having count(*) >= l.per_project
+), full_session as (
+  select h.session_id from applied l join held h on h.kind = l.kind
+  group by l.kind, l.per_session, h.session_id having count(*) >= l.per_session
+), pick as materialized (
+  select r.id
+  from (select q.id, coalesce(q.claim_time, q.queue_time) as place from node_run q
+    where q.state = 'queued' and not q.frozen and q.template_name = $6
+    order by coalesce(q.claim_time, q.queue_time) limit 10000) next
+  join node_run r on r.id = next.id join session s on s.id = r.session_id
+  where exists (select from free) and r.state = 'queued' and not r.frozen
+  and s.project_id not in (select project_id from full_project)
+  and s.id not in (select session_id from full_session)
+  order by next.place limit 1 for update of r skip locked),
+instance as materialized (
+  select i.drained from runner_instance i, pick
+  where i.holder = $1 and i.instance_id = $2 and ($5::bigint is null or i.claim_seq = $5) for update of i),
+replay as materialized (
+  select case when t.incremental and r.input_ids is null and n.watermark_position < before.position
+  then n.watermark_position else coalesce(before.position, 0) end as position,
+  case when t.incremental and r.input_ids is null and n.watermark_position < before.position
+  then n.watermark_output_id else before.output_id end as output_id
+  from pick join node_run r on r.id = pick.id
+  join node_instance n on n.id = r.node_instance_id
+  join node_template t on t.id = n.node_template_id
+  cross join lateral (
+    select coalesce(r.upper_position, max(p.newest_position), 0) as upper
+    from node_instance p where p.id = any (n.parent_ids)) bound
+  cross join lateral (
+    select min(v.position) as position
+    from output_version v
+    join lateral (
+      select x.run_id, x.position from output_version x
+      where x.node_instance_id = v.node_instance_id and x.position <= bound.upper
+      and (x.superseded_at_position is null or x.superseded_at_position > bound.upper)
+      order by x.position desc limit 1) newest on true
+    where v.node_instance_id = any (n.parent_ids) and v.position <= bound.upper
+    and (v.superseded_at_position is null or v.superseded_at_position > bound.upper)
+    and case when r.input_ids is not null then v.output_id = any (r.input_ids)
+    else t.reprocess = 'all' or v.position = newest.position
+    or (newest.run_id is not null and v.run_id = newest.run_id) end) first
+  left join lateral (
+    select v.position, v.output_id from output_version v
+    where v.node_instance_id = any (n.parent_ids) and v.position < first.position
+    and (v.superseded_at_position is null or v.superseded_at_position > bound.upper)
+    order by v.position desc limit 1) before on true
+  where r.reason = 'reprocess' and r.reprocess_position is null),
+run as (
+  update node_run r
+  set state = 'held', due_at = null, limited = true,
   upper_position = coalesce(r.upper_position, (
       select coalesce(max(p.newest_position), 0) from node_instance p where p.id = any (n.parent_ids))),
   configuration_revision = coalesce(r.configuration_revision, n.configuration_revision),

@@ -1,6 +1,6 @@
 /** The statements of a claim as the database gets them: composed of parts, they can be read as a whole in the snapshot. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Database, type Queryable } from '../../../store/connection/database.ts';
+import { Database, type Tx } from '../../../store/connection/database.ts';
 import { claimNext, claimRun, registerAndClaim } from '../../../store/runs/claims.ts';
 import { outsideTemplate } from '../../support/graph.ts';
 import { testEnvironment } from '../../support/stack.ts';
@@ -16,13 +16,18 @@ afterAll(() => database.close());
 const identity = { holder: 'user:shown', instanceId: 'one' };
 
 /** The last statement that `work` sent. */
-async function statementOf(work: (recording: Queryable) => Promise<unknown>): Promise<string> {
+async function statementOf(work: (recording: Tx) => Promise<unknown>): Promise<string> {
   const sent: string[] = [];
-  await work({
-    query: (statement, parameters) => {
-      sent.push(statement);
-      return database.query(statement, parameters);
-    },
+  await database.transaction(async (tx) => {
+    const recording: Tx = Object.create(tx, {
+      query: {
+        value: (statement: string, parameters?: readonly unknown[]) => {
+          sent.push(statement);
+          return tx.query(statement, parameters);
+        },
+      },
+    });
+    await work(recording);
   });
   return sent.at(-1)!;
 }
@@ -50,11 +55,17 @@ test('the statements of a claim are those of the snapshot', async () => {
   const one = await statementOf((on) =>
     claimRun(on, identity, { runId: '01890a5d-ac96-774b-bcce-b302099a8057', attempt: 1, leaseSeconds }),
   );
+  const isLimited = () => true;
+  const limited = await statementOf((on) =>
+    claimNext(on, identity, { claimSeq: 1, templates: [template], leaseSeconds, isLimited }),
+  );
   const shown = [
     '-- A claim that arrives for one template (registerAndClaim).',
     readable(arriving),
     '-- A claim that has arrived (claimNext).',
     readable(next),
+    '-- The same under limits, whose locks it holds.',
+    readable(limited),
     '-- The claim of one attempt, for a built-in node (claimRun).',
     readable(one),
   ].join('\n');

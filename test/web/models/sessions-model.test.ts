@@ -62,6 +62,7 @@ const session = (id: string, fields: Partial<SessionListRow> = {}): SessionListR
   metadata: null,
   state: 'done',
   frozen: false,
+  priority: 0,
   nodeCounts: { Succeeded: 3 },
   outputBytes: 10,
   lastActivityAt: '2026-11-20T10:05:00.000Z',

@@ -1,8 +1,10 @@
+import { useState } from 'preact/hooks';
 import { listQueues, type Queue } from '../admin-api.ts';
 import { formatCount, formatDuration, plural } from '../format.ts';
 import { useEvery, useResource } from '../hooks.ts';
 import { Empty, Failure, Notice, Placeholder } from '../ui/notice.tsx';
 import { Table } from '../ui/table.tsx';
+import { LimitForm } from './limit-form.tsx';
 
 const everyMs = 5_000;
 /** The table shows all. */
@@ -12,6 +14,7 @@ const mostNotices = 5;
 export function Queues() {
   const list = useResource('queues', listQueues, { keepWhileLoading: true });
   useEvery(everyMs, list.data !== null, list.reload);
+  const [limited, setLimited] = useState<Queue | null>(null);
   const queues = list.data?.queues.filter(isLive) ?? [];
   return (
     <section class="page" aria-label="Queues">
@@ -38,12 +41,14 @@ export function Queues() {
         <Table
           caption="Queues of node templates"
           columns={['Node template', 'Waiting', 'Longest wait', 'Running', 'Runners', 'Last hour']}
+          actions
         >
           {queues.map((queue) => (
-            <QueueRow key={queue.nodeTemplate} queue={queue} />
+            <QueueRow key={queue.nodeTemplate} queue={queue} onLimit={() => setLimited(queue)} />
           ))}
         </Table>
       )}
+      {limited !== null && <LimitForm queue={limited} saved={list.reload} onClose={() => setLimited(null)} />}
     </section>
   );
 }
@@ -81,7 +86,7 @@ function summaryOf(queues: readonly Queue[]): string {
   return unserved === 0 ? waits : `${waits}, ${plural(unserved, 'queue has', 'queues have')} no runner`;
 }
 
-function QueueRow({ queue }: { queue: Queue }) {
+function QueueRow({ queue, onLimit }: { queue: Queue; onLimit: () => void }) {
   const { waiting, oldestWaitSeconds, held, lastHour } = queue;
   const { completed, failed } = lastHour;
   return (
@@ -94,14 +99,46 @@ function QueueRow({ queue }: { queue: Queue }) {
       <td data-label="Longest wait" class="nowrap">
         {oldestWaitSeconds === null ? '–' : formatDuration(oldestWaitSeconds * 1_000)}
       </td>
-      <td data-label="Running">{formatCount(held)}</td>
+      <td data-label="Running">
+        {formatCount(held)}
+        {limitsOf(queue).map((text) => (
+          <div key={text} class="faint">
+            {text}
+          </div>
+        ))}
+      </td>
       <td data-label="Runners">{runnersOf(queue)}</td>
       <td data-label="Last hour" class="nowrap">
         {completed + failed === 0 ? '–' : `${formatCount(completed)} done`}
         {failed > 0 && <span class="tag state-failed">{formatCount(failed)} failed</span>}
       </td>
+      <td class="table-actions">
+        {queue.runtime !== 'system' && (
+          <button
+            type="button"
+            class="button button-small"
+            aria-label={`Limit ${queue.nodeTemplate}`}
+            title="How many of its tasks run at once at most"
+            onClick={onLimit}
+          >
+            Limit
+          </button>
+        )}
+      </td>
     </tr>
   );
+}
+
+/** What each limit allows, and how much of it is used where the limit counts more than this queue. */
+function limitsOf({ limits }: Queue): string[] {
+  return limits.map(({ kind, max, perProject, perSession, held }) => {
+    const parts = [
+      max !== null && (kind === 'runnerType' ? `${held} of ${max} of the type` : `of at most ${max}`),
+      perProject !== null && `${perProject} a project`,
+      perSession !== null && `${perSession} a session`,
+    ];
+    return parts.filter((part) => part !== false).join(', ');
+  });
 }
 
 function runnersOf(queue: Queue) {

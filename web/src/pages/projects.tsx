@@ -4,6 +4,7 @@ import { listProjects, listTemplates, saveProject } from '../admin-api.ts';
 import { plural } from '../format.ts';
 import { useAction, useResource, useTitle } from '../hooks.ts';
 import { titleOf } from '../names.ts';
+import { priorityHint } from '../session/priority-form.tsx';
 import { Ago } from '../ui/ago.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { AreaField, CheckField, Form, SelectField, TextField } from '../ui/form.tsx';
@@ -113,6 +114,7 @@ function ProjectForm(props: {
   const [template, setTemplate] = useState(String(project?.defaultSessionTemplateId ?? ''));
   const [queued, setQueued] = useState(project?.queuedIngestion ?? false);
   const [pinned, setPinned] = useState(project?.pinnedMetadata.join(', ') ?? '');
+  const [priority, setPriority] = useState(String(project?.priority ?? 0));
   const [days, setDays] = useState(String(project?.retentionDays ?? ''));
   const save = async () => {
     await saveProject(project?.id ?? null, {
@@ -121,6 +123,7 @@ function ProjectForm(props: {
       DefaultSessionTemplateId: template === '' ? null : Number(template),
       QueuedIngestion: queued,
       RetentionDays: days.trim() === '' ? null : Number(days),
+      Priority: Number(priority),
       PinnedMetadata: pinned
         .split(',')
         .map((path) => path.trim())
@@ -162,6 +165,16 @@ function ProjectForm(props: {
           max={36_500}
           value={days}
           onValue={setDays}
+        />
+        <TextField
+          label="Priority"
+          hint={priorityHint}
+          type="number"
+          required
+          min={-10}
+          max={10}
+          value={priority}
+          onValue={setPriority}
         />
         <CheckField
           label="Process uploads strictly in order of arrival"

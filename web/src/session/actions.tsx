@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { Session } from '../api.ts';
+import type { SessionDetails } from '../api.ts';
 import { deleteSession, readWorkflowUi, retryFailed, setFrozen } from '../api.ts';
 import { plural } from '../format.ts';
 import { useAction, useResource } from '../hooks.ts';
@@ -11,6 +11,7 @@ import { Menu, type MenuItem } from '../ui/menu.tsx';
 import { Notice } from '../ui/notice.tsx';
 import { CloseForm, useMayClose } from './close-form.tsx';
 import type { Followed } from './follow.ts';
+import { PriorityForm } from './priority-form.tsx';
 
 /** The address of the session's workflow in Temporal's UI, if the platform knows it and the person may see it. */
 function useWorkflowAddress(sessionId: string, operate: boolean): string | null {
@@ -26,11 +27,11 @@ function useWorkflowAddress(sessionId: string, operate: boolean): string | null 
 export function SessionActions(props: {
   sessionId: string;
   /** Null until it is read. */
-  session: Session | null;
+  session: SessionDetails | null;
   followed: Followed;
 }) {
   const { sessionId, session, followed } = props;
-  const [open, setOpen] = useState<'close' | 'delete' | 'freeze' | null>(null);
+  const [open, setOpen] = useState<'close' | 'delete' | 'freeze' | 'priority' | null>(null);
   const [said, setSaid] = useState('');
   const { operate } = useAbilities();
   const action = useAction();
@@ -81,6 +82,9 @@ export function SessionActions(props: {
           {lossOf(followed, session)} This cannot be undone.
         </Confirm>
       )}
+      {open === 'priority' && session !== null && (
+        <PriorityForm session={session} saved={setSaid} onClose={() => setOpen(null)} />
+      )}
       {open === 'close' && session !== null && (
         <CloseForm session={session} onClose={() => setOpen(null)} closed={setSaid} />
       )}
@@ -93,7 +97,7 @@ export function SessionActions(props: {
 }
 
 /** What a deletion takes along. */
-function lossOf({ nodes }: Followed, { dimensions }: Session): string {
+function lossOf({ nodes }: Followed, { dimensions }: SessionDetails): string {
   const full = nodes?.filter(({ currentOutputId }) => currentOutputId !== null).length ?? 0;
   return (
     `The files of ${plural(full, 'node', 'nodes')}, ${plural(dimensions.length, 'dashboard', 'dashboards')} ` +
@@ -103,7 +107,7 @@ function lossOf({ nodes }: Followed, { dimensions }: Session): string {
 
 function useMenuItems(
   { sessionId, session, followed }: Parameters<typeof SessionActions>[0],
-  act: { open: (what: 'close' | 'delete' | 'freeze') => void; unfreeze: () => void },
+  act: { open: (what: 'close' | 'delete' | 'freeze' | 'priority') => void; unfreeze: () => void },
 ): MenuItem[] {
   const { freeze, operate, administrate } = useAbilities();
   const mayClose = useMayClose(session);
@@ -118,6 +122,13 @@ function useMenuItems(
       icon: 'freeze',
       hint: 'No uploads and no new runs',
       act: () => act.open('freeze'),
+    });
+  if (freeze && session !== null)
+    items.push({
+      label: 'Priority',
+      icon: 'up',
+      hint: session.priority === 0 ? 'Its tasks before or after others' : `Now ${session.priority}`,
+      act: () => act.open('priority'),
     });
   if (mayClose && window?.status === 'open')
     items.push({

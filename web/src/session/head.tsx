@@ -1,5 +1,5 @@
 import { useRef } from 'preact/hooks';
-import type { Session, SessionWindowEvent } from '../api.ts';
+import type { Session, SessionDetails, SessionWindowEvent } from '../api.ts';
 import { formatDateTime, plural } from '../format.ts';
 import { titleOf } from '../names.ts';
 import { usePageActions } from '../palette/page-actions.ts';
@@ -16,7 +16,7 @@ import { type SessionTab, tabAddress } from './tabs/address.ts';
 
 /** What the session is, how far it is, and what one does with it first. */
 export function SessionHead(props: {
-  session: Session | null;
+  session: SessionDetails | null;
   sessionId: string;
   followed: Followed;
   tab: SessionTab;

@@ -1,0 +1,74 @@
+/**
+ * Limits on how many tasks of a node template or runner type are held at once (additions, section 2).
+ *
+ * A claim under a limit holds the limit's lock from before it counts until it has committed, so claims of one template
+ * come one after the other and each sees what the one before it has claimed. Templates without a limit need no lock:
+ * their claim finds in the same statement that there is none. The end of a task needs none either: it can only make
+ * room.
+ */
+
+import { advisoryLocks } from '../connection/advisory-locks.ts';
+import type { Tx } from '../connection/database.ts';
+
+/** @param template an SQL expression: a node template's name */
+export const isUnderLimit = (template: string) =>
+  `exists (select from template_limit l where l.template_name = ${template})`;
+
+/**
+ * Acquires the locks of all limits that the template is under, before the statement that counts. Sorted by key, so that
+ * two claims never wait for each other.
+ */
+export function lockLimits(tx: Tx, template: string): void {
+  void tx.pipelined(
+    `select pg_advisory_xact_lock(${advisoryLocks.concurrency}, k.key)
+       from (select hashtext(l.kind || ':' || l.name) as key from template_limit l where l.template_name = $1
+              order by 1) k`,
+    [template],
+  );
+}
+
+/** Queued runs that a claim looks through for one whose project and session have room. */
+export const queuedRunsChecked = 10_000;
+
+/**
+ * The `with` steps of a claim under limits. `free` has no row when all places are held; `full_project` and
+ * `full_session` have those that hold all of theirs.
+ * @param template an SQL expression
+ */
+export const limitSteps = (template: string) => `
+  applied as materialized (
+    select * from template_limit where template_name = ${template}
+  ), held as materialized (
+    select l.kind, h.session_id, s.project_id
+      from applied l
+      join node_run h on h.state = 'held' and h.runner_type = l.runner_type
+                     and (l.kind = 'runnerType' or h.template_name = l.template_name)
+      join session s on s.id = h.session_id
+  ), free as (
+    select where not exists (
+      select from applied l where l.max <= (select count(*) from held h where h.kind = l.kind))
+  ), full_project as (
+    select h.project_id from applied l join held h on h.kind = l.kind
+     group by l.kind, l.per_project, h.project_id having count(*) >= l.per_project
+  ), full_session as (
+    select h.session_id from applied l join held h on h.kind = l.kind
+     group by l.kind, l.per_session, h.session_id having count(*) >= l.per_session
+  )`;
+
+/**
+ * The limits that leave no place for a queued run. @param run a `select` of the rows of runs, of which one at most is
+ * queued
+ */
+export const fullLimitsOf = (run: string) => `
+  select l.kind, l.name, c.scope, c.max, c.held
+    from (${run}) r join session s on s.id = r.session_id join template_limit l on l.template_name = r.template_name
+   cross join lateral (
+     select count(*) as all, count(*) filter (where hs.project_id = s.project_id) as project,
+            count(*) filter (where hs.id = s.id) as session
+       from node_run h join session hs on hs.id = h.session_id
+      where h.state = 'held' and h.runner_type = l.runner_type
+        and (l.kind = 'runnerType' or h.template_name = l.template_name)) held
+   cross join lateral (values ('all', l.max, held.all), ('project', l.per_project, held.project),
+                              ('session', l.per_session, held.session)) as c (scope, max, held)
+   where r.state = 'queued' and c.held >= c.max
+   order by l.kind, c.scope`;

@@ -1,0 +1,76 @@
+import { useState } from 'preact/hooks';
+import { type Queue, removeConcurrency, saveConcurrency } from '../admin-api.ts';
+import { useAction } from '../hooks.ts';
+import { Dialog } from '../ui/dialog.tsx';
+import { Form, SelectField, TextField } from '../ui/form.tsx';
+
+type Kind = Queue['limits'][number]['kind'];
+
+/** Limits how many tasks of a queue's node template or runner type are held at once. */
+export function LimitForm(props: { queue: Queue; saved: () => void; onClose: () => void }) {
+  const { queue } = props;
+  const action = useAction();
+  const [kind, setKind] = useState<Kind>(queue.limits[0]?.kind ?? 'nodeTemplate');
+  const present = queue.limits.find((limit) => limit.kind === kind);
+  const [edited, setEdited] = useState<Partial<Record<keyof typeof labels, string>>>({});
+  const textIn = (key: keyof typeof labels) => edited[key] ?? textOf(present?.[key]);
+  const name = kind === 'nodeTemplate' ? queue.nodeTemplate : queue.runnerType;
+  const done = () => {
+    props.saved();
+    props.onClose();
+  };
+  const save = async () => {
+    const [max, perProject, perSession] = keys.map((key) => numberOf(textIn(key)));
+    await saveConcurrency(name, { kind, max: max!, perProject: perProject!, perSession: perSession! });
+    done();
+  };
+  return (
+    <Dialog title={`Limit of ${queue.nodeTemplate}`} onClose={props.onClose}>
+      <Form action={action} verb="Save" onSubmit={() => void action.run(save)} onCancel={props.onClose}>
+        <SelectField
+          label="Limit"
+          value={kind}
+          options={[
+            { value: 'nodeTemplate', label: `Node template ${queue.nodeTemplate}` },
+            { value: 'runnerType', label: `Runner type ${queue.runnerType}, all its node templates` },
+          ]}
+          onValue={(next) => {
+            setKind(next as Kind);
+            setEdited({});
+          }}
+        />
+        {keys.map((key) => (
+          <TextField
+            key={key}
+            label={labels[key]}
+            {...(key === 'max' ? { hint: 'Empty: any number. 0: nothing is started.' } : {})}
+            type="number"
+            min={0}
+            value={textIn(key)}
+            onValue={(value) => setEdited({ ...edited, [key]: value })}
+          />
+        ))}
+        {present !== undefined && (
+          <button
+            type="button"
+            class="button button-small"
+            aria-disabled={action.busy}
+            onClick={() => void action.run(() => removeConcurrency(name, kind).then(done))}
+          >
+            Back to what the manifest says
+          </button>
+        )}
+      </Form>
+    </Dialog>
+  );
+}
+
+const labels = {
+  max: 'Tasks at once',
+  perProject: 'Of one project',
+  perSession: 'Of one session',
+} as const;
+const keys = ['max', 'perProject', 'perSession'] as const;
+
+const textOf = (value: number | null | undefined) => (value == null ? '' : String(value));
+const numberOf = (text: string) => (text.trim() === '' ? null : Number(text));

@@ -1,0 +1,40 @@
+import { useState } from 'preact/hooks';
+import { savePriority } from '../api.ts';
+import { useAction } from '../hooks.ts';
+import { Dialog } from '../ui/dialog.tsx';
+import { Form, TextField } from '../ui/form.tsx';
+
+export const priorityHint =
+  '-10 to 10. Each step moves what is queued by a minute of waiting. Those of project and session are added.';
+
+/** Changes by how much the session's tasks come before or after others. */
+export function PriorityForm(props: {
+  session: { readonly id: string; readonly name: string; readonly priority: number };
+  saved: (said: string) => void;
+  onClose: () => void;
+}) {
+  const { session } = props;
+  const action = useAction();
+  const [text, setText] = useState(String(session.priority));
+  const save = async () => {
+    await savePriority(session.id, Number(text));
+    props.saved(`Priority ${Number(text)}.`);
+    props.onClose();
+  };
+  return (
+    <Dialog title={`Priority of ${session.name}`} onClose={props.onClose}>
+      <Form action={action} verb="Save" onSubmit={() => void action.run(save)} onCancel={props.onClose}>
+        <TextField
+          label="Priority"
+          hint={priorityHint}
+          type="number"
+          required
+          min={-10}
+          max={10}
+          value={text}
+          onValue={setText}
+        />
+      </Form>
+    </Dialog>
+  );
+}
