@@ -1288,6 +1288,8 @@ export interface SessionMetadataKey {
 }
 
 export interface ProjectStorage {
+  /** When the sessions were added up. */
+  readonly measuredAt: string;
   readonly projects: readonly {
     readonly projectId: number;
     readonly projectTitle: string;

@@ -1,4 +1,7 @@
-/** Removes objects that are unfinished or no longer needed with their rows, spent idempotency keys, and old logs. */
+/**
+ * Removes objects that are unfinished or no longer needed with their rows, spent idempotency keys, and old logs; and adds
+ * up what the projects of a large platform hold.
+ */
 import type { Logger } from 'pino';
 import { limits } from '../domain/limits.ts';
 import type { Database } from '../store/connection/database.ts';
@@ -8,6 +11,7 @@ import { sweepAbandonedObjects } from '../store/objects/pending-objects.ts';
 import { sweepSupersededOutputs } from '../store/outputs/versions.ts';
 import { removeOldLogs } from '../store/run-logs/write-log.ts';
 import { sweepTaskUploads } from '../store/runs/sweep-task-uploads.ts';
+import { measureStorage } from '../store/search/project-storage.ts';
 import { sweepResumableUploads } from '../store/uploads/sweep-resumable-uploads.ts';
 import { type Loop, startLoop } from './loop.ts';
 
@@ -28,6 +32,7 @@ export function startSweeper(
     if (performance.now() - sweptAtMs < hourMs) return;
     await sweepIdempotencyKeys(database);
     await removeOldLogs(database, kept.logDays);
+    await measureStorage(database);
     sweptAtMs = performance.now();
   };
   return startLoop('sweeper', everyMs, log, async () => {

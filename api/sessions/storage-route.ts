@@ -5,12 +5,13 @@ import { story } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import { timestampOut } from '../../http/schemas.ts';
-import { projectStorage } from '../../store/search/project-storage.ts';
+import { measureStorage, projectStorage } from '../../store/search/project-storage.ts';
 import { defineRoute } from '../route.ts';
 import { sessionCountsQuerySchema } from './list-schema.ts';
 
 const storageSchema = z
   .object({
+    measuredAt: timestampOut().meta({ description: 'When the sessions were added up.' }),
     projects: z.array(
       z.object({
         projectId: z.int(),
@@ -25,6 +26,7 @@ const storageSchema = z
   .meta({
     id: 'ProjectStorage',
     example: {
+      measuredAt: story.startedAt,
       projects: [
         {
           projectId: story.projectId,
@@ -43,16 +45,24 @@ export const storageRoute = defineRoute({
   method: 'GET',
   path: '/api/v2/session/storage',
   summary: 'Shows how many sessions and bytes the projects hold, the largest first',
-  description: `At most ${limits.storageProjects} projects.`,
+  description:
+    `At most ${limits.storageProjects} projects. Of very many sessions the last sum is returned with its time, and made anew ` +
+    'for the next reader when it has become old.',
   tags: ['Sessions'],
   access: access.sessionList,
   query: z.object({ projectId: sessionCountsQuerySchema.shape.projectId }),
   responses: { 200: { description: 'The projects.', schema: storageSchema } },
   async handler({ services, query }) {
-    const projects = await projectStorage(services.database, query.projectId);
+    const { database, log } = services;
+    const { measuredAt, projects, isOld } = await projectStorage(database, query.projectId);
+    if (isOld)
+      void measureStorage(database).catch((err: unknown) =>
+        log.warn({ err }, 'storage could not be added up'),
+      );
     return {
       status: 200,
       body: {
+        measuredAt: formatTimestamp(measuredAt),
         projects: projects.map(({ newestSessionAt, ...project }) => ({
           ...project,
           newestSessionAt: newestSessionAt && formatTimestamp(newestSessionAt),

@@ -2,19 +2,23 @@
  * Keeps the memory of passing bytes small. Each piece that a socket brings is memory of its own outside the JavaScript
  * heap, which holds only a tiny object for it. So nothing triggers the cheap collection of young objects; hundreds of
  * megabytes may wait for a full one, each of which costs as much as 30 MB of transfer. This module triggers the cheap
- * one whenever enough has gathered.
+ * one whenever enough has gathered, and the full one whenever much has survived that: of many streams at once, pieces
+ * grow old before they are sent.
  */
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 const checkEveryMs = 4;
 const collectAtBytes = 8 * 1024 * 1024;
+const collectAllAtBytes = 32 * 1024 * 1024;
 
-type Collect = (options: { type: 'minor' }) => void;
+type Collect = (options: { type: 'minor' | 'major' }) => void;
 let collect: Collect | undefined;
 let streams = 0;
 let timer: NodeJS.Timeout | undefined;
 let smallestBytes = 0;
+/** What was in use after the last full collection. */
+let usedBytes = 0;
 
 /** Call when bytes begin to flow; call the result, once, when they end. */
 export function whileBytesFlow(): () => void {
@@ -22,6 +26,7 @@ export function whileBytesFlow(): () => void {
   if (timer === undefined) {
     collect ??= exposeCollector();
     smallestBytes = getHeapStatistics().external_memory;
+    usedBytes = smallestBytes;
     timer = setInterval(check, checkEveryMs).unref();
   }
   let isOpen = true;
@@ -42,6 +47,11 @@ function check(): void {
   collect?.({ type: 'minor' });
   // Memory that survives the collection is in use and does not count towards the next one.
   smallestBytes = getHeapStatistics().external_memory;
+  usedBytes = Math.min(usedBytes, smallestBytes);
+  if (smallestBytes - usedBytes < collectAllAtBytes) return;
+  collect?.({ type: 'major' });
+  smallestBytes = getHeapStatistics().external_memory;
+  usedBytes = smallestBytes;
 }
 
 function exposeCollector(): Collect {

@@ -84,6 +84,12 @@ const kinds: readonly Kind[] = [
     request: () => ({ method: 'GET', path: '/api/v2/session/counts' }),
     statement: () => listStatement({ ...firstPage, states: ['failed'] }),
   },
+  {
+    name: 'storage of the projects',
+    rounds: 20,
+    request: () => ({ method: 'GET', path: '/api/v2/session/storage' }),
+    statement: () => listStatement({ ...firstPage, states: ['failed'] }),
+  },
   list('by search, a name', (round) => ({ search: nameOf(100_000 + some(round, 800_000)) })),
   list('by search, part of a number', (round) => ({ search: String(100_000 + some(round, 800_000)) })),
   list('by search, part of an id', (round) => ({ search: idPart(round) })),

@@ -160,6 +160,7 @@ async function compareSpeed(sizeBytes: number): Promise<void> {
 /** Peak memory of the API while many uploads hold some bytes of a part each. */
 async function manyUnderWay(count: number): Promise<number> {
   const pid = platform.pid('api');
+  console.log(`API before: ${memoryMebibytes(pid, 'VmRSS')} MiB`);
   forgetPeak(pid);
   const held = await Promise.all(
     Array.from({ length: count }, async () => {

@@ -7,6 +7,7 @@ import { ask } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
 import { runnerStage, type StageGraph } from '../support/runner.ts';
 import { brokenLineTo } from './broken-line.ts';
+import { ingestedInto, managedIngest } from './managed-ingest.ts';
 import { folder, type Running, runSdp, startSdp } from './support.ts';
 
 const stage = await runnerStage();
@@ -117,6 +118,51 @@ test('is killed before and after each of its requests: each file is there once',
   rmSync(journal);
   expect((await agent(path, graph, ['--once']).ended).code).toBe(0);
   expect(await outputsOf(graph)).toHaveLength(4);
+});
+
+test('sends to a managed ingest with its secret, and killed at its requests makes one session for each file', {
+  timeout: 180_000,
+}, async () => {
+  const { urlPath, secret, projectId } = await managedIngest(api.url, people.adminToken, stage.database);
+  const files = {
+    'MARIA-1.csv': 'time\n1\n',
+    'OLEG-7.bin': randomBytes(3 * mebibyte),
+    'MARIA-2.csv': 'time\n2\n',
+  };
+  const path = captures('ingest', files);
+  const args = ['--ingest', urlPath, '--settle', '1', '--once', '--mark', '--pattern', '(?<driver>[A-Z]+)-'];
+  const ingesting = (url: string, SDP_INGEST_SECRET: string) =>
+    startSdp(['watch-folder', path, ...args], { SDP_URL: url, SDP_INGEST_SECRET });
+  let running: Running | undefined;
+  let lives = 0;
+  let request = 0;
+  const url = await brokenLineTo(api.url, () => {
+    request += 1;
+    if (request !== 1 + (lives % 3)) return undefined;
+    running?.kill('SIGKILL');
+    return lives % 6 < 3 ? 'after' : 'before';
+  });
+  for (let isDone = false; !isDone; lives++) {
+    request = 0;
+    running = ingesting(url, secret);
+    isDone = (await running.ended).code === 0;
+    expect(lives).toBeLessThan(20);
+  }
+  expect(lives).toBeGreaterThan(2);
+  expect(await ingestedInto(stage.database, projectId)).toEqual([
+    { sessions: 1, sha256: sha256(files['MARIA-1.csv']), metadata: { driver: 'MARIA' } },
+    { sessions: 1, sha256: sha256(files['OLEG-7.bin']), metadata: { driver: 'OLEG' } },
+    { sessions: 1, sha256: sha256(files['MARIA-2.csv']), metadata: { driver: 'MARIA' } },
+  ]);
+  expect(readdirSync(path).filter((name) => name.endsWith('.sent'))).toHaveLength(3);
+  // A wrong secret may be corrected while the agent waits: nothing is given up for it.
+  writeFileSync(join(path, 'late.csv'), 'time\n3\n');
+  const refused = ingesting(api.url, 'wrong');
+  await eventually('it was refused', async () => refused.printed.err.includes('late.csv: '));
+  refused.kill('SIGTERM');
+  await refused.ended;
+  expect((await ingesting(api.url, secret).ended).code).toBe(0);
+  expect(await ingestedInto(stage.database, projectId)).toHaveLength(4);
 });
 
 test('goes on when the platform is back, and keeps to its rate', { timeout: 120_000 }, async () => {

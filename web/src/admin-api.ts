@@ -65,12 +65,11 @@ export async function runRetention(): Promise<void> {
 }
 
 /** @param projectId null: of all projects */
-export async function readStorage(
-  projectId: number | null,
-  signal?: Signal,
-): Promise<ProjectStorage['projects']> {
-  const query = { projectId: projectId ?? undefined };
-  return (await platform.call('GET /api/v2/session/storage', { query, signal })).projects;
+export function readStorage(projectId: number | null, signal?: Signal): Promise<ProjectStorage> {
+  return platform.call('GET /api/v2/session/storage', {
+    query: { projectId: projectId ?? undefined },
+    signal,
+  });
 }
 
 export function listRunners(page: number, signal?: Signal): Promise<RunnerInstanceList> {

@@ -88,7 +88,7 @@ function Facts({ project, sessions }: { project: Project; sessions: readonly Ses
   const ingests = useResource(`ingests ${operate}`, (signal) =>
     operate ? listIngests(signal) : Promise.resolve([]),
   );
-  const held = storage.data?.[0];
+  const held = storage.data?.projects[0];
   const template = templates.data?.find(({ id }) => id === project.defaultSessionTemplateId);
   const own = (ingests.data ?? []).filter(({ projectId }) => projectId === project.id);
   const people = [...new Set(sessions.flatMap(({ owner }) => owner.name ?? []))];

@@ -11,7 +11,7 @@ export function StoragePage() {
   useTitle('Storage');
   const { administrate } = useAbilities();
   const storage = useResource('storage', (signal) => readStorage(null, signal));
-  const projects = storage.data ?? [];
+  const projects = storage.data?.projects ?? [];
   const bytes = projects.reduce((sum, { outputBytes }) => sum + outputBytes, 0);
   const sessions = projects.reduce((sum, one) => sum + one.sessions, 0);
   return (
@@ -22,13 +22,18 @@ export function StoragePage() {
       <p class="faint">
         {storage.data !== null &&
           `${formatBytes(bytes)} in ${plural(sessions, 'session', 'sessions')} of ${plural(projects.length, 'project', 'projects')}. `}
+        {storage.data !== null && (
+          <>
+            Added up <Ago at={storage.data.measuredAt} />.{' '}
+          </>
+        )}
         {administrate && <a href="/retention">Retention</a>}
       </p>
       {storage.error !== null && (
         <Failure what="Storage could not be read." error={storage.error} retry={storage.reload} />
       )}
       {storage.data === null && storage.error === null && <Placeholder rows={4} label="Loading storage" />}
-      {storage.data?.length === 0 && <Empty title="No projects yet" />}
+      {storage.data?.projects.length === 0 && <Empty title="No projects yet" />}
       {projects.length > 0 && (
         <Table
           caption="Storage by project"

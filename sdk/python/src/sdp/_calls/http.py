@@ -9,7 +9,7 @@ import select
 import ssl
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from types import TracebackType
 from typing import Any
@@ -21,12 +21,16 @@ from .scope import Scope
 
 _ERROR_BODY_BYTES = 64 * 1024
 _PIECE_BYTES = 256 * 1024
+# Of bodies whose progress is watched.
+_WATCHED_PIECE_BYTES = 16 * 1024
 _IDLE_CONNECTIONS = 8
 # Servers close idle connections after some seconds: a connection that is about to be closed loses the next call.
 _IDLE_SECONDS = 3.0
 
 Headers = Mapping[str, "str | bytes"]
 Bytes = bytes | bytearray | memoryview
+Sent = Callable[[int], None]
+"""Is called with the length of each piece that was sent."""
 
 
 class Answer:
@@ -102,6 +106,7 @@ class HttpClient:
         body: Bytes | None = None,
         silence_seconds: float = 60.0,
         scope: Scope | None = None,
+        sent: Sent | None = None,
     ) -> Answer:
         """Sends a request and returns the answer of a status below 300.
 
@@ -114,7 +119,7 @@ class HttpClient:
         connection = self._connection(silence_seconds)
         try:
             scope.enter(connection)
-            answer = self._exchange(connection, scope, method, self.base + path, body, all_headers)
+            answer = self._exchange(connection, scope, method, self.base + path, _chunks(body, sent), all_headers)
             if answer.status >= 300:
                 raise _refusal_of(answer)
             return answer
@@ -134,14 +139,14 @@ class HttpClient:
         scope: Scope,
         method: str,
         path: str,
-        body: Bytes | None,
+        body: Iterator[memoryview] | None,
         headers: dict[str, str | bytes],
     ) -> Answer:
         if connection.sock is None:
             connection.connect()
             scope.check()
         try:
-            connection.request(method, path, body=_chunks(body), headers=headers)
+            connection.request(method, path, body=body, headers=headers)
         except (BrokenPipeError, ConnectionResetError) as error:
             # A refusal may come before the whole body was sent.
             try:
@@ -194,12 +199,18 @@ def read_json(answer: Answer) -> Any:
         raise NetworkError("the answer is not JSON") from error
 
 
-def _chunks(body: Bytes | None) -> Iterator[memoryview] | None:
+def _chunks(body: Bytes | None, sent: Sent | None) -> Iterator[memoryview] | None:
     """The time limit of a socket is for all that one call sends, so a large body goes out in pieces."""
-    if not body:
-        return None
-    view = memoryview(body)
-    return (view[at : at + _PIECE_BYTES] for at in range(0, len(view), _PIECE_BYTES))
+    return _pieces(memoryview(body), sent) if body else None
+
+
+def _pieces(view: memoryview, sent: Sent | None) -> Iterator[memoryview]:
+    size = _PIECE_BYTES if sent is None else _WATCHED_PIECE_BYTES
+    for at in range(0, len(view), size):
+        piece = view[at : at + size]
+        yield piece
+        if sent is not None:
+            sent(len(piece))
 
 
 def _is_over(connection: http.client.HTTPConnection) -> bool:

@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 
 from .._calls.back_off import BackOff
 from .._calls.http import Answer, Bytes, Headers, HttpClient, read_json
+from .._calls.meter import Meter
 from .._version import VERSION
 from ..errors import ApiError, SettingsError
 
@@ -51,6 +52,7 @@ class Api:
         """Status and parsed body. Raises ApiError, and NetworkError when no answer comes in time."""
         body: Bytes | None = options.pop("body", None)
         headers: dict[str, str | bytes] = dict(options.pop("headers", {}))
+        meter: Meter | None = options.pop("meter", None)
         if json is not None:
             body = json_text.dumps(json, ensure_ascii=False).encode("utf-8", "replace")
             headers["content-type"] = "application/json"
@@ -61,7 +63,9 @@ class Api:
         deadline = time.monotonic() + self.retry_seconds
         while True:
             try:
-                answer = self.open(method, path, query=query, body=body, headers=headers)
+                if meter is not None:
+                    meter.begin(0)
+                answer = self.open(method, path, query=query, body=body, headers=headers, meter=meter)
                 return answer.status, read_json(answer)
             except Exception as error:
                 wait = back_off.next_seconds(error)
@@ -85,6 +89,7 @@ class Api:
         query: dict[str, Any] | None = None,
         body: Bytes | None = None,
         headers: Headers | None = None,
+        meter: Meter | None = None,
     ) -> Answer:
         """One try, up to the head of a successful answer; signs in, and again when the sign-in has expired."""
         given = {key: value for key, value in (query or {}).items() if value is not None}
@@ -98,6 +103,7 @@ class Api:
                     headers={**(headers or {}), "authorization": f"Bearer {token}"},
                     body=body,
                     silence_seconds=_SILENCE_SECONDS,
+                    sent=meter,
                 )
             except ApiError as error:
                 if error.status != 401 or is_second or self._credentials is None:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 from .._calls.back_off import BackOff
 from .._calls.http import Answer, Bytes
+from .._calls.meter import Meter
 from ..errors import ApiError
 from .api import Api, is_worth_it
 
@@ -22,16 +23,30 @@ _ASK_AGAIN = (409, 423)
 
 
 class ResumableUpload:
-    """One upload to a node instance."""
+    """One upload to a node instance.
 
-    def __init__(self, api: Api, node_instance_id: int, body: Bytes, metadata: Mapping[str, str]) -> None:
+    A later process that gives the same ``key``, bytes and metadata goes on where this one ended.
+    """
+
+    def __init__(
+        self,
+        api: Api,
+        node_instance_id: int,
+        body: Bytes,
+        metadata: Mapping[str, str],
+        *,
+        key: str | None = None,
+        meter: Meter | None = None,
+    ) -> None:
         self._api = api
         self._path = f"/api/v2/node-instance/{node_instance_id}/uploads"
         self._body = memoryview(body)
         self._metadata = ",".join(
             f"{key} {base64.b64encode(value.encode()).decode()}" for key, value in metadata.items()
         )
-        self._key = f'"{uuid.uuid4()}"'
+        self._key = key or str(uuid.uuid4())
+        self._meter = meter
+        self._may_begin_anew = True
         self._location: str | None = None
 
     def send(self, retry_seconds: float) -> int | None:
@@ -49,30 +64,47 @@ class ResumableUpload:
                     reached, back_off, deadline = offset, BackOff(), time.monotonic() + retry_seconds
                 return self._rest(offset)
             except Exception as error:
+                if self._is_over(error):
+                    continue
                 wait = back_off.next_seconds(error)
                 is_asked = isinstance(error, ApiError) and error.status in _ASK_AGAIN
                 if not (is_asked or is_worth_it(back_off, error)) or time.monotonic() + wait > deadline:
                     raise
                 time.sleep(wait)
 
+    def _is_over(self, error: Exception) -> bool:
+        """Whether the platform no longer knows the upload, which is then begun anew, once."""
+        if not (isinstance(error, ApiError) and error.status == 404) or self._location is None:
+            return False
+        may_begin, self._may_begin_anew = self._may_begin_anew, False
+        self._location, self._key = None, str(uuid.uuid4())
+        return may_begin
+
     def _offset(self) -> int:
         if self._location is None:
             headers = {**_VERSION, "upload-length": str(len(self._body)), "upload-metadata": self._metadata}
-            begun = self._done("POST", self._path, {**headers, "idempotency-key": self._key})
+            begun = self._done("POST", self._path, {**headers, "idempotency-key": f'"{self._key}"'})
             self._location = str(begun.headers["location"])
         return int(str(self._done("HEAD", self._location, _VERSION).headers["upload-offset"]))
 
     def _rest(self, offset: int) -> int | None:
         assert self._location is not None
         headers = {**_PIECE, "upload-offset": str(offset)}
-        done = self._done("PATCH", self._location, headers, self._body[offset:])
+        if self._meter is not None:
+            self._meter.begin(offset)
+        done = self._done("PATCH", self._location, headers, self._body[offset:], self._meter)
         output_id = done.headers["x-platform-output-id"]
         return None if output_id is None else int(str(output_id))
 
     def _done(
-        self, method: str, path: str, headers: Mapping[str, str], body: Bytes | None = None
+        self,
+        method: str,
+        path: str,
+        headers: Mapping[str, str],
+        body: Bytes | None = None,
+        meter: Meter | None = None,
     ) -> Answer:
-        answer = self._api.open(method, path, headers=headers, body=body)
+        answer = self._api.open(method, path, headers=headers, body=body, meter=meter)
         answer.read()
         answer.close()
         return answer

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
-import mimetypes
-import mmap
 import os
-import tempfile
 import time
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime
-from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-from .._calls.http import Bytes
+from .._calls.meter import Meter, Progress
 from .._inputs.inputs import parse_time
 from .._outputs.frames import CONTENT_TYPES, FrameFormat, frame_file
-from .._outputs.source import Source, pieces_of
+from .._outputs.source import Source
 from ..errors import SdpError
 from .api import Api
 from .dashboard import Dashboard
 from .output import Output, outputs_of
-from .resumable import RESUMABLE_BYTES, ResumableUpload
 from .run import Run
+from .upload import Said, body_of, content_type_of, send_body
 
 if TYPE_CHECKING:
     import pandas
@@ -171,45 +166,34 @@ class Session:
         node: str | None = None,
         identifier: str | None = None,
         content_type: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
         gzipped: bool = False,
+        progress: Progress | None = None,
+        bytes_per_second: float | None = None,
+        resume_key: str | None = None,
     ) -> Output | None:
         """Uploads a file (by its path), text, bytes, an open file or an iterable of bytes into an input node.
 
         ``identifier`` is unique in the node: a repeat under the same name with the same bytes changes nothing. Default:
         the name of the file, else one made of the bytes. None is returned where the project queues uploads. Above 16 MB
-        it goes on where the line broke.
+        it goes on where the line broke; under a ``resume_key`` of your own also in a later process, for 24 hours.
+        ``progress`` is called with the bytes that were sent and with all; ``bytes_per_second`` leaves room on the line.
         """
         target = self._input_node(node)
         with ExitStack() as stack:
-            body, name = _body_of(data, stack)
-            digest = hashlib.sha256(body).digest()
-            if len(body) > RESUMABLE_BYTES:
-                said = {
-                    "identifier": identifier or name or digest.hex()[:32],
-                    "contentType": content_type or _content_type(identifier or name, data),
-                    **({"contentEncoding": "gzip"} if gzipped else {}),
-                }
-                return self._send_resumable(target, body, digest.hex(), said)
-            headers: dict[str, str] = {
-                "x-platform-output-identifier": identifier or name or digest.hex()[:32],
-                "x-amz-checksum-sha256": base64.b64encode(digest).decode(),
-                "content-type": content_type or _content_type(identifier or name, data),
-            }
-            if gzipped:
-                headers["content-encoding"] = "gzip"
-            path = f"/api/v2/node-instance/{target.id}/outputs/data"
-            status, reply = self._api.call("POST", path, body=body, headers=headers)
-        return None if status == 202 else Output.of(reply, self._api)
-
-    def _send_resumable(self, target: Node, body: Bytes, sha256: str, said: Mapping[str, str]) -> Output | None:
-        def is_same(output: Output) -> bool:
-            return output.output_identifier == said["identifier"] and output.sha256 == sha256
-
-        there = next(filter(is_same, target.outputs()), None)
-        if there is not None:
-            return there
-        output_id = ResumableUpload(self._api, target.id, body, said).send(self._api.retry_seconds)
-        return next((output for output in target.outputs() if output.output_id == output_id), None)
+            body, name = body_of(data, stack)
+            digest = hashlib.sha256(body)
+            said = Said(
+                identifier=identifier or name or digest.hexdigest()[:32],
+                content_type=content_type or content_type_of(identifier or name, data),
+                is_gzip=gzipped,
+                metadata=metadata,
+                sha256=digest.digest(),
+            )
+            meter = None
+            if progress is not None or bytes_per_second is not None:
+                meter = Meter(len(body), progress, bytes_per_second)
+            return send_body(self._api, target.id, body, said, meter, resume_key)
 
     def upload_frame(
         self, frame: Any, identifier: str, *, format: FrameFormat = "csv", **options: Any
@@ -269,32 +253,3 @@ def _ancestors(chosen: Mapping[str, Node], nodes: Mapping[str, Node]) -> list[No
             found[node.id] = node
             waiting += [by_id[parent] for parent in node.parent_ids if parent in by_id]
     return list(found.values())
-
-
-def _body_of(data: Source | os.PathLike[str], stack: ExitStack) -> tuple[Bytes, str | None]:
-    """The bytes, without a copy of a file in memory, and the name of the file."""
-    if isinstance(data, (bytes, bytearray, memoryview)):
-        return data, None
-    if isinstance(data, str):
-        return data.encode("utf-8"), None
-    if isinstance(data, os.PathLike):
-        return _mapped(stack.enter_context(open(data, "rb")), stack), Path(data).name
-    file = stack.enter_context(tempfile.TemporaryFile())
-    for piece in pieces_of(data):
-        file.write(piece)
-    file.flush()
-    return _mapped(file, stack), None
-
-
-def _mapped(file: IO[bytes], stack: ExitStack) -> Bytes:
-    if os.fstat(file.fileno()).st_size == 0:
-        return b""
-    mapped = stack.enter_context(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-    return stack.enter_context(memoryview(cast(Any, mapped)))
-
-
-def _content_type(name: str | None, data: object) -> str:
-    if name is not None and name.endswith(".parquet"):
-        return CONTENT_TYPES["parquet"]
-    guessed = mimetypes.guess_type(name)[0] if name is not None else None
-    return guessed or ("text/plain; charset=utf-8" if isinstance(data, str) else "application/octet-stream")

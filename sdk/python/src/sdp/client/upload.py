@@ -1,0 +1,115 @@
+"""Uploads to a node: short ones in one request, long ones so that they go on where the line broke."""
+
+from __future__ import annotations
+
+import base64
+import json
+import mimetypes
+import mmap
+import os
+import tempfile
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, cast
+
+from .._calls.http import Bytes
+from .._calls.meter import Meter
+from .._outputs.frames import CONTENT_TYPES
+from .._outputs.source import Source, pieces_of
+from .api import Api
+from .output import Output, outputs_of
+from .resumable import RESUMABLE_BYTES, ResumableUpload
+
+
+@dataclass(frozen=True)
+class Said:
+    """What is said of the bytes."""
+
+    identifier: str
+    content_type: str
+    is_gzip: bool
+    metadata: Mapping[str, Any] | None
+    sha256: bytes
+
+    @property
+    def metadata_text(self) -> str | None:
+        """The metadata as JSON text."""
+        if self.metadata is None:
+            return None
+        return json.dumps(dict(self.metadata), ensure_ascii=False, allow_nan=False)
+
+    def headers(self) -> dict[str, str | bytes]:
+        """As headers of a plain upload."""
+        headers: dict[str, str | bytes] = {
+            "x-platform-output-identifier": self.identifier,
+            "x-amz-checksum-sha256": base64.b64encode(self.sha256).decode(),
+            "content-type": self.content_type,
+        }
+        if self.is_gzip:
+            headers["content-encoding"] = "gzip"
+        text = self.metadata_text
+        if text is not None:
+            headers["x-platform-output-metadata"] = text.encode("utf-8", "replace")
+        return headers
+
+    def values(self) -> dict[str, str]:
+        """As values of ``Upload-Metadata``."""
+        text = self.metadata_text
+        return {
+            "identifier": self.identifier,
+            "contentType": self.content_type,
+            **({"contentEncoding": "gzip"} if self.is_gzip else {}),
+            **({} if text is None else {"metadata": text}),
+        }
+
+
+def send_body(
+    api: Api, node_instance_id: int, body: Bytes, said: Said, meter: Meter | None, resume_key: str | None
+) -> Output | None:
+    """Returns the output; None where the project queues uploads. Raises ApiError and NetworkError."""
+    if len(body) <= RESUMABLE_BYTES:
+        path = f"/api/v2/node-instance/{node_instance_id}/outputs/data"
+        status, reply = api.call("POST", path, body=body, headers=said.headers(), meter=meter)
+        return None if status == 202 else Output.of(reply, api)
+
+    def is_same(output: Output) -> bool:
+        return output.output_identifier == said.identifier and output.sha256 == said.sha256.hex()
+
+    there = next(filter(is_same, outputs_of(api, node_instance_id)), None)
+    if there is not None:
+        return there
+    upload = ResumableUpload(api, node_instance_id, body, said.values(), key=resume_key, meter=meter)
+    output_id = upload.send(api.retry_seconds)
+    return next((each for each in outputs_of(api, node_instance_id) if each.output_id == output_id), None)
+
+
+def body_of(data: Source | os.PathLike[str], stack: ExitStack) -> tuple[Bytes, str | None]:
+    """The bytes, without a copy of a file in memory, and the name of the file."""
+    if isinstance(data, (bytes, bytearray, memoryview)):
+        return data, None
+    if isinstance(data, str):
+        return data.encode("utf-8"), None
+    if isinstance(data, os.PathLike):
+        return _mapped(stack.enter_context(open(data, "rb")), stack), Path(data).name
+    file = stack.enter_context(tempfile.TemporaryFile())
+    for piece in pieces_of(data):
+        file.write(piece)
+    file.flush()
+    return _mapped(file, stack), None
+
+
+def _mapped(file: IO[bytes], stack: ExitStack) -> Bytes:
+    if os.fstat(file.fileno()).st_size == 0:
+        return b""
+    mapped = stack.enter_context(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    return stack.enter_context(memoryview(cast(Any, mapped)))
+
+
+def content_type_of(name: str | None, data: object) -> str:
+    """The media type by the name."""
+    if name is not None and name.endswith(".parquet"):
+        return CONTENT_TYPES["parquet"]
+    guessed = mimetypes.guess_type(name)[0] if name is not None else None
+    return guessed or ("text/plain; charset=utf-8" if isinstance(data, str) else "application/octet-stream")

@@ -1,0 +1,5 @@
+"""``python -m sdp.watch_folder``."""
+
+from .command import main
+
+main()

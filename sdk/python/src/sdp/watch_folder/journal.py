@@ -1,0 +1,63 @@
+"""What a watched folder has sent, in a file of the folder: a line for each acknowledged file, on disk before the next."""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from .scan import FoundFile
+from .send import Acknowledged
+
+_NAME = ".sdp-sent.jsonl"
+# Times are written as milliseconds, whose last digits depend on the program that wrote them.
+_SAME_MS = 1.0
+
+
+class Journal:
+    """The command line's ``sdp watch-folder`` has the same file."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / _NAME
+        self._sent: dict[str, dict[str, Any]] = {}
+        text = self._path.read_text("utf-8", "replace") if self._path.exists() else ""
+        for line in text.splitlines():
+            # An empty line, or one whose writing was interrupted: its file is sent again, and is there already.
+            with suppress(ValueError, TypeError, KeyError):
+                row = json.loads(line)
+                self._sent[row["file"]] = {
+                    "sizeBytes": int(row["sizeBytes"]),
+                    "modifiedAtMs": float(row["modifiedAtMs"]),
+                    "acknowledged": Acknowledged(row["identifier"], row["outputId"]),
+                }
+
+    def find(self, found: FoundFile) -> Acknowledged | None:
+        """What was sent of these bytes of the file; a file that changed since is another one."""
+        known = self._sent.get(found.name)
+        if known is None or known["sizeBytes"] != found.size_bytes:
+            return None
+        acknowledged: Acknowledged = known["acknowledged"]
+        return acknowledged if abs(known["modifiedAtMs"] - found.modified_at_ms) < _SAME_MS else None
+
+    def add(self, found: FoundFile, acknowledged: Acknowledged) -> None:
+        """Returns when the line is on disk."""
+        row = {
+            "file": found.name,
+            "sizeBytes": found.size_bytes,
+            "modifiedAtMs": found.modified_at_ms,
+            "identifier": acknowledged.identifier,
+            "outputId": acknowledged.output_id,
+        }
+        descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        with os.fdopen(descriptor, "ab") as file:
+            # After a loss of power the last line may be half a one.
+            file.write(f"\n{json.dumps(row)}\n".encode())
+            file.flush()
+            os.fsync(file.fileno())
+        self._sent[found.name] = {
+            "sizeBytes": found.size_bytes,
+            "modifiedAtMs": found.modified_at_ms,
+            "acknowledged": acknowledged,
+        }

@@ -1,0 +1,70 @@
+"""The files of a watched folder that are to be sent, and what is known of each."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+_SIDE_SUFFIX = ".meta.json"
+MARK_SUFFIX = ".sent"
+# Programs write to such names, and rename the file when it is complete.
+_UNFINISHED = re.compile(r"\.(part|partial|tmp|temp|crdownload)$", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class FoundFile:
+    """A file as it was when it was found."""
+
+    name: str
+    path: Path
+    size_bytes: int
+    modified_at_ms: float
+
+
+def files_of(folder: Path) -> list[FoundFile]:
+    """The folder's files, oldest first; hidden, unfinished and side files are passed over."""
+    found = []
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if not _is_wanted(entry.name):
+                continue
+            try:
+                if entry.is_file(follow_symlinks=False):
+                    state = entry.stat(follow_symlinks=False)
+                    at_ms = state.st_mtime_ns / 1e6
+                    found.append(FoundFile(entry.name, folder / entry.name, state.st_size, at_ms))
+            except FileNotFoundError:
+                # It was moved at this moment.
+                continue
+    return sorted(found, key=lambda each: (each.modified_at_ms, each.name))
+
+
+def _is_wanted(name: str) -> bool:
+    return not (name.startswith(".") or name.endswith((_SIDE_SUFFIX, MARK_SUFFIX)) or _UNFINISHED.search(name))
+
+
+def metadata_of(found: FoundFile, pattern: re.Pattern[str] | None) -> Mapping[str, Any] | None:
+    """The named groups of the pattern in the name, and above them the JSON object in ``NAME.meta.json``.
+
+    None where there is neither. Raises ValueError when the side file holds no JSON object.
+    """
+    match = None if pattern is None else pattern.search(found.name)
+    groups = {} if match is None else {key: value for key, value in match.groupdict().items() if value is not None}
+    side = found.path.with_name(found.name + _SIDE_SUFFIX)
+    metadata = {**groups, **(_object_of(side) if side.exists() else {})}
+    return metadata or None
+
+
+def _object_of(side: Path) -> dict[str, Any]:
+    try:
+        parsed = json.loads(side.read_text("utf-8"))
+    except ValueError:
+        parsed = None
+    if not isinstance(parsed, dict):
+        raise ValueError(f"{side.name} holds no JSON object.")
+    return parsed

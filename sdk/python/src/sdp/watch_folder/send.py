@@ -1,0 +1,131 @@
+"""Where the files of a watched folder go: to a session, or to a managed ingest."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import mmap
+import os
+import re
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from .._calls.http import HttpClient, read_json
+from .._calls.meter import Meter
+from .._version import VERSION
+from ..client.platform import Platform
+from ..client.session import Session
+from ..client.upload import Said, body_of
+from ..errors import SettingsError
+from .scan import FoundFile
+
+_SILENCE_SECONDS = 120.0
+_RETRY_SECONDS = 10.0
+_IDENTIFIER_CHARACTERS = 100
+_DIGEST_CHARACTERS = 16
+_TYPES = {
+    ".csv": "text/csv",
+    ".json": "application/json",
+    ".ndjson": "application/x-ndjson",
+    ".parquet": "application/vnd.apache.parquet",
+    ".tsv": "text/tab-separated-values",
+    ".txt": "text/plain",
+}
+
+
+@dataclass(frozen=True)
+class Acknowledged:
+    """What the platform said of a file."""
+
+    identifier: str
+    output_id: int | None
+    """None where it waits in the queue of its project."""
+
+
+Send = Callable[[FoundFile, "Mapping[str, Any] | None"], Acknowledged]
+
+
+def to_session(
+    session_id: str,
+    *,
+    node: str | None = None,
+    url: str | None = None,
+    token: str | None = None,
+    bytes_per_second: float | None = None,
+) -> Send:
+    """Sends into an input node of a session. Address and token default to ``SDP_URL`` and ``SDP_TOKEN``."""
+    platform = Platform(url, token=token, retry_seconds=_RETRY_SECONDS)
+    found: list[Session] = []
+
+    def send(file: FoundFile, metadata: Mapping[str, Any] | None) -> Acknowledged:
+        # Not before: the platform may be away when the agent starts.
+        if not found:
+            found.append(platform.session(session_id))
+        identifier, sha256 = identifier_of(file.path)
+        text = json.dumps(metadata, sort_keys=True)
+        key = hashlib.sha256(f"{session_id} {node} {identifier} {sha256} {text}".encode()).hexdigest()
+        output = found[0].upload(
+            file.path,
+            node=node,
+            identifier=identifier,
+            content_type=_content_type(file.name),
+            metadata=metadata,
+            bytes_per_second=bytes_per_second,
+            resume_key=key,
+        )
+        return Acknowledged(identifier, None if output is None else output.output_id)
+
+    return send
+
+
+def to_ingest(
+    url_path: str,
+    *,
+    secret: str | None = None,
+    url: str | None = None,
+    bytes_per_second: float | None = None,
+) -> Send:
+    """Sends to a managed ingest. Address and secret default to ``SDP_URL`` and ``SDP_INGEST_SECRET``."""
+    address = (url or os.environ.get("SDP_URL", "")).rstrip("/")
+    if not address:
+        raise SettingsError(["Set url, or SDP_URL, to the platform's base address."])
+    given = secret or os.environ.get("SDP_INGEST_SECRET")
+    client = HttpClient(address, {"user-agent": f"sdp-client/{VERSION}"})
+    path = "/ingest/" + quote(url_path.strip("/"))
+
+    def send(file: FoundFile, metadata: Mapping[str, Any] | None) -> Acknowledged:
+        identifier, sha256 = identifier_of(file.path)
+        said = Said(identifier, _content_type(file.name), False, metadata, bytes.fromhex(sha256))
+        headers = {**said.headers(), **({"x-ingest-secret": given} if given else {})}
+        with ExitStack() as stack:
+            body, _ = body_of(file.path, stack)
+            meter = None if bytes_per_second is None else Meter(len(body), None, bytes_per_second)
+            if meter is not None:
+                meter.begin(0)
+            answer = client.open(
+                "POST", path, headers=headers, body=body, silence_seconds=_SILENCE_SECONDS, sent=meter
+            )
+            reply = read_json(answer)
+        return Acknowledged(identifier, reply.get("nodeOutputId") if isinstance(reply, dict) else None)
+
+    return send
+
+
+def identifier_of(path: Path) -> tuple[str, str]:
+    """A name that the same file has every time, and no other bytes under the same name have; and the SHA-256."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        if os.fstat(file.fileno()).st_size > 0:
+            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+                digest.update(mapped)
+    sha256 = digest.hexdigest()
+    name = re.sub(r"[^A-Za-z0-9._-]", "_", path.name)
+    return f"{name[: _IDENTIFIER_CHARACTERS - _DIGEST_CHARACTERS - 1]}-{sha256[:_DIGEST_CHARACTERS]}", sha256
+
+
+def _content_type(name: str) -> str:
+    return _TYPES.get(Path(name).suffix.lower(), "application/octet-stream")

@@ -1,0 +1,256 @@
+/** The agent of a capture machine in Python: each file once, whatever happens to agent, line and platform. */
+import { createHash, randomBytes } from 'node:crypto';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { brokenLineTo } from '../cli/broken-line.ts';
+import { ingestedInto, managedIngest } from '../cli/managed-ingest.ts';
+import { ask } from '../support/api.ts';
+import { eventually } from '../support/eventually.ts';
+import { type TestProcess, testProcesses } from '../support/processes.ts';
+import { runnerStage, type StageGraph } from '../support/runner.ts';
+import { pythonEnvironment } from './environment.ts';
+
+const { python = 'python3', missing } = pythonEnvironment();
+const folder = mkdtempSync(join(tmpdir(), 'sdp-agent-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const mebibyte = 1024 * 1024;
+const sha256 = (bytes: Buffer | string) => createHash('sha256').update(bytes).digest('hex');
+
+describe.skipIf(missing !== '')(`the agent in Python${missing === '' ? '' : ` (${missing})`}`, async () => {
+  const stage = await runnerStage();
+  const { api, people } = stage;
+  const processes = testProcesses({ PYTHONUNBUFFERED: '1' });
+
+  /** A folder of files, each a minute younger than the one before. */
+  function captures(name: string, files: Readonly<Record<string, Buffer | string>>): string {
+    const path = join(folder, name);
+    mkdirSync(path);
+    const names = Object.keys(files);
+    for (const [index, file] of names.entries()) {
+      writeFileSync(join(path, file), files[file]!);
+      const at = Date.now() / 1000 - (names.length - index) * 60;
+      utimesSync(join(path, file), at, at);
+    }
+    return path;
+  }
+
+  const started = (path: string, args: readonly string[], variables: Record<string, string>): TestProcess =>
+    processes.startScript('-m', variables, {
+      program: python,
+      args: ['sdp.watch_folder', path, '--settle', '1', ...args],
+    });
+  const agent = (path: string, graph: StageGraph, args: readonly string[] = [], url = api.url) =>
+    started(path, ['--session', graph.sessionId, ...args], { SDP_URL: url, SDP_TOKEN: people.offlineToken });
+
+  async function outputsOf(graph: StageGraph) {
+    const path = `/api/v2/node-instance/${graph.nodes.input}/outputs`;
+    const { body } = await ask(api.url, 'GET', path, { token: people.adminToken });
+    return Array.isArray(body)
+      ? (body as { outputIdentifier: string; sha256: string; metadata: unknown }[])
+      : [];
+  }
+
+  /** Lives of the agent, each killed one request later than the one before, until one ends well. */
+  async function livesOf(requests: number, live: (url: string) => TestProcess): Promise<number> {
+    let running: TestProcess | undefined;
+    let lives = 0;
+    let request = 0;
+    const url = await brokenLineTo(api.url, () => {
+      request += 1;
+      if (request !== 1 + (lives % requests)) return undefined;
+      running?.kill('SIGKILL');
+      return lives % (2 * requests) < requests ? 'before' : 'after';
+    });
+    for (let isDone = false; !isDone; lives++) {
+      request = 0;
+      running = live(url);
+      const end = await running.ended;
+      isDone = end === 0;
+      if (!isDone) expect(end, running.log()).toBe('SIGKILL');
+      expect(lives).toBeLessThan(80);
+    }
+    return lives;
+  }
+
+  test('sends what is complete, oldest first, with metadata, and moves and marks it', {
+    timeout: 60_000,
+  }, async () => {
+    const graph = await stage.chainOf(1);
+    const path = captures('ordered', {
+      'MARIA-2.csv': 'a\n2\n',
+      'MARIA-1.csv': 'a\n1\n',
+      'MARIA-1.csv.meta.json': '{"lap":"first","tyre":{"compound":"süß"}}',
+      'cut.csv.part': 'not yet',
+      '.hidden': 'x',
+    });
+    const moved = join(path, 'sent');
+    const running = agent(path, graph, [
+      '--pattern',
+      '(?<driver>[A-Z]+)-(?<lap>\\d+)',
+      '--move-to',
+      moved,
+      '--mark',
+    ]);
+    await eventually('both are moved', async () => {
+      const names = readdirSync(path);
+      return !names.includes('MARIA-1.csv') && !names.includes('MARIA-2.csv');
+    });
+    renameSync(join(path, 'cut.csv.part'), join(path, 'cut.csv'));
+    await eventually('the third is moved', async () => readdirSync(moved).length === 3);
+    running.kill('SIGTERM');
+    await running.ended;
+    const seen = (await outputsOf(graph)).map(({ outputIdentifier, metadata }) => [
+      outputIdentifier.split('-').at(0),
+      metadata,
+    ]);
+    expect(seen).toEqual([
+      ['MARIA', { driver: 'MARIA', lap: '2' }],
+      ['MARIA', { driver: 'MARIA', lap: 'first', tyre: { compound: 'süß' } }],
+      ['cut.csv', null],
+    ]);
+    expect(JSON.parse(readFileSync(join(path, 'cut.csv.sent'), 'utf8'))).toMatchObject({
+      identifier: expect.stringMatching(/^cut\.csv-/),
+    });
+  });
+
+  test('is killed before and after each of its requests: each file is there once', {
+    timeout: 240_000,
+  }, async () => {
+    const graph = await stage.chainOf(1);
+    const files = {
+      'a.csv': 'time\n1\n',
+      'b.bin': randomBytes(18 * mebibyte),
+      'c.csv': '',
+      'd.bin': randomBytes(20 * mebibyte),
+    };
+    const path = captures('killed', files);
+    const lives = await livesOf(10, (url) => agent(path, graph, ['--once'], url));
+    expect(lives).toBeGreaterThan(4);
+    const all = Object.values(files).map(sha256);
+    expect((await outputsOf(graph)).map((output) => output.sha256)).toEqual(all);
+    // No second upload was begun for a file that had one.
+    const [begun] = await stage.database.query<{ count: number }>(
+      'select count(*)::int as count from resumable_upload where node_instance_id = $1',
+      [graph.nodes.input],
+    );
+    expect(begun!.count).toBe(2);
+    // A journal whose last line is half a one, and one that is lost: the platform knows the files.
+    const journal = join(path, '.sdp-sent.jsonl');
+    writeFileSync(journal, readFileSync(journal, 'utf8').slice(0, -20));
+    expect(await agent(path, graph, ['--once']).ended).toBe(0);
+    rmSync(journal);
+    expect(await agent(path, graph, ['--once']).ended).toBe(0);
+    expect(await outputsOf(graph)).toHaveLength(4);
+  });
+
+  test('killed at a managed ingest it makes one session for each file', { timeout: 180_000 }, async () => {
+    const { urlPath, secret, projectId } = await managedIngest(api.url, people.adminToken, stage.database);
+    const files = {
+      'MARIA-1.csv': 'time\n1\n',
+      'OLEG-7.bin': randomBytes(3 * mebibyte),
+      'MARIA-2.csv': 'time\n2\n',
+    };
+    const path = captures('ingest', files);
+    const args = ['--ingest', urlPath, '--once', '--pattern', '(?P<driver>[A-Z]+)-'];
+    const ingesting = (url: string, SDP_INGEST_SECRET: string) =>
+      started(path, args, { SDP_URL: url, SDP_INGEST_SECRET });
+    expect(await livesOf(3, (url) => ingesting(url, secret))).toBeGreaterThan(2);
+    expect(await ingestedInto(stage.database, projectId)).toEqual(
+      Object.entries(files).map(([name, bytes]) => ({
+        sessions: 1,
+        sha256: sha256(bytes),
+        metadata: { driver: name.split('-')[0] },
+      })),
+    );
+    // A wrong secret may be corrected while the agent waits: nothing is given up for it.
+    writeFileSync(join(path, 'late.csv'), 'time\n3\n');
+    const refused = ingesting(api.url, 'wrong');
+    await eventually('it was refused', async () => refused.log().includes('late.csv: '));
+    refused.kill('SIGTERM');
+    await refused.ended;
+    expect(await ingesting(api.url, secret).ended).toBe(0);
+    expect(await ingestedInto(stage.database, projectId)).toHaveLength(4);
+  });
+
+  test('goes on when the platform is back, and keeps to its rate', { timeout: 120_000 }, async () => {
+    const graph = await stage.chainOf(1);
+    const bytes = randomBytes(18 * mebibyte);
+    const path = captures('slow', { 'long.bin': bytes });
+    let isAway = true;
+    const url = await brokenLineTo(api.url, () => (isAway ? 'before' : undefined));
+    const running = agent(path, graph, ['--once', '--limit-rate', '6M'], url);
+    await eventually('it has tried', async () => running.log().includes('long.bin: '), 30_000);
+    isAway = false;
+    const startedAtMs = performance.now();
+    expect(await running.ended, running.log()).toBe(0);
+    expect(performance.now() - startedAtMs).toBeGreaterThan(2_500);
+    expect(await outputsOf(graph)).toMatchObject([{ sha256: sha256(bytes) }]);
+  });
+
+  test('a refused file does not hold up the others, and what it cannot do it says at the start', {
+    timeout: 60_000,
+  }, async () => {
+    const graph = await stage.chainOf(1);
+    const path = captures('refused', { 'a.csv': 'a\n1\n', 'a.csv.meta.json': '[]', 'b.csv': 'a\n2\n' });
+    const running = agent(path, graph, ['--once']);
+    expect(await running.ended).toBe(1);
+    expect(running.log()).toContain('a.csv.meta.json holds no JSON object.');
+    expect(await outputsOf(graph)).toHaveLength(1);
+    for (const [args, said] of [
+      [[], 'one of the arguments --session --ingest is required'],
+      [['--session', 'x', '--limit-rate', 'fast'], 'a number of bytes'],
+      [['--session', 'x', '--pattern', '('], 'a regular expression'],
+      [['--session', 'x', '--settle', '0'], 'a number of seconds'],
+      [['--session', 'x'], 'SDP_TOKEN'],
+    ] as const) {
+      const ended = started(path, args, { SDP_URL: api.url });
+      expect(await ended.ended).toBe(2);
+      expect(ended.log()).toContain(said);
+    }
+  });
+
+  test('an upload tells its progress, and another process goes on with it under its key', {
+    timeout: 60_000,
+  }, async () => {
+    const graph = await stage.chainOf(1);
+    const bytes = randomBytes(20 * mebibyte);
+    writeFileSync(join(folder, 'long.bin'), bytes);
+    writeFileSync(
+      join(folder, 'progress.py'),
+      `import os, sys
+from pathlib import Path
+from sdp.client import Platform
+
+def progress(sent: int, total: int) -> None:
+    if len(sys.argv) > 1 and sent > 12_000_000:
+        os.kill(os.getpid(), 9)
+    seen.append((sent, total))
+
+seen = []
+session = Platform(retry_seconds=5).session("${graph.sessionId}")
+session.upload(Path("${join(folder, 'long.bin')}"), metadata={"lap": 7}, progress=progress, resume_key="long-1")
+print("from", seen[0][0] > 8_000_000, "to", seen[-1], sorted(seen) == seen)
+`,
+    );
+    const variables = { SDP_URL: api.url, SDP_TOKEN: people.offlineToken };
+    const file = join(folder, 'progress.py');
+    expect(await processes.startScript(file, variables, { program: python, args: ['dies'] }).ended).toBe(
+      'SIGKILL',
+    );
+    const next = processes.startScript(file, variables, { program: python });
+    expect(await next.ended, next.log()).toBe(0);
+    expect(next.log()).toContain(`from True to (${bytes.length}, ${bytes.length}) True`);
+    expect(await outputsOf(graph)).toMatchObject([{ sha256: sha256(bytes), metadata: { lap: 7 } }]);
+  });
+});
