@@ -434,14 +434,26 @@ export interface ReportPreviewRequest {
     readonly value: string | number | boolean | null;
     readonly source?: 'dimension' | 'metadata' | 'scenarioInstance' | 'user' | 'dashboard' | undefined;
   }[] | undefined;
+  /** Part of the name of the dashboard; for a report over sessions, of the dashboard or the session. */
   readonly dimensionNameFilter?: string | undefined;
+  /**
+   * Which sessions have rows: `dashboards`, those with a dashboard (default of a new report), or `sessions`,
+   * all.
+   */
+  readonly covers?: 'dashboards' | 'sessions' | undefined;
 }
 
 export interface ReportChange {
   readonly name?: string | undefined;
   readonly configurationKey?: string | undefined;
   readonly fileName?: string | undefined;
+  /** Part of the name of the dashboard; for a report over sessions, of the dashboard or the session. */
   readonly dimensionNameFilter?: string | undefined;
+  /**
+   * Which sessions have rows: `dashboards`, those with a dashboard (default of a new report), or `sessions`,
+   * all.
+   */
+  readonly covers?: 'dashboards' | 'sessions' | undefined;
   readonly setAsDefault?: boolean | undefined;
   readonly columns?: readonly {
     readonly columnKey: string;
@@ -473,7 +485,13 @@ export interface NewReport {
   readonly name: string;
   readonly configurationKey?: string | undefined;
   readonly fileName?: string | undefined;
+  /** Part of the name of the dashboard; for a report over sessions, of the dashboard or the session. */
   readonly dimensionNameFilter?: string | undefined;
+  /**
+   * Which sessions have rows: `dashboards`, those with a dashboard (default of a new report), or `sessions`,
+   * all.
+   */
+  readonly covers?: 'dashboards' | 'sessions' | undefined;
   readonly setAsDefault?: boolean | undefined;
   readonly columns: readonly {
     readonly columnKey: string;
@@ -2198,12 +2216,32 @@ export interface ReportPreview {
   readonly rows: readonly (readonly (string | number | boolean | null)[])[];
 }
 
+export interface ReportNames {
+  readonly sources: readonly {
+    readonly name: string;
+    /** Null: any name. Of `annotations`, the fields of each. */
+    readonly fields: readonly string[] | null;
+  }[];
+  /** `size(` is called with a value, `.size(` behind one. */
+  readonly functions: readonly string[];
+  /**
+   * At most 500 channels of the newest 50 dashboards, the most frequent first, with the number of dashboards.
+   */
+  readonly channels: readonly {
+    readonly name: string;
+    readonly unit: string | null;
+    readonly dashboards: number;
+  }[];
+  readonly channelFields: readonly string[];
+}
+
 export interface Report {
   readonly key: string;
   readonly name: string;
   readonly configurationKey: string;
   readonly fileName: string;
   readonly dimensionNameFilter: string;
+  readonly covers: 'dashboards' | 'sessions';
   readonly isDefault: boolean;
   /** Sorted by order. */
   readonly columns: readonly {
@@ -3237,6 +3275,7 @@ export interface Routes {
     reply: Response;
   };
   'POST /api/v2/dashboard/reports/preview': { body: ReportPreviewRequest; reply: ReportPreview };
+  'GET /api/v2/dashboard/reports/names': { reply: ReportNames };
   'GET /api/v2/dashboard/reports/{key}': { reply: Report };
   'PUT /api/v2/dashboard/reports/{key}': { body: ReportChange; reply: Report };
   'POST /api/v2/dashboard/reports': { body: NewReport; reply: Report };

@@ -222,6 +222,9 @@ export const limits = {
   sessionViewsListed: 1_000,
   /** Of a session: the first ones. */
   reportAnnotations: 100,
+  /** Whose channels are suggested. */
+  reportNameDashboards: 50,
+  reportChannelNames: 500,
   reportPreviewRows: 20,
   reportPreviewDimensions: 2_000,
   storageProjects: 1_000,

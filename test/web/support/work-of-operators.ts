@@ -41,6 +41,8 @@ export function operatorTests(work: () => Work): void {
     await dialog.getByLabel('Name', { exact: true }).fill('Exercises');
     await dialog.getByLabel('Scenario', { exact: true }).check();
     const preview = dialog.getByRole('region', { name: 'Preview' });
+    await preview.getByRole('cell', { name: 'Circuit 1', exact: true }).waitFor();
+    await dialog.getByLabel('Sessions without a dashboard too').uncheck();
     await preview.getByRole('columnheader', { name: 'Scenario' }).waitFor();
     await preview.getByRole('cell', { name: 'Formation approach' }).first().waitFor();
     await picture(page, 'report-picked');
@@ -50,7 +52,26 @@ export function operatorTests(work: () => Work): void {
     await preview.getByText("'session' is unknown at position 0.").waitFor();
     await dialog.getByRole('button', { name: 'Create report' }).click();
     await dialog.locator('.form > .notice').getByText("'session' is unknown at position 0.").waitFor();
-    await dialog.getByLabel('Expression of column 1').fill('dimension.sessionName');
+    await dialog.getByLabel('Expression of column 1').fill('');
+    await dialog.getByLabel('Expression of column 1').pressSequentially('dimension.sess');
+    await dialog.getByRole('option', { name: 'dimension.sessionName' }).waitFor();
+    await picture(page, 'report-completion');
+    await page.keyboard.press('Escape');
+    await dialog.getByRole('listbox', { name: 'Names' }).waitFor({ state: 'detached' });
+    await dialog.getByLabel('Expression of column 1').pressSequentially('ionN');
+    await page.keyboard.press('Enter');
+    expect(await dialog.getByLabel('Expression of column 1').inputValue()).toBe('dimension.sessionName');
+    await dialog.getByLabel('Search columns').fill('speed');
+    await dialog.getByRole('checkbox', { name: 'Highest speed [km/h]' }).check();
+    await preview.getByRole('columnheader', { name: 'Highest speed [km/h]' }).waitFor();
+    await preview
+      .getByRole('cell', { name: /^1\d\d\.\d+$/ })
+      .first()
+      .waitFor();
+    await dialog.getByLabel('Sessions without a dashboard too').check();
+    await dialog.getByRole('textbox', { name: /^Sessions/ }).fill('formation');
+    await preview.getByRole('cell', { name: 'Circuit 1', exact: true }).waitFor({ state: 'detached' });
+    await picture(page, 'report-channels');
     await dialog.getByRole('button', { name: 'Create report' }).click();
     await dialog.waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Preview of Exercises' }).click();
