@@ -514,6 +514,50 @@ export interface NewReport {
   }[] | undefined;
 }
 
+export interface NewReportSchedule {
+  readonly reportKey: string;
+  /** Only sessions of this project; null: of every project. */
+  readonly projectId?: number | null | undefined;
+  readonly format?: 'xlsx' | 'csv' | undefined;
+  readonly every: 'hour' | 'day' | 'week' | 'month';
+  /** Time of day in the time zone; of an hourly schedule only the minutes count. */
+  readonly at?: string | undefined;
+  /** Of a weekly schedule. */
+  readonly weekday?: 'monday' | 'tuesday' | 'wednesday' | 'thursday' | 'friday' | 'saturday' | 'sunday' | undefined;
+  /** Of a monthly schedule; in a shorter month the last day. */
+  readonly dayOfMonth?: number | undefined;
+  /** Whose clock counts, with its summer time. */
+  readonly timeZone?: string | undefined;
+  /** Only rows of the last days, as `from` of a download; null: all. */
+  readonly periodDays?: number | null | undefined;
+  /** How many files are kept: the newest ones. */
+  readonly keptFiles?: number | undefined;
+  /** False: nothing is written. The files stay. */
+  readonly enabled?: boolean | undefined;
+}
+
+export interface ReportScheduleChange {
+  readonly reportKey?: string | undefined;
+  /** Only sessions of this project; null: of every project. */
+  readonly projectId?: number | null | undefined;
+  readonly format?: 'xlsx' | 'csv' | undefined;
+  readonly every?: 'hour' | 'day' | 'week' | 'month' | undefined;
+  /** Time of day in the time zone; of an hourly schedule only the minutes count. */
+  readonly at?: string | undefined;
+  /** Of a weekly schedule. */
+  readonly weekday?: 'monday' | 'tuesday' | 'wednesday' | 'thursday' | 'friday' | 'saturday' | 'sunday' | undefined;
+  /** Of a monthly schedule; in a shorter month the last day. */
+  readonly dayOfMonth?: number | undefined;
+  /** Whose clock counts, with its summer time. */
+  readonly timeZone?: string | undefined;
+  /** Only rows of the last days, as `from` of a download; null: all. */
+  readonly periodDays?: number | null | undefined;
+  /** How many files are kept: the newest ones. */
+  readonly keptFiles?: number | undefined;
+  /** False: nothing is written. The files stay. */
+  readonly enabled?: boolean | undefined;
+}
+
 export interface NewStatic {
   readonly code: string;
   readonly title: string;
@@ -565,7 +609,7 @@ export interface WebhookRequest {
   /** Where events are sent, by POST. */
   readonly url: string;
   /** The events that are sent. */
-  readonly events: readonly ('session.created' | 'session.settled' | 'session.closed' | 'node.succeeded' | 'node.failed' | 'output.published' | 'runner.gone')[];
+  readonly events: readonly ('session.created' | 'session.settled' | 'session.closed' | 'node.succeeded' | 'node.failed' | 'output.published' | 'runner.gone' | 'report.ready')[];
   /** Only events of this project; null: of every project, and of runners. */
   readonly projectId?: number | null | undefined;
   /** False: nothing is recorded and nothing is sent. What is pending waits. */
@@ -576,7 +620,7 @@ export interface WebhookChangeRequest {
   /** Where events are sent, by POST. */
   readonly url?: string | undefined;
   /** The events that are sent. */
-  readonly events?: readonly ('session.created' | 'session.settled' | 'session.closed' | 'node.succeeded' | 'node.failed' | 'output.published' | 'runner.gone')[] | undefined;
+  readonly events?: readonly ('session.created' | 'session.settled' | 'session.closed' | 'node.succeeded' | 'node.failed' | 'output.published' | 'runner.gone' | 'report.ready')[] | undefined;
   /** Only events of this project; null: of every project, and of runners. */
   readonly projectId?: number | null | undefined;
   /** False: nothing is recorded and nothing is sent. What is pending waits. */
@@ -2263,6 +2307,64 @@ export interface Report {
   readonly updatedAt: string;
 }
 
+export interface ReportScheduleList {
+  readonly schedules: readonly ReportSchedule[];
+}
+
+export interface ReportSchedule {
+  readonly reportKey: string;
+  /** Only sessions of this project; null: of every project. */
+  readonly projectId: number | null;
+  readonly format: 'xlsx' | 'csv';
+  readonly every: 'hour' | 'day' | 'week' | 'month';
+  /** Time of day in the time zone; of an hourly schedule only the minutes count. */
+  readonly at: string;
+  /** Of a weekly schedule. */
+  readonly weekday: 'monday' | 'tuesday' | 'wednesday' | 'thursday' | 'friday' | 'saturday' | 'sunday';
+  /** Of a monthly schedule; in a shorter month the last day. */
+  readonly dayOfMonth: number;
+  /** Whose clock counts, with its summer time. */
+  readonly timeZone: string;
+  /** Only rows of the last days, as `from` of a download; null: all. */
+  readonly periodDays: number | null;
+  /** How many files are kept: the newest ones. */
+  readonly keptFiles: number;
+  /** False: nothing is written. The files stay. */
+  readonly enabled: boolean;
+  readonly id: string;
+  /** Null: it is disabled. */
+  readonly nextAt: string | null;
+  /** Id of the account. */
+  readonly createdBy: string;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+export interface ReportFileList {
+  readonly files: readonly ReportFile[];
+  /** `before` of the next page; null on the last one. */
+  readonly next: number | null;
+}
+
+export interface ReportFile {
+  readonly id: string;
+  readonly scheduleId: string;
+  readonly reportKey: string;
+  readonly reportName: string;
+  readonly projectId: number | null;
+  readonly format: 'xlsx' | 'csv';
+  readonly state: 'running' | 'ready' | 'failed';
+  /** The time of the schedule. */
+  readonly dueAt: string;
+  readonly endedAt: string | null;
+  readonly fileName: string | null;
+  readonly rows: number | null;
+  readonly sizeBytes: number | null;
+  readonly sha256: string | null;
+  /** Why it failed. */
+  readonly error: string | null;
+}
+
 export interface Static {
   readonly id: number;
   readonly code: string;
@@ -2284,7 +2386,7 @@ export interface Static {
 export interface Webhook {
   readonly id: string;
   readonly url: string;
-  readonly events: readonly ('session.created' | 'session.settled' | 'session.closed' | 'node.succeeded' | 'node.failed' | 'output.published' | 'runner.gone')[];
+  readonly events: readonly ('session.created' | 'session.settled' | 'session.closed' | 'node.succeeded' | 'node.failed' | 'output.published' | 'runner.gone' | 'report.ready')[];
   readonly projectId: number | null;
   readonly enabled: boolean;
   /** Why the platform disabled it: its receiver answered 410. */
@@ -2300,7 +2402,7 @@ export interface Webhook {
 export interface WebhookWithSecret {
   readonly id: string;
   readonly url: string;
-  readonly events: readonly ('session.created' | 'session.settled' | 'session.closed' | 'node.succeeded' | 'node.failed' | 'output.published' | 'runner.gone')[];
+  readonly events: readonly ('session.created' | 'session.settled' | 'session.closed' | 'node.succeeded' | 'node.failed' | 'output.published' | 'runner.gone' | 'report.ready')[];
   readonly projectId: number | null;
   readonly enabled: boolean;
   /** Why the platform disabled it: its receiver answered 410. */
@@ -3275,10 +3377,37 @@ export interface Routes {
     reply: Response;
   };
   'POST /api/v2/dashboard/reports/preview': { body: ReportPreviewRequest; reply: ReportPreview };
-  'GET /api/v2/dashboard/reports/names': { reply: ReportNames };
+  'GET /api/v2/dashboard/report-names': { reply: ReportNames };
   'GET /api/v2/dashboard/reports/{key}': { reply: Report };
   'PUT /api/v2/dashboard/reports/{key}': { body: ReportChange; reply: Report };
   'POST /api/v2/dashboard/reports': { body: NewReport; reply: Report };
+  'GET /api/v2/dashboard/report-schedules': {
+    query?: {
+      /** Only schedules of this project. */
+      readonly projectId?: number | undefined;
+    };
+    reply: ReportScheduleList;
+  };
+  'POST /api/v2/dashboard/report-schedules': { body: NewReportSchedule; reply: ReportSchedule };
+  'GET /api/v2/dashboard/report-schedules/{id}': { reply: ReportSchedule };
+  'PATCH /api/v2/dashboard/report-schedules/{id}': { body: ReportScheduleChange; reply: ReportSchedule };
+  'DELETE /api/v2/dashboard/report-schedules/{id}': { reply: undefined };
+  'POST /api/v2/dashboard/report-schedules/{id}/run': { reply: ReportSchedule };
+  'GET /api/v2/dashboard/report-files': {
+    query?: {
+      /** Only files of this schedule. */
+      readonly scheduleId?: string | undefined;
+      /** Only files of this project. */
+      readonly projectId?: number | undefined;
+      /** `next` of the page before. */
+      readonly before?: number | undefined;
+      /** Files of a page. */
+      readonly limit?: number | undefined;
+    };
+    reply: ReportFileList;
+  };
+  'GET /api/v2/dashboard/report-files/{id}': { reply: ReportFile };
+  'GET /api/v2/dashboard/report-files/{id}/data': { reply: Response };
   'GET /api/v2/admin/statics': { reply: readonly Static[] };
   'POST /api/v2/admin/statics': { body: NewStatic; reply: Static };
   'DELETE /api/v2/admin/statics/{code}': { reply: undefined };
@@ -3338,7 +3467,7 @@ export interface Routes {
       /** The id of a user, a runner token or a managed ingest. */
       readonly actorId?: string | undefined;
       /** The type of the written object. */
-      readonly objectType?: 'project' | 'sessionTemplate' | 'feature' | 'session' | 'scenario' | 'nodeInstance' | 'nodeRun' | 'ingest' | 'configuration' | 'report' | 'layout' | 'static' | 'dataSource' | 'webhook' | 'sessionView' | 'offlineToken' | 'runnerToken' | 'runner' | 'retention' | 'user' | undefined;
+      readonly objectType?: 'project' | 'sessionTemplate' | 'feature' | 'session' | 'scenario' | 'nodeInstance' | 'nodeRun' | 'ingest' | 'configuration' | 'report' | 'layout' | 'static' | 'dataSource' | 'webhook' | 'reportSchedule' | 'sessionView' | 'offlineToken' | 'runnerToken' | 'runner' | 'retention' | 'user' | undefined;
       /** Its id, or its name if it has no id. */
       readonly objectId?: string | undefined;
       /** Writes to this session. */
@@ -3480,7 +3609,7 @@ export interface Routes {
       /** The id of a user, a runner token or a managed ingest. */
       readonly actorId?: string | undefined;
       /** The type of the written object. */
-      readonly objectType?: 'project' | 'sessionTemplate' | 'feature' | 'session' | 'scenario' | 'nodeInstance' | 'nodeRun' | 'ingest' | 'configuration' | 'report' | 'layout' | 'static' | 'dataSource' | 'webhook' | 'sessionView' | 'offlineToken' | 'runnerToken' | 'runner' | 'retention' | 'user' | undefined;
+      readonly objectType?: 'project' | 'sessionTemplate' | 'feature' | 'session' | 'scenario' | 'nodeInstance' | 'nodeRun' | 'ingest' | 'configuration' | 'report' | 'layout' | 'static' | 'dataSource' | 'webhook' | 'reportSchedule' | 'sessionView' | 'offlineToken' | 'runnerToken' | 'runner' | 'retention' | 'user' | undefined;
       /** Its id, or its name if it has no id. */
       readonly objectId?: string | undefined;
       /** Writes to this session. */

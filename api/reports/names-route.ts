@@ -49,7 +49,7 @@ const sources = [
 export const namesRoute = defineRoute({
   id: 'listReportNames',
   method: 'GET',
-  path: '/api/v2/dashboard/reports/names',
+  path: '/api/v2/dashboard/report-names',
   summary: 'Lists the names that expressions of reports know',
   description:
     'Sources with their fields, functions, and channels of the newest dashboards. `/api/v2/session/metadata-keys` lists ' +

@@ -10,6 +10,7 @@ import {
   orderedColumns,
   reportFileName,
 } from '../../domain/reports/report.ts';
+import { reportMediaTypes } from '../../domain/reports/schedule.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import type { ReportDefinition } from '../../store/entities/report-definition.ts';
 import { writeCsv } from '../../store/reports/csv.ts';
@@ -26,9 +27,11 @@ import { writeXlsx } from '../../store/reports/xlsx.ts';
 import { catalogFailsAs502 } from '../dashboards/catalog.ts';
 import { defineRoute } from '../route.ts';
 import { checkExpressions, withOrder } from './check.ts';
+import { reportFileRoutes } from './file-routes.ts';
 import { namesRoute } from './names-route.ts';
 import { reportPeople } from './people.ts';
 import { previewRoute } from './preview-route.ts';
+import { scheduleRoutes } from './schedule-routes.ts';
 import {
   downloadQuerySchema,
   newReportSchema,
@@ -79,11 +82,6 @@ const catalog = defineRoute({
   },
 });
 
-const mediaTypes = {
-  csv: 'text/csv; charset=utf-8',
-  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
-} as const;
-
 const download = defineRoute({
   id: 'downloadReport',
   method: 'GET',
@@ -98,7 +96,7 @@ const download = defineRoute({
   responses: {
     200: {
       description: 'The file.',
-      media: Object.values(mediaTypes),
+      media: Object.values(reportMediaTypes),
       headers: {
         'content-disposition': '`attachment` with the name `{prefix}_{ddMMyyyy_HH.mm}.{xlsx|csv}`, in UTC.',
       },
@@ -137,7 +135,7 @@ const download = defineRoute({
       status: 200,
       stream: Readable.from(sparingMemory(file), { objectMode: false }),
       headers: {
-        'content-type': mediaTypes[query.format],
+        'content-type': reportMediaTypes[query.format],
         'content-disposition': `attachment; filename="${asciiName(name)}"; filename*=UTF-8''${encodeURIComponent(name)}`,
         'x-content-type-options': 'nosniff',
         'cache-control': 'no-store',
@@ -275,4 +273,14 @@ function present(report: ReportDefinition): z.input<typeof reportSchema> {
   };
 }
 
-export const reportRoutes = [catalog, download, previewRoute, namesRoute, one, create, update];
+export const reportRoutes = [
+  catalog,
+  download,
+  previewRoute,
+  namesRoute,
+  one,
+  create,
+  update,
+  ...scheduleRoutes,
+  ...reportFileRoutes,
+];

@@ -67,7 +67,7 @@ export async function saveReport(key: string | null, body: NewReport): Promise<v
 
 /** What expressions can name. */
 export function listReportNames(signal?: Signal): Promise<ReportNames> {
-  return platform.call('GET /api/v2/dashboard/reports/names', { signal });
+  return platform.call('GET /api/v2/dashboard/report-names', { signal });
 }
 
 /** The first rows that a definition would have. */

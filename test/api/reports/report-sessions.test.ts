@@ -1,10 +1,11 @@
 /** Reports over all sessions, statistics of channels, and the names that expressions know. */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { ask } from '../../support/api.ts';
 import { makeGraph } from '../../support/graph.ts';
 import { reportWorld } from './report-world.ts';
 
-const { database, people, as, column, report, dimension, csvLines } = await reportWorld();
+const { api, database, people, as, column, report, dimension, csvLines } = await reportWorld();
 
 /** A session without a dashboard. */
 async function bareSession(name: string, options: { readonly metadata?: object } = {}) {
@@ -169,10 +170,12 @@ test('the names that expressions know are listed, with the channels of dashboard
   const channel = `steering-${randomUUID().slice(0, 8)}`;
   for (const at of [1, 2])
     await dimension(`names-${at}`, { sources: [recording(1, [{ name: channel, unit: 'deg' }])] });
-  const { status, body } = await as('Instructor', 'GET', '/names');
+  const names = (role: 'Instructor' | 'Trainee') =>
+    ask(api.url, 'GET', '/api/v2/dashboard/report-names', { token: people[role].token });
+  const { status, body } = await names('Instructor');
   expect(status).toBe(200);
   expect(body.channels).toContainEqual({ name: channel, unit: 'deg', dashboards: 2 });
   expect(body.functions).toEqual(expect.arrayContaining(['size(', '.size(', '.map(', '.matches(', '.join(']));
   expect(body.sources).toContainEqual({ name: 'user', fields: ['id', 'name', 'email'] });
-  expect((await as('Trainee', 'GET', '/names')).status).toBe(401);
+  expect((await names('Trainee')).status).toBe(401);
 });
