@@ -13,7 +13,6 @@ export const weekdays = [
   'saturday',
   'sunday',
 ] as const;
-export type Weekday = (typeof weekdays)[number];
 
 export const reportFormats = ['xlsx', 'csv'] as const;
 export type ReportFormat = (typeof reportFormats)[number];

@@ -81,6 +81,29 @@ export function operatorTests(work: () => Work): void {
     expect((await downloading).suggestedFilename()).toMatch(/^Exercises_\d{8}_\d\d\.\d\d\.xlsx$/);
   }, 60_000);
 
+  test('a report is scheduled, written at once, and its file is saved', async () => {
+    const page = await open('/reports');
+    await page.getByRole('button', { name: 'Schedule a report' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel(/^Report/).selectOption({ label: 'Session list' });
+    await dialog.getByLabel(/^Time zone/).fill('Mars/Olympus');
+    await dialog.getByRole('button', { name: 'Create schedule' }).click();
+    await dialog.getByText('timeZone must be a name such as Europe/Berlin or UTC.').waitFor();
+    await dialog.getByLabel(/^Time zone/).fill('Europe/Berlin');
+    await picture(page, 'report-schedule-form');
+    await dialog.getByRole('button', { name: 'Create schedule' }).click();
+    await page.getByText('Every Monday at 06:00, Europe/Berlin').waitFor();
+    await page.getByRole('button', { name: 'Run now: Session list' }).click();
+    await page.getByText('Ready').waitFor();
+    await picture(page, 'report-schedule');
+    const downloading = page.waitForEvent('download');
+    await page.getByRole('button', { name: /^Download the file of/ }).click();
+    expect((await downloading).suggestedFilename()).toMatch(/^SessionList_\d{8}_\d\d\.\d\d\.xlsx$/);
+    await page.getByRole('button', { name: 'Delete: Session list' }).click();
+    await dialog.getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('No schedules yet').waitFor();
+  }, 60_000);
+
   test('a session leads to its workflow, and is closed for good', async () => {
     const { world } = work();
     const page = await open(`/sessions/${world.sharedId}`);

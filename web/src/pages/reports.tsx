@@ -5,6 +5,7 @@ import { plural } from '../format.ts';
 import { useAction, useResource, useTitle } from '../hooks.ts';
 import { ReportEditor } from '../reports/editor.tsx';
 import { ReportPreview } from '../reports/preview.tsx';
+import { Schedules } from '../reports/schedules.tsx';
 import { useAbilities } from '../role.ts';
 import { attachmentName, saveAnswer } from '../save.ts';
 import { DateRange } from '../ui/date-range.tsx';
@@ -54,6 +55,7 @@ export function ReportsPage() {
           ))}
         </ul>
       )}
+      {catalog.data !== null && <Schedules reports={catalog.data.reports} mayWrite={writeReports} />}
       {edited !== null && (
         <ReportEditor reportKey={edited.key} saved={catalog.reload} onClose={() => setEdited(null)} />
       )}
