@@ -462,14 +462,26 @@ export interface ReportPreviewRequest {
     readonly value: string | number | boolean | null;
     readonly source?: 'dimension' | 'metadata' | 'scenarioInstance' | 'user' | 'dashboard' | undefined;
   }[] | undefined;
+  /** Part of the name of the dashboard; for a report over sessions, of the dashboard or the session. */
   readonly dimensionNameFilter?: string | undefined;
+  /**
+   * Which sessions have rows: `dashboards`, those with a dashboard (default of a new report), or `sessions`,
+   * all.
+   */
+  readonly covers?: 'dashboards' | 'sessions' | undefined;
 }
 
 export interface ReportChange {
   readonly name?: string | undefined;
   readonly configurationKey?: string | undefined;
   readonly fileName?: string | undefined;
+  /** Part of the name of the dashboard; for a report over sessions, of the dashboard or the session. */
   readonly dimensionNameFilter?: string | undefined;
+  /**
+   * Which sessions have rows: `dashboards`, those with a dashboard (default of a new report), or `sessions`,
+   * all.
+   */
+  readonly covers?: 'dashboards' | 'sessions' | undefined;
   readonly setAsDefault?: boolean | undefined;
   readonly columns?: readonly {
     readonly columnKey: string;
@@ -501,7 +513,13 @@ export interface NewReport {
   readonly name: string;
   readonly configurationKey?: string | undefined;
   readonly fileName?: string | undefined;
+  /** Part of the name of the dashboard; for a report over sessions, of the dashboard or the session. */
   readonly dimensionNameFilter?: string | undefined;
+  /**
+   * Which sessions have rows: `dashboards`, those with a dashboard (default of a new report), or `sessions`,
+   * all.
+   */
+  readonly covers?: 'dashboards' | 'sessions' | undefined;
   readonly setAsDefault?: boolean | undefined;
   readonly columns: readonly {
     readonly columnKey: string;
@@ -522,6 +540,50 @@ export interface NewReport {
     readonly value: string | number | boolean | null;
     readonly source?: 'dimension' | 'metadata' | 'scenarioInstance' | 'user' | 'dashboard' | undefined;
   }[] | undefined;
+}
+
+export interface NewReportSchedule {
+  readonly reportKey: string;
+  /** Only sessions of this project; null: of every project. */
+  readonly projectId?: number | null | undefined;
+  readonly format?: 'xlsx' | 'csv' | undefined;
+  readonly every: 'hour' | 'day' | 'week' | 'month';
+  /** Time of day in the time zone; of an hourly schedule only the minutes count. */
+  readonly at?: string | undefined;
+  /** Of a weekly schedule. */
+  readonly weekday?: 'monday' | 'tuesday' | 'wednesday' | 'thursday' | 'friday' | 'saturday' | 'sunday' | undefined;
+  /** Of a monthly schedule; in a shorter month the last day. */
+  readonly dayOfMonth?: number | undefined;
+  /** Whose clock counts, with its summer time. */
+  readonly timeZone?: string | undefined;
+  /** Only rows of the last days, as `from` of a download; null: all. */
+  readonly periodDays?: number | null | undefined;
+  /** How many files are kept: the newest ones. */
+  readonly keptFiles?: number | undefined;
+  /** False: nothing is written. The files stay. */
+  readonly enabled?: boolean | undefined;
+}
+
+export interface ReportScheduleChange {
+  readonly reportKey?: string | undefined;
+  /** Only sessions of this project; null: of every project. */
+  readonly projectId?: number | null | undefined;
+  readonly format?: 'xlsx' | 'csv' | undefined;
+  readonly every?: 'hour' | 'day' | 'week' | 'month' | undefined;
+  /** Time of day in the time zone; of an hourly schedule only the minutes count. */
+  readonly at?: string | undefined;
+  /** Of a weekly schedule. */
+  readonly weekday?: 'monday' | 'tuesday' | 'wednesday' | 'thursday' | 'friday' | 'saturday' | 'sunday' | undefined;
+  /** Of a monthly schedule; in a shorter month the last day. */
+  readonly dayOfMonth?: number | undefined;
+  /** Whose clock counts, with its summer time. */
+  readonly timeZone?: string | undefined;
+  /** Only rows of the last days, as `from` of a download; null: all. */
+  readonly periodDays?: number | null | undefined;
+  /** How many files are kept: the newest ones. */
+  readonly keptFiles?: number | undefined;
+  /** False: nothing is written. The files stay. */
+  readonly enabled?: boolean | undefined;
 }
 
 export interface NewStatic {
@@ -586,7 +648,7 @@ export interface WebhookRequest {
   /** Where events are sent, by POST. */
   readonly url: string;
   /** The events that are sent. */
-  readonly events: readonly ('session.created' | 'session.settled' | 'session.closed' | 'node.succeeded' | 'node.failed' | 'output.published' | 'runner.gone')[];
+  readonly events: readonly ('session.created' | 'session.settled' | 'session.closed' | 'node.succeeded' | 'node.failed' | 'output.published' | 'runner.gone' | 'report.ready')[];
   /** Only events of this project; null: of every project, and of runners. */
   readonly projectId?: number | null | undefined;
   /** False: nothing is recorded and nothing is sent. What is pending waits. */
@@ -597,7 +659,7 @@ export interface WebhookChangeRequest {
   /** Where events are sent, by POST. */
   readonly url?: string | undefined;
   /** The events that are sent. */
-  readonly events?: readonly ('session.created' | 'session.settled' | 'session.closed' | 'node.succeeded' | 'node.failed' | 'output.published' | 'runner.gone')[] | undefined;
+  readonly events?: readonly ('session.created' | 'session.settled' | 'session.closed' | 'node.succeeded' | 'node.failed' | 'output.published' | 'runner.gone' | 'report.ready')[] | undefined;
   /** Only events of this project; null: of every project, and of runners. */
   readonly projectId?: number | null | undefined;
   /** False: nothing is recorded and nothing is sent. What is pending waits. */
@@ -2262,12 +2324,32 @@ export interface ReportPreview {
   readonly rows: readonly (readonly (string | number | boolean | null)[])[];
 }
 
+export interface ReportNames {
+  readonly sources: readonly {
+    readonly name: string;
+    /** Null: any name. Of `annotations`, the fields of each. */
+    readonly fields: readonly string[] | null;
+  }[];
+  /** `size(` is called with a value, `.size(` behind one. */
+  readonly functions: readonly string[];
+  /**
+   * At most 500 channels of the newest 50 dashboards, the most frequent first, with the number of dashboards.
+   */
+  readonly channels: readonly {
+    readonly name: string;
+    readonly unit: string | null;
+    readonly dashboards: number;
+  }[];
+  readonly channelFields: readonly string[];
+}
+
 export interface Report {
   readonly key: string;
   readonly name: string;
   readonly configurationKey: string;
   readonly fileName: string;
   readonly dimensionNameFilter: string;
+  readonly covers: 'dashboards' | 'sessions';
   readonly isDefault: boolean;
   /** Sorted by order. */
   readonly columns: readonly {
@@ -2287,6 +2369,64 @@ export interface Report {
   }[];
   readonly createdAt: string;
   readonly updatedAt: string;
+}
+
+export interface ReportScheduleList {
+  readonly schedules: readonly ReportSchedule[];
+}
+
+export interface ReportSchedule {
+  readonly reportKey: string;
+  /** Only sessions of this project; null: of every project. */
+  readonly projectId: number | null;
+  readonly format: 'xlsx' | 'csv';
+  readonly every: 'hour' | 'day' | 'week' | 'month';
+  /** Time of day in the time zone; of an hourly schedule only the minutes count. */
+  readonly at: string;
+  /** Of a weekly schedule. */
+  readonly weekday: 'monday' | 'tuesday' | 'wednesday' | 'thursday' | 'friday' | 'saturday' | 'sunday';
+  /** Of a monthly schedule; in a shorter month the last day. */
+  readonly dayOfMonth: number;
+  /** Whose clock counts, with its summer time. */
+  readonly timeZone: string;
+  /** Only rows of the last days, as `from` of a download; null: all. */
+  readonly periodDays: number | null;
+  /** How many files are kept: the newest ones. */
+  readonly keptFiles: number;
+  /** False: nothing is written. The files stay. */
+  readonly enabled: boolean;
+  readonly id: string;
+  /** Null: it is disabled. */
+  readonly nextAt: string | null;
+  /** Id of the account. */
+  readonly createdBy: string;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+export interface ReportFileList {
+  readonly files: readonly ReportFile[];
+  /** `before` of the next page; null on the last one. */
+  readonly next: number | null;
+}
+
+export interface ReportFile {
+  readonly id: string;
+  readonly scheduleId: string;
+  readonly reportKey: string;
+  readonly reportName: string;
+  readonly projectId: number | null;
+  readonly format: 'xlsx' | 'csv';
+  readonly state: 'running' | 'ready' | 'failed';
+  /** The time of the schedule. */
+  readonly dueAt: string;
+  readonly endedAt: string | null;
+  readonly fileName: string | null;
+  readonly rows: number | null;
+  readonly sizeBytes: number | null;
+  readonly sha256: string | null;
+  /** Why it failed. */
+  readonly error: string | null;
 }
 
 export interface Static {
@@ -2337,7 +2477,7 @@ export interface Concurrency {
 export interface Webhook {
   readonly id: string;
   readonly url: string;
-  readonly events: readonly ('session.created' | 'session.settled' | 'session.closed' | 'node.succeeded' | 'node.failed' | 'output.published' | 'runner.gone')[];
+  readonly events: readonly ('session.created' | 'session.settled' | 'session.closed' | 'node.succeeded' | 'node.failed' | 'output.published' | 'runner.gone' | 'report.ready')[];
   readonly projectId: number | null;
   readonly enabled: boolean;
   /** Why the platform disabled it: its receiver answered 410. */
@@ -2353,7 +2493,7 @@ export interface Webhook {
 export interface WebhookWithSecret {
   readonly id: string;
   readonly url: string;
-  readonly events: readonly ('session.created' | 'session.settled' | 'session.closed' | 'node.succeeded' | 'node.failed' | 'output.published' | 'runner.gone')[];
+  readonly events: readonly ('session.created' | 'session.settled' | 'session.closed' | 'node.succeeded' | 'node.failed' | 'output.published' | 'runner.gone' | 'report.ready')[];
   readonly projectId: number | null;
   readonly enabled: boolean;
   /** Why the platform disabled it: its receiver answered 410. */
@@ -3337,9 +3477,37 @@ export interface Routes {
     reply: Response;
   };
   'POST /api/v2/dashboard/reports/preview': { body: ReportPreviewRequest; reply: ReportPreview };
+  'GET /api/v2/dashboard/report-names': { reply: ReportNames };
   'GET /api/v2/dashboard/reports/{key}': { reply: Report };
   'PUT /api/v2/dashboard/reports/{key}': { body: ReportChange; reply: Report };
   'POST /api/v2/dashboard/reports': { body: NewReport; reply: Report };
+  'GET /api/v2/dashboard/report-schedules': {
+    query?: {
+      /** Only schedules of this project. */
+      readonly projectId?: number | undefined;
+    };
+    reply: ReportScheduleList;
+  };
+  'POST /api/v2/dashboard/report-schedules': { body: NewReportSchedule; reply: ReportSchedule };
+  'GET /api/v2/dashboard/report-schedules/{id}': { reply: ReportSchedule };
+  'PATCH /api/v2/dashboard/report-schedules/{id}': { body: ReportScheduleChange; reply: ReportSchedule };
+  'DELETE /api/v2/dashboard/report-schedules/{id}': { reply: undefined };
+  'POST /api/v2/dashboard/report-schedules/{id}/run': { reply: ReportSchedule };
+  'GET /api/v2/dashboard/report-files': {
+    query?: {
+      /** Only files of this schedule. */
+      readonly scheduleId?: string | undefined;
+      /** Only files of this project. */
+      readonly projectId?: number | undefined;
+      /** `next` of the page before. */
+      readonly before?: number | undefined;
+      /** Files of a page. */
+      readonly limit?: number | undefined;
+    };
+    reply: ReportFileList;
+  };
+  'GET /api/v2/dashboard/report-files/{id}': { reply: ReportFile };
+  'GET /api/v2/dashboard/report-files/{id}/data': { reply: Response };
   'GET /api/v2/admin/statics': { reply: readonly Static[] };
   'POST /api/v2/admin/statics': { body: NewStatic; reply: Static };
   'DELETE /api/v2/admin/statics/{code}': { reply: undefined };
@@ -3408,7 +3576,7 @@ export interface Routes {
       /** The id of a user, a runner token or a managed ingest. */
       readonly actorId?: string | undefined;
       /** The type of the written object. */
-      readonly objectType?: 'project' | 'sessionTemplate' | 'feature' | 'session' | 'scenario' | 'nodeInstance' | 'nodeRun' | 'ingest' | 'configuration' | 'report' | 'layout' | 'static' | 'dataSource' | 'webhook' | 'sessionView' | 'offlineToken' | 'runnerToken' | 'runner' | 'concurrency' | 'retention' | 'user' | undefined;
+      readonly objectType?: 'project' | 'sessionTemplate' | 'feature' | 'session' | 'scenario' | 'nodeInstance' | 'nodeRun' | 'ingest' | 'configuration' | 'report' | 'layout' | 'static' | 'dataSource' | 'webhook' | 'reportSchedule' | 'sessionView' | 'offlineToken' | 'runnerToken' | 'runner' | 'concurrency' | 'retention' | 'user' | undefined;
       /** Its id, or its name if it has no id. */
       readonly objectId?: string | undefined;
       /** Writes to this session. */
@@ -3550,7 +3718,7 @@ export interface Routes {
       /** The id of a user, a runner token or a managed ingest. */
       readonly actorId?: string | undefined;
       /** The type of the written object. */
-      readonly objectType?: 'project' | 'sessionTemplate' | 'feature' | 'session' | 'scenario' | 'nodeInstance' | 'nodeRun' | 'ingest' | 'configuration' | 'report' | 'layout' | 'static' | 'dataSource' | 'webhook' | 'sessionView' | 'offlineToken' | 'runnerToken' | 'runner' | 'concurrency' | 'retention' | 'user' | undefined;
+      readonly objectType?: 'project' | 'sessionTemplate' | 'feature' | 'session' | 'scenario' | 'nodeInstance' | 'nodeRun' | 'ingest' | 'configuration' | 'report' | 'layout' | 'static' | 'dataSource' | 'webhook' | 'reportSchedule' | 'sessionView' | 'offlineToken' | 'runnerToken' | 'runner' | 'concurrency' | 'retention' | 'user' | undefined;
       /** Its id, or its name if it has no id. */
       readonly objectId?: string | undefined;
       /** Writes to this session. */

@@ -226,6 +226,16 @@ export const limits = {
   sessionViewsListed: 1_000,
   /** Of a session: the first ones. */
   reportAnnotations: 100,
+  reportSchedules: 200,
+  reportFilesKept: 100,
+  reportFilesKeptDefault: 10,
+  reportFileBytes: 512 * mebibytes,
+  reportPeriodDays: 3_650,
+  reportFilesPageDefault: 50,
+  reportFilesPageMax: 100,
+  /** Whose channels are suggested. */
+  reportNameDashboards: 50,
+  reportChannelNames: 500,
   reportPreviewRows: 20,
   reportPreviewDimensions: 2_000,
   storageProjects: 1_000,

@@ -8,6 +8,7 @@ import type { Logger } from 'pino';
 import type { Database } from '../store/connection/database.ts';
 import { withHealerLock } from '../store/connection/healer-lock.ts';
 import { acquireForgottenQueues } from '../store/outputs/queued-uploads.ts';
+import { acquireForgottenSchedules } from '../store/reports/scheduled-files.ts';
 import { orderChangedProjects } from '../store/runs/claim-order.ts';
 import { listEndingSessions, markSessionEnded } from '../store/sessions/delete-session.ts';
 import {
@@ -20,6 +21,7 @@ import { acquireForgottenWebhooks } from '../store/webhooks/deliveries.ts';
 import type { WorkflowClient } from '../workflows/client.ts';
 import {
   queueTarget,
+  reportScheduleTarget,
   sessionTarget,
   type WorkflowTarget,
   webhookTarget,
@@ -101,6 +103,17 @@ const kinds: readonly Healed[] = [
       const webhooks = await acquireForgottenWebhooks(database, { dueSeconds: 2, againSeconds }, perPage);
       return webhooks.map(({ webhookId, lateForSeconds }) => ({
         target: webhookTarget(webhookId),
+        lateForSeconds,
+      }));
+    },
+  },
+  {
+    name: 'a report schedule',
+    pagesPerRound: 1,
+    async late(database) {
+      const schedules = await acquireForgottenSchedules(database, { dueSeconds: 2, againSeconds }, perPage);
+      return schedules.map(({ scheduleId, lateForSeconds }) => ({
+        target: reportScheduleTarget(scheduleId),
         lateForSeconds,
       }));
     },

@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 import { Runtime, Worker } from '@temporalio/worker';
 import pino, { type Logger } from 'pino';
 import { createIngestActivities } from '../activities/ingest.ts';
+import { createReportActivities } from '../activities/scheduled-reports.ts';
 import { createSessionActivities } from '../activities/session-graph.ts';
 import { createWindowActivities } from '../activities/window.ts';
 import { redacted } from '../domain/redact.ts';
@@ -150,11 +151,10 @@ async function createWorker(
       connection,
       namespace,
       taskQueue: builtinQueueOf(taskQueue),
-      activities: createBuiltinActivities(
-        { database, objects, pending, log },
-        stopping,
-        diskOf(settings.worker),
-      ),
+      activities: {
+        ...createBuiltinActivities({ database, objects, pending, log }, stopping, diskOf(settings.worker)),
+        ...createReportActivities({ database, objects, pending, log }),
+      },
       interceptors: { activity: [traceActivities] },
       maxConcurrentActivityTaskExecutions: 2,
       shutdownGraceTime: '20s',

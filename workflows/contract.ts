@@ -22,6 +22,7 @@ export const workflowTypes = {
   window: 'sharedSessionWindow',
   queue: 'queuedIngest',
   webhook: 'webhookDelivery',
+  reports: 'reportSchedule',
 } as const;
 
 /** As {@link workflowTypes}: names of activities in saved histories. */
@@ -33,6 +34,7 @@ export const activityNames = {
   endWindow: 'endWindow',
   drainQueue: 'drainQueue',
   deliverWebhook: 'deliverWebhook',
+  writeReports: 'writeReports',
 } as const;
 
 /**
@@ -63,6 +65,10 @@ export function webhookWorkflowId(webhookId: string): string {
   return `webhook-${webhookId}`;
 }
 
+export function reportScheduleWorkflowId(scheduleId: string): string {
+  return `report-schedule-${scheduleId}`;
+}
+
 /** Header of Temporal's messages that carries a W3C `traceparent`, when tracing is on. */
 export const traceHeader = 'traceparent';
 
@@ -84,6 +90,11 @@ export interface QueuedIngestInput {
 /** What the workflow of a webhook's deliveries is started with. */
 export interface WebhookDeliveryInput {
   readonly webhookId: string;
+}
+
+/** What the workflow of a report schedule is started with. */
+export interface ReportScheduleInput {
+  readonly scheduleId: string;
 }
 
 /** How an awaited attempt ended, as its activity reports it: a reported failure is a successful completion too. */

@@ -4,6 +4,8 @@ import type { SessionLabel } from '../domain/sessions/session-change.ts';
 import {
   type QueuedIngestInput,
   queuedIngestId,
+  type ReportScheduleInput,
+  reportScheduleWorkflowId,
   type SessionRunInput,
   type SharedSessionWindowInput,
   sessionWorkflowId,
@@ -17,7 +19,12 @@ export interface WorkflowTarget {
   readonly type: (typeof workflowTypes)[keyof typeof workflowTypes];
   /** @param taskQueue the queue of the installation's workflows */
   readonly workflowId: (taskQueue: string) => string;
-  readonly input: SessionRunInput | SharedSessionWindowInput | QueuedIngestInput | WebhookDeliveryInput;
+  readonly input:
+    | SessionRunInput
+    | SharedSessionWindowInput
+    | QueuedIngestInput
+    | WebhookDeliveryInput
+    | ReportScheduleInput;
   readonly summary: string;
   readonly searchAttributes: TypedSearchAttributes;
 }
@@ -76,6 +83,17 @@ export function webhookTarget(webhookId: string): WorkflowTarget {
     workflowId: () => webhookWorkflowId(webhookId),
     input: { webhookId },
     summary: 'Deliveries of a webhook',
+    searchAttributes: new TypedSearchAttributes([]),
+  };
+}
+
+/** The workflow that writes the reports of a schedule at its times. */
+export function reportScheduleTarget(scheduleId: string): WorkflowTarget {
+  return {
+    type: workflowTypes.reports,
+    workflowId: () => reportScheduleWorkflowId(scheduleId),
+    input: { scheduleId },
+    summary: 'Scheduled reports',
     searchAttributes: new TypedSearchAttributes([]),
   };
 }

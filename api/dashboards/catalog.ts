@@ -1,6 +1,7 @@
 /** The catalog of dimensions (contract: Dimension catalog rules; decisions 12). */
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
+import { dashboardUrl } from '../../domain/dashboard-url.ts';
 import { Problem } from '../../domain/errors.ts';
 import { story } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
@@ -14,7 +15,6 @@ import {
 import { type People, peopleOf } from '../identity/participants.ts';
 import { defineRoute } from '../route.ts';
 import { showAddresses } from '../sessions/metadata.ts';
-import { dashboardUrl } from '../sessions/present.ts';
 import { dateRange } from './date-range.ts';
 
 const catalogSchema = z

@@ -2,11 +2,11 @@
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { type NavigationSection, navigationFor, staticSections } from '../../domain/access/navigation.ts';
+import { dashboardUrl } from '../../domain/dashboard-url.ts';
 import { listConfiguration } from '../../store/administration/configuration.ts';
 import type { Database } from '../../store/connection/database.ts';
 import { listStaticLinks } from '../../store/dashboards/statics.ts';
 import { defineRoute } from '../route.ts';
-import { dashboardUrl } from '../sessions/present.ts';
 
 const tags = ['Dashboards'] as const;
 const featurePrefix = 'Features:';

@@ -1,9 +1,9 @@
 import type { z } from 'zod';
+import { dashboardUrl } from '../../domain/dashboard-url.ts';
 import { isJsonObject } from '../../domain/text.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import type { DimensionRow } from '../../store/dashboards/dimension-reads.ts';
 import type { DimensionSource } from '../../store/dashboards/dimensions.ts';
-import { dashboardUrl } from '../sessions/present.ts';
 import type { dashboardSchema } from './schema.ts';
 
 type WireDashboard = z.input<typeof dashboardSchema>;

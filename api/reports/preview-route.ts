@@ -1,10 +1,10 @@
 /** The first rows of a definition that is being written. */
 import { access } from '../../domain/access/access.ts';
 import { limits } from '../../domain/limits.ts';
-import { peopleOf } from '../identity/participants.ts';
+import { compileReport, reportRows } from '../../store/reports/rows.ts';
 import { defineRoute } from '../route.ts';
 import { checkExpressions, withOrder } from './check.ts';
-import { compileReport, reportRows } from './rows.ts';
+import { reportPeople } from './people.ts';
 import { presentCell, reportPreviewRequestSchema, reportPreviewSchema } from './schema.ts';
 
 export const previewRoute = defineRoute({
@@ -12,7 +12,7 @@ export const previewRoute = defineRoute({
   method: 'POST',
   path: '/api/v2/dashboard/reports/preview',
   summary: 'Shows the first rows that a definition would have',
-  description: `Nothing is saved. At most ${limits.reportPreviewRows} rows, of the first ${limits.reportPreviewDimensions} dimensions.`,
+  description: `Nothing is saved. At most ${limits.reportPreviewRows} rows, of the first ${limits.reportPreviewDimensions} dashboards and sessions.`,
   tags: ['Reports'],
   access: access.reportRead,
   audit: { notHere: 'It changes nothing.' },
@@ -20,16 +20,17 @@ export const previewRoute = defineRoute({
   responses: { 200: { description: 'The rows.', schema: reportPreviewSchema } },
   async handler(context) {
     const { body, services } = context;
-    const { dimensionNameFilter = '' } = body;
+    const { dimensionNameFilter = '', covers = 'dashboards' } = body;
     const columns = withOrder(body.columns);
     checkExpressions(columns, body.filters);
     const rows = await firstRows(
       reportRows(services.reports, compileReport(columns, body.filters), {
+        covers,
         filter: { nameContains: dimensionNameFilter === '' ? undefined : dimensionNameFilter },
         userId: undefined,
-        people: peopleOf(context),
+        people: reportPeople(context),
         annotationsFrom: services.database,
-        mostDimensions: limits.reportPreviewDimensions,
+        mostSubjects: limits.reportPreviewDimensions,
       }),
       limits.reportPreviewRows,
     );

@@ -3,28 +3,35 @@ import { Readable } from 'node:stream';
 import type { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
+import { channelFields } from '../../domain/reports/channel-use.ts';
 import {
   configurationKeyOf,
   mergeByKey,
   orderedColumns,
   reportFileName,
 } from '../../domain/reports/report.ts';
+import { reportMediaTypes } from '../../domain/reports/schedule.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
+import type { ReportDefinition } from '../../store/entities/report-definition.ts';
+import { writeCsv } from '../../store/reports/csv.ts';
 import {
   createReport,
   findReport,
   listReports,
   type ReportWrite,
   updateReport,
-} from '../../store/dashboards/reports.ts';
-import type { ReportDefinition } from '../../store/entities/report-definition.ts';
+} from '../../store/reports/definitions.ts';
+import { compileReport, reportRows } from '../../store/reports/rows.ts';
+import { sparingMemory } from '../../store/reports/spare-memory.ts';
+import { writeXlsx } from '../../store/reports/xlsx.ts';
 import { catalogFailsAs502 } from '../dashboards/catalog.ts';
-import { peopleOf } from '../identity/participants.ts';
 import { defineRoute } from '../route.ts';
 import { checkExpressions, withOrder } from './check.ts';
-import { writeCsv } from './csv.ts';
+import { reportFileRoutes } from './file-routes.ts';
+import { namesRoute } from './names-route.ts';
+import { reportPeople } from './people.ts';
 import { previewRoute } from './preview-route.ts';
-import { compileReport, reportRows } from './rows.ts';
+import { scheduleRoutes } from './schedule-routes.ts';
 import {
   downloadQuerySchema,
   newReportSchema,
@@ -33,14 +40,12 @@ import {
   reportParams,
   reportSchema,
 } from './schema.ts';
-import { sparingMemory } from './spare-memory.ts';
-import { writeXlsx } from './xlsx.ts';
 
 const tags = ['Reports'] as const;
 const path = '/api/v2/dashboard/reports';
 
-const expressions = `Expressions of columns and filters are CEL (Common Expression Language) over one row: a dimension, one of
-its scenario instances and one of its members.
+const expressions = `Expressions of columns and filters are CEL (Common Expression Language) over one row: a dashboard or a
+session without one, one of the session's scenario instances and one of its members.
 
 | name | holds |
 |---|---|
@@ -50,9 +55,10 @@ its scenario instances and one of its members.
 | \`user\` | \`id\`, \`name\`, \`email\` of the member, as the caller may see them |
 | \`dashboard\` | \`id\`, \`name\`, \`version\`, \`url\` |
 | \`annotations\` | the first 100 annotations of the session, each with \`label\`, \`text\`, \`tags\`, \`from\`, \`to\`: \`annotations.map(a, a.label).join(', ')\` |
+| \`channels\` | statistics of the channels of the dashboard's recordings, by name: \`${channelFields.join('`, `')}\`. A name is a literal: \`channels.speed.max\`, \`channels["engine speed"].mean\` |
 
 The fields of the \`source\` are also available by their own names. A name that is not in the table is refused with its position; a
-missing value is an empty cell. An expression has at most 2,000
+missing value is an empty cell, as all of \`dashboard\`, \`channels\` and the own fields of \`dimension\` are for a session without a dashboard. An expression has at most 2,000
 characters and no loop inside a loop; the pattern of \`matches\` is a literal.`;
 
 const catalog = defineRoute({
@@ -76,26 +82,21 @@ const catalog = defineRoute({
   },
 });
 
-const mediaTypes = {
-  csv: 'text/csv; charset=utf-8',
-  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
-} as const;
-
 const download = defineRoute({
   id: 'downloadReport',
   method: 'GET',
   path: `${path}/download`,
   summary: 'Downloads a report as xlsx or csv',
   description:
-    'One row for each dimension, scenario instance and member, in the order of the dimension catalog. The file is ' +
-    'streamed. Text that a spreadsheet would run as a formula is escaped.',
+    'One row for each dashboard (and session without one, where the report covers sessions), scenario instance and ' +
+    'member, in the order of the dimension catalog. The file is streamed. Text that a spreadsheet would run as a formula is escaped.',
   tags,
   access: access.reportRead,
   query: downloadQuerySchema,
   responses: {
     200: {
       description: 'The file.',
-      media: Object.values(mediaTypes),
+      media: Object.values(reportMediaTypes),
       headers: {
         'content-disposition': '`attachment` with the name `{prefix}_{ddMMyyyy_HH.mm}.{xlsx|csv}`, in UTC.',
       },
@@ -108,6 +109,7 @@ const download = defineRoute({
     if (report === undefined) throw new Problem('reportNotFound');
     const columns = orderedColumns(report.columns);
     const batches = reportRows(services.reports, compileReport(columns, report.filters), {
+      covers: report.covers,
       filter: {
         from: query.from,
         to: query.to,
@@ -115,7 +117,7 @@ const download = defineRoute({
         nameContains: report.dimensionNameFilter === '' ? undefined : report.dimensionNameFilter,
       },
       userId: query.userId,
-      people: peopleOf(context),
+      people: reportPeople(context),
       annotationsFrom: services.database,
     });
     // The first rows are read before the head is sent, so that an unreadable catalog gets its own status.
@@ -133,7 +135,7 @@ const download = defineRoute({
       status: 200,
       stream: Readable.from(sparingMemory(file), { objectMode: false }),
       headers: {
-        'content-type': mediaTypes[query.format],
+        'content-type': reportMediaTypes[query.format],
         'content-disposition': `attachment; filename="${asciiName(name)}"; filename*=UTF-8''${encodeURIComponent(name)}`,
         'x-content-type-options': 'nosniff',
         'cache-control': 'no-store',
@@ -182,11 +184,26 @@ const create = defineRoute({
   responses: { 201: { description: 'Defined.', schema: reportSchema } },
   errors: ['reportExists'],
   async handler({ body, services }) {
-    const { key, setAsDefault, name, dimensionNameFilter = '', fileName = 'SessionList' } = body;
+    const {
+      key,
+      setAsDefault,
+      name,
+      dimensionNameFilter = '',
+      fileName = 'SessionList',
+      covers = 'dashboards',
+    } = body;
     const columns = withOrder(body.columns);
     checkExpressions(columns, body.filters);
     const configurationKey = body.configurationKey ?? configurationKeyOf(key);
-    const fields = { name, configurationKey, fileName, dimensionNameFilter, columns, filters: body.filters };
+    const fields = {
+      name,
+      configurationKey,
+      fileName,
+      dimensionNameFilter,
+      covers,
+      columns,
+      filters: body.filters,
+    };
     return { status: 201, body: saved(await createReport(services.database, key, fields, setAsDefault)) };
   },
 });
@@ -215,6 +232,7 @@ const update = defineRoute({
       configurationKey: body.configurationKey ?? stored.configurationKey,
       fileName: body.fileName ?? stored.fileName,
       dimensionNameFilter: body.dimensionNameFilter ?? stored.dimensionNameFilter,
+      covers: body.covers ?? stored.covers,
       columns: changedList(stored.columns, columns, body.replaceConfiguration, ({ columnKey }) => columnKey),
       filters: changedList(
         stored.filters,
@@ -255,4 +273,14 @@ function present(report: ReportDefinition): z.input<typeof reportSchema> {
   };
 }
 
-export const reportRoutes = [catalog, download, previewRoute, one, create, update];
+export const reportRoutes = [
+  catalog,
+  download,
+  previewRoute,
+  namesRoute,
+  one,
+  create,
+  update,
+  ...scheduleRoutes,
+  ...reportFileRoutes,
+];

@@ -1,7 +1,7 @@
 /** Wire forms of reports (contract: Dashboard items). */
 import { z } from 'zod';
 import { story } from '../../domain/examples.ts';
-import { type Cell, columnTypes, reportSources } from '../../domain/reports/report.ts';
+import { type Cell, columnTypes, reportCoverages, reportSources } from '../../domain/reports/report.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import { int32, nameText, optionalText, timestampOut, uuid } from '../../http/schemas.ts';
 import { dateRange } from '../dashboards/date-range.ts';
@@ -53,7 +53,14 @@ const fields = {
         'fileName must hold 1 to 100 letters, digits, spaces, `.`, `_` and `-`, with a letter or digit at both ends.',
     })
     .optional(),
-  dimensionNameFilter: optionalText(255).optional(),
+  dimensionNameFilter: optionalText(255).optional().meta({
+    description:
+      'Part of the name of the dashboard; for a report over sessions, of the dashboard or the session.',
+  }),
+  covers: z.enum(reportCoverages).optional().meta({
+    description:
+      'Which sessions have rows: `dashboards`, those with a dashboard (default of a new report), or `sessions`, all.',
+  }),
   setAsDefault: z.boolean().default(false),
   columns: z.array(column).max(100),
   filters: z.array(filter).max(50).default([]),
@@ -82,6 +89,7 @@ export const newReportSchema = z.object({ key: reportKey(), ...fields }).meta({
     name: 'Flight list',
     fileName: 'FlightList',
     dimensionNameFilter: '',
+    covers: 'sessions',
     setAsDefault: false,
     columns: [columnExample],
     filters: [filterExample],
@@ -125,6 +133,7 @@ export const reportPreviewRequestSchema = z
     columns: fields.columns,
     filters: fields.filters,
     dimensionNameFilter: fields.dimensionNameFilter,
+    covers: fields.covers,
   })
   .meta({ id: 'ReportPreviewRequest', example: { columns: [columnExample], filters: [filterExample] } });
 
@@ -147,6 +156,7 @@ export const reportSchema = z
     configurationKey: z.string(),
     fileName: z.string(),
     dimensionNameFilter: z.string(),
+    covers: z.enum(reportCoverages),
     isDefault: z.boolean(),
     columns: z.array(storedColumn).meta({ description: 'Sorted by order.' }),
     filters: z.array(storedFilter),
@@ -161,6 +171,7 @@ export const reportSchema = z
       configurationKey: 'flightList',
       fileName: 'FlightList',
       dimensionNameFilter: '',
+      covers: 'sessions',
       isDefault: false,
       columns: [columnExample],
       filters: [filterExample],

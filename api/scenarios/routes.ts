@@ -1,6 +1,7 @@
 /** Scenario instances (contract: Scenario instance; decisions 5). */
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
+import { dashboardUrl } from '../../domain/dashboard-url.ts';
 import { catalogue, Problem } from '../../domain/errors.ts';
 import { story } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
@@ -10,7 +11,6 @@ import { optionalText, timestamp, timestampOut, uuid } from '../../http/schemas.
 import { type ScenarioRow, saveScenario } from '../../store/sessions/scenarios.ts';
 import { findSessionDetails, type SessionDimensionRow } from '../../store/sessions/sessions.ts';
 import { defineRoute } from '../route.ts';
-import { dashboardUrl } from '../sessions/present.ts';
 import { sessionSchema } from '../sessions/schema.ts';
 
 const nameRequired = catalogue.invalidScenario.message;

@@ -1,5 +1,6 @@
 /** What lists and the page of a session show of its work. */
 import type { z } from 'zod';
+import { dashboardUrl } from '../../domain/dashboard-url.ts';
 import { metadataAt } from '../../domain/sessions/metadata-keys.ts';
 import type { JsonObject } from '../../domain/text.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
@@ -8,7 +9,6 @@ import type { SessionOverview } from '../../store/search/session-overview.ts';
 import type { People } from '../identity/participants.ts';
 import type { sessionListSchema } from './list-schema.ts';
 import type { overviewFields, sessionDetailsSchema } from './overview-schema.ts';
-import { dashboardUrl } from './present.ts';
 
 type Overview = Pick<z.input<typeof sessionDetailsSchema>, keyof typeof overviewFields>;
 

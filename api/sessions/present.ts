@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { dashboardUrl } from '../../domain/dashboard-url.ts';
 import { isTemplateChanged } from '../../domain/templates/adoption.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import type { NodeProgress } from '../../store/sessions/progress.ts';
@@ -66,11 +67,6 @@ export async function presentSharedSession(
 ): Promise<z.input<typeof sharedSessionSchema>> {
   const { nodeInstances, ...rest } = await presentSession(session, nodes, people);
   return { ...rest, node_instances: nodeInstances };
-}
-
-/** Path of a dashboard's page in the console. */
-export function dashboardUrl(dimensionId: number): string {
-  return `/dashboards/${dimensionId}`;
 }
 
 function presentScenario(scenario: SessionScenarioRow, sessionId: string): WireSession['scenarios'][number] {

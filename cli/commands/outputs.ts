@@ -7,6 +7,7 @@ import { type AddCommand, examples, id, uuid } from '../cli.ts';
 import { download, plainBytes } from '../download.ts';
 import { bytes, facts, table, time } from '../output.ts';
 import type { PlatformClient } from '../platform-client.ts';
+import { addReportSchedules } from './report-schedules.ts';
 
 export const addOutputs: AddCommand = (program, cli) => {
   const outputs = program.command('outputs').description('Outputs of nodes.');
@@ -166,4 +167,5 @@ export const addReports: AddCommand = (program, cli) => {
       const saved = await download(report, out, `report.${rest.format ?? 'xlsx'}`);
       if (out !== '-') cli.print(saved, () => '');
     });
+  addReportSchedules(reports, cli);
 };

@@ -18,6 +18,7 @@ export const auditObjects = [
   'static',
   'dataSource',
   'webhook',
+  'reportSchedule',
   'sessionView',
   'offlineToken',
   'runnerToken',

@@ -5,6 +5,8 @@
  */
 import { type ASTNode, Environment } from '@marcbachmann/cel-js';
 import { type LinearPattern, PatternError, readPattern } from '../templates/linear-pattern.ts';
+import { channelTable, channelUse } from './channel-use.ts';
+import { type ExpressionFault, type ExpressionNode, isNode, loops } from './expression-nodes.ts';
 import { type Cell, type ColumnType, type ReportRow, reportSources } from './report.ts';
 import { annotationList, unknownName } from './report-names.ts';
 import { plainPath } from './report-path.ts';
@@ -19,6 +21,7 @@ const environment = new Environment({
 });
 for (const source of reportSources) environment.registerVariable(source, 'map');
 environment.registerVariable(annotationList, 'list');
+environment.registerVariable(channelTable, 'map');
 /** Replaces `matches`, whose engine backtracks. */
 const linearMatches = 'linearMatches';
 environment.registerFunction(`string.${linearMatches}(string): bool`, (text: string, pattern: string) =>
@@ -42,7 +45,7 @@ function patternOf(text: string): LinearPattern {
 export type Evaluate = (row: ReportRow) => unknown;
 
 export type Compiled =
-  | { readonly ok: true; readonly evaluate: Evaluate }
+  | { readonly ok: true; readonly evaluate: Evaluate; readonly channels: ReadonlySet<string> }
   | { readonly ok: false; readonly reason: string; readonly position: number };
 
 /**
@@ -60,7 +63,8 @@ export function compileExpression(
   try {
     const parsed = environment.parse(expression);
     const unknown = options.checksNames === true ? unknownName(parsed.ast, source) : undefined;
-    const fault = unknown ?? boundCost(parsed.ast);
+    const channels = channelUse(parsed.ast);
+    const fault = unknown ?? channels.fault ?? boundCost(parsed.ast);
     if (fault !== undefined) return { ok: false, ...fault };
     const check = parsed.check();
     if (!check.valid) return refused(check.error);
@@ -71,7 +75,7 @@ export function compileExpression(
         return undefined;
       }
     };
-    return { ok: true, evaluate: plainPath(parsed.ast) ?? byEngine };
+    return { ok: true, evaluate: plainPath(parsed.ast) ?? byEngine, channels: channels.names };
   } catch (error) {
     return refused(error);
   }
@@ -83,18 +87,6 @@ function refused(error: unknown): Compiled {
   return { ok: false, reason: reason ?? '', position: range?.start ?? 0 };
 }
 
-const loops = new Set(['map', 'filter', 'all', 'exists', 'exists_one']);
-
-interface Node {
-  readonly op: string;
-  readonly args: unknown;
-  readonly start: number;
-}
-
-function isNode(value: unknown): value is Node {
-  return typeof value === 'object' && value !== null && 'op' in value && 'args' in value;
-}
-
 interface Pending {
   readonly value: unknown;
   /** True also for the list of a loop: chained loops are not allowed either. */
@@ -103,10 +95,8 @@ interface Pending {
   readonly variable: string | null;
 }
 
-type Fault = { readonly reason: string; readonly position: number };
-
 /** Finds what could cost much; calls of `matches` become calls of ours. */
-function boundCost(root: ASTNode): Fault | undefined {
+function boundCost(root: ASTNode): ExpressionFault | undefined {
   const pending: Pending[] = [{ value: root, inLoop: false, variable: null }];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const { value, inLoop, variable } = next;
@@ -134,7 +124,7 @@ function boundCost(root: ASTNode): Fault | undefined {
   return undefined;
 }
 
-const callOf = ({ op, args }: Node) => (op === 'rcall' || op === 'call' ? (args as unknown[]) : []);
+const callOf = ({ op, args }: ExpressionNode) => (op === 'rcall' || op === 'call' ? (args as unknown[]) : []);
 
 function callFault(call: readonly unknown[]): string | undefined {
   switch (call[0]) {
@@ -156,7 +146,7 @@ const lastArgument = (call: readonly unknown[]): unknown => {
 const isLiteral = (value: unknown) => value === undefined || (isNode(value) && value.op === 'value');
 
 /** A list of a thousand times a text of thousands is much: a loop reads what it goes over. */
-function nameFault({ op, args }: Node, variable: string | null): string | undefined {
+function nameFault({ op, args }: ExpressionNode, variable: string | null): string | undefined {
   return op !== 'id' || variable === null || args === variable
     ? undefined
     : `inside a loop '${String(args)}' can only be compared with '${variable}'`;
@@ -165,7 +155,7 @@ function nameFault({ op, args }: Node, variable: string | null): string | undefi
 const comparisons = new Set(['==', '!=', '<', '<=', '>', '>=']);
 
 /** The operands of a node, without one from outside the loop that is compared with something of the loop. */
-function costlyOperands({ op, args }: Node, variable: string | null): readonly unknown[] {
+function costlyOperands({ op, args }: ExpressionNode, variable: string | null): readonly unknown[] {
   if (!Array.isArray(args)) return [args];
   if (variable === null || !comparisons.has(op)) return args;
   const ofLoop = args.filter((operand) => rootOf(operand) === variable);
@@ -191,6 +181,17 @@ function patternFault(call: readonly unknown[]): string | undefined {
     if (error instanceof PatternError) return error.message;
     throw error;
   }
+}
+
+const ownNames = new Set(['dyn', 'matches', 'bind', linearMatches]);
+
+/** Functions of the language that expressions may call: `size(x)`, and with a dot in front `x.size()`. */
+export function reportFunctions(): readonly string[] {
+  const { functions } = environment.getDefinitions();
+  const names = functions
+    .filter(({ name, receiverType }) => !ownNames.has(name) && !/^bytes$|Namespace$/.test(receiverType ?? ''))
+    .map(({ name, receiverType }) => `${receiverType === null ? '' : '.'}${name}(`);
+  return [...new Set([...names, '.matches('])].sort();
 }
 
 /** Plain data as expressions see it: whole numbers are CEL integers. */

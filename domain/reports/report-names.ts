@@ -1,8 +1,10 @@
 /** The names that expressions of reports know: any other is a fault, not an empty column. */
+import { channelTable } from './channel-use.ts';
+import { type ExpressionFault, type ExpressionNode, isNode, variablesWithin } from './expression-nodes.ts';
 import type { ReportRow } from './report.ts';
 
 /** Null: any name, as in metadata. */
-const fields: Readonly<Record<keyof ReportRow, ReadonlySet<string> | null>> = {
+export const reportFields: Readonly<Record<keyof ReportRow, ReadonlySet<string> | null>> = {
   dimension: new Set(
     'id name title url dashboardName dashboardVersion createdAt sessionId sessionName simulationName sessionCreatedAt sessionTemplateName projectId projectTitle'.split(
       ' ',
@@ -15,6 +17,7 @@ const fields: Readonly<Record<keyof ReportRow, ReadonlySet<string> | null>> = {
 };
 /** The annotations of the session, in every row. */
 export const annotationList = 'annotations';
+export const annotationFields = ['label', 'text', 'tags', 'from', 'to'] as const;
 
 /** Names that stand for types. */
 const types = new Set(
@@ -23,30 +26,15 @@ const types = new Set(
   ),
 );
 
-interface Node {
-  readonly op: string;
-  readonly args: unknown;
-  readonly start: number;
-}
-
-const isNode = (value: unknown): value is Node =>
-  typeof value === 'object' && value !== null && 'op' in value && 'args' in value;
-const isSource = (name: string): name is keyof ReportRow => Object.hasOwn(fields, name);
-
-export interface UnknownName {
-  readonly reason: string;
-  readonly position: number;
-}
+const isSource = (name: string): name is keyof ReportRow => Object.hasOwn(reportFields, name);
 
 /** @param source the source of bare names */
-export function unknownName(root: unknown, source: keyof ReportRow): UnknownName | undefined {
+export function unknownName(root: unknown, source: keyof ReportRow): ExpressionFault | undefined {
   const pending: { value: unknown; own: ReadonlySet<string> }[] = [{ value: root, own: new Set() }];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const { value, own } = next;
     if (Array.isArray(value)) {
-      // A loop declares its variable as the first of its parameters.
-      const isLoop = typeof value[0] === 'string' && loops.has(value[0]);
-      const names = isLoop ? new Set([...own, ...variablesOf(value.at(-1))]) : own;
+      const names = variablesWithin(value, own);
       for (const item of value) pending.push({ value: item, own: names });
       continue;
     }
@@ -58,27 +46,25 @@ export function unknownName(root: unknown, source: keyof ReportRow): UnknownName
   return undefined;
 }
 
-const loops = new Set(['map', 'filter', 'all', 'exists', 'exists_one']);
-
-function variablesOf(parameters: unknown): string[] {
-  const [declared] = Array.isArray(parameters) ? (parameters as unknown[]) : [];
-  return isNode(declared) && declared.op === 'id' ? [String(declared.args)] : [];
-}
-
-function faultOf({ op, args }: Node, source: keyof ReportRow, own: ReadonlySet<string>): string | undefined {
+function faultOf(
+  { op, args }: ExpressionNode,
+  source: keyof ReportRow,
+  own: ReadonlySet<string>,
+): string | undefined {
   if (op === 'id' && typeof args === 'string') {
     const isKnown =
       own.has(args) ||
       args === annotationList ||
+      args === channelTable ||
       isSource(args) ||
       types.has(args) ||
-      (fields[source]?.has(args) ?? true);
+      (reportFields[source]?.has(args) ?? true);
     return isKnown ? undefined : `'${args}' is unknown`;
   }
   if (op !== '.' || !Array.isArray(args)) return undefined;
   const [of, name] = args as unknown[];
   if (!isNode(of) || of.op !== 'id' || typeof of.args !== 'string' || own.has(of.args)) return undefined;
-  if (!isSource(of.args) || typeof name !== 'string' || (fields[of.args]?.has(name) ?? true))
+  if (!isSource(of.args) || typeof name !== 'string' || (reportFields[of.args]?.has(name) ?? true))
     return undefined;
   return `'${of.args}' has no '${name}'`;
 }

@@ -1,7 +1,11 @@
-/** Reports: a table of dimensions, one row for each dimension, scenario instance and member (decisions 12). */
+/** Reports: a table of dimensions or sessions, one row for each, its scenario instances and members (decisions 12). */
 
 export const reportSources = ['dimension', 'metadata', 'scenarioInstance', 'user', 'dashboard'] as const;
 type ReportSource = (typeof reportSources)[number];
+
+/** Which sessions have rows: those with a dashboard, one for each; or all, those without one too. */
+export const reportCoverages = ['dashboards', 'sessions'] as const;
+export type ReportCoverage = (typeof reportCoverages)[number];
 
 export const columnTypes = ['string', 'number', 'boolean', 'date', 'duration'] as const;
 export type ColumnType = (typeof columnTypes)[number];

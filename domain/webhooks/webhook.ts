@@ -7,6 +7,7 @@ export const webhookEvents = [
   'node.failed',
   'output.published',
   'runner.gone',
+  'report.ready',
 ] as const;
 export type WebhookEvent = (typeof webhookEvents)[number];
 

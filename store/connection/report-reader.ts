@@ -5,7 +5,7 @@ import { isDatabaseAway } from '../../domain/network/database-fault.ts';
 import { SettingsError } from '../../domain/settings.ts';
 import { watchPool } from '../../telemetry/metrics.ts';
 import { idsOfDimensions, readDimensions } from '../dashboards/dimension-catalog.ts';
-import { findReport } from '../dashboards/reports.ts';
+import { findReport } from '../reports/definitions.ts';
 import type { EntityReader, Queryable, Reader, Row } from './database.ts';
 import { entityManager } from './entity-manager.ts';
 import { PreparingClient, Statement } from './postgres-client.ts';

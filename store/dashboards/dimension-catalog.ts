@@ -1,4 +1,7 @@
-/** Dimensions of all sessions, as the catalog lists them and reports read them (contract: Dimension catalog rules). */
+/**
+ * Dimensions of all sessions, as the catalog lists them and reports read them (contract: Dimension catalog rules). Reports
+ * also read sessions without one.
+ */
 import type { Person } from '../../domain/sessions/participant.ts';
 import type { Queryable, Reader } from '../connection/database.ts';
 
@@ -57,9 +60,9 @@ const condition = `
   and ($3::text is null or ${isMember('$3', '$4')})
   and ($5::text is null or ${isMember('$5', '$5')})
   and (($1::timestamptz is null and $2::timestamptz is null)
-       or not exists (select from scenario_instance i where i.session_id = d.session_id
+       or not exists (select from scenario_instance i where i.session_id = s.id
                         and (i.from_at is not null or i.to_at is not null))
-       or exists (select from scenario_instance i where i.session_id = d.session_id
+       or exists (select from scenario_instance i where i.session_id = s.id
                     and (i.from_at is not null or i.to_at is not null)
                     and ($2::timestamptz is null or i.from_at is null or i.from_at <= $2)
                     and ($1::timestamptz is null or i.to_at is null or i.to_at >= $1)))`;
@@ -71,11 +74,12 @@ function isMember(identifier: string, key: string): string {
                 where p.session_id = s.id and (p.identifier = ${identifier} or p.key = ${key})))`;
 }
 
-const from = `
-  from dimension d join session s on s.id = d.session_id
+const newest = `
   left join lateral (
-    select i.from_at from scenario_instance i where i.session_id = d.session_id
+    select i.from_at from scenario_instance i where i.session_id = s.id
      order by i.created_at desc, i.id desc limit 1) newest on true`;
+const from = `from dimension d join session s on s.id = d.session_id ${newest}`;
+const fromSessions = `from session s left join dimension d on d.session_id = s.id ${newest}`;
 
 const orders: Record<CatalogOrder, string> = {
   ascending: 'newest.from_at asc nulls last, d.created_at asc, d.id asc',
@@ -108,6 +112,23 @@ export async function idsOfDimensions(
   return rows.map(({ id }) => id);
 }
 
+/** The id of a dashboard, or that of a session without one. */
+export type SubjectId = number | string;
+
+/** Of all sessions: the dashboards of those that have some, in the order of the catalog. */
+export async function idsOfSessions(
+  database: Reader,
+  filter: CatalogFilter,
+  limit: number,
+): Promise<readonly SubjectId[]> {
+  const rows = await database.queryUnprepared<{ id: number | null; sessionId: string }>(
+    `select d.id, s.id as session_id ${fromSessions} where ${condition}
+      order by newest.from_at asc nulls last, coalesce(d.created_at, s.created_at) asc, d.id asc, s.id asc limit $9`,
+    [...valuesOf(filter), limit],
+  );
+  return rows.map(({ id, sessionId }) => id ?? sessionId);
+}
+
 /** The ids of one page, and how many there are. */
 export async function pageOfDimensions(
   database: Reader,
@@ -129,8 +150,24 @@ export async function readDimensions(
   database: Queryable,
   ids: readonly number[],
 ): Promise<readonly CatalogDimension[]> {
+  // An id of a dashboard finds nothing else.
+  return (await readSubjects(database, ids)) as readonly CatalogDimension[];
+}
+
+type DimensionField = 'id' | 'name' | 'dashboardName' | 'dashboardVersion' | 'createdAt';
+
+/** A dashboard with its session, or a session without one. */
+export type Subject = Omit<CatalogDimension, DimensionField> & {
+  readonly [Field in DimensionField]: CatalogDimension[Field] | null;
+};
+
+/** Those with these ids that are still there, in the order of the ids. */
+export async function readSubjects(
+  database: Queryable,
+  ids: readonly SubjectId[],
+): Promise<readonly Subject[]> {
   if (ids.length === 0) return [];
-  const rows = await database.query<CatalogDimension & { scenarios: readonly WrittenScenario[] }>(
+  const rows = await database.query<Subject & { scenarios: readonly WrittenScenario[] }>(
     `select d.id, d.name, d.dashboard_name, d.dashboard_version,
             d.created_at, s.id as session_id, s.name as session_name,
             s.simulation_name, s.created_at as session_created_at, t.name as session_template_name,
@@ -141,11 +178,15 @@ export async function readDimensions(
                        order by i.created_at, i.id)
                 from scenario_instance i where i.session_id = s.id), '[]') as scenarios,
             array(select u.identifier from session_member u where u.session_id = s.id order by u.id) as members
-       from unnest($1::bigint[]) with ordinality as wanted (id, place)
-       join dimension d on d.id = wanted.id join session s on s.id = d.session_id
+       from unnest($1::bigint[], $2::uuid[]) with ordinality as wanted (id, session_id, place)
+       left join dimension d on d.id = wanted.id
+       join session s on s.id = coalesce(d.session_id, wanted.session_id)
        join project p on p.id = s.project_id join session_template t on t.id = s.session_template_id
       order by wanted.place`,
-    [ids],
+    [
+      ids.map((id) => (typeof id === 'number' ? id : null)),
+      ids.map((id) => (typeof id === 'string' ? id : null)),
+    ],
   );
   return rows.map((row) => ({ ...row, scenarios: row.scenarios.map(scenarioOf) }));
 }

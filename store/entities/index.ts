@@ -6,6 +6,7 @@ import { Ingest } from './ingest.ts';
 import { PlatformUser } from './platform-user.ts';
 import { Project } from './project.ts';
 import { ReportDefinition } from './report-definition.ts';
+import { ReportSchedule } from './report-schedule.ts';
 import { SessionTemplate } from './session-template.ts';
 import { StaticDefinition, StaticInstance } from './static-definition.ts';
 import { Webhook } from './webhook.ts';
@@ -18,6 +19,7 @@ export const entities = [
   PlatformUser,
   Project,
   ReportDefinition,
+  ReportSchedule,
   SessionTemplate,
   StaticDefinition,
   StaticInstance,

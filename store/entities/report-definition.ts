@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import type { ReportColumn, ReportFilter } from '../../domain/reports/report.ts';
+import type { ReportColumn, ReportCoverage, ReportFilter } from '../../domain/reports/report.ts';
 import { times } from './times.ts';
 
 const ReportDefinitionSchema = defineEntity({
@@ -12,6 +12,7 @@ const ReportDefinitionSchema = defineEntity({
     /** Prefix of the names of downloaded files. */
     fileName: p.text(),
     dimensionNameFilter: p.text(),
+    covers: p.text().$type<ReportCoverage>(),
     isDefault: p.boolean(),
     columns: p.json().$type<readonly ReportColumn[]>(),
     filters: p.json().$type<readonly ReportFilter[]>(),

@@ -194,6 +194,32 @@ test('reports are listed and saved under the name from the platform', async () =
   expect(listed.out).toMatch(/^KEY +NAME +DEFAULT/);
 });
 
+test('a report is scheduled, run, listed and fetched by commands', async () => {
+  const made = await sdp([
+    'reports',
+    'schedule',
+    'create',
+    'session-list',
+    '--every',
+    'week',
+    '--at',
+    '06:30',
+    '--json',
+  ]);
+  expect([made.code, made.err]).toEqual([0, '']);
+  const { id } = JSON.parse(made.out) as { id: string };
+  const listed = await sdp(['reports', 'schedule', 'list']);
+  expect(listed.out).toContain('every week monday 06:30 UTC');
+  expect((await sdp(['reports', 'schedule', 'disable', id])).out).toContain('Disabled.');
+  expect((await sdp(['reports', 'schedule', 'enable', id])).out).toContain('Enabled; next ');
+  expect((await sdp(['reports', 'schedule', 'run', id])).code).toBe(0);
+  const files = await sdp(['reports', 'files', '--schedule', id]);
+  expect([files.code, files.err]).toEqual([0, '']);
+  expect((await sdp(['reports', 'schedule', 'delete', id])).out).toContain('Deleted.');
+  const gone = await sdp(['reports', 'fetch', id]);
+  expect([gone.code, gone.err]).toEqual([1, expect.stringContaining('Report file not found.')]);
+});
+
 describe('sdp doctor', () => {
   test('finds nothing wrong with a platform that is well', async () => {
     const { code, out } = await sdp(['doctor', '--json']);

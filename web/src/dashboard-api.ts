@@ -14,6 +14,7 @@ import type {
   NewReport,
   Report,
   ReportCatalog,
+  ReportNames,
   ReportPreview,
   ReportPreviewRequest,
   SeriesQuestion,
@@ -62,6 +63,11 @@ export async function saveReport(key: string | null, body: NewReport): Promise<v
   const { key: _key, ...change } = body;
   if (key === null) await platform.call('POST /api/v2/dashboard/reports', { body });
   else await platform.call('PUT /api/v2/dashboard/reports/{key}', { params: { key }, body: change });
+}
+
+/** What expressions can name. */
+export function listReportNames(signal?: Signal): Promise<ReportNames> {
+  return platform.call('GET /api/v2/dashboard/report-names', { signal });
 }
 
 /** The first rows that a definition would have. */

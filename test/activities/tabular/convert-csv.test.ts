@@ -38,6 +38,8 @@ describe('delimited text', () => {
           nullCount: 1,
           min: 1.5,
           max: 2,
+          mean: 1.75,
+          standardDeviation: Math.sqrt(0.125),
         },
         {
           id: 'mode',

@@ -166,6 +166,15 @@ export async function keyedRequests(world: IngestWorld, platform: TestEnvironmen
         },
         { name: 'other' },
       ),
+    createReportSchedule: () =>
+      changed(
+        {
+          path: '/api/v2/dashboard/report-schedules',
+          token,
+          json: { reportKey: 'session-list', every: 'day', enabled: false },
+        },
+        { every: 'week' },
+      ),
     createLayout: () =>
       changed(
         {

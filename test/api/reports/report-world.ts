@@ -43,6 +43,7 @@ export async function reportWorld() {
     name: string,
     options: {
       readonly metadata?: object;
+      readonly sources?: readonly object[];
       readonly members?: readonly string[];
       readonly scenarios?: ReadonlyArray<readonly [string, string | null, string | null]>;
     } = {},
@@ -53,9 +54,9 @@ export async function reportWorld() {
       JSON.stringify(options.metadata ?? {}),
     ]);
     await database.query(
-      `insert into dimension (session_id, node_instance_id, name, dashboard_name, dashboard_version)
-       values ($1, $2, $3, 'Recording', 'next')`,
-      [graph.sessionId, graph.nodes.input, name],
+      `insert into dimension (session_id, node_instance_id, name, dashboard_name, dashboard_version, sources)
+       values ($1, $2, $3, 'Recording', 'next', $4::jsonb)`,
+      [graph.sessionId, graph.nodes.input, name, JSON.stringify(options.sources ?? [])],
     );
     for (const member of options.members ?? []) {
       await database.query('insert into session_member (session_id, identifier) values ($1, $2)', [

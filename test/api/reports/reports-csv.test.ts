@@ -1,8 +1,8 @@
 /** Readers of a csv report: programs by RFC 4180, and spreadsheets that split columns otherwise. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { writeCsv } from '../../../api/reports/csv.ts';
 import type { Cell } from '../../../domain/reports/report.ts';
+import { writeCsv } from '../../../store/reports/csv.ts';
 
 async function csvOf(header: readonly string[], rows: readonly (readonly string[])[]): Promise<string> {
   const cells = rows.map((row) => row.map((value): Cell => ({ type: 'string', value })));

@@ -154,6 +154,27 @@ async function driveReports({ drive, people }: Scenario): Promise<void> {
   await drive.good('GET', `${path}/catalog`, { token });
   for (const format of ['csv', 'xlsx'])
     await drive.good('GET', `${path}/download?report=who&format=${format}`, { token });
+  await drive.good('GET', '/api/v2/dashboard/report-names', { token });
+  await driveSchedule(drive, token);
+}
+
+/** What a schedule keeps holds no address. */
+async function driveSchedule(drive: Scenario['drive'], token: string): Promise<void> {
+  const [path, files] = ['/api/v2/dashboard/report-schedules', '/api/v2/dashboard/report-files'];
+  const json = { reportKey: 'who', every: 'day', format: 'csv' };
+  const made = await drive.good('POST', path, { token, json });
+  const own = `${path}/${made.body.id}`;
+  await drive.good('GET', path, { token });
+  await drive.good('GET', own, { token });
+  await drive.good('PATCH', own, { token, json: { keptFiles: 2 } });
+  await drive.good('POST', `${own}/run`, { token });
+  const file = await eventually('the file is kept', async () => {
+    const { body } = await drive.good('GET', `${files}?scheduleId=${made.body.id}`, { token });
+    return body.files[0]?.state === 'ready' && body.files[0];
+  });
+  await drive.good('GET', `${files}/${file.id}`, { token });
+  await drive.good('GET', `${files}/${file.id}/data`, { token });
+  await drive.good('DELETE', own, { token });
 }
 
 /** A system dashboard that the session backs for a while. */

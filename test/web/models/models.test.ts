@@ -196,6 +196,7 @@ test('a report is sent with keys made from its names, columns in their order and
     name: 'Flüge der Woche',
     fileName: '',
     dimensionNameFilter: '',
+    covers: 'sessions',
     isDefault: false,
     columns: [
       {

@@ -3,6 +3,8 @@ import { expect, test } from 'vitest';
 import { compileExpression } from '../../../domain/reports/report-expression.ts';
 import { draftOf, fieldsOf, fileNameOf } from '../../../web/src/reports/model.ts';
 import {
+  channelPick,
+  channelStatistics,
   firstColumns,
   isPicked,
   metadataExpression,
@@ -18,6 +20,22 @@ const keys = [
 
 test('every column to tick is an expression that the platform takes', () => {
   for (const { expression, source } of picksOf(keys))
+    expect(compileExpression(expression, source, { checksNames: true }), expression).toMatchObject({
+      ok: true,
+    });
+});
+
+test('statistics of a channel are columns of numbers, whatever it is called', () => {
+  const picks = ['speed', 'engine "speed"', 'in'].flatMap((name) =>
+    channelStatistics.map((statistic) => channelPick({ name, unit: 'km/h', dashboards: 1 }, statistic)),
+  );
+  expect(picks[0]).toMatchObject({
+    name: 'Highest speed [km/h]',
+    expression: 'channels.speed.max',
+    type: 'number',
+  });
+  expect(picks[4]).toMatchObject({ name: 'Values speed', expression: 'channels.speed.count' });
+  for (const { expression, source } of picks)
     expect(compileExpression(expression, source, { checksNames: true }), expression).toMatchObject({
       ok: true,
     });

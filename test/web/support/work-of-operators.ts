@@ -41,6 +41,8 @@ export function operatorTests(work: () => Work): void {
     await dialog.getByLabel('Name', { exact: true }).fill('Exercises');
     await dialog.getByLabel('Scenario', { exact: true }).check();
     const preview = dialog.getByRole('region', { name: 'Preview' });
+    await preview.getByRole('cell', { name: 'Circuit 1', exact: true }).waitFor();
+    await dialog.getByLabel('Sessions without a dashboard too').uncheck();
     await preview.getByRole('columnheader', { name: 'Scenario' }).waitFor();
     await preview.getByRole('cell', { name: 'Formation approach' }).first().waitFor();
     await picture(page, 'report-picked');
@@ -50,7 +52,26 @@ export function operatorTests(work: () => Work): void {
     await preview.getByText("'session' is unknown at position 0.").waitFor();
     await dialog.getByRole('button', { name: 'Create report' }).click();
     await dialog.locator('.form > .notice').getByText("'session' is unknown at position 0.").waitFor();
-    await dialog.getByLabel('Expression of column 1').fill('dimension.sessionName');
+    await dialog.getByLabel('Expression of column 1').fill('');
+    await dialog.getByLabel('Expression of column 1').pressSequentially('dimension.sess');
+    await dialog.getByRole('option', { name: 'dimension.sessionName' }).waitFor();
+    await picture(page, 'report-completion');
+    await page.keyboard.press('Escape');
+    await dialog.getByRole('listbox', { name: 'Names' }).waitFor({ state: 'detached' });
+    await dialog.getByLabel('Expression of column 1').pressSequentially('ionN');
+    await page.keyboard.press('Enter');
+    expect(await dialog.getByLabel('Expression of column 1').inputValue()).toBe('dimension.sessionName');
+    await dialog.getByLabel('Search columns').fill('speed');
+    await dialog.getByRole('checkbox', { name: 'Highest speed [km/h]' }).check();
+    await preview.getByRole('columnheader', { name: 'Highest speed [km/h]' }).waitFor();
+    await preview
+      .getByRole('cell', { name: /^1\d\d\.\d+$/ })
+      .first()
+      .waitFor();
+    await dialog.getByLabel('Sessions without a dashboard too').check();
+    await dialog.getByRole('textbox', { name: /^Sessions/ }).fill('formation');
+    await preview.getByRole('cell', { name: 'Circuit 1', exact: true }).waitFor({ state: 'detached' });
+    await picture(page, 'report-channels');
     await dialog.getByRole('button', { name: 'Create report' }).click();
     await dialog.waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Preview of Exercises' }).click();
@@ -58,6 +79,29 @@ export function operatorTests(work: () => Work): void {
     const downloading = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Download Exercises as xlsx' }).click();
     expect((await downloading).suggestedFilename()).toMatch(/^Exercises_\d{8}_\d\d\.\d\d\.xlsx$/);
+  }, 60_000);
+
+  test('a report is scheduled, written at once, and its file is saved', async () => {
+    const page = await open('/reports');
+    await page.getByRole('button', { name: 'Schedule a report' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel(/^Report/).selectOption({ label: 'Session list' });
+    await dialog.getByLabel(/^Time zone/).fill('Mars/Olympus');
+    await dialog.getByRole('button', { name: 'Create schedule' }).click();
+    await dialog.getByText('timeZone must be a name such as Europe/Berlin or UTC.').waitFor();
+    await dialog.getByLabel(/^Time zone/).fill('Europe/Berlin');
+    await picture(page, 'report-schedule-form');
+    await dialog.getByRole('button', { name: 'Create schedule' }).click();
+    await page.getByText('Every Monday at 06:00, Europe/Berlin').waitFor();
+    await page.getByRole('button', { name: 'Run now: Session list' }).click();
+    await page.getByText('Ready').waitFor();
+    await picture(page, 'report-schedule');
+    const downloading = page.waitForEvent('download');
+    await page.getByRole('button', { name: /^Download the file of/ }).click();
+    expect((await downloading).suggestedFilename()).toMatch(/^SessionList_\d{8}_\d\d\.\d\d\.xlsx$/);
+    await page.getByRole('button', { name: 'Delete: Session list' }).click();
+    await dialog.getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('No schedules yet').waitFor();
   }, 60_000);
 
   test('a session leads to its workflow, and is closed for good', async () => {

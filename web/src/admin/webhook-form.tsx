@@ -15,6 +15,7 @@ const events: readonly { value: Event; label: string }[] = [
   { value: 'node.failed', label: 'A node fails' },
   { value: 'output.published', label: 'An output is published' },
   { value: 'runner.gone', label: 'A runner is gone' },
+  { value: 'report.ready', label: 'A scheduled report is ready' },
 ];
 
 /** Makes or changes a webhook. `saved` gets the webhook with its secret when it is new. */

@@ -5,6 +5,7 @@ import { plural } from '../format.ts';
 import { useAction, useResource, useTitle } from '../hooks.ts';
 import { ReportEditor } from '../reports/editor.tsx';
 import { ReportPreview } from '../reports/preview.tsx';
+import { Schedules } from '../reports/schedules.tsx';
 import { useAbilities } from '../role.ts';
 import { attachmentName, saveAnswer } from '../save.ts';
 import { DateRange } from '../ui/date-range.tsx';
@@ -38,7 +39,7 @@ export function ReportsPage() {
       {catalog.data === null && catalog.error === null && <Placeholder rows={3} label="Loading reports" />}
       {catalog.data?.reports.length === 0 && (
         <Empty title="No reports yet">
-          <p>A report is a table over the dashboards of sessions, with columns that you define.</p>
+          <p>A report is a table over sessions and their dashboards, with columns that you define.</p>
         </Empty>
       )}
       {catalog.data !== null && catalog.data.reports.length > 0 && (
@@ -54,6 +55,7 @@ export function ReportsPage() {
           ))}
         </ul>
       )}
+      {catalog.data !== null && <Schedules reports={catalog.data.reports} mayWrite={writeReports} />}
       {edited !== null && (
         <ReportEditor reportKey={edited.key} saved={catalog.reload} onClose={() => setEdited(null)} />
       )}
@@ -156,8 +158,9 @@ function DefinitionFacts({ report }: { report: Report }) {
   return (
     <>
       {report.dimensionNameFilter !== '' && (
-        <p class="faint">Dashboards with “{report.dimensionNameFilter}” in their name.</p>
+        <p class="faint">Only those with “{report.dimensionNameFilter}” in their name.</p>
       )}
+      <p class="faint">{report.covers === 'sessions' ? 'All sessions.' : 'Sessions with a dashboard.'}</p>
       {report.columns.length === 0 && <p class="faint">No columns.</p>}
       <dl class="facts">
         {report.columns.map((column) => (

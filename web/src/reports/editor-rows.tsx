@@ -1,6 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { Select } from '../ui/form.tsx';
 import { Icon } from '../ui/icon.tsx';
+import type { Candidate } from './completion.ts';
+import { ExpressionField } from './expression-field.tsx';
 import type { DraftColumn, DraftFilter } from './model.ts';
 import { columnTypes, moved, newColumn, newFilter, sources } from './model.ts';
 
@@ -8,8 +10,12 @@ const mostColumns = 100;
 const mostFilters = 50;
 
 /** The columns, in the order in which the file has them. */
-export function ColumnRows(props: { columns: DraftColumn[]; onChange: (columns: DraftColumn[]) => void }) {
-  const { columns, onChange } = props;
+export function ColumnRows(props: {
+  columns: DraftColumn[];
+  candidates: readonly Candidate[];
+  onChange: (columns: DraftColumn[]) => void;
+}) {
+  const { columns, candidates, onChange } = props;
   const change = (id: number, part: Partial<DraftColumn>) =>
     onChange(columns.map((column) => (column.id === id ? { ...column, ...part } : column)));
   return (
@@ -17,7 +23,8 @@ export function ColumnRows(props: { columns: DraftColumn[]; onChange: (columns: 
       <legend>Columns</legend>
       <p class="field-hint">
         Expressions are CEL over <code>dimension</code>, <code>metadata</code>, <code>scenarioInstance</code>,{' '}
-        <code>user</code> and <code>dashboard</code>: <code>dimension.sessionName</code>.
+        <code>user</code>, <code>dashboard</code>, <code>annotations</code> and <code>channels</code>:{' '}
+        <code>dimension.sessionName</code>. Names are suggested while you write.
       </p>
       <ul class="report-rows">
         {columns.map((column, index) => (
@@ -31,13 +38,10 @@ export function ColumnRows(props: { columns: DraftColumn[]; onChange: (columns: 
               />
             </Cell>
             <Cell label={`Expression of column ${index + 1}`} lead="Expression" wide>
-              <input
-                class="select mono-input"
-                required
-                spellcheck={false}
-                autocapitalize="none"
+              <ExpressionField
                 value={column.expression}
-                onInput={(event) => change(column.id, { expression: event.currentTarget.value })}
+                candidates={candidates}
+                onValue={(expression) => change(column.id, { expression })}
               />
             </Cell>
             <Cell label={`Type of column ${index + 1}`} lead="Type">
@@ -95,8 +99,12 @@ export function ColumnRows(props: { columns: DraftColumn[]; onChange: (columns: 
 }
 
 /** The filters: a row is included when every expression equals its value. */
-export function FilterRows(props: { filters: DraftFilter[]; onChange: (filters: DraftFilter[]) => void }) {
-  const { filters, onChange } = props;
+export function FilterRows(props: {
+  filters: DraftFilter[];
+  candidates: readonly Candidate[];
+  onChange: (filters: DraftFilter[]) => void;
+}) {
+  const { filters, candidates, onChange } = props;
   const change = (id: number, part: Partial<DraftFilter>) =>
     onChange(filters.map((filter) => (filter.id === id ? { ...filter, ...part } : filter)));
   return (
@@ -107,13 +115,10 @@ export function FilterRows(props: { filters: DraftFilter[]; onChange: (filters: 
         {filters.map((filter, index) => (
           <li key={filter.id} class="report-row report-row-filter">
             <Cell label={`Expression of filter ${index + 1}`} lead="Expression" wide>
-              <input
-                class="select mono-input"
-                required
-                spellcheck={false}
-                autocapitalize="none"
+              <ExpressionField
                 value={filter.expression}
-                onInput={(event) => change(filter.id, { expression: event.currentTarget.value })}
+                candidates={candidates}
+                onValue={(expression) => change(filter.id, { expression })}
               />
             </Cell>
             <Cell label={`Value of filter ${index + 1}`} lead="equals">

@@ -1,10 +1,11 @@
-import { useState } from 'preact/hooks';
-import type { Report } from '../api.ts';
-import { readReport, saveReport } from '../dashboard-api.ts';
+import { useMemo, useState } from 'preact/hooks';
+import { listMetadataKeys, type Report } from '../api.ts';
+import { listReportNames, readReport, saveReport } from '../dashboard-api.ts';
 import { useAction, useResource } from '../hooks.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { CheckField, Form, TextField } from '../ui/form.tsx';
 import { Failure, Placeholder } from '../ui/notice.tsx';
+import { candidatesOf } from './completion.ts';
 import { ColumnRows, FilterRows } from './editor-rows.tsx';
 import { LivePreview } from './live-preview.tsx';
 import type { Draft } from './model.ts';
@@ -34,6 +35,9 @@ function Editor(props: { report: Report | null; saved: () => void; onClose: () =
   const { report } = props;
   const isNew = report === null;
   const action = useAction();
+  const names = useResource('report-names', listReportNames);
+  const keys = useResource('report-metadata', (signal) => listMetadataKeys(null, signal));
+  const candidates = useMemo(() => candidatesOf(names.data, keys.data ?? []), [names.data, keys.data]);
   const [draft, setDraft] = useState(() => ({
     ...draftOf(report),
     ...(report === null ? { columns: firstColumns() } : {}),
@@ -60,13 +64,23 @@ function Editor(props: { report: Report | null; saved: () => void; onClose: () =
           onValue={(fileName) => change({ fileName })}
         />
         <TextField
-          label="Dashboards"
-          hint="Part of the name. Leave empty for all."
+          label="Sessions"
+          hint="Part of the name of the session or its dashboard. Leave empty for all."
           value={draft.dimensionNameFilter}
           onValue={(dimensionNameFilter) => change({ dimensionNameFilter })}
         />
       </div>
-      <PickColumns columns={draft.columns} onChange={(columns) => change({ columns })} />
+      <CheckField
+        label="Sessions without a dashboard too"
+        checked={draft.covers === 'sessions'}
+        onChecked={(all) => change({ covers: all ? 'sessions' : 'dashboards' })}
+      />
+      <PickColumns
+        columns={draft.columns}
+        names={names.data}
+        metadata={keys.data ?? []}
+        onChange={(columns) => change({ columns })}
+      />
       <LivePreview draft={draft} />
       <details class="report-advanced">
         <summary>Advanced: expressions, order, filters</summary>
@@ -78,8 +92,16 @@ function Editor(props: { report: Report | null; saved: () => void; onClose: () =
             onValue={(key) => change({ key })}
           />
         )}
-        <ColumnRows columns={draft.columns} onChange={(columns) => change({ columns })} />
-        <FilterRows filters={draft.filters} onChange={(filters) => change({ filters })} />
+        <ColumnRows
+          columns={draft.columns}
+          candidates={candidates}
+          onChange={(columns) => change({ columns })}
+        />
+        <FilterRows
+          filters={draft.filters}
+          candidates={candidates}
+          onChange={(filters) => change({ filters })}
+        />
       </details>
       <CheckField
         label="Default report"

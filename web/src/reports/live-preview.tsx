@@ -10,12 +10,13 @@ const moment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/;
 
 /** Real rows of the definition as it is now; what is wrong with it, with its place. */
 export function LivePreview({ draft }: { draft: Draft }) {
-  const { columns, filters, dimensionNameFilter } = fieldsOf(draft);
+  const { columns, filters, dimensionNameFilter, covers } = fieldsOf(draft);
   const asked = JSON.stringify({
     // A column that is being written has no heading or expression yet.
     columns: columns.filter(({ name, expression }) => name !== '' && expression !== ''),
     filters: filters.filter(({ expression }) => expression !== ''),
     dimensionNameFilter,
+    covers,
   });
   const settled = useSettled(asked, settleMs);
   const rows = useResource(
@@ -33,7 +34,7 @@ export function LivePreview({ draft }: { draft: Draft }) {
           {rows.data.columns.length === 0 ? (
             <p class="faint">Tick a column to see its values.</p>
           ) : rows.data.rows.length === 0 ? (
-            <p class="faint">No session with a dashboard matches.</p>
+            <p class="faint">No session{covers === 'dashboards' && ' with a dashboard'} matches.</p>
           ) : (
             <TableView
               table={{

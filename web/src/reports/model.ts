@@ -26,6 +26,7 @@ export interface Draft {
   name: string;
   fileName: string;
   dimensionNameFilter: string;
+  covers: Report['covers'];
   setAsDefault: boolean;
   columns: DraftColumn[];
   filters: DraftFilter[];
@@ -59,6 +60,7 @@ export function draftOf(report: Definition | null): Draft {
     name: report?.name ?? '',
     fileName: report?.fileName ?? '',
     dimensionNameFilter: report?.dimensionNameFilter ?? '',
+    covers: report?.covers ?? 'sessions',
     setAsDefault: report?.isDefault ?? false,
     columns: report?.columns.map((column) => ({ ...column, id: nextId() })) ?? [newColumn()],
     filters:
@@ -74,6 +76,7 @@ export function fieldsOf(draft: Draft) {
     name: draft.name.trim(),
     ...(fileName === '' ? {} : { fileName }),
     dimensionNameFilter: draft.dimensionNameFilter.trim(),
+    covers: draft.covers,
     setAsDefault: draft.setAsDefault,
     columns: draft.columns.map(({ id: _id, ...column }, index) => ({
       ...column,

@@ -1,5 +1,5 @@
 /** Columns that are ticked rather than written. Pure: tested without a browser. */
-import type { SessionMetadataKey } from '../../../client/types.ts';
+import type { ReportNames, SessionMetadataKey } from '../../../client/types.ts';
 import { type DraftColumn, newColumn, sources } from './model.ts';
 
 export interface Pick {
@@ -48,17 +48,39 @@ const reserved = new Set(
   ),
 );
 
-/** `metadata.tyre["kind of"]`: a name that the language has no word for stands in brackets. */
-export function metadataExpression(path: string): string {
-  return path
-    .split('.')
-    .reduce(
-      (expression, key) =>
-        plainName.test(key) && !reserved.has(key)
-          ? `${expression}.${key}`
-          : `${expression}[${JSON.stringify(key)}]`,
-      'metadata',
-    );
+/** A name that the language has no word for stands in brackets: `tyre["kind of"]`. */
+export const memberOf = (expression: string, key: string): string =>
+  plainName.test(key) && !reserved.has(key)
+    ? `${expression}.${key}`
+    : `${expression}[${JSON.stringify(key)}]`;
+
+export const metadataExpression = (path: string): string => path.split('.').reduce(memberOf, 'metadata');
+
+type ChannelField = 'max' | 'mean' | 'min' | 'standardDeviation' | 'count';
+
+/** The statistics of a channel, as columns of their headings. */
+export const channelStatistics: readonly { readonly field: ChannelField; readonly title: string }[] = [
+  { field: 'max', title: 'Highest' },
+  { field: 'mean', title: 'Mean' },
+  { field: 'min', title: 'Lowest' },
+  { field: 'standardDeviation', title: 'Deviation' },
+  { field: 'count', title: 'Values' },
+];
+
+/** One statistic of a channel, over all recordings of a dashboard. */
+export function channelPick(
+  { name, unit }: ReportNames['channels'][number],
+  { field, title }: (typeof channelStatistics)[number],
+): Pick {
+  const of = unit === null || field === 'count' ? name : `${name} [${unit}]`;
+  return {
+    group: 'Channels',
+    name: `${title} ${of}`,
+    expression: `${memberOf('channels', name)}.${field}`,
+    type: 'number',
+    source: 'dimension',
+    sample: '',
+  };
 }
 
 export function picksOf(keys: readonly SessionMetadataKey[]): Pick[] {

@@ -7,6 +7,8 @@ export interface ColumnFacts {
   values: number;
   areIntegers: boolean;
   hasInfinity: boolean;
+  /** Of all values, see {@link addMoments}. */
+  readonly moments: Float64Array;
 }
 
 /** Rows of one column, `start` to before `end`; NaN where empty. */
@@ -66,6 +68,9 @@ export function addSegment(segment: Segment, into: Blocks, block: number, facts:
   if (low === Number.NEGATIVE_INFINITY || high === Number.POSITIVE_INFINITY) facts.hasInfinity = true;
   if (low < facts.min) facts.min = low;
   if (high > facts.max) facts.max = high;
+  const mean = origin + sum / count;
+  const spread = Math.max(0, squares - (sum * sum) / count);
+  addMoments(facts.moments, 0, count, mean, spread);
   const { points, moments } = into;
   if (points.length === 0) return;
   const at = pointNumbers * block;
@@ -75,8 +80,7 @@ export function addSegment(segment: Segment, into: Blocks, block: number, facts:
     put(points, at + 2, times[highest] as number, high);
   if (isFirstOfBlock) put(points, at + 4, times[first] as number, values[first] as number);
   put(points, at + 6, times[last] as number, values[last] as number);
-  const spread = Math.max(0, squares - (sum * sum) / count);
-  addMoments(moments, momentNumbers * block, count, origin + sum / count, spread);
+  addMoments(moments, momentNumbers * block, count, mean, spread);
 }
 
 function put(into: Float64Array, at: number, time: number, value: number): void {

@@ -92,10 +92,20 @@ function describeChannels(settings: DescribeSettings): { channels: RecordingChan
       realm,
       column: column.column,
       nullCount: column.nullCount,
-      ...(isNumeric ? { min: facts?.min ?? null, max: facts?.max ?? null } : {}),
+      ...(isNumeric ? { min: facts?.min ?? null, max: facts?.max ?? null, ...spreadOf(facts) } : {}),
     };
   });
   return { channels, groups };
+}
+
+/** Null also where squares of the values are beyond the largest number. */
+function spreadOf(facts: ColumnFacts | null): Pick<RecordingChannel, 'mean' | 'standardDeviation'> {
+  const [count = 0, mean = 0, squares = 0] = facts?.moments ?? [];
+  const finite = (value: number) => (Number.isFinite(value) ? value : null);
+  return {
+    mean: count === 0 ? null : finite(mean),
+    standardDeviation: count < 2 ? null : finite(Math.sqrt(squares / (count - 1))),
+  };
 }
 
 function typeOf(readAs: ReadAs, facts: ColumnFacts | null): RecordingChannel['type'] {

@@ -157,6 +157,7 @@ class Pass {
       values: 0,
       areIntegers: true,
       hasInfinity: false,
+      moments: new Float64Array(momentNumbers),
     }));
   }
 

@@ -22,6 +22,9 @@ const channelSchema = z.object({
   /** Smallest and largest value of numeric channels; null when there is none. */
   min: number.nullable().optional(),
   max: number.nullable().optional(),
+  /** Mean and standard deviation (of the sample) of numeric channels; null when there is none. */
+  mean: number.nullable().optional(),
+  standardDeviation: number.nullable().optional(),
 });
 
 const panelSchema = z.object({

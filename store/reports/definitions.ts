@@ -13,6 +13,7 @@ const settable = [
   'configurationKey',
   'fileName',
   'dimensionNameFilter',
+  'covers',
   'columns',
   'filters',
 ] as const;

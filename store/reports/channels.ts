@@ -1,0 +1,93 @@
+/**
+ * Statistics of channels by name, for reports: over all recordings of a dashboard, as their descriptions say. Nothing is
+ * read from the recordings themselves.
+ */
+import { limits } from '../../domain/limits.ts';
+import type { Reader } from '../connection/database.ts';
+
+export interface ChannelStatistics {
+  readonly unit: string | null;
+  /** Of values. */
+  readonly count: number;
+  /** Rows without a value. */
+  readonly missing: number;
+  /** Null for states and without values; the last two also for recordings that were described without them. */
+  readonly min: number | null;
+  readonly max: number | null;
+  readonly mean: number | null;
+  /** Of the sample. */
+  readonly standardDeviation: number | null;
+}
+
+/** The channels of these names, by dashboard. */
+export async function channelsOf(
+  database: Reader,
+  dimensionIds: readonly number[],
+  names: ReadonlySet<string>,
+): Promise<ReadonlyMap<number, Readonly<Record<string, ChannelStatistics>>>> {
+  if (dimensionIds.length === 0 || names.size === 0) return new Map();
+  // As `numeric`, no sum overflows, however large the values are.
+  const rows = await database.query<Record<keyof ChannelStatistics, string | null> & Found>(
+    `with one as materialized (
+       select d.id, channel ->> 'name' as name, channel ->> 'unit' as unit,
+              (channel ->> 'nullCount')::numeric as missing,
+              (source ->> 'rowCount')::numeric - (channel ->> 'nullCount')::numeric as count,
+              (channel ->> 'min')::numeric as min, (channel ->> 'max')::numeric as max,
+              (channel ->> 'mean')::numeric as mean, (channel ->> 'standardDeviation')::numeric as deviation
+         from dimension d
+        cross join lateral jsonb_array_elements(d.sources) source
+        cross join lateral jsonb_array_elements(source -> 'description' -> 'channels') channel
+        where d.id = any ($1::bigint[]) and channel ->> 'name' = any ($2::text[])
+     ), every as (
+       select id, name, min(unit) as unit, sum(count) as count, sum(missing) as missing, min(min) as min, max(max) as max,
+              case when bool_and(count = 0 or mean is not null) then sum(count * mean) / nullif(sum(count), 0) end as mean
+         from one group by id, name
+     )
+     select e.id, e.name, e.unit, e.count::text, e.missing::text, e.min::text, e.max::text, e.mean::text,
+            (select sqrt(sum(coalesce(o.deviation, 0) ^ 2 * greatest(o.count - 1, 0) + o.count * (o.mean - e.mean) ^ 2)
+                         / (e.count - 1))::text
+               from one o where o.id = e.id and o.name = e.name and o.count > 0 and e.count > 1) as standard_deviation
+       from every e`,
+    [dimensionIds, [...names]],
+  );
+  const number = (text: string | null) => (text === null ? null : Number(text));
+  const found = new Map<number, Record<string, ChannelStatistics>>();
+  for (const { id, name, unit, count, missing, min, max, mean, standardDeviation } of rows) {
+    const channels = found.get(id) ?? {};
+    found.set(id, channels);
+    channels[name] = {
+      unit,
+      count: Number(count),
+      missing: Number(missing),
+      min: number(min),
+      max: number(max),
+      mean: number(mean),
+      standardDeviation: number(standardDeviation),
+    };
+  }
+  return found;
+}
+
+interface Found {
+  readonly id: number;
+  readonly name: string;
+}
+
+export interface ChannelName {
+  readonly name: string;
+  readonly unit: string | null;
+  /** How many of the newest dashboards have it. */
+  readonly dashboards: number;
+}
+
+/** Channels of the newest dashboards, each by its first recordings; the most frequent first. */
+export async function channelNames(database: Reader): Promise<ChannelName[]> {
+  return database.query(
+    `select channel ->> 'name' as name, min(channel ->> 'unit') as unit, count(distinct d.id)::int as dashboards
+       from (select id, sources from dimension order by id desc limit $1) d
+      cross join lateral jsonb_path_query(d.sources, '$[0 to 19]') source
+      cross join lateral jsonb_array_elements(source -> 'channels') channel
+      group by 1 order by 3 desc, 1 limit $2`,
+    [limits.reportNameDashboards, limits.reportChannelNames],
+  );
+}

@@ -1,0 +1,30 @@
+/** When a schedule writes, in words. Pure: tested without a browser. */
+import type { ReportSchedule } from '../../../client/types.ts';
+
+export const weekdays = [
+  'monday',
+  'tuesday',
+  'wednesday',
+  'thursday',
+  'friday',
+  'saturday',
+  'sunday',
+] as const;
+
+export const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
+
+type Timing = Pick<ReportSchedule, 'every' | 'at' | 'weekday' | 'dayOfMonth' | 'timeZone'>;
+
+/** `Every Monday at 06:30, Europe/Berlin` */
+export function whenText({ every, at, weekday, dayOfMonth, timeZone }: Timing): string {
+  switch (every) {
+    case 'hour':
+      return `Every hour at minute ${at.slice(3)}`;
+    case 'day':
+      return `Every day at ${at}, ${timeZone}`;
+    case 'week':
+      return `Every ${capital(weekday)} at ${at}, ${timeZone}`;
+    case 'month':
+      return `On day ${dayOfMonth} of each month at ${at}, ${timeZone}`;
+  }
+}
