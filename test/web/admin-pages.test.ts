@@ -94,6 +94,28 @@ describe.skipIf(program === null)('the pages for operators', () => {
     await row.getByText('drained').waitFor({ state: 'detached' });
   });
 
+  test('a queue gets a limit, says it, and goes back to the manifest', async () => {
+    const row = page.getByRole('row').filter({ hasText: graph.template });
+    await click(`Limit ${graph.template}`);
+    await dialog().getByLabel('Tasks at once').fill('5');
+    await dialog().getByLabel('Of one session').fill('2');
+    await picture(page, 'queue-limit');
+    expect(await accessibilityFaults(page, 'every')).toEqual([]);
+    await dialog().getByRole('button', { name: 'Save' }).click();
+    await closed();
+    await row.getByText('of at most 5, 2 a session').waitFor();
+    const path = '/api/v2/admin/concurrency';
+    const limits = async () =>
+      (await ask(api.url, 'GET', path, { token: people.Developer.token })).body.limits;
+    expect(await limits()).toMatchObject([{ name: graph.template, max: 5, perProject: null, perSession: 2 }]);
+    await click(`Limit ${graph.template}`);
+    expect(await dialog().getByLabel('Tasks at once').inputValue()).toBe('5');
+    await dialog().getByRole('button', { name: 'Back to what the manifest says' }).click();
+    await closed();
+    await row.getByText('of at most 5').waitFor({ state: 'detached' });
+    expect(await limits()).toEqual([]);
+  });
+
   test('a runner is connected: manifest, token and commands, until it was seen', async () => {
     await open('Runners');
     await click('Connect a runner');

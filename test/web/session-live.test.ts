@@ -114,6 +114,11 @@ describe.skipIf(program === null)('the session page', () => {
   }, 60_000);
 
   test('freezes and unfreezes, and offers nothing that a frozen session refuses', async () => {
+    await chooseAction(page, 'Priority');
+    await page.getByRole('dialog').getByLabel('Priority').fill('3');
+    await picture(page, 'session-priority');
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Priority 3.').waitFor();
     await chooseAction(page, 'Freeze');
     await page.getByRole('button', { name: 'Freeze the session' }).click();
     await page.getByText('Frozen', { exact: true }).waitFor();

@@ -33,6 +33,8 @@ export function SessionActions(props: {
   const { sessionId, session, followed } = props;
   const [open, setOpen] = useState<'close' | 'delete' | 'freeze' | 'priority' | null>(null);
   const [said, setSaid] = useState('');
+  const [changed, setChanged] = useState<number | null>(null);
+  const priority = changed ?? session?.priority ?? 0;
   const { operate } = useAbilities();
   const action = useAction();
   const frozen = followed.window?.frozen === true;
@@ -43,6 +45,7 @@ export function SessionActions(props: {
   };
   const freeze = () => setFrozen(sessionId, !frozen).then(() => setSaid(''));
   const items = useMenuItems(props, {
+    priority,
     open: setOpen,
     unfreeze: () => void action.run(freeze),
   });
@@ -83,7 +86,14 @@ export function SessionActions(props: {
         </Confirm>
       )}
       {open === 'priority' && session !== null && (
-        <PriorityForm session={session} saved={setSaid} onClose={() => setOpen(null)} />
+        <PriorityForm
+          session={{ ...session, priority }}
+          saved={(saved) => {
+            setChanged(saved);
+            setSaid(`Priority ${saved}.`);
+          }}
+          onClose={() => setOpen(null)}
+        />
       )}
       {open === 'close' && session !== null && (
         <CloseForm session={session} onClose={() => setOpen(null)} closed={setSaid} />
@@ -107,7 +117,11 @@ function lossOf({ nodes }: Followed, { dimensions }: SessionDetails): string {
 
 function useMenuItems(
   { sessionId, session, followed }: Parameters<typeof SessionActions>[0],
-  act: { open: (what: 'close' | 'delete' | 'freeze' | 'priority') => void; unfreeze: () => void },
+  act: {
+    priority: number;
+    open: (what: 'close' | 'delete' | 'freeze' | 'priority') => void;
+    unfreeze: () => void;
+  },
 ): MenuItem[] {
   const { freeze, operate, administrate } = useAbilities();
   const mayClose = useMayClose(session);
@@ -127,7 +141,7 @@ function useMenuItems(
     items.push({
       label: 'Priority',
       icon: 'up',
-      hint: session.priority === 0 ? 'Its tasks before or after others' : `Now ${session.priority}`,
+      hint: act.priority === 0 ? 'Its tasks before or after others' : `Now ${act.priority}`,
       act: () => act.open('priority'),
     });
   if (mayClose && window?.status === 'open')

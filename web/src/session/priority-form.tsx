@@ -10,7 +10,7 @@ export const priorityHint =
 /** Changes by how much the session's tasks come before or after others. */
 export function PriorityForm(props: {
   session: { readonly id: string; readonly name: string; readonly priority: number };
-  saved: (said: string) => void;
+  saved: (priority: number) => void;
   onClose: () => void;
 }) {
   const { session } = props;
@@ -18,7 +18,7 @@ export function PriorityForm(props: {
   const [text, setText] = useState(String(session.priority));
   const save = async () => {
     await savePriority(session.id, Number(text));
-    props.saved(`Priority ${Number(text)}.`);
+    props.saved(Number(text));
     props.onClose();
   };
   return (
