@@ -6,13 +6,17 @@ import { taskClaimed } from '../../telemetry/metrics.ts';
 import type { Database, Queryable, Tx } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
 import { newId } from '../connection/ids.ts';
-import { type RunnerIdentity, tokenIdOfHolder } from '../runners/holder.ts';
+import type { RunnerIdentity } from '../runners/holder.ts';
 import { claimOrder } from './claim-order.ts';
-import { isUnderLimit, limitSteps, lockLimits, queuedRunsChecked } from './concurrency.ts';
-import { runConfiguration } from './configuration-check.ts';
-import { isAlive, isOpen, leaseFromNow, prolonged } from './lease.ts';
+import {
+  claimById,
+  claimByTemplate,
+  redeliverStatement,
+  registerAndClaimByTemplate,
+  registerStatement,
+} from './claim-statements.ts';
+import { lockLimits } from './concurrency.ts';
 import { isClaimable } from './queue.ts';
-import { reprocessStart } from './reprocess.ts';
 
 /** A task as a claim returns it. Times are `Date`s of the database's clock. */
 export interface ClaimedTask {
@@ -59,16 +63,6 @@ export interface ClaimTicket {
   readonly drained: boolean;
 }
 
-/** @param templates an SQL expression: the requested templates, null for all that it may claim */
-const announce = (templates: string) => `
-  insert into runner_instance (holder, instance_id, claim_seq, templates) values ($1, $2, 1, ${templates})
-  on conflict (holder, instance_id)
-    do update set claim_seq = runner_instance.claim_seq + 1, last_seen_at = clock_timestamp(), signed_off_at = null,
-                  templates = excluded.templates
-  returning claim_seq, drained`;
-const holdsTask = `
-  exists (select 1 from node_claim c where c.holder = $1 and c.instance_id = $2 and ${isOpen})`;
-
 /**
  * Registers the instance's newest claim, so that its older waiting claims can no longer win.
  * @param templates the requested templates; null: all that it may claim
@@ -78,156 +72,13 @@ export async function registerClaim(
   identity: RunnerIdentity,
   templates: readonly string[] | null = null,
 ): Promise<ClaimTicket> {
-  const [row] = await database.query<ClaimTicket>(`${announce('$3::text[]')}, ${holdsTask} as holds_task`, [
+  const [row] = await database.query<ClaimTicket>(registerStatement, [
     identity.holder,
     identity.instanceId,
     templates,
   ]);
   return row!;
 }
-
-const claimColumns = `
-  claim.task_id, run.id as run_id, run.attempt, run.max_attempts, run.reason,
-  s.project_id, s.id as session_id, s.name as session_name, n.id as node_instance_id,
-  n.name as node_name, run.template_name as node_template, run.runner_type, ${runConfiguration('run')} as configuration,
-  coalesce((select json_agg(json_build_object('nodeInstanceId', p.id, 'name', p.name) order by p.ordinal)
-              from node_instance p where p.id = any (n.parent_ids)), '[]') as parents,
-  claim.claimed_at, claim.lease_until as lease_expires_at, claim.lease_seconds,
-  run.traceparent, attempt.waited_seconds,
-  t.incremental, t.timeout_seconds, claim.watermark_output_id,
-  claim.watermark_position, run.upper_position, claim.redelivered,
-  (select count(*) from output_version v
-    where v.node_instance_id = any (n.parent_ids) and v.position > claim.watermark_position
-      and v.position <= run.upper_position
-      and (v.superseded_at_position is null or v.superseded_at_position > run.upper_position)
-      and (run.input_ids is null or v.output_id = any (run.input_ids))) as pending_inputs`;
-
-/** A token that ended after its caller was identified gets no task. */
-const mayHold = `
-  ($1 not like 'token:%'
-    or exists (select from runner_token k where k.id = ${tokenIdOfHolder('$1')}
-                  and k.revoked_at is null and k.expires_at > clock_timestamp()))`;
-
-/**
- * The steps of a claim, for {@link claimed}; test/store/runs/claim-statements.sql shows them composed.
- *
- * 1. `pick`: one claimable run, the first by claim time; those that other claims have locked are skipped.
- * 2. `instance`: the runner instance, so that its claims come one after the other; a claim that a newer one has replaced
- *    finds none, and gets nothing.
- * 3. `replay`: where the run's own watermark begins, at the first claim of a reprocess run.
- * 4. `run`: held from now on, unless the instance is drained or its token has ended. The first claim fixes the run's
- *    upper bound and configuration. When this step is empty, all later ones are.
- * 5. `attempt`: begins with its first claim, which says how long it waited.
- * 6. `claim`: the lease, and the present watermark.
- *
- * @param pick a `select` of the run's id, locked
- * @param instance a statement that locks the instance's row and gives its `drained`
- * $1 holder, $2 instance, $3 task id, $4 default lease seconds
- */
-function claimSteps({ pick, limits, limited }: Pick, instance: string): string {
-  return `
-  with ${limits}pick as materialized (${pick}),
-  instance as materialized (${instance}),
-  replay as materialized (${reprocessStart}),
-  run as (
-    update node_run r
-       set state = 'held', due_at = null,${limited}
-           upper_position = coalesce(r.upper_position, (
-             select coalesce(max(p.newest_position), 0) from node_instance p where p.id = any (n.parent_ids))),
-           configuration_revision = coalesce(r.configuration_revision, n.configuration_revision),
-           reprocess_position = coalesce(r.reprocess_position, (select position from replay)),
-           reprocess_output_id = coalesce(r.reprocess_output_id, (select output_id from replay))
-      from pick, instance, node_instance n
-     where r.id = pick.id and n.id = r.node_instance_id and not instance.drained and ${mayHold}
-       -- Else the statement's snapshot is older than the run's configuration, and a later claim gets the run.
-       and coalesce(r.configuration_revision, 1) <= n.configuration_revision
-    returning r.*
-  ), attempt as (
-    update node_attempt a set started_at = coalesce(a.started_at, clock_timestamp())
-      from run where a.run_id = run.id and a.number = run.attempt
-    returning case when old.started_at is null
-                   then extract(epoch from clock_timestamp() - a.available_at)::float8 end as waited_seconds
-  ), claim as (
-    insert into node_claim (task_id, run_id, attempt, holder, instance_id, claimed_at, lease_seconds, lease_until,
-                            timeout_at, watermark_position, watermark_output_id, generated_name_count)
-    select $3::uuid, run.id, run.attempt, $1, $2, clock_timestamp(), coalesce(t.lease_seconds, $4),
-           ${leaseFromNow('coalesce(t.lease_seconds, $4)')}, ${leaseFromNow('t.timeout_seconds')},
-           coalesce(run.reprocess_position, n.watermark_position),
-           case when run.reprocess_position is null then n.watermark_output_id else run.reprocess_output_id end,
-           run.generated_name_start
-      from run join node_instance n on n.id = run.node_instance_id join node_template t on t.id = n.node_template_id
-    returning *
-  )`;
-}
-
-/** 7. The answer: the task, no row when there is none. */
-const claimed = `
-    from run join claim on true left join attempt on true join node_instance n on n.id = run.node_instance_id
-    join node_template t on t.id = n.node_template_id join session s on s.id = run.session_id`;
-
-/** The first step of a claim, with what it needs. */
-interface Pick {
-  readonly pick: string;
-  /** Steps before it. */
-  readonly limits: string;
-  /** For `set`, a run under a limit. */
-  readonly limited: string;
-}
-
-/** The next run of a template. @param template an SQL expression @param condition of the run `r`, or empty */
-const nextUnlimited = (template: string, condition = ''): Pick => ({
-  pick: `
-  select r.id from node_run r
-   where ${isClaimable} and r.template_name = ${template} and not ${isUnderLimit(template)}${condition}
-   order by ${claimOrder('r')} limit 1 for update skip locked`,
-  limits: '',
-  limited: '',
-});
-
-/** The same under limits, whose locks the transaction holds. */
-const nextWithinLimits = (template: string, condition = ''): Pick => ({
-  pick: `
-  select r.id
-    from (select q.id, ${claimOrder('q')} as place from node_run q
-           where q.state = 'queued' and not q.frozen and q.template_name = ${template}
-           order by ${claimOrder('q')} limit ${queuedRunsChecked}) next
-    join node_run r on r.id = next.id join session s on s.id = r.session_id
-   where exists (select from free) and ${isClaimable}
-     and s.project_id not in (select project_id from full_project)
-     and s.id not in (select session_id from full_session)${condition}
-   order by next.place limit 1 for update of r skip locked`,
-  limits: `${limitSteps(template)}, `,
-  limited: ' limited = true,',
-});
-
-/** $5 claim sequence or null */
-function claimStatement(pick: Pick): string {
-  const instance = `
-    select i.drained from runner_instance i, pick
-     where i.holder = $1 and i.instance_id = $2 and ($5::bigint is null or i.claim_seq = $5) for update of i`;
-  return `${claimSteps(pick, instance)} select ${claimColumns} ${claimed}`;
-}
-
-const claimByTemplate = {
-  free: claimStatement(nextUnlimited('$6')),
-  limited: claimStatement(nextWithinLimits('$6')),
-};
-const claimById = claimStatement({
-  pick: `
-  select r.id from node_run r where ${isClaimable} and r.id = $6::uuid and r.attempt = $7
-   for update skip locked`,
-  limits: '',
-  limited: '',
-});
-
-const registerAndClaimStatement = (pick: Pick) => `
-  ${claimSteps(pick, announce('$6::text[]'))}
-  select instance.claim_seq, instance.drained, ${holdsTask} as holds_task, task.*
-    from instance left join lateral (select ${claimColumns} ${claimed}) task on true`;
-const registerAndClaimByTemplate = {
-  free: registerAndClaimStatement(nextUnlimited('$5', ` and not ${holdsTask}`)),
-  limited: registerAndClaimStatement(nextWithinLimits('$5', ` and not ${holdsTask}`)),
-};
 
 /** Whether a node template was under a limit lately: a claim without limits finds nothing for one that is. */
 type IsLimited = (template: string) => boolean;
@@ -321,17 +172,6 @@ async function byOldestTask(database: Queryable, templates: readonly string[]): 
   );
   return rows.map((row) => row.name);
 }
-
-const redeliverStatement = `
-  with claim as (
-    update node_claim c set redelivered = true, ${prolonged}
-     where c.holder = $1 and c.instance_id = $2 and ${isAlive} returning c.*
-  ), run as (
-    select r.* from node_run r join claim on r.id = claim.run_id
-  ), attempt as (
-    select null::float8 as waited_seconds
-  )
-  select ${claimColumns} ${claimed}`;
 
 /**
  * The task that the instance holds, with a whole lease, for a reply to a repeated call; undefined when it holds none.
