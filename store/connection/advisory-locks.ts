@@ -10,5 +10,5 @@ export const advisoryLocks = {
   /** Of the authentication service, which may have the same database. */
   authMigration: 7_306_296,
   retention: 7_306_297,
-  projectStorage: 7_306_298,
+  projectStorage: 7_306_299,
 } as const;

@@ -9,7 +9,7 @@ import { withLock } from '../connection/healer-lock.ts';
 import { outputBytes } from '../runs/change-session.ts';
 import { countSessions } from './session-count.ts';
 
-export interface ProjectStorage {
+interface ProjectStorage {
   readonly projectId: number;
   readonly projectTitle: string;
   readonly sessions: number;
