@@ -1,6 +1,7 @@
 /**
- * Runner tokens of this process's callers: checked at every call, and once a second while a call lasts. The tasks that
- * an ended token still holds are released (decisions 3 and 9).
+ * Runner tokens of this process's callers: checked at every call by what was read within the last second, and once a
+ * second while a call lasts. The tasks that an ended token still holds are released, and no claim of it gets another
+ * (decisions 3 and 9).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
@@ -24,6 +25,9 @@ import { principalOf, type RunnerPrincipal } from './principal.ts';
 import { releaseEndedTasks } from './release-ended-tasks.ts';
 
 const roundEveryMs = 1_000;
+/** A runner makes several calls for each task: a check is good for all calls within this time. */
+const rememberedMs = 1_000;
+const mostRemembered = 10_000;
 const freshMs = 2_000;
 const retrySoon = { 'retry-after': '1' } as const;
 
@@ -49,6 +53,8 @@ export class RunnerTokens {
   readonly #open = new OpenCalls();
   /** The last round's result for tokens with open calls. */
   #found: Found = { atMs: 0, callers: new Map() };
+  /** By digest. */
+  readonly #remembered = new Map<string, { readonly atMs: number; readonly principal: RunnerPrincipal }>();
   readonly #over = new AbortController();
   #rounds: Promise<void> | undefined;
   #asking: Promise<void> | undefined;
@@ -59,14 +65,27 @@ export class RunnerTokens {
   }
 
   /**
-   * The caller behind a runner token, checked now; null when it is unknown, expired or revoked. The call is ended when
-   * the token ends first. Throws `unavailable` when the check cannot be made.
+   * The caller behind a runner token, by a check within the last second; null when it is unknown, expired or revoked. The
+   * call is ended when the token ends first. Throws `unavailable` when the check cannot be made.
    */
   async identify(bearer: string, call: Pick<Call, 'life'>): Promise<RunnerPrincipal | null> {
     const digest = digestOf(this.#parts.secrets, bearer);
     if (digest === null) return null;
-    const principal = await this.#check(() => findRunnerToken(this.#parts.database, digest));
+    const principal = await this.#identified(digest);
     if (principal !== null) this.#open.add(principal.tokenId, call.life);
+    return principal;
+  }
+
+  async #identified(digest: Buffer): Promise<RunnerPrincipal | null> {
+    const key = digest.toString('base64');
+    const known = this.#remembered.get(key);
+    const atMs = performance.now();
+    if (known !== undefined && atMs - known.atMs < rememberedMs) return known.principal;
+    this.#remembered.delete(key);
+    const principal = await this.#check(() => findRunnerToken(this.#parts.database, digest));
+    if (principal === null) return null;
+    if (this.#remembered.size >= mostRemembered) this.#remembered.clear();
+    this.#remembered.set(key, { atMs, principal });
     return principal;
   }
 
@@ -100,6 +119,7 @@ export class RunnerTokens {
 
   /** Releases the tasks that ended tokens still hold. The next round repeats those that fail. */
   async releaseEndedTasks(): Promise<void> {
+    this.#remembered.clear();
     const work = () => releaseEndedTasks(this.#parts);
     await this.#attempt('tasks of ended runner tokens not released', work);
   }
