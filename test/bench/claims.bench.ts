@@ -80,7 +80,7 @@ async function printWork(
 ): Promise<void> {
   const before = cpuSeconds(platform);
   const startedAt = performance.now();
-  const alive = setInterval(() => void snapshot?.query('select 1'), 10_000);
+  const alive = setInterval(() => void snapshot?.query('select 1'), 3_000);
   const { claimMs, completeMs } = await work(client, count, workMs);
   clearInterval(alive);
   const seconds = (performance.now() - startedAt) / 1_000;
