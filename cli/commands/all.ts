@@ -9,6 +9,7 @@ import { addCompletion } from './completion.ts';
 import { addConfig } from './config.ts';
 import { addDoctor } from './doctor.ts';
 import { addIngest } from './ingest.ts';
+import { addLayouts } from './layouts.ts';
 import { addLogin } from './login.ts';
 import { addLogs } from './logs.ts';
 import { addManifests } from './manifests.ts';
@@ -34,6 +35,7 @@ export const commands: readonly AddCommand[] = [
   addWatchFolder,
   addOutputs,
   addReports,
+  addLayouts,
   addQuery,
   addRuns,
   addLogs,
