@@ -1,6 +1,9 @@
 -- Reports over sessions without a dashboard. The shipped list of sessions has all of them from now on.
 alter table report_definition add column covers text not null default 'dashboards' check (covers in ('dashboards', 'sessions'));
-update report_definition set covers = 'sessions' where key = 'session-list';
+-- One row of a table that the statement above has locked already: no writer waits longer for it.
+do $$ begin
+  update report_definition set covers = 'sessions' where key = 'session-list';
+end $$;
 
 -- Reports that are written by themselves and kept. The time of the next one is a fact here; a workflow waits for it.
 create table report_schedule (
