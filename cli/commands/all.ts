@@ -10,6 +10,7 @@ import { addCompletion } from './completion.ts';
 import { addConfig } from './config.ts';
 import { addDoctor } from './doctor.ts';
 import { addIngest } from './ingest.ts';
+import { addLayouts } from './layouts.ts';
 import { addLogin } from './login.ts';
 import { addLogs } from './logs.ts';
 import { addManifests } from './manifests.ts';
@@ -35,6 +36,7 @@ export const commands: readonly AddCommand[] = [
   addWatchFolder,
   addOutputs,
   addReports,
+  addLayouts,
   addQuery,
   addRuns,
   addLogs,

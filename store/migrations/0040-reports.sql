@@ -1,7 +1,5 @@
--- Reports over sessions without a dashboard. The shipped list of sessions has all of them from now on.
+-- Reports over sessions with or without a dashboard.
 alter table report_definition add column covers text not null default 'dashboards' check (covers in ('dashboards', 'sessions'));
-update report_definition set covers = 'sessions' where key = 'session-list';
-
 -- Reports that are written by themselves and kept. The time of the next one is a fact here; a workflow waits for it.
 create table report_schedule (
   id uuid primary key,

@@ -11,8 +11,8 @@ import { folder, runSdp, startSdp } from './support.ts';
 
 const stage = await runnerStage();
 const { api, people } = stage;
-const sdp = (args: readonly string[], environment: Record<string, string> = {}) =>
-  runSdp(args, { SDP_URL: api.url, SDP_TOKEN: people.adminToken, ...environment });
+const sdp = (args: readonly string[], environment: Record<string, string> = {}, input = '') =>
+  runSdp(args, { SDP_URL: api.url, SDP_TOKEN: people.adminToken, ...environment }, input);
 const brokenLine = (breaks: Breaks) => brokenLineTo(api.url, breaks);
 
 function fileOf(name: string, content: string): string {
@@ -218,6 +218,30 @@ test('a report is scheduled, run, listed and fetched by commands', async () => {
   expect((await sdp(['reports', 'schedule', 'delete', id])).out).toContain('Deleted.');
   const gone = await sdp(['reports', 'fetch', id]);
   expect([gone.code, gone.err]).toEqual([1, expect.stringContaining('Report file not found.')]);
+});
+
+test('a layout is put from a file, printed as it was put, replaced and deleted', async () => {
+  const layout = { version: 1, panels: [{ kind: 'lines', channels: ['speed'] }] };
+  const json = (name: string) => JSON.stringify({ name, scope: 'everyone', layout });
+  const made = await sdp(['layouts', 'put', '-', '--json'], {}, json('From a file'));
+  expect([made.code, made.err]).toEqual([0, '']);
+  const { id } = JSON.parse(made.out) as { id: number };
+  const got = await sdp(['layouts', 'get', String(id)]);
+  expect(JSON.parse(got.out)).toMatchObject({
+    name: 'From a file',
+    scope: 'everyone',
+    layout: { version: 1 },
+  });
+  const again = await sdp(
+    ['layouts', 'put', '-', '--id', String(id)],
+    {},
+    got.out.replace('From a file', 'Anew'),
+  );
+  expect([again.code, again.out]).toEqual([0, expect.stringContaining(`Saved Anew as layout ${id}.`)]);
+  expect((await sdp(['layouts', 'list'])).out).toContain('Anew');
+  expect((await sdp(['layouts', 'put', '-'], {}, 'no JSON')).err).toContain('- is not JSON.');
+  expect((await sdp(['layouts', 'delete', String(id)])).out).toContain('Deleted.');
+  expect((await sdp(['layouts', 'get', String(id)])).code).toBe(1);
 });
 
 describe('sdp doctor', () => {

@@ -258,6 +258,30 @@ describe.skipIf(program === null)('the pages for operators', () => {
     expect(await tokenOf(api.url, username, 'a password of my own choice')).toMatch(/^hat_/);
   }
 
+  test('a person sees their own tokens in the account, and revokes one', async () => {
+    const { token } = people.Administrator;
+    const call = (path: string, json: object, by = token) =>
+      ask(api.url, 'POST', `/api/v2/admin/${path}`, { token: by, json });
+    await stage.database.query("insert into runner_type (name, runtime) values ('own', 'external')");
+    const runner = { runnerTypes: ['own'], scopes: ['tasks'], label: 'bench 3' };
+    expect((await call('runner-tokens', runner)).status).toBe(201);
+    await call('runner-tokens', { ...runner, label: 'of somebody else' }, people.Developer.token);
+    const { body } = await call('offline-tokens', {});
+    await page.getByRole('button', { name: /^Account:/ }).click();
+    const own = dialog().getByRole('region', { name: 'Your tokens' });
+    await own.getByText(/^Offline token/).waitFor();
+    await picture(page, 'account-tokens');
+    await own.getByText(/^Runner token · created .+ · never used · expires /).waitFor();
+    expect(await own.textContent()).not.toContain('of somebody else');
+    expect(await own.textContent()).not.toContain(body.token);
+    await picture(page, 'account-tokens');
+    await own.getByRole('button', { name: `Revoke …${body.token.slice(-4)}` }).click();
+    await own.getByRole('button', { name: 'Revoke for good' }).click();
+    await own.getByText(/^Offline token/).waitFor({ state: 'detached' });
+    expect((await ask(api.url, 'GET', '/projects', { token: body.token })).status).toBe(401);
+    await page.keyboard.press('Escape');
+  });
+
   test('an offline token is created, works, and is refused when it is revoked', async () => {
     await open('Tokens');
     await click('New offline token');

@@ -52,6 +52,7 @@ describe('workflows that run during an update continue: recorded histories repla
         'dropped-wait',
         'ingest',
         'plain',
+        'reports',
         'retry',
         'timers',
         'window',
@@ -67,6 +68,7 @@ describe('workflows that run during an update continue: recorded histories repla
       ['builtin.json', 'runBuiltin'],
       ['window.json', 'endWindow'],
       ['ingest.json', 'drainQueue'],
+      ['reports.json', 'writeReports'],
     ] as const)
       expect(textOf(files.find((name) => name.startsWith(file))!), file).toContain(event);
   });

@@ -3,10 +3,17 @@ import type { User } from './api.ts';
 import { setPassword } from './api.ts';
 import { useAction } from './hooks.ts';
 import { setPreferences, type Theme, usePreferences, type Zone } from './preferences.ts';
+import { useAbilities } from './role.ts';
 import { Dialog } from './ui/dialog.tsx';
 import { Form, SelectField, TextField } from './ui/form.tsx';
 import { Icon } from './ui/icon.tsx';
+import { lazy } from './ui/lazy.tsx';
 import { Notice } from './ui/notice.tsx';
+
+const TokensLoader = lazy(() => import('./account-tokens.tsx').then((module) => module.AccountTokens), {
+  rows: 2,
+  label: 'Loading your tokens',
+});
 
 /** The signed-in user; opens the account. */
 export function AccountButton({ user }: { user: User }) {
@@ -34,6 +41,7 @@ export function AccountButton({ user }: { user: User }) {
 /** The user's own account: its details, and a new password. */
 function Account(props: { user: User; onClose: () => void }) {
   const { user } = props;
+  const { operate } = useAbilities();
   const action = useAction();
   const [currentPassword, setCurrentPassword] = useState('');
   const [newPassword, setNewPassword] = useState('');
@@ -61,6 +69,7 @@ function Account(props: { user: User; onClose: () => void }) {
           )}
         </dl>
         <PreferenceFields />
+        {operate && <TokensLoader user={user} />}
         {isChanged && <Notice tone="done">Your password is changed. Your other sign-ins have ended.</Notice>}
         <Form
           action={action}

@@ -78,7 +78,7 @@ describe('a report over sessions', () => {
       'dashboards',
     );
     expect((await as('Developer', 'PUT', `/${made.key}`, { covers: 'all' })).status).toBe(400);
-    expect((await as('Developer', 'GET', '/session-list')).body.covers).toBe('sessions');
+    expect((await as('Developer', 'GET', '/session-list')).body.covers).toBe('dashboards');
   });
 });
 

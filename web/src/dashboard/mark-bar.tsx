@@ -18,7 +18,7 @@ export function MarkBar(props: {
   const { marks, onAnnotate } = props;
   const { a, b } = marks;
   const moment = (timeMs: number) => formatMoment(timeMs, props.clock, props.originMs, props.stepMs);
-  if (a === null && b === null) return <Hint />;
+  if (a === null && b === null) return <Hint annotates={onAnnotate !== null} />;
   return (
     <ul class="cursors" aria-label="Cursors">
       {(['a', 'b'] as const).map((name) => {
@@ -63,14 +63,14 @@ export function MarkBar(props: {
 }
 
 /** Where one looks, until it is put away. */
-function Hint() {
+function Hint({ annotates }: { annotates: boolean }) {
   const [isHidden, setHidden] = useState(() => localStorage.getItem(hiddenKey) !== null);
   if (isHidden) return null;
   return (
     <p class="faint chart-help">
-      Drag to zoom, double-click for everything, Ctrl and wheel to zoom at the pointer. Alt and drag
-      annotates. Click puts cursor A, Shift and click cursor B. Keys on a chart: arrows, Shift and arrows,
-      plus, minus, A, B, M, Escape.
+      Drag to zoom, double-click for everything, Ctrl and wheel to zoom at the pointer.
+      {annotates && ' Alt and drag annotates.'} Click puts cursor A, Shift and click cursor B. Keys on a
+      chart: arrows, Shift and arrows, plus, minus, A, B, {annotates && 'M, '}Escape.
       <button
         type="button"
         class="legend-remove cursor-remove"

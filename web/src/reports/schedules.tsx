@@ -32,7 +32,7 @@ export function Schedules(props: { reports: ReportCatalog['reports']; mayWrite: 
   const [open, setOpen] = useState<Open>(null);
   const close = () => setOpen(null);
   return (
-    <section aria-label="Schedules">
+    <section class="page" aria-label="Schedules">
       <div class="part-head">
         <h2>Schedules</h2>
         {mayWrite && (

@@ -222,6 +222,7 @@ function PanelBody(props: BodyProps) {
         {...shared}
         label={`Track of ${first?.name} and ${second?.name}`}
         traces={[pair(up, across, 'track')]}
+        isMap
         as="line"
         across={labelled(second)}
         up={labelled(first)}

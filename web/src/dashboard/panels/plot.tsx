@@ -3,6 +3,7 @@ import { formatValue } from '../../format.ts';
 import type { ChartGroup } from '../chart-group.ts';
 import { nearestIndex } from '../time.ts';
 import { type Scale, scaleOf, type Trace } from './model.ts';
+import { ticksOf, toScale } from './scale.ts';
 
 const margin = { left: 64, right: 16, top: 24, bottom: 34 };
 const colours = 8;
@@ -15,13 +16,16 @@ export function Plot(props: {
   across: string;
   up: string;
   height: number;
+  /** The axes are longitude and latitude: as many pixels a metre on both. */
+  isMap?: boolean;
   group: ChartGroup;
 }) {
   const { traces, height, group } = props;
   const frame = useRef<HTMLDivElement>(null);
   const dots = useRef<SVGGElement>(null);
   const width = useWidth(frame);
-  const [x, y] = [scaleOf(traces.map(({ xs }) => xs)), scaleOf(traces.map(({ ys }) => ys))];
+  const found = [scaleOf(traces.map(({ xs }) => xs)), scaleOf(traces.map(({ ys }) => ys))];
+  const [x = null, y = null] = props.isMap === true ? mapScales(found, width, height) : found;
   const place = x === null || y === null ? null : placer(x, y, width, height);
   useEffect(() => {
     const follow = (timeMs: number | null) => {
@@ -118,14 +122,22 @@ export function Bars(props: {
   );
 }
 
+function mapScales([x, y]: readonly (Scale | null)[], width: number, height: number) {
+  if (x == null || y == null) return [];
+  const fitted = toScale({ x, y }, innerWidth(width), innerHeight(height));
+  return [fitted.x, fitted.y];
+}
+
+const innerWidth = (width: number) => Math.max(1, width - margin.left - margin.right);
+const innerHeight = (height: number) => Math.max(1, height - margin.top - margin.bottom);
+
 interface Place {
   x: (value: number) => number;
   y: (value: number) => number;
 }
 
 function placer(x: Scale, y: Scale, width: number, height: number): Place {
-  const across = Math.max(1, width - margin.left - margin.right);
-  const up = Math.max(1, height - margin.top - margin.bottom);
+  const [across, up] = [innerWidth(width), innerHeight(height)];
   return {
     x: (value) => margin.left + ((value - x.min) / (x.max - x.min)) * across,
     y: (value) => margin.top + up - ((value - y.min) / (y.max - y.min)) * up,
@@ -160,26 +172,25 @@ function Axes(props: {
   up: string;
 }) {
   const { x, y, place, width, height } = props;
-  const ticks = ({ min, max }: Scale) => [0, 0.25, 0.5, 0.75, 1].map((part) => min + (max - min) * part);
   const bottom = height - margin.bottom;
   return (
     <g class="plot-axes">
-      {ticks(y).map((value) => (
+      {ticksOf(y).map(({ value, text }) => (
         <g key={value}>
           <line x1={margin.left} x2={width - margin.right} y1={place.y(value)} y2={place.y(value)} />
           <text x={margin.left - 6} y={place.y(value) + 4} text-anchor="end">
-            {formatValue(value)}
+            {text}
           </text>
         </g>
       ))}
-      {ticks(x).map((value, index) => (
+      {ticksOf(x).map(({ value, text }, index) => (
         <text
           key={value}
           x={place.x(value)}
           y={bottom + 15}
           text-anchor={index === 0 ? 'start' : index === 4 ? 'end' : 'middle'}
         >
-          {formatValue(value)}
+          {text}
         </text>
       ))}
       <text x={(margin.left + width) / 2} y={height - 4} text-anchor="middle">

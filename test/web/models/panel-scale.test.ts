@@ -1,0 +1,44 @@
+/** Scales of XY, track and histogram panels, without a browser. */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { ticksOf, toScale } from '../../../web/src/dashboard/panels/scale.ts';
+
+const texts = (min: number, max: number) => ticksOf({ min, max }).map(({ text }) => text);
+
+test('marks have as many digits as tell them apart', () => {
+  expect(texts(112.3457, 341.7)).toEqual(['112', '170', '227', '284', '342']);
+  expect(texts(0, 1)).toEqual(['0', '0.25', '0.5', '0.75', '1']);
+  expect(texts(47.218519, 47.226519)).toEqual(['47.2185', '47.2205', '47.2225', '47.2245', '47.2265']);
+  expect(texts(-0.5, 0.5)[2]).toBe('0');
+  expect(texts(0, 4e12)[4]).toBe('4e+12');
+});
+
+test('marks of any range are five different texts', () => {
+  const range = fc.tuple(
+    fc.double({ min: -1e6, max: 1e6, noNaN: true }),
+    fc.double({ min: 1e-3, max: 1e6, noNaN: true }),
+  );
+  fc.assert(
+    fc.property(range, ([min, span]) => {
+      expect(new Set(texts(min, min + span)).size).toBe(5);
+    }),
+  );
+});
+
+test('a track has as many pixels a metre across as up, and lies wholly within', () => {
+  const place = { x: { min: 14.75, max: 14.77 }, y: { min: 47.215, max: 47.225 } };
+  for (const [width, height] of [
+    [800, 240],
+    [240, 800],
+  ] as const) {
+    const { x, y } = toScale(place, width, height);
+    const metresAcross = ((x.max - x.min) * Math.cos((47.22 * Math.PI) / 180)) / width;
+    expect(metresAcross).toBeCloseTo((y.max - y.min) / height, 9);
+    expect(x.min <= place.x.min && x.max >= place.x.max && y.min <= place.y.min && y.max >= place.y.max).toBe(
+      true,
+    );
+  }
+  // Metres of a local grid are no degrees.
+  const { x, y } = toScale({ x: { min: 0, max: 100 }, y: { min: 500, max: 600 } }, 200, 100);
+  expect([x.max - x.min, y.max - y.min]).toEqual([200, 100]);
+});

@@ -1,0 +1,51 @@
+/** Scales of panels that are no curves over time. Pure: tested without a browser. */
+import { formatValue } from '../../format.ts';
+import type { Scale } from './model.ts';
+
+const widest = 90;
+
+/** How wide a degree of longitude is, of one of latitude; 1 where the values are no degrees. */
+function shrink({ min, max }: Scale): number {
+  const isDegrees = min >= -widest && max <= widest;
+  return isDegrees ? Math.max(0.01, Math.cos((((min + max) / 2) * Math.PI) / 180)) : 1;
+}
+
+const spanOf = ({ min, max }: Scale) => max - min;
+
+function widened(scale: Scale, span: number): Scale {
+  const middle = (scale.min + scale.max) / 2;
+  return span <= spanOf(scale) ? scale : { min: middle - span / 2, max: middle + span / 2 };
+}
+
+/**
+ * Longitude and latitude with as many pixels a metre across as up: one of both gets air around it.
+ * @param width of the drawing, in pixels
+ */
+export function toScale(
+  { x, y }: { readonly x: Scale; readonly y: Scale },
+  width: number,
+  height: number,
+): { x: Scale; y: Scale } {
+  const factor = shrink(y);
+  const [across, up] = [(spanOf(x) * factor) / width, spanOf(y) / height];
+  return across > up ? { x, y: widened(y, across * height) } : { x: widened(x, (up * width) / factor), y };
+}
+
+const mostDigits = 8;
+/** Beyond this, digits behind the point say nothing. */
+const largest = 1e9;
+
+/** Marks of an axis, each with as many digits as tell it from its neighbours. */
+export function ticksOf({ min, max }: Scale): { value: number; text: string }[] {
+  const step = (max - min) / 4;
+  const digits = Math.min(mostDigits, Math.max(0, 2 - Math.ceil(Math.log10(step))));
+  const isPlain = step >= 10 ** -(mostDigits - 1) && Math.max(Math.abs(min), Math.abs(max)) < largest;
+  return [0, 1, 2, 3, 4].map((index) => {
+    const value = min + step * index;
+    const rounded = Number(value.toFixed(digits));
+    const text = isPlain
+      ? (rounded === 0 ? 0 : rounded).toLocaleString('en-GB', { maximumFractionDigits: mostDigits })
+      : formatValue(value);
+    return { value, text };
+  });
+}
