@@ -70,7 +70,7 @@ describe('a report over sessions', () => {
     expect((await csvLines(made.key)).slice(1)).toEqual([`${prefix}-a`, `${prefix}-b`]);
   });
 
-  test('keeps what it covers when an update says nothing of it; the list of sessions covers all', async () => {
+  test('keeps what it covers when an update says nothing of it; the shipped list covers dashboards', async () => {
     const made = report({ covers: 'sessions' });
     await as('Developer', 'POST', '', made);
     expect((await as('Developer', 'PUT', `/${made.key}`, { name: 'Other' })).body.covers).toBe('sessions');
