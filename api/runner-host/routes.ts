@@ -91,6 +91,7 @@ const start = defineRoute({
     admit(request.bearer, services);
     const { database, objects } = services;
     const reply = await startProcess(database, objects.secrets, body);
+    services.runners.tokens.forget();
     return { status: 200, body: reply, headers: { 'cache-control': 'no-store' } };
   },
 });
@@ -108,6 +109,7 @@ const end = defineRoute({
   async handler({ body, request, services }) {
     admit(request.bearer, services);
     await endProcesses(services.database, body);
+    services.runners.tokens.forget();
     return { status: 204 };
   },
 });

@@ -89,6 +89,11 @@ export class RunnerTokens {
     return principal;
   }
 
+  /** Tokens have ended: the next call with any is checked again. Other processes notice within a second. */
+  forget(): void {
+    this.#remembered.clear();
+  }
+
   /** The same caller, checked again. Throws the refusal that a new call would get. */
   async identifyAgain({ tokenId }: RunnerPrincipal, known: Freshness): Promise<RunnerPrincipal> {
     const found = known === 'now' ? undefined : this.#found.callers.get(tokenId);
@@ -119,7 +124,7 @@ export class RunnerTokens {
 
   /** Releases the tasks that ended tokens still hold. The next round repeats those that fail. */
   async releaseEndedTasks(): Promise<void> {
-    this.#remembered.clear();
+    this.forget();
     const work = () => releaseEndedTasks(this.#parts);
     await this.#attempt('tasks of ended runner tokens not released', work);
   }
