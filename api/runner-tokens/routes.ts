@@ -102,7 +102,8 @@ const revoke = defineRoute({
   summary: 'Revokes a runner token',
   description:
     'It is refused from now on, its open calls end within seconds, and its tasks are released ' +
-    'without counting as an attempt. A repeat changes nothing.',
+    'without counting as an attempt. It is answered, about a second later, when every process of the platform refuses the ' +
+    'token. A repeat changes nothing.',
   tags,
   access: access.runnerTokens,
   audit: { object: 'runnerToken', from: 'id' },
@@ -116,6 +117,7 @@ const revoke = defineRoute({
     const { userId } = principal;
     log.info({ audit: 'revokeRunnerToken', userId, tokenId: params.id }, 'runner token revoked');
     await services.runners.tokens.releaseEndedTasks();
+    await services.runners.tokens.forgottenEverywhere();
     return { status: 204 };
   },
 });

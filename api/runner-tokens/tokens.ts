@@ -94,6 +94,11 @@ export class RunnerTokens {
     this.#remembered.clear();
   }
 
+  /** Resolves when no process remembers a check from before the call: a revocation that is answered holds everywhere. */
+  async forgottenEverywhere(): Promise<void> {
+    await sleep(rememberedMs);
+  }
+
   /** The same caller, checked again. Throws the refusal that a new call would get. */
   async identifyAgain({ tokenId }: RunnerPrincipal, known: Freshness): Promise<RunnerPrincipal> {
     const found = known === 'now' ? undefined : this.#found.callers.get(tokenId);

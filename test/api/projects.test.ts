@@ -44,6 +44,7 @@ describe('POST /projects', () => {
       queuedIngestion: false,
       retentionDays: null,
       pinnedMetadata: [],
+      priority: 0,
       createdAt: expect.stringMatching(/Z$/),
     });
   });

@@ -22,7 +22,11 @@ test('has every field that the platform knows, and no other', () => {
       nodeTemplates: [filled(ofNodeTemplates)],
     }),
   ).toEqual([]);
-  const complete = { ...manifest(), runnerTypes: [runnerType()], nodeTemplates: [{ ...nodeTemplate(), concurrency: { max: 1 } }] };
+  const complete = {
+    ...manifest(),
+    runnerTypes: [runnerType()],
+    nodeTemplates: [{ ...nodeTemplate(), concurrency: { max: 1 } }],
+  };
   const [read] = checkManifest(complete, empty, null).manifest!.nodeTemplates;
   expect(Object.keys(ofNodeTemplates).sort()).toEqual(Object.keys(read!).sort());
 });

@@ -43,7 +43,7 @@ export function LimitForm(props: { queue: Queue; saved: () => void; onClose: () 
           <TextField
             key={key}
             label={labels[key]}
-            {...(key === 'max' ? { hint: 'Empty: any number. 0: nothing is started.' } : {})}
+            {...(key === 'max' ? { hint: 'Leave empty for any number. At 0 nothing is started.' } : {})}
             type="number"
             min={0}
             value={textIn(key)}
