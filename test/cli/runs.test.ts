@@ -110,7 +110,10 @@ test('sdp runs show and list say who ran what over which inputs, with names, and
   await run.runner.end(run.taskId, 'fail', { category: 'validation', reason: 'Row 7.' });
   const asDeveloper = { SDP_TOKEN: people.Developer.token };
   expect((await sdp(['runs', 'retry', run.runId], asDeveloper)).code).toBe(0);
-  const { code, out, err } = await sdp(['runs', 'show', String(run.graph.nodes.n1)]);
+  const { code, out, err } = await eventually('the log has settled', async () => {
+    const shown = await sdp(['runs', 'show', String(run.graph.nodes.n1)]);
+    return shown.out.includes('First error') ? shown : undefined;
+  });
   expect([code, err]).toEqual([0, '']);
   expect(out).toContain(`Run            ${run.runId}\n`);
   expect(out).toMatch(new RegExp(`^1 +failed +${run.runner.instanceId} .*validation: Row 7\\.$`, 'm'));

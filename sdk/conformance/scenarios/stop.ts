@@ -5,7 +5,7 @@ import type { Call } from '../server/journal.ts';
 import type { Stage } from '../stage.ts';
 
 /** A claim that was on its way when the signal came. */
-const onItsWayMs = 300;
+const onItsWayMs = 1_000;
 const heldAfterSignalMs = 300;
 
 const stopWorking: Scenario = {
