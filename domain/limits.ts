@@ -139,6 +139,8 @@ export const limits = {
   /** Paths that a project pins. */
   /** Of a project or session, to both sides of 0. */
   priorityMax: 10,
+  /** Of waiting, by which each step moves a run. */
+  priorityStepSeconds: 60,
   pinnedMetadata: 8,
   /** Of the newest sessions, the metadata in which keys are looked for. */
   metadataKeySessions: 500,

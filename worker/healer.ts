@@ -9,7 +9,6 @@ import type { Database } from '../store/connection/database.ts';
 import { withHealerLock } from '../store/connection/healer-lock.ts';
 import { acquireForgottenQueues } from '../store/outputs/queued-uploads.ts';
 import { acquireForgottenSchedules } from '../store/reports/scheduled-files.ts';
-import { orderChangedProjects } from '../store/runs/claim-order.ts';
 import { listEndingSessions, markSessionEnded } from '../store/sessions/delete-session.ts';
 import {
   acquireForgottenSessions,
@@ -131,7 +130,6 @@ export async function healOnce(database: Database, workflows: WorkflowClient, lo
   const parts = { database, workflows, log };
   await withHealerLock(database, async () => {
     for (const kind of kinds) await healKind(parts, kind);
-    await orderChangedProjects(database);
     const ending = await listEndingSessions(database, endingSeconds, perPage);
     const idsOf = (sessionId: string) => ({ sessionId });
     await healEach(parts, ending, idsOf, async (sessionId) => {

@@ -20,6 +20,7 @@ import { ObjectStores } from '../store/objects/object-stores.ts';
 import { PendingObjects } from '../store/objects/pending-objects.ts';
 import { openStaging, stagingSettings } from '../store/objects/staging-settings.ts';
 import { seedBuiltins } from '../store/registry/builtins.ts';
+import { orderChangedProjects } from '../store/runs/claim-order.ts';
 import { temporalCalled } from '../telemetry/metrics.ts';
 import { telemetrySettings } from '../telemetry/settings.ts';
 import { startTelemetry } from '../telemetry/start.ts';
@@ -208,6 +209,7 @@ function startLoops(parts: Process, connection: Awaited<ReturnType<typeof connec
       removesOrphans: settings.worker.RETENTION_REMOVES_ORPHANS,
     }),
     startLoop('healer', 2_000, log, () => healOnce(database, workflows, log)),
+    startLoop('claim order', 2_000, log, () => orderChangedProjects(database)),
     startLoop('namespace', 60_000, log, async () => {
       await ensureNamespace(connection, settings.temporal.TEMPORAL_NAMESPACE);
     }),

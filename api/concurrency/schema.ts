@@ -17,18 +17,15 @@ export const concurrencyParams = z.object({
 
 const kind = z
   .enum(concurrencyKinds)
+  .optional()
   .meta({ description: 'Needed where a node template and a runner type have the name.' });
-export const concurrencyQuery = z.object({
-  kind: kind
-    .optional()
-    .meta({ description: 'Needed where a node template and a runner type have the name.' }),
-});
+export const concurrencyQuery = z.object({ kind });
 
 const places = () => z.int().min(0).max(concurrencyMax).nullable();
 
 export const concurrencyChangeSchema = z
   .object({
-    kind: kind.optional(),
+    kind,
     max: places().meta({ description: 'In all. 0: no task is claimed. Null: any number.' }),
     perProject: places().default(null).meta({ description: 'Of one project.' }),
     perSession: places().default(null).meta({ description: 'Of one session.' }),

@@ -31,10 +31,13 @@ export class TokenCreators {
   readonly #database: Database;
   readonly #auth: AuthClient;
   readonly #log: Logger;
+  readonly #onAnswer: () => void;
   readonly #underWay = new Map<string, Promise<void>>();
   #pausedUntilMs = Number.NEGATIVE_INFINITY;
 
-  constructor(parts: TokenCreatorsParts) {
+  /** @param onAnswer called after each answer of the service is stored */
+  constructor(parts: TokenCreatorsParts, onAnswer: () => void) {
+    this.#onAnswer = onAnswer;
     this.#database = parts.database;
     this.#auth = parts.auth;
     this.#log = parts.log;
@@ -82,6 +85,7 @@ export class TokenCreators {
   async #askAndNote(userIds: readonly string[], askedAt: Date): Promise<void> {
     const states = await this.#ask(userIds, randomUUID());
     const { ended } = await noteCreators(this.#database, states, askedAt);
+    this.#onAnswer();
     if (ended > 0) this.#log.info({ tokens: ended }, 'runner tokens ended with their creators');
   }
 

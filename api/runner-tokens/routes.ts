@@ -117,7 +117,7 @@ const revoke = defineRoute({
     const { userId } = principal;
     log.info({ audit: 'revokeRunnerToken', userId, tokenId: params.id }, 'runner token revoked');
     await services.runners.tokens.releaseEndedTasks();
-    await services.runners.tokens.forgottenEverywhere();
+    await services.runners.tokens.forgetEverywhere();
     return { status: 204 };
   },
 });

@@ -61,7 +61,7 @@ export class RunnerTokens {
 
   constructor(parts: RunnerTokensParts) {
     this.#parts = parts;
-    this.creators = new TokenCreators(parts);
+    this.creators = new TokenCreators(parts, () => this.forget());
   }
 
   /**
@@ -89,13 +89,17 @@ export class RunnerTokens {
     return principal;
   }
 
-  /** Tokens have ended: the next call with any is checked again. Other processes notice within a second. */
+  /** Tokens have ended or their creators changed: the next call with any is checked again. Other processes notice within a second. */
   forget(): void {
     this.#remembered.clear();
   }
 
-  /** Resolves when no process remembers a check from before the call: a revocation that is answered holds everywhere. */
-  async forgottenEverywhere(): Promise<void> {
+  /**
+   * {@link forget}; resolves when no other process remembers a check from before the call either: a revocation that is
+   * answered holds everywhere.
+   */
+  async forgetEverywhere(): Promise<void> {
+    this.forget();
     await sleep(rememberedMs);
   }
 
@@ -129,7 +133,6 @@ export class RunnerTokens {
 
   /** Releases the tasks that ended tokens still hold. The next round repeats those that fail. */
   async releaseEndedTasks(): Promise<void> {
-    this.forget();
     const work = () => releaseEndedTasks(this.#parts);
     await this.#attempt('tasks of ended runner tokens not released', work);
   }

@@ -124,6 +124,7 @@ export async function updateProject(
   id: number,
   fields: ProjectFields,
 ): Promise<ProjectWrite> {
+  let isReordered = false;
   const write = await database.transaction(async (tx): Promise<ProjectWrite> => {
     const { em } = tx;
     const project = await em.findOne(Project, id, { populate });
@@ -141,10 +142,13 @@ export async function updateProject(
     if (fields.priority !== undefined && fields.priority !== project.priority) {
       project.priority = fields.priority;
       await noteChangedPriority(tx, id);
+      tx.onCommit(() => {
+        isReordered = true;
+      });
     }
     return { outcome: 'saved', project };
   });
-  await orderChangedProjects(database, orderedAtOnceMs);
+  if (isReordered) await orderChangedProjects(database, orderedAtOnceMs);
   return write;
 }
 

@@ -6,7 +6,7 @@ import { visibleNodeState } from '../../domain/runs/node-state.ts';
 import type { Database, Queryable } from '../connection/database.ts';
 import { claimingInstances, claimsTasksOf } from '../runners/runner-instances.ts';
 import { claimOrder } from '../runs/claim-order.ts';
-import { fullLimitsOf } from '../runs/concurrency.ts';
+import { fullLimitsOfNode } from '../runs/concurrency.ts';
 import { isOpen } from '../runs/lease.ts';
 import { rejectedCount } from '../runs/rejections.ts';
 
@@ -49,7 +49,7 @@ export async function readExplainFacts(
     database.query<OpenRow>(openStatement, [nodeInstanceId]),
     database.query<NonNullable<ExplainFacts['lastRun']>>(lastStatement, [nodeInstanceId]),
     node.runtime === 'system' ? null : readRunners(database, node),
-    database.query<FullLimit>(fullLimitsStatement, [nodeInstanceId]),
+    database.query<FullLimit>(fullLimitsOfNode, [nodeInstanceId]),
   ]);
   const { storedState, storedDetails, runnerType: _type, runtime: _runtime, ...shown } = node;
   const isHeld = open?.state === 'held';
@@ -104,8 +104,6 @@ const lastStatement = `
   select r.id, r.outcome, r.status_details, r.attempt, r.max_attempts,
          r.ended_at
     from node_run r where r.node_instance_id = $1 and r.state = 'done' order by r.created_at desc limit 1`;
-
-const fullLimitsStatement = fullLimitsOf('select r.* from node_run r where r.node_instance_id = $1');
 
 async function readParents(database: Queryable, nodeInstanceId: number) {
   const rows = await database.query<{

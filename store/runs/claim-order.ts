@@ -2,6 +2,7 @@
  * The order in which queued runs are claimed: by queue time, which the priorities of session and project move. A change
  * of a priority moves the runs that are open.
  */
+import { limits } from '../../domain/limits.ts';
 import type { Database, Queryable, Tx } from '../connection/database.ts';
 
 /** By what claims are ordered. @param run an alias */
@@ -9,7 +10,8 @@ export const claimOrder = (run: string) => `coalesce(${run}.claim_time, ${run}.q
 
 /** The claim time of a run. @param queueTime @param session @param project SQL: a time, and two aliases */
 export const claimTime = (queueTime: string, session: string, project: string) => `
-  ${queueTime} - make_interval(secs => 60 * greatest(-10, least(10, ${session}.priority + ${project}.priority)))`;
+  ${queueTime} - make_interval(secs => ${limits.priorityStepSeconds}
+    * greatest(-${limits.priorityMax}, least(${limits.priorityMax}, ${session}.priority + ${project}.priority)))`;
 
 const orderOfSessions = `
   update node_run r set claim_time = ${claimTime('r.queue_time', 's', 'p')}

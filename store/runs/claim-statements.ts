@@ -119,9 +119,9 @@ const nextUnlimited = (template: string, condition = ''): Pick => ({
 const nextWithinLimits = (template: string, condition = ''): Pick => ({
   pick: `
   select r.id
-    from (select q.id, ${claimOrder('q')} as place from node_run q
-           where q.state = 'queued' and not q.frozen and q.template_name = ${template}
-           order by ${claimOrder('q')} limit ${queuedRunsChecked}) next
+    from (select r.id, ${claimOrder('r')} as place from node_run r
+           where ${isClaimable} and r.template_name = ${template}
+           order by ${claimOrder('r')} limit ${queuedRunsChecked}) next
     join node_run r on r.id = next.id join session s on s.id = r.session_id
    where exists (select from free) and ${isClaimable}
      and s.project_id not in (select project_id from full_project)

@@ -27,6 +27,10 @@ export function lockLimits(tx: Tx, template: string): void {
   );
 }
 
+/** Whether the held run `h` counts under the limit `l` of `template_limit`. */
+const countsUnderLimit = `
+  h.state = 'held' and h.runner_type = l.runner_type and (l.kind = 'runnerType' or h.template_name = l.template_name)`;
+
 /** Queued runs that a claim looks through for one whose project and session have room. */
 export const queuedRunsChecked = 10_000;
 
@@ -41,8 +45,7 @@ export const limitSteps = (template: string) => `
   ), held as materialized (
     select l.kind, h.session_id, s.project_id
       from applied l
-      join node_run h on h.state = 'held' and h.runner_type = l.runner_type
-                     and (l.kind = 'runnerType' or h.template_name = l.template_name)
+      join node_run h on ${countsUnderLimit}
       join session s on s.id = h.session_id
   ), free as (
     select where not exists (
@@ -55,20 +58,15 @@ export const limitSteps = (template: string) => `
      group by l.kind, l.per_session, h.session_id having count(*) >= l.per_session
   )`;
 
-/**
- * The limits that leave no place for a queued run. @param run a `select` of the rows of runs, of which one at most is
- * queued
- */
-export const fullLimitsOf = (run: string) => `
+/** The limits that leave no place for the queued run of a node, if it has one. $1 node instance */
+export const fullLimitsOfNode = `
   select l.kind, l.name, c.scope, c.max, c.held
-    from (${run}) r join session s on s.id = r.session_id join template_limit l on l.template_name = r.template_name
+    from node_run r join session s on s.id = r.session_id join template_limit l on l.template_name = r.template_name
    cross join lateral (
      select count(*) as all, count(*) filter (where hs.project_id = s.project_id) as project,
             count(*) filter (where hs.id = s.id) as session
-       from node_run h join session hs on hs.id = h.session_id
-      where h.state = 'held' and h.runner_type = l.runner_type
-        and (l.kind = 'runnerType' or h.template_name = l.template_name)) held
+       from node_run h join session hs on hs.id = h.session_id where ${countsUnderLimit}) held
    cross join lateral (values ('all', l.max, held.all), ('project', l.per_project, held.project),
                               ('session', l.per_session, held.session)) as c (scope, max, held)
-   where r.state = 'queued' and c.held >= c.max
+   where r.node_instance_id = $1 and r.state = 'queued' and c.held >= c.max
    order by l.kind, c.scope`;

@@ -5,7 +5,7 @@ import type { Call } from '../server/journal.ts';
 import type { Stage } from '../stage.ts';
 
 /** A claim that was on its way when the signal came. */
-const onItsWayMs = 1_000;
+const onItsWayMs = 300;
 const heldAfterSignalMs = 300;
 
 const stopWorking: Scenario = {
@@ -38,12 +38,9 @@ const stopWaiting: Scenario = {
       stage.found('never-claimed', 'No claim came.');
       stage.over();
     }
-    const [held] = stage.journal
-      .of('claim')
-      .filter(({ status }) => status === undefined)
-      .slice(-1);
-    await stopped(stage, terminate(stage));
-    noteWithdrawal(stage, held);
+    const waiting = stage.journal.of('claim').filter(({ status }) => status === undefined);
+    await stopped(stage, terminate(stage), waiting);
+    noteWithdrawal(stage, waiting.at(-1));
   },
 };
 
@@ -53,12 +50,10 @@ function noteWithdrawal(stage: Stage, waiting: Call | undefined): void {
     stage.note('No claim waited when SIGTERM came.');
     return;
   }
-  const { instanceId } = (waiting.json ?? {}) as { readonly instanceId?: string };
+  const { instanceId } = claimOf(waiting);
   const newer = stage.journal
     .after(waiting)
-    .some(
-      ({ route, json }) => route === 'claim' && (json as { instanceId?: string }).instanceId === instanceId,
-    );
+    .some((call) => call.route === 'claim' && claimOf(call).instanceId === instanceId);
   const signedOff = stage.journal.of('signOff').length > 0;
   if (newer)
     stage.note(
@@ -80,11 +75,24 @@ function terminate(stage: Stage): number {
   return performance.now();
 }
 
-async function stopped(stage: Stage, notifiedAtMs: number): Promise<void> {
+/** The body of a claim, as far as it is one. */
+const claimOf = ({ json }: Call) =>
+  (json ?? {}) as { readonly instanceId?: string; readonly waitSeconds?: number };
+
+/** @param waiting claims that waited when the signal came: one that does not wait withdraws each of them, at any time */
+async function stopped(stage: Stage, notifiedAtMs: number, waiting: readonly Call[] = []): Promise<void> {
   const { graceMs } = stage.under;
   const isEnded = await stage.until(() => stage.runner.exit !== undefined, graceMs);
   if (!isEnded) stage.found('does-not-stop', `The runner still ran ${graceMs / 1_000} s after SIGTERM.`);
-  const claims = stage.journal.of('claim').filter(({ atMs }) => atMs > notifiedAtMs + onItsWayMs);
+  const withdrawable = new Set(waiting.map((call) => claimOf(call).instanceId));
+  const isWithdrawal = (call: Call) => {
+    const { instanceId, waitSeconds } = claimOf(call);
+    return waitSeconds === 0 && withdrawable.delete(instanceId);
+  };
+  const claims = stage.journal
+    .of('claim')
+    .filter((call) => call.atMs > notifiedAtMs && !isWithdrawal(call))
+    .filter(({ atMs }) => atMs > notifiedAtMs + onItsWayMs);
   if (claims.length > 0) stage.found('claimed-after-stop', `${claims.length} claims came after SIGTERM.`);
 }
 

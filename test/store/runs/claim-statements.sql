@@ -194,8 +194,8 @@ applied as materialized (
 ), held as materialized (
   select l.kind, h.session_id, s.project_id
   from applied l
-  join node_run h on h.state = 'held' and h.runner_type = l.runner_type
-  and (l.kind = 'runnerType' or h.template_name = l.template_name)
+  join node_run h on
+  h.state = 'held' and h.runner_type = l.runner_type and (l.kind = 'runnerType' or h.template_name = l.template_name)
   join session s on s.id = h.session_id
 ), free as (
   select where not exists (
@@ -208,9 +208,9 @@ applied as materialized (
   group by l.kind, l.per_session, h.session_id having count(*) >= l.per_session
 ), pick as materialized (
   select r.id
-  from (select q.id, coalesce(q.claim_time, q.queue_time) as place from node_run q
-    where q.state = 'queued' and not q.frozen and q.template_name = $6
-    order by coalesce(q.claim_time, q.queue_time) limit 10000) next
+  from (select r.id, coalesce(r.claim_time, r.queue_time) as place from node_run r
+    where r.state = 'queued' and not r.frozen and r.template_name = $6
+    order by coalesce(r.claim_time, r.queue_time) limit 10000) next
   join node_run r on r.id = next.id join session s on s.id = r.session_id
   where exists (select from free) and r.state = 'queued' and not r.frozen
   and s.project_id not in (select project_id from full_project)

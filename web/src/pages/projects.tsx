@@ -4,7 +4,7 @@ import { listProjects, listTemplates, saveProject } from '../admin-api.ts';
 import { plural } from '../format.ts';
 import { useAction, useResource, useTitle } from '../hooks.ts';
 import { titleOf } from '../names.ts';
-import { priorityHint } from '../session/priority-form.tsx';
+import { PriorityField } from '../session/priority-form.tsx';
 import { Ago } from '../ui/ago.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { AreaField, CheckField, Form, SelectField, TextField } from '../ui/form.tsx';
@@ -166,16 +166,7 @@ function ProjectForm(props: {
           value={days}
           onValue={setDays}
         />
-        <TextField
-          label="Priority"
-          hint={priorityHint}
-          type="number"
-          required
-          min={-10}
-          max={10}
-          value={priority}
-          onValue={setPriority}
-        />
+        <PriorityField value={priority} onValue={setPriority} />
         <CheckField
           label="Process uploads strictly in order of arrival"
           checked={queued}

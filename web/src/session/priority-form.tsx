@@ -4,8 +4,20 @@ import { useAction } from '../hooks.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { Form, TextField } from '../ui/form.tsx';
 
-export const priorityHint =
-  '-10 to 10. Each step moves what is queued by a minute of waiting. Those of project and session are added.';
+/** Of a session or project. */
+export function PriorityField(props: { value: string; onValue: (value: string) => void }) {
+  return (
+    <TextField
+      label="Priority"
+      hint="-10 to 10. Each step moves what is queued by a minute of waiting. Those of project and session are added."
+      type="number"
+      required
+      min={-10}
+      max={10}
+      {...props}
+    />
+  );
+}
 
 /** Changes by how much the session's tasks come before or after others. */
 export function PriorityForm(props: {
@@ -24,16 +36,7 @@ export function PriorityForm(props: {
   return (
     <Dialog title={`Priority of ${session.name}`} onClose={props.onClose}>
       <Form action={action} verb="Save" onSubmit={() => void action.run(save)} onCancel={props.onClose}>
-        <TextField
-          label="Priority"
-          hint={priorityHint}
-          type="number"
-          required
-          min={-10}
-          max={10}
-          value={text}
-          onValue={setText}
-        />
+        <PriorityField value={text} onValue={setText} />
       </Form>
     </Dialog>
   );
