@@ -1,4 +1,5 @@
 /** The API process: platform interface, authentication service (unless it runs separately) and web console. */
+import { flushCompileCache } from 'node:module';
 import { limits } from '../domain/limits.ts';
 import { SettingsError } from '../domain/settings.ts';
 import type { RunningServer } from '../http/server/server.ts';
@@ -28,6 +29,7 @@ try {
   await composed.check();
   running = await startApi(composed);
   log.info({ port: running.port }, 'listening');
+  flushCompileCache();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.once(signal, () => {
       stop().catch((error) => {

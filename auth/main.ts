@@ -1,5 +1,5 @@
 /** The authentication service alone, for a platform that names it in `AUTH_URL`. */
-
+import { flushCompileCache } from 'node:module';
 import { limits } from '../domain/limits.ts';
 import { createApp } from '../http/app.ts';
 import { createLog } from '../http/log.ts';
@@ -39,6 +39,7 @@ export async function startAuth(
     ...(serverSettings.HOST === undefined ? {} : { host: serverSettings.HOST }),
   });
   log.info({ port: server.port }, 'listening');
+  flushCompileCache();
   let stopping: Promise<void> | undefined;
   return {
     ...server,

@@ -2,6 +2,7 @@
  * The worker process. `worker/main.ts` runs workflows, their short activities, the healer and the lease loop;
  * `worker/main.ts --queue builtin` runs built-in nodes, in a process of their own because of their memory.
  */
+import { flushCompileCache } from 'node:module';
 import { parseArgs } from 'node:util';
 import { Runtime, Worker } from '@temporalio/worker';
 import pino, { type Logger } from 'pino';
@@ -231,6 +232,7 @@ if (import.meta.main) {
     running = await startWorker(process.env, queue);
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void running?.stop());
     if (process.env.READY_FILE) touchRegularly(process.env.READY_FILE);
+    flushCompileCache();
     await running.ended;
     await telemetry.stop();
   } catch (error) {

@@ -99,7 +99,7 @@ export async function* reportRows(
       ? await idsOfSessions(database, bySession(filter), mostSubjects)
       : await idsOfDimensions(database, filter, { order: 'ascending', offset: 0, limit: mostSubjects });
   const read = async (at: number) => {
-    const subjects = await readSubjects(database, ids.slice(at, at + batchSize));
+    const subjects = await readSubjects(database, ids.slice(at, at + batchSize), report.needsMetadata);
     await people.prefetch(subjects.flatMap(({ members }) => members));
     const sessions = report.needsAnnotations ? subjects.map(({ sessionId }) => sessionId) : [];
     const dashboards = subjects.flatMap(({ id }) => (id === null ? [] : [id]));
@@ -167,13 +167,20 @@ function* rowsOf(
   { users, annotations, channels }: Parts,
 ): Generator<ReportRow> {
   const { scenarios, members: _, metadata, ...own } = subject;
-  const { id, name, dashboardName, dashboardVersion } = subject;
-  const dashboard =
-    id === null ? {} : { id, name: dashboardName, version: dashboardVersion, url: dashboardUrl(id) };
+  const { name, dashboardName, dashboardVersion } = subject;
+  // Whole numbers are CEL integers; the other fields are texts and times, which stay as they are.
+  const id = subject.id === null ? null : BigInt(subject.id);
+  const url = subject.id === null ? undefined : dashboardUrl(subject.id);
   const shared = {
-    dimension: celValue({ ...own, title: name, ...(id === null ? {} : { url: dashboardUrl(id) }) }),
+    dimension: {
+      ...own,
+      id,
+      projectId: BigInt(subject.projectId),
+      title: name,
+      ...(url !== undefined && { url }),
+    },
     metadata: needsMetadata ? celValue(metadata ?? {}) : {},
-    dashboard: celValue(dashboard),
+    dashboard: id === null ? {} : { id, name: dashboardName, version: dashboardVersion, url },
     [annotationList]: celValue(annotations),
     [channelTable]: Object.fromEntries(
       Object.entries(channels).map(([key, one]) => [key, channelValue(one)]),

@@ -40,6 +40,12 @@ const awaitQueuedAfterMs = 10_000;
  */
 const movesForMs = 2_000;
 const reconcileAgainMs = 1_000;
+/**
+ * A session in which so many attempts ended since the last reconcile is busy. It is reconciled less often: a reconcile
+ * costs as much as two node runs. Still before the first retry of what failed meanwhile falls due.
+ */
+const busyEnds = 3;
+const reconcileBusyMs = 2_500;
 /** A reconcile that is later than this is not relied upon. */
 const reconcileSlackSeconds = 1;
 
@@ -96,6 +102,8 @@ interface SessionState {
   readonly failedNodes: number;
   /** Since a run last ended; null before the first. */
   readonly sinceEndMs: number | null;
+  /** Attempts whose end the workflow does not know, to {@link busyEnds}. */
+  readonly unreportedEnds: number;
   /** Nodes for which a run might be wanted. */
   readonly candidates: readonly NodeFacts[];
   readonly runs: readonly OpenRun[];
@@ -106,6 +114,9 @@ const sessionStateStatement = `
          (select count(*) from node_instance f where f.session_id = s.id and f.state = ${nodeStateCodes.Failed}) as "failedNodes",
          (select extract(epoch from clock_timestamp() - max(e.last_processed))::float8 * 1000 from node_instance e
            where e.session_id = s.id and e.parent_ids <> '{}') as "sinceEndMs",
+         (select count(*) from (
+            select from node_attempt a where a.session_id = s.id and a.ended_at is not null and not a.reported
+             limit ${busyEnds}) unreported) as "unreportedEnds",
          coalesce((
            select json_agg(c) from (
              ${nodeFacts}
@@ -213,7 +224,7 @@ function present(state: SessionState, awaited: readonly string[]): Omit<Reconcil
     // A released run keeps its attempt, and so its wait, while it is held back.
     ...awaitedChanges(
       state.runs.filter((run) => !run.waiting || run.started),
-      state.sinceEndMs,
+      state,
       new Set(awaited),
     ),
     due: waiting[0] ? toDueRun(waiting[0]) : null,
@@ -225,7 +236,7 @@ function present(state: SessionState, awaited: readonly string[]): Omit<Reconcil
 /** What the workflow must await from now on, and what no longer: at most {@link maxAwaited} of either kind at once. */
 function awaitedChanges(
   open: readonly OpenRun[],
-  sinceEndMs: number | null,
+  { sinceEndMs, unreportedEnds }: Pick<SessionState, 'sinceEndMs' | 'unreportedEnds'>,
   awaited: ReadonlySet<string>,
 ): Pick<ReconcileResult, 'start' | 'drop' | 'lookInMs'> {
   const openIds = new Set(open.map((run) => attemptActivityId(run.runId, run.attempt)));
@@ -248,7 +259,9 @@ function awaitedChanges(
     start,
     drop: [...awaited].filter((id) => !openIds.has(id)),
     lookInMs: open.some((run) => isYoung(run) && !awaited.has(attemptActivityId(run.runId, run.attempt)))
-      ? reconcileAgainMs
+      ? unreportedEnds < busyEnds
+        ? reconcileAgainMs
+        : reconcileBusyMs
       : null,
   };
 }

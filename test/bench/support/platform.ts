@@ -112,8 +112,12 @@ export async function startBenchPlatform(): Promise<BenchPlatform> {
     started.client?.close();
     return stopped;
   };
-  // A stopped benchmark leaves nothing running.
+  // A benchmark that is stopped, or fails outside of its own work, leaves nothing running.
   onEnd(() => void stop().finally(() => process.exit(1)));
+  process.once('uncaughtException', (error) => {
+    console.error(error);
+    void stop().finally(() => process.exit(1));
+  });
   // A benchmark does not stay alive to wait for the command that started it.
   process.channel?.unref();
   try {

@@ -144,6 +144,19 @@ describe('what the workflow waits for', () => {
     expect(await started()).toBe(3);
   });
 
+  test('a session in which attempts keep ending is reconciled less often, until it is calm', async () => {
+    const template = await ownTemplate();
+    const graph = await makeGraph(database, chain(5, template));
+    await upload(database, graph, 'input');
+    const reconcileInMs = async () => (await reconcileSession(database, graph.sessionId))!.lookInMs;
+    for (let run = 0; run < 3; run++) {
+      const task = (await claim(database, runner('a'), template))!;
+      await finish(database, runner('a'), graph, task);
+    }
+    expect(await reconcileInMs()).toBe(2_500);
+    expect(await reconcileInMs()).toBe(1_000);
+  });
+
   test('a built-in run is awaited, and so started, at once', async () => {
     const builtin = 'builtin-awaited';
     await outsideTemplate(database, builtin, { runnerType: 'system' });
