@@ -1,5 +1,6 @@
 /** Runs of all states, the last made first, by what people look for. */
 import { limits } from '../../domain/limits.ts';
+import { openRunStates } from '../../domain/runs/run-plan.ts';
 import type { Database } from '../connection/database.ts';
 import { Parameters } from '../search/session-filter.ts';
 import {
@@ -31,21 +32,27 @@ export async function findNodeRuns(
 ): Promise<{ readonly rows: readonly NodeRunRow[]; readonly totalCount: number }> {
   const parameters = new Parameters();
   const where = conditions(search, parameters);
+  const arms = stateArms(search.states, parameters).map((arm) => `${where} and ${arm}`);
   const offset = parameters.bind((page.number - 1) * page.size, 'bigint');
   const size = parameters.bind(page.size, 'bigint');
   const from = 'from node_run r join session s on s.id = r.session_id';
-  // Ids are made in the order of time: the newest runs are found without a sort.
-  const picked = `select r.id ${from} where ${where} order by r.id desc offset ${offset} limit ${size}`;
-  const counted = `select count(*) as count from (select 1 ${from} where ${where} limit ${limits.nodeRunsCounted}) x`;
+  // Ids are made in the order of time: the newest runs are found without a sort, in each arm by its own index.
+  const picked = arms.map(
+    (arm) => `(select r.id ${from} where ${arm} order by r.id desc limit ${offset} + ${size})`,
+  );
+  const counted = arms.map((arm) => `(select 1 ${from} where ${arm} limit ${limits.nodeRunsCounted})`);
   const { values } = parameters;
   const [rows, [total]] = await Promise.all([
     database.queryUnprepared<RunRow>(
-      `select ${runColumns} from (${picked}) page join node_run r on r.id = page.id ${runJoins} order by r.id desc`,
+      `select ${runColumns}
+         from (select id from (${picked.join(' union all ')}) p order by id desc offset ${offset} limit ${size}) page
+         join node_run r on r.id = page.id ${runJoins} order by r.id desc`,
       values,
     ),
     database.queryUnprepared<{ count: number }>(
       // The page's parameters are bound in both.
-      `${counted} where ${offset} is not null and ${size} is not null`,
+      `select count(*) as count from (select from (${counted.join(' union all ')}) y limit ${limits.nodeRunsCounted}) x
+        where ${offset} is not null and ${size} is not null`,
       values,
     ),
   ]);
@@ -54,7 +61,7 @@ export async function findNodeRuns(
 
 function conditions(search: RunSearch, parameters: Parameters): string {
   const all = ['true'];
-  const { sessionId, nodeInstanceId, template, projectId, from, to, states } = search;
+  const { sessionId, nodeInstanceId, template, projectId, from, to } = search;
   if (sessionId !== undefined) {
     const session = parameters.bind(sessionId, 'uuid');
     all.push(`r.node_instance_id = any (array(select id from node_instance where session_id = ${session}))`);
@@ -66,11 +73,29 @@ function conditions(search: RunSearch, parameters: Parameters): string {
   if (projectId !== undefined) all.push(`s.project_id = ${parameters.bind(projectId, 'bigint')}`);
   if (from !== undefined) all.push(`r.id >= ${parameters.bind(firstIdAt(from), 'uuid')}`);
   if (to !== undefined) all.push(`r.id < ${parameters.bind(firstIdAt(to), 'uuid')}`);
-  if (states.length > 0) {
-    const list = parameters.bind(states, 'text[]');
-    all.push(`case when r.state = 'done' then r.outcome else r.state end = any (${list})`);
-  }
   return all.join(' and ');
+}
+
+const openStates: readonly string[] = openRunStates;
+const failedOutcomes: readonly string[] = ['failed', 'cancelled'];
+
+/** Conditions that exclude each other and together find the states: open and failed runs have indexes of their own. */
+function stateArms(states: readonly ShownRunState[], parameters: Parameters): readonly string[] {
+  if (states.length === 0) return ['true'];
+  const open = states.filter((state) => openStates.includes(state));
+  const failed = states.filter((state) => failedOutcomes.includes(state));
+  const other = states.filter((state) => !open.includes(state) && !failed.includes(state));
+  const arms: ReadonlyArray<readonly [states: readonly string[], condition: string, column: string]> = [
+    [open, `r.state <> 'done'`, 'r.state'],
+    [failed, `r.outcome in ('failed', 'cancelled')`, 'r.outcome'],
+    [other, `r.state = 'done'`, 'r.outcome'],
+  ];
+  return arms
+    .filter(([wanted]) => wanted.length > 0)
+    .map(
+      ([wanted, condition, column]) =>
+        `${condition} and ${column} = any (${parameters.bind(wanted, 'text[]')})`,
+    );
 }
 
 /** The least id that is made at a time: see connection/ids.ts. */
