@@ -54,7 +54,7 @@ describe.skipIf(missing.length > 0)(`the commands of a page${why}`, () => {
     await Promise.all([processes.startWorker('workflows'), processes.startWorker('builtin')]);
   });
 
-  test.each(run)('%s print what it says', { timeout: 120_000 }, async (path) => {
+  test.each(run)('%s print what it says', async (path) => {
     const page = readPage(path);
     const own = path === 'docs/quick-start.md' ? reader : withoutNpm;
     checkPrinted(page, await runCommands(page, own), own);

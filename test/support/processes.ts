@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll } from 'vitest';
 import type { Failpoint } from '../../store/connection/failpoint.ts';
+import { compileCache } from './compile-cache.ts';
 import { eventually } from './eventually.ts';
 
 const checkout = fileURLToPath(new URL('../../', import.meta.url));
@@ -165,7 +166,12 @@ class Child implements TestProcess {
     const child = spawn(program, isNode ? ['--import', endWithParent, ...args] : args, {
       cwd: checkout,
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...environment },
+      env: {
+        PATH: process.env.PATH ?? '',
+        HOME: process.env.HOME ?? '',
+        ...(isNode ? { NODE_COMPILE_CACHE: compileCache } : {}),
+        ...environment,
+      },
     });
     if (child.pid === undefined) throw new Error(`${name} could not be started.`);
     this.#process = child;
