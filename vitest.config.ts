@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { compileCache } from './test/support/compile-cache.ts';
+import { compileCache } from './test/support/caches.ts';
 
 /**
  * These share processes, and so the modules that each would otherwise load anew, which takes a third of the suite's time.

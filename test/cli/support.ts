@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll } from 'vitest';
-import { compileCache } from '../support/compile-cache.ts';
+import { compileCache } from '../support/caches.ts';
 
 const program = fileURLToPath(new URL('../../cli/sdp.ts', import.meta.url));
 

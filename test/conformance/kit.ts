@@ -4,7 +4,7 @@ import type { Result } from '../../sdk/conformance/run.ts';
 import { playAll } from '../../sdk/conformance/run.ts';
 import { scenarios } from '../../sdk/conformance/scenarios/all.ts';
 import type { RunnerUnderTest } from '../../sdk/conformance/stage.ts';
-import { compileCache } from '../support/compile-cache.ts';
+import { compileCache } from '../support/caches.ts';
 
 export const folder = fileURLToPath(new URL('./', import.meta.url));
 

@@ -2,7 +2,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect } from 'vitest';
-import { compileCache } from '../support/compile-cache.ts';
+import { compileCache } from '../support/caches.ts';
 import type { TestProcess } from '../support/processes.ts';
 import { type Block, checkout, type Page } from './pages.ts';
 

@@ -80,7 +80,9 @@ function openWork() {
 
 const armed = () => points.filter((point) => existsSync(join(folder, point)));
 
-test.each(failActions)('%s at every failpoint loses nothing and doubles nothing', async (action) => {
+test.each(failActions)('%s at every failpoint loses nothing and doubles nothing', {
+  timeout: 1_500_000,
+}, async (action) => {
   for (const point of points) writeFileSync(join(folder, point), action);
   // A process that dies at one point may have passed another without having reached it.
   for (let round = 0; round < callRounds && armed().length > 0; round += 1)

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll } from 'vitest';
 import type { Failpoint } from '../../store/connection/failpoint.ts';
-import { compileCache } from './compile-cache.ts';
+import { compileCache } from './caches.ts';
 import { eventually } from './eventually.ts';
 
 const checkout = fileURLToPath(new URL('../../', import.meta.url));
