@@ -80,40 +80,44 @@ function openWork() {
 
 const armed = () => points.filter((point) => existsSync(join(folder, point)));
 
-test.each(failActions)('%s at every failpoint loses nothing and doubles nothing', {
-  timeout: 1_500_000,
-}, async (action) => {
-  for (const point of points) writeFileSync(join(folder, point), action);
-  // A process that dies at one point may have passed another without having reached it.
-  for (let round = 0; round < callRounds && armed().length > 0; round += 1)
-    await Promise.all([
-      uploads(world),
-      resumableUpload(world),
-      queuedUploads(world, () => !armed().includes('ingest-packed')),
-      managedIngest(world),
-      keyedSession(world),
-      task(world),
-      exercise(world),
-      deletion(world, sweep),
-    ]);
-  // A failpoint that was armed and not met by now is on the path of no call.
-  await eventually('every failpoint was reached', () => armed().length === 0).catch((error: Error) => {
-    throw new Error(`${error.message}: ${armed()}`);
-  });
-  await eventually(
-    'all is at rest',
-    async () => {
-      await retriesNow(database);
-      return await isQuiet(database);
-    },
-    60_000,
-  ).catch(async (error: Error) => {
-    throw new Error(`${error.message}: ${JSON.stringify(await openWork())}`);
-  });
-  expect(await wrongFacts(database, false)).toEqual([]);
-  await expectOnlyReferredObjects(platform, database);
-  expect(ends.filter((end) => end !== 'SIGKILL')).toEqual([]);
-});
+test.each(failActions)(
+  '%s at every failpoint loses nothing and doubles nothing',
+  {
+    timeout: 1_500_000,
+  },
+  async (action) => {
+    for (const point of points) writeFileSync(join(folder, point), action);
+    // A process that dies at one point may have passed another without having reached it.
+    for (let round = 0; round < callRounds && armed().length > 0; round += 1)
+      await Promise.all([
+        uploads(world),
+        resumableUpload(world),
+        queuedUploads(world, () => !armed().includes('ingest-packed')),
+        managedIngest(world),
+        keyedSession(world),
+        task(world),
+        exercise(world),
+        deletion(world, sweep),
+      ]);
+    // A failpoint that was armed and not met by now is on the path of no call.
+    await eventually('every failpoint was reached', () => armed().length === 0).catch((error: Error) => {
+      throw new Error(`${error.message}: ${armed()}`);
+    });
+    await eventually(
+      'all is at rest',
+      async () => {
+        await retriesNow(database);
+        return await isQuiet(database);
+      },
+      60_000,
+    ).catch(async (error: Error) => {
+      throw new Error(`${error.message}: ${JSON.stringify(await openWork())}`);
+    });
+    expect(await wrongFacts(database, false)).toEqual([]);
+    await expectOnlyReferredObjects(platform, database);
+    expect(ends.filter((end) => end !== 'SIGKILL')).toEqual([]);
+  },
+);
 
 test('the list holds every failpoint of the sources, and no other', () => {
   const used = ['activities', 'api', 'auth', 'http', 'store', 'worker', 'workflows'].flatMap((name) =>

@@ -20,8 +20,6 @@ import { driveRest } from './steps/rest.ts';
 import { driveRunners } from './steps/runners.ts';
 import { driveSessions } from './steps/sessions.ts';
 
-/** A busy machine needs longer than the default half minute. */
-
 const platform = await testEnvironment();
 const { operator } = await testWorkflows(platform.environment);
 const processes = testProcesses(platform.environment);
