@@ -34,6 +34,8 @@ const reader: Reader = {
   replacements: [
     ['http://localhost:8080', stage.api.url],
     ['"password": "..."', `"password": ${JSON.stringify(password)}`],
+    // The page shows a platform that is well; on a busy machine a part may answer too late for that.
+    ['npx sdp doctor', 'until npx sdp doctor > doctor.txt 2>&1; do sleep 1; done; cat doctor.txt'],
   ],
   setup: readPage('docs/quick-start.md').blocks.find(({ info }) => info === 'setup')!,
   startScript: (file, variables) => shells.startScript(file, variables, { program: 'bash' }),
