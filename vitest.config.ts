@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { compileCache } from './test/support/caches.ts';
 
 /**
  * These share processes, and so the modules that each would otherwise load anew, which takes a third of the suite's time.
@@ -11,15 +12,23 @@ const together = ['api', 'auth', 'client', 'conformance', 'domain', 'http', 'sto
 const measured = ['test/**/*memory.test.ts'];
 const never = ['test/bench/**', '**/node_modules/**'];
 
+// The processes of the tests get it with the environment.
+process.env.NODE_COMPILE_CACHE ??= compileCache;
+
 export default defineConfig({
   test: {
     globalSetup: ['test/support/global-setup.ts'],
+    // Node itself loads the sources, as it does in an installation, and keeps what it has compiled of them.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
+    setupFiles: ['test/support/keep-compiled.ts'],
     pool: 'forks',
     // More than there are processors: most tests wait for servers most of the time.
     maxWorkers: 3,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    teardownTimeout: 30_000,
+    // Limits only tell when a test hangs. Several times what the slowest needs: the machine may be busy.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    teardownTimeout: 60_000,
+    expect: { poll: { timeout: 60_000 } },
     projects: [
       {
         extends: true,

@@ -38,28 +38,40 @@ export async function listProcesses(database: Queryable): Promise<ProcessKey[]> 
   );
 }
 
-/** Acquires a process that no host holds; its token under another host is revoked. False: a host holds it. */
-export async function acquireProcess(
+/**
+ * Acquires those of the processes that no host holds; their tokens under other hosts are revoked. All at once: a host
+ * that waits too long for the answer would not know what it holds.
+ */
+export async function acquireProcesses(
   database: Database,
   hostId: string,
-  { runnerType, entrypoint, version, number }: DeployableRunner & ProcessKey,
-): Promise<boolean> {
+  plans: readonly (DeployableRunner & ProcessKey)[],
+): Promise<ProcessKey[]> {
+  if (plans.length === 0) return [];
   return database.transaction(async (tx) => {
-    const taken = await tx.query(
+    const acquired = await tx.query<ProcessKey>(
       `insert into deployed_runner as d (runner_type, number, host_id, held_until, entrypoint, version, state)
-       select r.name, $2, $3, clock_timestamp() + make_interval(secs => ${heldSeconds}), $4, $5, 'starting'
-         from runner_type r where r.name = $1 and r.entrypoint = $4 and ${isDeployable}
+       select r.name, p.number, $1, clock_timestamp() + make_interval(secs => ${heldSeconds}), p.entrypoint, p.version,
+              'starting'
+         from unnest($2::text[], $3::int[], $4::text[], $5::text[]) as p (runner_type, number, entrypoint, version)
+         join runner_type r on r.name = p.runner_type and r.entrypoint = p.entrypoint and ${isDeployable}
+        order by r.name, p.number
        on conflict (runner_type, number) do update
           set host_id = excluded.host_id, held_until = excluded.held_until, entrypoint = excluded.entrypoint,
               version = excluded.version, state = 'starting', message = '', starts = 0, token_id = null,
               changed_at = clock_timestamp()
         where d.held_until < clock_timestamp()
-       returning 1`,
-      [runnerType, number, hostId, entrypoint, version],
+       returning d.runner_type, d.number`,
+      [
+        hostId,
+        plans.map(({ runnerType }) => runnerType),
+        plans.map(({ number }) => number),
+        plans.map(({ entrypoint }) => entrypoint),
+        plans.map(({ version }) => version),
+      ],
     );
-    if (taken.length === 0) return false;
-    await endTokens(tx, runnerType, number);
-    return true;
+    await endTokens(tx, acquired);
+    return acquired;
   });
 }
 
@@ -116,7 +128,7 @@ export async function assignToken(
       [runnerType, number, hostId, id],
     );
     if (kept.length === 0) return undefined;
-    await endTokens(tx, runnerType, number);
+    await endTokens(tx, [{ runnerType, number }]);
     await tx.query(
       `insert into runner_token (id, digest, hint, label, runner_types, scopes, created_at, expires_at)
        select $1, $2, $3, $4, array[$5], array['tasks'], now, now + make_interval(secs => ${tokenSeconds})
@@ -137,14 +149,28 @@ export async function isTokenGood(database: Queryable, tokenId: string): Promise
   return rows.length > 0;
 }
 
-/** Removes the process, and its token. */
-export async function releaseProcess(database: Database, hostId: string, key: ProcessKey): Promise<void> {
+/** Removes the processes that the host holds, and their tokens. All at once: a host that stops has no time to wait. */
+export async function releaseProcesses(
+  database: Database,
+  hostId: string,
+  keys: readonly ProcessKey[],
+): Promise<void> {
+  if (keys.length === 0) return;
   await database.transaction(async (tx) => {
-    const released = await tx.query(
-      'delete from deployed_runner where runner_type = $1 and number = $2 and host_id = $3 returning 1',
-      [key.runnerType, key.number, hostId],
+    const released = await tx.query<ProcessKey>(
+      `with held as (
+         select d.runner_type, d.number
+           from deployed_runner d join unnest($2::text[], $3::int[]) as k (runner_type, number) using (runner_type, number)
+          where d.host_id = $1
+          order by d.runner_type, d.number
+            for update of d
+       )
+       delete from deployed_runner d using held
+        where d.runner_type = held.runner_type and d.number = held.number and d.host_id = $1
+        returning d.runner_type, d.number`,
+      [hostId, keys.map(({ runnerType }) => runnerType), keys.map(({ number }) => number)],
     );
-    if (released.length > 0) await endTokens(tx, key.runnerType, key.number);
+    await endTokens(tx, released);
   });
 }
 
@@ -158,7 +184,7 @@ export async function removeAbandoned(database: Database, processes: number): Pr
         returning d.runner_type, d.number`,
       [processes],
     );
-    for (const { runnerType, number } of gone) await endTokens(tx, runnerType, number);
+    await endTokens(tx, gone);
   });
 }
 
@@ -244,10 +270,11 @@ function labelOf(runnerType: string, number: number): string {
 }
 
 /** Also a token that a host made but did not record. */
-async function endTokens(tx: Tx, runnerType: string, number: number): Promise<void> {
+async function endTokens(tx: Tx, keys: readonly ProcessKey[]): Promise<void> {
+  if (keys.length === 0) return;
   await tx.query(
     `update runner_token set revoked_at = clock_timestamp()
-      where created_by is null and label = $1 and revoked_at is null and expires_at > clock_timestamp()`,
-    [labelOf(runnerType, number)],
+      where created_by is null and label = any($1::text[]) and revoked_at is null and expires_at > clock_timestamp()`,
+    [keys.map(({ runnerType, number }) => labelOf(runnerType, number))],
   );
 }

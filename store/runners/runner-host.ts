@@ -11,7 +11,7 @@ import type {
 import type { Database } from '../connection/database.ts';
 import type { SecretBox } from '../objects/secrets.ts';
 import {
-  acquireProcess,
+  acquireProcesses,
   assignToken,
   describeHeld,
   findToken,
@@ -19,7 +19,7 @@ import {
   listDeployable,
   listProcesses,
   loseTasks,
-  releaseProcess,
+  releaseProcesses,
   removeAbandoned,
   saveProcesses,
 } from './deployed-runners.ts';
@@ -48,11 +48,8 @@ async function acquireFree(
   const free = numbers
     .flatMap((number) => wanted.map((runner) => ({ ...runner, number })))
     .filter((plan) => !held.has(keyOf(plan)));
-  const acquired: ProcessKey[] = [];
-  for (const plan of free.slice(0, Math.min(room, limits.deployedChangesPerCall))) {
-    if (await acquireProcess(database, hostId, plan)) acquired.push(plan);
-  }
-  return { acquired, isFull: free.length > room };
+  const next = free.slice(0, Math.min(room, limits.deployedChangesPerCall));
+  return { acquired: await acquireProcesses(database, hostId, next), isFull: free.length > room };
 }
 
 /**
@@ -79,11 +76,12 @@ export async function startProcess(
 
 /** Processes have ended. Nothing happens for those that the host does not hold. */
 export async function endProcesses(database: Database, { hostId, processes }: ProcessEnds): Promise<void> {
-  for (const process of processes) {
-    if (process.isFinal) {
-      await releaseProcess(database, hostId, process);
-      continue;
-    }
+  await releaseProcesses(
+    database,
+    hostId,
+    processes.filter(({ isFinal }) => isFinal),
+  );
+  for (const process of processes.filter(({ isFinal }) => !isFinal)) {
     const tokenId = await findToken(database, hostId, process);
     if (tokenId) await loseTasks(database, tokenId);
   }

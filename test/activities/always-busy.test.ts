@@ -68,9 +68,7 @@ const claimsOf = (session: RecordingSession) =>
     [session.id],
   );
 
-test('it continues as new during the run, also after a termination, and executes the run once', {
-  timeout: 120_000,
-}, async () => {
+test('it continues as new during the run, also after a termination, and executes the run once', async () => {
   const { session, workflow, execution, first } = await busySession();
   // Without the platform's deadline for a call: a hundred at once may be slower.
   const wake = () => workflow.signal(wakeSignal);
@@ -82,7 +80,7 @@ test('it continues as new during the run, also after a termination, and executes
     return now.runId !== first.runId && now;
   });
   // By then the first execution has learned that its activity is gone.
-  await eventually('it waits for the first execution', async () => (await execution()).tries >= 9, 60_000);
+  await eventually('it waits for the first execution', async () => (await execution()).tries >= 9);
   expect(await claimsOf(session)).toEqual([{ open: true }]);
 
   await workflow.terminate('too many events');

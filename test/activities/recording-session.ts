@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ask, tokenOf } from '../support/api.ts';
-import { eventually } from '../support/eventually.ts';
+import { eventually, patienceMs } from '../support/eventually.ts';
 
 const shippedTemplateName = 'system-tabular-dashboard-autodetect-next';
 const dataFolder = join(import.meta.dirname, '../../node_modules/vega-datasets/data');
@@ -132,7 +132,7 @@ export class RecordingSession {
   }
 
   /** States by node, once no node waits or works: a fact makes its followers `Pending` in its own transaction. */
-  async settled(limitMs = 40_000): Promise<readonly NodeView[]> {
+  async settled(limitMs = patienceMs): Promise<readonly NodeView[]> {
     let last: readonly NodeView[] = [];
     try {
       return await eventually(

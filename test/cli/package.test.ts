@@ -8,9 +8,7 @@ import { folder } from './support.ts';
 
 const checkout = fileURLToPath(new URL('../../', import.meta.url));
 
-test('the package is one program without dependencies that knows its version, finds no checkout and brings the kits', {
-  timeout: 180_000,
-}, () => {
+test('the package is one program without dependencies that knows its version, finds no checkout and brings the kits', () => {
   const packed = execFileSync(process.execPath, [join(checkout, 'cli/pack.ts'), folder], {
     encoding: 'utf8',
   });

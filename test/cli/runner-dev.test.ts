@@ -38,8 +38,7 @@ function dev(made: string, ...args: string[]) {
     started.kill('SIGTERM');
     await started.ended;
   });
-  const says = (text: string) =>
-    eventually(`it says ${text}`, () => started.printed.out.includes(text), 40_000);
+  const says = (text: string) => eventually(`it says ${text}`, () => started.printed.out.includes(text));
   return { ...started, says };
 }
 
@@ -54,7 +53,6 @@ describe.each([
 ])('in $language', ({ language, file, from, to }) => {
   test.skipIf(language === 'python' && !hasPython)(
     'a made runner has its first result, and another one after a change of its code',
-    { timeout: 180_000 },
     async () => {
       const made = await make(`first-${language}`, language);
       const started = dev(made, '--session');
@@ -79,7 +77,7 @@ describe.each([
       ]);
 
       replaceIn(join(made, file), from, to);
-      await eventually('it has started again', () => startsIn(started.printed.out) === 2, 40_000);
+      await eventually('it has started again', () => startsIn(started.printed.out) === 2);
       expect(started.printed.out).toContain(`Changed: ${file}.`);
       const second = join(made, 'second.csv');
       writeFileSync(second, 'time,speed\n0,7\n');
@@ -112,13 +110,13 @@ test('a started task is done before a changed program takes over', async () => {
   await sdp('upload', session, join(made, 'sample.csv'));
   await started.says('begins');
   replaceIn(code, '3_000', '0');
-  await eventually('it has started again', () => startsIn(started.printed.out) === 2, 40_000);
+  await eventually('it has started again', () => startsIn(started.printed.out) === 2);
   const { out } = started.printed;
   expect(out.indexOf('task ended by complete')).toBeGreaterThan(out.indexOf('Changed: runner.ts.'));
   expect(out.indexOf('task ended by complete')).toBeLessThan(out.indexOf('has stopped'));
   started.kill('SIGINT');
   expect((await started.ended).code).toBe(0);
-}, 120_000);
+});
 
 test('a token is made once, in a file of the author alone; a revoked one is replaced', async () => {
   const made = await make('tokens', 'typescript');
@@ -140,7 +138,7 @@ test('a token is made once, in a file of the author alone; a revoked one is repl
   expect(listed).toHaveLength(1);
   await sdp('tokens', 'runner', 'revoke', listed[0].id);
   expect(await onceMore()).not.toBe(tokens[0]);
-}, 120_000);
+});
 
 test('a fault in a changed manifest is said with its path, and the correction is taken up', async () => {
   const made = await make('faulty', 'typescript');
@@ -150,16 +148,16 @@ test('a fault in a changed manifest is said with its path, and the correction is
   replaceIn(manifest, '"incremental": true', '"incremental": "yes"');
   await eventually('the fault', () => started.printed.err.includes('$.nodeTemplates[0].incremental'));
   replaceIn(manifest, '"incremental": "yes"', '"incremental": true');
-  await eventually('it has started again', () => startsIn(started.printed.out) === 2, 40_000);
+  await eventually('it has started again', () => startsIn(started.printed.out) === 2);
   // A program that cannot start waits for its correction, too.
   const code = join(made, 'runner.ts');
   replaceIn(code, 'defineRunner<', 'undefinedRunner<');
   await started.says('The runner has ended (1). It starts again when a file changes.');
   replaceIn(code, 'undefinedRunner<', 'defineRunner<');
-  await eventually('it has started again', () => startsIn(started.printed.out) === 3, 40_000);
+  await eventually('it has started again', () => startsIn(started.printed.out) === 3);
   started.kill('SIGINT');
   expect((await started.ended).code).toBe(0);
-}, 120_000);
+});
 
 describe('it ends with one sentence', () => {
   const failed = async (made: string, more: Record<string, string> = {}) => {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll } from 'vitest';
+import { compileCache } from '../support/caches.ts';
 
 const program = fileURLToPath(new URL('../../cli/sdp.ts', import.meta.url));
 
@@ -46,8 +47,7 @@ export function startSdp(
       HOME,
       XDG_CONFIG_HOME: folder,
       DATA_DIR: folder,
-      // Dozens of processes load the same sources.
-      NODE_COMPILE_CACHE: join(folder, 'compiled'),
+      NODE_COMPILE_CACHE: compileCache,
       ...environment,
     },
   });

@@ -246,8 +246,14 @@ test('a layout is put from a file, printed as it was put, replaced and deleted',
 
 describe('sdp doctor', () => {
   test('finds nothing wrong with a platform that is well', async () => {
-    const { code, out } = await sdp(['doctor', '--json']);
-    const { findings } = JSON.parse(out) as { findings: Array<{ part: string; state: string }> };
+    type Findings = { findings: Array<{ part: string; state: string }> };
+    // On a busy machine a part may answer too late for it.
+    const { code, out } = await eventually('all parts answer in time', async () => {
+      const looked = await sdp(['doctor', '--json']);
+      if (looked.code !== 0) throw new Error(looked.out);
+      return looked;
+    });
+    const { findings } = JSON.parse(out) as Findings;
     expect(findings.filter(({ state }) => !['ok', 'skipped'].includes(state))).toEqual([]);
     expect([code, findings.map(({ part }) => part)]).toEqual([
       0,

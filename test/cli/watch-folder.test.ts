@@ -78,11 +78,9 @@ test('sends what is complete, oldest first, with metadata, and moves and marks i
   expect(JSON.parse(readFileSync(join(again, 'one.csv.sent'), 'utf8'))).toMatchObject({
     identifier: expect.stringMatching(/^one\.csv-/),
   });
-}, 60_000);
+});
 
-test('is killed before and after each of its requests: each file is there once', {
-  timeout: 240_000,
-}, async () => {
+test('is killed before and after each of its requests: each file is there once', async () => {
   const graph = await stage.chainOf(1);
   const files = {
     'a.csv': 'time\n1\n',
@@ -120,9 +118,7 @@ test('is killed before and after each of its requests: each file is there once',
   expect(await outputsOf(graph)).toHaveLength(4);
 });
 
-test('sends to a managed ingest with its secret, and killed at its requests makes one session for each file', {
-  timeout: 180_000,
-}, async () => {
+test('sends to a managed ingest with its secret, and killed at its requests makes one session for each file', async () => {
   const { urlPath, secret, projectId } = await managedIngest(api.url, people.adminToken, stage.database);
   const files = {
     'MARIA-1.csv': 'time\n1\n',
@@ -165,7 +161,7 @@ test('sends to a managed ingest with its secret, and killed at its requests make
   expect(await ingestedInto(stage.database, projectId)).toHaveLength(4);
 });
 
-test('goes on when the platform is back, and keeps to its rate', { timeout: 120_000 }, async () => {
+test('goes on when the platform is back, and keeps to its rate', async () => {
   const graph = await stage.chainOf(1);
   const bytes = randomBytes(18 * mebibyte);
   const path = captures('slow', { 'long.bin': bytes });
@@ -193,4 +189,4 @@ test('a refused file does not hold up the others, and needs either a session or 
   expect(await outputsOf(graph)).toHaveLength(1);
   const none = await runSdp(['watch-folder', path], { SDP_URL: api.url, SDP_TOKEN: people.adminToken });
   expect([none.code, none.err]).toEqual([2, expect.stringContaining('Name either --session or --ingest.')]);
-}, 60_000);
+});

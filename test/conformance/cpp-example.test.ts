@@ -19,7 +19,6 @@ const missing = [
 
 test.skipIf(missing.length > 0)(
   `the C++ example conforms${missing.length > 0 ? ` (there is no ${missing.join(', no ')})` : ''}`,
-  { timeout: 300_000 },
   async () => {
     const build = mkdtempSync(join(tmpdir(), 'sdp-cpp-'));
     onTestFinished(() => rmSync(build, { recursive: true, force: true }));

@@ -4,10 +4,9 @@ import type { Result } from '../../sdk/conformance/run.ts';
 import { playAll } from '../../sdk/conformance/run.ts';
 import { scenarios } from '../../sdk/conformance/scenarios/all.ts';
 import type { RunnerUnderTest } from '../../sdk/conformance/stage.ts';
+import { compileCache } from '../support/caches.ts';
 
 export const folder = fileURLToPath(new URL('./', import.meta.url));
-
-const compileCache = fileURLToPath(new URL('../../node_modules/.cache/runners', import.meta.url));
 
 /** A runner of a TypeScript file of this folder. */
 export function nodeRunner(file: string, options: Partial<RunnerUnderTest> = {}): RunnerUnderTest {

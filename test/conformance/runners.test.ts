@@ -30,9 +30,7 @@ const broken: readonly (readonly [file: string, scenario: string, rule: string])
   ['drops-next', 'next-answer-lost', 'next-dropped'],
 ];
 
-test.concurrent('a correct runner passes every scenario without a warning', {
-  timeout: 150_000,
-}, async () => {
+test.concurrent('a correct runner passes every scenario without a warning', async () => {
   const under = nodeRunner('reference-runner.ts', { incremental: true });
   const results = await play({ ...under, command: `${under.command} --parts` }, undefined, 6);
   expect(troubles(results)).toEqual([]);

@@ -2,6 +2,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect } from 'vitest';
+import { compileCache } from '../support/caches.ts';
 import type { TestProcess } from '../support/processes.ts';
 import { type Block, checkout, type Page } from './pages.ts';
 
@@ -39,7 +40,7 @@ export async function runCommands(page: Page, reader: Reader): Promise<string> {
   const child = reader.startScript(file, {
     PATH: `${resolve('node_modules/.bin')}:${process.env.PATH}`,
     XDG_CONFIG_HOME: join(folder, 'config'),
-    NODE_COMPILE_CACHE: join(reader.folder, 'compiled'),
+    NODE_COMPILE_CACHE: compileCache,
     PYTHONDONTWRITEBYTECODE: '1',
     npm_config_update_notifier: 'false',
     DATA_DIR: folder,

@@ -5,6 +5,7 @@ import {
   configurationValidator,
   schemaLimits,
 } from '../../domain/templates/configuration-schema.ts';
+import { cpuMs } from '../support/cpu-time.ts';
 
 const faults = (schema: unknown) =>
   checkConfigurationSchema(schema, ['nodeTemplates', 0, 'configurationSchema']);
@@ -232,9 +233,9 @@ describe('configurationValidator', () => {
       { a: Array.from({ length: 20_000 }, () => ({})) },
     ],
   ])('%s take bounded time', (_, costly, configuration) => {
-    const began = performance.now();
+    const began = cpuMs();
     expect(check(costly, configuration).length).toBeLessThanOrEqual(201);
-    expect(performance.now() - began).toBeLessThan(5_000);
+    expect(cpuMs() - began).toBeLessThan(5_000);
   });
 
   // Their compiled code nests so deep that it would compile at one time and not at another.

@@ -7,6 +7,7 @@ import {
   orderGraph,
   parentIndexes,
 } from '../../domain/templates/graph.ts';
+import { cpuMs } from '../support/cpu-time.ts';
 
 const node = (name: string, ...parents: string[]): GraphNode => ({ name, parents });
 
@@ -80,9 +81,9 @@ describe('orderGraph', () => {
   test('takes 500 nodes with every possible edge in well under a second', () => {
     const names = Array.from({ length: 500 }, (_, index) => `n${index}`);
     const full = names.map((name, index) => node(name, ...names.slice(0, index)));
-    const began = performance.now();
+    const began = cpuMs();
     expect(orderGraph(full).kind).toBe('acyclic');
-    expect(performance.now() - began).toBeLessThan(1000);
+    expect(cpuMs() - began).toBeLessThan(1000);
   });
 });
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { PatternError, patternLimits, readPattern } from '../../domain/templates/linear-pattern.ts';
+import { cpuMs } from '../support/cpu-time.ts';
 
 const texts = [
   '',
@@ -139,9 +140,9 @@ describe('readPattern', () => {
   test.each(['^(a+)+$', '^(a|a)*$', '(.*)*x', '^(([a-z])+.)+[A-Z]([a-z])+$', '(a?){200}a{200}'])(
     'takes %j over 64 KB of hostile text in bounded time',
     (pattern) => {
-      const began = performance.now();
+      const began = cpuMs();
       readPattern(pattern).test(`${'a'.repeat(65_535)}!`);
-      expect(performance.now() - began).toBeLessThan(5_000);
+      expect(cpuMs() - began).toBeLessThan(5_000);
     },
   );
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { checkManifest, type Registered } from '../../domain/runners/manifest.ts';
+import { cpuMs } from '../support/cpu-time.ts';
 import { empty, errorsOf, manifest, nodeTemplate, runnerType } from './manifest-samples.ts';
 
 const owned: Registered = {
@@ -165,7 +166,7 @@ describe('every fault is listed with its path', () => {
     const nodeTemplates = Array.from({ length: 30 }, (_, index) =>
       nodeTemplate({ name: `node-${index}`, configurationSchema: { properties } }),
     );
-    const began = performance.now();
+    const began = cpuMs();
     expect(errorsOf(manifest({ nodeTemplates }))).toEqual([
       '$.nodeTemplates All node templates together may have at most 5000 objects.',
     ]);
@@ -176,7 +177,7 @@ describe('every fault is listed with its path', () => {
     expect(errorsOf(manifest({ nodeTemplates: costly }))).toEqual([
       '$.nodeTemplates All configuration schemas together may have at most 30000 values, not counting enum and const.',
     ]);
-    expect(performance.now() - began).toBeLessThan(1000);
+    expect(cpuMs() - began).toBeLessThan(1000);
   });
 
   test.each(['a', 'A-b', 'über', '1a', 'a--b', '-a', 'a-', 'a_b', 'a'.repeat(65), ''])(

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { formatToken, type TokenFamily, tokenPrefixes } from '../../domain/access/token-format.ts';
 import { redacted } from '../../domain/redact.ts';
+import { cpuMs } from '../support/cpu-time.ts';
 
 const families = Object.keys(tokenPrefixes) as TokenFamily[];
 
@@ -55,8 +56,8 @@ test('other text does not change', () => {
 });
 
 test('costs a moment however long the text', () => {
-  const startedAt = performance.now();
+  const startedAt = cpuMs();
   redacted(`${'a'.repeat(200_000)} @`);
   redacted(`${'a@'.repeat(50_000)}`);
-  expect(performance.now() - startedAt).toBeLessThan(2_000);
+  expect(cpuMs() - startedAt).toBeLessThan(2_000);
 });

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type ReportRow, reportSources } from '../../domain/reports/report.ts';
 import { celValue, compileExpression } from '../../domain/reports/report-expression.ts';
+import { cpuMs } from '../support/cpu-time.ts';
 
 /** Metadata of the largest size that a session may have: a long list and a long text. */
 const metadata = celValue({
@@ -53,9 +54,9 @@ describe('an expression', () => {
     const compiled = compileExpression(written.replaceAll(/(?<![.\w])list\b/g, 'metadata.list'), 'metadata');
     if (!compiled.ok) return expect(compiled.reason).not.toBe('');
     const before = process.memoryUsage().rss;
-    const began = performance.now();
+    const began = cpuMs();
     compiled.evaluate(row);
-    expect(performance.now() - began).toBeLessThan(5_000);
+    expect(cpuMs() - began).toBeLessThan(5_000);
     expect(process.memoryUsage().rss - before).toBeLessThan(300 * 1024 * 1024);
   });
 

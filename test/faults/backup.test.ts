@@ -203,4 +203,4 @@ test('nothing acknowledged before the end of the backup is lost, and unfinished 
     await restoredApi.stop();
     await restoredDatabase.close();
   }
-}, 120_000);
+});

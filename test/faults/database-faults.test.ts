@@ -103,7 +103,7 @@ const limits = [
   ['statement time-outs', '-c lock_timeout=0 -c statement_timeout=100'],
 ] as const;
 
-test.for(limits)('%s, after the repeats', { timeout: 120_000 }, async ([, options]) => {
+test.for(limits)('%s, after the repeats', async ([, options]) => {
   const limited = await startTestApi(withLimits(options));
   const client = await superuser();
   try {
@@ -138,7 +138,7 @@ async function callDuring(fault: (isOver: () => boolean) => Promise<void>): Prom
   return heard;
 }
 
-test('connections that break at any moment', { timeout: 120_000 }, async () => {
+test('connections that break at any moment', async () => {
   const heard = await callDuring(async (isOver) => {
     const client = await superuser();
     while (!isOver()) {
@@ -155,7 +155,7 @@ test('connections that break at any moment', { timeout: 120_000 }, async () => {
   await expectServed();
 });
 
-test('restarts of PostgreSQL', { timeout: 120_000 }, async () => {
+test('restarts of PostgreSQL', async () => {
   const heard = await callDuring(async (isOver) => {
     while (!isOver()) {
       await postgres!.stop();

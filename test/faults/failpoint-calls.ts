@@ -14,7 +14,7 @@ export interface FailpointWorld extends FaultWorld {
   readonly url: string;
 }
 
-const limitMs = 150_000;
+const limitMs = 300_000;
 
 type CallOptions = Parameters<typeof ask>[3] & { readonly bytes?: string };
 

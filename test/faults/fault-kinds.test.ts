@@ -22,7 +22,7 @@ const platform = await CampaignPlatform.start({
 afterAll(() => platform.stop());
 
 test('under every kind of fault nothing acknowledged is lost, torn or doubled, and every process recovers', {
-  timeout: 400_000,
+  timeout: 1_500_000,
 }, async () => {
   const options = { platform, size: sizes.small, seed, log: () => undefined };
   const report = await runCampaign(

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../../store/connection/database.ts';
+import { patienceMs } from '../support/eventually.ts';
 import { chain, type Graph, makeGraph, outsideTemplate, type TemplateOptions } from '../support/graph.ts';
 
 export interface HeldTask {
@@ -62,7 +63,7 @@ export class HttpRunner {
   }
 
   /** Claims until there is a task; calls without an answer are made again. */
-  async acquire(template: string, limitMs = 30_000): Promise<HeldTask> {
+  async acquire(template: string, limitMs = patienceMs): Promise<HeldTask> {
     const until = Date.now() + limitMs;
     for (;;) {
       const reply = await this.claim(template, 2).catch(() => undefined);

@@ -14,7 +14,6 @@ const [apiWorlds, workerWorlds] = await Promise.all([
 describe.concurrent('nothing acknowledged is lost', () => {
   test.for(apiFailpoints.map((failpoint, index) => [failpoint, apiWorlds[index]!] as const))(
     'when the API is killed at %s, and a repeated upload is published once',
-    { timeout: 90_000 },
     async ([failpoint, world]) => {
       const { database, processes, temporal, api, client, platform } = world;
       const graph = await queuedGraph(database);
@@ -40,7 +39,6 @@ describe.concurrent('nothing acknowledged is lost', () => {
 
   test.for(workerFailpoints.map((failpoint, index) => [failpoint, workerWorlds[index]!] as const))(
     'when the worker is killed at %s',
-    { timeout: 90_000 },
     async ([failpoint, world]) => {
       const { database, processes, temporal, api, client, platform } = world;
       const graph = await queuedGraph(database);

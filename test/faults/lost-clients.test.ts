@@ -7,6 +7,7 @@ import { Database } from '../../store/connection/database.ts';
 import { canDropPackets, dropPackets } from '../support/drop-packets.ts';
 import { eventually } from '../support/eventually.ts';
 import { testEnvironment } from '../support/stack.ts';
+import { stretched } from '../support/stretched.ts';
 
 const platform = await testEnvironment();
 
@@ -41,6 +42,6 @@ describe.runIf(canDropPackets()).concurrent('the lock of a client that is lost f
     child.kill('SIGKILL');
     await once(child, 'exit');
     expect(await isFree()).toBe(false);
-    await eventually('the lock is free', isFree, limitMs);
+    await eventually('the lock is free', isFree, stretched(limitMs));
   });
 });

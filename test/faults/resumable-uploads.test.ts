@@ -42,7 +42,7 @@ async function uploading(url: string, options: { readonly chunkSize?: number } =
     done,
     reached,
     acknowledged: (atLeast: number) =>
-      eventually('bytes are acknowledged', async () => reached.offset >= atLeast, 60_000),
+      eventually('bytes are acknowledged', async () => reached.offset >= atLeast),
     async expectOnce() {
       const list = await ask(living.url, 'GET', `/api/v2/node-instance/${nodeId}/outputs`, {
         token: client.token,
@@ -69,7 +69,7 @@ describe('an API process is killed', () => {
     ['after the store has assembled the object', 'multipart-completed'],
     ['before the commit of the output', 'upload-stored'],
     ['after the commit of the output', 'upload-committed'],
-  ] as [string, Failpoint][])('%s', { timeout: 120_000 }, async (_place, failpoint) => {
+  ] as [string, Failpoint][])('%s', async (_place, failpoint) => {
     const api = await processes.startApi({ failpoint });
     const upload = await uploading(api.url);
     const next = await replaced(api);
@@ -78,7 +78,7 @@ describe('an API process is killed', () => {
     next.kill('SIGTERM');
   });
 
-  test('between pieces and within them, five times', { timeout: 180_000 }, async () => {
+  test('between pieces and within them, five times', async () => {
     let api = await processes.startApi();
     const upload = await uploading(api.url, slowly);
     for (let kill = 1; kill <= 5; kill++) {
@@ -125,7 +125,6 @@ describe('all bytes are in, the API process is killed, and the caller never retu
     ['before the object of an empty one is assembled', 'upload-whole', 0],
   ] as [string, Failpoint, number][])(
     'a worker makes the output once: %s',
-    { timeout: 120_000 },
     async (_place, failpoint, length) => {
       const bytes = randomBytes(length);
       const nodeId = await abandoned(failpoint, bytes);
@@ -133,7 +132,7 @@ describe('all bytes are in, the API process is killed, and the caller never retu
         processes.startWorker('workflows'),
         processes.startWorker('workflows'),
       ]);
-      await eventually('the output is there', async () => (await outputsOf(nodeId)).length > 0, 60_000);
+      await eventually('the output is there', async () => (await outputsOf(nodeId)).length > 0);
       const sha256 = createHash('sha256').update(bytes).digest('hex');
       expect(await outputsOf(nodeId)).toMatchObject([{ sizeBytes: length, sha256 }]);
       const audited = await database.query(
@@ -147,7 +146,7 @@ describe('all bytes are in, the API process is killed, and the caller never retu
     },
   );
 
-  test('one to a frozen session waits until that is open again', { timeout: 120_000 }, async () => {
+  test('one to a frozen session waits until that is open again', async () => {
     const nodeId = await abandoned('upload-whole', randomBytes(5_000));
     const freeze = (at: string) =>
       database.query(
@@ -167,7 +166,7 @@ describe('all bytes are in, the API process is killed, and the caller never retu
     );
     expect(await outputsOf(nodeId)).toEqual([]);
     await freeze('null');
-    await eventually('the output is there', async () => (await outputsOf(nodeId)).length === 1, 60_000);
+    await eventually('the output is there', async () => (await outputsOf(nodeId)).length === 1);
     worker.kill('SIGTERM');
     await worker.ended;
   });
@@ -178,7 +177,7 @@ describe('servers restart during an upload', () => {
     ['the database', postgres!],
     ['the object store', objectStore!],
   ] as const) {
-    test(`${name}: what was acknowledged stays, and the upload goes on`, { timeout: 180_000 }, async () => {
+    test(`${name}: what was acknowledged stays, and the upload goes on`, async () => {
       const upload = await uploading(living.url, slowly);
       await upload.acknowledged(6 * mebibyte);
       await part.stop();

@@ -2,6 +2,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { RecordingSession } from '../activities/recording-session.ts';
 import { eventually } from '../support/eventually.ts';
+import { stretched } from '../support/stretched.ts';
 import { faultWorld } from './fault-world.ts';
 import { type HeldTask, HttpRunner, outsideChain } from './http-runner.ts';
 import { expectNothingOpen, expectOnceEach, factsOf, graphEnds } from './soak/graph-facts.ts';
@@ -45,7 +46,7 @@ const answerMs = 10_000;
 async function within<T>(limitMs: number, call: Promise<T>): Promise<T> {
   const startedMs = performance.now();
   const result = await call;
-  expect(performance.now() - startedMs).toBeLessThan(limitMs);
+  expect(performance.now() - startedMs).toBeLessThan(stretched(limitMs));
   return result;
 }
 
@@ -73,7 +74,6 @@ describe('Temporal is stopped', () => {
         await eventually(
           'the workflow ends',
           async () => (await temporal.statusOf(sessionId)) === 'COMPLETED',
-          40_000,
         );
     } finally {
       await temporalServer!.start();
@@ -119,17 +119,13 @@ describe('Temporal loses all its data', () => {
     for (const sessionId of [held.graph.sessionId, retried.graph.sessionId, builtin.id]) {
       await graphEnds(database, sessionId, 3);
       await expectOnceEach(database, sessionId);
-      await eventually(
-        'the workflow ends',
-        async () => (await temporal.statusOf(sessionId)) === 'COMPLETED',
-        40_000,
-      );
+      await eventually('the workflow ends', async () => (await temporal.statusOf(sessionId)) === 'COMPLETED');
     }
   });
 });
 
 describe('PostgreSQL is stopped for longer than a lease', () => {
-  test('no valid lease is lost, and all work continues', { timeout: 120_000 }, async () => {
+  test('no valid lease is lost, and all work continues', async () => {
     const { graph, runner, task } = await heldGraph(10);
     const session = await client.newSession();
     const names = Array.from({ length: 8 }, (_, index) => `${index}.csv`);
@@ -147,11 +143,7 @@ describe('PostgreSQL is stopped for longer than a lease', () => {
     } finally {
       await postgres!.start();
     }
-    await eventually(
-      'the platform answers',
-      async () => (await runner.heartbeat(task)).status === 200,
-      10_000,
-    );
+    await eventually('the platform answers', async () => (await runner.heartbeat(task)).status === 200);
     await runner.finish(task);
     await runner.work(graph.template);
     await graphEnds(database, graph.sessionId, 3);

@@ -26,7 +26,6 @@ async function attemptsOf({ database }: FaultWorld, nodeId: number) {
 describe.concurrent('work goes on', () => {
   test.for(builtinFailpoints.map((failpoint, index) => [failpoint, worlds[index]!] as const))(
     'when the worker of built-in nodes is killed at %s',
-    { timeout: 150_000 },
     ([failpoint, world]) => killBuiltin(failpoint, world),
   );
 
@@ -39,7 +38,7 @@ describe.concurrent('work goes on', () => {
     const dying = await processes.startWorker('builtin', { failpoint });
     expect(await dying.ended).toBe('SIGKILL');
     await temporal.startWorker('builtin');
-    const nodes = await session.settled(120_000);
+    const nodes = await session.settled();
     expect(nodes.map(({ state }) => state)).toEqual(['Succeeded', 'Succeeded', 'Succeeded']);
     const [uploads, recordings, dashboard] = await factsOf(database, session.id);
     expect([uploads, recordings]).toMatchObject([
@@ -58,7 +57,7 @@ describe.concurrent('work goes on', () => {
     await expectOnlyReferredObjects(platform, database);
   }
 
-  test('when the worker of workflows is killed again and again', { timeout: 150_000 }, async () => {
+  test('when the worker of workflows is killed again and again', async () => {
     const { temporal, processes, database, client, api } = killedWorld;
     let worker = await processes.startWorker('workflows');
     const graphs = await Promise.all(Array.from({ length: 5 }, () => outsideChain(database, 3)));
@@ -83,14 +82,11 @@ describe.concurrent('work goes on', () => {
       await eventually(
         'the workflow ends',
         async () => (await temporal.statusOf(graph.sessionId)) === 'COMPLETED',
-        40_000,
       );
     }
   });
 
-  test('when the worker of built-in nodes pauses past its lease and continues: it writes nothing more', {
-    timeout: 150_000,
-  }, async () => {
+  test('when the worker of built-in nodes pauses past its lease and continues: it writes nothing more', async () => {
     const world = stoppedWorld;
     const { temporal, processes, database, client, platform } = world;
     const session = await client.newSession();
@@ -104,7 +100,7 @@ describe.concurrent('work goes on', () => {
     });
     stopped.kill('SIGSTOP');
     await temporal.startWorker('builtin');
-    const nodes = await session.settled(120_000);
+    const nodes = await session.settled();
     expect(nodes.map(({ state }) => state)).toEqual(['Succeeded', 'Succeeded', 'Succeeded']);
     const before = await factsOf(database, session.id);
     stopped.kill('SIGCONT');

@@ -85,7 +85,7 @@ test('a script notices that the bootstrap was killed outright', async () => {
   await firstLine(child);
   child.kill('SIGKILL');
   await ended;
-  await expect.poll(() => readQuietly(noticed), { timeout: 10_000 }).toBe('yes');
+  await expect.poll(() => readQuietly(noticed)).toBe('yes');
 });
 
 test('what is prepared under a lock is prepared by one process at a time, also after one was killed', async () => {

@@ -57,7 +57,7 @@ async function startedElsewhere(
   onTestFinished(() => {
     child.kill('SIGKILL');
   });
-  await vi.waitUntil(() => existsSync(file), { timeout: 30_000 });
+  await vi.waitUntil(() => existsSync(file), { timeout: 100_000 });
   return { child, environment: JSON.parse(readFileSync(file, 'utf8')) as Record<string, string> };
 }
 

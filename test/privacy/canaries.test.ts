@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { formatToken } from '../../domain/access/token-format.ts';
 import { s3Client } from '../support/bucket.ts';
 import { eventually } from '../support/eventually.ts';
@@ -19,9 +19,6 @@ import { drivePeople } from './steps/people.ts';
 import { driveRest } from './steps/rest.ts';
 import { driveRunners } from './steps/runners.ts';
 import { driveSessions } from './steps/sessions.ts';
-
-/** A busy machine needs longer than the default half minute. */
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 });
 
 const platform = await testEnvironment();
 const { operator } = await testWorkflows(platform.environment);
@@ -79,7 +76,7 @@ test('the scenario drives every route to a good end', async () => {
         const description = await descriptionOf(operator, `session-${sessionId}`);
         return description.text.includes('runner-') && description;
       };
-      const shown = await eventually('the holder is shown', look, 60_000);
+      const shown = await eventually('the holder is shown', look);
       seen.push(shown);
     }),
   ]);

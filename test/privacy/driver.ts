@@ -3,6 +3,7 @@ import { routes as platformRoutes } from '../../api/routes.ts';
 import { authRoutes } from '../../auth/service.ts';
 import { allPaths } from '../../http/paths.ts';
 import type { Route } from '../../http/route.ts';
+import { eventually } from '../support/eventually.ts';
 import { PathTree } from '../support/path-tree.ts';
 import type { CanaryBook, Place } from './canaries.ts';
 
@@ -65,9 +66,12 @@ export class Driver {
     return allRoutes.map(({ id }) => id).filter((id) => !this.recorded.has(id));
   }
 
-  /** A call that must end well: 2xx. */
+  /** A call that must end well: 2xx. One that a busy platform refuses is made again, as its callers do. */
   async good(method: string, path: string, sent: Sent = {}): Promise<Received> {
-    const received = await this.send({ method, path, ...sent });
+    const received = await eventually(`${method} ${path}`, async () => {
+      const one = await this.send({ method, path, ...sent });
+      return one.status !== 503 && one;
+    });
     if (received.status >= 300) throw new Error(`${method} ${path}: ${received.status} ${received.text}`);
     return received;
   }

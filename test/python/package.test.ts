@@ -26,7 +26,7 @@ function succeeds(args: readonly string[], cwd: string, variables: Readonly<Reco
 }
 
 describe.skipIf(missing !== '')(`the package${why}`, () => {
-  test('has types that hold in strict mode, and so have the examples', { timeout: 300_000 }, () => {
+  test('has types that hold in strict mode, and so have the examples', () => {
     const cacheFolder = ['--cache-dir', join(dirname(dirname(python)), 'mypy')];
     succeeds(['-m', 'mypy', ...cacheFolder], packageFolder);
     const examples = ['csv_to_json_lines', 'resample_csv', 'incremental_aggregation'].map(
@@ -35,7 +35,7 @@ describe.skipIf(missing !== '')(`the package${why}`, () => {
     succeeds(['-m', 'mypy', ...cacheFolder, ...examples], packageFolder);
   });
 
-  test('passes its own tests as it is installed', { timeout: 300_000 }, () => {
+  test('passes its own tests as it is installed', () => {
     const printed = succeeds(['-m', 'pytest', '-p', 'no:cacheprovider', 'tests'], packageFolder);
     expect(printed).toMatch(/\d+ passed/);
     expect(printed).not.toMatch(/failed|skipped/);
@@ -101,7 +101,7 @@ describe.skipIf(stage === undefined)(`the guide${why}`, () => {
     expect(others.length).toBeGreaterThan(0);
   });
 
-  test('runs as a notebook on a platform, and prints what it says', { timeout: 180_000 }, async () => {
+  test('runs as a notebook on a platform, and prints what it says', async () => {
     await publish('/api/v2/admin/runner-manifests', 'manifest.json');
     await publish('/api/v2/admin/session-templates', 'session-template.json');
     const variables = { SDP_URL: url, SDP_RUNNER_TOKEN: token, PYTHONDONTWRITEBYTECODE: '1' };
@@ -127,7 +127,7 @@ describe.skipIf(stage === undefined)(`the guide${why}`, () => {
 });
 
 describe.skipIf(stage === undefined)(`a saved case${why}`, () => {
-  test('of a failed run fails in the same way without the platform', { timeout: 120_000 }, async () => {
+  test('of a failed run fails in the same way without the platform', async () => {
     const { url } = stage!.api;
     const { token } = stage!.people.Developer;
     const graph = await stage!.chainOf(1, { leaseSeconds: 10, maxAttempts: 1 });

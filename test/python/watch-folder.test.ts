@@ -83,9 +83,7 @@ describe.skipIf(missing !== '')(`the agent in Python${missing === '' ? '' : ` ($
     return lives;
   }
 
-  test('sends what is complete, oldest first, with metadata, and moves and marks it', {
-    timeout: 60_000,
-  }, async () => {
+  test('sends what is complete, oldest first, with metadata, and moves and marks it', async () => {
     const graph = await stage.chainOf(1);
     const path = captures('ordered', {
       'MARIA-2.csv': 'a\n2\n',
@@ -124,9 +122,7 @@ describe.skipIf(missing !== '')(`the agent in Python${missing === '' ? '' : ` ($
     });
   });
 
-  test('is killed before and after each of its requests: each file is there once', {
-    timeout: 240_000,
-  }, async () => {
+  test('is killed before and after each of its requests: each file is there once', async () => {
     const graph = await stage.chainOf(1);
     const files = {
       'a.csv': 'time\n1\n',
@@ -154,7 +150,7 @@ describe.skipIf(missing !== '')(`the agent in Python${missing === '' ? '' : ` ($
     expect(await outputsOf(graph)).toHaveLength(4);
   });
 
-  test('killed at a managed ingest it makes one session for each file', { timeout: 180_000 }, async () => {
+  test('killed at a managed ingest it makes one session for each file', async () => {
     const { urlPath, secret, projectId } = await managedIngest(api.url, people.adminToken, stage.database);
     const files = {
       'MARIA-1.csv': 'time\n1\n',
@@ -183,14 +179,14 @@ describe.skipIf(missing !== '')(`the agent in Python${missing === '' ? '' : ` ($
     expect(await ingestedInto(stage.database, projectId)).toHaveLength(4);
   });
 
-  test('goes on when the platform is back, and keeps to its rate', { timeout: 120_000 }, async () => {
+  test('goes on when the platform is back, and keeps to its rate', async () => {
     const graph = await stage.chainOf(1);
     const bytes = randomBytes(18 * mebibyte);
     const path = captures('slow', { 'long.bin': bytes });
     let isAway = true;
     const url = await brokenLineTo(api.url, () => (isAway ? 'before' : undefined));
     const running = agent(path, graph, ['--once', '--limit-rate', '6M'], url);
-    await eventually('it has tried', async () => running.log().includes('long.bin: '), 30_000);
+    await eventually('it has tried', async () => running.log().includes('long.bin: '));
     isAway = false;
     const startedAtMs = performance.now();
     expect(await running.ended, running.log()).toBe(0);
@@ -198,9 +194,7 @@ describe.skipIf(missing !== '')(`the agent in Python${missing === '' ? '' : ` ($
     expect(await outputsOf(graph)).toMatchObject([{ sha256: sha256(bytes) }]);
   });
 
-  test('a refused file does not hold up the others, and what it cannot do it says at the start', {
-    timeout: 60_000,
-  }, async () => {
+  test('a refused file does not hold up the others, and what it cannot do it says at the start', async () => {
     const graph = await stage.chainOf(1);
     const path = captures('refused', { 'a.csv': 'a\n1\n', 'a.csv.meta.json': '[]', 'b.csv': 'a\n2\n' });
     const running = agent(path, graph, ['--once']);
@@ -220,9 +214,7 @@ describe.skipIf(missing !== '')(`the agent in Python${missing === '' ? '' : ` ($
     }
   });
 
-  test('an upload tells its progress, and another process goes on with it under its key', {
-    timeout: 60_000,
-  }, async () => {
+  test('an upload tells its progress, and another process goes on with it under its key', async () => {
     const graph = await stage.chainOf(1);
     const bytes = randomBytes(20 * mebibyte);
     writeFileSync(join(folder, 'long.bin'), bytes);

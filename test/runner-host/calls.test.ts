@@ -1,14 +1,13 @@
 /** The environment and the calls of a host of deployed runners, and the API's answers to callers. */
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { HeldProcess } from '../../domain/runners/runner-host.ts';
 import { ask, startTestApi, tokenOf } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
 import { tcpGate } from '../support/tcp-gate.ts';
 import { hostStage, lives, reportingModule } from './support.ts';
 
-vi.setConfig({ testTimeout: 60_000 });
 const [working, many, away, refused, called] = await Promise.all([
   hostStage(),
   hostStage(),
@@ -43,7 +42,7 @@ describe.concurrent('a host', () => {
       .split('\0')
       .filter(Boolean)
       .map((line) => line.split('=')[0]!);
-    expect(names.filter((name) => !/^SDK_RUNNERS_/.test(name)).sort()).toEqual([
+    expect(names.filter((name) => !/^SDK_RUNNERS_|^NODE_COMPILE_CACHE$/.test(name)).sort()).toEqual([
       'HOME',
       'PATH',
       'PORT',
@@ -65,15 +64,18 @@ describe.concurrent('a host', () => {
         `select count(distinct host_id)::int as hosts, count(*)::int as processes from deployed_runner
           where message like 'missing.mjs is not in%' and held_until > clock_timestamp() + interval '5 seconds'`,
       );
+    // Where the host gave up a call whose reply brought it processes, they are nobody's when their lease is over.
+    const held = () =>
+      many.database.query('select 1 from deployed_runner where held_until >= clock_timestamp()');
     await eventually('each is told of by its one host', async () => {
       const [seen] = await told();
-      return seen!.hosts === 1 && seen!.processes === 230;
+      return seen!.hosts === 1 && seen!.processes === 230 && (await held()).length === 230;
     });
     expect(host.log()).toContain('this host is full: SDK_RUNNERS_MAX_PROCESSES');
     expect(host.log()).not.toContain('is no longer assigned to this host');
     host.kill('SIGTERM');
     expect(await host.ended).toBe(0);
-    expect(await many.database.query('select 1 from deployed_runner')).toEqual([]);
+    expect(await held()).toEqual([]);
   });
 
   test('while the API is down keeps its processes running, resumes them afterwards, and can stop in time', async () => {
@@ -93,7 +95,7 @@ describe.concurrent('a host', () => {
     const stopping = performance.now();
     host.kill('SIGTERM');
     expect(await host.ended).toBe(0);
-    expect(performance.now() - stopping).toBeLessThan(20_000);
+    expect(performance.now() - stopping).toBeLessThan(40_000);
     expect(lives(pid)).toBe(false);
   });
 

@@ -1,12 +1,11 @@
 /** Entrypoints of deployed runners: which modules are started, and why others are not. */
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { hostStage, reportingModule } from './support.ts';
 
 // Many processes are started, on machines that may do much else.
-vi.setConfig({ testTimeout: 120_000 });
 const stage = await hostStage();
 const { process1, publish, sessionOf, shown, untilRuns, work, write } = stage;
 const host = await stage.startHost({ SDK_RUNNERS_MEMORY_MB: '100', SDK_RUNNERS_MAX_PROCESSES: '40' });

@@ -1,13 +1,12 @@
 /** Hosts of deployed runners that are stopped, killed or stalled, and runners that hang. */
 import { readdirSync, readFileSync } from 'node:fs';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { startLeaseLoop } from '../../worker/lease-loop.ts';
 import { eventually } from '../support/eventually.ts';
 import type { TestProcess } from '../support/processes.ts';
 import { type HostStage, hostStage, lives, reportingModule } from './support.ts';
 
 // Fifteen seconds of silence are waited for, on machines that may do much else.
-vi.setConfig({ testTimeout: 120_000 });
 const [killed, still, stopped, hanging] = await Promise.all([
   hostStage(),
   hostStage(),
@@ -49,7 +48,7 @@ function untilOne(stage: HostStage, runnerType: string, isIt: (pid: number) => b
     const isAlone = pid !== undefined && others.length === 0;
     return one?.state === 'running' && isAlone && isIt(pid) ? { pid, ...one } : undefined;
   };
-  return eventually(`one process of ${runnerType} runs`, look, 60_000);
+  return eventually(`one process of ${runnerType} runs`, look);
 }
 
 const isRevoked = async (stage: HostStage, tokenId: string | null) => {

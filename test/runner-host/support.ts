@@ -96,6 +96,11 @@ export async function hostStage(): Promise<HostStage> {
   const token = await tokenOf(api.url, username, password);
   await ship(database);
   const call: HostStage['call'] = (method, path, json) => ask(api.url, method, path, { token, json });
+  const made: HostStage['call'] = async (method, path, json) => {
+    const answer = await call(method, path, json);
+    if (answer.status >= 300) throw new Error(`${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    return answer;
+  };
   const shown: HostStage['shown'] = async (runnerType) => {
     const { body } = await call('GET', '/api/v2/admin/runners?pageSize=100');
     return body.deployed.find((one: Shown) => one.runnerType === runnerType);
@@ -127,7 +132,7 @@ export async function hostStage(): Promise<HostStage> {
       const given = { SDK_RUNNERS_DIR: folder, PORT: port, SDK_RUNNERS_GRACE_SECONDS: '1' };
       const host = processes.startScript('worker/runner-host/main.ts', { ...given, ...variables });
       const isAtWork = () => host.log().includes('the host of deployed runners is running');
-      await eventually('the host is at work', isAtWork, 60_000);
+      await eventually('the host is at work', isAtWork);
       return host;
     },
     publish: (name, runnerType, version = '1.0.0') =>
@@ -142,11 +147,11 @@ export async function hostStage(): Promise<HostStage> {
     async sessionOf(name) {
       const child = { Name: 'child', NodeTemplateName: name, DefaultConfiguration: {}, Parents: ['input'] };
       const file = templateFile(`template-${name}`, [inputNode('input'), child]);
-      const template = await call('POST', '/api/v2/admin/session-templates', file);
-      const project = await call('POST', '/projects', { Title: name });
-      const made = { ProjectId: project.body.id, SessionTemplateId: template.body.id };
-      const { body } = await call('POST', '/session', made);
-      const progress = await call('GET', `/api/v2/session/${body.id}/node-instances`);
+      const template = await made('POST', '/api/v2/admin/session-templates', file);
+      const project = await made('POST', '/projects', { Title: name });
+      const json = { ProjectId: project.body.id, SessionTemplateId: template.body.id };
+      const { body } = await made('POST', '/session', json);
+      const progress = await made('GET', `/api/v2/session/${body.id}/node-instances`);
       const idOf = (wanted: string) =>
         progress.body.nodeInstances.find((node: { name: string }) => node.name === wanted).id;
       return { sessionId: body.id, input: idOf('input'), node: idOf('child') };
@@ -158,7 +163,7 @@ export async function hostStage(): Promise<HostStage> {
         const answer = await call('GET', `/api/v2/node-instance/${session.node}/outputs/latest/data`);
         return answer.status === 200 && answer.body.text === text ? answer.body : undefined;
       };
-      return await eventually(`the runner has worked on ${text}`, worked, 60_000);
+      return await eventually(`the runner has worked on ${text}`, worked);
     },
   };
 }

@@ -70,7 +70,7 @@ describe('the signal of a task', () => {
     await stage.upload(graph, 'input', 'bytes');
     await eventually('it works', () => /computing|waiting/.test(runner.log()));
     await cancel(graph);
-    await stage.until(graph, 'n1', 'Failed', 30_000);
+    await stage.until(graph, 'n1', 'Failed');
     expect((await stage.node(graph, 'n1')).statusDetails).toBe('cancelled');
     expect(await stage.claims(graph, 'n1')).toMatchObject([{ ending: 'fail' }]);
     runner.kill('SIGKILL');
@@ -133,7 +133,7 @@ work.run()
     await stage.upload(graph, 'input', 'bytes');
     await eventually('it works', () => runner.log().includes('working'));
     await cancel(graph);
-    await stage.until(graph, 'n1', 'Failed', 30_000);
+    await stage.until(graph, 'n1', 'Failed');
     expect(await stage.claims(graph, 'n1')).toMatchObject([{ ending: 'fail' }]);
   },
 );

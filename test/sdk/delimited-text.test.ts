@@ -3,6 +3,7 @@ import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type RowOptions, readLines, readNamedRows, readRows } from '../../sdk/src/inputs/delimited-text.ts';
+import { cpuMs } from '../support/cpu-time.ts';
 
 async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
   const read: T[] = [];
@@ -77,12 +78,12 @@ describe('rows', () => {
   });
 
   test('are bounded, also where one quoted field has many lines, in time that grows with their length', async () => {
-    const beganAtMs = performance.now();
+    const beganAtMs = cpuMs();
     const endless = `a\n"${'\n'.repeat(2_000_000)}`;
     await expect(all(readRows(pieces(endless, 65_536)))).rejects.toMatchObject({
       message: 'line 2: a row longer than 1048576 characters',
     });
-    expect(performance.now() - beganAtMs).toBeLessThan(5_000);
+    expect(cpuMs() - beganAtMs).toBeLessThan(5_000);
   });
 
   test('take no delimiter that is none', async () => {

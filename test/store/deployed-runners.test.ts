@@ -4,12 +4,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Database } from '../../store/connection/database.ts';
 import { publishManifest } from '../../store/registry/node-templates.ts';
 import {
-  acquireProcess,
+  acquireProcesses,
   assignToken,
   isTokenGood,
   listDeployable,
   listProcesses,
-  releaseProcess,
+  releaseProcesses,
   removeAbandoned,
   saveProcesses,
 } from '../../store/runners/deployed-runners.ts';
@@ -22,6 +22,10 @@ beforeAll(async () => {
   database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 6 });
 });
 afterAll(() => database.close());
+
+/** False: another host holds it. */
+const acquire = async (host: string, plan: Parameters<typeof acquireProcesses>[2][number]) =>
+  (await acquireProcesses(database, host, [plan])).length === 1;
 
 async function publish(feature: string, runnerTypes: readonly object[], version = '1.0.0') {
   const manifest = {
@@ -60,7 +64,7 @@ test('only a published runner type of runtime sdk with an entrypoint that is not
 test('of many concurrent hosts one acquires a process', async () => {
   const plan = await deployable('raced');
   const hosts = Array.from({ length: 12 }, () => randomUUID());
-  const taken = await Promise.all(hosts.map((host) => acquireProcess(database, host, plan)));
+  const taken = await Promise.all(hosts.map((host) => acquire(host, plan)));
   expect(taken.filter(Boolean)).toHaveLength(1);
   const keep = (host: string) => saveProcesses(database, host, [{ ...plan, ...running }]);
   const kept = await Promise.all(hosts.map(keep));
@@ -71,7 +75,7 @@ test('of many concurrent hosts one acquires a process', async () => {
 test('the token of a process is valid while its host reports it, and ends when another host replaces it', async () => {
   const plan = await deployable('renewed');
   const [first, second] = [randomUUID(), randomUUID()];
-  await acquireProcess(database, first, plan);
+  await acquire(first, plan);
   const token = (await assignToken(database, first, plan, value()))!;
   expect(await assignToken(database, second, plan, value())).toBeUndefined();
   const remaining = async () => {
@@ -88,35 +92,35 @@ test('the token of a process is valid while its host reports it, and ends when a
   );
   await saveProcesses(database, first, [{ ...plan, ...running }]);
   expect(await remaining()).toBeGreaterThan(59);
-  expect(await acquireProcess(database, second, plan)).toBe(false);
+  expect(await acquire(second, plan)).toBe(false);
   await silence('renewed');
-  expect(await acquireProcess(database, second, plan)).toBe(true);
+  expect(await acquire(second, plan)).toBe(true);
   expect(await isTokenGood(database, token)).toBe(false);
   expect(await saveProcesses(database, first, [{ ...plan, ...running }])).toEqual([]);
   expect(await assignToken(database, first, plan, value())).toBeUndefined();
   const next = (await assignToken(database, second, plan, value()))!;
-  await releaseProcess(database, first, plan);
+  await releaseProcesses(database, first, [plan]);
   expect(await isTokenGood(database, next)).toBe(true);
-  await releaseProcess(database, second, plan);
+  await releaseProcesses(database, second, [plan]);
   expect(await isTokenGood(database, next)).toBe(false);
 });
 
 test('a host that was silent continues with the processes that no other host acquired', async () => {
   const plan = await deployable('patient');
   const host = randomUUID();
-  await acquireProcess(database, host, plan);
+  await acquire(host, plan);
   await silence('patient');
   expect(await saveProcesses(database, host, [{ ...plan, ...running }])).toHaveLength(1);
-  expect(await acquireProcess(database, randomUUID(), plan)).toBe(false);
+  expect(await acquire(randomUUID(), plan)).toBe(false);
 });
 
 test('processes of a retired runner at a silent host are removed, with their tokens', async () => {
   const plan = await deployable('left');
   const host = randomUUID();
-  await acquireProcess(database, host, plan);
+  await acquire(host, plan);
   const token = (await assignToken(database, host, plan, value()))!;
   await publish('left', [{ name: 'left-other', runtime: 'external' }], '1.1.0');
-  expect(await acquireProcess(database, randomUUID(), { ...plan, number: 2 })).toBe(false);
+  expect(await acquire(randomUUID(), { ...plan, number: 2 })).toBe(false);
   await removeAbandoned(database, 1);
   expect(await isTokenGood(database, token)).toBe(true);
   await silence('left');

@@ -106,14 +106,14 @@ describe('beside writers', () => {
     expect(await writing).toBeGreaterThan(10);
     expect(await isIndexValid(client)).toBe(true);
     expect(await copied(client)).toBe(rows);
-  }, 120_000);
+  });
 
   test('two migrators at once do the work once, and wait for each other without a deadlock', async () => {
     const { url, client } = await emptyDatabase();
     const both = await Promise.all([1, 2].map(() => migrate(url, [bigTable, bigIndex])));
     expect(both.map((ran) => ran.length).sort()).toEqual([0, 2]);
     expect(await isIndexValid(client)).toBe(true);
-  }, 120_000);
+  });
 });
 
 describe('after a kill', () => {
@@ -128,7 +128,7 @@ describe('after a kill', () => {
     expect(await namesIn(client, 'platform_migration')).toEqual([bigTable.name]);
     expect(await migrate(url, [bigTable, bigIndex])).toEqual([bigIndex.name]);
     expect(await isIndexValid(client)).toBe(true);
-  }, 120_000);
+  });
 
   test('a backfill continues with the remaining rows', async () => {
     const { url, client } = await emptyDatabase();
@@ -142,7 +142,7 @@ describe('after a kill', () => {
     expect(await migrate(url, [bigTable, bigBackfill])).toEqual([bigBackfill.name]);
     // Each row once: the work before the kill is kept.
     expect(await copied(client)).toBe(rows);
-  }, 120_000);
+  });
 });
 
 test('a step that would stop writers, or could not be repeated, is refused before the first runs', async () => {
@@ -157,7 +157,7 @@ test('a step that would stop writers, or could not be repeated, is refused befor
     await expect(migrate(url, [bigTable, { name: '0002-x', text }])).rejects.toThrow(step);
   }
   expect(await isIndexValid(client)).toBeUndefined();
-}, 30_000);
+});
 
 describe('names', () => {
   test.each([platformMigrations, authMigrations])(
@@ -197,7 +197,7 @@ describe('names', () => {
     await expect(checkSchema(database)).rejects.toThrow('DATABASE_URL: the database is at 9000-next, ');
     await client.query(`delete from platform_migration where name = '9000-next'`);
     await checkSchema(database);
-  }, 60_000);
+  });
 
   test('so does an authentication service whose table has the names of files', async () => {
     const { url, client } = await emptyDatabase();
@@ -209,5 +209,5 @@ describe('names', () => {
       authMigrations.migrations.map(({ name }) => `${name}.sql`),
     );
     await checkAuthSchema(url);
-  }, 30_000);
+  });
 });

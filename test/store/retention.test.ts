@@ -232,7 +232,7 @@ describe('sessions', () => {
       for (const { key } of rows) expect(keys).toContain(key);
       await database.query('update retention_run set ended_at = now() where id = $1', [run.id]);
     }
-  }, 60_000);
+  });
 });
 
 describe('outputs of kept sessions', () => {

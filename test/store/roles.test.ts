@@ -100,7 +100,7 @@ test('the whole platform works as the application’s role: accounts, graphs, bu
   } finally {
     await api.stop();
   }
-}, 60_000);
+});
 
 test('an owner who is no superuser makes the whole schema in an empty database, and grants it', async () => {
   const [name, login] = [`test_${Math.floor(Date.now() / 1000)}_${suffix}`, `owner_${suffix}`];
@@ -308,7 +308,7 @@ describe('report downloads with REPORT_DATABASE_URL', () => {
     } finally {
       await api.stop();
     }
-  }, 60_000);
+  });
 
   test('only read, for any rights of their user', async () => {
     const reader = new ReportReader(platform.databaseUrl);

@@ -175,9 +175,7 @@ describe.skipIf(small === undefined)('on a disk of 64 MB', () => {
     await eventually('the disk is free again', async () => freeBytes() > 60 * mebibyte);
   });
 
-  test('ten uploads that need more than it holds are all stored as they were sent', {
-    timeout: 120_000,
-  }, async () => {
+  test('ten uploads that need more than it holds are all stored as they were sent', async () => {
     const platform = await testEnvironment();
     const area = new StagingArea({ folder: folderOfDisk, maxBytes: 16 * mebibyte });
     const store = openObjectStore({ ...platform.s3, prefix: '', forcePathStyle: true }, area);

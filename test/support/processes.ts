@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll } from 'vitest';
 import type { Failpoint } from '../../store/connection/failpoint.ts';
+import { compileCache } from './caches.ts';
 import { eventually } from './eventually.ts';
 
 const checkout = fileURLToPath(new URL('../../', import.meta.url));
@@ -146,12 +147,6 @@ const endWithParent = `data:text/javascript,${encodeURIComponent(
   'const p = process.ppid; setInterval(() => { if (process.ppid !== p) process.exit(1); }, 1000).unref();',
 )}`;
 
-/** Of the test's own process: paths, and where Node keeps what it has compiled. */
-function ownVariables(): Record<string, string> {
-  const { PATH = '', HOME = '', NODE_COMPILE_CACHE: compiled } = process.env;
-  return { PATH, HOME, ...(compiled !== undefined && { NODE_COMPILE_CACHE: compiled }) };
-}
-
 class Child implements TestProcess {
   readonly pid: number;
   readonly ended: Promise<NodeJS.Signals | number>;
@@ -171,7 +166,12 @@ class Child implements TestProcess {
     const child = spawn(program, isNode ? ['--import', endWithParent, ...args] : args, {
       cwd: checkout,
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...ownVariables(), ...environment },
+      env: {
+        PATH: process.env.PATH ?? '',
+        HOME: process.env.HOME ?? '',
+        ...(isNode ? { NODE_COMPILE_CACHE: compileCache } : {}),
+        ...environment,
+      },
     });
     if (child.pid === undefined) throw new Error(`${name} could not be started.`);
     this.#process = child;

@@ -1,14 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
 import { afterAll, inject } from 'vitest';
 import { roleAddresses } from '../../local/database-roles.ts';
 import { removeData, type Stack, startStack } from '../../local/stack.ts';
 import { makeBucket, removeBucket } from './bucket.ts';
+import { workflowCache } from './caches.ts';
 import { temporaryDataFolder } from './global-setup.ts';
 import { ADMINISTRATOR, cloneTemplate, dropClone } from './template.ts';
-
-/** Bundling the workflows needs seconds; all files and test runs of this checkout share the result. */
-const WORKFLOW_CACHE = fileURLToPath(new URL('../../node_modules/.cache/workflows', import.meta.url));
 
 /** What one test file has for itself on the real servers. */
 export interface TestEnvironment {
@@ -57,7 +54,7 @@ export async function testEnvironment(options: TestEnvironmentOptions = {}): Pro
     REPORT_DATABASE_URL: roles.report,
     S3_BUCKET: name,
     TEMPORAL_TASK_QUEUE: name,
-    WORKFLOW_CACHE_DIR: WORKFLOW_CACHE,
+    WORKFLOW_CACHE_DIR: workflowCache,
     // Tests start their own stores on this machine.
     DATA_SOURCE_ENDPOINT_ALLOWLIST: '127.0.0.1',
   };

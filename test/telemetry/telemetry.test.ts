@@ -59,7 +59,7 @@ beforeAll(async () => {
     `update node_instance set configuration = '{"dataSourceName":"platform"}' where session_id = $1`,
     [graph.sessionId],
   );
-}, 120_000);
+});
 
 const logOf = (running: TestProcess): Record<string, unknown>[] =>
   running

@@ -26,10 +26,9 @@ describe.skipIf(program === null)('the pages for operators', () => {
     browser = await startBrowser(program!, api.url);
     await browser.context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: api.url });
     page = await browser.newPage();
-    page.setDefaultTimeout(25_000);
     graph = await stage.chainOf(1);
     await signInAs(page, `${api.url}/runners`, people.Administrator);
-  }, 180_000);
+  });
   afterAll(async () => await browser?.close());
 
   const open = (name: string) =>
@@ -72,7 +71,7 @@ describe.skipIf(program === null)('the pages for operators', () => {
     await closed();
     await page.getByRole('cell', { name: 'revoked' }).waitFor();
     expect((await runner.claim(graph.template)).status).toBe(401);
-  }, 60_000);
+  });
 
   test('a runner is shown with its task, drained and resumed', async () => {
     const runner = stage.runner({ instanceId: 'workbench-7' });
@@ -139,7 +138,7 @@ describe.skipIf(program === null)('the pages for operators', () => {
     await dialog().getByRole('button', { name: 'Done' }).click();
     await closed();
     await page.getByRole('row').filter({ hasText: name }).first().waitFor();
-  }, 60_000);
+  });
 
   test('templates are shown with their graphs, and a definition with faults says where they are', async () => {
     await open('Templates');
@@ -190,7 +189,7 @@ describe.skipIf(program === null)('the pages for operators', () => {
     await click('Delete: track-1/laps');
     await dialog().getByRole('button', { name: 'Delete' }).click();
     await page.getByText('No ingests yet').waitFor();
-  }, 60_000);
+  });
 
   test('a configuration entry is created and updated; a value that does not match its type is refused', async () => {
     await open('Configuration');

@@ -41,10 +41,9 @@ describe.skipIf(program === null)('every page of the console', () => {
     browser = await startBrowser(program!, api.url);
     [world] = await made;
     page = await browser.newPage();
-    page.setDefaultTimeout(30_000);
     await wear(page, appearances[0]!);
     await signInAs(page, `${api.url}/sessions`, people.Administrator);
-  }, 240_000);
+  });
   afterAll(async () => await browser?.close());
 
   test('sign-in', async () => {
@@ -55,7 +54,7 @@ describe.skipIf(program === null)('every page of the console', () => {
     for (const look of appearances) faults.push(...(await faultsOf(stranger, 'sign-in', look)));
     await stranger.close();
     expect(faults).toEqual([]);
-  }, 60_000);
+  });
 
   test.each(pages)(
     '$name',

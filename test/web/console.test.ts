@@ -48,7 +48,7 @@ describe.skipIf(program === null)('the console', () => {
     sessionPath = `/sessions/${sessionId}`;
     browser = await startBrowser(program!, api.url);
     page = await browser.newPage();
-  }, 180_000);
+  });
 
   afterAll(async () => {
     await browser?.close();
@@ -103,11 +103,11 @@ describe.skipIf(program === null)('the console', () => {
     await picture(page, 'session-before');
     await dropFile(page, '.node >> nth=0', { name: recordingFile, type: 'text/csv', text: recording });
     await page.getByText(/, stored/).waitFor();
-    await page.locator('.node[data-state="Succeeded"]').nth(2).waitFor({ timeout: 60_000 });
+    await page.locator('.node[data-state="Succeeded"]').nth(2).waitFor();
     await page.getByRole('link', { name: 'Open dashboard' }).waitFor();
     await picture(page, 'session-after');
     await page.getByText('live', { exact: true }).waitFor();
-  }, 120_000);
+  });
 
   test('downloads exactly the uploaded bytes', async () => {
     const downloading = page.waitForEvent('download');
@@ -191,14 +191,14 @@ describe.skipIf(program === null)('the console', () => {
     await page.locator('.node').nth(2).waitFor();
     const broken = 'time,speed\n2026-01-01T00:00:00Z,1\n2026-01-01T00:00:01Z,2,3,4\n';
     await dropFile(page, 'h1', { name: 'broken.csv', type: 'text/csv', text: broken });
-    await page.locator('.node[data-state="Failed"]').waitFor({ timeout: 60_000 });
+    await page.locator('.node[data-state="Failed"]').waitFor();
     await page.locator('.node[data-state="Failed"]').click();
     await page
       .locator('.details-failed')
       .getByText(/validation: .*line 3/i)
       .waitFor();
     await picture(page, 'session-failed');
-  }, 90_000);
+  });
 
   test('reports what does not exist', async () => {
     await page.goto(`${api.url}/sessions/0197f3aa-0000-7000-8000-000000000001`);

@@ -42,9 +42,8 @@ describe.skipIf(program === null)('the first minute', () => {
     await Promise.all([workflows.startWorker('workflows'), workflows.startWorker('builtin')]);
     browser = await startBrowser(program!, api.url);
     page = await browser.newPage();
-    page.setDefaultTimeout(30_000);
     await signInAs(page, `${api.url}/sessions`, platform.administrator);
-  }, 180_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await api?.stop();
@@ -63,10 +62,10 @@ describe.skipIf(program === null)('the first minute', () => {
     await wear(page, appearances[0]!);
     await page.getByRole('button', { name: 'Load the example' }).click();
     await page.getByRole('heading', { name: 'Six laps of a car' }).waitFor();
-    await page.getByRole('link', { name: 'Open dashboard' }).waitFor({ timeout: 90_000 });
+    await page.getByRole('link', { name: 'Open dashboard' }).waitFor();
     await page.locator('.thumbnail').nth(1).waitFor();
     await picture(page, 'first-minute-session');
-  }, 180_000);
+  });
 
   test('a dropped file begins a session in the same project', async () => {
     const token = await tokenOf(api.url, username, password);
@@ -79,5 +78,5 @@ describe.skipIf(program === null)('the first minute', () => {
     const projects = await ask(api.url, 'GET', '/projects', { token });
     expect(projects.body.map(({ title }: { title: string }) => title)).toEqual(['Inbox']);
     expect(browser.offences).toEqual([]);
-  }, 90_000);
+  });
 });

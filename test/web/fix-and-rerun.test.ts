@@ -98,8 +98,7 @@ describe.skipIf(program === null)('a failed node', () => {
     await runner.end(task.taskId, 'fail', { category: 'validation', reason: 'There is no column velocity.' });
     browser = await startBrowser(program!, api.url);
     page = await browser.newPage();
-    page.setDefaultTimeout(25_000);
-  }, 240_000);
+  });
   afterAll(async () => await browser?.close());
 
   const panel = () => page.getByRole('region', { name: 'Node work' });
@@ -145,7 +144,7 @@ describe.skipIf(program === null)('a failed node', () => {
     const task = await runner.acquire(feature, 10);
     expect(task.configuration ?? task.node.configuration).toMatchObject({ column: 'speed' });
     await runner.end(task.taskId, 'fail', { category: 'validation', reason: 'Row 7 has no speed.' });
-  }, 120_000);
+  });
 
   test('refuses a change of what somebody else changed meanwhile, and shows that after a reload', async () => {
     await panel().getByLabel('laps').fill('5');
@@ -160,7 +159,7 @@ describe.skipIf(program === null)('a failed node', () => {
     expect(await panel().getByLabel('Column').inputValue()).toBe('velocity');
     await panel().getByRole('button', { name: 'Undo' }).click();
     expect(await panel().getByLabel('Column').inputValue()).toBe('speed');
-  }, 60_000);
+  });
 
   test('runs again when another file takes the place of the one that failed', async () => {
     const choosing = page.waitForEvent('filechooser');
@@ -177,7 +176,7 @@ describe.skipIf(program === null)('a failed node', () => {
     await page.locator(`[data-node="${session.work}"][data-state="Succeeded"]`).waitFor();
     await page.locator(`[data-node="${session.input}"]`).click();
     await page.getByRole('button', { name: 'Replace good.csv', exact: true }).waitFor();
-  }, 60_000);
+  });
 
   test('is offered what its template says by now, and adopts it after a look at the changes', async () => {
     await importTemplate({ column: 'speed', laps: 12 }, true);
@@ -192,5 +191,5 @@ describe.skipIf(program === null)('a failed node', () => {
     await page.getByRole('button', { name: 'Show the changes' }).waitFor({ state: 'detached' });
     expect((await call('GET', configurationPath())).configuration).toEqual({ column: 'speed', laps: 12 });
     expect(browser.offences).toEqual([]);
-  }, 60_000);
+  });
 });

@@ -72,10 +72,9 @@ describe.skipIf(program === null)('a dashboard that is arranged in panels', () =
     address = `${api.url}/dashboards/${dimension.id}`;
     browser = await startBrowser(program!, api.url);
     page = await browser.newPage();
-    page.setDefaultTimeout(12_000);
     await signInAs(page, address, platform.administrator);
     await page.getByRole('toolbar', { name: 'Layout' }).waitFor();
-  }, 180_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await api?.stop();

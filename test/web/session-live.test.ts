@@ -34,11 +34,10 @@ describe.skipIf(program === null)('the session page', () => {
     await buildConsole();
     browser = await startBrowser(program!, site.url);
     page = await browser.newPage();
-    page.setDefaultTimeout(25_000);
     page.on('request', (request) => asked.push(`${request.method()} ${new URL(request.url()).pathname}`));
     graph = await stage.chainOf(2, { maxAttempts: 2 });
     runner = stage.runner({ instanceId: 'laboratory-3' });
-  }, 180_000);
+  });
   afterAll(async () => await browser?.close());
 
   const node = (name: string) => page.locator(`[data-node="${graph.nodes[name]}"]`);
@@ -64,7 +63,7 @@ describe.skipIf(program === null)('the session page', () => {
     await picture(page, 'session-live');
     expect(asked.filter((line) => line.includes('/node-instances'))).toEqual([]);
     expect(asked.filter((line) => line.endsWith('/events')).length).toBe(1);
-  }, 60_000);
+  });
 
   test('shows the lineage of an output, and links to the parent node', async () => {
     await page.getByRole('button', { name: /^Lineage of / }).click();
@@ -94,7 +93,7 @@ describe.skipIf(program === null)('the session page', () => {
     await page.getByRole('button', { name: 'Retry all failed' }).click();
     await page.getByText('1 run retried.').waitFor();
     await stands('n2', 'Pending');
-  }, 60_000);
+  });
 
   test('cancels an open run after asking, and reprocesses', async () => {
     await page.getByRole('button', { name: 'Cancel run' }).click();
@@ -111,7 +110,7 @@ describe.skipIf(program === null)('the session page', () => {
     await runner.write(task.taskId, '92.4');
     await runner.end(task.taskId, 'complete', { outcome: 'completed' });
     await stands('n2', 'Succeeded');
-  }, 60_000);
+  });
 
   test('freezes and unfreezes, and offers nothing that a frozen session refuses', async () => {
     await chooseAction(page, 'Priority');
@@ -136,9 +135,9 @@ describe.skipIf(program === null)('the session page', () => {
     await page.getByText('connection lost, reconnecting').waitFor();
     await stage.upload(graph, 'input', '2');
     site.open();
-    await page.getByText('live', { exact: true }).waitFor({ timeout: 30_000 });
+    await page.getByText('live', { exact: true }).waitFor();
     await stands('n1', 'Pending');
-  }, 90_000);
+  });
 
   test('shows a Trainee the events, without controls that they may not use', async () => {
     const tab = await browser.newPage();

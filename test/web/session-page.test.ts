@@ -38,7 +38,6 @@ describe.skipIf(program === null)('the session page', () => {
     await buildConsole();
     browser = await startBrowser(program!, api.url);
     page = await browser.newPage();
-    page.setDefaultTimeout(25_000);
     graph = await stage.chainOf(2, { maxAttempts: 1 });
     many = await stage.chainOf(manyNodes - 1);
     const named = await ask(api.url, 'PATCH', `/api/v2/sessions/${graph.sessionId}`, {
@@ -59,7 +58,7 @@ describe.skipIf(program === null)('the session page', () => {
       category: 'validation',
       reason: 'There is no column velocity.',
     });
-  }, 180_000);
+  });
   afterAll(async () => await browser?.close());
 
   const address = (query = '', { sessionId } = graph) => `${api.url}/sessions/${sessionId}${query}`;
@@ -99,7 +98,7 @@ describe.skipIf(program === null)('the session page', () => {
     await looks('overview');
     expect(await scriptBytes()).toBeGreaterThan(20_000);
     expect(await scriptBytes()).toBeLessThan(mostScriptBytes);
-  }, 90_000);
+  });
 
   test('the head says what failed in one sentence and leads to the node', async () => {
     const failure = page.locator('.session-failure');
@@ -111,7 +110,7 @@ describe.skipIf(program === null)('the session page', () => {
     expect(await page.getByText('There is no column velocity').count()).toBe(1);
     await page.getByRole('button', { name: 'Copy the error' }).waitFor();
     await looks('pipeline');
-  }, 90_000);
+  });
 
   test('all files are listed with size, time and who uploaded them, and can be previewed', async () => {
     await page.getByRole('tab', { name: 'Files' }).click();
@@ -123,7 +122,7 @@ describe.skipIf(program === null)('the session page', () => {
     await row.getByRole('button', { name: 'stint-2.csv', exact: true }).click();
     await page.getByRole('dialog').getByRole('columnheader', { name: 'speed' }).waitFor();
     await page.keyboard.press('Escape');
-  }, 90_000);
+  });
 
   test('the logs are those of the runs, by node', async () => {
     await page.getByRole('tab', { name: 'Logs' }).click();
@@ -134,7 +133,7 @@ describe.skipIf(program === null)('the session page', () => {
     await untilTrue(page, 'location.search.includes("tab=logs&node=")');
     await page.locator('.log-line').first().waitFor();
     await looks('logs');
-  }, 90_000);
+  });
 
   test('a dragged file covers the page until it is dropped or leaves', async () => {
     const transfer = await page.evaluateHandle(`(() => {
@@ -154,7 +153,7 @@ describe.skipIf(program === null)('the session page', () => {
       .getByRole('list', { name: 'Uploads' })
       .getByText(/, stored/)
       .waitFor();
-  }, 60_000);
+  });
 
   test('the pipeline that is opened by its address is small too', async () => {
     await page.goto(address('?tab=pipeline'));
@@ -196,7 +195,7 @@ describe.skipIf(program === null)('the session page', () => {
     await picture(page, 'pipeline-41-whole');
     for (let times = 0; times < 8; times += 1) await page.getByRole('button', { name: 'Zoom in' }).click();
     await looks('pipeline-41');
-  }, 120_000);
+  });
 
   test('the palette goes to a session, a page and a part of the page, by keys alone', async () => {
     await page.goto(address());
@@ -235,7 +234,7 @@ describe.skipIf(program === null)('the session page', () => {
     await page.keyboard.press('/');
     await page.keyboard.type('stint');
     expect(await page.getByRole('searchbox', { name: 'Find a file' }).inputValue()).toBe('stint');
-  }, 120_000);
+  });
 
   test('colours and time zone are chosen in the account and kept in the browser', async () => {
     await page.getByRole('button', { name: /^Account:/ }).click();
@@ -253,7 +252,7 @@ describe.skipIf(program === null)('the session page', () => {
     await page.getByLabel('Colours').selectOption({ label: 'Like the system' });
     expect(await theme()).toBe('light');
     await page.keyboard.press('Escape');
-  }, 90_000);
+  });
 
   test('freezing and deleting say beforehand what they mean', async () => {
     await chooseAction(page, 'Freeze');
@@ -270,5 +269,5 @@ describe.skipIf(program === null)('the session page', () => {
     await tab.keyboard.press('Escape');
     await tab.close();
     expect(browser.offences).toEqual([]);
-  }, 60_000);
+  });
 });

@@ -72,7 +72,6 @@ describe.skipIf(program === null)('the list of sessions', () => {
     await buildConsole();
     browser = await startBrowser(program!, api.url);
     page = await browser.newPage();
-    page.setDefaultTimeout(25_000);
     const project = await ask(api.url, 'POST', '/projects', {
       token: people.adminToken,
       json: { Title: 'Red Bull Ring, November', PinnedMetadata: ['driver', 'tyre.kind'] },
@@ -91,7 +90,7 @@ describe.skipIf(program === null)('the list of sessions', () => {
     await stage.upload(failed, 'input', 'speed\n1\n');
     await end(failed, 'fail');
     await signInAs(page, `${api.url}/sessions`, people.Administrator);
-  }, 180_000);
+  });
   afterAll(async () => await browser?.close());
 
   const tab = (name: string) =>

@@ -25,9 +25,8 @@ describe.skipIf(program === null)('the page of webhooks', () => {
     await temporal.startWorker('workflows');
     browser = await startBrowser(program!, api.url);
     page = await browser.newPage();
-    page.setDefaultTimeout(25_000);
     await signInAs(page, `${api.url}/webhooks`, people.Developer);
-  }, 180_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await receiver?.stop();

@@ -50,11 +50,10 @@ export async function sessionRunStage() {
     if (ended.kind !== 'ended') throw new Error(`The end was refused: ${JSON.stringify(ended)}`);
   }
 
-  function workflowEnded(graph: Graph, limitMs = 30_000) {
+  function workflowEnded(graph: Graph) {
     return eventually(
       'the workflow of the session ends',
       async () => (await temporalSide.statusOf(graph.sessionId)) === 'COMPLETED',
-      limitMs,
     );
   }
 

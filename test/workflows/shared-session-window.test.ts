@@ -10,6 +10,7 @@ import { type SessionWorld, sessionWorld } from '../api/sessions/support.ts';
 import { eventually } from '../support/eventually.ts';
 import { testProcesses } from '../support/processes.ts';
 import { testEnvironment } from '../support/stack.ts';
+import { stretched } from '../support/stretched.ts';
 import { testWorkflows } from '../support/workflows.ts';
 
 const platform = await testEnvironment();
@@ -127,7 +128,7 @@ test('a scheduled close happens in time, is recorded, and followers are notified
   const { closeEndedAt, windowDueAt } = await row(id);
   const lateMs = closeEndedAt!.getTime() - Date.parse(closeAt);
   expect(lateMs).toBeGreaterThanOrEqual(0);
-  expect(lateMs).toBeLessThan(2_000);
+  expect(lateMs).toBeLessThan(stretched(2_000));
   expect(windowDueAt).toBeNull();
   await eventually('listeners hear', () => heard.includes(id));
   expect(await summariesOf(id)).toContain('the close falls due');
@@ -261,11 +262,11 @@ test('a scheduled close happens in time after API and worker were killed and res
   expect((await row(id)).closeEndedAt).toBeNull();
   worker = await processes.startWorker('workflows');
   const again = await processes.startApi();
-  expect(Date.now()).toBeLessThan(Date.parse(closeAt) + 20_000);
-  await eventually('the close has fallen due', async () => (await row(id)).closeEndedAt !== null, 30_000);
+  expect(Date.now()).toBeLessThan(Date.parse(closeAt) + stretched(20_000));
+  await eventually('the close has fallen due', async () => (await row(id)).closeEndedAt !== null);
   const dueMs = (await row(id)).closeEndedAt!.getTime() - Date.parse(closeAt);
   expect(dueMs).toBeGreaterThanOrEqual(0);
-  expect(dueMs).toBeLessThan(10_000);
+  expect(dueMs).toBeLessThan(stretched(10_000));
   const repeat = await fetch(`${again.url}/session/${id}/close`, {
     method: 'POST',
     headers: { authorization: `Bearer ${world.people.adminToken}` },

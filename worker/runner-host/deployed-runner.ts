@@ -183,8 +183,10 @@ export class DeployedRunner {
   }
 
   async #release(): Promise<void> {
+    // Once more: a busy API may answer too late.
+    const ended = this.#end(true).catch(() => this.#end(true));
     try {
-      await this.#end(true);
+      await ended;
     } catch (error) {
       // The token expires, and the host that acquires the process next revokes it before.
       this.#log.warn({ error: messageOf(error) }, 'the token of a stopped runner is not ended yet');

@@ -12,7 +12,7 @@ import { ApiCalls } from './api-calls.ts';
 import { RunnerHost } from './host.ts';
 import { runnerHostSettings } from './settings.ts';
 
-/** For runners that do not end, and for two calls to an API that does not answer. */
+/** For runners that do not end, and for three calls to an API that does not answer. */
 const beyondGraceSeconds = 20;
 
 export interface RunningHost {

@@ -4,8 +4,8 @@ import type { Scenario } from '../scenario.ts';
 import type { Call } from '../server/journal.ts';
 import type { Stage } from '../stage.ts';
 
-/** A claim that was on its way when the signal came. */
-const onItsWayMs = 300;
+/** A claim that was on its way when the signal came, also on a busy machine. */
+const onItsWayMs = 1_000;
 const heldAfterSignalMs = 300;
 
 const stopWorking: Scenario = {

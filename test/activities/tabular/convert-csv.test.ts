@@ -279,4 +279,4 @@ test('2,000 columns are read', async () => {
   expect(converted.description.channels).toHaveLength(columns);
   expect((await bench.rows(converted))[49]).toMatchObject({ t: 49_000, ch1: 49, ch1999: 49 * 1999 });
   expect(await readDescription(bench.outputPath)).toEqual(converted.description);
-}, 120_000);
+});

@@ -234,7 +234,7 @@ describe('an upload that breaks off', () => {
       const sent = upload(nodeId, Readable.from(generate(), { objectMode: false }), headers);
       await expect(sent).rejects.toThrow();
     }
-    await expect.poll(leftovers, { timeout: 5000 }).toEqual(before);
+    await expect.poll(leftovers).toEqual(before);
   });
 
   test('is swept when the process that received it died', async () => {

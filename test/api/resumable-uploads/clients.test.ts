@@ -76,7 +76,7 @@ describe('tus-js-client', () => {
     ['that is away', { kind: 'shut' }],
   ];
   for (const [way, options] of ways) {
-    test.each(faults)(`${way}, on a line %s`, { timeout: 120_000 }, async (_line, fault) => {
+    test.each(faults)(`${way}, on a line %s`, async (_line, fault) => {
       const { nodeId } = await makeNode();
       const bytes = randomBytes(12 * mebibyte + 11);
       gate.set(fault);
@@ -131,7 +131,7 @@ uploader.upload()
       'on a line whose connections end after 7 MB',
       { kind: 'cut', direction: 'requests', afterBytes: 7 * mebibyte },
     ],
-  ] as [string, GateMode][])('with checksums, %s', { timeout: 120_000 }, async (_line, fault) => {
+  ] as [string, GateMode][])('with checksums, %s', async (_line, fault) => {
     const { nodeId } = await makeNode();
     const bytes = randomBytes(18 * mebibyte + 5);
     const path = join(folder, 'recording.csv');

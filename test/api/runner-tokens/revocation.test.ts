@@ -6,6 +6,7 @@ import { startTestApi } from '../../support/api.ts';
 import { eventually } from '../../support/eventually.ts';
 import { claim, makeGraph, outsideTemplate, upload } from '../../support/graph.ts';
 import { runnerStage, type TestRunner } from '../../support/runner.ts';
+import { stretched } from '../../support/stretched.ts';
 import { newRunnerType, newToken, revoke, tokenStage } from './support.ts';
 
 const stage = await runnerStage();
@@ -30,7 +31,8 @@ const heldBy = async (tokenId: string) =>
   (await claimsOf(tokenId)).filter((claim) => claim.ending === null).length;
 
 /** Fails unless `check` holds within the time that the platform promises. */
-const promptly = (what: string, check: () => Promise<boolean> | boolean) => eventually(what, check, limitMs);
+const promptly = (what: string, check: () => Promise<boolean> | boolean) =>
+  eventually(what, check, stretched(limitMs));
 
 describe('the tasks of a revoked token', () => {
   test('are claimable by others when the revocation is answered, and no attempt is counted', async () => {
@@ -145,7 +147,7 @@ describe('the tasks of a revoked token', () => {
       return true;
     });
     await promptly('nothing is held', async () => (await heldBy(made.id)) === 0);
-    expect(performance.now() - revokedAtMs).toBeLessThan(limitMs);
+    expect(performance.now() - revokedAtMs).toBeLessThan(stretched(limitMs));
     endless.abort();
     for (const statuses of await Promise.all(working)) expect(statuses.at(-1)).toBe(401);
     const runs = await database.query<{ attempt: number; state: string }>(
@@ -170,7 +172,7 @@ describe('a claim that waits', () => {
     const revokedAtMs = performance.now();
     for (const answer of await Promise.all(waiting))
       expect([answer.status, answer.body.code]).toEqual([401, 'unauthorized']);
-    expect(performance.now() - revokedAtMs).toBeLessThan(limitMs);
+    expect(performance.now() - revokedAtMs).toBeLessThan(stretched(limitMs));
     await eventually('nothing waits', () => waiters.count === 0);
   });
 
@@ -184,7 +186,7 @@ describe('a claim that waits', () => {
     await upload(database, graph, 'input');
     const readyAtMs = performance.now();
     expect((await other).status).toBe(200);
-    expect(performance.now() - readyAtMs).toBeLessThan(500);
+    expect(performance.now() - readyAtMs).toBeLessThan(stretched(500));
     expect((await revoked).status).toBe(401);
     expect(await claimsOf(made.id)).toEqual([]);
   });
@@ -221,7 +223,7 @@ describe('a transfer', () => {
     await revoke(stage, made.id);
     const revokedAtMs = performance.now();
     const answer = await answered;
-    expect(performance.now() - revokedAtMs).toBeLessThan(limitMs);
+    expect(performance.now() - revokedAtMs).toBeLessThan(stretched(limitMs));
     expect(answer).toMatch(/^HTTP\/1\.1 401 /);
     expect(answer).toContain('"code":"unauthorized"');
     clearInterval(drip);
@@ -242,7 +244,7 @@ describe('a transfer', () => {
     await revoke(stage, made.id);
     const revokedAtMs = performance.now();
     expect(await answered).toMatch(/^HTTP\/1\.1 401 /);
-    expect(performance.now() - revokedAtMs).toBeLessThan(limitMs);
+    expect(performance.now() - revokedAtMs).toBeLessThan(stretched(limitMs));
     socket.destroy();
   });
 
@@ -262,9 +264,13 @@ describe('a transfer', () => {
       });
       await revoke(stage, made.id);
       const revokedAtMs = performance.now();
-      const cut = eventually('the connection is cut', async () => (await openDownloads()) === 0, limitMs);
+      const cut = eventually(
+        'the connection is cut',
+        async () => (await openDownloads()) === 0,
+        stretched(limitMs),
+      );
       await cut;
-      expect(performance.now() - revokedAtMs).toBeLessThan(limitMs);
+      expect(performance.now() - revokedAtMs).toBeLessThan(stretched(limitMs));
       socket.removeAllListeners('data');
       socket.on('data', (chunk) => {
         bytes += chunk.length;

@@ -3,6 +3,7 @@ import { request } from 'node:http';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
+import { eventually } from '../../support/eventually.ts';
 import { testProcesses } from '../../support/processes.ts';
 import { runnerStage } from '../../support/runner.ts';
 import { taskUploads } from '../../support/task-uploads.ts';
@@ -42,7 +43,7 @@ test.skipIf(!existsSync('/proc/self/status'))(
     const { taskId } = await runner.acquire(graph.template);
     const uploads = taskUploads(server.url, people.Developer.token, runner.instanceId);
     const handle = await uploads.begin(taskId);
-    const put = (part: number) =>
+    const putOnce = (part: number) =>
       new Promise<number>((resolve, reject) => {
         const sent = request(
           `${server.url}/api/v2/runner/tasks/${taskId}/outputs/uploads/${handle}/parts/${part}`,
@@ -59,6 +60,12 @@ test.skipIf(!existsSync('/proc/self/status'))(
         );
         sent.on('error', reject);
         bytes(partBytes).pipe(sent);
+      });
+    // A busy platform refuses a part, which is then sent again.
+    const put = (part: number) =>
+      eventually(`part ${part}`, async () => {
+        const status = await putOnce(part);
+        return status !== 503 && status;
       });
     const before = peakMebibytes(server.pid);
     const startedAt = performance.now();

@@ -134,7 +134,7 @@ describe('a reduced series', () => {
       }),
       { numRuns: 25 },
     );
-  }, 120_000);
+  });
 
   test('of many rows keeps them too, from the coarse level and in windows of any size', async () => {
     for (const seed of [1, 2]) {
@@ -160,7 +160,7 @@ describe('a reduced series', () => {
         }
       }
     }
-  }, 120_000);
+  });
 
   test('of texts has every change, in any window, while they are few enough', async () => {
     const states = ['idle', 'run', '', 'stop'];
@@ -227,7 +227,7 @@ describe('a reduced series', () => {
       const shown = texts(reduced?.values ?? []);
       expect([shown[0], shown.at(-1)]).toEqual([inside[0], inside.at(-1)]);
     }
-  }, 60_000);
+  });
 
   test('breaks the line where a stretch has rows without any value', async () => {
     const rows = Array.from({ length: 1000 }, (_, time) => ({

@@ -198,7 +198,7 @@ describe('series of real files equal the values in the files', () => {
     }
     connection.closeSync();
     instance.closeSync();
-  }, 120_000);
+  });
 });
 
 function toNumberOrText(value: unknown): unknown {

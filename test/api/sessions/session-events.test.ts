@@ -133,7 +133,7 @@ describe('a followed session', () => {
     const reader = await followEvents(api.url, graph.sessionId, body.accessToken);
     await reader.until(isWindow);
     await ask(api.url, 'POST', '/api/authorization/logout', { token: body.accessToken });
-    await eventually('the stream ends', () => reader.isOver, 12_000);
+    await eventually('the stream ends', () => reader.isOver);
   });
 
   test('that does not exist is 404 with the common body, and an unknown event id counts as none', async () => {

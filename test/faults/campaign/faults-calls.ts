@@ -1,8 +1,8 @@
 /** Repeated calls, replaced processes, and old histories under the present code. */
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from '@temporalio/worker';
 import { workflowBundle } from '../../../worker/bundle.ts';
+import { workflowCache } from '../../support/caches.ts';
 import { type FaultKind, nothingToHeal } from './fault.ts';
 import { roles, type Slot } from './slot.ts';
 
@@ -85,7 +85,7 @@ export const replayed: FaultKind = {
         yield { workflowId, history };
       }
     };
-    const bundle = await workflowBundle(join(platform.dataDir, 'workflow-cache'));
+    const bundle = await workflowBundle(workflowCache);
     const results = Worker.runReplayHistories(
       { workflowBundle: bundle, replayName: 'campaign' },
       histories(),

@@ -9,6 +9,7 @@ import { migrate } from '../../../local/migrate.ts';
 import { freePort } from '../../../local/ports.ts';
 import { removeData, type Stack, startStack } from '../../../local/stack.ts';
 import { Database } from '../../../store/connection/database.ts';
+import { compileCache, workflowCache } from '../../support/caches.ts';
 import { type Gate, openGate } from '../../support/gate.ts';
 import { roles, Slot, type SlotRole } from './slot.ts';
 
@@ -136,7 +137,9 @@ function environmentOf(stack: Stack, gates: CampaignPlatform['gates']): Record<s
     REPORT_DATABASE_URL: through(stack.roles!.report),
     S3_ENDPOINT: gates.objectStore.url,
     TEMPORAL_ADDRESS: `127.0.0.1:${gates.temporal.port}`,
-    WORKFLOW_CACHE_DIR: join(stack.dataDir, 'workflow-cache'),
+    WORKFLOW_CACHE_DIR: workflowCache,
+    // The processes are started often.
+    NODE_COMPILE_CACHE: compileCache,
     SERIES_CACHE_DIR: join(stack.dataDir, 'series-cache'),
     REGISTER_DEFAULT_DATA_SOURCE: 'true',
     TEMP_DIR: join(stack.dataDir, 'temp'),

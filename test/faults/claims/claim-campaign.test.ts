@@ -16,7 +16,7 @@ const database = await Database.open({ databaseUrl: platform.databaseUrl, poolSi
 afterAll(() => database.close());
 
 test(`in ${calls} calls of 32 runners, with stops, kills and lost answers, every run is held by one at a time, and limits hold`, {
-  timeout: 120_000 + calls * 40,
+  timeout: 300_000 + calls * 40,
 }, async () => {
   const [first, second] = await Promise.all([
     processes.startApi(),

@@ -209,7 +209,7 @@ async function acquire(stage: Stage, step: Step): Promise<void> {
 }
 
 test('every input is consumed exactly once, in order and together with its outputs, by exactly the runs that are needed', {
-  timeout: 60_000 + walks * 15_000,
+  timeout: 300_000 + walks * 15_000,
 }, async () => {
   let runs = 0;
   await fc.assert(

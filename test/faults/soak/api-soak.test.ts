@@ -42,7 +42,7 @@ afterAll(() => rmSync(dirname(probe), { recursive: true, force: true }));
 const { database } = stage;
 
 test(`after waves of hostile callers (${percent} %) the process is the same, as large and as fast as before`, {
-  timeout: 60_000 + percent * 36_000,
+  timeout: 300_000 + percent * 36_000,
 }, async () => {
   await ensurePlatformDataSource(database, stage.api.composed.services.objects.platformAccess);
   const graph = await stage.chainOf(1);

@@ -18,7 +18,7 @@ const database = await Database.open({ databaseUrl: platform.databaseUrl, poolSi
 afterAll(() => database.close());
 
 test(`after ${seconds} s of uploads, reprocesses, freezes, unsound runners and killed processes every input was consumed once`, {
-  timeout: 240_000 + seconds * 2_000,
+  timeout: 300_000 + seconds * 2_000,
 }, async () => {
   const [first, second, worker] = await Promise.all([
     processes.startApi(),

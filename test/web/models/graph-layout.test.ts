@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { edgePath, type GraphNode, layoutGraph } from '../../../web/src/session/graph-layout.ts';
+import { cpuMs } from '../../support/cpu-time.ts';
 
 const sizes = { nodeWidth: 200, nodeHeight: 60, columnGap: 40, rowGap: 20 };
 
@@ -101,9 +102,9 @@ describe('layout of a session graph', () => {
       id: index,
       parentIds: index < 20 ? [] : [index - 20, index - 1 - (index % 19)],
     }));
-    const start = performance.now();
+    const start = cpuMs();
     layoutGraph(nodes, sizes);
-    expect(performance.now() - start).toBeLessThan(1000);
+    expect(cpuMs() - start).toBeLessThan(1000);
   });
 
   test('lays out the longest chain, each of whose nodes reaches all that follow the next, in bounded room', () => {

@@ -6,7 +6,7 @@ import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type BrowserContext, type CDPSession, chromium, type Page } from 'playwright-core';
-import { eventually } from '../../support/eventually.ts';
+import { eventually, patienceMs } from '../../support/eventually.ts';
 
 const checkout = fileURLToPath(new URL('../../..', import.meta.url));
 /** Screenshots of each page, kept for review. */
@@ -75,6 +75,7 @@ export async function startBrowser(
     locale: 'en-GB',
     acceptDownloads: true,
   });
+  context.setDefaultTimeout(patienceMs);
   const offences: string[] = [];
   context.on('request', (request) => {
     const url = request.url();

@@ -32,7 +32,7 @@ export function operatorTests(work: () => Work): void {
       .or(page.getByText('1.5.0'))
       .first()
       .waitFor();
-  }, 60_000);
+  });
 
   test('a report is created, refused with an invalid expression, previewed and downloaded', async () => {
     const page = await open('/reports');
@@ -79,7 +79,7 @@ export function operatorTests(work: () => Work): void {
     const downloading = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Download Exercises as xlsx' }).click();
     expect((await downloading).suggestedFilename()).toMatch(/^Exercises_\d{8}_\d\d\.\d\d\.xlsx$/);
-  }, 60_000);
+  });
 
   test('a report is scheduled, written at once, and its file is saved', async () => {
     const page = await open('/reports');
@@ -102,7 +102,7 @@ export function operatorTests(work: () => Work): void {
     await page.getByRole('button', { name: 'Delete: Session list' }).click();
     await dialog.getByRole('button', { name: 'Delete' }).click();
     await page.getByText('No schedules yet').waitFor();
-  }, 60_000);
+  });
 
   test('a session leads to its workflow, and is closed for good', async () => {
     const { world } = work();
@@ -119,7 +119,7 @@ export function operatorTests(work: () => Work): void {
     await page.getByText('Closed', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'More actions' }).click();
     expect(await page.getByRole('menuitem', { name: 'Close', exact: true }).count()).toBe(0);
-  }, 60_000);
+  });
 
   test('a project is created and a session in it, which opens and is deleted', async () => {
     const page = await open('/project-list');
@@ -139,5 +139,5 @@ export function operatorTests(work: () => Work): void {
     await chooseAction(page, 'Delete');
     await dialog.getByRole('button', { name: 'Delete the session' }).click();
     await page.getByText('This session has been deleted').waitFor();
-  }, 60_000);
+  });
 }

@@ -46,7 +46,7 @@ export function workTests(work: () => Work): void {
       await picture(page, 'query-fault');
       await page.getByRole('button', { name: 'Clear' }).click();
       await page.getByText('29 sessions').waitFor();
-    }, 60_000);
+    });
   };
 
   const timelineTests = () => {
@@ -75,7 +75,7 @@ export function workTests(work: () => Work): void {
       await page.getByRole('link', { name: 'Formation take-off' }).waitFor();
       await page.getByLabel('From').fill('2026-03-15');
       await page.getByText('No matching shared sessions').waitFor();
-    }, 60_000);
+    });
   };
 
   const machineTests = () => {
@@ -110,7 +110,7 @@ export function workTests(work: () => Work): void {
         '[...document.querySelectorAll(".legend-value")].every((value) => value.textContent !== "")',
       );
       await picture(page, 'dashboard-two-machines');
-    }, 60_000);
+    });
   };
 
   const previewTests = () => {
@@ -146,7 +146,7 @@ export function workTests(work: () => Work): void {
       await page.getByRole('tab', { name: 'Chart' }).click();
       await dialog.getByRole('img', { name: /Curve of speed \[km\/h\] over time/ }).waitFor();
       await picture(page, 'preview-recording');
-    }, 60_000);
+    });
 
     test('a recording is uploaded by keyboard only', async () => {
       const { world } = work();
@@ -163,7 +163,7 @@ export function workTests(work: () => Work): void {
       });
       await page.getByText(/, stored/).waitFor();
       await page.getByRole('button', { name: 'Preview of by-keyboard.csv' }).waitFor();
-    }, 60_000);
+    });
   };
 
   const traineeTests = () => {
@@ -217,7 +217,7 @@ export function workTests(work: () => Work): void {
       });
       expect([others.status, refused]).toEqual([403, []]);
       await tab.close();
-    }, 60_000);
+    });
   };
 
   queryTests();

@@ -80,10 +80,8 @@ export async function makeWorld(stage: RunnerStage, workflows: TestWorkflows): P
 async function makeFailed(stage: RunnerStage, sessionId: string, inputId: number): Promise<void> {
   const broken = 'time,speed\n2026-01-01T00:00:00Z,1\n2026-01-01T00:00:01Z,2,3,4\n';
   await upload(stage, inputId, 'broken.csv', broken);
-  await eventually(
-    'the broken recording has failed',
-    async () => (await nodesOf(stage, sessionId)).some(({ state }) => state === 'Failed'),
-    90_000,
+  await eventually('the broken recording has failed', async () =>
+    (await nodesOf(stage, sessionId)).some(({ state }) => state === 'Failed'),
   );
 }
 
@@ -118,16 +116,12 @@ async function makeShared(stage: RunnerStage, projectId: number, templateId: num
   for (const [machine, name] of machines.entries())
     await upload(stage, input.id, `${name}.csv`, recording(machine), name);
   const token = people.adminToken;
-  const dashboardId = await eventually(
-    'the dashboard has the recording of every machine',
-    async () => {
-      const session = await ask(api.url, 'GET', `/api/v2/sessions/${sharedId}`, { token });
-      const id = session.body.dimensions[0]?.id as number;
-      const { body } = await ask(api.url, 'GET', `/api/v2/dashboard/dimensions/${id}`, { token });
-      return body.sources.length === machines.length && id;
-    },
-    120_000,
-  );
+  const dashboardId = await eventually('the dashboard has the recording of every machine', async () => {
+    const session = await ask(api.url, 'GET', `/api/v2/sessions/${sharedId}`, { token });
+    const id = session.body.dimensions[0]?.id as number;
+    const { body } = await ask(api.url, 'GET', `/api/v2/dashboard/dimensions/${id}`, { token });
+    return body.sources.length === machines.length && id;
+  });
   return { sharedId, dashboardId, inputNode: input.id, recordingNode: recordingNode.id };
 }
 
