@@ -7,10 +7,14 @@ import {
   type UploadOptions,
   type UrlStorage,
 } from 'tus-js-client';
-import { NetworkError, refusalOf } from './errors.ts';
+import { newKey } from './creations.ts';
+import { ApiError, NetworkError, refusalOf } from './errors.ts';
 
 /** Files above this are sent so; smaller ones are sent again as a whole. */
 export const resumableBytes = 16 * 1024 * 1024;
+
+/** Idempotency keys of uploads whose creation is not answered yet: a repeat begins no second one. */
+const beginKeys = new Map<string, string>();
 
 export interface ResumableFile {
   /** A `File` in a browser; elsewhere what `fileReader` opens. */
@@ -44,6 +48,7 @@ export async function sendResumable(source: ResumableFile): Promise<SentFile> {
   const { authorization, onProgress, signal } = source;
   signal?.throwIfAborted();
   const { promise, resolve, reject } = Promise.withResolvers<SentFile>();
+  const begun = JSON.stringify([endpoint, fingerprint, metadata]);
   const options: UploadOptions = {
     endpoint,
     metadata: { ...metadata },
@@ -53,9 +58,18 @@ export async function sendResumable(source: ResumableFile): Promise<SentFile> {
     onProgress,
     async onBeforeRequest(request) {
       for (const [name, value] of Object.entries(await authorization())) request.setHeader(name, value);
+      if (request.getMethod() !== 'POST') return;
+      const key = beginKeys.get(begun) ?? newKey();
+      beginKeys.set(begun, key);
+      request.setHeader('idempotency-key', `"${key}"`);
     },
+    onUploadUrlAvailable: () => void beginKeys.delete(begun),
     onSuccess: ({ lastResponse }) => resolve({ outputId: outputIdOf(lastResponse) }),
-    onError: (error) => reject(asOwn(error)),
+    onError(error) {
+      const own = asOwn(error);
+      if (own instanceof ApiError && own.status < 500) beginKeys.delete(begun);
+      reject(own);
+    },
     ...(urlStorage === undefined ? {} : { urlStorage }),
     ...(fileReader === undefined ? {} : { fileReader }),
   };

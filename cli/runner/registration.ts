@@ -75,7 +75,7 @@ export class Registration {
     try {
       return await send(template);
     } catch (error) {
-      if (!(error instanceof ApiError) || error.status !== 409) throw error;
+      if (!(error instanceof ApiError) || error.status !== 409 || error.retryAfterMs !== null) throw error;
       return await send(nameOfChanged(template));
     }
   }
