@@ -16,6 +16,7 @@ export const creatingRoutes = [
   'POST /api/v2/node-instance/{nodeInstanceId}/uploads',
   'POST /api/v2/admin/ingests',
   'POST /ingest/{urlPath}',
+  'POST /api/v2/ingest-uploads/{urlPath}',
   'POST /config',
   'POST /api/v2/dashboard/layouts',
   'POST /api/v2/dashboard/reports',

@@ -20,7 +20,7 @@ export interface ResumableFile {
   /** A `File` in a browser; elsewhere what `fileReader` opens. */
   readonly file: object;
   readonly fileReader?: FileReader;
-  /** Address of the uploads of a node. */
+  /** Address of the uploads of a node or a managed ingest. */
   readonly endpoint: string;
   /** The metadata of the upload: `identifier`, `contentType`, `metadata`. */
   readonly metadata: Readonly<Record<string, string>>;
@@ -37,6 +37,8 @@ export interface ResumableFile {
 export interface SentFile {
   /** Null where the project queues. */
   readonly outputId: number | null;
+  /** Of an upload to a managed ingest: the session that it made or fed. */
+  readonly sessionId: string | null;
 }
 
 /**
@@ -64,7 +66,7 @@ export async function sendResumable(source: ResumableFile): Promise<SentFile> {
       request.setHeader('idempotency-key', `"${key}"`);
     },
     onUploadUrlAvailable: () => void beginKeys.delete(begun),
-    onSuccess: ({ lastResponse }) => resolve({ outputId: outputIdOf(lastResponse) }),
+    onSuccess: ({ lastResponse }) => resolve(sentFileOf(lastResponse)),
     onError(error) {
       const own = asOwn(error);
       if (own instanceof ApiError && own.status < 500) beginKeys.delete(begun);
@@ -95,9 +97,10 @@ export async function terminateResumable(
   await Upload.terminate(url, { headers: { ...authorization }, retryDelays: null });
 }
 
-function outputIdOf(response: HttpResponse): number | null {
-  const id = response.getHeader('x-platform-output-id');
-  return id === undefined || id === null ? null : Number(id);
+function sentFileOf(response: HttpResponse): SentFile {
+  const id = response.getHeader('x-platform-output-id') ?? null;
+  const sessionId = response.getHeader('x-platform-session-id') ?? null;
+  return { outputId: id === null ? null : Number(id), sessionId };
 }
 
 function asOwn(error: Error): Error {

@@ -80,7 +80,8 @@ def send_body(
     there = next(filter(is_same, outputs_of(api, node_instance_id)), None)
     if there is not None:
         return there
-    upload = ResumableUpload(api, node_instance_id, body, said.values(), key=resume_key, meter=meter)
+    path = f"/api/v2/node-instance/{node_instance_id}/uploads"
+    upload = ResumableUpload(api, path, body, said.values(), key=resume_key, meter=meter)
     output_id = upload.send(api.retry_seconds)
     return next((each for each in outputs_of(api, node_instance_id) if each.output_id == output_id), None)
 
