@@ -7,3 +7,6 @@ alter table resumable_upload add column ingest_id bigint;
 alter table resumable_upload drop constraint resumable_upload_state_check;
 alter table resumable_upload add constraint resumable_upload_state_check
   check (state in ('open', 'whole', 'stored', 'done', 'over')) not valid;
+
+-- The version that the holder's program told, which stays when its instance is forgotten.
+alter table node_claim add column runner_version text;
