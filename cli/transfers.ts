@@ -184,14 +184,14 @@ export async function ingestFile(
   return { ...reply, identifier, nodeOutputId: 'nodeOutputId' in reply ? reply.nodeOutputId : null };
 }
 
-export async function digestOf(file: string): Promise<string> {
+async function digestOf(file: string): Promise<string> {
   const hash = createHash('sha256');
   await pipeline(createReadStream(file), hash);
   return hash.digest('hex');
 }
 
 /** The same file has the same identifier every time; files with the same name and other bytes have others. */
-export function identifierOf(file: string, sha256: string): string {
+function identifierOf(file: string, sha256: string): string {
   const digest = sha256.slice(0, digestCharacters);
   const name = basename(file).replaceAll(/[^A-Za-z0-9._-]/g, '_');
   return `${name.slice(0, identifierCharacters - digestCharacters - 1)}-${digest}`;
