@@ -16,7 +16,7 @@ interface News {
   readonly over?: true;
 }
 
-const lookEveryMs = 200;
+const checkEveryMs = 200;
 const withdrawMs = 10_000;
 
 /** The side of `sdp runner dev`. */
@@ -68,7 +68,7 @@ async function endProcess(pid: number, graceMs: number): Promise<void> {
   let signal: NodeJS.Signals | 0 = 'SIGTERM';
   while (sent(pid, signal)) {
     signal = performance.now() > untilMs ? 'SIGKILL' : 0;
-    await delay(lookEveryMs);
+    await delay(checkEveryMs);
   }
 }
 
