@@ -19,6 +19,7 @@ import { runRoutes } from './node-runs/run-routes.ts';
 import { offlineTokenRoutes } from './offline-tokens/routes.ts';
 import { projectRoutes } from './projects/routes.ts';
 import { reportRoutes } from './reports/routes.ts';
+import { ingestUploadRoutes } from './resumable-uploads/ingest-routes.ts';
 import { resumableUploadRoutes } from './resumable-uploads/routes.ts';
 import { retentionRoutes } from './retention/routes.ts';
 import type { ApiRoute } from './route.ts';
@@ -61,6 +62,7 @@ export const routes: readonly ApiRoute[] = [
   ...replayRoutes,
   ...workflowUiRoutes,
   ...ingestRoutes,
+  ...ingestUploadRoutes,
   ...configurationRoutes,
   ...dashboardRoutes,
   ...layoutRoutes,

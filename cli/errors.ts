@@ -1,5 +1,5 @@
 /** Errors of the command line, and the exit codes of commands. */
-import { ApiError } from '../client/errors.ts';
+import { ApiError, NetworkError } from '../client/errors.ts';
 
 /** The exit codes for programs that call the command line. */
 export const exitCodes = { ok: 0, failed: 1, wrongUse: 2 } as const;
@@ -30,4 +30,10 @@ function described(error: unknown): object {
   return { status: null, code: error instanceof UsageError ? 'usage' : '', message, requestId: null };
 }
 
-const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const isUnknown = error instanceof NetworkError && error.isOutcomeUnknown;
+  return isUnknown
+    ? `${error.message} The call may have arrived: look whether it was done before you repeat the command.`
+    : error.message;
+}

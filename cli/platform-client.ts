@@ -13,6 +13,7 @@ import { unfinishedUploads } from './uploads/unfinished.ts';
 const uploadRoute = 'POST /api/v2/node-instance/{nodeInstanceId}/outputs/data';
 const resumableRoute = 'POST /api/v2/node-instance/{nodeInstanceId}/uploads';
 const ingestRoute = 'POST /ingest/{urlPath}';
+const resumableIngestRoute = 'POST /api/v2/ingest-uploads/{urlPath}';
 export type UploadReply = Reply<typeof uploadRoute>;
 export type OnProgress = (sentBytes: number, totalBytes: number) => void;
 
@@ -53,8 +54,30 @@ export class PlatformClient extends ApiClient {
     metadata: Readonly<Record<string, string>>,
     onProgress: OnProgress,
   ): Promise<SentFile> {
-    const endpoint =
-      this.address + filled(resumableRoute.slice('POST '.length), { params: { nodeInstanceId } });
+    const path = filled(resumableRoute.slice('POST '.length), { params: { nodeInstanceId } });
+    return await this.#sendPieces(path, file, metadata, {}, onProgress);
+  }
+
+  /** As `uploadResumable`, to a managed ingest. @param headers with the secret */
+  async ingestResumable(
+    urlPath: string,
+    file: string,
+    metadata: Readonly<Record<string, string>>,
+    headers: Readonly<Record<string, string>>,
+    onProgress: OnProgress,
+  ): Promise<SentFile> {
+    const path = ingestPathOf(resumableIngestRoute, urlPath);
+    return await this.#sendPieces(path, file, metadata, headers, onProgress);
+  }
+
+  async #sendPieces(
+    path: string,
+    file: string,
+    metadata: Readonly<Record<string, string>>,
+    headers: Readonly<Record<string, string>>,
+    onProgress: OnProgress,
+  ): Promise<SentFile> {
+    const endpoint = this.address + path;
     const { size } = await stat(file);
     return await sendResumable({
       file: { size },
@@ -63,7 +86,7 @@ export class PlatformClient extends ApiClient {
       metadata,
       fingerprint: `${endpoint} ${metadata.identifier}`,
       urlStorage: unfinishedUploads,
-      authorization: () => this.authorization(),
+      authorization: async () => ({ ...(await this.authorization()), ...headers }),
       onProgress,
     });
   }
@@ -75,8 +98,7 @@ export class PlatformClient extends ApiClient {
     headers: Readonly<Record<string, string>>,
     onProgress: OnProgress,
   ): Promise<Reply<typeof ingestRoute>> {
-    const segments = urlPath.split('/').map(encodeURIComponent).join('/');
-    const path = ingestRoute.slice('POST '.length).replace('{urlPath}', segments);
+    const path = ingestPathOf(ingestRoute, urlPath);
     return (await this.#send(path, file, headers, onProgress)) as Reply<typeof ingestRoute>;
   }
 
@@ -134,6 +156,11 @@ export class PlatformClient extends ApiClient {
     if (status === 401 && !isRenewed && (await this.renew())) return this.openStored(path, true);
     throw refusalOf({ status, header: (name) => response.headers[name]?.toString(), text });
   }
+}
+
+function ingestPathOf(route: string, urlPath: string): string {
+  const segments = urlPath.split('/').map(encodeURIComponent).join('/');
+  return route.slice('POST '.length).replace('{urlPath}', segments);
 }
 
 function answerOf(outgoing: ClientRequest, address: string): Promise<unknown> {

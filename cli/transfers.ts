@@ -131,14 +131,67 @@ export async function uploadFile(
   }
 }
 
-export async function digestOf(file: string): Promise<string> {
+export interface IngestRequest {
+  readonly urlPath: string;
+  readonly file: string;
+  readonly contentType: string;
+  /** A JSON object as text. */
+  readonly metadata?: string | undefined;
+  /** In place of the one made from the file's name and bytes. */
+  readonly identifier?: string | undefined;
+}
+
+export interface Ingested {
+  readonly status: string;
+  readonly identifier: string;
+  readonly sessionId: string | null;
+  /** Null where the project queues. */
+  readonly nodeOutputId: number | null;
+}
+
+/**
+ * Sends a file to a managed ingest, once; SDP_INGEST_SECRET is its secret. A long file goes on where an earlier call
+ * broke off.
+ * @throws ApiError, NetworkError
+ */
+export async function ingestFile(
+  platform: PlatformClient,
+  request: IngestRequest,
+  onProgress: OnProgress,
+): Promise<Ingested> {
+  const { urlPath, file, contentType, metadata } = request;
+  const { SDP_INGEST_SECRET: secret } = process.env;
+  const credentials: Record<string, string> = secret ? { 'x-ingest-secret': secret } : {};
+  const { size } = await stat(file);
+  const sha256 = await digestOf(file);
+  const identifier = request.identifier ?? identifierOf(file, sha256);
+  if (size > resumableBytes) {
+    const said = { identifier, contentType, ...(metadata === undefined ? {} : { metadata }) };
+    const sent = await platform.ingestResumable(urlPath, file, said, credentials, onProgress);
+    const status = sent.outputId === null ? 'queued' : 'ok';
+    return { status, identifier, sessionId: sent.sessionId, nodeOutputId: sent.outputId };
+  }
+  const headers = {
+    'content-type': contentType,
+    'x-platform-output-identifier': identifier,
+    'x-amz-checksum-sha256': Buffer.from(sha256, 'hex').toString('base64'),
+    ...(metadata === undefined
+      ? {}
+      : { 'x-platform-output-metadata': Buffer.from(metadata).toString('latin1') }),
+    ...credentials,
+  };
+  const reply = await platform.ingest(urlPath, file, headers, onProgress);
+  return { ...reply, identifier, nodeOutputId: 'nodeOutputId' in reply ? reply.nodeOutputId : null };
+}
+
+async function digestOf(file: string): Promise<string> {
   const hash = createHash('sha256');
   await pipeline(createReadStream(file), hash);
   return hash.digest('hex');
 }
 
 /** The same file has the same identifier every time; files with the same name and other bytes have others. */
-export function identifierOf(file: string, sha256: string): string {
+function identifierOf(file: string, sha256: string): string {
   const digest = sha256.slice(0, digestCharacters);
   const name = basename(file).replaceAll(/[^A-Za-z0-9._-]/g, '_');
   return `${name.slice(0, identifierCharacters - digestCharacters - 1)}-${digest}`;

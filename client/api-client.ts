@@ -2,6 +2,8 @@
  * Calls of the platform's routes by `fetch`, in a browser or in Node, with the interface's types for requests and
  * replies.
  */
+import type { CreatingRoute } from './creating-routes.ts';
+import { Creations, isCreating } from './creations.ts';
 import { NetworkError, refusalOf } from './errors.ts';
 import type { Routes } from './types.ts';
 
@@ -65,8 +67,13 @@ export interface ClientSettings {
   readonly deadlineMs?: number;
 }
 
+/** Longest duration of a try of a creating call, where none is set: then it is repeated. */
+const creatingDeadlineMs = 60_000;
+
 export class ApiClient {
   readonly address: string;
+  /** For creating calls that are not made by `call`. */
+  readonly creations = new Creations();
   readonly #settings: ClientSettings;
 
   constructor(settings: ClientSettings) {
@@ -75,14 +82,33 @@ export class ApiClient {
   }
 
   /**
-   * A call with its reply read as JSON. The form of the reply is the interface's promise; it is not checked again.
+   * A call with its reply read as JSON. The form of the reply is the interface's promise; it is not checked again. A
+   * call that creates is repeated while its answer is lost, and makes one thing.
    * @throws ApiError for every answer outside 200 to 299, and for one that is no JSON; NetworkError when none came
    */
   async call<Name extends RouteName>(name: Name, ...args: Arguments<Name>): Promise<Reply<Name>> {
+    const options: AnyOptions = args[0] ?? {};
     const { deadlineMs } = this.#settings;
+    if (!isCreating(name)) return await this.#read(name, options, deadlineMs);
+    const { params, query, body, document, signal } = options;
+    return await this.creations.make(
+      JSON.stringify([name, params, query, body, document]),
+      (headers) => {
+        const keyed = { ...options, headers: { ...options.headers, ...headers } };
+        return this.#read(name, keyed, deadlineMs ?? creatingDeadlineMs);
+      },
+      signal,
+    );
+  }
+
+  async #read<Name extends RouteName>(
+    name: Name,
+    given: AnyOptions,
+    deadlineMs: number | undefined,
+  ): Promise<Reply<Name>> {
     const options: AnyOptions = {
       ...(deadlineMs === undefined ? {} : { signal: AbortSignal.timeout(deadlineMs) }),
-      ...args[0],
+      ...given,
     };
     const response = await this.#open(name, options);
     const text = await this.#text(response, options.signal);
@@ -98,7 +124,10 @@ export class ApiClient {
    * A call whose reply the caller reads: bytes, events, or only headers.
    * @throws ApiError for every answer outside 200 to 299; NetworkError when none came
    */
-  open<Name extends RouteName>(name: Name, ...args: Arguments<Name>): Promise<Response> {
+  open<Name extends Exclude<RouteName, CreatingRoute>>(
+    name: Name,
+    ...args: Arguments<Name>
+  ): Promise<Response> {
     return this.#open(name, args[0] ?? {});
   }
 

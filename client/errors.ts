@@ -43,11 +43,19 @@ export class ApiError extends Error {
   }
 }
 
+interface NetworkErrorOptions extends ErrorOptions {
+  isOutcomeUnknown?: boolean;
+}
+
 /** No complete answer came: refused, broken or silent connections. */
 export class NetworkError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
+  /** The call creates something, and may have arrived all the same. */
+  readonly isOutcomeUnknown: boolean;
+
+  constructor(message: string, options: NetworkErrorOptions = {}) {
     super(message, options);
     this.name = 'NetworkError';
+    this.isOutcomeUnknown = options.isOutcomeUnknown === true;
   }
 }
 

@@ -7,16 +7,20 @@ import {
   type UploadOptions,
   type UrlStorage,
 } from 'tus-js-client';
-import { NetworkError, refusalOf } from './errors.ts';
+import { newKey } from './creations.ts';
+import { ApiError, NetworkError, refusalOf } from './errors.ts';
 
 /** Files above this are sent so; smaller ones are sent again as a whole. */
 export const resumableBytes = 16 * 1024 * 1024;
+
+/** Idempotency keys of uploads whose creation is not answered yet: a repeat begins no second one. */
+const beginKeys = new Map<string, string>();
 
 export interface ResumableFile {
   /** A `File` in a browser; elsewhere what `fileReader` opens. */
   readonly file: object;
   readonly fileReader?: FileReader;
-  /** Address of the uploads of a node. */
+  /** Address of the uploads of a node or a managed ingest. */
   readonly endpoint: string;
   /** The metadata of the upload: `identifier`, `contentType`, `metadata`. */
   readonly metadata: Readonly<Record<string, string>>;
@@ -33,6 +37,8 @@ export interface ResumableFile {
 export interface SentFile {
   /** Null where the project queues. */
   readonly outputId: number | null;
+  /** Of an upload to a managed ingest: the session that it made or fed. */
+  readonly sessionId: string | null;
 }
 
 /**
@@ -44,6 +50,7 @@ export async function sendResumable(source: ResumableFile): Promise<SentFile> {
   const { authorization, onProgress, signal } = source;
   signal?.throwIfAborted();
   const { promise, resolve, reject } = Promise.withResolvers<SentFile>();
+  const begun = JSON.stringify([endpoint, fingerprint, metadata]);
   const options: UploadOptions = {
     endpoint,
     metadata: { ...metadata },
@@ -53,9 +60,18 @@ export async function sendResumable(source: ResumableFile): Promise<SentFile> {
     onProgress,
     async onBeforeRequest(request) {
       for (const [name, value] of Object.entries(await authorization())) request.setHeader(name, value);
+      if (request.getMethod() !== 'POST') return;
+      const key = beginKeys.get(begun) ?? newKey();
+      beginKeys.set(begun, key);
+      request.setHeader('idempotency-key', `"${key}"`);
     },
-    onSuccess: ({ lastResponse }) => resolve({ outputId: outputIdOf(lastResponse) }),
-    onError: (error) => reject(asOwn(error)),
+    onUploadUrlAvailable: () => void beginKeys.delete(begun),
+    onSuccess: ({ lastResponse }) => resolve(sentFileOf(lastResponse)),
+    onError(error) {
+      const own = asOwn(error);
+      if (own instanceof ApiError && own.status < 500) beginKeys.delete(begun);
+      reject(own);
+    },
     ...(urlStorage === undefined ? {} : { urlStorage }),
     ...(fileReader === undefined ? {} : { fileReader }),
   };
@@ -81,9 +97,10 @@ export async function terminateResumable(
   await Upload.terminate(url, { headers: { ...authorization }, retryDelays: null });
 }
 
-function outputIdOf(response: HttpResponse): number | null {
-  const id = response.getHeader('x-platform-output-id');
-  return id === undefined || id === null ? null : Number(id);
+function sentFileOf(response: HttpResponse): SentFile {
+  const id = response.getHeader('x-platform-output-id') ?? null;
+  const sessionId = response.getHeader('x-platform-session-id') ?? null;
+  return { outputId: id === null ? null : Number(id), sessionId };
 }
 
 function asOwn(error: Error): Error {

@@ -2076,6 +2076,24 @@ export interface Ingested {
   readonly nodeOutputId: number;
 }
 
+export interface IngestUpload {
+  readonly id: string;
+  /** Null until the ingest is performed. */
+  readonly nodeInstanceId: number | null;
+  /** Null: the platform makes one. */
+  readonly outputIdentifier: string | null;
+  readonly sizeBytes: number;
+  /** Bytes that are stored. */
+  readonly offsetBytes: number;
+  /** `finishing`: every byte is stored, and the output is being made. */
+  readonly state: 'receiving' | 'finishing' | 'published' | 'queued';
+  /** Null until it is published. */
+  readonly outputId: number | null;
+  readonly expiresAt: string;
+  /** The session that was made or fed. Null until the ingest is performed. */
+  readonly sessionId: string | null;
+}
+
 /**
  * Entries by the first, the second and the remaining segments of their names. A name of one segment is in the
  * group General; the last key is empty when no segment remains.
@@ -3350,6 +3368,11 @@ export interface Routes {
   'DELETE /api/v2/admin/ingests/{id}': { reply: undefined };
   'POST /api/v2/admin/ingests/{id}/rotate-secret': { reply: IngestWithSecret };
   'POST /ingest/{urlPath}': { reply: Ingested | QueuedUpload };
+  'OPTIONS /api/v2/ingest-uploads/{urlPath}': { reply: undefined };
+  'POST /api/v2/ingest-uploads/{urlPath}': { reply: undefined };
+  'PATCH /api/v2/ingest-uploads/{uploadId}': { reply: undefined };
+  'GET /api/v2/ingest-uploads/{uploadId}': { reply: IngestUpload };
+  'DELETE /api/v2/ingest-uploads/{uploadId}': { reply: undefined };
   'GET /config/all': {
     query?: {
       /** Only entries whose name is this or starts with it. */

@@ -2,11 +2,17 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { limits } from '../domain/limits.ts';
-import { runAudited } from '../store/administration/audit-scope.ts';
+import { defaultSessionName } from '../domain/sessions/session-name.ts';
+import { type AuditedCall, runAudited } from '../store/administration/audit-scope.ts';
 import type { Database } from '../store/connection/database.ts';
+import { findIngest } from '../store/ingests/ingests.ts';
 import type { ObjectStores } from '../store/objects/object-stores.ts';
 import { findUploadTarget } from '../store/outputs/outputs.ts';
+import type { PublishResult } from '../store/outputs/publish.ts';
+import type { QueueResult } from '../store/outputs/queued-uploads.ts';
+import { ingestWhole } from '../store/uploads/finish-ingest-upload.ts';
 import {
+  type AssembledObject,
   assembleUpload,
   publishWhole,
   storeEmptyUpload,
@@ -35,6 +41,8 @@ interface Parts {
   readonly log: Logger;
 }
 
+type Finished = PublishResult | QueueResult | { readonly outcome: 'known' };
+
 /** Safe in several processes at once: each upload has one writer. */
 export function startUploadFinisher(parts: Parts): Loop[] {
   return Array.from({ length: lanes }, (_, lane) =>
@@ -50,7 +58,8 @@ async function finishForgotten(parts: Parts): Promise<boolean> {
   const writer = randomUUID();
   const upload = await acquireForgottenUpload(database, writer, limits.uploadForgottenSeconds);
   if (upload === undefined) return false;
-  const ids = { upload: upload.id, nodeInstanceId: upload.nodeInstanceId };
+  const { nodeInstanceId, ingestId } = upload;
+  const ids = { upload: upload.id, nodeInstanceId, ingestId };
   const renewing = setInterval(
     () => void renewWriters(database, new Map([[writer, upload.id]])).catch(() => undefined),
     renewEveryMs,
@@ -70,40 +79,72 @@ async function finishForgotten(parts: Parts): Promise<boolean> {
 }
 
 async function finish(parts: Parts, upload: ResumableUpload, writer: string): Promise<string> {
-  const { database, workflows } = parts;
-  const target = await findUploadTarget(database, upload.nodeInstanceId);
-  if (target?.frozen) return 'frozen';
-  if (target !== undefined) {
-    if (upload.state === 'open') await storeEmptyUpload(parts, upload, writer);
-    const object = await assembleUpload(parts, upload);
-    const result = await audited(database, upload, () =>
-      publishWhole(database, upload.id, writer, object, target.queuedIngestion),
-    );
-    if (result.outcome === 'queued') workflows.notify(queueTarget(result.projectId));
-    if (result.outcome !== 'node-missing') return result.outcome;
+  const { nodeInstanceId, ingestId } = upload;
+  const result =
+    ingestId === null
+      ? await finishOutput(parts, upload, writer, nodeInstanceId)
+      : await finishIngest(parts, upload, writer, ingestId);
+  if (result === null || result.outcome === 'node-missing') {
+    await discardResumableUpload(parts.database, upload.id);
+    return 'its place is gone';
   }
-  await discardResumableUpload(database, upload.id);
-  return 'node-missing';
+  if (result.outcome === 'queued') parts.workflows.notify(queueTarget(result.projectId));
+  return result.outcome;
+}
+
+/** @returns null without its node */
+async function finishOutput(
+  parts: Parts,
+  upload: ResumableUpload,
+  writer: string,
+  nodeInstanceId: number | null,
+): Promise<Finished | null> {
+  const { database } = parts;
+  if (nodeInstanceId === null) return null;
+  const target = await findUploadTarget(database, nodeInstanceId);
+  if (target === undefined) return null;
+  if (target.frozen) return { outcome: 'frozen' };
+  const object = { ...(await assembled(parts, upload, writer)), nodeInstanceId };
+  const place = { objectType: 'nodeInstance', objectId: String(nodeInstanceId) } as const;
+  const call = { ...place, action: 'uploadNodeOutput', actorId: upload.userId };
+  return await audited(database, call, () =>
+    publishWhole(database, upload.id, writer, object, target.queuedIngestion),
+  );
+}
+
+/** @returns null without its ingest */
+async function finishIngest(
+  parts: Parts,
+  upload: ResumableUpload,
+  writer: string,
+  ingestId: number,
+): Promise<Finished | null> {
+  const { database } = parts;
+  const ingest = await findIngest(database, ingestId);
+  if (ingest === undefined) return null;
+  const object = await assembled(parts, upload, writer);
+  const name = defaultSessionName(ingest.sessionTemplate.name, new Date());
+  const place = { objectType: 'ingest', objectId: String(ingestId) } as const;
+  const call = { ...place, action: 'ingestFile', actorId: String(ingestId) };
+  return await audited(database, call, () =>
+    ingestWhole(database, { id: upload.id, writer }, object, ingest, name),
+  );
+}
+
+async function assembled(parts: Parts, upload: ResumableUpload, writer: string): Promise<AssembledObject> {
+  if (upload.state === 'open') await storeEmptyUpload(parts, upload, writer);
+  return await assembleUpload(parts, upload);
 }
 
 /** On behalf of whoever began it: their last call died with its process. */
 function audited<T extends { readonly outcome: string }>(
   database: Database,
-  { userId, nodeInstanceId }: ResumableUpload,
+  call: Pick<AuditedCall, 'action' | 'actorId' | 'objectType' | 'objectId'>,
   work: () => Promise<T>,
 ): Promise<T> {
   return runAudited(
     database,
-    {
-      action: 'uploadNodeOutput',
-      actorKind: 'platform',
-      actorId: userId,
-      actorRole: null,
-      objectType: 'nodeInstance',
-      objectId: String(nodeInstanceId),
-      requestId: null,
-      network: null,
-    },
+    { ...call, actorKind: 'platform', actorRole: null, requestId: null, network: null },
     work,
     ({ outcome }) => outcome !== 'frozen' && outcome !== 'node-missing',
   );

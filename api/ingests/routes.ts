@@ -25,7 +25,7 @@ import { commitUpload } from '../uploads/commit-upload.ts';
 import { readSaidOfBytes, receiveObject, type SaidOfBytes } from '../uploads/receive.ts';
 import { ingestAdminRoutes } from './admin-routes.ts';
 import { ingestedSchema, ingestHeaders, ingestPath } from './schema.ts';
-import { givenSecret, isSecretOf } from './secret.ts';
+import { admitted, givenSecret, ingestCaller } from './secret.ts';
 
 const ingest = defineRoute({
   id: 'ingestFile',
@@ -72,14 +72,15 @@ const ingest = defineRoute({
   async handler(context) {
     const { params, headers, body, request, services } = context;
     try {
-      const found = await admitted(services, params.urlPath, headers['x-ingest-secret'], request.bearer);
+      const given = givenSecret(headers['x-ingest-secret'], request.bearer);
+      const found = admitted(services, await findIngestByPath(services.database, params.urlPath), given);
       noteAuditActor(found.id);
       noteAudited(found.id);
       const key = request.headers['idempotency-key'];
       if (key === undefined) return await receiveFile(context, found);
       const call: KeyedCall = {
         routeId: 'ingestFile',
-        caller: `ingest:${found.id}:${givenSecret(headers['x-ingest-secret'], request.bearer) === null ? 'anonymous' : 'secret'}`,
+        caller: ingestCaller(found, given),
         header: key,
         isSecret: false,
         params,
@@ -154,25 +155,6 @@ function presentKnown(place: IngestedPlace): ReceivedFile {
   const { sessionId, nodeInstanceId, outputId } = place;
   if (outputId === null) return { status: 202, body: presentQueued(place) };
   return { status: 200, body: { status: 'ok', sessionId, nodeInstanceId, nodeOutputId: outputId } };
-}
-
-/**
- * The ingest at this path, for a caller that may use it.
- * @throws Problem `ingestNotFound`, `ingestSecretRequired` also for a wrong secret where none is needed
- */
-async function admitted(
-  services: Services,
-  urlPath: string,
-  secretHeader: string | undefined,
-  bearer: string | null,
-): Promise<Ingest> {
-  const found = await findIngestByPath(services.database, urlPath);
-  if (found === undefined) throw new Problem('ingestNotFound');
-  const given = givenSecret(secretHeader, bearer);
-  const isAllowed =
-    given === null ? found.allowAnonymous : isSecretOf(services.objects.secrets, given, found.secretDigest);
-  if (!isAllowed) throw new Problem('ingestSecretRequired');
-  return found;
 }
 
 export const ingestRoutes = [...ingestAdminRoutes, ingest];

@@ -3,17 +3,18 @@ import { Problem } from '../../domain/errors.ts';
 import { clientNetwork } from '../../http/server/client-address.ts';
 import { type AuditedCall, runAudited } from '../../store/administration/audit-scope.ts';
 import { ObjectStoreError } from '../../store/objects/object-store.ts';
-import type { UploadedObject } from '../../store/outputs/outputs.ts';
-import { assembleUpload, publishWhole, UploadLost } from '../../store/uploads/finish-resumable-upload.ts';
 import {
-  findResumableUpload,
-  type ResumableUpload,
-  WriterLost,
-} from '../../store/uploads/resumable-uploads.ts';
+  type AssembledObject,
+  assembleUpload,
+  publishWhole,
+  UploadLost,
+} from '../../store/uploads/finish-resumable-upload.ts';
+import { type ResumableUpload, WriterLost } from '../../store/uploads/resumable-uploads.ts';
 import type { Principal } from '../identity/auth-client.ts';
 import { findTarget, publications } from '../node-instances/upload.ts';
 import type { Services } from '../services.ts';
 import { notifyQueue } from '../uploads/commit-upload.ts';
+import { uploadNow } from './handling.ts';
 import { type UploadWriter, uploadBusy } from './writers.ts';
 
 /** The call that sends the last byte, as the audit shows it: that of an upload. */
@@ -37,12 +38,13 @@ export async function finishUpload(
   call: LastCall,
 ): Promise<ResumableUpload> {
   const { database } = services;
-  const { id, nodeInstanceId } = writer.upload;
-  const found = await findResumableUpload(database, nodeInstanceId, id);
-  if (found === undefined) throw new Problem('uploadNotFound');
+  const { id } = writer.upload;
+  const found = await uploadNow(services, id);
+  const { nodeInstanceId } = found;
   if (found.state === 'done') return found;
+  if (nodeInstanceId === null) throw new Problem('uploadNotFound');
   const target = await findTarget(database, nodeInstanceId);
-  const object = await assembled(services, found);
+  const object = { ...(await assembled(services, found)), nodeInstanceId };
   const publish = async () => {
     const result = await publishWhole(database, id, writer.id, object, target.queuedIngestion);
     if (result.outcome === 'frozen') throw new Problem('sessionFrozen');
@@ -55,9 +57,7 @@ export async function finishUpload(
     throw error instanceof WriterLost ? uploadBusy(error) : error;
   });
   if (result.outcome === 'queued') await notifyQueue(services, result);
-  const done = await findResumableUpload(database, nodeInstanceId, id);
-  if (done === undefined) throw new Problem('uploadNotFound');
-  return done;
+  return await uploadNow(services, id);
 }
 
 function audited<T>(
@@ -80,7 +80,8 @@ function audited<T>(
   return runAudited(database, call, work, () => true);
 }
 
-async function assembled(services: Services, upload: ResumableUpload): Promise<UploadedObject> {
+/** @throws Problem `uploadNotFound` when the store has lost it, `unavailable` */
+export async function assembled(services: Services, upload: ResumableUpload): Promise<AssembledObject> {
   try {
     return await assembleUpload(services, upload);
   } catch (error) {

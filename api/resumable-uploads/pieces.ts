@@ -14,11 +14,11 @@ import {
 } from '../../store/objects/object-store.ts';
 import { PieceDiffers, type PieceRecord, storePiece } from '../../store/objects/piece-writer.ts';
 import { StagingFull } from '../../store/objects/staging-area.ts';
+import { nameResumableUpload } from '../../store/uploads/begin-resumable-upload.ts';
 import { sourceOf } from '../../store/uploads/finish-resumable-upload.ts';
 import {
   beginTail,
   discardResumableUpload,
-  nameResumableUpload,
   type ResumableUpload,
   reservePart,
   saveProgress,

@@ -5,22 +5,27 @@ import { limits } from '../../domain/limits.ts';
 import {
   readByteCount,
   readPieceChecksum,
+  readUploadLength,
   readUploadMetadata,
   requireTus,
-  tusChecksums,
-  tusExtensions,
   tusVersion,
 } from '../../domain/outputs/tus.ts';
+import type { ResumableUpload } from '../../store/uploads/resumable-uploads.ts';
 import { nodeInstanceParams } from '../node-instances/schema.ts';
 import { findTarget } from '../node-instances/upload.ts';
 import { defineRoute } from '../route.ts';
-import { begin, continued, endOf, offsetOf, ownUpload, present, terminate } from './handling.ts';
+import type { Services } from '../services.ts';
+import { finishUpload, type LastCall } from './finish.ts';
+import { begin, continued, namedUpload, terminate } from './handling.ts';
+import { endOf, offsetOf, present, requirePieceType, supported } from './present.ts';
 import {
   creationHeaders,
   endHeaders,
   offsetHeaders,
+  ofPieces,
   pieceHeaders,
   resumableUploadSchema,
+  supportedHeaders,
   tusHeaders,
   uploadParams,
 } from './schema.ts';
@@ -39,16 +44,6 @@ const asPlain = [
   'missingDataSourceName',
   'dataSourceNotFound',
 ] as const;
-const ofPieces = [
-  'pieceChecksumMismatch',
-  'malformedRequest',
-  'requestTimeout',
-  'bodyTooLarge',
-  'unsupportedMediaType',
-  'uploadBusy',
-  'uploadNotFound',
-  'tusVersionMissing',
-] as const;
 const notHere = 'When the last byte is stored, the audit shows uploadNodeOutput.';
 
 const discover = defineRoute({
@@ -63,23 +58,10 @@ const discover = defineRoute({
   responses: {
     204: {
       description: 'In the headers.',
-      headers: {
-        'tus-version': 'Supported versions.',
-        'tus-max-size': 'The largest upload, in bytes.',
-        'tus-extension': 'Supported extensions.',
-        'tus-checksum-algorithm': 'Algorithms of `Upload-Checksum`.',
-      },
+      headers: supportedHeaders,
     },
   },
-  handler: ({ services }) => ({
-    status: 204,
-    headers: {
-      'tus-version': tusVersion,
-      'tus-max-size': String(services.settings.MAX_UPLOAD_BYTES),
-      'tus-extension': tusExtensions,
-      'tus-checksum-algorithm': tusChecksums,
-    },
-  }),
+  handler: ({ services }) => ({ status: 204, headers: supported(services) }),
 });
 
 const create = defineRoute({
@@ -110,18 +92,23 @@ const create = defineRoute({
     const { headers } = context.request;
     requireTus(headers);
     const said = readUploadMetadata(headers);
-    if (headers['upload-defer-length'] !== undefined)
-      throw new Problem('invalidRequest', { message: 'The header Upload-Length is required.' });
-    const sizeBytes = readByteCount(headers, 'Upload-Length');
-    if (sizeBytes > context.services.settings.MAX_UPLOAD_BYTES) throw new Problem('bodyTooLarge');
+    const sizeBytes = readUploadLength(headers, context.services.settings.MAX_UPLOAD_BYTES);
     const target = await findTarget(context.services.database, context.params.nodeInstanceId);
     context.note({ sessionId: target.sessionId });
     if (context.body.declaredBytes !== 0) requirePieceType(headers);
     const checksum = readPieceChecksum(headers);
-    const { upload, isNew } = await begin(context, target.dataSource, said, sizeBytes);
+    const place = {
+      userId: context.principal.userId,
+      nodeInstanceId: context.params.nodeInstanceId,
+      ingestId: null,
+    };
+    const { upload, isNew } = await begin(context.services, place, target.dataSource, said, sizeBytes);
     const location = `${context.request.url.split('?', 1)[0]!.replace(/\/$/, '')}/${upload.id}`;
     const isDue = isNew && (context.body.declaredBytes !== 0 || sizeBytes === 0);
-    const now = isDue ? await continued(context, upload, 0, checksum) : upload;
+    const first = { offset: 0, checksum };
+    const now = isDue
+      ? await continued(context, upload, first, (writer) => finishUpload(context.services, writer, context))
+      : upload;
     return { status: 201, headers: { location, ...offsetOf(now), ...endOf(now) } };
   },
 });
@@ -159,7 +146,10 @@ const proceed = defineRoute({
     }
     const target = await findTarget(context.services.database, context.params.nodeInstanceId);
     context.note({ sessionId: target.sessionId });
-    const now = await continued(context, upload, offset, checksum);
+    const next = { offset, checksum };
+    const now = await continued(context, upload, next, (writer) =>
+      finishUpload(context.services, writer, context),
+    );
     return { status: 204, headers: { ...offsetOf(now), ...endOf(now) } };
   },
 });
@@ -187,9 +177,12 @@ const read = defineRoute({
     const isHead = context.request.method === 'HEAD';
     if (isHead) requireTus(context.request.headers);
     const upload = await ownUpload(context);
-    const now = isHead && upload.state !== 'done' ? await continued(context, upload, null, null) : upload;
+    const now =
+      isHead && upload.state !== 'done'
+        ? await continued(context, upload, null, (writer) => finishUpload(context.services, writer, context))
+        : upload;
     const headers = { 'upload-length': String(now.sizeBytes), ...offsetOf(now), ...endOf(now) };
-    return { status: 200, headers, body: present(now) };
+    return { status: 200, headers, body: present(now, context.params.nodeInstanceId) };
   },
 });
 
@@ -219,11 +212,23 @@ const remove = defineRoute({
   },
 });
 
-function requirePieceType(headers: Readonly<Record<string, string | undefined>>): void {
-  if (headers['content-type']?.trim().toLowerCase() === 'application/offset+octet-stream') return;
-  throw new Problem('unsupportedMediaType', {
-    message: 'Content-Type must be application/offset+octet-stream.',
-  });
+/**
+ * The upload that the path names, of this caller.
+ * @throws Problem `uploadNotFound`, `notTheUploader`
+ */
+async function ownUpload({
+  services,
+  params,
+  principal,
+}: Pick<LastCall, 'principal'> & {
+  readonly services: Services;
+  readonly params: { readonly nodeInstanceId: number; readonly uploadId: string };
+}): Promise<ResumableUpload> {
+  const upload = await namedUpload(services, params.uploadId);
+  if (upload.ingestId !== null || upload.nodeInstanceId !== params.nodeInstanceId)
+    throw new Problem('uploadNotFound');
+  if (upload.userId !== principal.userId) throw new Problem('notTheUploader');
+  return upload;
 }
 
 export const resumableUploadRoutes = [discover, create, proceed, read, remove];

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { story } from '../../domain/examples.ts';
 import { tusVersion } from '../../domain/outputs/tus.ts';
 import { timestampOut } from '../../http/schemas.ts';
+import { ingestHeaders } from '../ingests/schema.ts';
 import { nodeInstanceParams } from '../node-instances/schema.ts';
 
 const header = (description: string, example: string) => z.string().optional().meta({ description, example });
@@ -39,6 +40,13 @@ export const pieceHeaders = z.object({
   ...checksum,
 });
 
+export const supportedHeaders = {
+  'tus-version': 'Supported versions.',
+  'tus-max-size': 'The largest upload, in bytes.',
+  'tus-extension': 'Supported extensions.',
+  'tus-checksum-algorithm': 'Algorithms of `Upload-Checksum`.',
+} as const;
+
 export const offsetHeaders = {
   'upload-offset': 'Bytes that are stored.',
   'upload-expires': 'When the upload is removed if no further byte comes.',
@@ -47,6 +55,18 @@ export const endHeaders = {
   'x-platform-upload-state': '`receiving`, `published`, or `queued` where the project queues.',
   'x-platform-output-id': 'Id of the output, once it is published.',
 } as const;
+
+/** Refusals of a request that may carry a piece. */
+export const ofPieces = [
+  'pieceChecksumMismatch',
+  'malformedRequest',
+  'requestTimeout',
+  'bodyTooLarge',
+  'unsupportedMediaType',
+  'uploadBusy',
+  'uploadNotFound',
+  'tusVersionMissing',
+] as const;
 
 export const resumableUploadSchema = z
   .object({
@@ -72,5 +92,40 @@ export const resumableUploadSchema = z
       state: 'published',
       outputId: story.outputId,
       expiresAt: story.processedAt,
+    },
+  });
+
+/** An id of another form belongs to no upload; the handlers refuse it. */
+export const ingestUploadParams = z.object({ uploadId: uploadParams.shape.uploadId });
+
+const secret = { 'x-ingest-secret': ingestHeaders.shape['x-ingest-secret'] };
+export const ingestTusHeaders = tusHeaders.extend(secret);
+export const ingestCreationHeaders = creationHeaders.extend(secret);
+export const ingestPieceHeaders = pieceHeaders.extend(secret);
+
+export const ingestEndHeaders = {
+  ...endHeaders,
+  'x-platform-session-id': 'Id of the session that was made or fed, once the ingest is performed.',
+} as const;
+
+export const ingestUploadSchema = resumableUploadSchema
+  .extend({
+    nodeInstanceId: z.int().nullable().meta({ description: 'Null until the ingest is performed.' }),
+    sessionId: z.guid().nullable().meta({
+      description: 'The session that was made or fed. Null until the ingest is performed.',
+    }),
+  })
+  .meta({
+    id: 'IngestUpload',
+    example: {
+      id: story.scenarioInstanceId,
+      outputIdentifier: 'lap-12',
+      sizeBytes: 39,
+      offsetBytes: 39,
+      state: 'published',
+      outputId: story.outputId,
+      expiresAt: story.processedAt,
+      nodeInstanceId: story.inputNodeId,
+      sessionId: story.sessionId,
     },
   });

@@ -58,14 +58,14 @@ export class UploadWriters {
    * @throws Problem `uploadNotFound`, `uploadBusy`; what `work` throws
    */
   async during<T>(
-    { id: uploadId, nodeInstanceId }: Pick<ResumableUpload, 'id' | 'nodeInstanceId'>,
+    { id: uploadId }: Pick<ResumableUpload, 'id'>,
     signal: AbortSignal,
     work: (writer: UploadWriter) => Promise<T>,
   ): Promise<T | null> {
     const id = randomUUID();
     const stop = new AbortController();
     try {
-      const upload = await this.#acquire(id, uploadId, nodeInstanceId, signal);
+      const upload = await this.#acquire(id, uploadId, signal);
       if (upload === null) return null;
       this.#held.set(id, { uploadId, stop });
       this.#timer ??= unaudited(() => setInterval(() => void this.#check(), checkEveryMs).unref());
@@ -83,19 +83,14 @@ export class UploadWriters {
     this.#timer = undefined;
   }
 
-  async #acquire(
-    id: string,
-    uploadId: string,
-    nodeInstanceId: number,
-    signal: AbortSignal,
-  ): Promise<ResumableUpload | null> {
+  async #acquire(id: string, uploadId: string, signal: AbortSignal): Promise<ResumableUpload | null> {
     const untilMs = performance.now() + limits.uploadWriterWaitSeconds * 1000;
     for (;;) {
       for (const held of this.#held.values())
         if (held.uploadId === uploadId) held.stop.abort(new UploadTaken());
       const upload = await acquireWriter(this.#database, uploadId, id, limits.uploadWriterGoneSeconds);
       if (upload !== undefined) return upload;
-      const found = await findResumableUpload(this.#database, nodeInstanceId, uploadId);
+      const found = await findResumableUpload(this.#database, uploadId);
       if (found === undefined) throw new Problem('uploadNotFound');
       if (found.state === 'done') return null;
       if (performance.now() > untilMs || signal.aborted) throw uploadBusy();

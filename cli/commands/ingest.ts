@@ -1,14 +1,16 @@
 /** `sdp ingest`: a file for a managed ingest, as a device sends it. */
-import { type AddCommand, examples } from '../cli.ts';
+import { BackOff, isTransient } from '../../client/back-off.ts';
+import { type AddCommand, examples, wholeNumber } from '../cli.ts';
 import { placeOf } from '../connection.ts';
 import { contentTypeOf } from '../content-type.ts';
 import { PlatformClient } from '../platform-client.ts';
 import { Progress } from '../progress.ts';
-import { digestOf, identifierOf } from '../transfers.ts';
+import { type Ingested, type IngestRequest, ingestFile } from '../transfers.ts';
 
 interface IngestOptions {
   readonly contentType?: string;
   readonly identifier?: string;
+  readonly retries: number;
 }
 
 export const addIngest: AddCommand = (program, cli) => {
@@ -22,27 +24,39 @@ export const addIngest: AddCommand = (program, cli) => {
     .argument('<file>')
     .option('--content-type <type>', 'media type (default: by the file name)')
     .option('--identifier <text>', 'identifier of the output')
+    .option('--retries <number>', 'further tries after a temporary failure', wholeNumber(0, 100), 5)
     .addHelpText(
       'after',
       `${examples('ingest devices/rig-3 lap-7.csv')}\n\nSDP_INGEST_SECRET is the secret of the ingest. No sign-in is needed.`,
     )
     .action(async (urlPath: string, file: string, options: IngestOptions) => {
-      const { address } = await placeOf(cli.url);
-      const { SDP_INGEST_SECRET: secret } = process.env;
-      const progress = new Progress();
-      const sha256 = await digestOf(file);
-      const headers = {
-        'content-type': options.contentType ?? contentTypeOf(file),
-        'x-platform-output-identifier': options.identifier ?? identifierOf(file, sha256),
-        'x-amz-checksum-sha256': Buffer.from(sha256, 'hex').toString('base64'),
-        ...(secret ? { 'x-ingest-secret': secret } : {}),
-      };
-      const platform = new PlatformClient(address);
-      const reply = await platform.ingest(urlPath, file, headers, (sent, total) =>
-        progress.update(file, sent, total),
-      );
-      const output =
-        'nodeOutputId' in reply ? `Output ${reply.nodeOutputId}` : 'Stored and queued for a node';
-      cli.print(reply, () => `${output} of session ${reply.sessionId}.`);
+      const platform = new PlatformClient((await placeOf(cli.url)).address);
+      const contentType = options.contentType ?? contentTypeOf(file);
+      const request = { urlPath, file, contentType, identifier: options.identifier };
+      const sent = await untilIngested(platform, request, options.retries, new Progress());
+      const { sessionId, nodeOutputId } = sent;
+      const output = nodeOutputId === null ? 'Stored and queued for a node' : `Output ${nodeOutputId}`;
+      cli.print(sent, () => `${output} of session ${sessionId}.`);
     });
 };
+
+/** Tries again after temporary failures: the identifier makes a repeat the same upload. */
+async function untilIngested(
+  platform: PlatformClient,
+  request: IngestRequest,
+  retries: number,
+  progress: Progress,
+): Promise<Ingested> {
+  const { file } = request;
+  const backOff = new BackOff({ firstMs: 500, longestMs: 10_000 });
+  for (let tries = 0; ; tries++) {
+    try {
+      return await ingestFile(platform, request, (sent, total) =>
+        progress.update(file, sent, total, tries === 0 ? '' : `attempt ${tries + 1}`),
+      );
+    } catch (error) {
+      if (!isTransient(error) || tries >= retries) throw error;
+      await backOff.wait(error);
+    }
+  }
+}

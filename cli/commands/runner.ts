@@ -2,7 +2,7 @@
 import { Option } from 'commander';
 import { type AddCommand, examples } from '../cli.ts';
 import { command } from '../own-files.ts';
-import { type DevelopOptions, develop } from '../runner/develop.ts';
+import { type DevelopOptions, develop, endAfterKill } from '../runner/develop.ts';
 import { makeRunner } from '../runner/scaffold.ts';
 
 interface InitOptions {
@@ -27,9 +27,14 @@ export const addRunner: AddCommand = (program, cli) => {
       `${examples('runner dev --session', 'runner dev lap-tools --command "./build/lap-tools"')}
 
 A command of your own gets SDP_URL, SDP_RUNNER_TOKEN and SDP_RUNNER_TEMPLATE_SUFFIX, which it adds to the names of the
-node templates that it claims for; the kits do. Ctrl-C ends the runner and retires its node templates.`,
+node templates that it claims for; the kits do. Ctrl-C ends the runner and retires its node templates;
+so does a kill, within seconds. The token ends a week after it was made.`,
     )
     .action((directory: string, options: DevelopOptions) => develop(cli, directory, options));
+  runner
+    .command('guard', { hidden: true })
+    .description('Ends what a killed `sdp runner dev` left behind.')
+    .action(() => endAfterKill(cli));
 };
 
 const addInit: AddCommand = (runner, cli) => {

@@ -8,7 +8,7 @@ import { contentTypeOf } from '../content-type.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { PlatformClient } from '../platform-client.ts';
 import { Progress } from '../progress.ts';
-import { digestOf, identifierOf, Outputs, uploadFile } from '../transfers.ts';
+import { ingestFile, Outputs, uploadFile } from '../transfers.ts';
 import { Journal } from './journal.ts';
 import type { FoundFile } from './scan.ts';
 import { type Acknowledged, watchFolder } from './watch.ts';
@@ -89,23 +89,12 @@ async function toNode(platform: PlatformClient, nodeInstanceId: number, progress
 }
 
 function toIngest(platform: PlatformClient, urlPath: string, progress: Progress): Send {
-  const { SDP_INGEST_SECRET: secret } = process.env;
   return async ({ path }, metadata) => {
-    const sha256 = await digestOf(path);
-    const identifier = identifierOf(path, sha256);
-    const headers = {
-      'content-type': contentTypeOf(path),
-      'x-platform-output-identifier': identifier,
-      'x-amz-checksum-sha256': Buffer.from(sha256, 'hex').toString('base64'),
-      ...(metadata === undefined
-        ? {}
-        : { 'x-platform-output-metadata': Buffer.from(metadata).toString('latin1') }),
-      ...(secret ? { 'x-ingest-secret': secret } : {}),
-    };
-    const reply = await platform.ingest(urlPath, path, headers, (sent, total) =>
+    const request = { urlPath, file: path, contentType: contentTypeOf(path), metadata };
+    const { identifier, nodeOutputId } = await ingestFile(platform, request, (sent, total) =>
       progress.update(path, sent, total),
     );
-    return { identifier, outputId: 'nodeOutputId' in reply ? reply.nodeOutputId : null };
+    return { identifier, outputId: nodeOutputId };
   };
 }
 

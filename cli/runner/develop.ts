@@ -7,9 +7,10 @@ import type { Cli } from '../cli.ts';
 import { printError } from '../errors.ts';
 import { command } from '../own-files.ts';
 import type { PlatformClient } from '../platform-client.ts';
+import { Guard, guard } from './guard.ts';
 import { readableLine } from './log-line.ts';
 import { suffixOf } from './own-names.ts';
-import { findProgram, type Program, Running } from './program.ts';
+import { endMs, findProgram, type Program, Running } from './program.ts';
 import { type Registered, Registration } from './registration.ts';
 import { runnerToken } from './runner-token.ts';
 import { Watch } from './watch.ts';
@@ -28,14 +29,17 @@ export async function develop(cli: Cli, directory: string, options: DevelopOptio
   const username = await usernameOf(platform);
   const suffix = suffixOf(username);
   const registration = new Registration(platform, folder, suffix);
+  const guarding = new Guard();
   const register = async (): Promise<Registered & { readonly variables: Variables }> => {
     const registered = await registration.publish();
+    const { withdrawal } = registration;
+    if (withdrawal !== undefined) guarding.tell({ withdrawal });
     for (const warning of registered.warnings) say(`Warning: ${warning}`);
     const token = await runnerToken(platform, username, registered.runnerTypes);
     const own = { SDP_RUNNER_TOKEN: token, SDP_RUNNER_TEMPLATE_SUFFIX: suffix };
     return { ...registered, variables: { SDP_URL: platform.address, ...own } };
   };
-  const development = new Development(folder, program);
+  const development = new Development(folder, program, guarding);
   const forget = development.listen();
   try {
     const registered = await register();
@@ -45,9 +49,17 @@ export async function develop(cli: Cli, directory: string, options: DevelopOptio
     await development.untilStopped(registered.variables, registerAgain);
   } finally {
     await withdraw(registration);
+    guarding.end();
     forget();
   }
 }
+
+/** Ends the work of one that was killed. */
+export function endAfterKill(cli: Cli): Promise<void> {
+  return guard(() => cli.connect(), graceSeconds() * 1_000 + endMs);
+}
+
+const graceSeconds = () => Number(process.env.SDP_RUNNER_GRACE_SECONDS || 15);
 
 type Variables = Readonly<Record<string, string>>;
 
@@ -107,13 +119,15 @@ async function withdraw(registration: Registration): Promise<void> {
 class Development {
   readonly #folder: string;
   readonly #program: Program;
-  readonly #graceSeconds = Number(process.env.SDP_RUNNER_GRACE_SECONDS || 15);
+  readonly #guard: Guard;
+  readonly #graceSeconds = graceSeconds();
   readonly #stop = new AbortController();
   #running: Running | undefined;
 
-  constructor(folder: string, program: Program) {
+  constructor(folder: string, program: Program, guard: Guard) {
     this.#folder = folder;
     this.#program = program;
+    this.#guard = guard;
   }
 
   /** Takes signals until the returned function is called. The second one ends the runner without the grace. */
@@ -141,8 +155,10 @@ class Development {
     const watch = new Watch(this.#folder);
     while (!this.#stop.signal.aborted) {
       this.#running = new Running(this.#program, this.#folder, variables, (line) => say(readableLine(line)));
+      this.#guard.tell({ runner: this.#running.pid });
       const changed = await this.#untilChanged(this.#running, watch);
       await this.#running.stop(this.#graceSeconds);
+      this.#guard.tell({ runner: null });
       this.#running = undefined;
       variables = await this.#takeUp(changed, watch, variables, registerAgain);
     }

@@ -8,7 +8,7 @@ import { UsageError } from '../errors.ts';
 import { kits } from '../own-files.ts';
 
 /** What the kits need beyond the grace of a task, until they have ended. */
-const endMs = 13_000;
+export const endMs = 13_000;
 const probeMs = 20_000;
 
 export interface Program {
@@ -88,6 +88,10 @@ export class Running {
       this.#child.on('error', (error) => resolve(error.message));
       this.#child.on('close', (code, signal) => resolve(signal ?? code ?? 0));
     });
+  }
+
+  get pid(): number | null {
+    return this.#child.pid ?? null;
   }
 
   /** Its task is given the grace; then it is killed. */

@@ -47,11 +47,17 @@ export class Registration {
     };
   }
 
+  /** The document that retires the node templates; undefined before they are published. */
+  get withdrawal(): string | undefined {
+    if (namesOf(this.#published, 'nodeTemplates').length === 0) return undefined;
+    return JSON.stringify({ ...this.#published, nodeTemplates: [] });
+  }
+
   /** Retires the node templates: no new session template can use them. Sessions that have them stay. */
   async withdraw(): Promise<readonly string[]> {
     const names = namesOf(this.#published, 'nodeTemplates');
-    if (names.length === 0) return names;
-    const document = JSON.stringify({ ...this.#published, nodeTemplates: [] });
+    const document = this.withdrawal;
+    if (document === undefined) return names;
     const signal = AbortSignal.timeout(withdrawMs);
     await this.#platform.call('POST /api/v2/admin/runner-manifests', { document, signal });
     return names;
@@ -75,7 +81,7 @@ export class Registration {
     try {
       return await send(template);
     } catch (error) {
-      if (!(error instanceof ApiError) || error.status !== 409) throw error;
+      if (!(error instanceof ApiError) || error.status !== 409 || error.retryAfterMs !== null) throw error;
       return await send(nameOfChanged(template));
     }
   }

@@ -5,6 +5,8 @@ import { PlatformClient } from '../platform-client.ts';
 
 /** A token that ends sooner is replaced: it must last for a day's work. */
 const leastHours = 12;
+/** It ends by itself when its author writes no runner any more. */
+const lifetimeHours = 7 * 24;
 
 interface Kept {
   readonly token: string;
@@ -33,7 +35,7 @@ export async function runnerToken(
   const kept = all[key];
   const isLong = kept !== undefined && Date.parse(kept.expiresAt) - Date.now() > leastHours * 3_600_000;
   if (isLong && (await reaches(platform.address, kept.token, runnerTypes))) return kept.token;
-  const body = { runnerTypes, label: 'sdp runner dev' };
+  const body = { runnerTypes, label: 'sdp runner dev', ttlHours: lifetimeHours };
   const { token, expiresAt } = await platform.call('POST /api/v2/admin/runner-tokens', { body });
   await writeSecrets(file, { ...all, [key]: { token, expiresAt } });
   return token;

@@ -23,6 +23,14 @@ export function readByteCount(headers: HeaderValues, name: string): number {
   return count;
 }
 
+/** The size of a new upload. @throws Problem `invalidRequest`, `bodyTooLarge` */
+export function readUploadLength(headers: HeaderValues, mostBytes: number): number {
+  if (headers['upload-defer-length'] !== undefined) throw invalid('The header Upload-Length is required.');
+  const sizeBytes = readByteCount(headers, 'Upload-Length');
+  if (sizeBytes > mostBytes) throw new Problem('bodyTooLarge');
+  return sizeBytes;
+}
+
 /** The metadata's keys, and the headers of a plain upload that say the same. */
 const headerOfKey: Readonly<Record<string, string>> = {
   identifier: 'x-platform-output-identifier',

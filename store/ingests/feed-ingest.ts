@@ -18,10 +18,16 @@ export type FeedResult = PublishResult | QueueResult;
 /** Sessions may be frozen or deleted between finding and feeding them. */
 const maxTries = 5;
 
+/** A result of which something refers to the upload's bytes, or to those of the same upload before it. */
+export type FedUpload = Exclude<FeedResult, { readonly outcome: 'frozen' | 'node-missing' }>;
+/** Further writes of the transaction that publishes or queues. */
+export type SettleFed = (tx: Tx, fed: FedUpload) => Promise<void>;
+
 /**
  * Feeds an upload whose bytes are in storage. A new session for it is made in the transaction that publishes or queues
  * it, so that no session is left without its upload.
  * @param sessionName of a session that is made
+ * @param settle called in that transaction; not for a repeat that is found in a queue
  * @throws PendingObjectGone; AlreadyIngested for an identified file that has made its session before
  */
 export async function feedIngest(
@@ -29,6 +35,7 @@ export async function feedIngest(
   ingest: Ingest,
   upload: IngestUpload,
   sessionName: string,
+  settle: SettleFed = async () => undefined,
 ): Promise<FeedResult> {
   for (let tries = 1; ; tries++) {
     const known =
@@ -36,7 +43,11 @@ export async function feedIngest(
     if (known === undefined) {
       await failpoint('upload-stored');
       const result = await database.transaction(
-        once((tx) => feedNewSession(tx, ingest, upload, sessionName), isFed),
+        once(async (tx) => {
+          const fed = await feedNewSession(tx, ingest, upload, sessionName);
+          if (isFed(fed)) await settle(tx, fed);
+          return fed;
+        }, isFed),
       );
       if (result === 'somebody-made-one') continue;
       await failpoint('ingest-fed');
@@ -44,15 +55,15 @@ export async function feedIngest(
     } else {
       const target = { ...upload, nodeInstanceId: known };
       const result = ingest.project.queuedIngestion
-        ? await queueUpload(database, target)
-        : await publishUpload(database, target);
+        ? await queueUpload(database, target, settle)
+        : await publishUpload(database, target, settle);
       const isGone = result.outcome === 'frozen' || result.outcome === 'node-missing';
       if (!isGone || tries >= maxTries) return result;
     }
   }
 }
 
-const isFed = (result: FeedResult | 'somebody-made-one') =>
+export const isFed = (result: FeedResult | 'somebody-made-one'): result is FedUpload =>
   typeof result === 'object' && ('output' in result || 'projectId' in result);
 
 async function feedNewSession(

@@ -61,7 +61,8 @@ const foreignKeyViolation = '23503';
 export async function queueUpload(
   database: Database,
   upload: UploadedObject,
-  settle: (tx: Tx) => Promise<void> = async () => undefined,
+  settle: (tx: Tx, queued: Extract<QueueResult, { outcome: 'queued' }>) => Promise<void> = async () =>
+    undefined,
 ): Promise<QueueResult> {
   await failpoint('upload-stored');
   const repeat = await findRepeat(database, upload);
@@ -71,7 +72,7 @@ export async function queueUpload(
       once(
         async (tx) => {
           const queued = await queueUploadWithin(tx, upload);
-          if (queued.outcome === 'queued') await settle(tx);
+          if (queued.outcome === 'queued') await settle(tx, queued);
           return queued;
         },
         ({ outcome }) => outcome === 'queued',

@@ -7,13 +7,17 @@ import { isAlive, isOpen, leaseFromNow, prolonged } from './lease.ts';
 import { isClaimable } from './queue.ts';
 import { reprocessStart } from './reprocess.ts';
 
-/** @param templates an SQL expression: the requested templates, null for all that it may claim */
-const announce = (templates: string) => `
-  insert into runner_instance (holder, instance_id, claim_seq, templates) values ($1, $2, 1, ${templates})
+/**
+ * @param templates an SQL expression: the requested templates, null for all that it may claim
+ * @param version another one: what the runner told of itself, or null
+ */
+const announce = (templates: string, version: string) => `
+  insert into runner_instance (holder, instance_id, claim_seq, templates, version)
+  values ($1, $2, 1, ${templates}, ${version})
   on conflict (holder, instance_id)
     do update set claim_seq = runner_instance.claim_seq + 1, last_seen_at = clock_timestamp(), signed_off_at = null,
-                  templates = excluded.templates
-  returning claim_seq, drained`;
+                  templates = excluded.templates, version = coalesce(excluded.version, runner_instance.version)
+  returning claim_seq, drained, version`;
 const holdsTask = `
   exists (select 1 from node_claim c where c.holder = $1 and c.instance_id = $2 and ${isOpen})`;
 
@@ -52,7 +56,7 @@ const mayHold = `
  * 6. `claim`: the lease, and the present watermark.
  *
  * @param pick a `select` of the run's id, locked
- * @param instance a statement that locks the instance's row and gives its `drained`
+ * @param instance a statement that locks the instance's row and gives its `drained` and `version`
  * $1 holder, $2 instance, $3 task id, $4 default lease seconds
  */
 function claimSteps({ pick, limits, limited }: Pick, instance: string): string {
@@ -80,12 +84,12 @@ function claimSteps({ pick, limits, limited }: Pick, instance: string): string {
                    then extract(epoch from clock_timestamp() - a.available_at)::float8 end as waited_seconds
   ), claim as (
     insert into node_claim (task_id, run_id, attempt, holder, instance_id, claimed_at, lease_seconds, lease_until,
-                            timeout_at, watermark_position, watermark_output_id, generated_name_count)
+                            timeout_at, watermark_position, watermark_output_id, generated_name_count, runner_version)
     select $3::uuid, run.id, run.attempt, $1, $2, clock_timestamp(), coalesce(t.lease_seconds, $4),
            ${leaseFromNow('coalesce(t.lease_seconds, $4)')}, ${leaseFromNow('t.timeout_seconds')},
            coalesce(run.reprocess_position, n.watermark_position),
            case when run.reprocess_position is null then n.watermark_output_id else run.reprocess_output_id end,
-           run.generated_name_start
+           run.generated_name_start, (select version from instance)
       from run join node_instance n on n.id = run.node_instance_id join node_template t on t.id = n.node_template_id
     returning *
   )`;
@@ -134,7 +138,7 @@ const nextWithinLimits = (template: string, condition = ''): Pick => ({
 /** $5 claim sequence or null */
 function claimStatement(pick: Pick): string {
   const instance = `
-    select i.drained from runner_instance i, pick
+    select i.drained, i.version from runner_instance i, pick
      where i.holder = $1 and i.instance_id = $2 and ($5::bigint is null or i.claim_seq = $5) for update of i`;
   return `${claimSteps(pick, instance)} select ${claimColumns} ${claimed}`;
 }
@@ -152,7 +156,7 @@ export const claimById = claimStatement({
 });
 
 const registerAndClaimStatement = (pick: Pick) => `
-  ${claimSteps(pick, announce('$6::text[]'))}
+  ${claimSteps(pick, announce('$6::text[]', '$7::text'))}
   select instance.claim_seq, instance.drained, ${holdsTask} as holds_task, task.*
     from instance left join lateral (select ${claimColumns} ${claimed}) task on true`;
 export const registerAndClaimByTemplate = {
@@ -170,5 +174,5 @@ export const redeliverStatement = `
   )
   select ${claimColumns} ${claimed}`;
 
-/** $1 holder, $2 instance, $3 templates */
-export const registerStatement = `${announce('$3::text[]')}, ${holdsTask} as holds_task`;
+/** $1 holder, $2 instance, $3 templates, $4 version */
+export const registerStatement = `${announce('$3::text[]', '$4::text')}, ${holdsTask} as holds_task`;

@@ -71,11 +71,13 @@ export async function registerClaim(
   database: Queryable,
   identity: RunnerIdentity,
   templates: readonly string[] | null = null,
+  version: string | null = null,
 ): Promise<ClaimTicket> {
   const [row] = await database.query<ClaimTicket>(registerStatement, [
     identity.holder,
     identity.instanceId,
     templates,
+    version,
   ]);
   return row!;
 }
@@ -109,7 +111,13 @@ async function claimOf<R>(
 export async function registerAndClaim(
   database: Database | Tx,
   identity: RunnerIdentity,
-  request: { template: string; leaseSeconds: number; isOpen?: boolean; isLimited?: IsLimited },
+  request: {
+    template: string;
+    leaseSeconds: number;
+    isOpen?: boolean;
+    isLimited?: IsLimited;
+    version?: string | null;
+  },
 ): Promise<ClaimTicket & { readonly task: ClaimedTask | undefined }> {
   const { template, leaseSeconds } = request;
   const named = { name: template, isLimited: request.isLimited?.(template) };
@@ -122,6 +130,7 @@ export async function registerAndClaim(
     leaseSeconds,
     template,
     request.isOpen === true ? null : [template],
+    request.version ?? null,
   ]);
   const { claimSeq, holdsTask, drained, ...task } = row!;
   const arrival = { claimSeq, holdsTask, drained };

@@ -46,11 +46,13 @@ export async function sourceOf(database: Database, upload: ResumableUpload): Pro
   return dataSource;
 }
 
+export type AssembledObject = Omit<UploadedObject, 'nodeInstanceId'>;
+
 /** The object in the store, with its digest. @throws UploadLost, ObjectStoreError */
 export async function assembleUpload(
   { database, objects }: Stores,
   upload: ResumableUpload,
-): Promise<UploadedObject> {
+): Promise<AssembledObject> {
   const { objectKey, sizeBytes, storeUploadId } = upload;
   const store = objects.of(await sourceOf(database, upload));
   await failpoint('upload-whole');
@@ -62,10 +64,10 @@ export async function assembleUpload(
     await failpoint('multipart-completed');
     const sha256 = upload.sha256 ?? (await digestOf(store, objectKey));
     if (upload.sha256 === null) await saveDigest(database, upload.id, sha256);
-    const { nodeInstanceId, dataSourceId, outputIdentifier, metadata, contentType } = upload;
+    const { dataSourceId, outputIdentifier, metadata, contentType } = upload;
     // An empty body cannot be decoded.
     const contentEncoding = sizeBytes === 0 ? null : upload.contentEncoding;
-    const said = { nodeInstanceId, dataSourceId, outputIdentifier, metadata, contentType, contentEncoding };
+    const said = { dataSourceId, outputIdentifier, metadata, contentType, contentEncoding };
     return { ...said, objectKey, sizeBytes, sha256, etag: sha256 };
   } catch (error) {
     if (!(error instanceof MultipartGone || error instanceof PartsDiffer)) throw error;
@@ -107,9 +109,10 @@ export async function publishWhole(
   object: UploadedObject,
   isQueued: boolean,
 ): Promise<PublishResult | QueueResult> {
+  const { nodeInstanceId } = object;
   const settle =
     (outputId: number | null, isUsed: boolean) => (tx: Parameters<typeof endResumableUpload>[0]) =>
-      endResumableUpload(tx, id, writer, outputId, isUsed);
+      endResumableUpload(tx, id, writer, { nodeInstanceId, outputId, isUsed });
   if (!isQueued)
     return await publishUpload(database, object, (tx, { outcome, output }) =>
       settle(output.id, outcome !== 'repeated')(tx),

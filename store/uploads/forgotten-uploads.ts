@@ -16,7 +16,7 @@ export async function acquireForgottenUpload(
     `with found as (
        select u.id from resumable_upload u
          left join node_instance n on n.id = u.node_instance_id left join session s on s.id = n.session_id
-        where u.state in ('open', 'whole') and (u.state = 'whole' or u.size_bytes = 0) and s.frozen_at is null
+        where (u.state in ('whole', 'stored') or (u.state = 'open' and u.size_bytes = 0)) and s.frozen_at is null
           and u.expires_at > clock_timestamp()
           and coalesce(u.writer_seen_at, u.created_at) < clock_timestamp() - make_interval(secs => $2)
         order by coalesce(u.writer_seen_at, u.created_at) limit 1 for no key update of u skip locked)

@@ -2,14 +2,18 @@
  * Resumable uploads: rows that record what the store holds of each (additions 3). One request at a time is an upload's
  * writer; every write repeats that fence. Nothing here calls the store: see sweep-resumable-uploads.ts for leftovers.
  */
-import type { Database, Queryable, Tx } from '../connection/database.ts';
+import type { Database, Queryable } from '../connection/database.ts';
 import type { SentPart } from '../objects/multipart.ts';
 import type { PieceProgress, StoredPiece } from '../objects/piece-writer.ts';
-import { jsonOrNull, type UploadedObject } from '../outputs/outputs.ts';
+import type { UploadedObject } from '../outputs/outputs.ts';
 
-export interface NewResumableUpload extends Omit<UploadedObject, 'sha256' | 'etag'> {
+export interface NewResumableUpload extends Omit<UploadedObject, 'nodeInstanceId' | 'sha256' | 'etag'> {
   readonly id: string;
+  /** The caller who may continue it. */
   readonly userId: string;
+  /** Null for an upload to a managed ingest, until that is performed. */
+  readonly nodeInstanceId: number | null;
+  readonly ingestId: number | null;
 }
 
 /** `open` takes bytes; `whole` has all of them; `done` became an output or is queued; `over` is to be removed. */
@@ -28,6 +32,8 @@ export interface ResumableUpload extends NewResumableUpload {
   readonly expiresAt: Date;
 }
 
+const isWhole = `state in ('whole', 'stored')`;
+
 /** Another request has become the upload's writer, or it is over. */
 export class WriterLost extends Error {
   constructor() {
@@ -37,79 +43,19 @@ export class WriterLost extends Error {
 }
 
 export const resumableUploadColumns = `
-  u.id, u.user_id, u.node_instance_id, u.data_source_id, u.object_key, u.output_identifier, u.content_type,
+  u.id, u.user_id, nullif(u.node_instance_id, 0) as node_instance_id, u.ingest_id, u.data_source_id, u.object_key, u.output_identifier, u.content_type,
   u.content_encoding, u.metadata, u.size_bytes, u.store_upload_id, u.offset_bytes, u.tail_key, u.tail_bytes,
-  u.hash_state, u.sha256, u.state, u.output_id, u.expires_at`;
-const isUnfinished = `u.state in ('open', 'whole') and u.expires_at > clock_timestamp()`;
-/** Two creations of one caller must not both take the last place. */
-const lockOfCaller = `select pg_advisory_xact_lock(hashtextextended('resumable_upload ' || $1, 0))`;
-
-/**
- * Writes an upload before the request to the store, so that everything in the store has a row.
- * @param bounds `atMost`: unfinished uploads of the caller
- * @returns when it expires
- */
-export async function createResumableUpload(
-  tx: Tx,
-  upload: NewResumableUpload,
-  bounds: { readonly atMost: number; readonly seconds: number },
-): Promise<Date | 'too-many' | 'node-missing'> {
-  await tx.query(lockOfCaller, [upload.userId]);
-  const [{ count } = { count: 0 }] = await tx.query<{ count: number }>(
-    `select count(*)::int as count from resumable_upload u where u.user_id = $1 and ${isUnfinished}`,
-    [upload.userId],
-  );
-  if (count >= bounds.atMost) return 'too-many';
-  const [row] = await tx.query<{ expiresAt: Date }>(
-    `with node as (select id from node_instance where id = $3::bigint for key share), pending as (
-       insert into pending_object (object_key, data_source_id, node_instance_id)
-       select $5, $4::bigint, id from node)
-     insert into resumable_upload (id, user_id, node_instance_id, data_source_id, object_key, output_identifier,
-                                   content_type, content_encoding, metadata, size_bytes, expires_at, sweep_at)
-     select $1::uuid, $2, id, $4::bigint, $5, $6, $7, $8, $9::jsonb, $10::bigint,
-            clock_timestamp() + make_interval(secs => $11), clock_timestamp() + make_interval(secs => $11)
-       from node returning expires_at`,
-    [
-      upload.id,
-      upload.userId,
-      upload.nodeInstanceId,
-      upload.dataSourceId,
-      upload.objectKey,
-      upload.outputIdentifier,
-      upload.contentType,
-      upload.contentEncoding,
-      jsonOrNull(upload.metadata),
-      upload.sizeBytes,
-      bounds.seconds,
-    ],
-  );
-  return row?.expiresAt ?? 'node-missing';
-}
-
-/** Saves the store's name for the upload; an upload whose creation was repeated keeps the first. */
-export async function nameResumableUpload(
-  database: Queryable,
-  id: string,
-  storeUploadId: string,
-): Promise<boolean> {
-  const rows = await database.query(
-    `update resumable_upload set store_upload_id = $2
-      where id = $1 and state = 'open' and store_upload_id is null returning 1`,
-    [id, storeUploadId],
-  );
-  return rows.length > 0;
-}
-
-/** An upload to exactly this node that is finished or can be continued. */
+  u.hash_state, u.sha256, case u.state when 'stored' then 'whole' else u.state end as state, u.output_id, u.expires_at`;
+export const isUnfinished = `u.state in ('open', 'whole', 'stored') and u.expires_at > clock_timestamp()`;
+/** An upload that is finished or can be continued. */
 export async function findResumableUpload(
   database: Queryable,
-  nodeInstanceId: number,
   id: string,
 ): Promise<ResumableUpload | undefined> {
   const [row] = await database.query<ResumableUpload>(
     `select ${resumableUploadColumns} from resumable_upload u
-      where u.id = $2 and u.node_instance_id = $1 and (u.state = 'done' or (${isUnfinished}))`,
-    [nodeInstanceId, id],
+      where u.id = $1 and (u.state = 'done' or (${isUnfinished}))`,
+    [id],
   );
   return row;
 }
@@ -206,7 +152,8 @@ export async function saveProgress(
      ), upload as (
        update resumable_upload u
           set offset_bytes = $3, tail_key = $4, tail_bytes = $5, hash_state = $6, sha256 = $7,
-              state = case when $3 = u.size_bytes and $4::text is null then 'whole' else 'open' end,
+              state = case when $3 < u.size_bytes or $4::text is not null then 'open'
+                           when u.ingest_id is null then 'whole' else 'stored' end,
               writer_seen_at = clock_timestamp(),
               expires_at = clock_timestamp() + make_interval(secs => $8),
               sweep_at = clock_timestamp() + make_interval(secs => $8)
@@ -249,28 +196,32 @@ export async function uploadParts(database: Queryable, id: string): Promise<Sent
 
 /** Saves the digest of a whole upload. */
 export async function saveDigest(database: Queryable, id: string, sha256: string): Promise<void> {
-  await database.query(`update resumable_upload set sha256 = $2 where id = $1 and state = 'whole'`, [
-    id,
-    sha256,
-  ]);
+  await database.query(`update resumable_upload set sha256 = $2 where id = $1 and ${isWhole}`, [id, sha256]);
+}
+
+/** What an upload became. */
+export interface UploadEnd {
+  readonly nodeInstanceId: number;
+  /** Null in the queue. */
+  readonly outputId: number | null;
+  /** False for a repeat: nothing refers to its object, which goes. */
+  readonly isUsed: boolean;
 }
 
 /**
  * Ends an upload, in the transaction that makes it an output or puts it into the queue.
- * @param outputId null in the queue
- * @param isUsed false for a repeat: nothing refers to its object, which goes
  * @throws WriterLost
  */
 export async function endResumableUpload(
   tx: Queryable,
   id: string,
   writer: string,
-  outputId: number | null,
-  isUsed: boolean,
+  { nodeInstanceId, outputId, isUsed }: UploadEnd,
 ): Promise<void> {
   const rows = await tx.query(
     `with upload as (
-       update resumable_upload set state = 'done', output_id = $3 where id = $1 and writer = $2 and state = 'whole'
+       update resumable_upload set state = 'done', output_id = $3, node_instance_id = $5
+        where id = $1 and writer = $2 and ${isWhole}
        returning id, object_key
      ), gone as (
        delete from pending_object p using upload where not $4 and p.object_key = upload.object_key
@@ -279,7 +230,7 @@ export async function endResumableUpload(
        insert into object_deletion (data_source_id, object_key) select data_source_id, object_key from gone
      )
      select id from upload`,
-    [id, writer, outputId, isUsed],
+    [id, writer, outputId, isUsed, nodeInstanceId],
   );
   if (rows.length === 0) throw new WriterLost();
 }
@@ -288,7 +239,7 @@ export async function endResumableUpload(
 export async function discardResumableUpload(database: Database, id: string): Promise<void> {
   await database.query(
     `update resumable_upload set state = 'over', sweep_at = clock_timestamp()
-      where id = $1 and state in ('open', 'whole')`,
+      where id = $1 and state in ('open', 'whole', 'stored')`,
     [id],
   );
 }

@@ -1,5 +1,5 @@
 /** `sdp runner dev` from an empty folder to a result, with both kits on a real platform. */
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { ensurePlatformDataSource } from '../../store/objects/data-sources.ts';
@@ -191,3 +191,41 @@ describe('it ends with one sentence', () => {
     expect(await failed(folder)).toContain('There is no runner.py or runner.ts in ');
   });
 });
+
+test.skipIf(process.platform !== 'linux')(
+  'one that is killed leaves no runner, no node template and no token for long',
+  async () => {
+    const made = await make('killed', 'typescript');
+    const started = dev(made);
+    await started.says('claims tasks');
+    const [, name = ''] = /Registered as (\S+) at/.exec(started.printed.out) ?? [];
+    // Of processes at work in its folder.
+    const runners = async () =>
+      readdirSync('/proc').filter((pid) => {
+        try {
+          return readlinkSync(`/proc/${pid}/cwd`) === made;
+        } catch {
+          return false;
+        }
+      });
+    await eventually('its runner is there', async () => (await runners()).length === 1);
+    started.kill('SIGKILL');
+    await started.ended;
+    await eventually('its runner has ended', async () => (await runners()).length === 0, 60_000);
+    await eventually(
+      'its node template is retired',
+      async () => {
+        const features = await call('/api/v2/admin/runner-manifests');
+        const mine = features.find((one: { name: string }) => one.name === name);
+        return mine.nodeTemplates.every(({ retired }: { retired: boolean }) => retired);
+      },
+      60_000,
+    );
+    const tokens = await call('/api/v2/admin/runner-tokens');
+    const { expiresAt } = tokens.find(({ runnerTypes }: { runnerTypes: string[] }) =>
+      runnerTypes[0]?.startsWith('killed'),
+    );
+    expect(Date.parse(expiresAt) - Date.now()).toBeLessThan(7 * 86_400_000 + 60_000);
+  },
+  180_000,
+);

@@ -1,10 +1,11 @@
 /** What devices and instructors do from a script: sessions by name, nodes, newest outputs, ingests. */
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runnerStage } from '../support/runner.ts';
 import { ship } from '../support/templates.ts';
+import { brokenLineTo } from './broken-line.ts';
 import { folder, runSdp } from './support.ts';
 
 const stage = await runnerStage();
@@ -104,4 +105,19 @@ test('a file is sent to an ingest with its secret, and a repeat makes no second 
   expect([sent.code, sent.out]).toEqual([0, expect.stringMatching(/^Output \d+ of session \S{36}\.\n$/)]);
   expect((await send(ingest.secret)).out).toBe(sent.out);
   expect(await send('wrong')).toMatchObject({ code: 1, err: expect.stringContaining('(401, request ') });
+  // A long one goes in pieces, and on where the line broke.
+  writeFileSync(file, randomBytes(18 * 1024 * 1024));
+  const url = await brokenLineTo(api.url, (asked, count) =>
+    asked.startsWith('PATCH ') && count === 1 ? 'before' : undefined,
+  );
+  const long = await sdp(['ingest', urlPath, file, '--json'], {
+    SDP_TOKEN: '',
+    SDP_INGEST_SECRET: ingest.secret,
+    SDP_URL: url,
+  });
+  expect(JSON.parse(long.out)).toMatchObject({
+    status: 'ok',
+    sessionId: expect.stringMatching(/^\S{36}$/),
+    nodeOutputId: expect.any(Number),
+  });
 });

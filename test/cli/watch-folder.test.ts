@@ -122,7 +122,7 @@ test('sends to a managed ingest with its secret, and killed at its requests make
   const { urlPath, secret, projectId } = await managedIngest(api.url, people.adminToken, stage.database);
   const files = {
     'MARIA-1.csv': 'time\n1\n',
-    'OLEG-7.bin': randomBytes(3 * mebibyte),
+    'OLEG-7.bin': randomBytes(18 * mebibyte),
     'MARIA-2.csv': 'time\n2\n',
   };
   const path = captures('ingest', files);
@@ -134,15 +134,15 @@ test('sends to a managed ingest with its secret, and killed at its requests make
   let request = 0;
   const url = await brokenLineTo(api.url, () => {
     request += 1;
-    if (request !== 1 + (lives % 3)) return undefined;
+    if (request !== 1 + (lives % 5)) return undefined;
     running?.kill('SIGKILL');
-    return lives % 6 < 3 ? 'after' : 'before';
+    return lives % 10 < 5 ? 'after' : 'before';
   });
   for (let isDone = false; !isDone; lives++) {
     request = 0;
     running = ingesting(url, secret);
     isDone = (await running.ended).code === 0;
-    expect(lives).toBeLessThan(20);
+    expect(lives).toBeLessThan(30);
   }
   expect(lives).toBeGreaterThan(2);
   expect(await ingestedInto(stage.database, projectId)).toEqual([

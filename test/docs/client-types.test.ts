@@ -1,8 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { clientTypes } from './client-types.ts';
+import { clientTypes, creatingRoutesFile } from './client-types.ts';
 
-test('the types of the clients are those of the interface: `npm run generate:client` would not change them', () => {
-  const file = new URL('../../client/types.ts', import.meta.url);
-  expect(readFileSync(file, 'utf8') === clientTypes()).toBe(true);
-});
+test.for([
+  ['types.ts', clientTypes],
+  ['creating-routes.ts', creatingRoutesFile],
+] as const)(
+  'client/%s is what the interface says: `npm run generate:client` would not change it',
+  ([name, text]) => {
+    const file = new URL(`../../client/${name}`, import.meta.url);
+    expect(readFileSync(file, 'utf8') === text()).toBe(true);
+  },
+);

@@ -1,7 +1,9 @@
 /** The interface document as TypeScript: what `client/types.ts` holds. */
+import { Problem } from '../../domain/errors.ts';
 import { interfaceDocument, type Json, operationsOf } from '../support/openapi.ts';
 
 const width = 110;
+const keyParameter = '#/components/parameters/IdempotencyKey';
 /** Names that mean something else in TypeScript. */
 const renamed: Readonly<Record<string, string>> = { Error: 'ErrorBody' };
 
@@ -18,6 +20,29 @@ export function clientTypes(): string {
   return [opening, ...schemas.map(([name, schema]) => declaration(name, schema)), routesOf(document)].join(
     '\n',
   );
+}
+
+const creatingOpening = `/**
+ * The routes that create and accept \`Idempotency-Key\`, made from the platform's OpenAPI document. Do not edit:
+ * \`npm run generate:client\` writes this file anew.
+ */
+`;
+
+/** The whole file of the routes that create. */
+export function creatingRoutesFile(): string {
+  const names = operationsOf(interfaceDocument()).flatMap(({ method, path, value }) => {
+    const parameters = (value.parameters ?? []) as { readonly $ref?: string }[];
+    return parameters.some(({ $ref }) => $ref === keyParameter) ? [`${method} ${path}`] : [];
+  });
+  const message = new Problem('idempotencyKeySpent').message;
+  return `${creatingOpening}export const creatingRoutes = [
+${names.map((name) => `  '${name}',\n`).join('')}] as const;
+export type CreatingRoute = (typeof creatingRoutes)[number];
+
+/** The refusal of a repeat whose first answer showed a secret once. */
+export const spentKeyMessage =
+  '${message}';
+`;
 }
 
 function declaration(name: string, schema: Json): string {

@@ -154,14 +154,14 @@ describe.skipIf(missing !== '')(`the agent in Python${missing === '' ? '' : ` ($
     const { urlPath, secret, projectId } = await managedIngest(api.url, people.adminToken, stage.database);
     const files = {
       'MARIA-1.csv': 'time\n1\n',
-      'OLEG-7.bin': randomBytes(3 * mebibyte),
+      'OLEG-7.bin': randomBytes(18 * mebibyte),
       'MARIA-2.csv': 'time\n2\n',
     };
     const path = captures('ingest', files);
     const args = ['--ingest', urlPath, '--once', '--pattern', '(?P<driver>[A-Z]+)-'];
     const ingesting = (url: string, SDP_INGEST_SECRET: string) =>
       started(path, args, { SDP_URL: url, SDP_INGEST_SECRET });
-    expect(await livesOf(3, (url) => ingesting(url, secret))).toBeGreaterThan(2);
+    expect(await livesOf(5, (url) => ingesting(url, secret))).toBeGreaterThan(2);
     expect(await ingestedInto(stage.database, projectId)).toEqual(
       Object.entries(files).map(([name, bytes]) => ({
         sessions: 1,

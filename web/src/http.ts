@@ -26,7 +26,10 @@ export function textOf(error: unknown): string {
   if (error instanceof ApiError) {
     return error.status === 403 ? 'Your role does not allow this.' : messageOf(error);
   }
-  if (error instanceof NetworkError) return `${error.message} Check the connection, then retry.`;
+  if (error instanceof NetworkError) {
+    const safe = error.isOutcomeUnknown ? ' If it was done already, the retry does not do it twice.' : '';
+    return `${error.message} Check the connection, then retry.${safe}`;
+  }
   return error instanceof Error ? error.message : String(error);
 }
 

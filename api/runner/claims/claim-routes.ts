@@ -107,8 +107,8 @@ const claim = defineRoute({
   },
   errors: ['templateUnknown', 'templateNotAllowed'],
   errorStyle: 'coded',
-  async handler({ body, request, note, ...call }) {
-    const { principal, services } = call;
+  async handler({ body, note, ...call }) {
+    const { principal, request, services } = call;
     const { instanceId, waitSeconds } = body;
     const identity = { holder: holderOf(principal), instanceId };
     services.runners.presence.seen(identity, request.headers['user-agent']);

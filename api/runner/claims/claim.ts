@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { Problem } from '../../../domain/errors.ts';
 import { limits } from '../../../domain/limits.ts';
 import { quoteRunnerName } from '../../../domain/runners/manifest-fields.ts';
+import { runnerVersion } from '../../../domain/runners/runner-version.ts';
 import type { RunnerIdentity } from '../../../store/runners/holder.ts';
 import {
   type ClaimedTask,
@@ -26,6 +27,8 @@ const maxTries = 5;
 
 interface ClaimRequest {
   readonly identity: RunnerIdentity;
+  /** What the runner told of itself; null for nothing. */
+  readonly version: string | null;
   readonly coverage: Coverage;
   readonly waitSeconds: number;
   /**
@@ -109,13 +112,14 @@ interface FirstTry extends Pick<ClaimTicket, 'claimSeq' | 'drained'> {
 
 /** Announces the claim and tries it: in one statement when it is for one template and the instance holds nothing. */
 async function firstTry(services: Services, request: ClaimRequest): Promise<FirstTry> {
-  const { identity, coverage, signal } = request;
+  const { identity, version, coverage, signal } = request;
   const [template, ...others] = coverage.names();
   if (template === undefined || others.length > 0) {
     const { claimSeq, drained, holdsTask } = await registerClaim(
       services.database,
       identity,
       coverage.isOpen ? null : coverage.names(),
+      version,
     );
     const held = holdsTask ? await settleHeld(services, request) : undefined;
     const task = held ?? (drained ? undefined : await tryClaim(services, request, claimSeq));
@@ -123,7 +127,13 @@ async function firstTry(services: Services, request: ClaimRequest): Promise<Firs
   }
   const arrived = await againWhenHeld(services, request, () => {
     const { isLimited } = services.runners.templates.current;
-    const claim = { template, leaseSeconds: limits.leaseSeconds, isOpen: coverage.isOpen, isLimited };
+    const claim = {
+      template,
+      leaseSeconds: limits.leaseSeconds,
+      isOpen: coverage.isOpen,
+      isLimited,
+      version,
+    };
     return signal.aborted ? undefined : registerAndClaim(services.database, identity, claim);
   });
   if (arrived === undefined || 'held' in arrived) return { claimSeq: 0, drained: false, task: arrived?.held };
@@ -219,6 +229,7 @@ function isHeldAlready(error: unknown): boolean {
 /** What the claim of a call needs beside its own body. */
 export interface ClaimCall {
   readonly principal: RunnerCaller;
+  readonly request: { readonly headers: Readonly<Record<string, string | undefined>> };
   readonly services: Services;
   readonly signal: AbortSignal;
   readonly shutdown: AbortSignal;
@@ -233,14 +244,15 @@ interface Delivery {
 
 /** Claims a task for the reply to a call; undefined when there is none. */
 export async function claimForReply(
-  { principal, services, signal, shutdown }: ClaimCall,
+  { principal, request: call, services, signal, shutdown }: ClaimCall,
   request: Pick<ClaimRequest, 'coverage' | 'waitSeconds' | 'whenHolding'> & { readonly instanceId: string },
 ): Promise<Delivery | undefined> {
   const { database, runners, settings } = services;
   const { instanceId, ...wanted } = request;
   const identity = { holder: holderOf(principal), instanceId };
+  const version = runnerVersion(call.headers['user-agent']);
   const isStillAllowed = (known: Freshness) => isUnchanged(services, principal, known);
-  const task = await claimTask(services, { ...wanted, identity, isStillAllowed, signal, shutdown });
+  const task = await claimTask(services, { ...wanted, identity, version, isStillAllowed, signal, shutdown });
   if (task === undefined) return undefined;
   const kind = principal.kind === 'runner' ? 'runner' : 'account';
   runners.holders.taken(task, { instance: instanceId, kind });

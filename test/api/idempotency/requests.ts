@@ -117,6 +117,12 @@ export async function keyedRequests(world: IngestWorld, platform: TestEnvironmen
       const one = { path, token, headers };
       return { one, other: { ...one, headers: { ...headers, 'upload-length': '6' } } };
     },
+    createIngestUpload: () => {
+      const path = `/api/v2/ingest-uploads/${ingest.urlPath}`;
+      const headers = { 'tus-resumable': '1.0.0', 'upload-length': '5' };
+      const one = { path, headers };
+      return { one, other: { ...one, headers: { ...headers, 'upload-length': '6' } } };
+    },
     ingestFile: () => {
       const one = { path: `/ingest/${ingest.urlPath}`, bytes: `a,b\n${name()},1\n` };
       return { one, other: { ...one, bytes: `a,b\n${name()},2\n` } };

@@ -39,7 +39,7 @@ describe('the list of runners', () => {
       userId: null,
       runnerTypes: [runnerType],
       hosting: 'external',
-      version: null,
+      version: 'node',
       firstSeenAt: expect.stringMatching(/Z$/),
       lastSeenAt: expect.stringMatching(/Z$/),
       drained: false,

@@ -36,9 +36,7 @@ async function driveProjects({
 }
 
 /** A resumable upload in two pieces, and one that is given up. */
-async function driveResumable({ drive, people }: Scenario, nodeId: number): Promise<void> {
-  const { token } = people.Developer;
-  const uploads = `/api/v2/node-instance/${nodeId}/uploads`;
+async function driveResumable(drive: Scenario['drive'], token: string, uploads: string): Promise<void> {
   const tus = { 'tus-resumable': '1.0.0' };
   const headers = { ...tus, 'upload-length': String(csv.length) };
   await drive.good('OPTIONS', uploads, { token });
@@ -79,7 +77,7 @@ async function driveGraph(scenario: Scenario): Promise<void> {
     bytes: csv,
     headers,
   });
-  await driveResumable(scenario, nodeId);
+  await driveResumable(drive, token, `/api/v2/node-instance/${nodeId}/uploads`);
   await settled(scenario, id);
   await drive.good('GET', `/api/v2/node-instance/${nodeId}/outputs`, { token });
   await drive.good('GET', `/api/v2/node-instance/outputs/${upload.body.id}/data`, { token });
@@ -246,6 +244,7 @@ async function driveIngest({ drive, people, projectId, templateId }: Scenario): 
   await drive.good('GET', own, { token });
   await drive.good('PUT', own, { token, json: { creationBehaviour: 'LatestSession' } });
   await drive.good('POST', '/ingest/tracks/one', send({ 'x-ingest-secret': rotated.body.secret }));
+  await driveResumable(drive, rotated.body.secret, '/api/v2/ingest-uploads/tracks/one');
   await drive.good('DELETE', own, { token });
 }
 

@@ -5,11 +5,12 @@ with pick as materialized (
   exists (select 1 from node_claim c where c.holder = $1 and c.instance_id = $2 and c.ended_at is null)
   order by coalesce(r.claim_time, r.queue_time) limit 1 for update skip locked),
 instance as materialized (
-  insert into runner_instance (holder, instance_id, claim_seq, templates) values ($1, $2, 1, $6::text[])
+  insert into runner_instance (holder, instance_id, claim_seq, templates, version)
+  values ($1, $2, 1, $6::text[], $7::text)
   on conflict (holder, instance_id)
   do update set claim_seq = runner_instance.claim_seq + 1, last_seen_at = clock_timestamp(), signed_off_at = null,
-  templates = excluded.templates
-  returning claim_seq, drained),
+  templates = excluded.templates, version = coalesce(excluded.version, runner_instance.version)
+  returning claim_seq, drained, version),
 replay as materialized (
   select case when t.incremental and r.input_ids is null and n.watermark_position < before.position
   then n.watermark_position else coalesce(before.position, 0) end as position,
@@ -63,12 +64,12 @@ run as (
   then extract(epoch from clock_timestamp() - a.available_at)::float8 end as waited_seconds
 ), claim as (
   insert into node_claim (task_id, run_id, attempt, holder, instance_id, claimed_at, lease_seconds, lease_until,
-    timeout_at, watermark_position, watermark_output_id, generated_name_count)
+    timeout_at, watermark_position, watermark_output_id, generated_name_count, runner_version)
   select $3::uuid, run.id, run.attempt, $1, $2, clock_timestamp(), coalesce(t.lease_seconds, $4),
   clock_timestamp() + make_interval(secs => coalesce(t.lease_seconds, $4)), clock_timestamp() + make_interval(secs => t.timeout_seconds),
   coalesce(run.reprocess_position, n.watermark_position),
   case when run.reprocess_position is null then n.watermark_output_id else run.reprocess_output_id end,
-  run.generated_name_start
+  run.generated_name_start, (select version from instance)
   from run join node_instance n on n.id = run.node_instance_id join node_template t on t.id = n.node_template_id
   returning *
 )
@@ -102,7 +103,7 @@ with pick as materialized (
   where r.state = 'queued' and not r.frozen and r.template_name = $6 and not exists (select from template_limit l where l.template_name = $6)
   order by coalesce(r.claim_time, r.queue_time) limit 1 for update skip locked),
 instance as materialized (
-  select i.drained from runner_instance i, pick
+  select i.drained, i.version from runner_instance i, pick
   where i.holder = $1 and i.instance_id = $2 and ($5::bigint is null or i.claim_seq = $5) for update of i),
 replay as materialized (
   select case when t.incremental and r.input_ids is null and n.watermark_position < before.position
@@ -157,12 +158,12 @@ run as (
   then extract(epoch from clock_timestamp() - a.available_at)::float8 end as waited_seconds
 ), claim as (
   insert into node_claim (task_id, run_id, attempt, holder, instance_id, claimed_at, lease_seconds, lease_until,
-    timeout_at, watermark_position, watermark_output_id, generated_name_count)
+    timeout_at, watermark_position, watermark_output_id, generated_name_count, runner_version)
   select $3::uuid, run.id, run.attempt, $1, $2, clock_timestamp(), coalesce(t.lease_seconds, $4),
   clock_timestamp() + make_interval(secs => coalesce(t.lease_seconds, $4)), clock_timestamp() + make_interval(secs => t.timeout_seconds),
   coalesce(run.reprocess_position, n.watermark_position),
   case when run.reprocess_position is null then n.watermark_output_id else run.reprocess_output_id end,
-  run.generated_name_start
+  run.generated_name_start, (select version from instance)
   from run join node_instance n on n.id = run.node_instance_id join node_template t on t.id = n.node_template_id
   returning *
 ) select
@@ -217,7 +218,7 @@ applied as materialized (
   and s.id not in (select session_id from full_session)
   order by next.place limit 1 for update of r skip locked),
 instance as materialized (
-  select i.drained from runner_instance i, pick
+  select i.drained, i.version from runner_instance i, pick
   where i.holder = $1 and i.instance_id = $2 and ($5::bigint is null or i.claim_seq = $5) for update of i),
 replay as materialized (
   select case when t.incremental and r.input_ids is null and n.watermark_position < before.position
@@ -272,12 +273,12 @@ run as (
   then extract(epoch from clock_timestamp() - a.available_at)::float8 end as waited_seconds
 ), claim as (
   insert into node_claim (task_id, run_id, attempt, holder, instance_id, claimed_at, lease_seconds, lease_until,
-    timeout_at, watermark_position, watermark_output_id, generated_name_count)
+    timeout_at, watermark_position, watermark_output_id, generated_name_count, runner_version)
   select $3::uuid, run.id, run.attempt, $1, $2, clock_timestamp(), coalesce(t.lease_seconds, $4),
   clock_timestamp() + make_interval(secs => coalesce(t.lease_seconds, $4)), clock_timestamp() + make_interval(secs => t.timeout_seconds),
   coalesce(run.reprocess_position, n.watermark_position),
   case when run.reprocess_position is null then n.watermark_output_id else run.reprocess_output_id end,
-  run.generated_name_start
+  run.generated_name_start, (select version from instance)
   from run join node_instance n on n.id = run.node_instance_id join node_template t on t.id = n.node_template_id
   returning *
 ) select
@@ -307,7 +308,7 @@ with pick as materialized (
   select r.id from node_run r where r.state = 'queued' and not r.frozen and r.id = $6::uuid and r.attempt = $7
   for update skip locked),
 instance as materialized (
-  select i.drained from runner_instance i, pick
+  select i.drained, i.version from runner_instance i, pick
   where i.holder = $1 and i.instance_id = $2 and ($5::bigint is null or i.claim_seq = $5) for update of i),
 replay as materialized (
   select case when t.incremental and r.input_ids is null and n.watermark_position < before.position
@@ -362,12 +363,12 @@ run as (
   then extract(epoch from clock_timestamp() - a.available_at)::float8 end as waited_seconds
 ), claim as (
   insert into node_claim (task_id, run_id, attempt, holder, instance_id, claimed_at, lease_seconds, lease_until,
-    timeout_at, watermark_position, watermark_output_id, generated_name_count)
+    timeout_at, watermark_position, watermark_output_id, generated_name_count, runner_version)
   select $3::uuid, run.id, run.attempt, $1, $2, clock_timestamp(), coalesce(t.lease_seconds, $4),
   clock_timestamp() + make_interval(secs => coalesce(t.lease_seconds, $4)), clock_timestamp() + make_interval(secs => t.timeout_seconds),
   coalesce(run.reprocess_position, n.watermark_position),
   case when run.reprocess_position is null then n.watermark_output_id else run.reprocess_output_id end,
-  run.generated_name_start
+  run.generated_name_start, (select version from instance)
   from run join node_instance n on n.id = run.node_instance_id join node_template t on t.id = n.node_template_id
   returning *
 ) select

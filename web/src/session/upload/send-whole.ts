@@ -1,8 +1,8 @@
 /** Files that are sent as one body. */
-import { type Refused, refusalOf } from '../../../../client/errors.ts';
+import { ApiError, NetworkError, type Refused, refusalOf } from '../../../../client/errors.ts';
 import { uploadPath } from '../../api.ts';
 import { accessToken, endSignIn, renewAccess } from '../../auth.ts';
-import { messageOf } from '../../http.ts';
+import { messageOf, platform } from '../../http.ts';
 import type { FileToSend, Upload } from './upload.ts';
 
 interface Watchers {
@@ -11,39 +11,64 @@ interface Watchers {
   readonly signal: AbortSignal;
 }
 
-/** Sends the file's bytes as the whole body. After a 401 it tries once more with a renewed token. */
-export async function sendWhole(
+/**
+ * Sends the file's bytes as the whole body, again while the answer is lost: it becomes one output. After a 401 it tries
+ * once more with a renewed token.
+ */
+export async function sendWhole(sent: FileToSend, watchers: Watchers): Promise<Partial<Upload>> {
+  const { nodeInstanceId, file, identifier } = sent;
+  const request = [nodeInstanceId, identifier, file.name, file.size, file.lastModified].join('/');
+  try {
+    const { status } = await platform.creations.make(
+      request,
+      (headers) => sendOnce(sent, headers, watchers),
+      watchers.signal,
+    );
+    return { phase: status === 202 ? 'queued' : 'done', sentBytes: file.size };
+  } catch (error) {
+    if (error instanceof ApiError) return { phase: 'failed', problem: messageOf(error) };
+    return { phase: 'failed', problem: 'The connection broke.' };
+  }
+}
+
+/** @throws ApiError, NetworkError */
+async function sendOnce(
   { nodeInstanceId, file, identifier }: FileToSend,
+  headers: Readonly<Record<string, string>>,
   watchers: Watchers,
-): Promise<Partial<Upload>> {
+): Promise<Refused> {
+  const said: Record<string, string> = {
+    ...headers,
+    Accept: 'application/json',
+    'Content-Type': contentTypeOf(file),
+    'X-Platform-Output-Metadata': asciiJson({ fileName: file.name }),
+  };
+  if (identifier !== undefined) said['X-Platform-Output-Identifier'] = utf8(identifier);
   const path = uploadPath(nodeInstanceId);
-  let reply = await sendBytes(path, file, identifier, await accessToken(), watchers);
+  let reply = await sendBytes(path, file, said, await accessToken(), watchers);
   if (reply.status === 401) {
     const renewed = await renewAccess();
-    if (renewed !== null) reply = await sendBytes(path, file, identifier, renewed, watchers);
+    if (renewed !== null) reply = await sendBytes(path, file, said, renewed, watchers);
     if (reply.status === 401) endSignIn('Your sign-in has expired. Sign in again, then repeat the upload.');
   }
-  if (reply.status === 202) return { phase: 'queued', sentBytes: file.size };
-  if (reply.status >= 200 && reply.status < 300) return { phase: 'done', sentBytes: file.size };
-  if (reply.status === 0) return { phase: 'failed', problem: 'The connection broke.' };
-  return { phase: 'failed', problem: messageOf(refusalOf(reply)) };
+  watchers.signal.throwIfAborted();
+  if (reply.status === 0) throw new NetworkError('The connection broke.');
+  if (reply.status < 200 || reply.status > 299) throw refusalOf(reply);
+  return reply;
 }
 
 /** XMLHttpRequest, because fetch still does not report upload progress. */
 function sendBytes(
   path: string,
   file: File,
-  identifier: string | undefined,
+  said: Readonly<Record<string, string>>,
   token: string | null,
   watchers: Watchers,
 ): Promise<Refused> {
   return new Promise((resolve) => {
     const request = new XMLHttpRequest();
     request.open('POST', path);
-    request.setRequestHeader('Accept', 'application/json');
-    request.setRequestHeader('Content-Type', contentTypeOf(file));
-    request.setRequestHeader('X-Platform-Output-Metadata', asciiJson({ fileName: file.name }));
-    if (identifier !== undefined) request.setRequestHeader('X-Platform-Output-Identifier', utf8(identifier));
+    for (const [name, value] of Object.entries(said)) request.setRequestHeader(name, value);
     if (token !== null) request.setRequestHeader('Authorization', `Bearer ${token}`);
     request.upload.onprogress = (event) => watchers.progress({ phase: 'sending', sentBytes: event.loaded });
     request.upload.onload = () => watchers.progress({ phase: 'storing', sentBytes: file.size });

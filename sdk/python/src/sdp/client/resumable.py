@@ -6,12 +6,13 @@ import base64
 import time
 import uuid
 from collections.abc import Mapping
+from typing import Protocol
 
 from .._calls.back_off import BackOff
-from .._calls.http import Answer, Bytes
+from .._calls.http import Answer, Bytes, Headers
 from .._calls.meter import Meter
 from ..errors import ApiError
-from .api import Api, is_worth_it
+from .api import is_worth_it
 
 RESUMABLE_BYTES = 16 * 1024 * 1024
 """Longer bodies are sent so."""
@@ -22,24 +23,40 @@ _PIECE = {**_VERSION, "content-type": "application/offset+octet-stream"}
 _ASK_AGAIN = (409, 423)
 
 
+class Calls(Protocol):
+    """Calls with the credentials of whoever uploads."""
+
+    def open(
+        self,
+        method: str,
+        path: str,
+        *,
+        headers: Headers | None = None,
+        body: Bytes | None = None,
+        meter: Meter | None = None,
+    ) -> Answer:
+        """One try, up to the head of a successful answer."""
+        ...
+
+
 class ResumableUpload:
-    """One upload to a node instance.
+    """One upload to the uploads of a node instance or a managed ingest.
 
     A later process that gives the same ``key``, bytes and metadata goes on where this one ended.
     """
 
     def __init__(
         self,
-        api: Api,
-        node_instance_id: int,
+        calls: Calls,
+        path: str,
         body: Bytes,
         metadata: Mapping[str, str],
         *,
         key: str | None = None,
         meter: Meter | None = None,
     ) -> None:
-        self._api = api
-        self._path = f"/api/v2/node-instance/{node_instance_id}/uploads"
+        self._calls = calls
+        self._path = path
         self._body = memoryview(body)
         self._metadata = ",".join(
             f"{key} {base64.b64encode(value.encode()).decode()}" for key, value in metadata.items()
@@ -104,7 +121,7 @@ class ResumableUpload:
         body: Bytes | None = None,
         meter: Meter | None = None,
     ) -> Answer:
-        answer = self._api.open(method, path, headers=headers, body=body, meter=meter)
+        answer = self._calls.open(method, path, headers=headers, body=body, meter=meter)
         answer.read()
         answer.close()
         return answer

@@ -80,7 +80,8 @@ def send_body(
     there = next(filter(is_same, outputs_of(api, node_instance_id)), None)
     if there is not None:
         return there
-    upload = ResumableUpload(api, node_instance_id, body, said.values(), key=resume_key, meter=meter)
+    path = f"/api/v2/node-instance/{node_instance_id}/uploads"
+    upload = ResumableUpload(api, path, body, said.values(), key=resume_key, meter=meter)
     output_id = upload.send(api.retry_seconds)
     return next((each for each in outputs_of(api, node_instance_id) if each.output_id == output_id), None)
 
@@ -92,19 +93,19 @@ def body_of(data: Source | os.PathLike[str], stack: ExitStack) -> tuple[Bytes, s
     if isinstance(data, str):
         return data.encode("utf-8"), None
     if isinstance(data, os.PathLike):
-        return _mapped(stack.enter_context(open(data, "rb")), stack), Path(data).name
+        return _mapped(stack.enter_context(open(data, "rb"))), Path(data).name
     file = stack.enter_context(tempfile.TemporaryFile())
     for piece in pieces_of(data):
         file.write(piece)
     file.flush()
-    return _mapped(file, stack), None
+    return _mapped(file), None
 
 
-def _mapped(file: IO[bytes], stack: ExitStack) -> Bytes:
+def _mapped(file: IO[bytes]) -> Bytes:
     if os.fstat(file.fileno()).st_size == 0:
         return b""
-    mapped = stack.enter_context(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-    return stack.enter_context(memoryview(cast(Any, mapped)))
+    # It goes with its last view: an error on its way out still refers to some, and closing it would hide that error.
+    return memoryview(cast(Any, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)))
 
 
 def content_type_of(name: str | None, data: object) -> str:

@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from .._calls.http import HttpClient, read_json
+from .._calls.http import Answer, Bytes, Headers, HttpClient, read_json
 from .._calls.meter import Meter
 from .._version import VERSION
 from ..client.platform import Platform
+from ..client.resumable import RESUMABLE_BYTES, ResumableUpload
 from ..client.session import Session
 from ..client.upload import Said, body_of
 from ..errors import SettingsError
@@ -94,25 +95,53 @@ def to_ingest(
     if not address:
         raise SettingsError(["Set url, or SDP_URL, to the platform's base address."])
     given = secret or os.environ.get("SDP_INGEST_SECRET")
-    client = HttpClient(address, {"user-agent": f"sdp-client/{VERSION}"})
-    path = "/ingest/" + quote(url_path.strip("/"))
+    calls = _IngestCalls(address, given)
+    path = quote(url_path.strip("/"))
 
     def send(file: FoundFile, metadata: Mapping[str, Any] | None) -> Acknowledged:
         identifier, sha256 = identifier_of(file.path)
         said = Said(identifier, _content_type(file.name), False, metadata, bytes.fromhex(sha256))
-        headers = {**said.headers(), **({"x-ingest-secret": given} if given else {})}
         with ExitStack() as stack:
             body, _ = body_of(file.path, stack)
             meter = None if bytes_per_second is None else Meter(len(body), None, bytes_per_second)
+            if len(body) > RESUMABLE_BYTES:
+                key = hashlib.sha256(f"{path} {identifier} {sha256} {said.metadata_text}".encode()).hexdigest()
+                uploads = f"/api/v2/ingest-uploads/{path}"
+                upload = ResumableUpload(calls, uploads, body, said.values(), key=key, meter=meter)
+                return Acknowledged(identifier, upload.send(_RETRY_SECONDS))
             if meter is not None:
                 meter.begin(0)
-            answer = client.open(
-                "POST", path, headers=headers, body=body, silence_seconds=_SILENCE_SECONDS, sent=meter
-            )
+            answer = calls.open("POST", f"/ingest/{path}", headers=said.headers(), body=body, meter=meter)
             reply = read_json(answer)
         return Acknowledged(identifier, reply.get("nodeOutputId") if isinstance(reply, dict) else None)
 
     return send
+
+
+class _IngestCalls:
+    """Calls with the secret of a managed ingest."""
+
+    def __init__(self, address: str, secret: str | None) -> None:
+        self._client = HttpClient(address, {"user-agent": f"sdp-client/{VERSION}"})
+        self._credentials = {"x-ingest-secret": secret} if secret else {}
+
+    def open(
+        self,
+        method: str,
+        path: str,
+        *,
+        headers: Headers | None = None,
+        body: Bytes | None = None,
+        meter: Meter | None = None,
+    ) -> Answer:
+        return self._client.open(
+            method,
+            path,
+            headers={**(headers or {}), **self._credentials},
+            body=body,
+            silence_seconds=_SILENCE_SECONDS,
+            sent=meter,
+        )
 
 
 def identifier_of(path: Path) -> tuple[str, str]:

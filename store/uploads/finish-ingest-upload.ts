@@ -1,0 +1,43 @@
+/** From a whole resumable upload to a managed ingest to what the ingest makes of it: once, by any writer of the upload. */
+import type { Database } from '../connection/database.ts';
+import type { Ingest } from '../entities/ingest.ts';
+import { type FedUpload, type FeedResult, feedIngest, isFed } from '../ingests/feed-ingest.ts';
+import { AlreadyIngested } from '../ingests/ingested-files.ts';
+import type { AssembledObject } from './finish-resumable-upload.ts';
+import { endResumableUpload, type UploadEnd } from './resumable-uploads.ts';
+
+/**
+ * Performs the ingest, and ends the upload in the same transaction.
+ * @param sessionName of a session that is made
+ * @throws WriterLost
+ */
+export async function ingestWhole(
+  database: Database,
+  { id, writer }: { readonly id: string; readonly writer: string },
+  object: AssembledObject,
+  ingest: Ingest,
+  sessionName: string,
+): Promise<FeedResult | { readonly outcome: 'known' }> {
+  let isSettled = false;
+  try {
+    const fed = await feedIngest(database, ingest, object, sessionName, async (tx, result) => {
+      await endResumableUpload(tx, id, writer, endOf(result));
+      isSettled = true;
+    });
+    // A repeat that waits in the queue is found before any transaction.
+    if (!isSettled && isFed(fed)) await endResumableUpload(database, id, writer, endOf(fed));
+    return fed;
+  } catch (error) {
+    if (!(error instanceof AlreadyIngested)) throw error;
+    const { nodeInstanceId, outputId } = error.place;
+    await endResumableUpload(database, id, writer, { nodeInstanceId, outputId, isUsed: false });
+    return { outcome: 'known' };
+  }
+}
+
+function endOf(fed: FedUpload): UploadEnd {
+  if (!('output' in fed))
+    return { nodeInstanceId: fed.nodeInstanceId, outputId: null, isUsed: fed.outcome === 'queued' };
+  const { nodeInstanceId, id } = fed.output;
+  return { nodeInstanceId, outputId: id, isUsed: fed.outcome !== 'repeated' };
+}
