@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { temporal } from '@temporalio/proto';
+import proto from '@temporalio/proto';
 import { Worker } from '@temporalio/worker';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { workflowBundle } from '../../worker/bundle.ts';
@@ -29,7 +29,7 @@ beforeAll(async () => {
 
 /** The faults found by replaying a history against the present workflows. */
 async function replay(text: string, workflowBundle = bundle): Promise<Error | undefined> {
-  const history = temporal.api.history.v1.History.fromObject(JSON.parse(text));
+  const history = proto.temporal.api.history.v1.History.fromObject(JSON.parse(text));
   const results = Worker.runReplayHistories({ workflowBundle, replayName: 'saved' }, [
     { workflowId: 'saved', history },
   ]);

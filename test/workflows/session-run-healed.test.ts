@@ -1,4 +1,4 @@
-import { temporal } from '@temporalio/proto';
+import proto from '@temporalio/proto';
 import { describe, expect, test } from 'vitest';
 import { sessionWorkflowId } from '../../workflows/contract.ts';
 import { eventually } from '../support/eventually.ts';
@@ -66,7 +66,7 @@ describe('a workflow heals after changes from outside', () => {
       reason: 'by an operator',
       requestId: runId,
       workflowTaskFinishEventId: firstTask!.eventId!,
-      resetReapplyType: temporal.api.enums.v1.ResetReapplyType.RESET_REAPPLY_TYPE_NONE,
+      resetReapplyType: proto.temporal.api.enums.v1.ResetReapplyType.RESET_REAPPLY_TYPE_NONE,
     });
     await goesOn(held);
   });

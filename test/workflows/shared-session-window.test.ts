@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { temporal } from '@temporalio/proto';
+import proto from '@temporalio/proto';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { closeSession } from '../../store/sessions/close-session.ts';
@@ -103,7 +103,7 @@ test('participants are counted, also a hundred at once, and none is shown by add
   expect(ids.size).toBe(1);
   const [id] = [...ids];
   await eventually('all are shown', async () => (await describeWindow(id)).memo?.participants === 100);
-  const history = temporal.api.history.v1.History.encode({ events: await historyOf(id) }).finish();
+  const history = proto.temporal.api.history.v1.History.encode({ events: await historyOf(id) }).finish();
   expect(Buffer.from(history).includes('example.org')).toBe(false);
   expect((await historyOf(id)).length).toBeLessThan(1_000);
 });
