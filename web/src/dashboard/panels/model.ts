@@ -52,6 +52,24 @@ export function channelsNamed(
   return channels.filter((channel) => channel.key === name || channel.name === name);
 }
 
+/** The keys of channels of some panels that are not derived. */
+export function storedKeys({ panels }: Pick<LayoutForm, 'panels'>, channels: readonly Channel[]): string[] {
+  const found = panels.flatMap((panel) =>
+    panel.channels.flatMap((name) => channelsNamed(name, channels, [])),
+  );
+  return [...new Set(found.map(({ key }) => key))];
+}
+
+/** A title without one of its own: the names of its channels. */
+export function titleOf(
+  form: PanelForm,
+  channels: readonly Channel[],
+  derived: LayoutForm['derived'],
+): string {
+  const members = form.channels.flatMap((name) => channelsNamed(name, channels, derived));
+  return form.title || [...new Set(members.map(({ name }) => name))].join(', ') || form.channels.join(', ');
+}
+
 /** A panel of curves over time, as the charts take it. */
 export function panelOf(form: PanelForm, index: number, members: Channel[]): Panel {
   const units = new Set(members.map(({ unit }) => unit));
@@ -71,10 +89,11 @@ export function withPanel(form: LayoutForm, index: number, change: Partial<Panel
   };
 }
 
-export function moved(form: LayoutForm, index: number, by: -1 | 1): LayoutForm {
+/** The panel at one place is moved to another. */
+export function placed(form: LayoutForm, from: number, to: number): LayoutForm {
   const panels = [...form.panels];
-  const [panel] = panels.splice(index, 1);
-  if (panel !== undefined) panels.splice(index + by, 0, panel);
+  const [panel] = panels.splice(from, 1);
+  if (panel !== undefined) panels.splice(to, 0, panel);
   return { ...form, panels };
 }
 
