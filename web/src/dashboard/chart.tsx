@@ -103,6 +103,9 @@ export function Chart(props: ChartProps) {
       if (element.clientWidth > 0) chart.setSize({ width: element.clientWidth, height });
     });
     resize.observe(element);
+    // Paper has the light colours, and the screen its own again.
+    const redraw = () => chart.redraw(false, false);
+    for (const moment of ['beforeprint', 'afterprint']) window.addEventListener(moment, redraw);
     const wheel = (event: WheelEvent) => {
       if (!event.shiftKey || event.ctrlKey) return group.wheel(event, chart, props.originMs);
       event.preventDefault();
@@ -114,6 +117,7 @@ export function Chart(props: ChartProps) {
     chart.over.addEventListener('click', (event) => group.click(event, chart, props.originMs));
     return () => {
       leave();
+      for (const moment of ['beforeprint', 'afterprint']) window.removeEventListener(moment, redraw);
       resize.disconnect();
       chart.destroy();
       plot.current = null;

@@ -20,7 +20,13 @@ export function Bars(props: {
   const step = (scale.max - scale.min) / shares.length;
   return (
     <div ref={frame} class="plot" style={{ height: `${height}px` }}>
-      <svg width={width} height={height} role="img" aria-label={props.label}>
+      <svg
+        width={width}
+        height={height}
+        viewBox={`0 0 ${width} ${height}`}
+        role="img"
+        aria-label={props.label}
+      >
         <Axes
           x={scale}
           y={y}

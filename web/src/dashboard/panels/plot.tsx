@@ -80,7 +80,13 @@ export function Plot(props: {
       onDblClick={() => onHold(null)}
       {...drag.handlers}
     >
-      <svg width={width} height={height} role="img" aria-label={drawing.label}>
+      <svg
+        width={width}
+        height={height}
+        viewBox={`0 0 ${width} ${height}`}
+        role="img"
+        aria-label={drawing.label}
+      >
         <clipPath id={clip}>
           <rect x={margin.left} y={margin.top} width={innerWidth(width)} height={innerHeight(height)} />
         </clipPath>
