@@ -14,6 +14,7 @@ const form: LayoutForm = {
     { ...newPanel('lines', ['speed', '=metres']), title: 'Höhe, 速度' },
     newPanel('track', ['latitude', 'longitude']),
     newPanel('table', ['gear']),
+    { ...newPanel('media', []), output: 'nose' },
   ],
 };
 
@@ -47,6 +48,7 @@ test('an address that holds no layout of ours is none', () => {
     packed({ ...form, panels: [{ ...form.panels[0], kind: 'toString' }] }),
     packed({ ...form, panels: [{ ...form.panels[0], height: 1e9 }] }),
     packed({ ...form, panels: [{ ...form.panels[0], channels: [{}] }] }),
+    packed({ ...form, panels: [{ ...form.panels[1], channels: ['latitude'] }] }),
     // It unpacks to a thousand times its size.
     packed({ ...form, x: 'x'.repeat(1_000_000) }),
   ];
@@ -62,8 +64,8 @@ test('a layout that no address can hold is written in none', () => {
 
 test('a panel is moved over several places, and the others keep their order', () => {
   const kinds = (moved: LayoutForm) => moved.panels.map(({ kind }) => kind);
-  expect(kinds(placed(form, 0, 2))).toEqual(['track', 'table', 'lines']);
-  expect(kinds(placed(form, 2, 0))).toEqual(['table', 'lines', 'track']);
+  expect(kinds(placed(form, 0, 2))).toEqual(['track', 'table', 'lines', 'media']);
+  expect(kinds(placed(form, 2, 0))).toEqual(['table', 'lines', 'track', 'media']);
   expect(kinds(placed(form, 1, 1))).toEqual(kinds(form));
 });
 

@@ -7,7 +7,7 @@ import { Menu, type MenuItem } from '../../ui/menu.tsx';
 import { Failure, Placeholder } from '../../ui/notice.tsx';
 import { noLayout } from '../address.ts';
 import type { World } from '../chart.tsx';
-import type { Channel, Panel } from '../model.ts';
+import { type Channel, fullSpan, type Panel } from '../model.ts';
 import { DerivedForm } from './derived-form.tsx';
 import { formOf, storedKeys } from './model.ts';
 import { PanelDialog } from './panel-form.tsx';
@@ -40,6 +40,8 @@ export function PanelArea(props: {
   const [open, setOpen] = useState<Open>(null);
   const dark = useDarkScheme();
   useEffect(() => props.onDrawn(form === null ? [] : storedKeys(form, channels)), [form, channels]);
+  const kind = channels[0]?.timeKind ?? 'absolute';
+  const session = { sessionId: dashboard.sessionId, startMs: fullSpan(dashboard, kind)?.fromMs ?? 0 };
   const base = form ?? formOf(props.drawn);
   const close = () => setOpen(null);
   return (
@@ -49,11 +51,16 @@ export function PanelArea(props: {
         <Failure what="The layouts could not be read." error={list.error} retry={list.reload} />
       )}
       {layout.error !== null && (
-        <Failure what="The layout could not be shown." error={layout.error} retry={layout.retry} />
+        <Failure
+          what="The layout could not be shown."
+          error={layout.error}
+          {...(layout.retry === null ? {} : { retry: layout.retry })}
+        />
       )}
       {form !== null && (
         <PanelGrid
           dimensionId={dimensionId}
+          session={session}
           channels={channels}
           layout={form}
           onLayout={layout.change}

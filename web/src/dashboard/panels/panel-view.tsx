@@ -6,6 +6,7 @@ import { Failure } from '../../ui/notice.tsx';
 import { Chart, type World } from '../chart.tsx';
 import type { ChartGroup } from '../chart-group.ts';
 import { Swatch } from '../chart-head.tsx';
+import { MediaPanel } from '../media/media-panel.tsx';
 import type { Channel } from '../model.ts';
 import { CursorTable } from './cursor-table.tsx';
 import { Histogram } from './histogram.tsx';
@@ -26,6 +27,7 @@ const pointsOf = (kind: PanelForm['kind']) => (kind === 'xy' || kind === 'track'
 
 export interface GridProps {
   dimensionId: string;
+  session: { sessionId: string; startMs: number };
   channels: Channel[];
   layout: LayoutForm;
   onLayout: (layout: LayoutForm) => void;
@@ -33,6 +35,21 @@ export interface GridProps {
 }
 
 export function PanelView(props: GridProps & { form: PanelForm; index: number }) {
+  const { form, world } = props;
+  if (form.kind !== 'media') return <ChannelPanel {...props} />;
+  return (
+    <MediaPanel
+      {...props.session}
+      title={titleOf(form, [], [])}
+      part={form.output}
+      height={form.height}
+      group={world.group}
+      span={world.span}
+    />
+  );
+}
+
+function ChannelPanel(props: GridProps & { form: PanelForm; index: number }) {
   const { dimensionId, channels, layout, form, world } = props;
   const members = form.channels.flatMap((name) => channelsNamed(name, channels, layout.derived));
   const isOverX = form.kind === 'lines' && (layout.x !== null || layout.split !== null);

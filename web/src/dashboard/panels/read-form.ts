@@ -1,5 +1,5 @@
 /** Reads a layout that was not checked by the platform. Pure: tested without a browser. */
-import { kindNames, type LayoutForm, type PanelForm, type PanelKind } from './model.ts';
+import { fewest, kindNames, type LayoutForm, type PanelForm, type PanelKind } from './model.ts';
 
 const most = { panels: 50, channels: 64, derived: 16, characters: 1000 };
 
@@ -22,14 +22,15 @@ export function checkedForm(value: unknown): LayoutForm {
 }
 
 function panelOf(value: unknown): PanelForm {
-  const { kind, title, channels, width, height } = fields(value);
+  const { kind, title, channels, output, width, height } = fields(value);
   const names = list(channels, most.channels).map(text);
-  if (!Object.hasOwn(kindNames, text(kind)) || names.length === 0)
+  if (!Object.hasOwn(kindNames, text(kind)) || names.length < fewest(kind as PanelKind))
     throw new TypeError('It has an unknown panel.');
   return {
     kind: kind as PanelKind,
     title: text(title),
     channels: names,
+    output: output === undefined ? '' : text(output),
     width: whole(width, 1, 12),
     height: whole(height, 80, 2000),
   };

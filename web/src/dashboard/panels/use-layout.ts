@@ -14,7 +14,8 @@ export interface OpenLayout {
   form: LayoutForm | null;
   /** Why the layout of the address is not shown. */
   error: Error | null;
-  retry: () => void;
+  /** Null where it would fail again. */
+  retry: (() => void) | null;
   action: Action;
   change: (form: LayoutForm) => void;
   choose: (id: number) => void;
@@ -63,7 +64,7 @@ export function useLayout(props: {
     head: read ?? list.data?.layouts.find(({ id }) => id === linked?.id) ?? null,
     form,
     error: isBroken ? new Error('The address holds no layout that can be read.') : stored.error,
-    retry: stored.reload,
+    retry: isBroken ? null : stored.reload,
     action,
     change: (next) =>
       void action.run(async () => {

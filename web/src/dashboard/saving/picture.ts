@@ -11,6 +11,7 @@ const texts = [
   '.legend-marks',
   '.plot-key > span',
   '.plot-none',
+  'figcaption',
   '.cursor-table th',
   '.cursor-table td',
 ].join();
@@ -48,9 +49,11 @@ export async function pictureOf(root: Element, title: string): Promise<Blob> {
 
 /** Each part at its own place. */
 function paintChart(context: CanvasRenderingContext2D, chart: Element): void {
-  for (const canvas of chart.querySelectorAll('canvas')) {
-    const { left, top, width, height } = canvas.getBoundingClientRect();
-    context.drawImage(canvas, left, top, width, height);
+  for (const drawn of chart.querySelectorAll<HTMLCanvasElement | HTMLImageElement | HTMLVideoElement>(
+    'canvas, img, video',
+  )) {
+    const { left, top, width, height } = drawn.getBoundingClientRect();
+    context.drawImage(drawn, left, top, width, height);
   }
   for (const svg of chart.querySelectorAll('svg')) if (svg.closest('button') === null) paintSvg(context, svg);
   for (const element of chart.querySelectorAll(texts)) {
