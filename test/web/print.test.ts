@@ -79,6 +79,14 @@ describe.skipIf(program === null)('a page on paper', () => {
     expect(after).not.toContain(light);
   });
 
+  test('of a session has the highest values of its recording', async () => {
+    await page.goto(`${api.url}/sessions/${drive.sessionId}`);
+    const figures = page.locator('.figures');
+    for (const text of ['Highest speed', '259 km/h', '3,600 rows', '3:00'])
+      await figures.getByText(text).waitFor();
+    expect(await figures.getByText('latitude').count()).toBe(0);
+  });
+
   test('has nothing to press, and fits the sheet', async () => {
     for (const path of [
       `/dashboards/${drive.dashboardId}`,

@@ -1,4 +1,3 @@
-import { useState } from 'preact/hooks';
 import type { NodeOutput, Session } from '../../api.ts';
 import { readOutputData } from '../../api.ts';
 import { formatBytes, plural } from '../../format.ts';
@@ -15,7 +14,7 @@ import { tabAddress } from '../tabs/address.ts';
 import type { TabProps } from '../tabs/props.ts';
 import { useSessionOutputs } from '../tabs/session-outputs.ts';
 import { Activity } from './activity.tsx';
-import { type Figure, figuresOf } from './figures.ts';
+import { figuresOf, figuresOfRecordings } from './figures.ts';
 import { Thumbnails } from './thumbnails.tsx';
 import '../../styles/overview.css';
 
@@ -29,7 +28,6 @@ export function Overview({ session, followed, uploads }: TabProps) {
   const nodes = followed.nodes ?? [];
   const { listSessions } = useAbilities();
   const outputs = useSessionOutputs(nodes);
-  const [recorded, setRecorded] = useState<readonly Figure[]>([]);
   const newest = session.dimensions.at(-1);
   const isShared = sharedWindow(session) !== null;
   return (
@@ -42,13 +40,12 @@ export function Overview({ session, followed, uploads }: TabProps) {
           <Placeholder rows={2} label="Loading the overview" />
         )}
         {outputs.data?.length === 0 && <Beginning canUpload={uploads.canUpload} />}
-        {outputs.data !== null && <Figures outputs={outputs.data} recorded={recorded} />}
+        {outputs.data !== null && <Figures outputs={outputs.data} />}
         {newest !== undefined && (
           <Thumbnails
             key={newest.id}
             dimension={newest}
             version={String(nodes.find(({ id }) => id === newest.nodeInstanceId)?.currentOutputId)}
-            figures={setRecorded}
           />
         )}
         <Dashboards session={session} />
@@ -80,8 +77,8 @@ function Beginning({ canUpload }: { canUpload: boolean }) {
   );
 }
 
-/** The numbers of the newest small JSON document of each node. */
-function Figures(props: { outputs: readonly NodeOutput[]; recorded: readonly Figure[] }) {
+/** The numbers of the newest small JSON document of each node, and those of the recordings. */
+function Figures(props: { outputs: readonly NodeOutput[] }) {
   const documents = newestDocuments(props.outputs);
   const found = useResource(
     documents.map(({ id, sha256 }) => `${id}:${sha256}`).join(' '),
@@ -97,7 +94,7 @@ function Figures(props: { outputs: readonly NodeOutput[]; recorded: readonly Fig
     },
     { keepWhileLoading: true },
   );
-  const figures = [...(found.data ?? []), ...props.recorded];
+  const figures = [...(found.data ?? []), ...figuresOfRecordings(props.outputs)];
   if (figures.length === 0) return null;
   return (
     <dl class="figures" aria-label="Key figures">
