@@ -23,9 +23,9 @@ const recording = (id: number, source: number, rowCount: number, top: number) =>
 test('are the highest values, the rows and the length; of a file that was converted again the newest', () => {
   const outputs = [recording(9, 1, 60, 341.7), recording(8, 1, 999, 500), recording(7, 2, 90, 320)];
   expect(figuresOfRecordings(outputs)).toEqual([
-    { label: 'Highest wheel speed', value: '341.7', unit: 'km/h' },
-    { label: 'Recorded', value: '150', unit: 'rows' },
-    { label: 'Duration', value: '1:30', unit: '' },
+    { label: 'Highest wheel speed', value: '341.7', unit: 'km/h', number: 341.7 },
+    { label: 'Recorded', value: '150', unit: 'rows', number: 150 },
+    { label: 'Duration', value: '1:30', unit: '', number: 90 },
   ]);
 });
 

@@ -112,6 +112,17 @@ export function operatorTests(work: () => Work): void {
     await recording.getByRole('button', { name: /^Download/ }).click();
     expect((await data).suggestedFilename()).toMatch(/^simulator-3\.csv, recording\.parquet$/);
     await picture(page, 'project-files');
+    await page.getByLabel('Key figure').selectOption({ label: 'figures of outputs …' });
+    await page
+      .locator('.project-trend')
+      .getByRole('link', { name: /^Formation approach: / })
+      .waitFor();
+    await page.getByLabel('Key figure').selectOption('outputs: Highest speed [km/h]');
+    await page
+      .locator('.project-trend')
+      .getByRole('link', { name: /^Formation approach: 1(29\.9|30)/ })
+      .waitFor();
+    await picture(page, 'project-output-figure');
     await open('/reports');
     await page.getByRole('button', { name: 'Delete: Session list' }).click();
     await dialog.getByRole('button', { name: 'Delete' }).click();

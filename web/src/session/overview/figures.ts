@@ -7,6 +7,8 @@ export interface Figure {
   readonly label: string;
   readonly value: string;
   readonly unit: string;
+  /** The value, to be drawn. */
+  readonly number: number;
 }
 
 /** The numbers at the top of a document: `topSpeed: 341.7`, or `topSpeed: { value: 341.7, unit: 'km/h' }`. */
@@ -14,11 +16,12 @@ export function figuresOf(json: unknown): Figure[] {
   if (typeof json !== 'object' || json === null || Array.isArray(json)) return [];
   return Object.entries(json).flatMap(([key, value]): Figure[] => {
     const named = labelOf(key);
-    if (typeof value === 'number') return [{ ...named, value: formatValue(value) }];
+    if (typeof value === 'number') return [{ ...named, value: formatValue(value), number: value }];
     if (typeof value !== 'object' || value === null) return [];
     const { value: number, unit } = value as { value?: unknown; unit?: unknown };
     if (typeof number !== 'number') return [];
-    return [{ ...named, value: formatValue(number), unit: typeof unit === 'string' ? unit : named.unit }];
+    const measure = typeof unit === 'string' ? unit : named.unit;
+    return [{ ...named, value: formatValue(number), unit: measure, number }];
   });
 }
 
@@ -56,8 +59,10 @@ export function figuresOfRecordings(outputs: readonly NodeOutput[]): Figure[] {
   const longestMs = Math.max(...lengths.filter((ms) => ms > 0), 0);
   return [
     ...highest(recordings),
-    ...(rows === 0 ? [] : [{ label: 'Recorded', value: count, unit }]),
-    ...(longestMs === 0 ? [] : [{ label: 'Duration', value: formatElapsed(longestMs, 1000), unit: '' }]),
+    ...(rows === 0 ? [] : [{ label: 'Recorded', value: count, unit, number: rows }]),
+    ...(longestMs === 0
+      ? []
+      : [{ label: 'Duration', value: formatElapsed(longestMs, 1000), unit: '', number: longestMs / 1000 }]),
   ];
 }
 
@@ -91,5 +96,6 @@ function highest(recordings: readonly Recording[]): Figure[] {
     label: `Highest ${labelOf(name).label.toLowerCase()}`,
     value: formatValue(max),
     unit,
+    number: max,
   }));
 }

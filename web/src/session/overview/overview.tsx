@@ -1,5 +1,4 @@
 import type { NodeOutput, Session } from '../../api.ts';
-import { readOutputData } from '../../api.ts';
 import { formatBytes, plural } from '../../format.ts';
 import { useResource } from '../../hooks.ts';
 import { outputTitle } from '../../names.ts';
@@ -14,14 +13,12 @@ import { tabAddress } from '../tabs/address.ts';
 import type { TabProps } from '../tabs/props.ts';
 import { useSessionOutputs } from '../tabs/session-outputs.ts';
 import { Activity } from './activity.tsx';
-import { figuresOf, figuresOfRecordings } from './figures.ts';
+import { newestDocuments, readFigures } from './documents.ts';
+import { figuresOfRecordings } from './figures.ts';
 import { Thumbnails } from './thumbnails.tsx';
 import '../../styles/overview.css';
 
 const shownFiles = 6;
-/** A document of figures is small. */
-const mostFigureBytes = 64 * 1024;
-const mostDocuments = 12;
 
 /** What came out of the session, what it is about, and who did what. */
 export function Overview({ session, followed, uploads }: TabProps) {
@@ -82,16 +79,7 @@ function Figures(props: { outputs: readonly NodeOutput[] }) {
   const documents = newestDocuments(props.outputs);
   const found = useResource(
     documents.map(({ id, sha256 }) => `${id}:${sha256}`).join(' '),
-    async (signal) => {
-      const read = documents.map(async ({ id }) => {
-        // One document that cannot be read hides no other figure.
-        const json: unknown = await readOutputData(id, signal)
-          .then((response) => response.json())
-          .catch(() => null);
-        return figuresOf(json);
-      });
-      return (await Promise.all(read)).flat();
-    },
+    (signal) => readFigures(documents, signal),
     { keepWhileLoading: true },
   );
   const figures = [...(found.data ?? []), ...figuresOfRecordings(props.outputs)];
@@ -108,17 +96,6 @@ function Figures(props: { outputs: readonly NodeOutput[] }) {
       ))}
     </dl>
   );
-}
-
-function newestDocuments(outputs: readonly NodeOutput[]): NodeOutput[] {
-  const byNode = new Map<number, NodeOutput>();
-  for (const output of outputs) {
-    const isJson = output.contentType?.split(';')[0]?.trim() === 'application/json';
-    // Of a dashboard the figures are those of its recordings.
-    if (!isJson || output.sizeBytes > mostFigureBytes || output.metadata?.kind === 'dashboard') continue;
-    if (!byNode.has(output.nodeInstanceId)) byNode.set(output.nodeInstanceId, output);
-  }
-  return [...byNode.values()].slice(0, mostDocuments);
 }
 
 function Dashboards({ session }: { session: Session }) {
