@@ -29,7 +29,7 @@ export function ProjectFiles({
   const { readReports } = useAbilities();
   const [isOpen, setIsOpen] = useState(false);
   return (
-    <section class="section" aria-label="Files of the project">
+    <section class="section project-files" aria-label="Files of the project">
       <h2>Files</h2>
       {readReports && <Reports projectId={projectId} />}
       <details onToggle={(event) => setIsOpen(event.currentTarget.open)}>
