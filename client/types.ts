@@ -429,11 +429,17 @@ export interface NewLayout {
     readonly panels: readonly {
       /**
        * `lines`: channels over the axis. `xy`: the first channel across, the others up. `histogram`: how often
-       * each value is. `track`: latitude and longitude as a line. `table`: values at the cursor.
+       * each value is. `track`: latitude and longitude as a line. `table`: values at the cursor. `media`:
+       * outputs of the session with pictures or video, in step with the cursor; it has no channels.
        */
-      readonly kind?: 'lines' | 'xy' | 'histogram' | 'track' | 'table' | undefined;
+      readonly kind?: 'lines' | 'xy' | 'histogram' | 'track' | 'table' | 'media' | undefined;
       readonly title?: string | undefined;
-      readonly channels: readonly string[];
+      readonly channels?: readonly string[] | undefined;
+      /**
+       * Of `media`: only outputs with this in their name. Default: all. An output begins at `capturedAt` (a
+       * time) or `offsetSeconds` (from the start of the dashboard) of its metadata, else at the start.
+       */
+      readonly output?: string | undefined;
       /** Of twelve columns. */
       readonly width?: number | undefined;
       /** Pixels. */

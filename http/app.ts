@@ -100,6 +100,9 @@ const securityHeaders = (isBehindTls: boolean) =>
       useDefaults: false,
       directives: {
         defaultSrc: ["'self'"],
+        // Pictures and video of outputs, which the console fetches with its token.
+        imgSrc: ["'self'", 'blob:'],
+        mediaSrc: ["'self'", 'blob:'],
         objectSrc: ["'none'"],
         baseUri: ["'none'"],
         formAction: ["'self'"],

@@ -11,7 +11,7 @@ import { derivedChannelSchema } from '../dashboards/question-schema.ts';
 const channel = () =>
   nameText(300).meta({ description: 'Name or key of a channel, or `=name` of a derived one.' });
 
-const panelKinds = ['lines', 'xy', 'histogram', 'track', 'table'] as const;
+const panelKinds = ['lines', 'xy', 'histogram', 'track', 'table', 'media'] as const;
 
 const panel = z.strictObject({
   kind: z
@@ -20,10 +20,18 @@ const panel = z.strictObject({
     .meta({
       description:
         '`lines`: channels over the axis. `xy`: the first channel across, the others up. `histogram`: how often each value is. ' +
-        '`track`: latitude and longitude as a line. `table`: values at the cursor.',
+        '`track`: latitude and longitude as a line. `table`: values at the cursor. `media`: outputs of the session with pictures ' +
+        'or video, in step with the cursor; it has no channels.',
     }),
   title: optionalText(limits.nameCharacters).default(''),
-  channels: z.array(channel()).min(1).max(limits.layoutPanelChannels),
+  channels: z.array(channel()).max(limits.layoutPanelChannels).default([]),
+  output: optionalText(limits.nameCharacters)
+    .optional()
+    .meta({
+      description:
+        'Of `media`: only outputs with this in their name. Default: all. An output begins at `capturedAt` (a time) or `offsetSeconds` ' +
+        '(from the start of the dashboard) of its metadata, else at the start.',
+    }),
   width: z.int().min(1).max(12).default(12).meta({ description: 'Of twelve columns.' }),
   height: z.int().min(80).max(2000).default(240).meta({ description: 'Pixels.' }),
 });
@@ -75,6 +83,9 @@ function checkPanels({ panels, derived, x, split }: LayoutForm, report: Report):
   for (const [index, { kind, channels }] of panels.entries()) {
     for (const [place, name] of channels.entries())
       if (!isKnown(name)) report(['panels', index, 'channels', place], unknown);
+    if (kind === 'media' && channels.length > 0) report(['panels', index, 'channels'], 'must be empty');
+    if (kind !== 'media' && channels.length === 0)
+      report(['panels', index, 'channels'], 'must hold a channel');
     if (kind === 'xy' && channels.length < 2)
       report(['panels', index, 'channels'], 'must hold the channel across and at least one more');
     if (kind === 'track' && channels.length !== 2)

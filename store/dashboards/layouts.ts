@@ -49,7 +49,7 @@ export async function listLayouts(
   );
 }
 
-/** Those of them that fit a dashboard: of its project and template, with a channel that it has. */
+/** Those of them that fit a dashboard: of its project and template, with a channel that it has, or without any. */
 export async function layoutsOfDimension(
   database: Queryable,
   userId: string,
@@ -62,9 +62,9 @@ export async function layoutsOfDimension(
       where ${visible}
         and (l.project_id is null or l.project_id = s.project_id)
         and (l.session_template_id is null or l.session_template_id = s.session_template_id)
-        and exists (
+        and (cardinality(l.channels) = 0 or exists (
           select 1 from jsonb_array_elements(d.sources) source, jsonb_array_elements(source -> 'channels') channel
-           where channel ->> 'name' = any (l.channels) or channel ->> 'key' = any (l.channels))
+           where channel ->> 'name' = any (l.channels) or channel ->> 'key' = any (l.channels)))
       ${inOrder}`,
     [userId, dimensionId],
   );

@@ -5,6 +5,9 @@
  * through the upload route and the built-in nodes; then series of 2,000 points are asked for, of the whole range and of
  * zooms to random places, and statistics of such ranges. The floor is DuckDB, asked for the least and greatest of each bucket of the uploaded file, on
  * both processors, without the platform. The aim is a p95 under 300 ms for series, and under 100 ms for statistics.
+ *
+ * Then ten recordings of a tenth of the rows, each with a dashboard, are read as the console overlays them: one channel of
+ * each, three requests at a time, whole and in random zooms. The aim is a p95 under 500 ms for all ten.
  */
 import { openAsBlob } from 'node:fs';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
@@ -77,21 +80,26 @@ function rangeOf({ share }: Kind): Range {
 
 const noise = (seed: number) => `(hash(i + ${seed * 1_000_003}) % 10000) / 10000.0`;
 
-async function writeRecording(path: string, connection: DuckDBConnection): Promise<void> {
+async function writeRecording(
+  path: string,
+  connection: DuckDBConnection,
+  count = rows,
+  first = 0,
+): Promise<void> {
   const wave = (period: number, height: number, seed: number) =>
     `round(${height} * sin(i / ${period}.0) + ${height / 10} * ${noise(seed)}, 3)`;
   const spike = `CASE WHEN hash(i) % 1000003 = 7 THEN 10000.0 ELSE ${wave(1_000, 30, 1)} END`;
   await connection.run(
-    `COPY (SELECT make_timestamp_ms(${startMs} + i * ${stepMs}) AS time, ${spike} AS speed,
+    `COPY (SELECT make_timestamp_ms(${startMs} + (i - ${first}) * ${stepMs}) AS time, ${spike} AS speed,
         800 + CAST(hash(i // 100) % 6000 AS DOUBLE) AS rpm, ${wave(3_000, 120, 2)} AS torque,
         ${wave(90_000, 60, 3)} AS temperature, i / 10.0 AS x, -i / 10.0 AS y, ${wave(700, 1, 4)} AS pitch,
         ${wave(500, 1, 5)} AS roll, hash(i // 300) % 5 = 0 AS braking,
         'gear ' || (hash(i // 500) % 6) AS gear
-      FROM range(${rows}) r(i)) TO '${path}' (FORMAT parquet, COMPRESSION zstd)`,
+      FROM range(${first}, ${first + count}) r(i)) TO '${path}' (FORMAT parquet, COMPRESSION zstd)`,
   );
 }
 
-async function upload(platform: BenchPlatform, path: string): Promise<Dashboard> {
+async function upload(platform: BenchPlatform, path: string, count = rows): Promise<Dashboard> {
   const session = await createSession(
     platform.client,
     await shippedTemplate(platform.client),
@@ -113,27 +121,32 @@ async function upload(platform: BenchPlatform, path: string): Promise<Dashboard>
   if (answer.status !== 201) throw new Error(`upload: ${answer.status} ${await answer.text()}`);
   const dashboard = await dashboardOf(platform.client, session.id, 900);
   const seconds = (performance.now() - startedAt) / 1_000;
-  const name = `Parquet of ${rows} rows (${Math.round(size / 1024 ** 2)} MB): upload to dashboard`;
+  const name = `Parquet of ${count} rows (${Math.round(size / 1024 ** 2)} MB): upload to dashboard`;
   console.log(`${name.padEnd(58)} ${seconds.toFixed(1)} s`);
   report({ name, unit: 's', values: [seconds] });
   return dashboard;
 }
 
 /** The query of a question: its channels and a range, each time another. */
-function queryOf(dashboard: Dashboard, kind: Kind): string {
+function queryOf(dashboard: Dashboard, kind: Kind, range = rangeOf(kind)): string {
   const keys = kind.channels.map((name) => {
     const channel = dashboard.channels.find((each) => each.name === name);
     if (channel === undefined) throw new Error(`The dashboard has no channel ${name}.`);
     return encodeURIComponent(channel.key);
   });
-  const { fromMs, toMs } = rangeOf(kind);
+  const { fromMs, toMs } = range;
   const bounds =
     kind.share === 1 ? '' : `&from=${new Date(fromMs).toISOString()}&to=${new Date(toMs).toISOString()}`;
   return `channels=${keys.join(',')}${bounds}`;
 }
 
-async function ask({ client }: BenchPlatform, dashboard: Dashboard, kind: Kind): Promise<number> {
-  const query = queryOf(dashboard, kind);
+async function ask(
+  { client }: BenchPlatform,
+  dashboard: Dashboard,
+  kind: Kind,
+  range?: Range,
+): Promise<number> {
+  const query = queryOf(dashboard, kind, range);
   const startedAt = performance.now();
   const { series } = await client.expect<{ series: ReadonlyArray<{ readonly times: readonly number[] }> }>(
     200,
@@ -158,6 +171,48 @@ async function askStatistics({ client }: BenchPlatform, dashboard: Dashboard, ki
   if (found.statistics.some(({ count }) => count < (rows - 1) * kind.share * 0.99))
     throw new Error(`${kind.name}: ${found.statistics.map(({ count }) => count).join(', ')} values`);
   return tookMs;
+}
+
+const overlaid = 10;
+const requestsAtOnce = 3;
+const overlays: readonly Kind[] = [
+  { name: 'ten recordings overlaid, full range', channels: ['speed'], share: 1 },
+  { name: 'ten recordings overlaid, zoom to a tenth', channels: ['speed'], share: 0.1 },
+  { name: 'ten recordings overlaid, zoom to 2 %', channels: ['speed'], share: 0.02 },
+];
+
+/** One window of all recordings at once; each has a tenth of the rows. */
+async function askAll(
+  platform: BenchPlatform,
+  dashboards: readonly Dashboard[],
+  kind: Kind,
+): Promise<number> {
+  const length = (endMs - startMs) / overlaid;
+  const fromMs = Math.floor(startMs + Math.random() * length * (1 - kind.share));
+  const range = { fromMs, toMs: Math.floor(fromMs + length * kind.share) };
+  const waiting = [...dashboards];
+  const startedAt = performance.now();
+  const work = async () => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift())
+      await ask(platform, next, kind, range);
+  };
+  await Promise.all(Array.from({ length: requestsAtOnce }, work));
+  return performance.now() - startedAt;
+}
+
+async function measureOverlays(platform: BenchPlatform, folder: string, connection: DuckDBConnection) {
+  const dashboards: Dashboard[] = [];
+  for (let index = 0; index < overlaid; index++) {
+    const path = join(folder, `stint-${index}.parquet`);
+    await writeRecording(path, connection, rows / overlaid, (rows / overlaid) * index);
+    dashboards.push(await upload(platform, path, rows / overlaid));
+  }
+  printFigure('first series of ten recordings', [await askAll(platform, dashboards, overlays[0]!)]);
+  for (const kind of overlays) {
+    await times(2, () => askAll(platform, dashboards, kind));
+    const took = await times(rounds, () => askAll(platform, dashboards, kind));
+    printFigure(kind.name, took, { aim: { of: 'p95', most: 500 } });
+  }
 }
 
 async function times(count: number, work: () => Promise<number>): Promise<number[]> {
@@ -207,6 +262,7 @@ try {
       Array.from({ length: 8 }, () => times(rounds / 4, () => ask(platform, dashboard, kinds.at(-3)!))),
     );
     printFigure(`${kinds.at(-3)!.name}, 8 callers at once`, callers.flat());
+    await measureOverlays(platform, folder, connection);
   } finally {
     await platform.stop();
   }

@@ -101,10 +101,12 @@ describe('a response', () => {
   test('carries headers that keep browsers careful', async () => {
     const { headers } = await ask(api.url, 'GET', '/nothing');
     expect(headers.get('x-content-type-options')).toBe('nosniff');
-    const policy = headers.get('content-security-policy');
+    const policy = headers.get('content-security-policy') ?? '';
     expect(policy).toContain("default-src 'self'");
-    // Nothing inline, nothing from elsewhere, no data or blobs as pictures.
-    expect(policy).not.toMatch(/unsafe|data:|blob:|https?:|\*/);
+    // Nothing inline, nothing from elsewhere; of the page's own memory only pictures and video.
+    expect(policy).not.toMatch(/unsafe|data:|https?:|\*/);
+    const ofBlobs = policy.split(';').filter((directive) => directive.includes('blob:'));
+    expect(ofBlobs).toEqual(["img-src 'self' blob:", "media-src 'self' blob:"]);
   });
 
   test('that its route does not declare is a 500 under strict checks', async () => {

@@ -26,7 +26,7 @@ const cars = ['Car 44', 'Car 16', ...Array.from({ length: 8 }, (_, index) => `St
 function drive(car: number): string {
   const lines = Array.from({ length: 1001 }, (_, row) => {
     const time = new Date(start + car * 3_600_000 + row * 100).toISOString();
-    return `${time},${(100 + 5 * car + 20 * Math.sin(row / 50)).toFixed(3)},${row % 400 < 200 ? 'soft' : 'hard'}`;
+    return `${time},${(100 + 5 * car + 20 * Math.sin(row / 50)).toFixed(3)},${(row + (car % 2) * 100) % 400 < 200 ? 'soft' : 'hard'}`;
   });
   return `time,speed [km/h],tyre\n${lines.join('\n')}\n`;
 }
@@ -163,11 +163,21 @@ describe.skipIf(program === null)('drives of several sessions', () => {
     expect(await offset.inputValue()).toBe(String(ms / 1000));
   });
 
-  test('are aligned at an annotation of both, or at the clock', async () => {
+  test('are aligned at an annotation of both, at a value of a step channel, or at the clock', async () => {
     await page.goto(`${api.url}/compare?dashboards=${dashboards[0]},${dashboards[1]}`);
     await drawn(1);
     await page.getByLabel('Align at').selectOption({ label: 'Annotation “Apex”' });
     await page.locator('.toolbar-span', { hasText: '−0:40.000 to 1:10.000' }).waitFor();
+    await page.getByLabel('Align at').selectOption({ label: 'Value of tyre' });
+    await page.getByRole('combobox', { name: 'Value', exact: true }).selectOption('hard');
+    // Its first row is at 20 s of one, and at 10 s of the other.
+    await page.locator('.toolbar-span', { hasText: '−0:20.000 to 1:30.000' }).waitFor();
+    await drawn(1);
+    expect(asked('align')).toBe('step:hard=tyre as text');
+    await picture(page, 'compare-step');
+    await page.reload();
+    await page.locator('.toolbar-span', { hasText: '−0:20.000 to 1:30.000' }).waitFor();
+    expect(await accessibilityFaults(page, 'every')).toEqual([]);
     await page.getByLabel('Align at').selectOption('clock');
     await page.locator('.toolbar-span', { hasText: '14 Mar 2026 09:30:00' }).waitFor();
     await drawn(1);

@@ -171,7 +171,8 @@ describe.skipIf(program === null)('the highest speed of a drive', () => {
   test('is saved as rows and as a picture', async () => {
     const saved = async (name: string) => {
       const downloading = page.waitForEvent('download');
-      await page.getByRole('button', { name }).click();
+      await page.getByRole('button', { name: 'Save', exact: true }).click();
+      await page.getByRole('menuitem', { name }).click();
       const download = await downloading;
       return { name: download.suggestedFilename(), bytes: readFileSync(await download.path()) };
     };
@@ -181,6 +182,11 @@ describe.skipIf(program === null)('the highest speed of a drive', () => {
       'Car 44 – stint 2.csv',
       'time,speed [km/h],braking',
       20_002,
+    ]);
+    const parquet = await saved('Save Parquet');
+    expect([parquet.name, parquet.bytes.subarray(0, 4).toString()]).toEqual([
+      'Car 44 – stint 2.parquet',
+      'PAR1',
     ]);
     const png = await saved('Save PNG');
     expect(png.name).toBe('Car 44 – stint 2.png');

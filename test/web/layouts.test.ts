@@ -1,7 +1,8 @@
 /** A person's job in a real browser: arranging a dashboard in panels, and finding it so again. */
+import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ask, startTestApi, type TestApi, tokenOf } from '../support/api.ts';
+import { startTestApi, type TestApi, tokenOf } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
 import { testEnvironment } from '../support/stack.ts';
 import { testWorkflows } from '../support/workflows.ts';
@@ -13,25 +14,14 @@ import {
   startBrowser,
   type TestBrowser,
   tooWide,
+  untilTrue,
 } from './support/browser.ts';
+import { driveSession } from './support/drive.ts';
 import { signInAs } from './support/sign-in.ts';
 
 const program = findChromium();
 const platform = await testEnvironment();
 const workflows = await testWorkflows(platform.environment);
-const start = Date.UTC(2026, 2, 14, 9, 30);
-
-/** Three laps of 60 s around an ellipse, at 20 Hz. */
-function drive(): string {
-  const lines = Array.from({ length: 3600 }, (_, row) => {
-    const lap = 1 + Math.floor(row / 1200);
-    const turn = ((row % 1200) / 1200) * 2 * Math.PI;
-    const speed = 180 + 70 * Math.cos(2 * turn) + 3 * lap;
-    const place = [(47.22 + 0.004 * Math.sin(turn)).toFixed(6), (14.76 + 0.01 * Math.cos(turn)).toFixed(6)];
-    return `${new Date(start + row * 50).toISOString()},${speed.toFixed(2)},${(row % 1200) * 3.2},${lap},${place.join(',')}`;
-  });
-  return `time,speed [km/h],lapDistance [m],lap,latitude,longitude\n${lines.join('\n')}\n`;
-}
 
 describe.skipIf(program === null)('a dashboard that is arranged in panels', () => {
   let api: TestApi;
@@ -43,33 +33,9 @@ describe.skipIf(program === null)('a dashboard that is arranged in panels', () =
     await buildConsole();
     api = await startTestApi(platform.environment);
     await Promise.all([workflows.startWorker('workflows'), workflows.startWorker('builtin')]);
-    const { username, password } = platform.administrator;
-    const token = await tokenOf(api.url, username, password);
-    const project = await ask(api.url, 'POST', '/projects', { token, json: { Title: 'Red ring' } });
-    const { body: templates } = await ask(api.url, 'GET', '/api/v2/session/session_templates', { token });
-    const template = templates.find(
-      ({ name }: { name: string }) => name === 'system-tabular-dashboard-autodetect-next',
-    );
-    const json = { ProjectId: project.body.id, SessionTemplateId: template.id, Name: 'Car 44' };
-    const session = await ask(api.url, 'POST', '/session', { token, json });
-    const upload = await fetch(
-      `${api.url}/api/v2/node-instance/${session.body.nodeInstances[0].id}/outputs/data`,
-      {
-        method: 'POST',
-        headers: {
-          authorization: `Bearer ${token}`,
-          'content-type': 'text/csv',
-          'x-platform-output-identifier': 'a.csv',
-        },
-        body: drive(),
-      },
-    );
-    expect(upload.status).toBe(201);
-    const dimension = await eventually('the session has a dashboard', async () => {
-      const { body } = await ask(api.url, 'GET', `/api/v2/sessions/${session.body.id}`, { token });
-      return body.dimensions[0];
-    });
-    address = `${api.url}/dashboards/${dimension.id}`;
+    const token = await tokenOf(api.url, platform.administrator.username, platform.administrator.password);
+    const { dashboardId } = await driveSession(api.url, token, { project: 'Red ring', name: 'Car 44' });
+    address = `${api.url}/dashboards/${dashboardId}`;
     browser = await startBrowser(program!, api.url);
     page = await browser.newPage();
     await signInAs(page, address, platform.administrator);
@@ -89,6 +55,40 @@ describe.skipIf(program === null)('a dashboard that is arranged in panels', () =
     await dialog.getByRole('button', { name: 'Add panel' }).click();
     await dialog.waitFor({ state: 'detached' });
   };
+
+  /** Whether pixels of the first chart have a colour of the present theme. */
+  const isDrawnIn = (colour: string) =>
+    untilTrue(
+      page,
+      `(() => {
+        const canvas = document.querySelector('.chart canvas');
+        const hex = getComputedStyle(document.documentElement).getPropertyValue('${colour}').trim();
+        const wanted = [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16)).join();
+        const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+        let found = 0;
+        for (let at = 0; at < data.length; at += 4)
+          if (data[at + 3] === 255 && [data[at], data[at + 1], data[at + 2]].join() === wanted) found += 1;
+        return found > 100;
+      })()`,
+    );
+
+  test('takes the colours of another theme while its charts are open', async () => {
+    await page.locator('.chart[aria-busy="false"] .chart-plot:not([data-points="0"])').first().waitFor();
+    for (const colorScheme of ['dark', 'light'] as const) {
+      await page.emulateMedia({ colorScheme });
+      await untilTrue(page, `document.documentElement.dataset.theme === '${colorScheme}'`);
+      await isDrawnIn('--series-1');
+    }
+    // Another tab of the browser has chosen dark.
+    const other = await browser.newPage();
+    await other.goto(`${api.url}/dashboards`);
+    await other.evaluate(`localStorage.setItem('sdp.preferences', '{"theme":"dark"}')`);
+    await untilTrue(page, `document.documentElement.dataset.theme === 'dark'`);
+    await isDrawnIn('--series-1');
+    await other.evaluate(`localStorage.removeItem('sdp.preferences')`);
+    await other.close();
+    await untilTrue(page, `document.documentElement.dataset.theme === 'light'`);
+  });
 
   test('gets a track, an XY, a histogram and a table that follow one cursor', async () => {
     await add('Track', ['latitude', 'longitude']);
@@ -120,6 +120,111 @@ describe.skipIf(program === null)('a dashboard that is arranged in panels', () =
     await page.locator('.cursor-table').scrollIntoViewIfNeeded();
     await picture(page, 'layout-panels');
     expect(await accessibilityFaults(page, 'every')).toEqual([]);
+  });
+
+  test('opens the same for whoever follows its address, in the same time', async () => {
+    await page.locator('.chart-plot').first().focus();
+    await page.keyboard.press('+');
+    await page.waitForURL(/from=/);
+    const shown = async (tab: Page) => ({
+      titles: await tab.locator('.panel-cell h2').allTextContents(),
+      time: await tab.locator('.toolbar-span').textContent(),
+    });
+    const mine = await shown(page);
+    expect(mine.titles.length).toBeGreaterThan(4);
+    const other = await startBrowser(program!, api.url);
+    const tab = await other.newPage();
+    await signInAs(tab, page.url(), platform.administrator);
+    await tab
+      .locator('.panel-cell')
+      .nth(mine.titles.length - 1)
+      .waitFor();
+    expect(await shown(tab)).toEqual(mine);
+    await tab.goto(`${address}?layout=12~broken`);
+    await tab.getByText('The address holds no layout that can be read.').waitFor();
+    await tab.getByRole('button', { name: 'More for this layout' }).click();
+    await tab.getByRole('menuitem', { name: 'Close layout' }).click();
+    await tab.locator('.chart-plot').first().waitFor();
+    await other.close();
+    await button('Reset zoom').click();
+  });
+
+  test('saves each panel as rows and as a picture', async () => {
+    const saved = async (panel: string, item: string) => {
+      const cell = page.locator('.panel-cell', {
+        has: page.getByRole('region', { name: panel, exact: true }),
+      });
+      const downloading = page.waitForEvent('download');
+      await cell.getByRole('button', { name: /^Arrange panel/ }).click();
+      await page.getByRole('menuitem', { name: item }).click();
+      const download = await downloading;
+      return { name: download.suggestedFilename(), bytes: readFileSync(await download.path()) };
+    };
+    const csv = await saved('latitude, longitude', 'Save csv');
+    const lines = csv.bytes.toString().trim().split('\n');
+    expect([lines[0], lines.length]).toEqual(['time,latitude,longitude', 3601]);
+    expect((await saved('speed, lapDistance', 'Save Parquet')).bytes.subarray(0, 4).toString()).toBe('PAR1');
+    const png = await saved('latitude, longitude', 'Save PNG');
+    expect(png.name).toBe('latitude, longitude.png');
+    // A picture of the track: its colour is in it, and no other curve's.
+    const colours = await page.evaluate<string[]>(`(async () => {
+      const bytes = Uint8Array.from(atob('${png.bytes.toString('base64')}'), (one) => one.charCodeAt(0));
+      const image = await createImageBitmap(new Blob([bytes], { type: 'image/png' }));
+      const canvas = new OffscreenCanvas(image.width, image.height);
+      const context = canvas.getContext('2d');
+      context.drawImage(image, 0, 0);
+      const { data } = context.getImageData(0, 0, image.width, image.height);
+      const found = new Set();
+      for (let at = 0; at < data.length; at += 4) found.add([data[at], data[at + 1], data[at + 2]].join());
+      return [...found];
+    })()`);
+    expect(colours).toContain('11,122,148');
+    expect(colours).not.toContain('217,87,43');
+  });
+
+  test('zooms an XY panel to a box, by keys, and back', async () => {
+    const panel = page.getByRole('region', { name: 'speed, lapDistance', exact: true });
+    const lock = panel.getByRole('button', { name: 'Lock' });
+    const marks = () => panel.locator('svg[role=img] text').allTextContents();
+    const plot = panel.getByRole('img');
+    await plot.scrollIntoViewIfNeeded();
+    const whole = await marks();
+    const box = (await plot.boundingBox())!;
+    await page.mouse.move(box.x + 150, box.y + 60);
+    await page.mouse.down();
+    await page.mouse.move(box.x + 260, box.y + 160, { steps: 4 });
+    await page.mouse.up();
+    await panel.locator('.chart-tool[aria-pressed="true"]').waitFor();
+    const held = await marks();
+    expect(held).not.toEqual(whole);
+    // Held over another time too.
+    await page.locator('.chart-plot').first().focus();
+    await page.keyboard.press('+');
+    await page.waitForURL(/from=/);
+    expect(await marks()).toEqual(held);
+    await button('Reset zoom').click();
+    await plot.dblclick();
+    await panel.locator('.chart-tool[aria-pressed="false"]').waitFor();
+    expect(await marks()).toEqual(whole);
+    await panel.getByRole('application').focus();
+    await page.keyboard.press('+');
+    await lock.click();
+    expect(await marks()).toEqual(whole);
+  });
+
+  test('moves its panels by dragging and by keys', async () => {
+    const titles = () => page.locator('.panel-cell h2').allTextContents();
+    const before = await titles();
+    const handle = (panel: number) => button(`Move panel ${panel}: arrow keys`);
+    await handle(2).dragTo(page.locator('.panel-cell').first());
+    const dragged = [before[1], before[0], ...before.slice(2)];
+    await eventually('the panel was dropped', async () => String(await titles()) === String(dragged));
+    await handle(1).press('ArrowRight');
+    await eventually('the panel is back', async () => String(await titles()) === String(before));
+    expect(await page.evaluate('document.activeElement.getAttribute("aria-label")')).toContain(
+      'Move panel 2',
+    );
+    await page.getByText(`Panel 1 is panel 2 of ${before.length} now.`).waitFor();
   });
 
   test('refuses an expression at the place of its fault, and draws a right one', async () => {
@@ -162,6 +267,25 @@ describe.skipIf(program === null)('a dashboard that is arranged in panels', () =
       expect(await accessibilityFaults(page, 'contrast')).toEqual([]);
       await picture(page, `layout-${appearance.name}`);
     }
+  });
+
+  test('is drawn higher where it is made higher', async () => {
+    await wear(page, appearances[0]!);
+    await page.goto(`${address}?layout=none`);
+    await button('Add panel').first().waitFor();
+    await add('Lines', ['lap']);
+    const curves = page.locator('.panel-cell').last().locator('canvas');
+    const high = async () => (await curves.boundingBox())!.height;
+    await page
+      .locator('.panel-cell')
+      .last()
+      .getByRole('button', { name: /^Arrange/ })
+      .click();
+    const before = await high();
+    await page.getByRole('menuitem', { name: 'Higher' }).click();
+    await eventually('the panel is higher', async () => (await high()) === before + 80);
+    await page.goto(address);
+    await page.locator('.plot-key', { hasText: 'speed 3' }).first().waitFor();
   });
 
   test('is deleted, and the dashboard shows its channels again', async () => {

@@ -137,18 +137,19 @@ export function readStatistics(
   });
 }
 
-/** Every row of channels between two times, as a csv file. */
-export function exportCsv(
+/** Every row of channels between two times, as a file. */
+export function exportRows(
   dimensionId: string,
   channelKeys: readonly string[],
   fromMs: number,
   toMs: number,
+  format: 'csv' | 'parquet',
 ): Promise<Response> {
   const query = {
     channels: channelKeys.join(','),
     from: new Date(fromMs).toISOString(),
     to: new Date(toMs).toISOString(),
-    format: 'csv' as const,
+    format,
   };
   return platform.open('GET /api/v2/dashboard/dimensions/{id}/export', {
     params: { id: dimensionId },

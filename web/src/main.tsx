@@ -15,6 +15,7 @@ import './styles/forms.css';
 import './styles/pages.css';
 import './styles/query.css';
 import './styles/reports.css';
+import './styles/print.css';
 
 const root = document.getElementById('app');
 if (root !== null) {

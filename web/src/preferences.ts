@@ -42,6 +42,11 @@ function apply(): void {
 export function applyPreferences(): void {
   apply();
   dark.addEventListener('change', apply);
+  // Without rendering anything: charts draw themselves anew at these events, after this.
+  window.addEventListener('beforeprint', () => {
+    document.documentElement.dataset.theme = 'light';
+  });
+  window.addEventListener('afterprint', apply);
   // Another tab has changed them.
   window.addEventListener('storage', (event) => {
     if (event.key !== key) return;

@@ -139,6 +139,15 @@ describe('layouts of dashboards', () => {
     expect((await get('999999/layouts')).status).toBe(404);
   });
 
+  test('of pictures and video alone fit every dashboard', async () => {
+    const panels = [{ kind: 'media', output: 'nose', width: 6 }];
+    const made = await send('Developer', 'POST', '', layout('mine', { layout: { version: 1, panels } }));
+    expect(made.body.layout.panels).toEqual([
+      { kind: 'media', title: '', channels: [], output: 'nose', width: 6, height: 240 },
+    ]);
+    expect(await opens('Developer')).toEqual(['For mine', ['For mine']]);
+  });
+
   test('go with their project', async () => {
     const { body: passing } = await call('/projects', { Title: 'Passing' });
     const { body } = await send('Developer', 'POST', '', layout('project', { projectId: passing.id }));
@@ -161,6 +170,8 @@ describe('layouts of dashboards', () => {
       { panels: [{ channels: ['a', 'b', 'c'], kind: 'track' }] },
       'layout.panels.0.channels: must hold latitude and longitude',
     ],
+    [{ panels: [{ kind: 'histogram' }] }, 'layout.panels.0.channels: must hold a channel'],
+    [{ panels: [{ kind: 'media', channels: ['a'] }] }, 'layout.panels.0.channels: must be empty'],
     [{ panels: [{ channels: ['a', '=b'] }] }, 'layout.panels.0.channels.1: names a derived channel'],
     [{ panels: [{ channels: ['a\nb'] }] }, 'layout.panels.0.channels.0'],
     [{ x: '=b' }, 'layout.x: names a derived channel'],

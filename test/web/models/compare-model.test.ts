@@ -8,6 +8,7 @@ import {
   withDashboard,
   withoutDashboard,
 } from '../../../web/src/compare/address.ts';
+import { commonValues, shiftsOf } from '../../../web/src/compare/alignment.ts';
 import {
   commonSpan,
   differencePanel,
@@ -16,7 +17,6 @@ import {
   ownSpan,
   panelsOf,
   recordingsOf,
-  shiftsOf,
   shownRecordings,
   subtract,
   suggestedMeasures,
@@ -121,22 +121,51 @@ describe('recordings', () => {
   });
 });
 
+const nothing = { annotations: new Map(), starts: new Map() };
+
 describe('the common axis', () => {
   const recordings = recordingsOf(three, [1, 3]);
   const lap = [{ label: 'Lap 1', from: new Date(start + 20_000).toISOString() }] as unknown as Annotation[];
 
   test('begins at the start of each recording, at the clock, or at an annotation', () => {
     const none = new Map<string, number>();
-    const starts = shiftsOf(recordings, { by: 'start' }, none, new Map());
+    const starts = shiftsOf(recordings, { by: 'start' }, none, nothing);
     expect(commonSpan(recordings, starts)).toEqual({ fromMs: 0, toMs: 60_000 });
-    const clock = shiftsOf(recordings, { by: 'clock' }, none, new Map());
+    const clock = shiftsOf(recordings, { by: 'clock' }, none, nothing);
     expect(commonSpan(recordings, clock)).toEqual({ fromMs: start, toMs: start + 7_260_000 });
-    const laps = shiftsOf(recordings, { by: 'label', label: 'Lap 1' }, none, new Map([['session-1', lap]]));
+    const laps = shiftsOf(recordings, { by: 'label', label: 'Lap 1' }, none, {
+      ...nothing,
+      annotations: new Map([['session-1', lap]]),
+    });
     expect([...laps.values()]).toEqual([-start - 20_000, -start - 7_200_000]);
   });
 
+  test('begins where a step channel first has a value, and at the start where it never has', () => {
+    const starts = new Map([['1.1', new Map([['2', start + 30_000]])]]);
+    const align = { by: 'step', measure: 'lap', value: '2' } as const;
+    const shifts = shiftsOf(recordings, align, new Map(), { ...nothing, starts });
+    expect([...shifts.values()]).toEqual([-start - 30_000, -start - 7_200_000]);
+    const values = [
+      [
+        'a',
+        new Map([
+          ['1', 0],
+          ['2', 5],
+        ]),
+      ],
+      [
+        'b',
+        new Map([
+          ['2', 1],
+          ['3', 2],
+        ]),
+      ],
+    ] as const;
+    expect(commonValues(new Map(values))).toEqual(['2', '1', '3']);
+  });
+
   test('an offset moves a recording, and what is read of it', () => {
-    const shifts = shiftsOf(recordings, { by: 'start' }, new Map([['3.1', 15_000]]), new Map());
+    const shifts = shiftsOf(recordings, { by: 'start' }, new Map([['3.1', 15_000]]), nothing);
     expect(commonSpan(recordings, shifts)).toEqual({ fromMs: 0, toMs: 75_000 });
     const shown = { fromMs: 0, toMs: 20_000 };
     const moved = recordings[1]!;

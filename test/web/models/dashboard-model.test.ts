@@ -246,6 +246,7 @@ describe('the address of a dashboard', () => {
             sideBySide: true,
             machines: channels,
             beside: ['12', '7'],
+            layout: '12~a-_9',
             a: fromMs,
             b: null,
           };
@@ -263,6 +264,7 @@ describe('the address of a dashboard', () => {
     sideBySide: false,
     machines: null,
     beside: [],
+    layout: null,
     a: null,
     b: null,
   };

@@ -1,7 +1,7 @@
 /** A key figure over the sessions of a project, without a browser. */
 import { expect, test } from 'vitest';
 import type { SessionListRow } from '../../../client/types.ts';
-import { figurePaths, trendOf } from '../../../web/src/project/trend.ts';
+import { figurePaths, outputPaths, outputTrendOf, trendOf } from '../../../web/src/project/trend.ts';
 
 const session = (id: string, day: number, metadata: object | null, outputBytes = 2_000_000) =>
   ({
@@ -29,4 +29,24 @@ test('a figure is drawn from the oldest session on, of those that have it', () =
   ]);
   expect(trendOf(sessions, 'size in MB').map(({ value }) => value)).toEqual([2, 2, 2]);
   expect(trendOf(sessions, 'driver')).toEqual([]);
+});
+
+test('a figure of outputs is drawn of the sessions that have it; those of most are offered first', () => {
+  const figures = new Map([
+    [
+      'c',
+      new Map([
+        ['Laps', 24],
+        ['Top speed [km/h]', 341.7],
+      ]),
+    ],
+    ['a', new Map([['Top speed [km/h]', 301.5]])],
+  ]);
+  const [first, second] = outputPaths(figures);
+  expect([first, second]).toEqual(['outputs: Top speed [km/h]', 'outputs: Laps']);
+  expect(outputTrendOf(sessions, figures, first!).map(({ id, value }) => [id, value])).toEqual([
+    ['a', 301.5],
+    ['c', 341.7],
+  ]);
+  expect(outputTrendOf(sessions, figures, 'outputs: Weight')).toEqual([]);
 });

@@ -140,6 +140,10 @@ export const pages: readonly Shown[] = [
     name: 'project',
     path: (world) => `/project-list/${world.projectId}`,
     ready: '.project-trend circle >> nth=20',
+    open: async (page) => {
+      await page.getByText('Newest files of its sessions').click();
+      await page.getByText('simulator-3.csv, recording').waitFor();
+    },
   },
   { name: 'storage', path: () => '/storage', ready: '.storage-share >> nth=1' },
   { name: 'audit', path: () => '/audit', ready: 'text=createSession >> nth=3' },

@@ -86,6 +86,7 @@ export function operatorTests(work: () => Work): void {
     await page.getByRole('button', { name: 'Schedule a report' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel(/^Report/).selectOption({ label: 'Session list' });
+    await dialog.getByLabel(/^Project/).selectOption({ label: 'Formation training' });
     await dialog.getByLabel(/^Time zone/).fill('Mars/Olympus');
     await dialog.getByRole('button', { name: 'Create schedule' }).click();
     await dialog.getByText('timeZone must be a name such as Europe/Berlin or UTC.').waitFor();
@@ -99,6 +100,30 @@ export function operatorTests(work: () => Work): void {
     const downloading = page.waitForEvent('download');
     await page.getByRole('button', { name: /^Download the file of/ }).click();
     expect((await downloading).suggestedFilename()).toMatch(/^SessionList_\d{8}_\d\d\.\d\d\.xlsx$/);
+    await open(`/project-list/${work().world.projectId}`);
+    const kept = page.getByRole('row', { name: /^SessionList_.*\.xlsx/ });
+    const again = page.waitForEvent('download');
+    await kept.getByRole('button', { name: /^Download SessionList/ }).click();
+    expect((await again).suggestedFilename()).toMatch(/^SessionList_\d{8}_\d\d\.\d\d\.xlsx$/);
+    await page.getByText('Newest files of its sessions').click();
+    const recording = page.getByRole('row', { name: /^simulator-3\.csv, recording/ });
+    await recording.getByRole('link', { name: 'Formation approach' }).waitFor();
+    const data = page.waitForEvent('download');
+    await recording.getByRole('button', { name: /^Download/ }).click();
+    expect((await data).suggestedFilename()).toMatch(/^simulator-3\.csv, recording\.parquet$/);
+    await picture(page, 'project-files');
+    await page.getByLabel('Key figure').selectOption({ label: 'figures of outputs …' });
+    await page
+      .locator('.project-trend')
+      .getByRole('link', { name: /^Formation approach: / })
+      .waitFor();
+    await page.getByLabel('Key figure').selectOption('outputs: Highest speed [km/h]');
+    await page
+      .locator('.project-trend')
+      .getByRole('link', { name: /^Formation approach: 1(29\.9|30)/ })
+      .waitFor();
+    await picture(page, 'project-output-figure');
+    await open('/reports');
     await page.getByRole('button', { name: 'Delete: Session list' }).click();
     await dialog.getByRole('button', { name: 'Delete' }).click();
     await page.getByText('No schedules yet').waitFor();

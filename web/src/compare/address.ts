@@ -1,8 +1,15 @@
 /** The view in the address of a comparison. Pure: tested without a browser. */
 import type { TimeSpan } from '../dashboard/model.ts';
 
-/** What lies at zero: the start of each recording, its annotation of a label, or the clock. */
-export type Alignment = { by: 'start' } | { by: 'clock' } | { by: 'label'; label: string };
+/**
+ * What lies at zero: the start of each recording, its annotation of a label, the first row at which a step channel (lap)
+ * has a value, or the clock.
+ */
+export type Alignment =
+  | { by: 'start' }
+  | { by: 'clock' }
+  | { by: 'label'; label: string }
+  | { by: 'step'; measure: string; value: string };
 
 export interface CompareView {
   /** Dashboards by the place of their colours. A number below zero: so many colours are free there. */
@@ -38,9 +45,7 @@ export function readCompareView(query: URLSearchParams): CompareView {
     places: readPlaces(query.get('dashboards') ?? ''),
     channels: keys(query.get('channels')),
     hidden: keys(query.get('hide')),
-    align: align.startsWith('label:')
-      ? { by: 'label', label: align.slice(6) }
-      : { by: align === 'clock' ? 'clock' : 'start' },
+    align: readAlignment(align),
     offsets: new Map(
       (keys(query.get('offsets')) ?? []).flatMap((part): [string, number][] => {
         const [id = '', text] = part.split(':');
@@ -56,6 +61,21 @@ export function readCompareView(query: URLSearchParams): CompareView {
     a: time(query.get('a')),
     b: time(query.get('b')),
   };
+}
+
+/** `clock`, `label:Apex`, `step:3=lap`; anything else: the start. */
+export function readAlignment(text: string): Alignment {
+  if (text.startsWith('label:')) return { by: 'label', label: text.slice(6) };
+  const [, value, measure] = /^step:([^=]*)=(.+)$/s.exec(text) ?? [];
+  if (value !== undefined && measure !== undefined) return { by: 'step', measure, value: unescaped(value) };
+  return { by: text === 'clock' ? 'clock' : 'start' };
+}
+
+export function alignmentText(align: Alignment): string {
+  if (align.by === 'label') return `label:${align.label}`;
+  return align.by === 'step'
+    ? `step:${align.value.replace(/[%=]/g, encodeURIComponent)}=${align.measure}`
+    : align.by;
 }
 
 function readPlaces(text: string): number[] {
@@ -103,7 +123,7 @@ export function compareAddress(view: CompareView): string {
     dashboards: view.places.join(','),
     channels: view.channels && list(view.channels),
     hide: view.hidden && list(view.hidden),
-    align: align.by === 'label' ? `label:${align.label}` : align.by === 'clock' ? 'clock' : null,
+    align: align.by === 'start' ? null : alignmentText(align),
     offsets: view.offsets.size === 0 ? null : [...view.offsets].map(([id, ms]) => `${id}:${ms}`).join(','),
     from: span && Math.round(span.fromMs),
     to: span && Math.round(span.toMs),

@@ -9,14 +9,17 @@ import { useDarkScheme } from '../hooks.ts';
 import { Empty, Failure } from '../ui/notice.tsx';
 import { AddSession } from './add-session.tsx';
 import { type CompareView, dashboardsOf, withDashboard, withoutDashboard } from './address.ts';
-import { type Comparison, useComparison, useValues } from './choice.ts';
+import type { StepStarts } from './alignment.ts';
+import { type Comparison, useComparison, useRecordings, useValues } from './choice.ts';
 import { measureOf, type Recording } from './model.ts';
 import { Recordings } from './recordings.tsx';
 import { StatisticsTable } from './statistics.tsx';
+import { useStepStarts } from './step-starts.ts';
 import { CompareTools } from './tools.tsx';
 
 type Change = (part: Partial<CompareView>, replace?: boolean) => void;
 
+const noStarts: StepStarts = new Map();
 const noAnnotations: readonly Annotation[] = [];
 const nothing: ReadonlyMap<string, never> = new Map<string, never>();
 
@@ -28,7 +31,9 @@ export function CompareBody(props: {
   change: Change;
 }) {
   const { view, change } = props;
-  const comparison = useComparison(props.dashboards, view, props.annotations);
+  const steps = useStepStarts(useRecordings(props.dashboards, view), view.align);
+  const anchors = { annotations: props.annotations, starts: steps.data ?? noStarts };
+  const comparison = useComparison(props.dashboards, view, anchors);
   const { recordings, shown, full, span } = comparison;
   if (full === null) {
     return (
@@ -61,7 +66,8 @@ export function CompareBody(props: {
             recordings={recordings}
             shown={shown}
             against={comparison.against}
-            annotations={props.annotations}
+            anchors={anchors}
+            isSearching={steps.loading && steps.error === null}
             change={change}
           />
           <AddSession
@@ -70,6 +76,9 @@ export function CompareBody(props: {
           />
         </div>
       </section>
+      {steps.error !== null && (
+        <Failure what="The values to align at could not be read." error={steps.error} retry={steps.reload} />
+      )}
       <Axis key={view.align.by} comparison={{ ...comparison, full }} view={view} change={change} />
     </>
   );

@@ -1,12 +1,13 @@
 /** What a comparison draws: recordings, measures, and the values on the common axis. */
 import { useMemo, useRef } from 'preact/hooks';
-import type { Annotation, ChannelSeries, Dashboard } from '../api.ts';
+import type { ChannelSeries, Dashboard } from '../api.ts';
 import type { Channel, Panel, TimeSpan } from '../dashboard/model.ts';
 import { points, statistics, useWindow } from '../dashboard/series.ts';
 import { clampSpan } from '../dashboard/time.ts';
 import { listAnnotations } from '../dashboard-api.ts';
 import { useResource } from '../hooks.ts';
 import type { CompareView } from './address.ts';
+import { type Anchors, shiftsOf } from './alignment.ts';
 import {
   commonSpan,
   differencePanel,
@@ -17,7 +18,6 @@ import {
   panelsOf,
   type Recording,
   recordingsOf,
-  shiftsOf,
   shownRecordings,
   suggestedMeasures,
 } from './model.ts';
@@ -40,19 +40,22 @@ export interface Comparison {
 
 const nowhere: TimeSpan = { fromMs: 0, toMs: 1 };
 
+export const useRecordings = (dashboards: readonly Dashboard[], { places }: CompareView) =>
+  useMemo(() => recordingsOf(dashboards, places), [dashboards, places.join()]);
+
 export function useComparison(
   dashboards: readonly Dashboard[],
   view: CompareView,
-  annotations: ReadonlyMap<string, readonly Annotation[]>,
+  anchors: Anchors,
 ): Comparison {
-  const recordings = useMemo(() => recordingsOf(dashboards, view.places), [dashboards, view.places.join()]);
+  const recordings = useRecordings(dashboards, view);
   const offered = useMemo(() => measuresOf(recordings), [recordings]);
   const suggested = useMemo(
     () => (dashboards[0] === undefined ? [] : suggestedMeasures(dashboards[0], recordings)),
     [dashboards, recordings],
   );
   const shown = shownRecordings(recordings, view.hidden);
-  const shifts = shiftsOf(recordings, view.align, view.offsets, annotations);
+  const shifts = shiftsOf(recordings, view.align, view.offsets, anchors);
   const isOffered = new Set(offered.map(({ key }) => key));
   const measures = (view.channels ?? suggested).filter((measure) => isOffered.has(measure));
   const full = commonSpan(shown.length > 0 ? shown : recordings, shifts);

@@ -1,5 +1,5 @@
 /** Recordings of several dashboards over one axis. Pure: tested without a browser. */
-import type { Annotation, ChannelSeries, Dashboard } from '../../../client/types.ts';
+import type { ChannelSeries, Dashboard } from '../../../client/types.ts';
 import {
   type Channel,
   channelsOf,
@@ -11,7 +11,7 @@ import {
   type TimeSpan,
   timeKinds,
 } from '../dashboard/model.ts';
-import type { Alignment, CompareView } from './address.ts';
+import type { CompareView } from './address.ts';
 
 export interface Recording {
   /** `12.1`: the first recording of dashboard 12. */
@@ -25,6 +25,8 @@ export interface Recording {
   /** Of its rows, on its own axis. */
   span: TimeSpan;
   channels: Channel[];
+  /** Keys of channels whose values are steps: whole numbers, states, words. */
+  steps: ReadonlySet<string>;
 }
 
 /** Drawn from the start. */
@@ -59,6 +61,7 @@ export function recordingsOf(dashboards: readonly Dashboard[], places: readonly 
         kind,
         span,
         channels: channelsOf(one),
+        steps: new Set(source.channels.filter(({ type }) => type !== 'number').map(({ key }) => key)),
       });
     }
     colour += place < 0 ? -place : Math.max(1, dashboard?.sources.length ?? 1);
@@ -144,32 +147,6 @@ export function shownRecordings(
   return recordings.filter(({ id }, index) =>
     hidden === null ? index < firstRecordings : !hidden.includes(id),
   );
-}
-
-/** By how much each recording is moved on the common axis: by its alignment, and by its own offset. */
-export function shiftsOf(
-  recordings: readonly Recording[],
-  align: Alignment,
-  offsets: ReadonlyMap<string, number>,
-  annotations: ReadonlyMap<string, readonly Annotation[]>,
-): Map<string, number> {
-  return new Map(
-    recordings.map(({ id, span, sessionId }) => {
-      const at = align.by === 'label' ? labelled(annotations.get(sessionId), align.label, span) : null;
-      const anchorMs = align.by === 'clock' ? 0 : (at ?? span.fromMs);
-      return [id, (offsets.get(id) ?? 0) - anchorMs];
-    }),
-  );
-}
-
-/** When the annotation of a label begins within a recording; null without one. */
-export function labelled(
-  annotations: readonly Annotation[] | undefined,
-  label: string,
-  { fromMs, toMs }: TimeSpan,
-): number | null {
-  const times = (annotations ?? []).filter((one) => one.label === label).map(({ from }) => Date.parse(from));
-  return times.sort((a, b) => a - b).find((at) => at >= fromMs && at <= toMs) ?? null;
 }
 
 /** From the first to the last row on the common axis; null without recordings. */

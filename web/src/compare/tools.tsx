@@ -1,6 +1,7 @@
-import type { Annotation } from '../api.ts';
-import type { CompareView } from './address.ts';
-import { labelled, type Recording } from './model.ts';
+import { useEffect } from 'preact/hooks';
+import { type Alignment, alignmentText, type CompareView, readAlignment } from './address.ts';
+import { type Anchors, anchorOf, commonValues, type StepStarts, stepMeasures } from './alignment.ts';
+import type { Recording } from './model.ts';
 
 /** How the recordings lie over each other, and what is drawn beside them. */
 export function CompareTools(props: {
@@ -8,17 +9,19 @@ export function CompareTools(props: {
   recordings: readonly Recording[];
   shown: readonly Recording[];
   against: Recording | null;
-  annotations: ReadonlyMap<string, readonly Annotation[]>;
+  anchors: Anchors;
+  /** The values to align at are not read yet. */
+  isSearching: boolean;
   change: (part: Partial<CompareView>) => void;
 }) {
-  const { view, recordings, shown, against, annotations, change } = props;
-  const labels = [...new Set([...annotations.values()].flat().map(({ label }) => label))].sort();
+  const { view, recordings, shown, against, anchors, change } = props;
+  const labels = [...new Set([...anchors.annotations.values()].flat().map(({ label }) => label))].sort();
   const { align } = view;
   const hasClock = recordings.every(({ kind }) => kind === 'absolute');
-  const without =
-    align.by === 'label'
-      ? shown.filter((one) => labelled(annotations.get(one.sessionId), align.label, one.span) === null)
-      : [];
+  const hasAnchor = align.by === 'label' || (align.by === 'step' && align.value !== '' && !props.isSearching);
+  const without = hasAnchor ? shown.filter((one) => anchorOf(one, align, anchors) === null) : [];
+  const steps = stepMeasures(recordings);
+  const aligned = (next: Alignment) => change({ align: next, span: null, a: null, b: null });
   const toggle = (name: 'difference' | 'statistics', label: string) => (
     <button
       type="button"
@@ -35,14 +38,8 @@ export function CompareTools(props: {
         <span>Align at</span>
         <select
           class="select"
-          value={align.by === 'label' ? `label:${align.label}` : align.by}
-          onChange={(event) => {
-            const { value } = event.currentTarget;
-            const next: CompareView['align'] = value.startsWith('label:')
-              ? { by: 'label', label: value.slice(6) }
-              : { by: value === 'clock' ? 'clock' : 'start' };
-            change({ align: next, span: null, a: null, b: null });
-          }}
+          value={align.by === 'step' ? alignmentText({ ...align, value: '' }) : alignmentText(align)}
+          onChange={(event) => aligned(readAlignment(event.currentTarget.value))}
         >
           <option value="start">Start</option>
           <option value="clock" disabled={!hasClock}>
@@ -53,8 +50,16 @@ export function CompareTools(props: {
               Annotation “{label}”
             </option>
           ))}
+          {steps.map((measure) => (
+            <option key={measure} value={alignmentText({ by: 'step', measure, value: '' })}>
+              {`Value of ${measure.replace(/ as (state|text)$/, '')}`}
+            </option>
+          ))}
         </select>
       </label>
+      {align.by === 'step' && (
+        <StepValue align={align} starts={anchors.starts} isSearching={props.isSearching} onAlign={aligned} />
+      )}
       <label class="compare-choice">
         <span>Compare with</span>
         <select
@@ -73,9 +78,42 @@ export function CompareTools(props: {
       {toggle('statistics', 'Statistics')}
       {without.length > 0 && (
         <span class="faint" role="status">
-          At the start, without this annotation: {without.map(({ title }) => title).join(', ')}
+          At the start, without it: {without.map(({ title }) => title).join(', ')}
         </span>
       )}
     </div>
+  );
+}
+
+/** At which value of a step channel, of those that most recordings have. */
+function StepValue(props: {
+  align: Extract<Alignment, { by: 'step' }>;
+  starts: StepStarts;
+  isSearching: boolean;
+  onAlign: (align: Alignment) => void;
+}) {
+  const { align, starts, onAlign } = props;
+  const values = commonValues(starts);
+  const first = values[0];
+  useEffect(() => {
+    if (align.value === '' && first !== undefined && !props.isSearching) onAlign({ ...align, value: first });
+  }, [align, first, props.isSearching]);
+  if (props.isSearching) return <span class="faint" role="status">{`Reading ${align.measure} …`}</span>;
+  return (
+    <label class="compare-choice">
+      <span>Value</span>
+      <select
+        class="select"
+        value={align.value}
+        onChange={(event) => onAlign({ ...align, value: event.currentTarget.value })}
+      >
+        {!values.includes(align.value) && <option value={align.value}>{align.value || '–'}</option>}
+        {values.map((value) => (
+          <option key={value} value={value}>
+            {value}
+          </option>
+        ))}
+      </select>
+    </label>
   );
 }

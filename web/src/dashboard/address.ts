@@ -5,6 +5,9 @@ import type { TimeKind, TimeSpan } from './model.ts';
 /** How times are written; relative times are always `elapsed`. */
 export type Clock = 'utc' | 'local' | 'elapsed';
 
+/** In place of a layout: the channels of the address. */
+export const noLayout = 'none';
+
 export interface View {
   /** Null: no choice yet, so the dashboard's suggestion. An empty list: all were removed. */
   channels: string[] | null;
@@ -18,6 +21,8 @@ export interface View {
   machines: string[] | null;
   /** Ids of further dashboards beside this one. */
   beside: string[];
+  /** Panels in place of the channels, as `panels/link.ts` writes them; null: those with which the dashboard opens. */
+  layout: string | null;
   /** Cursors that stay, in milliseconds; null where there is none. */
   a: number | null;
   b: number | null;
@@ -40,6 +45,7 @@ export function readView(query: URLSearchParams): View {
     beside: readKeys(query.get('beside') ?? '')
       .filter((id) => /^\d{1,15}$/.test(id))
       .slice(0, mostBeside),
+    layout: query.get('layout') || null,
     a: readTime(query.get('a')),
     b: readTime(query.get('b')),
   };
@@ -74,6 +80,7 @@ export function writeView(view: View): string {
   if (view.sideBySide) parts.push('arrange=machines');
   if (view.machines !== null) parts.push(`machines=${view.machines.map(encodeKey).join(',')}`);
   if (view.beside.length > 0) parts.push(`beside=${view.beside.join(',')}`);
+  if (view.layout !== null) parts.push(`layout=${encodeURIComponent(view.layout)}`);
   if (view.a !== null) parts.push(`a=${new Date(view.a).toISOString()}`);
   if (view.b !== null) parts.push(`b=${new Date(view.b).toISOString()}`);
   return parts.length === 0 ? '' : `?${parts.join('&')}`;

@@ -5,7 +5,7 @@ import { navigate, useAddress } from '../router.ts';
 import { lazy } from '../ui/lazy.tsx';
 import { Empty, Failure } from '../ui/notice.tsx';
 import type { Clock, View } from './address.ts';
-import { readView, writeView } from './address.ts';
+import { noLayout, readView, writeView } from './address.ts';
 import { AnnotationList } from './annotation-list.tsx';
 import { newDraft, spanAround, useAnnotations } from './annotations.ts';
 import { ChannelSide } from './channel-side.tsx';
@@ -15,8 +15,7 @@ import { MachineChoice, MachineGrid } from './machine-grid.tsx';
 import { machineRows, withNamesakes } from './machines.ts';
 import { MarkBar } from './mark-bar.tsx';
 import type { TimeSpan } from './model.ts';
-import type { LayoutForm } from './panels/model.ts';
-import { SaveButtons } from './save-buttons.tsx';
+import { SaveMenu } from './saving/save-menu.tsx';
 import { useSeries, useStatistics } from './series.ts';
 import { clampSpan, formatMoment } from './time.ts';
 import { useTimeAxis } from './time-axis.ts';
@@ -56,8 +55,9 @@ function Axis(props: {
   const { view, choice, full, change } = props;
   const { kind, keys, channels } = choice;
   const span = view.span === null ? full : clampSpan(view.span, full);
-  const [layout, setLayout] = useState<LayoutForm | null>(null);
-  const series = useSeries(choice.dimensionOf, layout === null ? keys : noKeys, span);
+  const [arranged, setArranged] = useState(noKeys);
+  const isArranged = view.layout !== null && view.layout !== noLayout;
+  const series = useSeries(choice.dimensionOf, isArranged ? noKeys : keys, span);
   const statistics = useStatistics(choice.dimensionOf, keys, span);
   const clock: Clock = kind === 'relative' ? 'elapsed' : view.clock;
   const originMs = clock !== 'elapsed' || kind === 'relative' ? 0 : full.fromMs;
@@ -123,9 +123,9 @@ function Axis(props: {
           }
           onSideBySide={(next) => change({ sideBySide: next, machines: null, beside: [] }, false)}
         >
-          <SaveButtons
+          <SaveMenu
             name={props.first.sessionName}
-            keys={keys}
+            keys={isArranged ? arranged : keys}
             dimensionOf={choice.dimensionOf}
             span={span}
           />
@@ -152,11 +152,13 @@ function Axis(props: {
           dashboard={props.first}
           channels={choice.channels}
           drawn={choice.panels}
-          layout={layout}
-          onLayout={setLayout}
+          link={view.layout}
+          hasChannels={view.channels !== null}
+          onLink={(link) => change({ layout: link }, true)}
+          onDrawn={setArranged}
           world={world}
         />
-        {layout === null && <Charts choice={choice} change={change} world={world} />}
+        {!isArranged && <Charts choice={choice} change={change} world={world} />}
         <AnnotationList
           sessionId={props.first.sessionId}
           state={notes}

@@ -65,7 +65,7 @@ export function chartOptions(settings: ChartSettings): uPlot.Options {
       },
     },
     axes: [timeAxis(settings), valueAxis(settings)],
-    series: [{}, ...settings.channels.map((channel, index) => curve(channel, settings.style(index)))],
+    series: [{}, ...settings.channels.map((channel, index) => curve(channel, () => settings.style(index)))],
     cursor: cursorOptions(settings),
     hooks: {
       ...cursorHooks(settings),
@@ -81,13 +81,14 @@ export function chartOptions(settings: ChartSettings): uPlot.Options {
   };
 }
 
+/** Colours are read at each drawing: on paper they are others than on the screen. */
+const colour = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
 function baseAxis(): uPlot.Axis {
-  const style = getComputedStyle(document.documentElement);
-  const colour = (name: string) => style.getPropertyValue(name).trim();
   return {
-    stroke: colour('--chart-axis'),
+    stroke: () => colour('--chart-axis'),
     font: `12px ${colour('--font')}`,
-    grid: { stroke: colour('--chart-grid'), width: 1 },
+    grid: { stroke: () => colour('--chart-grid'), width: 1 },
     ticks: { show: false },
   };
 }
@@ -171,17 +172,19 @@ function shortened(word: string): string {
   return word.length > longestWord ? `${word.slice(0, longestWord - 1)}…` : word;
 }
 
-function curve(channel: Channel, style: { stroke: string; dash: number[] }): uPlot.Series {
+function curve(channel: Channel, style: () => { stroke: string; dash: number[] }): uPlot.Series {
+  const stroke = () => style().stroke;
+  const { dash } = style();
   if (channel.kind !== 'number') {
     // Drawn as strips.
-    return { label: channel.name, stroke: style.stroke, paths: () => null, points: { show: false } };
+    return { label: channel.name, stroke, paths: () => null, points: { show: false } };
   }
   return {
     label: channel.name,
-    stroke: style.stroke,
+    stroke,
     width: 1.5,
-    ...(style.dash.length > 0 ? { dash: style.dash } : {}),
-    points: { size: 5, width: 0, fill: style.stroke },
+    ...(dash.length > 0 ? { dash } : {}),
+    points: { size: 5, width: 0, fill: stroke },
   };
 }
 

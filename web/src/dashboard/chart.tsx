@@ -24,6 +24,8 @@ export interface ChartProps {
   lead?: string;
   /** The least range of the axis, for charts that are compared. */
   scale?: { min: number; max: number } | null;
+  /** Of curves, in pixels. */
+  height?: number;
   series: ReadonlyMap<string, ChannelSeries>;
   span: TimeSpan;
   originMs: number;
@@ -41,7 +43,7 @@ export interface ChartProps {
 }
 
 /** What all charts of a dashboard share. */
-export type World = Omit<ChartProps, 'panel' | 'lead' | 'scale' | 'dark' | 'onRemove' | 'onSpeak'>;
+export type World = Omit<ChartProps, 'panel' | 'lead' | 'scale' | 'height' | 'dark' | 'onRemove' | 'onSpeak'>;
 
 /** One panel: its legend with the values at the cursor, and its curves. */
 export function Chart(props: ChartProps) {
@@ -62,7 +64,7 @@ export function Chart(props: ChartProps) {
     [...curves, curves.length, props.originMs, logarithmic],
   );
   const height = panel.channels.some(({ kind }) => kind === 'number')
-    ? curvesHeight
+    ? (props.height ?? curvesHeight)
     : axisHeight + stripHeight * panel.channels.length;
   const newest = useRef(data);
   newest.current = data;
@@ -101,6 +103,9 @@ export function Chart(props: ChartProps) {
       if (element.clientWidth > 0) chart.setSize({ width: element.clientWidth, height });
     });
     resize.observe(element);
+    // Paper has the light colours, and the screen its own again.
+    const redraw = () => chart.redraw(false, false);
+    for (const moment of ['beforeprint', 'afterprint']) window.addEventListener(moment, redraw);
     const wheel = (event: WheelEvent) => {
       if (!event.shiftKey || event.ctrlKey) return group.wheel(event, chart, props.originMs);
       event.preventDefault();
@@ -112,6 +117,7 @@ export function Chart(props: ChartProps) {
     chart.over.addEventListener('click', (event) => group.click(event, chart, props.originMs));
     return () => {
       leave();
+      for (const moment of ['beforeprint', 'afterprint']) window.removeEventListener(moment, redraw);
       resize.disconnect();
       chart.destroy();
       plot.current = null;

@@ -6,7 +6,7 @@ import { Chart } from './chart.tsx';
 import type { Machine, MachineRow } from './machines.ts';
 import { sharedScale } from './machines.ts';
 
-type ChartWorld = Omit<ChartProps, 'panel' | 'lead' | 'scale'>;
+type ChartWorld = Omit<ChartProps, 'panel' | 'lead' | 'scale' | 'height'>;
 
 /** One column for each machine, all over one time axis; the charts of a row share their scale too. */
 export function MachineGrid(props: { rows: MachineRow[]; machines: Machine[]; world: ChartWorld }) {

@@ -3,6 +3,7 @@ import { listProjects, listSessions, listTemplates, type Project, type SessionLi
 import { formatBytes, plural } from '../format.ts';
 import { useEvery, useResource, useTitle } from '../hooks.ts';
 import { titleOf } from '../names.ts';
+import { ProjectFiles } from '../project/files.tsx';
 import { TrendChart } from '../project/trend-chart.tsx';
 import { useAbilities } from '../role.ts';
 import { SessionTable } from '../sessions/table.tsx';
@@ -74,6 +75,7 @@ function ProjectBody({ project }: { project: Project }) {
               />
             </section>
           )}
+          {sessions.data !== null && <ProjectFiles projectId={project.id} sessions={rows} />}
         </div>
         <Facts project={project} sessions={rows} />
       </div>

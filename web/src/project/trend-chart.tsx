@@ -1,17 +1,33 @@
 import type { SessionListRow } from '../api.ts';
 import { formatDateTime, formatValue } from '../format.ts';
+import { type Resource, useResource } from '../hooks.ts';
 import { navigate, useAddress } from '../router.ts';
 import { Select } from '../ui/form.tsx';
-import { figurePaths, type TrendPoint, trendOf } from './trend.ts';
+import { Failure, Placeholder } from '../ui/notice.tsx';
+import { type OutputFigures, readOutputFigures } from './output-figures.ts';
+import { figurePaths, ofOutputs, outputPaths, outputTrendOf, type TrendPoint, trendOf } from './trend.ts';
 
 const [width, height, edge] = [720, 180, 14];
 
 /** A key figure over sessions: which one is in the address. A point leads to its session. */
 export function TrendChart(props: { sessions: readonly SessionListRow[]; pinned: readonly string[] }) {
   const { path: place, query } = useAddress();
-  const paths = figurePaths(props.sessions, props.pinned);
-  const path = paths.find((one) => one === query.get('figure')) ?? paths[0]!;
-  const points = trendOf(props.sessions, path);
+  const asked = query.get('figure') ?? '';
+  const isOfOutputs = asked.startsWith(ofOutputs);
+  const outputs = useOutputFigures(props.sessions, isOfOutputs);
+  const found = outputs.data === null ? [] : outputPaths(outputs.data);
+  const stored = figurePaths(props.sessions, props.pinned);
+  const first = isOfOutputs ? found[0] : undefined;
+  const path = [...stored, ...found].find((one) => one === asked) ?? first ?? stored[0]!;
+  const points =
+    outputs.data !== null && path.startsWith(ofOutputs)
+      ? outputTrendOf(props.sessions, outputs.data, path)
+      : trendOf(props.sessions, path);
+  const isReading = isOfOutputs && outputs.data === null && outputs.error === null;
+  const options = [
+    ...[...stored, ...found].map((one) => ({ value: one, label: one })),
+    ...(found.length > 0 ? [] : [{ value: ofOutputs, label: 'figures of outputs …' }]),
+  ];
   const values = points.map(({ value }) => value);
   const [low, high] = [Math.min(...values), Math.max(...values)];
   const placed = points.map((point, index) => ({
@@ -25,8 +41,8 @@ export function TrendChart(props: { sessions: readonly SessionListRow[]; pinned:
         <h2 id="trend-title">Over sessions</h2>
         <Select
           label="Key figure"
-          value={path}
-          options={paths.map((one) => ({ value: one, label: one }))}
+          value={isOfOutputs && found.length === 0 ? ofOutputs : path}
+          options={options}
           onValue={(next) => navigate(`${place}?figure=${encodeURIComponent(next)}`, { replace: true })}
         />
         {points.length > 0 && (
@@ -35,8 +51,12 @@ export function TrendChart(props: { sessions: readonly SessionListRow[]; pinned:
           </span>
         )}
       </div>
-      {points.length === 0 && <p class="faint">No session has this figure yet.</p>}
-      {points.length > 0 && (
+      {isOfOutputs && outputs.error !== null && (
+        <Failure what="The outputs could not be read." error={outputs.error} retry={outputs.reload} />
+      )}
+      {isReading && <Placeholder rows={3} label="Reading the outputs of the sessions" />}
+      {!isReading && points.length === 0 && <p class="faint">No session has this figure yet.</p>}
+      {!isReading && points.length > 0 && (
         <svg viewBox={`0 0 ${width} ${height}`} class="project-trend-chart">
           <title>{`${path} of ${points.length} sessions, oldest first`}</title>
           <path d={placed.map(({ x, y }, index) => `${index === 0 ? 'M' : 'L'}${x} ${y}`).join('')} />
@@ -50,6 +70,19 @@ export function TrendChart(props: { sessions: readonly SessionListRow[]; pinned:
         </svg>
       )}
     </section>
+  );
+}
+
+/** Read when they are first asked for, and again when a session is new or has changed. */
+function useOutputFigures(
+  sessions: readonly SessionListRow[],
+  isAsked: boolean,
+): Resource<OutputFigures | null> {
+  const state = sessions.map(({ id, outputBytes }) => `${id} ${outputBytes}`).join();
+  return useResource(
+    isAsked ? state : '',
+    (signal) => (isAsked ? readOutputFigures(sessions, signal) : Promise.resolve(null)),
+    { keepWhileLoading: true },
   );
 }
 

@@ -1,4 +1,4 @@
-/** A key figure over the sessions of a project, from their metadata. Pure: tested without a browser. */
+/** A key figure over the sessions of a project, from their metadata or their outputs. Pure: tested without a browser. */
 import type { SessionListRow } from '../../../client/types.ts';
 
 export interface TrendPoint {
@@ -46,6 +46,31 @@ export function trendOf(sessions: readonly SessionListRow[], path: string): Tren
                 metadata,
               );
       return typeof value === 'number' ? [{ id, name, at: Date.parse(createdAt), value }] : [];
+    })
+    .sort((a, b) => a.at - b.at);
+}
+
+/** In the address, before the name of a figure of outputs. */
+export const ofOutputs = 'outputs: ';
+
+/** The figures of outputs, those of most sessions first. */
+export function outputPaths(figures: ReadonlyMap<string, ReadonlyMap<string, number>>): string[] {
+  const counts = new Map<string, number>();
+  for (const own of figures.values())
+    for (const name of own.keys()) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return [...counts.keys()].sort((a, b) => counts.get(b)! - counts.get(a)!).map((name) => ofOutputs + name);
+}
+
+/** Oldest first. */
+export function outputTrendOf(
+  sessions: readonly SessionListRow[],
+  figures: ReadonlyMap<string, ReadonlyMap<string, number>>,
+  path: string,
+): TrendPoint[] {
+  return sessions
+    .flatMap(({ id, name, createdAt }) => {
+      const value = figures.get(id)?.get(path.slice(ofOutputs.length));
+      return value === undefined ? [] : [{ id, name, at: Date.parse(createdAt), value }];
     })
     .sort((a, b) => a.at - b.at);
 }

@@ -34,6 +34,14 @@ export function listReportFiles(scheduleId: string, signal?: AbortSignal): Promi
   return platform.call('GET /api/v2/dashboard/report-files', { query: { scheduleId }, signal });
 }
 
+const projectFiles = 10;
+
+/** The newest files of a project. */
+export function listProjectReportFiles(projectId: number, signal?: AbortSignal): Promise<ReportFileList> {
+  const query = { projectId, limit: projectFiles };
+  return platform.call('GET /api/v2/dashboard/report-files', { query, signal });
+}
+
 export function openReportFile(id: string): Promise<Response> {
   return platform.open('GET /api/v2/dashboard/report-files/{id}/data', {
     params: { id },

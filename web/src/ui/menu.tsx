@@ -15,7 +15,13 @@ export interface MenuItem {
 }
 
 /** A button with more actions. Arrow keys move, Escape closes and returns the focus. */
-export function Menu(props: { label: string; items: readonly MenuItem[] }) {
+export function Menu(props: {
+  label: string;
+  items: readonly MenuItem[];
+  /** The label stands on the button. */
+  text?: boolean;
+  icon?: IconName;
+}) {
   const [open, setOpen] = useState(false);
   const frame = useRef<HTMLDivElement>(null);
   const close = (isBack: boolean) => {
@@ -50,11 +56,11 @@ export function Menu(props: { label: string; items: readonly MenuItem[] }) {
         class="button button-small"
         aria-haspopup="menu"
         aria-expanded={open}
-        aria-label={props.label}
-        title={props.label}
+        {...(props.text === true ? {} : { 'aria-label': props.label, title: props.label })}
         onClick={() => setOpen(!open)}
       >
-        <Icon name="more" />
+        <Icon name={props.icon ?? 'more'} />
+        {props.text === true && props.label}
       </button>
       {open && (
         <div class="menu-list" role="menu" aria-label={props.label}>

@@ -1,175 +1,170 @@
 import { useEffect, useState } from 'preact/hooks';
 import '../../styles/panels.css';
-import type { Dashboard, LayoutHead } from '../../api.ts';
-import { deleteLayout, listFittingLayouts, readLayout } from '../../dashboard-api.ts';
-import { useAction, useDarkScheme, useResource } from '../../hooks.ts';
+import type { Dashboard } from '../../api.ts';
+import { useDarkScheme } from '../../hooks.ts';
 import { Icon } from '../../ui/icon.tsx';
-import { Menu } from '../../ui/menu.tsx';
-import { Failure } from '../../ui/notice.tsx';
+import { Menu, type MenuItem } from '../../ui/menu.tsx';
+import { Failure, Placeholder } from '../../ui/notice.tsx';
+import { noLayout } from '../address.ts';
 import type { World } from '../chart.tsx';
-import type { Channel, Panel } from '../model.ts';
+import { type Channel, fullSpan, type Panel } from '../model.ts';
 import { DerivedForm } from './derived-form.tsx';
-import { formOf, type LayoutForm, readForm } from './model.ts';
+import { formOf, storedKeys } from './model.ts';
 import { PanelDialog } from './panel-form.tsx';
 import { PanelGrid } from './panel-grid.tsx';
 import { Playback } from './playback.tsx';
 import { SaveLayout } from './save-layout.tsx';
+import { type OpenLayout, useLayout } from './use-layout.ts';
 
 type Open = 'panel' | 'derived' | 'save' | null;
 const scopeNames = { mine: 'mine', template: 'template', project: 'project', everyone: 'everyone' };
 
-/** Layouts: which one is open, its panels, and what changes and saves them. Null: the channels of the address. */
+/** Layouts: which one is open, its panels, and what changes and saves them. Without one: the channels of the address. */
 export function PanelArea(props: {
   dashboard: Dashboard;
   channels: Channel[];
   /** What stands there without a layout. */
   drawn: Panel[];
-  layout: LayoutForm | null;
-  onLayout: (layout: LayoutForm | null) => void;
+  /** In the address; null: none. */
+  link: string | null;
+  hasChannels: boolean;
+  onLink: (link: string) => void;
+  /** Tells the keys of the stored channels of the panels. */
+  onDrawn: (keys: readonly string[]) => void;
   world: World;
 }) {
-  const { dashboard, channels, layout, onLayout, world } = props;
+  const { dashboard, channels, world, link } = props;
   const dimensionId = String(dashboard.id);
-  const list = useResource(dimensionId, (signal) => listFittingLayouts(dimensionId, signal));
-  const [head, setHead] = useState<LayoutHead | null>(null);
+  const layout = useLayout({ ...props, dimensionId });
+  const { form, list } = layout;
   const [open, setOpen] = useState<Open>(null);
-  const [isOpened, setIsOpened] = useState(false);
-  const action = useAction();
   const dark = useDarkScheme();
-  useEffect(() => {
-    const first = list.data?.opens;
-    if (isOpened || list.data === null) return;
-    setIsOpened(true);
-    // An address that chooses channels shows those to whoever opens it.
-    if (first == null || new URLSearchParams(location.search).has('channels')) return;
-    setHead(first);
-    onLayout(readForm(first.layout));
-  }, [list.data]);
-  const choose = (text: string) =>
-    action.run(async () => {
-      const chosen = text === '' ? null : await readLayout(Number(text));
-      setHead(chosen);
-      onLayout(chosen === null ? null : readForm(chosen.layout));
-    });
-  const form = layout ?? formOf(props.drawn);
-  const numbers = [...new Set(channels.filter(({ kind }) => kind === 'number').map(({ name }) => name))];
-  const steps = [...new Set(channels.map(({ name }) => name))];
+  useEffect(() => props.onDrawn(form === null ? [] : storedKeys(form, channels)), [form, channels]);
+  const kind = channels[0]?.timeKind ?? 'absolute';
+  const session = { sessionId: dashboard.sessionId, startMs: fullSpan(dashboard, kind)?.fromMs ?? 0 };
+  const base = form ?? formOf(props.drawn);
+  const close = () => setOpen(null);
   return (
     <>
-      <div class="layout-bar" role="toolbar" aria-label="Layout">
-        <label class="layout-choice">
-          Layout
-          <select
-            class="select"
-            aria-label="Layout"
-            value={String(head?.id ?? '')}
-            onChange={(event) => void choose(event.currentTarget.value)}
-          >
-            <option value="">{layout !== null && head === null ? 'Not saved' : 'None'}</option>
-            {list.data?.layouts.map(({ id, name, scope }) => (
-              <option key={id} value={String(id)}>
-                {`${name} (${scopeNames[scope]})`}
-              </option>
-            ))}
-          </select>
-        </label>
-        <button type="button" class="button button-small" onClick={() => setOpen('panel')}>
-          <Icon name="plus" />
-          Add panel
-        </button>
-        <button type="button" class="button button-small" onClick={() => setOpen('derived')}>
-          Derived channels
-        </button>
-        {layout !== null && (
-          <>
-            <AxisChoice
-              label="X axis"
-              none="Time"
-              value={layout.x}
-              options={[...numbers, ...layout.derived.map(({ name }) => `=${name}`)]}
-              onValue={(x) => onLayout({ ...layout, x })}
-            />
-            <AxisChoice
-              label="Split by"
-              none="Nothing"
-              value={layout.split}
-              options={steps}
-              onValue={(split) => onLayout({ ...layout, split })}
-            />
-            <button type="button" class="button button-small" onClick={() => setOpen('save')}>
-              Save layout
-            </button>
-            <Menu
-              label="More for this layout"
-              items={[
-                { label: 'Close layout', icon: 'cross', act: () => void choose('') },
-                ...(head?.mayChange === true
-                  ? [
-                      {
-                        label: `Delete ${head.name}`,
-                        icon: 'cross' as const,
-                        danger: true,
-                        act: () =>
-                          void action.run(async () => {
-                            await deleteLayout(head.id);
-                            setHead(null);
-                            onLayout(null);
-                            list.reload();
-                          }),
-                      },
-                    ]
-                  : []),
-              ]}
-            />
-          </>
-        )}
-        <Playback group={world.group} span={world.span} />
-        <FullScreen />
-        <span role="status">{action.problem}</span>
-      </div>
+      <LayoutBar layout={layout} link={link} channels={channels} onOpen={setOpen} world={world} />
       {list.error !== null && (
         <Failure what="The layouts could not be read." error={list.error} retry={list.reload} />
       )}
-      {layout !== null && (
+      {layout.error !== null && (
+        <Failure
+          what="The layout could not be shown."
+          error={layout.error}
+          {...(layout.retry === null ? {} : { retry: layout.retry })}
+        />
+      )}
+      {form !== null && (
         <PanelGrid
           dimensionId={dimensionId}
+          session={session}
           channels={channels}
-          layout={layout}
-          onLayout={onLayout}
+          layout={form}
+          onLayout={layout.change}
           world={{ ...world, dark }}
         />
+      )}
+      {form === null && layout.error === null && link !== null && link !== noLayout && (
+        <Placeholder rows={4} label="Loading the layout" />
       )}
       {open === 'panel' && (
         <PanelDialog
           channels={channels}
-          layout={form}
+          layout={base}
           panel={null}
-          onClose={() => setOpen(null)}
-          onPanel={(panel) => onLayout({ ...form, panels: [...form.panels, panel] })}
+          onClose={close}
+          onPanel={(panel) => layout.change({ ...base, panels: [...base.panels, panel] })}
         />
       )}
       {open === 'derived' && (
-        <DerivedForm
-          dimensionId={dimensionId}
-          layout={form}
-          onClose={() => setOpen(null)}
-          onLayout={onLayout}
-        />
+        <DerivedForm dimensionId={dimensionId} layout={base} onClose={close} onLayout={layout.change} />
       )}
-      {open === 'save' && layout !== null && (
+      {open === 'save' && form !== null && (
         <SaveLayout
           dashboard={dashboard}
-          head={head}
-          layout={layout}
-          onClose={() => setOpen(null)}
-          onSaved={(saved) => {
-            setHead(saved);
-            onLayout(readForm(saved.layout));
-            list.reload();
-          }}
+          head={layout.head}
+          layout={form}
+          onClose={close}
+          onSaved={layout.saved}
         />
       )}
     </>
+  );
+}
+
+function LayoutBar(props: {
+  layout: OpenLayout;
+  link: string | null;
+  channels: readonly Channel[];
+  onOpen: (open: Open) => void;
+  world: World;
+}) {
+  const { layout, channels, onOpen, world } = props;
+  const { form, head, list, change } = layout;
+  const isNone = props.link === null || props.link === noLayout;
+  const numbers = [...new Set(channels.filter(({ kind }) => kind === 'number').map(({ name }) => name))];
+  const steps = [...new Set(channels.map(({ name }) => name))];
+  const items: MenuItem[] = [{ label: 'Close layout', icon: 'cross', act: layout.close }];
+  if (head?.mayChange === true)
+    items.push({ label: `Delete ${head.name}`, icon: 'cross', danger: true, act: layout.remove });
+  return (
+    <div class="layout-bar" role="toolbar" aria-label="Layout">
+      <label class="layout-choice">
+        Layout
+        <select
+          class="select"
+          aria-label="Layout"
+          value={String(head?.id ?? '')}
+          onChange={(event) => {
+            const { value } = event.currentTarget;
+            if (value === '') layout.close();
+            else layout.choose(Number(value));
+          }}
+        >
+          <option value="">{form !== null && head === null ? 'Not saved' : 'None'}</option>
+          {list.data?.layouts.map(({ id, name, scope }) => (
+            <option key={id} value={String(id)}>
+              {`${name} (${scopeNames[scope]})`}
+            </option>
+          ))}
+        </select>
+      </label>
+      <button type="button" class="button button-small" onClick={() => onOpen('panel')}>
+        <Icon name="plus" />
+        Add panel
+      </button>
+      <button type="button" class="button button-small" onClick={() => onOpen('derived')}>
+        Derived channels
+      </button>
+      {form !== null && (
+        <>
+          <AxisChoice
+            label="X axis"
+            none="Time"
+            value={form.x}
+            options={[...numbers, ...form.derived.map(({ name }) => `=${name}`)]}
+            onValue={(x) => change({ ...form, x })}
+          />
+          <AxisChoice
+            label="Split by"
+            none="Nothing"
+            value={form.split}
+            options={steps}
+            onValue={(split) => change({ ...form, split })}
+          />
+          <button type="button" class="button button-small" onClick={() => onOpen('save')}>
+            Save layout
+          </button>
+        </>
+      )}
+      {!isNone && <Menu label="More for this layout" items={items} />}
+      <Playback group={world.group} span={world.span} />
+      <FullScreen />
+      <span role="status">{layout.action.problem}</span>
+    </div>
   );
 }
 

@@ -3,7 +3,7 @@ import { askStatistics } from '../../dashboard-api.ts';
 import { useAction } from '../../hooks.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { AreaField, Form, TextField } from '../../ui/form.tsx';
-import { type LayoutForm, newPanel } from './model.ts';
+import { fewest, type LayoutForm, newPanel } from './model.ts';
 
 /** Derived channels of a layout. The platform checks a new one over this dashboard and says where a fault is. */
 export function DerivedForm(props: {
@@ -32,7 +32,7 @@ export function DerivedForm(props: {
     const key = `=${gone}`;
     const kept = layout.panels
       .map((panel) => ({ ...panel, channels: panel.channels.filter((channel) => channel !== key) }))
-      .filter((panel) => panel.channels.length > (panel.kind === 'xy' || panel.kind === 'track' ? 1 : 0));
+      .filter(({ kind, channels }) => channels.length >= fewest(kind));
     const derived = layout.derived.filter((one) => one.name !== gone);
     props.onLayout({ ...layout, derived, panels: kept, x: layout.x === key ? null : layout.x });
   };

@@ -16,13 +16,26 @@ export const kindNames: Readonly<Record<PanelKind, string>> = {
   histogram: 'Histogram',
   track: 'Track',
   table: 'Table at the cursor',
+  media: 'Picture or video',
 };
 
-/** Panels without defaults were refused or filled in by the platform. */
-export const readForm = (layout: object): LayoutForm => layout as LayoutForm;
+/** The platform has filled in defaults, except those of outputs. */
+export function readForm(layout: object): LayoutForm {
+  const form = layout as LayoutForm;
+  return { ...form, panels: form.panels.map((panel) => ({ ...panel, output: panel.output ?? '' })) };
+}
+
+/** Channels of a panel. */
+export const fewest = (kind: PanelKind) => (kind === 'media' ? 0 : kind === 'xy' || kind === 'track' ? 2 : 1);
+
+/** As the platform takes it. */
+export const storedForm = (form: LayoutForm): Given => ({
+  ...form,
+  panels: form.panels.map(({ output, ...panel }) => (output === '' ? panel : { ...panel, output })),
+});
 
 export function newPanel(kind: PanelKind, channels: string[]): PanelForm {
-  return { kind, title: '', channels, width: kind === 'lines' ? 12 : 6, height: 240 };
+  return { kind, title: '', channels, output: '', width: kind === 'lines' ? 12 : 6, height: 240 };
 }
 
 /** What a dashboard shows already, as a layout. */
@@ -52,6 +65,25 @@ export function channelsNamed(
   return channels.filter((channel) => channel.key === name || channel.name === name);
 }
 
+/** The keys of channels of some panels that are not derived. */
+export function storedKeys({ panels }: Pick<LayoutForm, 'panels'>, channels: readonly Channel[]): string[] {
+  const found = panels.flatMap((panel) =>
+    panel.channels.flatMap((name) => channelsNamed(name, channels, [])),
+  );
+  return [...new Set(found.map(({ key }) => key))];
+}
+
+/** A title without one of its own: the names of its channels or outputs. */
+export function titleOf(
+  form: PanelForm,
+  channels: readonly Channel[],
+  derived: LayoutForm['derived'],
+): string {
+  if (form.kind === 'media') return form.title || form.output || 'Pictures and video';
+  const members = form.channels.flatMap((name) => channelsNamed(name, channels, derived));
+  return form.title || [...new Set(members.map(({ name }) => name))].join(', ') || form.channels.join(', ');
+}
+
 /** A panel of curves over time, as the charts take it. */
 export function panelOf(form: PanelForm, index: number, members: Channel[]): Panel {
   const units = new Set(members.map(({ unit }) => unit));
@@ -71,10 +103,11 @@ export function withPanel(form: LayoutForm, index: number, change: Partial<Panel
   };
 }
 
-export function moved(form: LayoutForm, index: number, by: -1 | 1): LayoutForm {
+/** The panel at one place is moved to another. */
+export function placed(form: LayoutForm, from: number, to: number): LayoutForm {
   const panels = [...form.panels];
-  const [panel] = panels.splice(index, 1);
-  if (panel !== undefined) panels.splice(index + by, 0, panel);
+  const [panel] = panels.splice(from, 1);
+  if (panel !== undefined) panels.splice(to, 0, panel);
   return { ...form, panels };
 }
 

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { Dialog } from '../../ui/dialog.tsx';
 import { SelectField, TextField } from '../../ui/form.tsx';
 import type { Channel } from '../model.ts';
-import { kindNames, type LayoutForm, newPanel, type PanelForm, type PanelKind } from './model.ts';
+import { fewest, kindNames, type LayoutForm, newPanel, type PanelForm, type PanelKind } from './model.ts';
 
 const hints: Readonly<Record<PanelKind, string>> = {
   lines: 'Curves over the x axis of the layout.',
@@ -10,8 +10,8 @@ const hints: Readonly<Record<PanelKind, string>> = {
   histogram: 'How often each value is, counted over every row.',
   track: 'Latitude, then longitude.',
   table: 'The values at the cursor.',
+  media: 'Outputs of the session with pictures or video, in step with the cursor.',
 };
-const fewest = (kind: PanelKind) => (kind === 'xy' || kind === 'track' ? 2 : 1);
 const most = (kind: PanelKind) => (kind === 'track' ? 2 : 64);
 
 /** A new panel, or another form of one. */
@@ -26,6 +26,7 @@ export function PanelDialog(props: {
   const { panel } = props;
   const [kind, setKind] = useState<PanelKind>(panel?.kind ?? 'lines');
   const [title, setTitle] = useState(panel?.title ?? '');
+  const [output, setOutput] = useState(panel?.output ?? '');
   const [chosen, setChosen] = useState<readonly string[]>(panel?.channels ?? []);
   const measured = props.channels.filter(
     (channel) => channel.kind !== 'text' || kind === 'table' || kind === 'lines',
@@ -33,7 +34,8 @@ export function PanelDialog(props: {
   const names = [
     ...new Set([...measured.map(({ name }) => name), ...props.layout.derived.map(({ name }) => `=${name}`)]),
   ];
-  const isComplete = chosen.length >= fewest(kind) && chosen.length <= most(kind);
+  const isMedia = kind === 'media';
+  const isComplete = isMedia || (chosen.length >= fewest(kind) && chosen.length <= most(kind));
   return (
     <Dialog title={panel === null ? 'Add panel' : 'Edit panel'} onClose={props.onClose}>
       <form
@@ -45,7 +47,8 @@ export function PanelDialog(props: {
             ...(panel ?? newPanel(kind, [...chosen])),
             kind,
             title: title.trim(),
-            channels: chosen,
+            channels: isMedia ? [] : chosen,
+            output: isMedia ? output.trim() : '',
           });
           props.onClose();
         }}
@@ -59,29 +62,38 @@ export function PanelDialog(props: {
         />
         <TextField
           label="Title"
-          hint="Default: the names of its channels."
+          hint="Default: the names of its channels or outputs."
           value={title}
           onValue={setTitle}
         />
-        <fieldset class="panel-channels">
-          <legend>Channels, in the order of choice</legend>
-          {names.map((name) => (
-            <label key={name} class="check">
-              <input
-                type="checkbox"
-                checked={chosen.includes(name)}
-                onChange={(event) =>
-                  setChosen(
-                    event.currentTarget.checked
-                      ? [...chosen, name]
-                      : chosen.filter((other) => other !== name),
-                  )
-                }
-              />
-              <span>{chosen.includes(name) ? `${chosen.indexOf(name) + 1}. ${name}` : name}</span>
-            </label>
-          ))}
-        </fieldset>
+        {isMedia ? (
+          <TextField
+            label="Outputs"
+            hint="A part of their names, such as front. Empty: all."
+            value={output}
+            onValue={setOutput}
+          />
+        ) : (
+          <fieldset class="panel-channels">
+            <legend>Channels, in the order of choice</legend>
+            {names.map((name) => (
+              <label key={name} class="check">
+                <input
+                  type="checkbox"
+                  checked={chosen.includes(name)}
+                  onChange={(event) =>
+                    setChosen(
+                      event.currentTarget.checked
+                        ? [...chosen, name]
+                        : chosen.filter((other) => other !== name),
+                    )
+                  }
+                />
+                <span>{chosen.includes(name) ? `${chosen.indexOf(name) + 1}. ${name}` : name}</span>
+              </label>
+            ))}
+          </fieldset>
+        )}
         <div class="form-end">
           <button type="button" class="button" onClick={props.onClose}>
             Cancel

@@ -1,67 +1,109 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
-import { formatValue } from '../../format.ts';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import type { ChartGroup } from '../chart-group.ts';
 import { nearestIndex } from '../time.ts';
+import { Axes, useWidth } from './axes.tsx';
 import { type Scale, scaleOf, type Trace } from './model.ts';
-import { ticksOf, toScale } from './scale.ts';
+import { type Box, innerHeight, innerWidth, margin, type Place, placer, scalesOf } from './place.ts';
+import { shifted, toScale, zoomed } from './scale.ts';
 
-const margin = { left: 64, right: 16, top: 24, bottom: 34 };
 const colours = 8;
 
-/** Curves or points of one channel over another. A dot follows the cursor. */
-export function Plot(props: {
+/** What a person holds of a plot. */
+export interface Held {
+  readonly x: Scale;
+  readonly y: Scale;
+}
+
+export interface Drawing {
   label: string;
   traces: readonly Trace[];
   as: 'line' | 'dots';
   across: string;
   up: string;
-  height: number;
   /** The axes are longitude and latitude: as many pixels a metre on both. */
-  isMap?: boolean;
+  isMap: boolean;
+}
+
+/** Curves or points of one channel over another. A dot follows the cursor. A box that is dragged is shown alone. */
+export function Plot(props: {
+  drawing: Drawing;
+  height: number;
   group: ChartGroup;
+  /** Null: all of it. */
+  held: Held | null;
+  onHold: (held: Held | null) => void;
 }) {
-  const { traces, height, group } = props;
+  const { drawing, height, group, held, onHold } = props;
+  const { traces, as } = drawing;
   const frame = useRef<HTMLDivElement>(null);
   const dots = useRef<SVGGElement>(null);
+  const clip = useId();
   const width = useWidth(frame);
-  const found = [scaleOf(traces.map(({ xs }) => xs)), scaleOf(traces.map(({ ys }) => ys))];
-  const [x = null, y = null] = props.isMap === true ? mapScales(found, width, height) : found;
-  const place = x === null || y === null ? null : placer(x, y, width, height);
+  const whole = wholeOf(drawing);
+  const wanted = held ?? whole;
+  const shown =
+    wanted !== null && drawing.isMap ? toScale(wanted, innerWidth(width), innerHeight(height)) : wanted;
+  const place = shown === null ? null : placer(shown.x, shown.y, width, height);
   useEffect(() => {
-    const follow = (timeMs: number | null) => {
-      for (const [index, dot] of [...(dots.current?.children ?? [])].entries()) {
-        const trace = traces[index];
-        const at = timeMs === null || trace === undefined ? null : nearestIndex(trace.times, timeMs);
-        const isWithin = at !== null && timeMs! >= trace!.times[0]! && timeMs! <= trace!.times.at(-1)!;
-        const value = at === null ? null : trace!.ys[at];
-        dot.setAttribute('visibility', isWithin && value !== null ? 'visible' : 'hidden');
-        if (place !== null && isWithin && value != null)
-          dot.setAttribute('transform', `translate(${place.x(trace!.xs[at]!)} ${place.y(value)})`);
-      }
-    };
+    const follow = (timeMs: number | null) => moveDots(dots.current, traces, place, timeMs);
     follow(group.cursorMs);
     return group.listen(follow);
   });
-  return (
-    <div ref={frame} class="plot" style={{ height: `${height}px` }}>
-      {place === null ? (
+  const drag = useBox((box) => {
+    const next = shown === null ? null : scalesOf(box, shown.x, shown.y, width, height);
+    if (next !== null) onHold(next);
+  });
+  if (shown === null || place === null) {
+    return (
+      <div ref={frame} class="plot" style={{ height: `${height}px` }}>
         <p class="faint plot-none">No values in this range.</p>
-      ) : (
-        <svg width={width} height={height} role="img" aria-label={props.label}>
-          <Axes
-            x={x!}
-            y={y!}
-            place={place}
-            width={width}
-            height={height}
-            across={props.across}
-            up={props.up}
-          />
+      </div>
+    );
+  }
+  return (
+    <div
+      ref={frame}
+      class="plot"
+      style={{ height: `${height}px` }}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: an application takes keys, so it must be reachable by them
+      tabIndex={0}
+      role="application"
+      aria-roledescription="chart"
+      aria-label={`${drawing.label}. Plus and minus zoom, arrow keys move, Escape shows everything.`}
+      onKeyDown={(event) => {
+        if (event.ctrlKey || event.metaKey || event.altKey) return;
+        const next = byKey(event.key, shown);
+        if (next === undefined) return;
+        event.preventDefault();
+        onHold(next);
+      }}
+      onDblClick={() => onHold(null)}
+      {...drag.handlers}
+    >
+      <svg
+        width={width}
+        height={height}
+        viewBox={`0 0 ${width} ${height}`}
+        role="img"
+        aria-label={drawing.label}
+      >
+        <clipPath id={clip}>
+          <rect x={margin.left} y={margin.top} width={innerWidth(width)} height={innerHeight(height)} />
+        </clipPath>
+        <Axes
+          {...shown}
+          place={place}
+          width={width}
+          height={height}
+          across={drawing.across}
+          up={drawing.up}
+        />
+        <g clip-path={`url(#${clip})`}>
           {traces.map((trace, index) => (
             <path
               key={trace.name}
-              class={`plot-${props.as} plot-${(index % colours) + 1}`}
-              d={pathOf(trace, place, props.as)}
+              class={`plot-${as} plot-${(index % colours) + 1}`}
+              d={pathOf(trace, place, as)}
             />
           ))}
           <g ref={dots}>
@@ -69,79 +111,87 @@ export function Plot(props: {
               <circle key={trace.name} class="plot-cursor" r="5" visibility="hidden" />
             ))}
           </g>
-        </svg>
-      )}
-    </div>
-  );
-}
-
-/** How often each value is. */
-export function Bars(props: {
-  label: string;
-  scale: Scale;
-  shares: readonly number[];
-  across: string;
-  height: number;
-}) {
-  const { scale, shares, height } = props;
-  const frame = useRef<HTMLDivElement>(null);
-  const width = useWidth(frame);
-  const y = { min: 0, max: Math.max(...shares, 0.0001) * 100 };
-  const place = placer(scale, y, width, height);
-  const step = (scale.max - scale.min) / shares.length;
-  return (
-    <div ref={frame} class="plot" style={{ height: `${height}px` }}>
-      <svg width={width} height={height} role="img" aria-label={props.label}>
-        <Axes
-          x={scale}
-          y={y}
-          place={place}
-          width={width}
-          height={height}
-          across={props.across}
-          up="% of rows"
-        />
-        {shares.map((share, index) => {
-          const [from, to] = [scale.min + step * index, scale.min + step * (index + 1)];
-          const [left, right, top] = [place.x(from), place.x(to), place.y(share * 100)];
-          return (
-            <rect
-              key={from}
-              class="plot-bar"
-              x={left + 1}
-              y={top}
-              width={Math.max(1, right - left - 2)}
-              height={Math.max(0, place.y(0) - top)}
-            >
-              <title>{`${formatValue(from)} to ${formatValue(to)}: ${(share * 100).toFixed(1)} %`}</title>
-            </rect>
-          );
-        })}
+        </g>
+        {drag.box !== null && (
+          <rect
+            class="plot-box"
+            x={Math.min(drag.box.fromX, drag.box.toX)}
+            y={Math.min(drag.box.fromY, drag.box.toY)}
+            width={Math.abs(drag.box.toX - drag.box.fromX)}
+            height={Math.abs(drag.box.toY - drag.box.fromY)}
+          />
+        )}
       </svg>
     </div>
   );
 }
 
-function mapScales([x, y]: readonly (Scale | null)[], width: number, height: number) {
-  if (x == null || y == null) return [];
-  const fitted = toScale({ x, y }, innerWidth(width), innerHeight(height));
-  return [fitted.x, fitted.y];
+export function wholeOf({ traces }: Drawing): Held | null {
+  const [x, y] = [scaleOf(traces.map(({ xs }) => xs)), scaleOf(traces.map(({ ys }) => ys))];
+  return x === null || y === null ? null : { x, y };
 }
 
-const innerWidth = (width: number) => Math.max(1, width - margin.left - margin.right);
-const innerHeight = (height: number) => Math.max(1, height - margin.top - margin.bottom);
-
-interface Place {
-  x: (value: number) => number;
-  y: (value: number) => number;
-}
-
-function placer(x: Scale, y: Scale, width: number, height: number): Place {
-  const [across, up] = [innerWidth(width), innerHeight(height)];
-  return {
-    x: (value) => margin.left + ((value - x.min) / (x.max - x.min)) * across,
-    y: (value) => margin.top + up - ((value - y.min) / (y.max - y.min)) * up,
+/** Undefined for keys that do nothing. */
+function byKey(key: string, { x, y }: Held): Held | null | undefined {
+  const keys: Readonly<Record<string, () => Held | null>> = {
+    '+': () => ({ x: zoomed(x, 0.5), y: zoomed(y, 0.5) }),
+    '=': () => ({ x: zoomed(x, 0.5), y: zoomed(y, 0.5) }),
+    '-': () => ({ x: zoomed(x, 2), y: zoomed(y, 2) }),
+    ArrowLeft: () => ({ x: shifted(x, -0.2), y }),
+    ArrowRight: () => ({ x: shifted(x, 0.2), y }),
+    ArrowDown: () => ({ x, y: shifted(y, -0.2) }),
+    ArrowUp: () => ({ x, y: shifted(y, 0.2) }),
+    Escape: () => null,
+    '0': () => null,
   };
+  return keys[key]?.();
+}
+
+/** A box that is dragged with the mouse, in pixels of the element. Fingers scroll the page. */
+function useBox(done: (box: Box) => void) {
+  const [box, setBox] = useState<Box | null>(null);
+  const at = (event: PointerEvent & { currentTarget: HTMLElement }) => {
+    const { left, top } = event.currentTarget.getBoundingClientRect();
+    return [event.clientX - left, event.clientY - top] as const;
+  };
+  return {
+    box,
+    handlers: {
+      onPointerDown: (event: PointerEvent & { currentTarget: HTMLElement }) => {
+        if (event.button !== 0 || event.pointerType === 'touch') return;
+        event.currentTarget.setPointerCapture(event.pointerId);
+        const [x, y] = at(event);
+        setBox({ fromX: x, fromY: y, toX: x, toY: y });
+      },
+      onPointerMove: (event: PointerEvent & { currentTarget: HTMLElement }) => {
+        if (box === null) return;
+        const [toX, toY] = at(event);
+        setBox({ ...box, toX, toY });
+      },
+      onPointerUp: () => {
+        if (box !== null) done(box);
+        setBox(null);
+      },
+      onPointerCancel: () => setBox(null),
+    },
+  };
+}
+
+function moveDots(
+  dots: SVGGElement | null,
+  traces: readonly Trace[],
+  place: Place | null,
+  timeMs: number | null,
+): void {
+  for (const [index, dot] of [...(dots?.children ?? [])].entries()) {
+    const trace = traces[index];
+    const at = timeMs === null || trace === undefined ? null : nearestIndex(trace.times, timeMs);
+    const isWithin = at !== null && timeMs! >= trace!.times[0]! && timeMs! <= trace!.times.at(-1)!;
+    const value = at === null ? null : trace!.ys[at];
+    dot.setAttribute('visibility', isWithin && value !== null ? 'visible' : 'hidden');
+    if (place !== null && isWithin && value != null)
+      dot.setAttribute('transform', `translate(${place.x(trace!.xs[at]!)} ${place.y(value)})`);
+  }
 }
 
 const tenth = (value: number) => Math.round(value * 10) / 10;
@@ -160,57 +210,4 @@ function pathOf({ xs, ys }: Trace, place: Place, as: 'line' | 'dots'): string {
     isOpen = true;
   }
   return path;
-}
-
-function Axes(props: {
-  x: Scale;
-  y: Scale;
-  place: Place;
-  width: number;
-  height: number;
-  across: string;
-  up: string;
-}) {
-  const { x, y, place, width, height } = props;
-  const bottom = height - margin.bottom;
-  return (
-    <g class="plot-axes">
-      {ticksOf(y).map(({ value, text }) => (
-        <g key={value}>
-          <line x1={margin.left} x2={width - margin.right} y1={place.y(value)} y2={place.y(value)} />
-          <text x={margin.left - 6} y={place.y(value) + 4} text-anchor="end">
-            {text}
-          </text>
-        </g>
-      ))}
-      {ticksOf(x).map(({ value, text }, index) => (
-        <text
-          key={value}
-          x={place.x(value)}
-          y={bottom + 15}
-          text-anchor={index === 0 ? 'start' : index === 4 ? 'end' : 'middle'}
-        >
-          {text}
-        </text>
-      ))}
-      <text x={(margin.left + width) / 2} y={height - 4} text-anchor="middle">
-        {props.across}
-      </text>
-      <text class="plot-up" x={8} y={12}>
-        {props.up}
-      </text>
-    </g>
-  );
-}
-
-function useWidth(frame: { current: HTMLElement | null }): number {
-  const [width, setWidth] = useState(600);
-  useEffect(() => {
-    const element = frame.current;
-    if (element === null) return;
-    const resize = new ResizeObserver(() => element.clientWidth > 0 && setWidth(element.clientWidth));
-    resize.observe(element);
-    return () => resize.disconnect();
-  }, []);
-  return width;
 }

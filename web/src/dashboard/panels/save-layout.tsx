@@ -5,7 +5,7 @@ import { useAction } from '../../hooks.ts';
 import { useAbilities } from '../../role.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { CheckField, Form, SelectField, TextField } from '../../ui/form.tsx';
-import type { LayoutForm } from './model.ts';
+import { type LayoutForm, storedForm } from './model.ts';
 
 type Scope = LayoutHead['scope'];
 const scopes: readonly { value: Scope; label: string }[] = [
@@ -42,7 +42,7 @@ export function SaveLayout(props: {
           : scope === 'template'
             ? session.sessionTemplateId
             : null,
-        layout,
+        layout: storedForm(layout),
       });
       props.onSaved(saved);
       props.onClose();

@@ -31,6 +31,20 @@ export function toScale(
   return across > up ? { x, y: widened(y, across * height) } : { x: widened(x, (up * width) / factor), y };
 }
 
+/** `factor` times as long around its middle. */
+export function zoomed({ min, max }: Scale, factor: number): Scale {
+  const [middle, half] = [(min + max) / 2, ((max - min) / 2) * factor];
+  // Numbers have no more places between them.
+  const isTooShort = half <= Math.abs(middle) * 1e-12;
+  return isTooShort ? { min, max } : { min: middle - half, max: middle + half };
+}
+
+/** Moved by a part of its length. */
+export function shifted({ min, max }: Scale, part: number): Scale {
+  const by = (max - min) * part;
+  return { min: min + by, max: max + by };
+}
+
 const mostDigits = 8;
 /** Beyond this, digits behind the point say nothing. */
 const largest = 1e9;

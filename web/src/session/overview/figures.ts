@@ -1,11 +1,14 @@
-/** Key figures of a session, from its small JSON outputs. Pure: tested without a browser. */
+/** Key figures of a session, from its small JSON outputs and its recordings. Pure: tested without a browser. */
 
-import { formatValue } from '../../format.ts';
+import type { NodeOutput } from '../../../../client/types.ts';
+import { formatElapsed, formatValue, plural } from '../../format.ts';
 
 export interface Figure {
   readonly label: string;
   readonly value: string;
   readonly unit: string;
+  /** The value, to be drawn. */
+  readonly number: number;
 }
 
 /** The numbers at the top of a document: `topSpeed: 341.7`, or `topSpeed: { value: 341.7, unit: 'km/h' }`. */
@@ -13,11 +16,12 @@ export function figuresOf(json: unknown): Figure[] {
   if (typeof json !== 'object' || json === null || Array.isArray(json)) return [];
   return Object.entries(json).flatMap(([key, value]): Figure[] => {
     const named = labelOf(key);
-    if (typeof value === 'number') return [{ ...named, value: formatValue(value) }];
+    if (typeof value === 'number') return [{ ...named, value: formatValue(value), number: value }];
     if (typeof value !== 'object' || value === null) return [];
     const { value: number, unit } = value as { value?: unknown; unit?: unknown };
     if (typeof number !== 'number') return [];
-    return [{ ...named, value: formatValue(number), unit: typeof unit === 'string' ? unit : named.unit }];
+    const measure = typeof unit === 'string' ? unit : named.unit;
+    return [{ ...named, value: formatValue(number), unit: measure, number }];
   });
 }
 
@@ -29,4 +33,69 @@ function labelOf(key: string): { label: string; unit: string } {
     .replaceAll(/[-_]+/g, ' ')
     .trim();
   return { label: words.charAt(0).toUpperCase() + words.slice(1).toLowerCase(), unit };
+}
+
+/** What the conversion of a table says of it. */
+interface Description {
+  readonly time?: { readonly from?: unknown; readonly to?: unknown };
+  readonly channels?: unknown;
+}
+interface Recording {
+  readonly rows: number;
+  readonly description: Description;
+}
+type Fields = Readonly<Record<string, unknown>>;
+
+const mostChannels = 4;
+/** Their highest value tells nobody anything. */
+const places = /^(gps[ _-]?)?(lat|lon|lng|long|latitude|longitude)$/i;
+
+/** How much was recorded, for how long, and the highest values of the first channels. With a dashboard or without. */
+export function figuresOfRecordings(outputs: readonly NodeOutput[]): Figure[] {
+  const recordings = recordingsOf(outputs);
+  const rows = recordings.reduce((sum, recording) => sum + recording.rows, 0);
+  const [count = '', unit = ''] = plural(rows, 'row', 'rows').split(' ');
+  const lengths = recordings.map(({ description: { time } }) => Number(time?.to) - Number(time?.from));
+  const longestMs = Math.max(...lengths.filter((ms) => ms > 0), 0);
+  return [
+    ...highest(recordings),
+    ...(rows === 0 ? [] : [{ label: 'Recorded', value: count, unit, number: rows }]),
+    ...(longestMs === 0
+      ? []
+      : [{ label: 'Duration', value: formatElapsed(longestMs, 1000), unit: '', number: longestMs / 1000 }]),
+  ];
+}
+
+/** Of each uploaded file the newest; outputs come newest first. */
+function recordingsOf(outputs: readonly NodeOutput[]): Recording[] {
+  const found = new Map<unknown, Recording>();
+  for (const { id, metadata } of outputs) {
+    if (metadata?.kind !== 'recording' || typeof metadata.description !== 'object') continue;
+    const source = (metadata.source as Fields | null | undefined)?.outputId ?? `output ${id}`;
+    if (found.has(source)) continue;
+    const rows = typeof metadata.rowCount === 'number' ? metadata.rowCount : 0;
+    found.set(source, { rows, description: (metadata.description ?? {}) as Description });
+  }
+  return [...found.values()];
+}
+
+function highest(recordings: readonly Recording[]): Figure[] {
+  const found = new Map<string, { name: string; unit: string; max: number }>();
+  for (const { description } of recordings) {
+    if (!Array.isArray(description.channels)) continue;
+    for (const channel of description.channels as (Fields | null)[]) {
+      const { name, unit, type, min, max } = channel ?? {};
+      if (typeof name !== 'string' || (type !== 'number' && type !== 'integer')) continue;
+      if (typeof min !== 'number' || typeof max !== 'number' || min === max || places.test(name)) continue;
+      const measure = typeof unit === 'string' ? unit : '';
+      const before = found.get(`${name} ${measure}`)?.max ?? max;
+      found.set(`${name} ${measure}`, { name, unit: measure, max: Math.max(before, max) });
+    }
+  }
+  return [...found.values()].slice(0, mostChannels).map(({ name, unit, max }) => ({
+    label: `Highest ${labelOf(name).label.toLowerCase()}`,
+    value: formatValue(max),
+    unit,
+    number: max,
+  }));
 }

@@ -1,6 +1,4 @@
-import { useState } from 'preact/hooks';
 import type { NodeOutput, Session } from '../../api.ts';
-import { readOutputData } from '../../api.ts';
 import { formatBytes, plural } from '../../format.ts';
 import { useResource } from '../../hooks.ts';
 import { outputTitle } from '../../names.ts';
@@ -15,21 +13,18 @@ import { tabAddress } from '../tabs/address.ts';
 import type { TabProps } from '../tabs/props.ts';
 import { useSessionOutputs } from '../tabs/session-outputs.ts';
 import { Activity } from './activity.tsx';
-import { type Figure, figuresOf } from './figures.ts';
+import { newestDocuments, readFigures } from './documents.ts';
+import { figuresOfRecordings } from './figures.ts';
 import { Thumbnails } from './thumbnails.tsx';
 import '../../styles/overview.css';
 
 const shownFiles = 6;
-/** A document of figures is small. */
-const mostFigureBytes = 64 * 1024;
-const mostDocuments = 12;
 
 /** What came out of the session, what it is about, and who did what. */
 export function Overview({ session, followed, uploads }: TabProps) {
   const nodes = followed.nodes ?? [];
   const { listSessions } = useAbilities();
   const outputs = useSessionOutputs(nodes);
-  const [recorded, setRecorded] = useState<readonly Figure[]>([]);
   const newest = session.dimensions.at(-1);
   const isShared = sharedWindow(session) !== null;
   return (
@@ -42,13 +37,12 @@ export function Overview({ session, followed, uploads }: TabProps) {
           <Placeholder rows={2} label="Loading the overview" />
         )}
         {outputs.data?.length === 0 && <Beginning canUpload={uploads.canUpload} />}
-        {outputs.data !== null && <Figures outputs={outputs.data} recorded={recorded} />}
+        {outputs.data !== null && <Figures outputs={outputs.data} />}
         {newest !== undefined && (
           <Thumbnails
             key={newest.id}
             dimension={newest}
             version={String(nodes.find(({ id }) => id === newest.nodeInstanceId)?.currentOutputId)}
-            figures={setRecorded}
           />
         )}
         <Dashboards session={session} />
@@ -80,24 +74,15 @@ function Beginning({ canUpload }: { canUpload: boolean }) {
   );
 }
 
-/** The numbers of the newest small JSON document of each node. */
-function Figures(props: { outputs: readonly NodeOutput[]; recorded: readonly Figure[] }) {
+/** The numbers of the newest small JSON document of each node, and those of the recordings. */
+function Figures(props: { outputs: readonly NodeOutput[] }) {
   const documents = newestDocuments(props.outputs);
   const found = useResource(
     documents.map(({ id, sha256 }) => `${id}:${sha256}`).join(' '),
-    async (signal) => {
-      const read = documents.map(async ({ id }) => {
-        // One document that cannot be read hides no other figure.
-        const json: unknown = await readOutputData(id, signal)
-          .then((response) => response.json())
-          .catch(() => null);
-        return figuresOf(json);
-      });
-      return (await Promise.all(read)).flat();
-    },
+    (signal) => readFigures(documents, signal),
     { keepWhileLoading: true },
   );
-  const figures = [...(found.data ?? []), ...props.recorded];
+  const figures = [...(found.data ?? []), ...figuresOfRecordings(props.outputs)];
   if (figures.length === 0) return null;
   return (
     <dl class="figures" aria-label="Key figures">
@@ -111,17 +96,6 @@ function Figures(props: { outputs: readonly NodeOutput[]; recorded: readonly Fig
       ))}
     </dl>
   );
-}
-
-function newestDocuments(outputs: readonly NodeOutput[]): NodeOutput[] {
-  const byNode = new Map<number, NodeOutput>();
-  for (const output of outputs) {
-    const isJson = output.contentType?.split(';')[0]?.trim() === 'application/json';
-    // Of a dashboard the figures are those of its recordings.
-    if (!isJson || output.sizeBytes > mostFigureBytes || output.metadata?.kind === 'dashboard') continue;
-    if (!byNode.has(output.nodeInstanceId)) byNode.set(output.nodeInstanceId, output);
-  }
-  return [...byNode.values()].slice(0, mostDocuments);
 }
 
 function Dashboards({ session }: { session: Session }) {

@@ -1,16 +1,14 @@
-import type { ChannelSeries, Dashboard, SessionDimension } from '../../api.ts';
+import type { ChannelSeries, SessionDimension } from '../../api.ts';
 import { channelsOf, firstChoice, fullSpan, timeKinds } from '../../dashboard/model.ts';
 import { readDashboard, readSeries } from '../../dashboard-api.ts';
-import { formatElapsed, formatValue, plural } from '../../format.ts';
+import { formatValue } from '../../format.ts';
 import { useResource } from '../../hooks.ts';
 import { Failure, Placeholder } from '../../ui/notice.tsx';
-import type { Figure } from './figures.ts';
 
 const mostCharts = 4;
 const pointsOfChart = 240;
 
 interface Shown {
-  readonly dashboard: Dashboard;
   readonly series: readonly ChannelSeries[];
   /** Of several recordings, the one that a channel is of. */
   readonly sources: ReadonlyMap<string, string>;
@@ -21,18 +19,11 @@ export function Thumbnails(props: {
   dimension: SessionDimension;
   /** The dashboard is read again when that changes. */
   version: string;
-  figures: (figures: readonly Figure[]) => void;
 }) {
   const id = String(props.dimension.id);
-  const shown = useResource(
-    `${id}:${props.version}`,
-    async (signal) => {
-      const found = await readFirst(id, signal);
-      props.figures(figuresOfSources(found.dashboard));
-      return found;
-    },
-    { keepWhileLoading: true },
-  );
+  const shown = useResource(`${id}:${props.version}`, (signal) => readFirst(id, signal), {
+    keepWhileLoading: true,
+  });
   if (shown.error !== null)
     return <Failure what="The charts could not be read." error={shown.error} retry={shown.reload} />;
   if (shown.data === null) return <Placeholder rows={1} label="Loading the charts" />;
@@ -57,7 +48,7 @@ async function readFirst(id: string, signal: AbortSignal): Promise<Shown> {
   const channels = channelsOf(dashboard);
   const isOne = dashboard.sources.length < 2;
   const sources = new Map(channels.map(({ key, sourceName }) => [key, isOne ? '' : sourceName]));
-  if (kind === undefined || span === null) return { dashboard, series: [], sources };
+  if (kind === undefined || span === null) return { series: [], sources };
   // Of each name the first: other recordings have the same channels.
   const byName = new Map<string, string>();
   for (const key of firstChoice(dashboard, channels, kind)) {
@@ -65,21 +56,9 @@ async function readFirst(id: string, signal: AbortSignal): Promise<Shown> {
     if (channel?.kind === 'number' && !byName.has(channel.name)) byName.set(channel.name, key);
   }
   const first = [...byName.values()].slice(0, mostCharts);
-  if (first.length === 0) return { dashboard, series: [], sources };
+  if (first.length === 0) return { series: [], sources };
   const { series } = await readSeries(id, first, span.fromMs, span.toMs, pointsOfChart, signal);
-  return { dashboard, series, sources };
-}
-
-/** How much was recorded. */
-function figuresOfSources({ sources }: Dashboard): Figure[] {
-  const rows = sources.reduce((sum, { rowCount }) => sum + rowCount, 0);
-  const [count = '', unit = ''] = plural(rows, 'row', 'rows').split(' ');
-  const lasted = sources.map(({ time }) => Date.parse(time.to ?? '') - Date.parse(time.from ?? ''));
-  const longestMs = Math.max(...lasted.filter((ms) => ms > 0), 0);
-  return [
-    ...(rows === 0 ? [] : [{ label: 'Recorded', value: count, unit }]),
-    ...(longestMs === 0 ? [] : [{ label: 'Duration', value: formatElapsed(longestMs, 1000), unit: '' }]),
-  ];
+  return { series, sources };
 }
 
 const numbersOf = (values: ChannelSeries['values']) =>

@@ -1,0 +1,178 @@
+/** A person's job in a real browser: the pictures and the video of a drive beside its curves. */
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { writeLink } from '../../web/src/dashboard/panels/link.ts';
+import { newPanel } from '../../web/src/dashboard/panels/model.ts';
+import { startTestApi, type TestApi, tokenOf } from '../support/api.ts';
+import { testEnvironment } from '../support/stack.ts';
+import { testWorkflows } from '../support/workflows.ts';
+import { accessibilityFaults, appearances, wear } from './support/axe.ts';
+import {
+  buildConsole,
+  findChromium,
+  picture,
+  startBrowser,
+  type TestBrowser,
+  tooWide,
+  untilTrue,
+} from './support/browser.ts';
+import { type DriveSession, driveSession } from './support/drive.ts';
+import { signInAs } from './support/sign-in.ts';
+
+const program = findChromium();
+const platform = await testEnvironment();
+const workflows = await testWorkflows(platform.environment);
+const start = Date.UTC(2026, 2, 14, 9, 30);
+
+/** Three seconds of a canvas, as a browser records it. */
+const filmed = `new Promise((resolve, reject) => {
+  const canvas = document.createElement('canvas');
+  canvas.width = canvas.height = 64;
+  const context = canvas.getContext('2d');
+  const recorder = new MediaRecorder(canvas.captureStream(10), { mimeType: 'video/webm' });
+  const parts = [];
+  let frame = 0;
+  const timer = setInterval(() => {
+    context.fillStyle = frame % 2 ? 'red' : 'blue';
+    context.fillRect(0, 0, 64, 64);
+    frame += 1;
+    if (frame > 30) recorder.stop();
+  }, 100);
+  recorder.ondataavailable = ({ data }) => parts.push(data);
+  recorder.onerror = reject;
+  recorder.onstop = () => {
+    clearInterval(timer);
+    const reader = new FileReader();
+    reader.onload = () => resolve(reader.result.split(',')[1]);
+    reader.readAsDataURL(new Blob(parts));
+  };
+  recorder.start();
+})`;
+
+describe.skipIf(program === null)('pictures and video of a drive', () => {
+  let api: TestApi;
+  let browser: TestBrowser;
+  let page: Page;
+  let drive: DriveSession;
+  let token: string;
+
+  const upload = async (name: string, type: string, body: Buffer, metadata: object) => {
+    const { status } = await fetch(`${api.url}/api/v2/node-instance/${drive.inputNode}/outputs/data`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${token}`,
+        'content-type': type,
+        'x-platform-output-identifier': name,
+        'x-platform-output-metadata': JSON.stringify(metadata),
+      },
+      body: new Uint8Array(body),
+    });
+    expect(status).toBe(201);
+  };
+
+  beforeAll(async () => {
+    await buildConsole();
+    api = await startTestApi(platform.environment);
+    await Promise.all([workflows.startWorker('workflows'), workflows.startWorker('builtin')]);
+    const { username, password } = platform.administrator;
+    token = await tokenOf(api.url, username, password);
+    drive = await driveSession(api.url, token, { project: 'Red ring', name: 'Car 44' });
+    browser = await startBrowser(program!, api.url);
+    page = await browser.newPage();
+    page.setDefaultTimeout(15_000);
+    await signInAs(page, `${api.url}/dashboards`, platform.administrator);
+    // A picture a minute; each is wider than the one before.
+    for (const minute of [0, 1, 2]) {
+      const png = await page.screenshot({ clip: { x: 0, y: 0, width: 100 + 10 * minute, height: 60 } });
+      const capturedAt = new Date(start + minute * 60_000).toISOString();
+      await upload(`nose-${minute}.png`, 'image/png', png, { capturedAt });
+    }
+    const film = Buffer.from(await page.evaluate<string>(filmed), 'base64');
+    await upload('helmet.webm', 'video/webm', film, { offsetSeconds: 60 });
+  }, 180_000);
+  afterAll(async () => {
+    await browser?.close();
+    await api?.stop();
+  });
+
+  const shows = (output: string) =>
+    `${api.url}/dashboards/${drive.dashboardId}?layout=${writeLink({
+      id: null,
+      form: {
+        version: 1,
+        x: null,
+        split: null,
+        derived: [],
+        panels: [newPanel('lines', ['speed']), { ...newPanel('media', []), output }],
+      },
+    })}`;
+  const curves = () => page.locator('.chart[aria-busy="false"] .chart-plot:not([data-points="0"])').first();
+  const cursorTo = async (key: 'Home' | 'End') => {
+    await curves().focus();
+    await page.keyboard.press(key);
+  };
+  const isWide = (pixels: number) =>
+    untilTrue(page, `document.querySelector('.media img')?.naturalWidth === ${pixels}`);
+
+  test('a picture is the one that the cursor is at', async () => {
+    await page.goto(shows('nose'));
+    await curves().waitFor();
+    await isWide(100);
+    await cursorTo('End');
+    await isWide(120);
+    await page.getByText('nose-2.png (3 of 3)').waitFor();
+    await cursorTo('Home');
+    await isWide(100);
+    await picture(page, 'media-picture');
+    expect(await accessibilityFaults(page, 'every')).toEqual([]);
+  });
+
+  test('no more pictures than are shown stay in memory, and none once the panel is gone', async () => {
+    const held = 'window.held';
+    await page.evaluate(`(() => {
+      window.held = 0;
+      const [make, give] = [URL.createObjectURL, URL.revokeObjectURL];
+      URL.createObjectURL = (blob) => { window.held += 1; return make.call(URL, blob); };
+      URL.revokeObjectURL = (address) => { window.held -= 1; return give.call(URL, address); };
+    })()`);
+    await cursorTo('End');
+    await isWide(120);
+    await page.getByRole('button', { name: 'More for this layout' }).click();
+    await page.getByRole('menuitem', { name: 'Close layout' }).click();
+    await page.locator('.panel-grid').waitFor({ state: 'detached' });
+    expect(await page.evaluate<number>(held)).toBeLessThanOrEqual(0);
+  });
+
+  test('a video is where the cursor is', async () => {
+    await page.goto(shows('helmet'));
+    await curves().waitFor();
+    await untilTrue(page, `document.querySelector('.media video')?.readyState >= 2`);
+    // It begins a minute after the curves do.
+    await page.goto(`${shows('helmet')}&from=2026-03-14T09:31:00.000Z&to=2026-03-14T09:31:02.000Z`);
+    await untilTrue(page, `document.querySelector('.media video')?.readyState >= 2`);
+    await cursorTo('End');
+    await untilTrue(page, `Math.abs(document.querySelector('.media video').currentTime - 2) < 0.5`);
+    await cursorTo('Home');
+    await untilTrue(page, `document.querySelector('.media video').currentTime < 0.2`);
+    await picture(page, 'media-video');
+    expect(await accessibilityFaults(page, 'every')).toEqual([]);
+  });
+
+  test('a panel is added by hand, and says when there is nothing to show', async () => {
+    await page.goto(`${api.url}/dashboards/${drive.dashboardId}?layout=none`);
+    await page.getByRole('button', { name: 'Add panel' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Kind').selectOption({ label: 'Picture or video' });
+    await dialog.getByRole('textbox', { name: /^Outputs/ }).fill('rear');
+    await dialog.getByRole('button', { name: 'Add panel' }).click();
+    await page.getByText('This session has no pictures or video with “rear” in their name.').waitFor();
+    for (const look of appearances) {
+      await page.goto(shows(''));
+      await wear(page, look);
+      await page.locator('.media :is(img, video)').waitFor();
+      expect(await tooWide(page), look.name).toEqual([]);
+      await picture(page, `media-${look.name}`);
+    }
+    expect(browser.offences).toEqual([]);
+  });
+});

@@ -1,0 +1,41 @@
+/** Pictures and video on the time axis, without a browser. */
+import { expect, test } from 'vitest';
+import type { NodeOutput } from '../../../client/types.ts';
+import { frameAt, framesOf } from '../../../web/src/dashboard/media/model.ts';
+
+const start = Date.UTC(2026, 2, 14, 9, 30);
+const output = (id: number, name: string, contentType: string | null, metadata: object | null = null) =>
+  ({ id, outputIdentifier: name, contentType, metadata, sizeBytes: 100 }) as unknown as NodeOutput;
+
+test('only what a browser draws without running it is shown', () => {
+  const outputs = [
+    output(1, 'a.png', 'image/png'),
+    output(2, 'b.svg', 'image/svg+xml'),
+    output(3, 'c.mp4', 'Video/MP4; codecs=avc1'),
+    output(4, 'd.html', 'text/html'),
+    output(5, 'e', null),
+  ];
+  expect(framesOf(outputs, '', start).map(({ output: one, isVideo }) => [one.id, isVideo])).toEqual([
+    [1, false],
+    [3, true],
+  ]);
+  expect(framesOf(outputs, 'A.P', start)).toHaveLength(1);
+});
+
+test('the picture of a moment is the last that has begun, and the first before all', () => {
+  const frames = framesOf(
+    [
+      output(1, 'c.png', 'image/png', { capturedAt: new Date(start + 20_000).toISOString() }),
+      output(2, 'b.png', 'image/png', { offsetSeconds: 10 }),
+      output(3, 'a.png', 'image/png', { capturedAt: 'soon' }),
+    ],
+    '',
+    start,
+  );
+  const at = (seconds: number | null) =>
+    frameAt(frames, seconds === null ? null : start + seconds * 1000)?.output.id;
+  expect([at(null), at(-5), at(0), at(9.9), at(10), at(19), at(20), at(900)]).toEqual([
+    3, 3, 3, 3, 2, 2, 1, 1,
+  ]);
+  expect(frameAt([], start)).toBeNull();
+});

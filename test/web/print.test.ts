@@ -1,0 +1,112 @@
+/** What people put on paper, or send as PDF, in a real browser. */
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startTestApi, type TestApi, tokenOf } from '../support/api.ts';
+import { testEnvironment } from '../support/stack.ts';
+import { testWorkflows } from '../support/workflows.ts';
+import { buildConsole, findChromium, startBrowser, type TestBrowser, tooWide } from './support/browser.ts';
+import { type DriveSession, driveSession } from './support/drive.ts';
+import { signInAs } from './support/sign-in.ts';
+
+const program = findChromium();
+const platform = await testEnvironment();
+const workflows = await testWorkflows(platform.environment);
+const charts = '.chart[aria-busy="false"] .chart-plot:not([data-points="0"])';
+
+describe.skipIf(program === null)('a page on paper', () => {
+  let api: TestApi;
+  let browser: TestBrowser;
+  let page: Page;
+  let drive: DriveSession;
+
+  beforeAll(async () => {
+    await buildConsole();
+    api = await startTestApi(platform.environment);
+    await Promise.all([workflows.startWorker('workflows'), workflows.startWorker('builtin')]);
+    const { username, password } = platform.administrator;
+    const token = await tokenOf(api.url, username, password);
+    drive = await driveSession(api.url, token, { project: 'Red ring', name: 'Car 44' });
+    browser = await startBrowser(program!, api.url, { colorScheme: 'dark' });
+    page = await browser.newPage();
+    page.setDefaultTimeout(12_000);
+    await signInAs(page, `${api.url}/dashboards/${drive.dashboardId}`, platform.administrator);
+    await page.locator(charts).first().waitFor();
+  }, 180_000);
+  afterAll(async () => {
+    await browser?.close();
+    await api?.stop();
+  });
+
+  /** Colours of the first chart with more than a hundred pixels. */
+  const coloursOf = `(() => {
+    const canvas = document.querySelector('.chart canvas');
+    const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+    const counts = new Map();
+    for (let at = 0; at < data.length; at += 4) {
+      const colour = [data[at], data[at + 1], data[at + 2]].join();
+      if (data[at + 3] === 255) counts.set(colour, (counts.get(colour) ?? 0) + 1);
+    }
+    return [...counts].filter(([, count]) => count > 100).map(([colour]) => colour);
+  })()`;
+  const light = '11,122,148';
+  const dark = '76,195,222';
+
+  /** Sheets of A4. */
+  async function printed(): Promise<number> {
+    const session = await page.context().newCDPSession(page);
+    const { data } = await session.send('Page.printToPDF', { paperWidth: 8.27, paperHeight: 11.69 });
+    return (
+      Buffer.from(data, 'base64')
+        .toString('latin1')
+        .match(/\/Type\s*\/Page\b/g)?.length ?? 0
+    );
+  }
+
+  const visible = (selector: string) =>
+    page.locator(selector).evaluateAll((found) => found.filter((one) => one.checkVisibility()).length);
+
+  test('has its charts in light colours, whole, and the screen keeps the dark ones', async () => {
+    expect(await page.evaluate<string[]>(coloursOf)).toContain(dark);
+    await page.evaluate(
+      `addEventListener('beforeprint', () => queueMicrotask(() => { window.onPaper = ${coloursOf}; }))`,
+    );
+    expect(await printed()).toBe(2);
+    const paper = await page.evaluate<string[]>('window.onPaper');
+    expect(paper).toContain(light);
+    expect(paper).not.toContain(dark);
+    const after = await page.evaluate<string[]>(coloursOf);
+    expect(after).toContain(dark);
+    expect(after).not.toContain(light);
+  });
+
+  test('of a session has the highest values of its recording', async () => {
+    await page.goto(`${api.url}/sessions/${drive.sessionId}`);
+    const figures = page.locator('.figures');
+    for (const text of ['Highest speed', '259 km/h', '3,600 rows', '3:00'])
+      await figures.getByText(text).waitFor();
+    expect(await figures.getByText('latitude').count()).toBe(0);
+  });
+
+  test('has nothing to press, and fits the sheet', async () => {
+    for (const path of [
+      `/dashboards/${drive.dashboardId}`,
+      `/dashboards/${drive.dashboardId}?layout=none`,
+      `/compare?dashboards=${drive.dashboardId}&statistics=true`,
+      `/sessions/${drive.sessionId}`,
+    ]) {
+      await page.emulateMedia({ media: 'screen' });
+      await page.setViewportSize({ width: 1440, height: 900 });
+      await page.goto(api.url + path);
+      const content = path.startsWith('/sessions') ? '.thumbnail' : charts;
+      await page.locator(content).first().waitFor();
+      await page.emulateMedia({ media: 'print' });
+      await page.setViewportSize({ width: 700, height: 1000 });
+      expect(await visible('.button, .menu, select, .topbar, .sidebar, [role=tablist]'), path).toBe(0);
+      expect(await visible(content), path).toBeGreaterThan(0);
+      expect(await visible('h1'), path).toBe(1);
+      expect(await tooWide(page), path).toEqual([]);
+      expect(await printed(), path).toBeLessThanOrEqual(3);
+    }
+    expect(browser.offences).toEqual([]);
+  });
+});

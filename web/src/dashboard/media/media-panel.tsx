@@ -1,0 +1,151 @@
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { readSession } from '../../api.ts';
+import { useResource } from '../../hooks.ts';
+import { isAbort, textOf } from '../../http.ts';
+import { outputsOrNone } from '../../session/output-parts.tsx';
+import { Failure, Placeholder } from '../../ui/notice.tsx';
+import type { ChartGroup } from '../chart-group.ts';
+import type { TimeSpan } from '../model.ts';
+import { KeptFiles } from './kept-files.ts';
+import { type Frame, frameAt, framesOf } from './model.ts';
+
+/** Pictures and video of a session, in step with the cursor. */
+export function MediaPanel(props: {
+  title: string;
+  sessionId: string;
+  /** Only outputs with this in their name. */
+  part: string;
+  /** Where outputs without a time begin. */
+  startMs: number;
+  height: number;
+  group: ChartGroup;
+  span: TimeSpan;
+}) {
+  const { title, sessionId, part, startMs } = props;
+  const outputs = useResource(sessionId, async (signal) => {
+    const { nodeInstances } = await readSession(sessionId, signal);
+    return (await Promise.all(nodeInstances.map(({ id }) => outputsOrNone(id, signal)))).flat();
+  });
+  const frames = useMemo(() => framesOf(outputs.data ?? [], part, startMs), [outputs.data, part, startMs]);
+  return (
+    <section class="chart" aria-label={title} aria-busy={outputs.loading}>
+      <header class="chart-head">
+        <h2>{title}</h2>
+      </header>
+      {outputs.error !== null && (
+        <Failure what="The outputs could not be read." error={outputs.error} retry={outputs.reload} />
+      )}
+      {outputs.data === null && outputs.error === null && (
+        <Placeholder rows={2} label="Loading the outputs" />
+      )}
+      {outputs.data !== null && frames.length === 0 && (
+        <p class="faint plot-none">
+          {part === ''
+            ? 'This session has no pictures or video.'
+            : `This session has no pictures or video with “${part}” in their name.`}
+        </p>
+      )}
+      {frames.length > 0 && (
+        <Player frames={frames} height={props.height} group={props.group} span={props.span} />
+      )}
+    </section>
+  );
+}
+
+interface Shown {
+  readonly frame: Frame;
+  /** Null where it cannot be shown. */
+  readonly address: string | null;
+  readonly problem: string;
+}
+
+function Player(props: { frames: readonly Frame[]; height: number; group: ChartGroup; span: TimeSpan }) {
+  const { frames, height, group } = props;
+  const shown = useFrame(frames, group);
+  const video = useRef<HTMLVideoElement>(null);
+  const atMs = shown?.frame.atMs ?? 0;
+  const seek = (timeMs: number | null) => {
+    const element = video.current;
+    // One that plays moves the cursor, and is not moved by it.
+    if (element === null || timeMs === null || !element.paused) return;
+    const seconds = Math.max(0, (timeMs - atMs) / 1000);
+    const at = Number.isFinite(element.duration) ? Math.min(seconds, element.duration) : seconds;
+    if (Math.abs(element.currentTime - at) > 0.02) element.currentTime = at;
+  };
+  useEffect(() => group.listen(seek));
+  if (shown === null) return <Placeholder rows={2} label="Loading the picture" />;
+  const { frame, address } = shown;
+  const style = { maxHeight: `${height}px` };
+  return (
+    <figure class="media">
+      {address === null && <p class="faint plot-none">{shown.problem}</p>}
+      {address !== null && frame.isVideo && (
+        <video
+          ref={video}
+          key={address}
+          src={address}
+          style={style}
+          aria-label={frame.title}
+          controls
+          muted
+          playsInline
+          onLoadedData={() => seek(group.cursorMs)}
+          onTimeUpdate={(event) => {
+            const { paused, currentTime } = event.currentTarget;
+            if (!paused) group.moveCursor(frame.atMs + currentTime * 1000, props.span);
+          }}
+        />
+      )}
+      {address !== null && !frame.isVideo && <img src={address} style={style} alt={frame.title} />}
+      <figcaption class="faint">
+        {frame.title}
+        {frames.length > 1 && ` (${frames.indexOf(frame) + 1} of ${frames.length})`}
+      </figcaption>
+    </figure>
+  );
+}
+
+/** What belongs to the cursor. While it is read, what was shown stays; what the cursor has left meanwhile is not read. */
+function useFrame(frames: readonly Frame[], group: ChartGroup): Shown | null {
+  const [shown, setShown] = useState<Shown | null>(null);
+  useEffect(() => {
+    const files = new KeptFiles();
+    let wanted: Frame | null = null;
+    let last: Frame | null = null;
+    let isReading = false;
+    let isEnded = false;
+    const read = async (frame: Frame): Promise<Shown> => {
+      try {
+        return { frame, address: await files.addressOf(frame), problem: '' };
+      } catch (error) {
+        if (isAbort(error)) throw error;
+        return { frame, address: null, problem: textOf(error) };
+      }
+    };
+    const work = async () => {
+      if (isReading) return;
+      isReading = true;
+      while (wanted !== null && wanted !== last) {
+        last = wanted;
+        const next = await read(wanted);
+        if (isEnded) return;
+        setShown(next);
+      }
+      isReading = false;
+    };
+    const follow = (timeMs: number | null) => {
+      // Without a cursor what was shown last stays.
+      if (timeMs !== null || wanted === null) wanted = frameAt(frames, timeMs);
+      // A reading that was given up is of a panel that is gone.
+      work().catch(() => undefined);
+    };
+    follow(group.cursorMs);
+    const leave = group.listen(follow);
+    return () => {
+      isEnded = true;
+      leave();
+      files.end();
+    };
+  }, [frames, group]);
+  return shown;
+}

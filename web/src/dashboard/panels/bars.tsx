@@ -1,0 +1,58 @@
+import { useRef } from 'preact/hooks';
+import { formatValue } from '../../format.ts';
+import { Axes, useWidth } from './axes.tsx';
+import type { Scale } from './model.ts';
+import { placer } from './place.ts';
+
+/** How often each value is. */
+export function Bars(props: {
+  label: string;
+  scale: Scale;
+  shares: readonly number[];
+  across: string;
+  height: number;
+}) {
+  const { scale, shares, height } = props;
+  const frame = useRef<HTMLDivElement>(null);
+  const width = useWidth(frame);
+  const y = { min: 0, max: Math.max(...shares, 0.0001) * 100 };
+  const place = placer(scale, y, width, height);
+  const step = (scale.max - scale.min) / shares.length;
+  return (
+    <div ref={frame} class="plot" style={{ height: `${height}px` }}>
+      <svg
+        width={width}
+        height={height}
+        viewBox={`0 0 ${width} ${height}`}
+        role="img"
+        aria-label={props.label}
+      >
+        <Axes
+          x={scale}
+          y={y}
+          place={place}
+          width={width}
+          height={height}
+          across={props.across}
+          up="% of rows"
+        />
+        {shares.map((share, index) => {
+          const [from, to] = [scale.min + step * index, scale.min + step * (index + 1)];
+          const [left, right, top] = [place.x(from), place.x(to), place.y(share * 100)];
+          return (
+            <rect
+              key={from}
+              class="plot-bar"
+              x={left + 1}
+              y={top}
+              width={Math.max(1, right - left - 2)}
+              height={Math.max(0, place.y(0) - top)}
+            >
+              <title>{`${formatValue(from)} to ${formatValue(to)}: ${(share * 100).toFixed(1)} %`}</title>
+            </rect>
+          );
+        })}
+      </svg>
+    </div>
+  );
+}

@@ -1,0 +1,59 @@
+import { askStatistics } from '../../dashboard-api.ts';
+import { useResource } from '../../hooks.ts';
+import { Failure } from '../../ui/notice.tsx';
+import type { Channel, TimeSpan } from '../model.ts';
+import { Bars } from './bars.tsx';
+import { binQuestion, type LayoutForm, type PanelForm } from './model.ts';
+
+/** Counted over every row of the window, by the means of channels that are 1 within a bin. */
+export function Histogram(props: {
+  dimensionId: string;
+  layout: LayoutForm;
+  form: PanelForm;
+  world: { span: TimeSpan };
+  member: Channel;
+  label: string;
+}) {
+  const { dimensionId, layout, world, member } = props;
+  const window = {
+    from: new Date(world.span.fromMs).toISOString(),
+    to: new Date(world.span.toMs).toISOString(),
+  };
+  const isDerived = member.key.startsWith('=');
+  const found = useResource(
+    JSON.stringify([dimensionId, member.key, layout.derived, window]),
+    async (signal) => {
+      const whole = await askStatistics(
+        dimensionId,
+        {
+          ...window,
+          channels: isDerived ? [] : [member.key],
+          derived: layout.derived.filter(({ name }) => `=${name}` === member.key),
+        },
+        signal,
+      );
+      const { min, max } = whole.statistics[0] ?? {};
+      if (min == null || max == null) return null;
+      const scale =
+        min.value < max.value
+          ? { min: min.value, max: max.value }
+          : { min: min.value - 0.5, max: max.value + 0.5 };
+      const derived = binQuestion(member.key, layout.derived, scale);
+      const { statistics } = await askStatistics(dimensionId, { ...window, channels: [], derived }, signal);
+      return { scale, shares: statistics.map(({ mean }) => mean ?? 0) };
+    },
+  );
+  if (found.error !== null)
+    return <Failure what="The values could not be counted." error={found.error} retry={found.reload} />;
+  if (found.data === null)
+    return <p class="faint plot-none">{found.loading ? 'Counting values' : 'No values in this range.'}</p>;
+  return (
+    <Bars
+      label={`How often each value of ${member.name} is`}
+      scale={found.data.scale}
+      shares={found.data.shares}
+      across={props.label}
+      height={props.form.height}
+    />
+  );
+}

@@ -1,0 +1,43 @@
+import type { MenuItem } from '../../ui/menu.tsx';
+import { type LayoutForm, merged, type PanelForm, placed, separated, withPanel } from './model.ts';
+
+/** What can be done to a panel of a layout. */
+export function arrangements(
+  grid: { layout: LayoutForm; onLayout: (layout: LayoutForm) => void; edit: () => void },
+  form: PanelForm,
+  index: number,
+): MenuItem[] {
+  const { layout, onLayout } = grid;
+  const { kind, width, height } = form;
+  const next = layout.panels[index + 1];
+  const sized = (change: Partial<PanelForm>) => () => onLayout(withPanel(layout, index, change));
+  const moved = (by: number) => () => onLayout(placed(layout, index, index + by));
+  const items: (MenuItem | false)[] = [
+    { label: 'Edit panel', icon: 'plus', act: grid.edit },
+    index > 0 && { label: 'Move forward', icon: 'left', act: moved(-1) },
+    next !== undefined && { label: 'Move back', icon: 'right', act: moved(1) },
+    width > 3 && { label: 'Narrower', icon: 'minus', act: sized({ width: width - 3 }) },
+    width < 12 && { label: 'Wider', icon: 'plus', act: sized({ width: Math.min(12, width + 3) }) },
+    height > 160 && { label: 'Lower', icon: 'minus', act: sized({ height: height - 80 }) },
+    height < 800 && { label: 'Higher', icon: 'plus', act: sized({ height: height + 80 }) },
+    kind === 'lines' &&
+      next?.kind === 'lines' && {
+        label: 'Merge with the next',
+        icon: 'columns',
+        act: () => onLayout(merged(layout, index)),
+      },
+    kind === 'lines' &&
+      form.channels.length > 1 && {
+        label: 'A panel for each channel',
+        icon: 'columns',
+        act: () => onLayout(separated(layout, index)),
+      },
+    layout.panels.length > 1 && {
+      label: 'Remove panel',
+      icon: 'cross',
+      danger: true,
+      act: () => onLayout({ ...layout, panels: layout.panels.filter((_, at) => at !== index) }),
+    },
+  ];
+  return items.filter((item) => item !== false);
+}

@@ -1,0 +1,89 @@
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import type { FittingLayouts, Layout, LayoutHead } from '../../api.ts';
+import { deleteLayout, listFittingLayouts, readLayout } from '../../dashboard-api.ts';
+import { type Action, type Resource, useAction, useResource } from '../../hooks.ts';
+import { noLayout } from '../address.ts';
+import { readLink, writeLink } from './link.ts';
+import { type LayoutForm, readForm } from './model.ts';
+
+export interface OpenLayout {
+  list: Resource<FittingLayouts>;
+  /** Of the saved layout that is open. */
+  head: LayoutHead | null;
+  /** Null: none. */
+  form: LayoutForm | null;
+  /** Why the layout of the address is not shown. */
+  error: Error | null;
+  /** Null where it would fail again. */
+  retry: (() => void) | null;
+  action: Action;
+  change: (form: LayoutForm) => void;
+  choose: (id: number) => void;
+  saved: (layout: Layout) => void;
+  close: () => void;
+  remove: () => void;
+}
+
+/** The layout that the address names; without one, that with which the dashboard opens. */
+export function useLayout(props: {
+  dimensionId: string;
+  /** Null: the address names none. */
+  link: string | null;
+  /** The address chooses channels: those are shown to whoever opens it. */
+  hasChannels: boolean;
+  onLink: (link: string) => void;
+}): OpenLayout {
+  const { dimensionId, link } = props;
+  const list = useResource(dimensionId, (signal) => listFittingLayouts(dimensionId, signal));
+  const action = useAction();
+  const known = useRef(new Map<number, Layout>());
+  const linked = useMemo(() => (link === null ? null : readLink(link)), [link]);
+  const isStored = linked?.id != null && linked.form === null;
+  const stored = useResource(isStored ? `layout ${linked.id}` : '', async (signal) => {
+    if (linked?.id == null || !isStored) return null;
+    const held = known.current.get(linked.id) ?? (await readLayout(linked.id, signal));
+    known.current.set(held.id, held);
+    return held;
+  });
+  const isBroken = link !== null && linked === null;
+  const read = isStored ? stored.data : null;
+  const form = useMemo(() => linked?.form ?? (read && readForm(read.layout)), [linked, read]);
+  const show = (layout: Layout) => {
+    known.current.set(layout.id, layout);
+    // One's own cannot be read by a colleague who opens the address.
+    const whole =
+      layout.scope === 'mine' ? writeLink({ id: layout.id, form: readForm(layout.layout) }) : null;
+    props.onLink(whole ?? String(layout.id));
+  };
+  useEffect(() => {
+    const first = list.data?.opens;
+    if (first != null && link === null && !props.hasChannels) show(first);
+  }, [list.data, link]);
+  return {
+    list,
+    head: read ?? list.data?.layouts.find(({ id }) => id === linked?.id) ?? null,
+    form,
+    error: isBroken ? new Error('The address holds no layout that can be read.') : stored.error,
+    retry: isBroken ? null : stored.reload,
+    action,
+    change: (next) =>
+      void action.run(async () => {
+        const text = writeLink({ id: linked?.id ?? null, form: next });
+        if (text === null) throw new Error('The layout is too large. Remove panels or channels.');
+        props.onLink(text);
+      }),
+    choose: (id) => void action.run(async () => show(await readLayout(id))),
+    saved: (layout) => {
+      show(layout);
+      list.reload();
+    },
+    close: () => props.onLink(noLayout),
+    remove: () =>
+      void action.run(async () => {
+        if (linked?.id == null) return;
+        await deleteLayout(linked.id);
+        props.onLink(noLayout);
+        list.reload();
+      }),
+  };
+}

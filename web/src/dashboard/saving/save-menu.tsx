@@ -1,0 +1,54 @@
+import { exportRows } from '../../dashboard-api.ts';
+import { useAction } from '../../hooks.ts';
+import { attachmentName, saveAnswer, saveBlob } from '../../save.ts';
+import { Menu, type MenuItem } from '../../ui/menu.tsx';
+import type { TimeSpan } from '../model.ts';
+import { pictureOf } from './picture.ts';
+
+/** What is saved. */
+interface Seen {
+  /** Of the files. */
+  name: string;
+  /** Of stored channels. */
+  keys: readonly string[];
+  dimensionOf: (channelKey: string) => string;
+  span: TimeSpan;
+  /** The element with the charts; null: they are gone. */
+  charts: () => Element | null;
+}
+
+/** Files of what is seen: the rows of the drawn channels, and a picture of the charts. */
+export function saveItems(seen: Seen, run: (work: () => Promise<unknown>) => void): MenuItem[] {
+  const { fromMs, toMs } = seen.span;
+  // A file for each dashboard: its recordings are its own.
+  const rows = (format: 'csv' | 'parquet') => async () => {
+    for (const [dimensionId, keys] of Map.groupBy(seen.keys, seen.dimensionOf))
+      await saveAnswer(await exportRows(dimensionId, keys, fromMs, toMs, format), attachmentName);
+  };
+  const png = async () => {
+    const charts = seen.charts();
+    if (charts !== null) saveBlob(await pictureOf(charts, seen.name), `${seen.name}.png`);
+  };
+  const hint = 'Every row of the drawn channels in this time';
+  const file = (label: string, work: () => Promise<unknown>): MenuItem => ({
+    label,
+    icon: 'download',
+    act: () => run(work),
+  });
+  const stored = [file('Save csv', rows('csv')), file('Save Parquet', rows('parquet'))];
+  return [
+    ...(seen.keys.length === 0 ? [] : stored.map((item) => ({ ...item, hint }))),
+    file('Save PNG', png),
+  ];
+}
+
+export function SaveMenu(props: Omit<Seen, 'charts'>) {
+  const action = useAction();
+  const seen = { ...props, charts: () => document.querySelector('.charts') };
+  return (
+    <>
+      <Menu label="Save" text icon="download" items={saveItems(seen, (work) => void action.run(work))} />
+      <span role="status">{action.problem}</span>
+    </>
+  );
+}

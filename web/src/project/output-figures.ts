@@ -1,0 +1,41 @@
+import { readSession, type SessionListRow } from '../api.ts';
+import { outputsOrNone } from '../session/output-parts.tsx';
+import { newestDocuments, readFigures } from '../session/overview/documents.ts';
+import { type Figure, figuresOfRecordings } from '../session/overview/figures.ts';
+
+/** Each costs some requests. */
+const mostSessions = 30;
+const sessionsAtOnce = 3;
+
+/** Of each session its figures, by name and unit: `Top speed [km/h]`. */
+export type OutputFigures = ReadonlyMap<string, ReadonlyMap<string, number>>;
+
+/** The key figures of the newest sessions with outputs, from their JSON documents and recordings. */
+export async function readOutputFigures(
+  sessions: readonly SessionListRow[],
+  signal: AbortSignal,
+): Promise<OutputFigures> {
+  const waiting = sessions.filter(({ outputBytes }) => outputBytes > 0).slice(0, mostSessions);
+  const found = new Map<string, ReadonlyMap<string, number>>();
+  const work = async () => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift())
+      found.set(next.id, byName(await figuresOfSession(next.id, signal)));
+  };
+  await Promise.all(Array.from({ length: sessionsAtOnce }, work));
+  return found;
+}
+
+async function figuresOfSession(id: string, signal: AbortSignal): Promise<Figure[]> {
+  const { nodeInstances } = await readSession(id, signal);
+  const lists = await Promise.all(nodeInstances.map((node) => outputsOrNone(node.id, signal)));
+  const outputs = lists.flat().sort((a, b) => b.createdAt.localeCompare(a.createdAt) || b.id - a.id);
+  return [...(await readFigures(newestDocuments(outputs), signal)), ...figuresOfRecordings(outputs)];
+}
+
+function byName(figures: readonly Figure[]): ReadonlyMap<string, number> {
+  const named = figures.map(
+    ({ label, unit, number }) => [unit === '' ? label : `${label} [${unit}]`, number] as const,
+  );
+  // Of two of one name the first, as on the session's page.
+  return new Map(named.reverse());
+}

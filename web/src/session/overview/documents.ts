@@ -1,0 +1,29 @@
+import { type NodeOutput, readOutputData } from '../../api.ts';
+import { type Figure, figuresOf } from './figures.ts';
+
+/** A document of figures is small. */
+const mostFigureBytes = 64 * 1024;
+const mostDocuments = 12;
+
+/** The newest small JSON document of each node; outputs come newest first. */
+export function newestDocuments(outputs: readonly NodeOutput[]): NodeOutput[] {
+  const byNode = new Map<number, NodeOutput>();
+  for (const output of outputs) {
+    const isJson = output.contentType?.split(';')[0]?.trim() === 'application/json';
+    // Of a dashboard the figures are those of its recordings.
+    if (!isJson || output.sizeBytes > mostFigureBytes || output.metadata?.kind === 'dashboard') continue;
+    if (!byNode.has(output.nodeInstanceId)) byNode.set(output.nodeInstanceId, output);
+  }
+  return [...byNode.values()].slice(0, mostDocuments);
+}
+
+/** The numbers of documents. One that cannot be read hides no other figure. */
+export async function readFigures(documents: readonly NodeOutput[], signal: AbortSignal): Promise<Figure[]> {
+  const read = documents.map(async ({ id }) => {
+    const json: unknown = await readOutputData(id, signal)
+      .then((response) => response.json())
+      .catch(() => null);
+    return figuresOf(json);
+  });
+  return (await Promise.all(read)).flat();
+}
