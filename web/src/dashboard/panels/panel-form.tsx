@@ -69,7 +69,7 @@ export function PanelDialog(props: {
         {isMedia ? (
           <TextField
             label="Outputs"
-            hint="A part of their names, such as front. Empty: all."
+            hint="A part of their names, such as front. Without it: all."
             value={output}
             onValue={setOutput}
           />
