@@ -118,9 +118,10 @@ export function operatorTests(work: () => Work): void {
       .getByRole('link', { name: /^Formation approach: / })
       .waitFor();
     await page.getByLabel('Key figure').selectOption('outputs: Highest speed [km/h]');
+    // Of its newest recording: another test may have uploaded one.
     await page
       .locator('.project-trend')
-      .getByRole('link', { name: /^Formation approach: 1(29\.9|30)/ })
+      .getByRole('link', { name: /^Formation approach: 1[24]9\.998/ })
       .waitFor();
     await picture(page, 'project-output-figure');
     await open('/reports');
