@@ -1,6 +1,5 @@
 /** Runs of all states, the last made first, by what people look for. */
 import { limits } from '../../domain/limits.ts';
-import { openRunStates } from '../../domain/runs/run-plan.ts';
 import type { Database } from '../connection/database.ts';
 import { Parameters } from '../search/session-filter.ts';
 import {
@@ -10,6 +9,7 @@ import {
   runColumns,
   runJoins,
   type ShownRunState,
+  stateArms,
 } from './node-runs.ts';
 
 export interface RunSearch {
@@ -32,7 +32,9 @@ export async function findNodeRuns(
 ): Promise<{ readonly rows: readonly NodeRunRow[]; readonly totalCount: number }> {
   const parameters = new Parameters();
   const where = conditions(search, parameters);
-  const arms = stateArms(search.states, parameters).map((arm) => `${where} and ${arm}`);
+  const { states } = search;
+  const arms =
+    states.length === 0 ? [where] : stateArms(states, parameters).map((arm) => `${where} and ${arm}`);
   const offset = parameters.bind((page.number - 1) * page.size, 'bigint');
   const size = parameters.bind(page.size, 'bigint');
   const from = 'from node_run r join session s on s.id = r.session_id';
@@ -74,28 +76,6 @@ function conditions(search: RunSearch, parameters: Parameters): string {
   if (from !== undefined) all.push(`r.id >= ${parameters.bind(firstIdAt(from), 'uuid')}`);
   if (to !== undefined) all.push(`r.id < ${parameters.bind(firstIdAt(to), 'uuid')}`);
   return all.join(' and ');
-}
-
-const openStates: readonly string[] = openRunStates;
-const failedOutcomes: readonly string[] = ['failed', 'cancelled'];
-
-/** Conditions that exclude each other and together find the states: open and failed runs have indexes of their own. */
-function stateArms(states: readonly ShownRunState[], parameters: Parameters): readonly string[] {
-  if (states.length === 0) return ['true'];
-  const open = states.filter((state) => openStates.includes(state));
-  const failed = states.filter((state) => failedOutcomes.includes(state));
-  const other = states.filter((state) => !open.includes(state) && !failed.includes(state));
-  const arms: ReadonlyArray<readonly [states: readonly string[], condition: string, column: string]> = [
-    [open, `r.state <> 'done'`, 'r.state'],
-    [failed, `r.outcome in ('failed', 'cancelled')`, 'r.outcome'],
-    [other, `r.state = 'done'`, 'r.outcome'],
-  ];
-  return arms
-    .filter(([wanted]) => wanted.length > 0)
-    .map(
-      ([wanted, condition, column]) =>
-        `${condition} and ${column} = any (${parameters.bind(wanted, 'text[]')})`,
-    );
 }
 
 /** The least id that is made at a time: see connection/ids.ts. */

@@ -1,12 +1,13 @@
 /** Runs as operators see them: what is open, what failed for good and why, attempt by attempt. */
 import { type NodeState, visibleNodeState } from '../../domain/runs/node-state.ts';
 import type { RunHolder } from '../../domain/runs/run-log.ts';
-import type {
-  FailureCategory,
-  OperatedRun,
-  RunOutcome,
-  RunReason,
-  RunState,
+import {
+  type FailureCategory,
+  type OperatedRun,
+  openRunStates,
+  type RunOutcome,
+  type RunReason,
+  type RunState,
 } from '../../domain/runs/run-plan.ts';
 import type { Database, Queryable } from '../connection/database.ts';
 import { isOpen } from '../runs/lease.ts';
@@ -211,19 +212,29 @@ function armsOf({ states, ...filter }: NodeRunFilter, parameters: Parameters): s
       ? [wanted('true')]
       : [wanted(`r.state <> 'done'`), wanted(`r.outcome in ('failed', 'cancelled')`)];
   }
-  const list = parameters.bind(states, 'text[]');
-  return [
-    wanted(`r.state <> 'done' and r.state = any (${list})`),
-    wanted(`r.outcome in ('failed', 'cancelled') and r.outcome = any (${list})`),
-    // The other states are only requested within a session or node.
-    ...(isScoped
-      ? [
-          wanted(
-            `r.state = 'done' and r.outcome not in ('failed', 'cancelled') and r.outcome = any (${list})`,
-          ),
-        ]
-      : []),
+  // The states of runs that went well are only requested within a session or node.
+  return stateArms(states, parameters).map(wanted);
+}
+
+const openStates: readonly string[] = openRunStates;
+const failedOutcomes: readonly string[] = ['failed', 'cancelled'];
+
+/** Conditions that exclude each other and together find the states: open and failed runs have indexes of their own. */
+export function stateArms(states: readonly ShownRunState[], parameters: Parameters): string[] {
+  const open = states.filter((state) => openStates.includes(state));
+  const failed = states.filter((state) => failedOutcomes.includes(state));
+  const other = states.filter((state) => !open.includes(state) && !failed.includes(state));
+  const arms: ReadonlyArray<readonly [states: readonly string[], condition: string, column: string]> = [
+    [open, `r.state <> 'done'`, 'r.state'],
+    [failed, `r.outcome in ('failed', 'cancelled')`, 'r.outcome'],
+    [other, `r.state = 'done'`, 'r.outcome'],
   ];
+  return arms
+    .filter(([wanted]) => wanted.length > 0)
+    .map(
+      ([wanted, condition, column]) =>
+        `${condition} and ${column} = any (${parameters.bind(wanted, 'text[]')})`,
+    );
 }
 
 export function nodeRunOf(row: RunRow): NodeRunRow {
