@@ -8,9 +8,7 @@ import type { Database } from '../store/connection/database.ts';
 import { findIngest } from '../store/ingests/ingests.ts';
 import type { ObjectStores } from '../store/objects/object-stores.ts';
 import { findUploadTarget } from '../store/outputs/outputs.ts';
-import type { PublishResult } from '../store/outputs/publish.ts';
-import type { QueueResult } from '../store/outputs/queued-uploads.ts';
-import { ingestWhole } from '../store/uploads/finish-ingest-upload.ts';
+import { ingestWhole, type UploadOutcome } from '../store/uploads/finish-ingest-upload.ts';
 import {
   type AssembledObject,
   assembleUpload,
@@ -40,8 +38,6 @@ interface Parts {
   readonly workflows: Pick<WorkflowClient, 'notify'>;
   readonly log: Logger;
 }
-
-type Finished = PublishResult | QueueResult | { readonly outcome: 'known' };
 
 /** Safe in several processes at once: each upload has one writer. */
 export function startUploadFinisher(parts: Parts): Loop[] {
@@ -98,7 +94,7 @@ async function finishOutput(
   upload: ResumableUpload,
   writer: string,
   nodeInstanceId: number | null,
-): Promise<Finished | null> {
+): Promise<UploadOutcome | null> {
   const { database } = parts;
   if (nodeInstanceId === null) return null;
   const target = await findUploadTarget(database, nodeInstanceId);
@@ -118,7 +114,7 @@ async function finishIngest(
   upload: ResumableUpload,
   writer: string,
   ingestId: number,
-): Promise<Finished | null> {
+): Promise<UploadOutcome | null> {
   const { database } = parts;
   const ingest = await findIngest(database, ingestId);
   if (ingest === undefined) return null;

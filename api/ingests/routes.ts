@@ -4,8 +4,6 @@ import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { coversContentType } from '../../domain/outputs/managed-ingest.ts';
 import { defaultSessionName } from '../../domain/sessions/session-name.ts';
-import { answerOnce, type KeyedCall } from '../../http/idempotency.ts';
-import { splitTarget } from '../../http/paths.ts';
 import type { RouteContext, UploadBody } from '../../http/route.ts';
 import { noteAuditActor, noteAudited } from '../../store/administration/audit-scope.ts';
 import type { Ingest } from '../../store/entities/ingest.ts';
@@ -24,8 +22,9 @@ import type { Services } from '../services.ts';
 import { commitUpload } from '../uploads/commit-upload.ts';
 import { readSaidOfBytes, receiveObject, type SaidOfBytes } from '../uploads/receive.ts';
 import { ingestAdminRoutes } from './admin-routes.ts';
+import { answerIngestOnce } from './answer-once.ts';
 import { ingestedSchema, ingestHeaders, ingestPath } from './schema.ts';
-import { admitted, givenSecret, ingestCaller } from './secret.ts';
+import { admitted, givenSecret } from './secret.ts';
 
 const ingest = defineRoute({
   id: 'ingestFile',
@@ -70,26 +69,13 @@ const ingest = defineRoute({
   ],
   refusals: { params: 'ingestNotFound' },
   async handler(context) {
-    const { params, headers, body, request, services } = context;
+    const { params, headers, request, services } = context;
     try {
       const given = givenSecret(headers['x-ingest-secret'], request.bearer);
       const found = admitted(services, await findIngestByPath(services.database, params.urlPath), given);
       noteAuditActor(found.id);
       noteAudited(found.id);
-      const key = request.headers['idempotency-key'];
-      if (key === undefined) return await receiveFile(context, found);
-      const call: KeyedCall = {
-        routeId: 'ingestFile',
-        caller: ingestCaller(found, given),
-        header: key,
-        isSecret: false,
-        params,
-        query: splitTarget(request.url).query,
-        headers: request.headers,
-        json: undefined,
-        upload: body,
-      };
-      return (await answerOnce(services.keys, call, () => receiveFile(context, found))) as ReceivedFile;
+      return await answerIngestOnce(context, 'ingestFile', found, given, () => receiveFile(context, found));
     } catch (error) {
       if (error instanceof Problem) throw error;
       throw new Problem('nodeOutputFailed', { cause: error });

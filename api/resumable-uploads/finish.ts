@@ -3,6 +3,7 @@ import { Problem } from '../../domain/errors.ts';
 import { clientNetwork } from '../../http/server/client-address.ts';
 import { type AuditedCall, runAudited } from '../../store/administration/audit-scope.ts';
 import { ObjectStoreError } from '../../store/objects/object-store.ts';
+import type { UploadOutcome } from '../../store/uploads/finish-ingest-upload.ts';
 import {
   type AssembledObject,
   assembleUpload,
@@ -51,33 +52,39 @@ export async function finishUpload(
     if (result.outcome === 'node-missing') throw new Problem('nodeInstanceNotFound');
     return result;
   };
-  const result = await audited(services, call, nodeInstanceId, () =>
-    publications.run(publish, target.sessionId),
-  ).catch((error) => {
-    throw error instanceof WriterLost ? uploadBusy(error) : error;
-  });
-  if (result.outcome === 'queued') await notifyQueue(services, result);
-  return await uploadNow(services, id);
-}
-
-function audited<T>(
-  { database, settings }: Services,
-  { principal, requestId, request }: LastCall,
-  nodeInstanceId: number,
-  work: () => Promise<T>,
-): Promise<T> {
-  const { remoteAddress, headers } = request;
-  const call: AuditedCall = {
+  const { principal } = call;
+  const action = {
     action: 'uploadNodeOutput',
     actorKind: principal.kind === 'offline' ? 'device' : 'user',
     actorId: principal.userId,
     actorRole: principal.role,
     objectType: 'nodeInstance',
     objectId: String(nodeInstanceId),
-    requestId,
-    network: clientNetwork(remoteAddress, headers['x-forwarded-for'], settings.TRUSTED_PROXIES),
-  };
-  return runAudited(database, call, work, () => true);
+  } as const;
+  return await ended(services, id, call, action, () => publications.run(publish, target.sessionId));
+}
+
+/**
+ * Runs the work that ends an upload, as an audited action of the last call; a queue that it fed is notified.
+ * @returns the upload as it is then
+ * @throws Problem `uploadBusy` when another writer has it; what `work` throws
+ */
+export async function ended(
+  services: Services,
+  uploadId: string,
+  { requestId, request }: Omit<LastCall, 'principal'>,
+  action: Omit<AuditedCall, 'requestId' | 'network'>,
+  work: () => Promise<UploadOutcome>,
+): Promise<ResumableUpload> {
+  const { remoteAddress, headers } = request;
+  const proxies = services.settings.TRUSTED_PROXIES;
+  const network = clientNetwork(remoteAddress, headers['x-forwarded-for'], proxies);
+  const call = { ...action, requestId, network };
+  const result = await runAudited(services.database, call, work, () => true).catch((error) => {
+    throw error instanceof WriterLost ? uploadBusy(error) : error;
+  });
+  if (result.outcome === 'queued') await notifyQueue(services, result);
+  return await uploadNow(services, uploadId);
 }
 
 /** @throws Problem `uploadNotFound` when the store has lost it, `unavailable` */

@@ -3,7 +3,12 @@ import { Readable } from 'node:stream';
 import { Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 import type { HeaderValues } from '../../domain/outputs/output-headers.ts';
-import type { PieceChecksum } from '../../domain/outputs/tus.ts';
+import {
+  type PieceChecksum,
+  readByteCount,
+  readPieceChecksum,
+  requireTus,
+} from '../../domain/outputs/tus.ts';
 import type { UploadBody } from '../../http/route.ts';
 import { uuid } from '../../http/schemas.ts';
 import { isMadeAlready, once, withoutKey } from '../../store/connection/idempotency.ts';
@@ -22,6 +27,7 @@ import {
 import type { Services } from '../services.ts';
 import { readSaidOfBytes } from '../uploads/receive.ts';
 import { receivePiece } from './pieces.ts';
+import { requirePieceType } from './present.ts';
 import type { UploadWriter } from './writers.ts';
 
 const emptyBody: UploadBody = { open: () => Readable.from([]), declaredBytes: 0 };
@@ -95,6 +101,13 @@ export interface NextPiece {
   /** Where it begins. */
   readonly offset: number;
   readonly checksum: PieceChecksum | null;
+}
+
+/** The piece that a `PATCH` announces. @throws Problem of the headers */
+export function readPiece(headers: Readonly<Record<string, string | undefined>>): NextPiece {
+  requireTus(headers);
+  requirePieceType(headers);
+  return { offset: readByteCount(headers, 'Upload-Offset'), checksum: readPieceChecksum(headers) };
 }
 
 /**

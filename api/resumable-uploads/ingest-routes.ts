@@ -5,26 +5,24 @@ import { Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 import { coversContentType } from '../../domain/outputs/managed-ingest.ts';
 import {
-  readByteCount,
   readPieceChecksum,
   readUploadLength,
   readUploadMetadata,
   requireTus,
   tusVersion,
 } from '../../domain/outputs/tus.ts';
-import { answerOnce, type KeyedCall } from '../../http/idempotency.ts';
-import { splitTarget } from '../../http/paths.ts';
 import type { RouteContext, UploadBody } from '../../http/route.ts';
 import type { Queryable } from '../../store/connection/database.ts';
 import type { Ingest } from '../../store/entities/ingest.ts';
 import { findIngest, findIngestByPath } from '../../store/ingests/ingests.ts';
 import { findUploadTarget } from '../../store/outputs/outputs.ts';
 import type { ResumableUpload } from '../../store/uploads/resumable-uploads.ts';
+import { answerIngestOnce } from '../ingests/answer-once.ts';
 import { ingestPath } from '../ingests/schema.ts';
 import { admitted, givenSecret, ingestCaller } from '../ingests/secret.ts';
 import { defineRoute } from '../route.ts';
 import type { Services } from '../services.ts';
-import { begin, continued, type NextPiece, namedUpload, terminate } from './handling.ts';
+import { begin, continued, type NextPiece, namedUpload, readPiece, terminate } from './handling.ts';
 import { finishIngest } from './ingest-finish.ts';
 import { endOf, offsetOf, presentIngest, requirePieceType, supported } from './present.ts';
 import {
@@ -97,23 +95,12 @@ const create = defineRoute({
     'tooManyUploads',
   ],
   async handler(context) {
-    const { services, params, headers, body, request } = context;
+    const { services, params, headers, request } = context;
     const given = givenSecret(headers['x-ingest-secret'], request.bearer);
     const ingest = admitted(services, await findIngestByPath(services.database, params.urlPath), given);
-    const key = request.headers['idempotency-key'];
-    if (key === undefined) return await begun(context, ingest, given);
-    const call: KeyedCall = {
-      routeId: 'createIngestUpload',
-      caller: ingestCaller(ingest, given),
-      header: key,
-      isSecret: false,
-      params,
-      query: splitTarget(request.url).query,
-      headers: request.headers,
-      json: undefined,
-      upload: body,
-    };
-    return (await answerOnce(services.keys, call, () => begun(context, ingest, given))) as Begun;
+    return await answerIngestOnce(context, 'createIngestUpload', ingest, given, () =>
+      begun(context, ingest, given),
+    );
   },
 });
 
@@ -182,15 +169,11 @@ const proceed = defineRoute({
   },
   errors: [...ofIngest, ...ofTheEnd, ...ofPieces, 'notTheUploader', 'uploadOffsetDiffers'],
   async handler(context) {
-    const { headers } = context.request;
-    requireTus(headers);
-    requirePieceType(headers);
-    const offset = readByteCount(headers, 'Upload-Offset');
-    const checksum = readPieceChecksum(headers);
+    const piece = readPiece(context.request.headers);
     const { upload, ingest } = await ownUpload(context);
     const isDone = upload.state === 'done';
-    if (isDone && offset !== upload.sizeBytes) throw new Problem('uploadOffsetDiffers');
-    const now = isDone ? upload : await proceeded(context, upload, ingest, { offset, checksum });
+    if (isDone && piece.offset !== upload.sizeBytes) throw new Problem('uploadOffsetDiffers');
+    const now = isDone ? upload : await proceeded(context, upload, ingest, piece);
     const state = await stateOf(context.services.database, now);
     if (state.sessionId !== null) context.note({ sessionId: state.sessionId });
     return { status: 204, headers: state.headers };

@@ -3,7 +3,6 @@ import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 import {
-  readByteCount,
   readPieceChecksum,
   readUploadLength,
   readUploadMetadata,
@@ -16,7 +15,7 @@ import { findTarget } from '../node-instances/upload.ts';
 import { defineRoute } from '../route.ts';
 import type { Services } from '../services.ts';
 import { finishUpload, type LastCall } from './finish.ts';
-import { begin, continued, namedUpload, terminate } from './handling.ts';
+import { begin, continued, namedUpload, readPiece, terminate } from './handling.ts';
 import { endOf, offsetOf, present, requirePieceType, supported } from './present.ts';
 import {
   creationHeaders,
@@ -134,20 +133,15 @@ const proceed = defineRoute({
   },
   errors: [...asPlain, ...ofPieces, 'notTheUploader', 'uploadOffsetDiffers'],
   async handler(context) {
-    const { headers } = context.request;
-    requireTus(headers);
-    requirePieceType(headers);
-    const offset = readByteCount(headers, 'Upload-Offset');
-    const checksum = readPieceChecksum(headers);
+    const piece = readPiece(context.request.headers);
     const upload = await ownUpload(context);
     if (upload.state === 'done') {
-      if (offset !== upload.sizeBytes) throw new Problem('uploadOffsetDiffers');
+      if (piece.offset !== upload.sizeBytes) throw new Problem('uploadOffsetDiffers');
       return { status: 204, headers: { ...offsetOf(upload), ...endOf(upload) } };
     }
     const target = await findTarget(context.services.database, context.params.nodeInstanceId);
     context.note({ sessionId: target.sessionId });
-    const next = { offset, checksum };
-    const now = await continued(context, upload, next, (writer) =>
+    const now = await continued(context, upload, piece, (writer) =>
       finishUpload(context.services, writer, context),
     );
     return { status: 204, headers: { ...offsetOf(now), ...endOf(now) } };

@@ -6,6 +6,9 @@ import { AlreadyIngested } from '../ingests/ingested-files.ts';
 import type { AssembledObject } from './finish-resumable-upload.ts';
 import { endResumableUpload, type UploadEnd } from './resumable-uploads.ts';
 
+/** What became of a whole upload; `known`: its file was ingested before. */
+export type UploadOutcome = FeedResult | { readonly outcome: 'known' };
+
 /**
  * Performs the ingest, and ends the upload in the same transaction.
  * @param sessionName of a session that is made
@@ -17,7 +20,7 @@ export async function ingestWhole(
   object: AssembledObject,
   ingest: Ingest,
   sessionName: string,
-): Promise<FeedResult | { readonly outcome: 'known' }> {
+): Promise<UploadOutcome> {
   let isSettled = false;
   try {
     const fed = await feedIngest(database, ingest, object, sessionName, async (tx, result) => {
