@@ -6,6 +6,7 @@ import { ensurePlatformDataSource } from '../../store/objects/data-sources.ts';
 import { objectSettings } from '../../store/objects/object-store.ts';
 import { ObjectStores } from '../../store/objects/object-stores.ts';
 import { sweepAbandonedObjects } from '../../store/objects/pending-objects.ts';
+import { sweepResumableUploads } from '../../store/uploads/sweep-resumable-uploads.ts';
 import { RecordingClient } from '../activities/recording-session.ts';
 import { startTestApi, type TestApi } from '../support/api.ts';
 import { s3Client } from '../support/bucket.ts';
@@ -64,4 +65,18 @@ export async function expectOnlyReferredObjects(
     stores.close();
     s3.destroy();
   }
+}
+
+/** The same after all resumable uploads have expired and are swept. */
+export async function expectOnlyReferredAfterSweep(
+  platform: TestEnvironment,
+  database: Database,
+  stores: ObjectStores,
+): Promise<void> {
+  await database.query(
+    'update resumable_upload set expires_at = clock_timestamp(), sweep_at = clock_timestamp()',
+  );
+  while ((await sweepResumableUploads(database, stores)) > 0);
+  await database.query(`update pending_object set heartbeat_at = '-infinity'`);
+  await expectOnlyReferredObjects(platform, database);
 }

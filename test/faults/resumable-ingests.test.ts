@@ -3,10 +3,9 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { Upload } from 'tus-js-client';
 import { describe, expect, test } from 'vitest';
 import type { Failpoint } from '../../store/connection/failpoint.ts';
-import { sweepResumableUploads } from '../../store/uploads/sweep-resumable-uploads.ts';
 import { eventually } from '../support/eventually.ts';
 import { inputNode, templateFile } from '../support/templates.ts';
-import { expectOnlyReferredObjects, faultWorld } from './fault-world.ts';
+import { expectOnlyReferredAfterSweep, faultWorld } from './fault-world.ts';
 
 const { platform, processes, database, api: living, client } = await faultWorld();
 const sizeBytes = 9 * 1024 * 1024 + 7;
@@ -111,11 +110,5 @@ describe('all bytes are in, the API process is killed, and the caller never retu
 });
 
 test('after all faults and a sweep the store has only referenced objects', async () => {
-  await database.query(
-    'update resumable_upload set expires_at = clock_timestamp(), sweep_at = clock_timestamp()',
-  );
-  const { objects } = living.composed.services;
-  while ((await sweepResumableUploads(database, objects)) > 0);
-  await database.query(`update pending_object set heartbeat_at = '-infinity'`);
-  await expectOnlyReferredObjects(platform, database);
+  await expectOnlyReferredAfterSweep(platform, database, living.composed.services.objects);
 });

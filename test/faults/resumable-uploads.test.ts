@@ -3,11 +3,10 @@ import { createHash, randomBytes } from 'node:crypto';
 import { Upload } from 'tus-js-client';
 import { describe, expect, test } from 'vitest';
 import type { Failpoint } from '../../store/connection/failpoint.ts';
-import { sweepResumableUploads } from '../../store/uploads/sweep-resumable-uploads.ts';
 import { ask } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
 import type { ApiProcess } from '../support/processes.ts';
-import { expectOnlyReferredObjects, faultWorld } from './fault-world.ts';
+import { expectOnlyReferredAfterSweep, faultWorld } from './fault-world.ts';
 import { outsideChain } from './http-runner.ts';
 
 const { platform, processes, database, api: living, client } = await faultWorld({ ownStack: true });
@@ -189,11 +188,5 @@ describe('servers restart during an upload', () => {
 });
 
 test('after all faults and a sweep the store has only referenced objects', async () => {
-  await database.query(
-    'update resumable_upload set expires_at = clock_timestamp(), sweep_at = clock_timestamp()',
-  );
-  const { objects } = living.composed.services;
-  while ((await sweepResumableUploads(database, objects)) > 0);
-  await database.query(`update pending_object set heartbeat_at = '-infinity'`);
-  await expectOnlyReferredObjects(platform, database);
+  await expectOnlyReferredAfterSweep(platform, database, living.composed.services.objects);
 });
