@@ -32,7 +32,8 @@ export async function buildConsole(nodeProgram) {
             '--logLevel',
             'warn',
           ],
-          { cwd: web },
+          // Whatever the caller runs as: a build for development is larger, and names the lines of its sources.
+          { cwd: web, env: { ...process.env, NODE_ENV: 'production' } },
         ),
       );
       writeFileSync(join(temporary, '.stamp'), hash);
