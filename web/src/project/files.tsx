@@ -10,7 +10,7 @@ import { useAbilities } from '../role.ts';
 import { attachmentName, saveAnswer } from '../save.ts';
 import { fileNameOf, outputsOrNone } from '../session/output-parts.tsx';
 import { Ago } from '../ui/ago.tsx';
-import { Icon } from '../ui/icon.tsx';
+import { DownloadButton } from '../ui/download-button.tsx';
 import { Failure, Notice, Placeholder } from '../ui/notice.tsx';
 import { Table } from '../ui/table.tsx';
 
@@ -147,16 +147,7 @@ function FileRow(props: {
         <Ago at={props.at} />
       </td>
       <td class="table-actions">
-        <button
-          type="button"
-          class="button button-icon"
-          aria-label={`Download ${name}`}
-          title="Download"
-          aria-disabled={action.busy}
-          onClick={() => void action.run(props.save)}
-        >
-          <Icon name={action.busy ? 'spinner' : 'download'} />
-        </button>
+        <DownloadButton name={name} action={action} save={props.save} />
       </td>
     </tr>
   );

@@ -6,7 +6,7 @@ import { titleOf } from '../names.ts';
 import type { NodeRunDetails } from '../runs-api.ts';
 import { attachmentName, saveAnswer } from '../save.ts';
 import { Ago } from '../ui/ago.tsx';
-import { Icon } from '../ui/icon.tsx';
+import { DownloadButton } from '../ui/download-button.tsx';
 import { Notice } from '../ui/notice.tsx';
 
 const shownFiles = 20;
@@ -106,18 +106,12 @@ function FileItem({ file }: { file: File }) {
         </div>
         {download.problem !== null && <Notice tone="error">{download.problem}</Notice>}
       </div>
-      <button
-        type="button"
-        class="button button-icon"
-        aria-label={`Download ${name}`}
+      <DownloadButton
+        name={name}
         title="Download its present bytes"
-        aria-disabled={download.busy}
-        onClick={() =>
-          void download.run(async () => saveAnswer(await readOutputData(file.outputId), attachmentName))
-        }
-      >
-        <Icon name={download.busy ? 'spinner' : 'download'} />
-      </button>
+        action={download}
+        save={async () => saveAnswer(await readOutputData(file.outputId), attachmentName)}
+      />
     </li>
   );
 }

@@ -6,6 +6,7 @@ import { useAction, useResource } from '../hooks.ts';
 import { outputTitle } from '../names.ts';
 import { saveAnswer } from '../save.ts';
 import { Ago } from '../ui/ago.tsx';
+import { DownloadButton } from '../ui/download-button.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Failure, Notice, Placeholder } from '../ui/notice.tsx';
 import { LineageFacts } from './lineage.tsx';
@@ -114,18 +115,11 @@ function OutputItem(props: {
         >
           <Icon name="branch" />
         </button>
-        <button
-          type="button"
-          class="button button-icon"
-          aria-label={`Download ${name}`}
-          title="Download"
-          aria-disabled={download.busy}
-          onClick={() =>
-            void download.run(async () => saveAnswer(await readOutputData(output.id), fileNameOf(name)))
-          }
-        >
-          <Icon name={download.busy ? 'spinner' : 'download'} />
-        </button>
+        <DownloadButton
+          name={name}
+          action={download}
+          save={async () => saveAnswer(await readOutputData(output.id), fileNameOf(name))}
+        />
       </div>
       {download.problem !== null && <Notice tone="error">{download.problem}</Notice>}
       {previewing && (

@@ -7,7 +7,7 @@ import { outputTitle, titleOf, typeWord } from '../../names.ts';
 import { useAbilities } from '../../role.ts';
 import { saveAnswer } from '../../save.ts';
 import { Ago } from '../../ui/ago.tsx';
-import { Icon } from '../../ui/icon.tsx';
+import { DownloadButton } from '../../ui/download-button.tsx';
 import { Empty, Failure, Notice, Placeholder } from '../../ui/notice.tsx';
 import { SearchField } from '../../ui/search-field.tsx';
 import { Table } from '../../ui/table.tsx';
@@ -116,18 +116,11 @@ function FileRow(props: {
         <Ago at={output.createdAt} />
       </td>
       <td class="table-actions">
-        <button
-          type="button"
-          class="button button-icon"
-          aria-label={`Download ${name}`}
-          title="Download"
-          aria-disabled={download.busy}
-          onClick={() =>
-            void download.run(async () => saveAnswer(await readOutputData(output.id), fileNameOf(name)))
-          }
-        >
-          <Icon name={download.busy ? 'spinner' : 'download'} />
-        </button>
+        <DownloadButton
+          name={name}
+          action={download}
+          save={async () => saveAnswer(await readOutputData(output.id), fileNameOf(name))}
+        />
       </td>
     </tr>
   );
