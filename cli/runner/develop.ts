@@ -33,7 +33,7 @@ export async function develop(cli: Cli, directory: string, options: DevelopOptio
   const register = async (): Promise<Registered & { readonly variables: Variables }> => {
     const registered = await registration.publish();
     const { withdrawal } = registration;
-    if (withdrawal !== undefined) guarding.tell({ withdrawal });
+    if (withdrawal !== undefined) guarding.notify({ withdrawal });
     for (const warning of registered.warnings) say(`Warning: ${warning}`);
     const token = await runnerToken(platform, username, registered.runnerTypes);
     const own = { SDP_RUNNER_TOKEN: token, SDP_RUNNER_TEMPLATE_SUFFIX: suffix };
@@ -155,10 +155,10 @@ class Development {
     const watch = new Watch(this.#folder);
     while (!this.#stop.signal.aborted) {
       this.#running = new Running(this.#program, this.#folder, variables, (line) => say(readableLine(line)));
-      this.#guard.tell({ runner: this.#running.pid });
+      this.#guard.notify({ runner: this.#running.pid });
       const changed = await this.#untilChanged(this.#running, watch);
       await this.#running.stop(this.#graceSeconds);
-      this.#guard.tell({ runner: null });
+      this.#guard.notify({ runner: null });
       this.#running = undefined;
       variables = await this.#takeUp(changed, watch, variables, registerAgain);
     }

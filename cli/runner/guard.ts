@@ -1,6 +1,6 @@
 /**
- * What ends the work of `sdp runner dev` when that is killed and can end nothing itself: a process of its own, which hears
- * of runner and registration by a pipe. The pipe's end without a word is the death of the other side.
+ * What ends the work of `sdp runner dev` when that is killed and can end nothing itself: a process of its own, which is
+ * notified of runner and registration over a pipe. The pipe's end without a word is the death of the other side.
  */
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { PlatformClient } from '../platform-client.ts';
 
 /** What there is to end; `over` when nothing is left. */
-interface News {
+interface Change {
   /** Process of the runner; null while none runs. */
   readonly runner?: number | null;
   /** The manifest that retires the registered node templates. */
@@ -35,12 +35,12 @@ export class Guard {
     child.unref();
   }
 
-  tell(news: News): void {
-    this.#pipe.write(`${JSON.stringify(news)}\n`);
+  notify(change: Change): void {
+    this.#pipe.write(`${JSON.stringify(change)}\n`);
   }
 
   end(): void {
-    this.tell({ over: true });
+    this.notify({ over: true });
     this.#pipe.end();
   }
 }
@@ -49,9 +49,9 @@ export class Guard {
 export async function guard(connect: () => Promise<PlatformClient>, graceMs: number): Promise<void> {
   // The terminal's Ctrl-C and its end are for the other side.
   for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
-  let known: News = {};
+  let known: Change = {};
   for await (const line of createInterface({ input: process.stdin })) {
-    known = { ...known, ...(JSON.parse(line) as News) };
+    known = { ...known, ...(JSON.parse(line) as Change) };
     if (known.over === true) return;
   }
   const { runner, withdrawal } = known;

@@ -8,7 +8,7 @@ import { outputTitle } from '../names.ts';
 import { listProjectReportFiles, openReportFile, type ReportFile } from '../reports/schedule-api.ts';
 import { useAbilities } from '../role.ts';
 import { attachmentName, saveAnswer } from '../save.ts';
-import { fileNameOf, outputsOrNone } from '../session/output-parts.tsx';
+import { fileNameOf, outputsOfNodes } from '../session/output-parts.tsx';
 import { Ago } from '../ui/ago.tsx';
 import { DownloadButton } from '../ui/download-button.tsx';
 import { Failure, Notice, Placeholder } from '../ui/notice.tsx';
@@ -118,8 +118,8 @@ function Outputs({ sessions }: { sessions: readonly SessionListRow[] }) {
 
 async function outputsOf(session: SessionListRow, signal: AbortSignal): Promise<Found[]> {
   const { nodeInstances } = await readSession(session.id, signal);
-  const lists = await Promise.all(nodeInstances.map(({ id }) => outputsOrNone(id, signal)));
-  return lists.flat().map((output) => ({ session, output }));
+  const outputs = await outputsOfNodes(nodeInstances, signal);
+  return outputs.map((output) => ({ session, output }));
 }
 
 function FileRow(props: {

@@ -1,5 +1,5 @@
 import { readSession, type SessionListRow } from '../api.ts';
-import { outputsOrNone } from '../session/output-parts.tsx';
+import { outputsOfNodes } from '../session/output-parts.tsx';
 import { newestDocuments, readFigures } from '../session/overview/documents.ts';
 import { type Figure, figuresOfRecordings } from '../session/overview/figures.ts';
 
@@ -27,8 +27,7 @@ export async function readOutputFigures(
 
 async function figuresOfSession(id: string, signal: AbortSignal): Promise<Figure[]> {
   const { nodeInstances } = await readSession(id, signal);
-  const lists = await Promise.all(nodeInstances.map((node) => outputsOrNone(node.id, signal)));
-  const outputs = lists.flat().sort((a, b) => b.createdAt.localeCompare(a.createdAt) || b.id - a.id);
+  const outputs = await outputsOfNodes(nodeInstances, signal);
   return [...(await readFigures(newestDocuments(outputs), signal)), ...figuresOfRecordings(outputs)];
 }
 

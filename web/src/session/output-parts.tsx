@@ -16,6 +16,16 @@ export async function outputsOrNone(
   }
 }
 
+/** The outputs of all nodes of a session, newest first; a node without one is not asked. */
+export async function outputsOfNodes(
+  nodes: ReadonlyArray<{ readonly id: number; readonly currentOutputId: number | null }>,
+  signal: AbortSignal,
+): Promise<NodeOutput[]> {
+  const full = nodes.filter(({ currentOutputId }) => currentOutputId !== null);
+  const lists = await Promise.all(full.map(({ id }) => outputsOrNone(id, signal)));
+  return lists.flat().sort((a, b) => b.createdAt.localeCompare(a.createdAt) || b.id - a.id);
+}
+
 /** The code for tables and charts is fetched when a preview is opened. */
 export const PreviewLoader = lazy(
   () => import('../preview/preview.tsx').then((module) => module.OutputPreview),

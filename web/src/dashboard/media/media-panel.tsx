@@ -2,7 +2,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { readSession } from '../../api.ts';
 import { useResource } from '../../hooks.ts';
 import { isAbort, textOf } from '../../http.ts';
-import { outputsOrNone } from '../../session/output-parts.tsx';
+import { outputsOfNodes } from '../../session/output-parts.tsx';
 import { Failure, Placeholder } from '../../ui/notice.tsx';
 import type { ChartGroup } from '../chart-group.ts';
 import type { TimeSpan } from '../model.ts';
@@ -24,7 +24,7 @@ export function MediaPanel(props: {
   const { title, sessionId, part, startMs } = props;
   const outputs = useResource(sessionId, async (signal) => {
     const { nodeInstances } = await readSession(sessionId, signal);
-    return (await Promise.all(nodeInstances.map(({ id }) => outputsOrNone(id, signal)))).flat();
+    return await outputsOfNodes(nodeInstances, signal);
   });
   const frames = useMemo(() => framesOf(outputs.data ?? [], part, startMs), [outputs.data, part, startMs]);
   return (

@@ -1,6 +1,6 @@
 import type { NodeInstanceProgress, NodeOutput } from '../../api.ts';
 import { type Resource, useResource, useSettled } from '../../hooks.ts';
-import { outputsOrNone } from '../output-parts.tsx';
+import { outputsOfNodes } from '../output-parts.tsx';
 
 /** Changes come in bursts; one reading follows a burst. */
 const settleMs = 500;
@@ -9,12 +9,5 @@ const settleMs = 500;
 export function useSessionOutputs(nodes: readonly NodeInstanceProgress[]): Resource<readonly NodeOutput[]> {
   const full = nodes.filter(({ currentOutputId }) => currentOutputId !== null);
   const key = useSettled(full.map((node) => `${node.id}:${node.currentOutputId}`).join(' '), settleMs);
-  return useResource(
-    key,
-    async (signal) => {
-      const lists = await Promise.all(full.map(({ id }) => outputsOrNone(id, signal)));
-      return lists.flat().sort((a, b) => b.createdAt.localeCompare(a.createdAt) || b.id - a.id);
-    },
-    { keepWhileLoading: true },
-  );
+  return useResource(key, (signal) => outputsOfNodes(full, signal), { keepWhileLoading: true });
 }
