@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CreateBucketCommand, HeadBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import { PlainError } from './plain-error.ts';
@@ -35,8 +35,9 @@ const BUCKET_MILLISECONDS = 10_000;
 /** Starts the S3 gateway over a plain folder, under supervision. */
 export async function startObjectStore(options: ObjectStoreOptions): Promise<Supervised> {
   const objects = join(options.dataDir, 'objects');
-  const metadata = join(options.dataDir, 'object-metadata');
+  const metadata = metadataFolder(options.dataDir);
   for (const folder of [objects, metadata]) mkdirSync(folder, { recursive: true, mode: 0o700 });
+  keepMetadataFolders(options.dataDir, DEFAULT_BUCKET);
   const address = `127.0.0.1:${options.port}`;
   const server = new Supervised({
     name: 'Object store',
@@ -66,6 +67,20 @@ export async function startObjectStore(options: ObjectStoreOptions): Promise<Sup
   });
   await server.start();
   return server;
+}
+
+const metadataFolder = (dataDir: string) => join(dataDir, 'object-metadata');
+
+/**
+ * Puts a file into the folders in which the gateway keeps metadata of a bucket's objects. The gateway removes such a
+ * folder with its last object; a request that is about to write into it then fails with an internal error.
+ */
+export function keepMetadataFolders(dataDir: string, bucket: string): void {
+  for (const inBucket of ['outputs', '.sgwtmp/multipart']) {
+    const folder = join(metadataFolder(dataDir), bucket, inBucket);
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    writeFileSync(join(folder, 'keep'), '');
+  }
 }
 
 /** Makes the platform's bucket when it is not there. Throws PlainError when the store refuses or does not answer. */

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:f
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
+import { DeleteObjectCommand, GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import pg from 'pg';
 import { afterAll, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { isAlive, type ProcessIdentity, readIdentity } from '../../local/process-identity.ts';
@@ -79,6 +79,12 @@ async function readObject(environment: Record<string, string>, key: string): Pro
   const text = await Body?.transformToString();
   s3.destroy();
   return text;
+}
+
+async function deleteObject(environment: Record<string, string>, key: string): Promise<void> {
+  const s3 = s3Client(environment);
+  await s3.send(new DeleteObjectCommand({ Bucket: environment.S3_BUCKET, Key: key }));
+  s3.destroy();
 }
 
 test('what was stored survives kill -9 of the start and of everything, and no process of an earlier start is left', async () => {
@@ -162,6 +168,10 @@ test('a server that dies is restarted at the same address; Temporal can be wiped
   expect(after.every((pid, index) => pid !== undefined && pid !== before[index])).toBe(true);
   expect(await query(stack.environment.DATABASE_URL ?? '', 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
   await putObject(stack.environment, 'outputs/again');
+  await deleteObject(stack.environment, 'outputs/again');
+  // With the folder a request that is about to write into it would fail.
+  const metadata = join(stack.dataDir, 'object-metadata', stack.environment.S3_BUCKET ?? '', 'outputs');
+  expect(existsSync(metadata), 'the metadata folder stays when its last object is deleted').toBe(true);
   await temporal?.wipe();
   const page = await fetch(`${stack.environment.TEMPORAL_UI_URL}/api/v1/namespaces/default`);
   expect(page.status).toBe(200);

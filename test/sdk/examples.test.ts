@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { ask } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
+import { openGate } from '../support/gate.ts';
 import { testProcesses } from '../support/processes.ts';
 import { ship } from '../support/templates.ts';
 import { kitStage } from './support/kit-stage.ts';
@@ -147,11 +148,15 @@ describe.skipIf(python === undefined)(`python${why}`, () => {
 
   test('gives its task back at SIGTERM, which counts as no attempt, and another process does it', async () => {
     const graph = await sessionOf('python');
-    const child = startExample('python', { SDP_RUNNER_GRACE_SECONDS: '0' });
+    const gate = await openGate(stage.api.url);
+    // The task is at work for as long as its input comes: some 20 seconds.
+    gate.set({ kind: 'slow', latencyMs: [0, 0], bytesPerSecond: 200_000 });
+    const child = startExample('python', { SDP_URL: gate.url, SDP_RUNNER_GRACE_SECONDS: '0' });
     await stage.upload(graph, 'tables', `a,b\n${'1,2\n'.repeat(1_000_000)}`);
     // By its own log: a task that is still on its way to it is not released.
     await eventually('it works', () => /task of csv-to-json-lines claimed/.test(child.log()));
     await ends(child);
+    await gate.close();
     expect(await stage.claims(graph, 'rows')).toMatchObject([{ attempt: 1, ending: 'release' }]);
     const next = startExample('python');
     await stage.until(graph, 'rows', 'Succeeded');

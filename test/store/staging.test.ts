@@ -180,7 +180,7 @@ describe.skipIf(small === undefined)('on a disk of 64 MB', () => {
     const area = new StagingArea({ folder: folderOfDisk, maxBytes: 16 * mebibyte });
     const store = openObjectStore({ ...platform.s3, prefix: '', forcePathStyle: true }, area);
     const bytes = randomBytes(10 * mebibyte);
-    await Promise.all(
+    const uploads = await Promise.allSettled(
       Array.from({ length: 10 }, async (_, index) => {
         const own = index % 5;
         const source = Readable.from([bytes.subarray(own)], { objectMode: false });
@@ -194,5 +194,9 @@ describe.skipIf(small === undefined)('on a disk of 64 MB', () => {
       }),
     );
     store.close();
+    // All have ended before one is judged: the disk cannot be unmounted while it is used.
+    await Promise.all(
+      uploads.map((upload) => (upload.status === 'rejected' ? Promise.reject(upload.reason) : null)),
+    );
   });
 });

@@ -9,6 +9,8 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** How to reach the servers of this test run. */
     stackEnvironment: Record<string, string>;
+    /** The servers' data folder. */
+    stackFolder: string;
     /** True when other test runs use the same servers, so that everything made must be removed again. */
     isStackShared: boolean;
   }
@@ -23,6 +25,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     const environment = sharedEnvironment(shared);
     await dropAbandonedDatabases(environment);
     project.provide('stackEnvironment', environment);
+    project.provide('stackFolder', shared);
     project.provide('isStackShared', true);
     return async () => undefined;
   }
@@ -30,6 +33,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const dataDir = temporaryDataFolder();
   const stack = await startStack({ dataDir, log: (line) => console.error(line), temporary: true });
   project.provide('stackEnvironment', stack.environment);
+  project.provide('stackFolder', dataDir);
   project.provide('isStackShared', false);
   return async () => {
     await stack.stop();

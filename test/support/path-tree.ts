@@ -86,9 +86,10 @@ function search<T>(
     if (found !== null) return found;
     values.pop();
   }
-  if (node.rest === null) return null;
+  const rest = segments.slice(at).join('/');
+  if (node.rest === null || rest === '') return null;
   const found = pick(node.rest, method, methods);
-  if (found !== null) values.push(segments.slice(at).join('/'));
+  if (found !== null) values.push(rest);
   return found;
 }
 

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, inject } from 'vitest';
 import { roleAddresses } from '../../local/database-roles.ts';
+import { keepMetadataFolders } from '../../local/object-store.ts';
 import { removeData, type Stack, startStack } from '../../local/stack.ts';
 import { makeBucket, removeBucket } from './bucket.ts';
 import { workflowCache } from './caches.ts';
@@ -47,6 +48,7 @@ export async function testEnvironment(options: TestEnvironmentOptions = {}): Pro
   const isShared = own === undefined && inject('isStackShared');
   const name = `test-${randomBytes(6).toString('hex')}`;
   const [databaseUrl] = await Promise.all([cloneTemplate(servers), makeBucket(servers, name)]);
+  keepMetadataFolders(own?.dataDir ?? inject('stackFolder'), name);
   const roles = roleAddresses(databaseUrl);
   const environment: Record<string, string> = {
     ...servers,
