@@ -84,23 +84,20 @@ because its answer was lost takes effect once; a runner that has lost its task c
 is let in by no process; after a fault every process serves again within 10 seconds, and during it at least 30 % of the
 calls are served that are not refused as the contract says.
 
-\`npm run campaign:faults\` puts this to the test: it runs the processes of \`npm start\`, two of each, under uploads,
-reads, runners, shared sessions, reprocesses and revocations, injects each kind of fault alone and then in random pairs,
+\`npm run campaign:faults\` puts this to the test: it runs the processes of \`npm start\`, two or one of each, under
+uploads, reads, runners, shared sessions, reprocesses and revocations, injects each kind of fault alone and then in random pairs,
 and judges all that was acknowledged once everything is at rest, each kind by itself. Which fault comes when, and where, is
 repeated by the seed. *Felt* are the faults of which the platform was seen to notice something. *Other findings* are slow
 recoveries, errors that the contract does not name, and shares below 30 %. The data lie in memory, so a power cut is not
 among the faults.`;
 
-/** Puts rows into the section, in the place of earlier ones of the same kinds; makes section and page where there are none. */
+/** Puts rows into the section, in the place of earlier ones of the same kinds and number of processes; makes section and page where there are none. */
 export function writeRows(file: string, rows: readonly Row[], run: RunFacts): void {
   const page = existsSync(file) ? readFileSync(file, 'utf8') : '# Reliability\n';
   const [before, rest] = page.split(begin);
   const after = rest === undefined ? '\n' : rest.slice(rest.indexOf(end) + end.length);
   const cells = new Map(
-    [...writtenCells(rest ?? ''), ...rows.map((row) => cellsOf(row, run))].map((line) => [
-      kindOf(line),
-      line,
-    ]),
+    [...writtenCells(rest ?? ''), ...rows.map((row) => cellsOf(row, run))].map((line) => [keyOf(line), line]),
   );
   const lines = [...cells.values()].sort(byKind);
   const section = [begin, title, '', promise, '', facts(lines), '', tableOfCells(lines), end].join('\n');
@@ -125,10 +122,18 @@ function kindOf([first]: readonly string[]): string {
   return first!.split(' ')[0]!;
 }
 
-/** Kinds alone by their number, then pairs. */
+/** The same kind with another number of processes is another row. */
+const keyOf = (cells: readonly string[]) => `${kindOf(cells)}, ${processesOf(cells)} of each`;
+
+function processesOf(cells: readonly string[]): number {
+  return Number(/(\d) of each/.exec(cells.at(-1)!)?.[1]);
+}
+
+/** Two of each process before one of each; in both, kinds alone by their number, then pairs. */
 function byKind(one: readonly string[], other: readonly string[]): number {
   const [a, b] = [kindOf(one), kindOf(other)].map((kind) => kind.split('+').map(Number));
-  return a!.length - b!.length || a![0]! - b![0]! || (a![1] ?? 0) - (b![1] ?? 0);
+  const byProcesses = processesOf(other) - processesOf(one);
+  return byProcesses || a!.length - b!.length || a![0]! - b![0]! || (a![1] ?? 0) - (b![1] ?? 0);
 }
 
 function facts(lines: readonly string[][]): string {
