@@ -66,7 +66,7 @@ export async function startTemporal(options: TemporalOptions): Promise<Supervise
     readySeconds: 60,
     // A caller that aborts during a query can permanently break the server's only connection to SQLite.
     brokenSeconds: 3,
-    isReady: () => hasSearchAttributes(temporalUiUrl(options)),
+    isReady: () => isTemporalReady(temporalUiUrl(options)),
     log: options.log,
   });
   await server.start();
@@ -89,11 +89,23 @@ function storeFile(dataDir: string): string {
   return join(dataDir, 'temporal.db');
 }
 
-/** The server answers before namespace and search attributes exist; a workflow started then would fail. */
-async function hasSearchAttributes(uiUrl: string): Promise<boolean> {
-  const address = `${uiUrl}/api/v1/namespaces/${TEMPORAL_NAMESPACE}/search-attributes`;
-  const response = await fetch(address, { signal: AbortSignal.timeout(READY_MILLISECONDS) });
-  if (!response.ok) return false;
-  const body = (await response.json()) as { customAttributes?: Record<string, unknown> };
-  return Object.keys(SEARCH_ATTRIBUTES).every((name) => body.customAttributes?.[name] !== undefined);
+/**
+ * Whether the server serves from its store. It answers before namespace and search attributes exist; a workflow started
+ * then would fail, and a query by these attributes is refused. A list of the attributes themselves is not asked for: the
+ * server opens a connection to itself for each such call and never closes it.
+ */
+export async function isTemporalReady(uiUrl: string): Promise<boolean> {
+  const namespace = `${uiUrl}/api/v1/namespaces/${TEMPORAL_NAMESPACE}`;
+  const filters = Object.entries(SEARCH_ATTRIBUTES).map(([name, type]) =>
+    type === 'Int' ? `${name} = 0` : `${name} = ''`,
+  );
+  const query = new URLSearchParams({ pageSize: '1', query: filters.join(' and ') });
+  const answers = await Promise.all(
+    [namespace, `${namespace}/workflows?${query}`].map(async (address) => {
+      const response = await fetch(address, { signal: AbortSignal.timeout(READY_MILLISECONDS) });
+      await response.arrayBuffer();
+      return response.ok;
+    }),
+  );
+  return answers.every(Boolean);
 }

@@ -1,5 +1,5 @@
 /** How children that have ended, or live without serving, are started again. */
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -8,7 +8,7 @@ import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { freePort } from '../../local/ports.ts';
 import { findPrograms } from '../../local/programs.ts';
 import { Supervised } from '../../local/supervised.ts';
-import { startTemporal } from '../../local/temporal.ts';
+import { isTemporalReady, startTemporal, temporalUiUrl } from '../../local/temporal.ts';
 import { eventually } from '../support/eventually.ts';
 
 const folders: string[] = [];
@@ -78,16 +78,13 @@ test('a child that ends before it is ready is restarted with growing delays', as
 
 test('a Temporal that answers and whose store refuses is killed and serves again', async () => {
   const dataDir = newFolder();
-  const [port, uiPort] = [await freePort(), await freePort()];
-  const { temporal: program } = await findPrograms({ postgres: true, temporal: false, objectStore: true });
   const lines: string[] = [];
   const log = (line: string) => {
     // The store is whole again before the server is started anew.
     if (line.includes('accepts connections but does not respond')) alterStore(dataDir, MEND);
     lines.push(line);
   };
-  const temporal = await startTemporal({ dataDir, program: program!, port, uiPort, log });
-  onTestFinished(() => temporal.stop());
+  const { temporal, port } = await startedTemporal(dataDir, log);
   const describe = await namespaceReader(port);
   await describe();
   const { pid } = temporal;
@@ -97,6 +94,24 @@ test('a Temporal that answers and whose store refuses is killed and serves again
   await eventually('it serves again', describe);
   expect(temporal.pid).not.toBe(pid);
 });
+
+test('the check of Temporal leaves no connection open in it', async () => {
+  const { temporal, uiUrl } = await startedTemporal(newFolder(), () => undefined);
+  const descriptors = () => readdirSync(`/proc/${temporal.pid}/fd`).length;
+  for (let count = 0; count < 10; count += 1) await isTemporalReady(uiUrl);
+  const before = descriptors();
+  for (let count = 0; count < 50; count += 1) expect(await isTemporalReady(uiUrl)).toBe(true);
+  expect(descriptors() - before).toBeLessThan(25);
+});
+
+async function startedTemporal(dataDir: string, log: (line: string) => void) {
+  const [port, uiPort] = [await freePort(), await freePort()];
+  const { temporal: program } = await findPrograms({ postgres: true, temporal: false, objectStore: true });
+  const options = { dataDir, program: program!, port, uiPort, log };
+  const temporal = await startTemporal(options);
+  onTestFinished(() => temporal.stop());
+  return { temporal, port, uiUrl: temporalUiUrl(options) };
+}
 
 const BREAK = 'ALTER TABLE namespaces RENAME TO namespaces_away';
 const MEND = 'ALTER TABLE namespaces_away RENAME TO namespaces';
