@@ -2,8 +2,8 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ask } from '../support/api.ts';
+import { tcpGate } from '../support/network/tcp-gate.ts';
 import { runnerStage, type StageGraph, type TestRunner } from '../support/runner.ts';
-import { tcpGate } from '../support/tcp-gate.ts';
 import {
   buildConsole,
   dropFile,

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ask } from '../support/api.ts';
-import { openGate } from '../support/gate.ts';
+import { openGate } from '../support/network/gate.ts';
 import { runnerStage, type StageGraph } from '../support/runner.ts';
 import { accessibilityFaults, appearances, wear } from './support/axe.ts';
 import {
