@@ -1,129 +1,32 @@
 import { randomUUID } from 'node:crypto';
-import { Readable } from 'node:stream';
-import { GetObjectCommand, ListObjectsV2Command, PutObjectCommand } from '@aws-sdk/client-s3';
-import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { deleteExpiredSession, listExpiredSessions } from '../../store/administration/retention.ts';
 import { acquireRetentionRun, requestRetentionRun } from '../../store/administration/retention-runs.ts';
-import type { Database } from '../../store/connection/database.ts';
-import { newId } from '../../store/connection/ids.ts';
-import { ensurePlatformDataSource, findDataSourceByName } from '../../store/objects/data-sources.ts';
 import { newOutputKey } from '../../store/objects/object-store.ts';
-import { findOrphans } from '../../store/objects/orphans.ts';
 import { sweepAbandonedObjects } from '../../store/objects/pending-objects.ts';
-import { publishUpload } from '../../store/outputs/publish.ts';
 import { requestReprocess } from '../../store/runs/reprocess.ts';
 import { retainOnce } from '../../worker/retention.ts';
-import { ask, makePeople, type People, startTestApi, type TestApi } from '../support/api.ts';
-import { s3Client } from '../support/bucket.ts';
-import { type Graph, type GraphNode, makeGraph } from '../support/graph.ts';
-import { testEnvironment } from '../support/stack.ts';
+import { ask } from '../support/api.ts';
+import type { Graph } from '../support/graph.ts';
+import { retentionWorld } from './retention-world.ts';
 
-const platform = await testEnvironment();
-const bucket = s3Client(platform.environment);
-const log = pino({ level: 'silent' });
-const retention = '/api/v2/admin/retention';
-let api: TestApi;
-let people: People;
-let database: Database;
-
-beforeAll(async () => {
-  api = await startTestApi(platform.environment);
-  database = api.composed.services.database;
-  await ensurePlatformDataSource(database, api.composed.services.objects.platformAccess);
-  people = await makePeople(api.url, platform.administrator);
-});
-afterAll(async () => {
-  bucket.destroy();
-  await api.stop();
-});
-
-const input: GraphNode = { name: 'in', parents: [] };
-const pair = [input, { name: 'next', parents: ['in'] }];
-
-/** A session of a project with a retention of five days, with this many uploads whose bytes are in the bucket. */
-async function newSession(uploads = 1, nodes: readonly GraphNode[] = [input]): Promise<Graph> {
-  const graph = await makeGraph(database, nodes);
-  await database.query('update project set retention_days = 5 where id = $1', [graph.projectId]);
-  await database.query(
-    `update node_instance set configuration = '{"dataSourceName":"platform"}' where session_id = $1`,
-    [graph.sessionId],
-  );
-  for (let count = 0; count < uploads; count++) await upload(graph);
-  return graph;
-}
-
-async function upload(graph: Graph, identifier: string | null = null) {
-  const { objects, pending } = api.composed.services;
-  const source = (await findDataSourceByName(database, 'platform'))!;
-  const objectKey = newOutputKey();
-  await pending.begin(objectKey, source.id, graph.nodes.in);
-  const stored = await objects.of(source).put(objectKey, Readable.from([Buffer.from('a,b\n1,2\n')]), {
-    maxBytes: 100,
-    withMd5: false,
-    signal: new AbortController().signal,
-  });
-  const result = await publishUpload(database, {
-    nodeInstanceId: graph.nodes.in!,
-    dataSourceId: source.id,
-    objectKey,
-    outputIdentifier: identifier,
-    contentType: 'text/csv',
-    contentEncoding: null,
-    sizeBytes: stored.sizeBytes,
-    sha256: stored.sha256,
-    etag: stored.etag,
-    metadata: null,
-  });
-  pending.release(objectKey);
-  return { objectKey, result };
-}
-
-/** As if all of it had happened ten days ago. */
-async function age({ sessionId }: Graph): Promise<void> {
-  const nodes = '(select id from node_instance where session_id = $1)';
-  await database.query(`update session set created_at = created_at - interval '10 days' where id = $1`, [
-    sessionId,
-  ]);
-  await database.query(
-    `update node_output set created_at = created_at - interval '10 days' where node_instance_id in ${nodes}`,
-    [sessionId],
-  );
-  await database.query(
-    `update node_run set created_at = created_at - interval '10 days' where node_instance_id in ${nodes}`,
-    [sessionId],
-  );
-}
-
-const ask200 = async (path: string) => {
-  const answer = await ask(api.url, 'GET', path, { token: people.adminToken });
-  expect(answer.status, JSON.stringify(answer.body)).toBe(200);
-  return answer.body;
-};
-const options = { everyHours: 0, removesOrphans: false, signal: new AbortController().signal };
-async function runNow(change: Partial<typeof options> = {}) {
-  const asked = await ask(api.url, 'POST', retention, { token: people.adminToken });
-  expect(asked.status).toBe(202);
-  await retainOnce(database, api.composed.services.objects, log, { ...options, ...change });
-  const [run] = (await ask200(retention)).runs;
-  expect(run).toMatchObject({
-    id: asked.body.id,
-    requestedBy: expect.any(String),
-    endedAt: expect.any(String),
-  });
-  return run;
-}
-const sweep = async () => {
-  const { objects } = api.composed.services;
-  for (let deleted = 1; deleted > 0; )
-    ({ deleted } = await sweepAbandonedObjects(database, objects, { olderThanSeconds: 3_600 }));
-};
-async function keysInBucket(): Promise<Set<string>> {
-  const { Contents = [] } = await bucket.send(new ListObjectsV2Command({ Bucket: platform.s3.bucket }));
-  return new Set(Contents.map(({ Key }) => Key ?? ''));
-}
-const exists = async (graph: Graph) =>
-  (await database.query('select 1 from session where id = $1', [graph.sessionId])).length > 0;
+const {
+  log,
+  retention,
+  api,
+  people,
+  database,
+  pair,
+  newSession,
+  upload,
+  age,
+  ask200,
+  options,
+  runNow,
+  sweep,
+  keysInBucket,
+  exists,
+} = await retentionWorld();
 
 describe('sessions', () => {
   test('are deleted when they are inactive for the retention time, and the dry run names exactly those', async () => {
@@ -233,100 +136,6 @@ describe('sessions', () => {
       await database.query('update retention_run set ended_at = now() where id = $1', [run.id]);
     }
   });
-});
-
-describe('outputs of kept sessions', () => {
-  test('are deleted when they are old, read by all, and not the newest; dashboards no longer list them', async () => {
-    const graph = await newSession(3, pair);
-    const replaced = await upload(graph, 'lap');
-    await upload(graph, 'lap');
-    const outputs = await database.query<{ id: number; identifier: string }>(
-      'select id, output_identifier as identifier from node_output where node_instance_id = $1 order by position',
-      [graph.nodes.in],
-    );
-    const [first, second] = outputs as unknown as [{ id: number }, { id: number }];
-    await database.query(
-      `insert into dimension (session_id, node_instance_id, name, dashboard_name, dashboard_version, sources, layout)
-       values ($1, $2, 'd', 'd', 'next', $3::jsonb, $4::jsonb)`,
-      [
-        graph.sessionId,
-        graph.nodes.next,
-        JSON.stringify([{ outputId: first.id }, { outputId: outputs.at(-1)!.id }]),
-        JSON.stringify({
-          version: 1,
-          panels: [
-            { title: 't', group: 'g', unit: null, channels: [`${first.id}:a`, `${outputs.at(-1)!.id}:a`] },
-          ],
-        }),
-      ],
-    );
-    await age(graph);
-    // Its dashboard was read today, so the session stays.
-    await database.query('update session set closed_at = now() where id = $1', [graph.sessionId]);
-    expect((await ask200(retention)).outputs.count, 'a run still has to read them').toBe(0);
-    await database.query(
-      `update node_run set state = 'done', outcome = 'completed' where node_instance_id = $1`,
-      [graph.nodes.next],
-    );
-    await database.query(
-      `update node_instance set consumed_position = (select position from node_output where id = $2) where id = $1`,
-      [graph.nodes.next, second.id],
-    );
-    expect((await ask200(retention)).outputs, 'one has not been read').toMatchObject({
-      count: 2,
-      sessions: 1,
-    });
-    await database.query('update node_instance set consumed_position = 1000 where id = $1', [
-      graph.nodes.next,
-    ]);
-    expect(await runNow()).toMatchObject({ sessions: 0, outputs: 3 });
-    const left = await database.query<{ id: number }>(
-      'select id from node_output where node_instance_id = $1',
-      [graph.nodes.in],
-    );
-    expect(left).toEqual([{ id: outputs.at(-1)!.id }]);
-    const [dimension] = await database.query<{
-      sources: unknown;
-      layout: { panels: { channels: string[] }[] };
-    }>('select sources, layout from dimension where session_id = $1', [graph.sessionId]);
-    expect(dimension!.sources).toEqual([{ outputId: outputs.at(-1)!.id }]);
-    expect(dimension!.layout.panels[0]!.channels).toEqual([`${outputs.at(-1)!.id}:a`]);
-    await sweep();
-    // Another sweeper removes earlier versions of outputs that stay.
-    expect(await keysInBucket()).toContain(replaced.objectKey);
-  });
-});
-
-test('objects without a row are deleted, unless they are young, in transfer, or foreign', async () => {
-  const graph = await newSession(1);
-  const [known] = await database.query<{ key: string }>(
-    'select object_key as key from node_output where node_instance_id = $1',
-    [graph.nodes.in],
-  );
-  const [orphan, onItsWay, foreign] = [newOutputKey(), newOutputKey(), 'outputs/notes.txt'];
-  for (const Key of [orphan, onItsWay, foreign, `elsewhere/${newId()}`])
-    await bucket.send(new PutObjectCommand({ Bucket: platform.s3.bucket, Key, Body: 'four' }));
-  await api.composed.services.pending.begin(onItsWay, graph.dataSourceId);
-  const { objects } = api.composed.services;
-  const look = (olderThanSeconds: number) =>
-    findOrphans(database, objects, { after: null, olderThanSeconds, remove: null });
-  expect(await look(86_400)).toEqual({ orphans: 0, bytes: 0, next: null });
-  expect((await ask200(`${retention}?orphans=true`)).orphans).toEqual({ count: 0, bytes: 0 });
-  // The clock of the store may be a little ahead.
-  expect(await look(-60)).toEqual({ orphans: 1, bytes: 4, next: null });
-  const { run } = await requestRetentionRun(database, null);
-  const remove = { runId: run.id };
-  expect(await findOrphans(database, objects, { after: null, olderThanSeconds: -60, remove })).toMatchObject({
-    orphans: 1,
-  });
-  expect(await look(-60)).toMatchObject({ orphans: 0 });
-  await sweep();
-  const keys = await keysInBucket();
-  expect(keys).not.toContain(orphan);
-  for (const key of [known!.key, onItsWay, foreign]) expect(keys).toContain(key);
-  const { Body } = await bucket.send(new GetObjectCommand({ Bucket: platform.s3.bucket, Key: known!.key }));
-  expect(await Body?.transformToString()).toBe('a,b\n1,2\n');
-  await database.query('update retention_run set ended_at = now() where id = $1', [run.id]);
 });
 
 test('a run is requested once, scheduled once a day, and resumed after its worker died', async () => {
