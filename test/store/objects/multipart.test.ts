@@ -9,16 +9,16 @@ import {
   completeMultipart,
   MultipartGone,
   type PartsDiffer,
-} from '../../store/objects/multipart.ts';
+} from '../../../store/objects/multipart.ts';
 import {
   newOutputKey,
   ObjectTooLarge,
   openObjectStore,
   SourceBroken,
-} from '../../store/objects/object-store.ts';
-import { type PartOptions, putPart } from '../../store/objects/put-part.ts';
-import { s3Client } from '../support/bucket.ts';
-import { testEnvironment } from '../support/stack.ts';
+} from '../../../store/objects/object-store.ts';
+import { type PartOptions, putPart } from '../../../store/objects/put-part.ts';
+import { s3Client } from '../../support/bucket.ts';
+import { testEnvironment } from '../../support/stack.ts';
 
 const platform = await testEnvironment();
 const store = openObjectStore({ ...platform.s3, prefix: 'some/prefix', forcePathStyle: true });

@@ -1,16 +1,16 @@
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
-import { migrateAuth } from '../../auth/migrate.ts';
-import { nodeStateCodes } from '../../domain/runs/node-state.ts';
-import { prepareRoles, roleAddresses } from '../../local/database-roles.ts';
-import { migrate } from '../../store/migrate.ts';
-import { ensurePlatformDataSource } from '../../store/objects/data-sources.ts';
-import { databaseRoles } from '../../store/roles.ts';
-import { ask, makePeople, startTestApi } from '../support/api.ts';
-import { eventually } from '../support/eventually.ts';
-import { testProcesses } from '../support/processes.ts';
-import { inputNode, ship, tabularNode, templateFile } from '../support/templates.ts';
-import { testWorkflows } from '../support/workflows.ts';
+import { migrateAuth } from '../../../auth/migrate.ts';
+import { nodeStateCodes } from '../../../domain/runs/node-state.ts';
+import { prepareRoles, roleAddresses } from '../../../local/database-roles.ts';
+import { migrate } from '../../../store/migrate.ts';
+import { ensurePlatformDataSource } from '../../../store/objects/data-sources.ts';
+import { databaseRoles } from '../../../store/roles.ts';
+import { ask, makePeople, startTestApi } from '../../support/api.ts';
+import { eventually } from '../../support/eventually.ts';
+import { testProcesses } from '../../support/processes.ts';
+import { inputNode, ship, tabularNode, templateFile } from '../../support/templates.ts';
+import { testWorkflows } from '../../support/workflows.ts';
 import { roleLogins } from './role-logins.ts';
 
 const { platform, suffix, logins, owner, urlOf, application, as, refused } = await roleLogins();

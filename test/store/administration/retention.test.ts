@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { deleteExpiredSession, listExpiredSessions } from '../../store/administration/retention.ts';
-import { acquireRetentionRun, requestRetentionRun } from '../../store/administration/retention-runs.ts';
-import { newOutputKey } from '../../store/objects/object-store.ts';
-import { sweepAbandonedObjects } from '../../store/objects/pending-objects.ts';
-import { requestReprocess } from '../../store/runs/reprocess.ts';
-import { retainOnce } from '../../worker/retention.ts';
-import { ask } from '../support/api.ts';
-import type { Graph } from '../support/graph.ts';
+import { deleteExpiredSession, listExpiredSessions } from '../../../store/administration/retention.ts';
+import { acquireRetentionRun, requestRetentionRun } from '../../../store/administration/retention-runs.ts';
+import { newOutputKey } from '../../../store/objects/object-store.ts';
+import { sweepAbandonedObjects } from '../../../store/objects/pending-objects.ts';
+import { requestReprocess } from '../../../store/runs/reprocess.ts';
+import { retainOnce } from '../../../worker/retention.ts';
+import { ask } from '../../support/api.ts';
+import type { Graph } from '../../support/graph.ts';
 import { retentionWorld } from './retention-world.ts';
 
 const {

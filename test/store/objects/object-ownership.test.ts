@@ -1,27 +1,27 @@
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Database, type Queryable } from '../../store/connection/database.ts';
+import { Database, type Queryable } from '../../../store/connection/database.ts';
 import {
   type DataSourceRow,
   ensurePlatformDataSource,
   findDataSourceByName,
-} from '../../store/objects/data-sources.ts';
-import { newOutputKey, objectSettings } from '../../store/objects/object-store.ts';
-import { ObjectStores } from '../../store/objects/object-stores.ts';
+} from '../../../store/objects/data-sources.ts';
+import { newOutputKey, objectSettings } from '../../../store/objects/object-store.ts';
+import { ObjectStores } from '../../../store/objects/object-stores.ts';
 import {
   PendingObjectGone,
   PendingObjects,
   sweepAbandonedObjects,
-} from '../../store/objects/pending-objects.ts';
-import type { UploadedObject } from '../../store/outputs/outputs.ts';
-import { publishUpload, publishUploadWithin } from '../../store/outputs/publish.ts';
-import { sweepSupersededOutputs } from '../../store/outputs/versions.ts';
-import { changeSession } from '../../store/runs/change-session.ts';
-import { requestReprocess } from '../../store/runs/reprocess.ts';
-import { eventually } from '../support/eventually.ts';
-import { chain, type Graph, makeGraph } from '../support/graph.ts';
-import { testEnvironment } from '../support/stack.ts';
+} from '../../../store/objects/pending-objects.ts';
+import type { UploadedObject } from '../../../store/outputs/outputs.ts';
+import { publishUpload, publishUploadWithin } from '../../../store/outputs/publish.ts';
+import { sweepSupersededOutputs } from '../../../store/outputs/versions.ts';
+import { changeSession } from '../../../store/runs/change-session.ts';
+import { requestReprocess } from '../../../store/runs/reprocess.ts';
+import { eventually } from '../../support/eventually.ts';
+import { chain, type Graph, makeGraph } from '../../support/graph.ts';
+import { testEnvironment } from '../../support/stack.ts';
 
 const platform = await testEnvironment();
 const stores = new ObjectStores(objectSettings.parse(platform.environment));

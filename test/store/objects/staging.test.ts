@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, describe, expect, test } from 'vitest';
-import { Intake } from '../../store/objects/intake.ts';
-import { newOutputKey, openObjectStore } from '../../store/objects/object-store.ts';
-import { fillPart, StagedPart } from '../../store/objects/staging.ts';
-import { blockBytes, StagingArea, StagingFull } from '../../store/objects/staging-area.ts';
-import { eventually } from '../support/eventually.ts';
-import { testEnvironment } from '../support/stack.ts';
+import { Intake } from '../../../store/objects/intake.ts';
+import { newOutputKey, openObjectStore } from '../../../store/objects/object-store.ts';
+import { fillPart, StagedPart } from '../../../store/objects/staging.ts';
+import { blockBytes, StagingArea, StagingFull } from '../../../store/objects/staging-area.ts';
+import { eventually } from '../../support/eventually.ts';
+import { testEnvironment } from '../../support/stack.ts';
 
 const mebibyte = 1024 * 1024;
 const memoryBytes = 40 * mebibyte;

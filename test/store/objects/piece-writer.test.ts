@@ -3,11 +3,11 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
-import { beginMultipart, completeMultipart } from '../../store/objects/multipart.ts';
-import { newOutputKey, objectSettings, openObjectStore } from '../../store/objects/object-store.ts';
-import { ObjectStores } from '../../store/objects/object-stores.ts';
-import { type PieceProgress, type StoredPiece, storePiece } from '../../store/objects/piece-writer.ts';
-import { testEnvironment } from '../support/stack.ts';
+import { beginMultipart, completeMultipart } from '../../../store/objects/multipart.ts';
+import { newOutputKey, objectSettings, openObjectStore } from '../../../store/objects/object-store.ts';
+import { ObjectStores } from '../../../store/objects/object-stores.ts';
+import { type PieceProgress, type StoredPiece, storePiece } from '../../../store/objects/piece-writer.ts';
+import { testEnvironment } from '../../support/stack.ts';
 
 const platform = await testEnvironment();
 const store = openObjectStore(new ObjectStores(objectSettings.parse(platform.environment)).platformAccess);

@@ -14,9 +14,9 @@ import {
   ObjectTooLarge,
   openObjectStore,
   SourceBroken,
-} from '../../store/objects/object-store.ts';
-import { s3Client } from '../support/bucket.ts';
-import { testEnvironment } from '../support/stack.ts';
+} from '../../../store/objects/object-store.ts';
+import { s3Client } from '../../support/bucket.ts';
+import { testEnvironment } from '../../support/stack.ts';
 
 const platform = await testEnvironment();
 const access = { ...platform.s3, prefix: 'some/prefix', forcePathStyle: true };

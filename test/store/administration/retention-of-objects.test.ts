@@ -1,10 +1,10 @@
 /** Retention of bytes and of outputs in sessions that stay. */
 import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { describe, expect, test } from 'vitest';
-import { requestRetentionRun } from '../../store/administration/retention-runs.ts';
-import { newId } from '../../store/connection/ids.ts';
-import { newOutputKey } from '../../store/objects/object-store.ts';
-import { findOrphans } from '../../store/objects/orphans.ts';
+import { requestRetentionRun } from '../../../store/administration/retention-runs.ts';
+import { newId } from '../../../store/connection/ids.ts';
+import { newOutputKey } from '../../../store/objects/object-store.ts';
+import { findOrphans } from '../../../store/objects/orphans.ts';
 import { retentionWorld } from './retention-world.ts';
 
 const {

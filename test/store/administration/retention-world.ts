@@ -3,15 +3,15 @@ import { Readable } from 'node:stream';
 import { ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { pino } from 'pino';
 import { afterAll, expect } from 'vitest';
-import { ensurePlatformDataSource, findDataSourceByName } from '../../store/objects/data-sources.ts';
-import { newOutputKey } from '../../store/objects/object-store.ts';
-import { sweepAbandonedObjects } from '../../store/objects/pending-objects.ts';
-import { publishUpload } from '../../store/outputs/publish.ts';
-import { retainOnce } from '../../worker/retention.ts';
-import { ask, makePeople, startTestApi } from '../support/api.ts';
-import { s3Client } from '../support/bucket.ts';
-import { type Graph, type GraphNode, makeGraph } from '../support/graph.ts';
-import { testEnvironment } from '../support/stack.ts';
+import { ensurePlatformDataSource, findDataSourceByName } from '../../../store/objects/data-sources.ts';
+import { newOutputKey } from '../../../store/objects/object-store.ts';
+import { sweepAbandonedObjects } from '../../../store/objects/pending-objects.ts';
+import { publishUpload } from '../../../store/outputs/publish.ts';
+import { retainOnce } from '../../../worker/retention.ts';
+import { ask, makePeople, startTestApi } from '../../support/api.ts';
+import { s3Client } from '../../support/bucket.ts';
+import { type Graph, type GraphNode, makeGraph } from '../../support/graph.ts';
+import { testEnvironment } from '../../support/stack.ts';
 
 export async function retentionWorld() {
   const platform = await testEnvironment();

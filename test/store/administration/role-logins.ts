@@ -2,10 +2,10 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll } from 'vitest';
-import { migrateAuth } from '../../auth/migrate.ts';
-import { migrate } from '../../store/migrate.ts';
-import { databaseRoles, makeRoles } from '../../store/roles.ts';
-import { testEnvironment } from '../support/stack.ts';
+import { migrateAuth } from '../../../auth/migrate.ts';
+import { migrate } from '../../../store/migrate.ts';
+import { databaseRoles, makeRoles } from '../../../store/roles.ts';
+import { testEnvironment } from '../../support/stack.ts';
 
 export async function roleLogins() {
   const platform = await testEnvironment();

@@ -1,10 +1,10 @@
 /** The role that reads reports, and report downloads that work as it. */
 import { describe, expect, test } from 'vitest';
-import { compose } from '../../api/compose.ts';
-import { ReportReader } from '../../store/connection/report-reader.ts';
-import { databaseRoles } from '../../store/roles.ts';
-import { ask, startTestApi, tokenOf } from '../support/api.ts';
-import { makeGraph } from '../support/graph.ts';
+import { compose } from '../../../api/compose.ts';
+import { ReportReader } from '../../../store/connection/report-reader.ts';
+import { databaseRoles } from '../../../store/roles.ts';
+import { ask, startTestApi, tokenOf } from '../../support/api.ts';
+import { makeGraph } from '../../support/graph.ts';
 import { roleLogins } from './role-logins.ts';
 
 const { platform, logins, owner, urlOf, application, as, refused } = await roleLogins();

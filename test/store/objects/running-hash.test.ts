@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
-import type { Intake } from '../../store/objects/intake.ts';
-import { RunningHash } from '../../store/objects/running-hash.ts';
+import type { Intake } from '../../../store/objects/intake.ts';
+import { RunningHash } from '../../../store/objects/running-hash.ts';
 
 const noIntake = {} as Intake;
 

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
-import { Database } from '../../store/connection/database.ts';
-import { lookupWithin } from '../../store/connection/reach.ts';
+import { Database } from '../../../store/connection/database.ts';
+import { lookupWithin } from '../../../store/connection/reach.ts';
 import {
   accessOf,
   createDataSource,
@@ -9,11 +9,11 @@ import {
   ensurePlatformDataSource,
   findDataSourceByName,
   updateDataSource,
-} from '../../store/objects/data-sources.ts';
-import { objectSettings } from '../../store/objects/object-store.ts';
-import { ObjectStores } from '../../store/objects/object-stores.ts';
-import { SecretBox, SecretUnreadable } from '../../store/objects/secrets.ts';
-import { testEnvironment } from '../support/stack.ts';
+} from '../../../store/objects/data-sources.ts';
+import { objectSettings } from '../../../store/objects/object-store.ts';
+import { ObjectStores } from '../../../store/objects/object-stores.ts';
+import { SecretBox, SecretUnreadable } from '../../../store/objects/secrets.ts';
+import { testEnvironment } from '../../support/stack.ts';
 
 const platform = await testEnvironment();
 const database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 2 });
