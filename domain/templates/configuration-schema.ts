@@ -1,7 +1,7 @@
 /**
  * Node configurations against the JSON Schema (2020-12, inline) that their node template declares (decisions 10).
  *
- * Schemas come from strangers and are compiled to code, so all they can cost is bounded:
+ * Schemas are untrusted input and are compiled to code, so their cost is bounded:
  * - size, depth, number and cost of subschemas are limited and references refused, so that each place of a
  *   configuration meets each subschema at most once; places times cost are limited too;
  * - patterns run on `linear-pattern.ts`, in linear time and with one bound for all patterns of a schema; what cannot
