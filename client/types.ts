@@ -79,7 +79,7 @@ export interface RunnerManifest {
     /** A text for people. */
     readonly description?: string | undefined;
     /**
-     * How many of its tasks are held at once at most, whoever claims: in all, of one project, of one session.
+     * How many of its tasks may be held at once, over all runners: in all, of one project, of one session.
      * Without it, any number. Operators may choose other values.
      */
     readonly concurrency?: {
@@ -137,7 +137,7 @@ export interface RunnerManifest {
      */
     readonly leaseSeconds?: number | undefined;
     /**
-     * How many of its tasks are held at once at most, whoever claims: in all, of one project, of one session.
+     * How many of its tasks may be held at once, over all runners: in all, of one project, of one session.
      * Without it, any number. Operators may choose other values.
      */
     readonly concurrency?: {

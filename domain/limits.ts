@@ -79,7 +79,7 @@ export const limits = {
   /** A writer of a resumable upload that was not seen for this long counts as gone. */
   uploadWriterGoneSeconds: 5,
   uploadWriterWaitSeconds: 10,
-  /** A resumable upload whose last byte is stored, and that nobody finishes for so long, is finished by a worker. */
+  /** A resumable upload whose bytes are all stored is finished by a worker after this time without a call. */
   uploadForgottenSeconds: 10,
   /** Memory and file in which bytes wait on their way to a store, of each process. */
   stagingMemoryBytes: 40 * mebibytes,

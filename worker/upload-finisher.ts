@@ -132,7 +132,7 @@ async function assembled(parts: Parts, upload: ResumableUpload, writer: string):
   return await assembleUpload(parts, upload);
 }
 
-/** On behalf of whoever began it: their last call died with its process. */
+/** Recorded as an action of the caller who began the upload, whose last call died with its process. */
 function audited<T extends { readonly outcome: string }>(
   database: Database,
   call: Pick<AuditedCall, 'action' | 'actorId' | 'objectType' | 'objectId'>,

@@ -64,7 +64,7 @@ function named(all: readonly Wanted[], channels: readonly string[]): Wanted[] {
 
 const isOverRows = ({ x, split }: ChannelQuestion) => x !== undefined || split !== undefined;
 
-/** Whether a channel that nobody named is read: with `x` or `split` numbers and truth values of recordings that have both. */
+/** Whether a channel is read that the call does not name. With `x` or `split`: numbers and booleans of recordings that have both. */
 function isDrawable(
   question: ChannelQuestion,
   { source, channel }: Wanted,

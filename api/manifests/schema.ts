@@ -23,7 +23,7 @@ const description = {
 const concurrency = {
   type: 'object',
   description:
-    'How many of its tasks are held at once at most, whoever claims: in all, of one project, of one session. Without it, any number. Operators may choose other values.',
+    'How many of its tasks may be held at once, over all runners: in all, of one project, of one session. Without it, any number. Operators may choose other values.',
   required: ['max'],
   properties: Object.fromEntries(
     ['max', 'perProject', 'perSession'].map((key) => [

@@ -13,13 +13,8 @@ import {
 import { defineRoute } from '../route.ts';
 import { sessionParams } from '../sessions/schema.ts';
 import { presentNodeRun, presentRunPage } from './present.ts';
-import {
-  nodeRunListQuerySchema,
-  nodeRunListSchema,
-  nodeRunParams,
-  nodeRunSchema,
-  retriedSchema,
-} from './schema.ts';
+import { nodeRunListQuerySchema } from './query-schema.ts';
+import { nodeRunListSchema, nodeRunParams, nodeRunSchema, retriedSchema } from './schema.ts';
 
 const tags = ['Runs'] as const;
 const path = '/api/v2/admin/node-runs';

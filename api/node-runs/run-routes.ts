@@ -10,7 +10,8 @@ import { findRunDetails, type RunDetails } from '../../store/run-views/run-detai
 import { type People, peopleOf } from '../identity/participants.ts';
 import { defineRoute } from '../route.ts';
 import { presentNodeRun, presentRunPage } from './present.ts';
-import { nodeRunListSchema, runDetailsSchema, runParams, runSearchSchema } from './schema.ts';
+import { runSearchSchema } from './query-schema.ts';
+import { nodeRunListSchema, runDetailsSchema, runParams } from './schema.ts';
 
 const tags = ['Runs'] as const;
 export const runsPath = '/api/v2/node-runs';

@@ -1,22 +1,13 @@
 /** Wire forms of runs, as operators see them. */
 import { z } from 'zod';
 import { story } from '../../domain/examples.ts';
-import { limits } from '../../domain/limits.ts';
 import { visibleNodeStates } from '../../domain/runs/node-state.ts';
 import { completeOutcomes, failureCategories, openRunStates } from '../../domain/runs/run-plan.ts';
-import {
-  idParameter,
-  integerParameter,
-  jsonObjectOut,
-  optionalText,
-  timestamp,
-  timestampOut,
-  uuid,
-} from '../../http/schemas.ts';
+import { jsonObjectOut, timestampOut, uuid } from '../../http/schemas.ts';
 import type { ShownRunState } from '../../store/run-views/node-runs.ts';
 
 const failedStates = ['failed', 'cancelled'] as const;
-const runStates = [
+export const runStates = [
   ...openRunStates,
   ...failedStates,
   ...completeOutcomes,
@@ -145,72 +136,6 @@ export const nodeRunParams = z.object({
 
 /** Of the routes below /api/v2/node-runs. */
 export const runParams = z.object({ runId: nodeRunParams.shape.id });
-
-const stateList = z
-  .string()
-  .transform((value, context) => {
-    const states = value.split(',').map((state) => state.trim());
-    const known = states.filter((state): state is ShownRunState =>
-      (runStates as readonly string[]).includes(state),
-    );
-    if (known.length === states.length) return [...new Set(known)];
-    context.addIssue({
-      code: 'custom',
-      message: `state must be one or more of ${runStates.join(', ')}, separated by commas.`,
-      input: value,
-    });
-    return z.NEVER;
-  })
-  .meta({ type: 'string', example: 'failed,cancelled' });
-
-export const nodeRunListQuerySchema = z
-  .object({
-    sessionId: uuid()
-      .optional()
-      .meta({ description: 'Only runs of this session.', example: story.sessionId }),
-    nodeInstanceId: idParameter().meta({
-      description: 'Only runs of this node instance.',
-      example: story.nodeId,
-    }),
-    nodeTemplate: optionalText(limits.nameCharacters)
-      .optional()
-      .meta({ description: 'Only runs of nodes of this node template.', example: 'lap-splitter' }),
-    state: stateList.optional().meta({
-      description:
-        'States, separated by commas. Default: all runs of the session or node instance; without either, all open or failed runs.',
-      example: 'failed,cancelled',
-    }),
-    page: integerParameter({ min: 1, initial: 1 }).meta({ description: 'Page number, from 1.' }),
-    pageSize: integerParameter({
-      min: 1,
-      max: limits.nodeRunPageSizeMax,
-      initial: limits.nodeRunPageSizeDefault,
-    }).meta({ description: 'Runs per page.' }),
-  })
-  .refine(
-    ({ sessionId, nodeInstanceId, state = [] }) =>
-      sessionId !== undefined ||
-      nodeInstanceId !== undefined ||
-      !state.some((one) => (completeOutcomes as readonly string[]).includes(one)),
-    { error: `The states ${completeOutcomes.join(', ')} require sessionId or nodeInstanceId.` },
-  );
-
-export const runSearchSchema = z.object({
-  sessionId: nodeRunListQuerySchema.shape.sessionId,
-  nodeInstanceId: nodeRunListQuerySchema.shape.nodeInstanceId,
-  state: stateList.optional().meta({
-    description: 'States, with commas between them; without it all.',
-    example: 'failed,cancelled',
-  }),
-  template: optionalText(limits.nameCharacters)
-    .optional()
-    .meta({ description: 'Only runs of nodes of this node template.', example: 'lap-splitter' }),
-  projectId: idParameter().meta({ description: 'Only runs of this project.', example: story.projectId }),
-  from: timestamp().optional().meta({ description: 'Only runs made at this time or later.' }),
-  to: timestamp().optional().meta({ description: 'Only runs made before this time.' }),
-  page: nodeRunListQuerySchema.shape.page,
-  pageSize: nodeRunListQuerySchema.shape.pageSize,
-});
 
 const fileNameOut = () =>
   z

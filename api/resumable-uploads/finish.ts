@@ -30,7 +30,7 @@ export interface LastCall {
 
 /**
  * Makes the output of an upload whose bytes are all in the store. Not cancelled when the caller hangs up: the next
- * request finds it done. Safe to repeat from any point; where nobody repeats it, a worker does.
+ * request finds it done. Safe to repeat from any point; without a repeat a worker finishes it.
  * @throws Problem `sessionFrozen`, `nodeInstanceNotFound`, `uploadNotFound`, `uploadBusy`, `unavailable`; the bytes stay
  */
 export async function finishUpload(

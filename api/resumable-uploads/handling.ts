@@ -140,7 +140,7 @@ export async function continued(
   return await uploadNow(services, upload.id);
 }
 
-/** Ends whoever writes, and removes the bytes at once if the store answers; otherwise the sweeper does. */
+/** Ends the present writer, and removes the bytes at once if the store answers; otherwise the sweeper does. */
 export async function terminate(context: Context, upload: ResumableUpload): Promise<void> {
   const { services, signal } = context;
   const remove = async ({ upload: { storeUploadId, objectKey } }: UploadWriter): Promise<true> => {

@@ -10,8 +10,8 @@ import { uploadNow } from './handling.ts';
 import type { UploadWriter } from './writers.ts';
 
 /**
- * Makes or feeds a session with an upload whose bytes are all in the store, once. Safe to repeat from any point; where
- * nobody repeats it, a worker does.
+ * Makes or feeds a session with an upload whose bytes are all in the store, once. Safe to repeat from any point;
+ * without a repeat a worker finishes it.
  * @throws Problem `sessionFrozen`, `nodeInstanceNotFound`, `uploadNotFound`, `uploadBusy`, `unavailable`; the bytes stay
  */
 export async function finishIngest(

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import { previewRun } from '../../domain/runs/explain.ts';
 import { heartbeatIntervalSeconds } from '../../domain/runs/lease-times.ts';
 import { visibleNodeState } from '../../domain/runs/node-state.ts';
+import { previewRun } from '../../domain/runs/preview-run.ts';
 import { configurationOf } from '../../domain/templates/node-configuration.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import type { NodeOutputRow } from '../../store/outputs/outputs.ts';

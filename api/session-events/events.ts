@@ -8,17 +8,16 @@ import type {
   SnapshotPoint,
 } from '../../store/sessions/session-watch.ts';
 import { presentNode } from '../sessions/present.ts';
-import type { attemptEventSchema, outputEventSchema, windowEventSchema } from './schema.ts';
+import type { eventSchemas } from './schema.ts';
+
+type EventOf<Kind extends keyof typeof eventSchemas> = {
+  readonly [K in Kind]: { readonly kind: K; readonly data: z.input<(typeof eventSchemas)[K]> };
+}[Kind];
 
 export type SessionEvent =
   | { readonly kind: 'node'; readonly data: ReturnType<typeof presentNode> }
-  | {
-      readonly kind: 'output';
-      readonly data: z.input<typeof outputEventSchema>;
-      readonly position: number;
-    }
-  | { readonly kind: 'attempt'; readonly data: z.input<typeof attemptEventSchema> }
-  | { readonly kind: 'window'; readonly data: z.input<typeof windowEventSchema> };
+  | (EventOf<'output'> & { readonly position: number })
+  | EventOf<Exclude<keyof typeof eventSchemas, 'output'>>;
 
 /** What the followers of one session have already received. */
 export class Known {

@@ -11,7 +11,7 @@ import type { Services } from '../services.ts';
 import { sessionParams } from '../sessions/schema.ts';
 import { placeOf } from './events.ts';
 import type { Follower } from './follower.ts';
-import { attemptEventSchema, outputEventSchema, windowEventSchema } from './schema.ts';
+import { eventSchemas } from './schema.ts';
 
 const description = `An endless \`text/event-stream\`. Kinds of events, each with JSON in \`data\`:
 
@@ -48,7 +48,7 @@ const events = defineRoute({
     200: {
       description: 'The stream of events.',
       media: 'text/event-stream',
-      pieces: [outputEventSchema, attemptEventSchema, windowEventSchema],
+      pieces: Object.values(eventSchemas),
       example: `event: deleted\ndata: {"sessionId":"${story.sessionId}"}\n\n`,
     },
   },

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { story } from '../../domain/examples.ts';
 import { timestampOut } from '../../http/schemas.ts';
 
-export const outputEventSchema = z
+const outputEventSchema = z
   .object({
     id: z.int(),
     nodeInstanceId: z.int(),
@@ -26,7 +26,7 @@ export const outputEventSchema = z
     },
   });
 
-export const attemptEventSchema = z
+const attemptEventSchema = z
   .object({
     nodeInstanceId: z.int(),
     runId: z.guid(),
@@ -51,7 +51,7 @@ export const attemptEventSchema = z
     },
   });
 
-export const windowEventSchema = z
+const windowEventSchema = z
   .object({
     frozen: z.boolean(),
     status: z.enum(['open', 'closed']),
@@ -73,3 +73,10 @@ export const windowEventSchema = z
       participantCount: 2,
     },
   });
+
+/** Every kind of event with the form of its data, but `node`, whose data is an item of the session's progress. */
+export const eventSchemas = {
+  output: outputEventSchema,
+  attempt: attemptEventSchema,
+  window: windowEventSchema,
+} as const;

@@ -8,7 +8,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 const nameCharacters = 20;
 
-/** `-petra`. A username that is no such name gets a few digits, so that it is nobody else's. */
+/** `-petra`. A username that is no such name gets a few digits, which make it unique. */
 export function suffixOf(username: string): string {
   const name = username.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
   const cut = name.slice(0, nameCharacters).replaceAll(/^-+|-+$/g, '');

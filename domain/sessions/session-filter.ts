@@ -12,11 +12,11 @@
  * - `contains` finds part of a text, or an element of a list that equals the value; `startsWith`, `endsWith` text alone.
  * - `exists` accepts true (the default) or false; a present null exists.
  * - `annotation.label` and `annotation.tags` match a session that has such an annotation; `ne` one that has none.
- * - An address, at a place for people, matches the person's identifier and key: see `isPersonPlace`.
+ * - An address, at a place for people, matches the person's identifier and key: see `isPersonPlace` in `filter-people.ts`.
  */
 import { jsonPath, quote } from '../issue.ts';
 import { limits } from '../limits.ts';
-import { isEmail, isJsonObject, isStorableText, type JsonObject } from '../text.ts';
+import { isJsonObject, isStorableText, type JsonObject } from '../text.ts';
 import { parseTimestamp } from '../timestamp.ts';
 import { sessionStates } from './session-state.ts';
 
@@ -259,50 +259,6 @@ function isScalar(value: unknown): value is Scalar {
 }
 
 const isOneOf = (list: readonly Operator[], op: Operator) => list.includes(op);
-
-/** What the metadata hold of people (decisions 5). */
-const peopleKeys = ['openedBy', 'closedBy', 'participants'];
-
-/** Whether an address as a value of this leaf means the person: for equality with people, and in lists of them. */
-export function isPersonPlace(leaf: FilterLeaf): boolean {
-  if (leaf.kind === 'property') return leaf.property === 'email' && isOneOf(equality, leaf.op);
-  if (leaf.kind === 'annotation') return false;
-  return (
-    peopleKeys.includes(leaf.keys[0] ?? '') &&
-    (isOneOf(equality, leaf.op) || leaf.op === 'in' || leaf.op === 'contains')
-  );
-}
-
-/** Every address in a filter that means a person, as written. */
-export function addressesIn(node: FilterNode): Set<string> {
-  const found = new Set<string>();
-  collectAddresses(node, found);
-  return found;
-}
-
-function collectAddresses(node: FilterNode, found: Set<string>): void {
-  if ('nodes' in node) {
-    for (const child of node.nodes) collectAddresses(child, found);
-    return;
-  }
-  if (!isPersonPlace(node)) return;
-  for (const value of valuesOf(node)) if (isAddress(value)) found.add(value);
-}
-
-function valuesOf(leaf: FilterLeaf): readonly unknown[] {
-  if (leaf.op === 'exists') return [];
-  return 'values' in leaf ? leaf.values : 'value' in leaf ? [leaf.value] : [];
-}
-
-/** Text that is the address of a person. */
-export function isAddress(value: unknown): value is string {
-  return typeof value === 'string' && isEmail(value.trim());
-}
-
-/** The keys whose value is the list of people itself: there `contains` finds a person among its elements. */
-export function isListOfPeople(keys: readonly string[]): boolean {
-  return keys.length === 1 && keys[0] === 'participants';
-}
 
 /** A segment of a path that can be a place in a list. */
 export function isListIndex(key: string): boolean {

@@ -1,7 +1,7 @@
 /**
  * Node configurations against the JSON Schema (2020-12, inline) that their node template declares (decisions 10).
  *
- * Schemas come from strangers and are compiled to code, so all they can cost is bounded:
+ * Schemas are untrusted input and are compiled to code, so their cost is bounded:
  * - size, depth, number and cost of subschemas are limited and references refused, so that each place of a
  *   configuration meets each subschema at most once; places times cost are limited too;
  * - patterns run on `linear-pattern.ts`, in linear time and with one bound for all patterns of a schema; what cannot
@@ -10,12 +10,13 @@
  * - `format` is an annotation, as the specification has it;
  * - all faults of a configuration are listed only where they cannot become many, else the first alone.
  */
-import { Ajv2020, type ErrorObject, type Options, type ValidateFunction } from 'ajv/dist/2020.js';
-import { type Issue, IssueList, jsonPath, quote } from '../issue.ts';
+import { Ajv2020, type Options, type ValidateFunction } from 'ajv/dist/2020.js';
+import { type Issue, IssueList, jsonPath } from '../issue.ts';
 import { limits } from '../limits.ts';
 import { isFreeJson, isJsonObject, type JsonObject, jsonDepthLevels, utf8Bytes } from '../text.ts';
 import { type LinearPattern, PatternError, patternLimits, readPattern } from './linear-pattern.ts';
 import { countFalse, countPlaces, schemaCost } from './schema-cost.ts';
+import { describeFault } from './schema-faults.ts';
 import { withLinearKeywords } from './schema-keywords.ts';
 
 export const schemaLimits = {
@@ -65,7 +66,7 @@ export function checkConfigurationSchema(schema: unknown, steps: Steps): Issue[]
   if (!issues.isEmpty) return issues.items;
   const check = metaValidator();
   if (!check(schema)) {
-    for (const error of check.errors ?? []) issues.add(...describe(error, schema, steps));
+    for (const error of check.errors ?? []) issues.add(...describeFault(error, schema, steps));
     return issues.items;
   }
   try {
@@ -144,7 +145,7 @@ function makeValidator(schema: unknown): ConfigurationValidator {
         failed = gathering;
       }
       const issues = new IssueList();
-      for (const error of failed.errors ?? []) issues.add(...describe(error, configuration, steps));
+      for (const error of failed.errors ?? []) issues.add(...describeFault(error, configuration, steps));
       return issues.items;
     } catch (error) {
       // Compiled code of an enormous schema may need more stack than there is.
@@ -272,32 +273,3 @@ function compile(schema: JsonObject, allErrors: boolean): ValidateFunction {
   );
   return ajv.compile(schema);
 }
-
-/** Path and message of one compiler finding. Its pointer is read along the document to tell index from key. */
-function describe(error: ErrorObject, document: unknown, steps: Steps): [path: string, message: string] {
-  const path: (string | number)[] = [...steps];
-  let current: unknown = document;
-  const pointer = error.instancePath.split('/').slice(1);
-  for (const escaped of pointer) {
-    const key = escaped.replaceAll('~1', '/').replaceAll('~0', '~');
-    path.push(Array.isArray(current) ? Number(key) : key);
-    current = typeof current === 'object' && current !== null ? (current as JsonObject)[key] : undefined;
-  }
-  const extra = error.params.additionalProperty ?? error.params.unevaluatedProperty;
-  if (typeof extra === 'string')
-    return [jsonPath(...path, extra), 'This property is not allowed by the schema.'];
-  const allowed: unknown = error.params.allowedValues;
-  const list =
-    Array.isArray(allowed) && allowed.length <= 20
-      ? ` (${allowed.map((item) => quoteValue(item)).join(', ')})`
-      : '';
-  return [
-    jsonPath(...path),
-    `Does not match the schema: ${quoteMessage(error.message ?? error.keyword)}${list}.`,
-  ];
-}
-
-const quoteValue = (value: unknown) =>
-  typeof value === 'string' ? quote(value) : quote(JSON.stringify(value));
-const longestMessageCharacters = 300;
-const quoteMessage = (message: string) => message.slice(0, longestMessageCharacters).toWellFormed();

@@ -1,5 +1,5 @@
 /**
- * Keywords of JSON Schema whose compiled form costs a stranger's schema too much: the compiler's `uniqueItems` compares
+ * Keywords of JSON Schema whose compiled form is too expensive for untrusted schemas: the compiler's `uniqueItems` compares
  * every pair, its `enum` every value with every entry, and its `dependentRequired` takes quadratic time to compile.
  * These mean the same and take linear time.
  */

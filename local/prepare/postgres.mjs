@@ -117,7 +117,7 @@ function reachableCache() {
   for (const folder of candidates) {
     try {
       mkdirSync(folder, { recursive: true, mode: 0o755 });
-      // In a folder that everybody may write to, the name may have been taken by somebody else.
+      // In a folder that every user may write to, another user may have made a folder of this name.
       if (statSync(folder).uid === 0 && (statSync(folder).mode & 0o022) === 0 && mayBePassed(folder))
         return folder;
     } catch {

@@ -6,7 +6,7 @@
  * an earlier version continues with the new one.
  */
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { endsWithLostClient } from '../../domain/network/lost-clients.ts';
@@ -37,12 +37,12 @@ const options = `-c idle_in_transaction_session_timeout=60000 ${endsWithLostClie
 const acquireEveryMs = 100;
 const unknownTable = '42P01';
 
-/** The SQL files of a folder in their order. A file is never edited after it has landed. */
+/** The SQL files of a folder and its sub-folders, ordered by number. A file is never edited after it has landed. */
 export function readMigrations(folder: string): Migration[] {
-  return readdirSync(folder)
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.sql'))
-    .sort()
-    .map((file) => ({ name: nameOf(file), text: readFileSync(join(folder, file), 'utf8') }));
+    .map((file) => ({ name: nameOf(basename(file)), text: readFileSync(join(folder, file), 'utf8') }))
+    .sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 
 /** The authentication service of earlier versions kept the names of files. */

@@ -46,7 +46,7 @@ export interface CompiledReport {
   readonly channels: ReadonlySet<string>;
 }
 
-/** How the members of a session are shown to whoever reads the report. */
+/** How the members of a session are shown to the reader of the report. */
 export interface ReportPeople {
   prefetch(identifiers: Iterable<string>): Promise<void>;
   show(identifier: string): Promise<ReportRow['user']>;

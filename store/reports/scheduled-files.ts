@@ -1,4 +1,4 @@
-/** The files of report schedules: each time of a schedule has one, whoever acts on it and however often. */
+/** The files of report schedules: one for each time of a schedule, however many processes act on it. */
 import type { ReportFormat } from '../../domain/reports/schedule.ts';
 import type { Database, Queryable, Tx } from '../connection/database.ts';
 import { newId } from '../connection/ids.ts';

@@ -3,15 +3,14 @@
  * statement's text depends on the shape of the filter alone. Where an index can answer a condition, the condition has
  * the form of that index.
  */
+
+import { isAddress, isListOfPeople, isPersonPlace } from '../../domain/sessions/filter-people.ts';
 import { normaliseAddress, type Person } from '../../domain/sessions/participant.ts';
 import {
   type AnnotationLeaf,
   type FilterLeaf,
   type FilterNode,
-  isAddress,
   isListIndex,
-  isListOfPeople,
-  isPersonPlace,
   type MetadataLeaf,
   type MetadataListLeaf,
   type PropertyLeaf,

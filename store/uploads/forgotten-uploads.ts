@@ -1,11 +1,11 @@
-/** Resumable uploads of which all bytes are stored, and that nobody finishes: their process died, and no caller returned. */
+/** Resumable uploads whose bytes are all stored and which are not finished: their process died, and no caller returned. */
 import type { Queryable } from '../connection/database.ts';
 import { type ResumableUpload, resumableUploadColumns } from './resumable-uploads.ts';
 
 /**
  * Makes `writer` the writer of the one that waits longest, if there is one. An empty upload is whole before its first
  * piece. Those to frozen sessions wait until these are open again.
- * @param forgottenSeconds nobody wrote to it for so long: longer than a writer that lives is unseen
+ * @param forgottenSeconds time without a write; longer than the interval at which a live writer renews
  */
 export async function acquireForgottenUpload(
   database: Queryable,

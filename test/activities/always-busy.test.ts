@@ -7,7 +7,7 @@ import { Database } from '../../store/connection/database.ts';
 import { sessionWorkflowId, wakeSignal } from '../../workflows/contract.ts';
 import { startTestApi, type TestApi } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
-import { openGate } from '../support/gate.ts';
+import { openGate } from '../support/network/gate.ts';
 import { testEnvironment } from '../support/stack.ts';
 import { inputNode, tabularNode, templateFile } from '../support/templates.ts';
 import { testWorkflows } from '../support/workflows.ts';

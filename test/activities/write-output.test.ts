@@ -8,8 +8,8 @@ import type { BuiltinRun } from '../../activities/builtin/node.ts';
 import { writeOutput } from '../../activities/builtin/write-output.ts';
 import { startTestApi } from '../support/api.ts';
 import { chain, makeGraph } from '../support/graph.ts';
+import { tcpGate } from '../support/network/tcp-gate.ts';
 import { testEnvironment } from '../support/stack.ts';
-import { tcpGate } from '../support/tcp-gate.ts';
 
 const platform = await testEnvironment();
 const gate = await tcpGate(platform.s3.endpoint);

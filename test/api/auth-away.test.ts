@@ -10,7 +10,7 @@ import type { Route } from '../../http/route.ts';
 import { listen } from '../../http/server/server.ts';
 import { ensurePlatformDataSource } from '../../store/objects/data-sources.ts';
 import { ask, makePeople, type People, startTestApi, type TestApi } from '../support/api.ts';
-import { type AuthWire, openAuthWire, type WireFault, wireFaults } from '../support/auth-wire.ts';
+import { type AuthWire, openAuthWire, type WireFault, wireFaults } from '../support/network/auth-wire.ts';
 import { type ApiProcess, spawnAuth } from '../support/processes.ts';
 import { testEnvironment } from '../support/stack.ts';
 import { stretched } from '../support/stretched.ts';

@@ -5,7 +5,7 @@ import { safeMediaType } from '../../http/headers.ts';
 import { ask } from '../support/api.ts';
 import { s3Client } from '../support/bucket.ts';
 import { runnerStage } from '../support/runner.ts';
-import { uploadStage } from './runner/upload-stage.ts';
+import { uploadStage } from './runner/outputs/upload-stage.ts';
 
 const stage = await runnerStage();
 const { api, people, platform } = stage;

@@ -13,7 +13,7 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { openGate } from '../support/gate.ts';
+import { openGate } from '../support/network/gate.ts';
 import { type Finding, quantile, report } from './support/figures.ts';
 import { forgetPeak, memoryMebibytes } from './support/memory.ts';
 import { importTemplate } from './support/outside-runner.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { previewRun, type RunPreviewFacts } from '../../domain/runs/explain.ts';
+import { previewRun, type RunPreviewFacts } from '../../domain/runs/preview-run.ts';
 
 const idle: RunPreviewFacts = {
   isFrozen: false,

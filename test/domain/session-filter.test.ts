@@ -1,11 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  addressesIn,
-  type FilterNode,
-  QueryFault,
-  sessionProperties,
-} from '../../domain/sessions/session-filter.ts';
+import { addressesIn } from '../../domain/sessions/filter-people.ts';
+import { type FilterNode, QueryFault, sessionProperties } from '../../domain/sessions/session-filter.ts';
 import { readSessionQuery } from '../../domain/sessions/session-query.ts';
 
 const leaf = (path: unknown, op: unknown, value?: unknown) => ({

@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { Database } from '../../store/connection/database.ts';
-import { canDropPackets, dropPackets } from '../support/drop-packets.ts';
 import { eventually } from '../support/eventually.ts';
+import { canDropPackets, dropPackets } from '../support/network/drop-packets.ts';
 import { testEnvironment } from '../support/stack.ts';
 import { stretched } from '../support/stretched.ts';
 

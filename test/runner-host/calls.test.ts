@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { HeldProcess } from '../../domain/runners/runner-host.ts';
 import { ask, startTestApi, tokenOf } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
-import { tcpGate } from '../support/tcp-gate.ts';
+import { tcpGate } from '../support/network/tcp-gate.ts';
 import { hostStage, lives, reportingModule } from './support.ts';
 
 const [working, many, away, refused, called] = await Promise.all([

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { ask } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
-import { openGate } from '../support/gate.ts';
+import { openGate } from '../support/network/gate.ts';
 import { testProcesses } from '../support/processes.ts';
 import { ship } from '../support/templates.ts';
 import { kitStage } from './support/kit-stage.ts';

@@ -24,8 +24,8 @@ import { HttpRunner, outsideChain } from '../faults/http-runner.ts';
 import { graphEnds } from '../faults/soak/graph-facts.ts';
 import { startTestApi, tokenOf } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
+import { certificate, secureTemporal } from '../support/network/secured-temporal.ts';
 import { testProcesses } from '../support/processes.ts';
-import { certificate, secureTemporal } from '../support/secured-temporal.ts';
 import { testEnvironment } from '../support/stack.ts';
 
 const platform = await testEnvironment({ ownStack: true });

@@ -1,10 +1,13 @@
 /** The migrator on separate databases: beside writers, after a kill, and on databases of earlier versions. */
 import { randomBytes } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { migrateAuth } from '../../auth/migrate.ts';
 import { authMigrations } from '../../auth/migrations.ts';
 import { checkAuthSchema } from '../../auth/schema-check.ts';
+import { checkout } from '../../local/settings.ts';
 import { Database } from '../../store/connection/database.ts';
 import { platformMigrations } from '../../store/connection/migrations.ts';
 import { checkSchema } from '../../store/connection/schema-check.ts';
@@ -168,6 +171,16 @@ describe('names', () => {
       expect(new Set(parts.map(([, , words]) => words)).size).toBe(migrations.length);
     },
   );
+
+  test('each file is in the folder of its number', () => {
+    const files = readdirSync(join(checkout, 'store/migrations'), { recursive: true, encoding: 'utf8' });
+    const misplaced = files.filter((file) => {
+      const [from = '', to = ''] = dirname(file).split('-');
+      const number = basename(file).slice(0, 4);
+      return file.endsWith('.sql') && !(from <= number && number <= to);
+    });
+    expect(misplaced).toEqual([]);
+  });
 
   /** As the first version noted them, where three numbers were used twice and one was missing. */
   const earlier = present.slice(0, 25).map(({ name }, at) => {

@@ -5,16 +5,15 @@
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { runnerStage } from '../support/runner.ts';
 import { testWorkflows } from '../support/workflows.ts';
 import { type Appearance, accessibilityFaults, appearances, wear } from './support/axe.ts';
 import {
-  buildConsole,
-  findChromium,
+  describeInBrowser,
   goWithin,
+  openBrowser,
   picture,
-  startBrowser,
   type TestBrowser,
   tooWide,
 } from './support/browser.ts';
@@ -23,28 +22,21 @@ import { signInAs } from './support/sign-in.ts';
 import { workTests } from './support/work.ts';
 import { makeWorld, type World } from './support/world.ts';
 
-const program = findChromium();
-if (program === null)
-  console.warn('skipped: the browser tests need Chromium, and there is none on this machine');
-
 const stage = await runnerStage({ TEMPORAL_UI_URL: 'http://127.0.0.1:8233' });
 const workflows = await testWorkflows(stage.platform.environment);
 const { api, people } = stage;
 
-describe.skipIf(program === null)('every page of the console', () => {
+describeInBrowser('every page of the console', () => {
   let browser: TestBrowser;
   let page: Page;
   let world: World;
 
   beforeAll(async () => {
-    const made = Promise.all([makeWorld(stage, workflows), buildConsole()]);
-    browser = await startBrowser(program!, api.url);
-    [world] = await made;
-    page = await browser.newPage();
+    world = await makeWorld(stage, workflows);
+    ({ browser, page } = await openBrowser(api.url));
     await wear(page, appearances[0]!);
     await signInAs(page, `${api.url}/sessions`, people.Administrator);
   });
-  afterAll(async () => await browser?.close());
 
   test('sign-in', async () => {
     const stranger = await browser.newPage();

@@ -1,24 +1,14 @@
 /** A person's job in a real browser: drives of several sessions over each other. */
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ask, startTestApi, type TestApi, tokenOf } from '../support/api.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { ask } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
-import { testEnvironment } from '../support/stack.ts';
-import { testWorkflows } from '../support/workflows.ts';
 import { accessibilityFaults, appearances, wear } from './support/axe.ts';
-import {
-  buildConsole,
-  findChromium,
-  picture,
-  startBrowser,
-  type TestBrowser,
-  tooWide,
-} from './support/browser.ts';
+import { describeInBrowser, openBrowser, picture, type TestBrowser, tooWide } from './support/browser.ts';
+import { wholePlatform } from './support/platform.ts';
 import { signInAs } from './support/sign-in.ts';
 
-const program = findChromium();
-const platform = await testEnvironment();
-const workflows = await testWorkflows(platform.environment);
+const { api, administrator, token } = await wholePlatform();
 const start = Date.UTC(2026, 2, 14, 9, 30);
 const cars = ['Car 44', 'Car 16', ...Array.from({ length: 8 }, (_, index) => `Stint ${index + 1}`), 'Car 55'];
 
@@ -31,12 +21,9 @@ function drive(car: number): string {
   return `time,speed [km/h],tyre\n${lines.join('\n')}\n`;
 }
 
-describe.skipIf(program === null)('drives of several sessions', () => {
-  const { username, password } = platform.administrator;
-  let api: TestApi;
+describeInBrowser('drives of several sessions', () => {
   let browser: TestBrowser;
   let page: Page;
-  let token: string;
   const sessions: string[] = [];
   const dashboards: number[] = [];
 
@@ -47,10 +34,6 @@ describe.skipIf(program === null)('drives of several sessions', () => {
   };
 
   beforeAll(async () => {
-    await buildConsole();
-    api = await startTestApi(platform.environment);
-    await Promise.all([workflows.startWorker('workflows'), workflows.startWorker('builtin')]);
-    token = await tokenOf(api.url, username, password);
     const project = await call('POST', '/projects', { Title: 'Test track' });
     const templates = await call('GET', '/api/v2/session/session_templates');
     const template = templates.find(
@@ -88,15 +71,9 @@ describe.skipIf(program === null)('drives of several sessions', () => {
       const from = new Date(start + car * 3_600_000 + second * 1000).toISOString();
       await call('POST', `/api/v2/session/${sessions[car]}/annotations`, { from, label: 'Apex' });
     }
-    browser = await startBrowser(program!, api.url);
-    page = await browser.newPage();
-    await signInAs(page, `${api.url}/sessions`, platform.administrator);
+    ({ browser, page } = await openBrowser(api.url));
+    await signInAs(page, `${api.url}/sessions`, administrator);
   });
-  afterAll(async () => {
-    await browser?.close();
-    await api?.stop();
-  });
-
   const charts = '.chart[aria-busy="false"] .chart-plot:not([data-points="0"])';
   const drawn = (count: number) =>
     eventually(`${count} charts are drawn`, async () => (await page.locator(charts).count()) === count);

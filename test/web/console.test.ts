@@ -4,23 +4,17 @@
  */
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ask, startTestApi, type TestApi, tokenOf } from '../support/api.ts';
-import { testEnvironment } from '../support/stack.ts';
-import { testWorkflows } from '../support/workflows.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { ask, tokenOf } from '../support/api.ts';
 import {
-  buildConsole,
+  describeInBrowser,
   dropFile,
-  findChromium,
+  openBrowser,
   picture,
-  startBrowser,
   type TestBrowser,
   untilTrue,
 } from './support/browser.ts';
-
-const program = findChromium();
-if (program === null)
-  console.warn('skipped: the browser tests need Chromium, and there is none on this machine');
+import { wholePlatform } from './support/platform.ts';
 
 const recordingFile = 'seattle-weather-hourly-normals.csv';
 const recording = readFileSync(
@@ -28,12 +22,10 @@ const recording = readFileSync(
   'utf8',
 );
 
-const platform = await testEnvironment();
-const workflows = await testWorkflows(platform.environment);
+const { api, administrator, token } = await wholePlatform();
 
-describe.skipIf(program === null)('the console', () => {
-  const { username, password } = platform.administrator;
-  let api: TestApi;
+describeInBrowser('the console', () => {
+  const { username, password } = administrator;
   let browser: TestBrowser;
   let page: Page;
   let sessionId: string;
@@ -41,18 +33,9 @@ describe.skipIf(program === null)('the console', () => {
   let dashboardPath: string;
 
   beforeAll(async () => {
-    await buildConsole();
-    api = await startTestApi(platform.environment);
-    await Promise.all([workflows.startWorker('workflows'), workflows.startWorker('builtin')]);
-    sessionId = await makeSessions(api.url, await tokenOf(api.url, username, password));
+    sessionId = await makeSessions(api.url, token);
     sessionPath = `/sessions/${sessionId}`;
-    browser = await startBrowser(program!, api.url);
-    page = await browser.newPage();
-  });
-
-  afterAll(async () => {
-    await browser?.close();
-    await api?.stop();
+    ({ browser, page } = await openBrowser(api.url));
   });
 
   const signIn = async (tab: Page, rememberMe = false) => {
@@ -239,9 +222,8 @@ describe.skipIf(program === null)('the console', () => {
   });
 
   test('is drawn in dark and on a small screen as well', async () => {
-    const small = await startBrowser(program!, api.url, { colorScheme: 'dark', width: 390 });
+    const { browser: small, page: tab } = await openBrowser(api.url, { colorScheme: 'dark', width: 390 });
     try {
-      const tab = await small.newPage();
       await tab.goto(api.url + dashboardPath);
       await signIn(tab);
       await tab.locator('.chart canvas').first().waitFor();

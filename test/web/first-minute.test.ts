@@ -1,28 +1,21 @@
 /** The first minute on an empty platform: from a click, or a file, to a dashboard. */
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { exampleText } from '../../web/src/sessions/example.ts';
-import { ask, startTestApi, type TestApi, tokenOf } from '../support/api.ts';
-import { testEnvironment } from '../support/stack.ts';
-import { testWorkflows } from '../support/workflows.ts';
+import { ask } from '../support/api.ts';
 import { accessibilityFaults, appearances, wear } from './support/axe.ts';
 import {
-  buildConsole,
+  describeInBrowser,
   dropFile,
-  findChromium,
+  openBrowser,
   picture,
-  startBrowser,
   type TestBrowser,
   tooWide,
 } from './support/browser.ts';
+import { wholePlatform } from './support/platform.ts';
 import { signInAs } from './support/sign-in.ts';
 
-const program = findChromium();
-if (program === null)
-  console.warn('skipped: the browser tests need Chromium, and there is none on this machine');
-
-const platform = await testEnvironment();
-const workflows = await testWorkflows(platform.environment);
+const { api, administrator, token } = await wholePlatform();
 
 test('the example is a recording of six laps', () => {
   const lines = exampleText().trim().split('\n');
@@ -30,25 +23,14 @@ test('the example is a recording of six laps', () => {
   expect(new Set(lines.map((line) => line.split(',').length))).toEqual(new Set([7]));
 });
 
-describe.skipIf(program === null)('the first minute', () => {
-  const { username, password } = platform.administrator;
-  let api: TestApi;
+describeInBrowser('the first minute', () => {
   let browser: TestBrowser;
   let page: Page;
 
   beforeAll(async () => {
-    await buildConsole();
-    api = await startTestApi(platform.environment);
-    await Promise.all([workflows.startWorker('workflows'), workflows.startWorker('builtin')]);
-    browser = await startBrowser(program!, api.url);
-    page = await browser.newPage();
-    await signInAs(page, `${api.url}/sessions`, platform.administrator);
+    ({ browser, page } = await openBrowser(api.url));
+    await signInAs(page, `${api.url}/sessions`, administrator);
   });
-  afterAll(async () => {
-    await browser?.close();
-    await api?.stop();
-  });
-
   test('the example is loaded with one click, and has a dashboard', async () => {
     await page.getByRole('button', { name: 'Load the example' }).waitFor();
     const faults: string[] = [];
@@ -68,7 +50,6 @@ describe.skipIf(program === null)('the first minute', () => {
   });
 
   test('a dropped file begins a session in the same project', async () => {
-    const token = await tokenOf(api.url, username, password);
     const { body } = await ask(api.url, 'GET', '/api/v2/session', { token });
     await ask(api.url, 'DELETE', `/api/v2/sessions/${body.sessions[0].id}`, { token });
     await page.goto(`${api.url}/sessions`);

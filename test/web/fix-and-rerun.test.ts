@@ -1,25 +1,14 @@
 /** From a failed node to its fix in a real browser: configuration, newer template, another file in the place of a bad one. */
 import { randomUUID } from 'node:crypto';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { ensurePlatformDataSource } from '../../store/objects/data-sources.ts';
 import { ask } from '../support/api.ts';
 import { runnerStage, type TestRunner } from '../support/runner.ts';
 import { inputNode, ship, templateFile } from '../support/templates.ts';
 import { accessibilityFaults, appearances, wear } from './support/axe.ts';
-import {
-  buildConsole,
-  findChromium,
-  picture,
-  startBrowser,
-  type TestBrowser,
-  tooWide,
-} from './support/browser.ts';
+import { describeInBrowser, openBrowser, picture, type TestBrowser, tooWide } from './support/browser.ts';
 import { signInAs } from './support/sign-in.ts';
-
-const program = findChromium();
-if (program === null)
-  console.warn('skipped: the browser tests need Chromium, and there is none on this machine');
 
 const stage = await runnerStage();
 const { api, people } = stage;
@@ -54,14 +43,14 @@ function importTemplate(configuration: object, updateIfExists = false) {
   return call('POST', '/api/v2/admin/session-templates', file);
 }
 
-describe.skipIf(program === null)('a failed node', () => {
+describeInBrowser('a failed node', () => {
   let browser: TestBrowser;
   let page: Page;
   let runner: TestRunner;
   let session: { id: string; input: number; work: number };
 
   beforeAll(async () => {
-    await Promise.all([buildConsole(), ship(stage.database)]);
+    await ship(stage.database);
     const { objects, database } = api.composed.services;
     await ensurePlatformDataSource(database, objects.platformAccess);
     await call('POST', '/api/v2/admin/runner-manifests', {
@@ -96,10 +85,8 @@ describe.skipIf(program === null)('a failed node', () => {
     runner = stage.runner();
     const task = await runner.acquire(feature);
     await runner.end(task.taskId, 'fail', { category: 'validation', reason: 'There is no column velocity.' });
-    browser = await startBrowser(program!, api.url);
-    page = await browser.newPage();
+    ({ browser, page } = await openBrowser(api.url));
   });
-  afterAll(async () => await browser?.close());
 
   const panel = () => page.getByRole('region', { name: 'Node work' });
   const configurationPath = () => `/api/v2/node-instance/${session.work}/configuration`;

@@ -1,18 +1,15 @@
 /** A person's job in a real browser: the highest speed of a drive, and when it was. */
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ask, startTestApi, type TestApi, tokenOf } from '../support/api.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { ask } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
-import { testEnvironment } from '../support/stack.ts';
-import { testWorkflows } from '../support/workflows.ts';
 import { accessibilityFaults } from './support/axe.ts';
-import { buildConsole, findChromium, picture, startBrowser, type TestBrowser } from './support/browser.ts';
+import { describeInBrowser, openBrowser, picture, type TestBrowser } from './support/browser.ts';
+import { wholePlatform } from './support/platform.ts';
 import { signInAs } from './support/sign-in.ts';
 
-const program = findChromium();
-const platform = await testEnvironment();
-const workflows = await testWorkflows(platform.environment);
+const { api, administrator, token } = await wholePlatform();
 const start = Date.UTC(2026, 2, 14, 9, 30);
 const rows = 60_000;
 const [peakRow, lowRow] = [23_456, 41_007];
@@ -28,12 +25,9 @@ function drive(length: number): string {
   return `time,speed [km/h],tyre,braking\n${lines.join('\n')}\n`;
 }
 
-describe.skipIf(program === null)('the highest speed of a drive', () => {
-  const { username, password } = platform.administrator;
-  let api: TestApi;
+describeInBrowser('the highest speed of a drive', () => {
   let browser: TestBrowser;
   let page: Page;
-  let token: string;
   let inputId: number;
   let sessionId: string;
 
@@ -56,10 +50,6 @@ describe.skipIf(program === null)('the highest speed of a drive', () => {
   };
 
   beforeAll(async () => {
-    await buildConsole();
-    api = await startTestApi(platform.environment);
-    await Promise.all([workflows.startWorker('workflows'), workflows.startWorker('builtin')]);
-    token = await tokenOf(api.url, username, password);
     const project = await ask(api.url, 'POST', '/projects', { token, json: { Title: 'Test track' } });
     const { body: templates } = await ask(api.url, 'GET', '/api/v2/session/session_templates', { token });
     const template = templates.find(
@@ -72,16 +62,10 @@ describe.skipIf(program === null)('the highest speed of a drive', () => {
     sessionId = session.body.id;
     inputId = session.body.nodeInstances[0].id;
     expect((await upload(drive(rows))).status).toBe(201);
-    browser = await startBrowser(program!, api.url);
-    page = await browser.newPage();
+    ({ browser, page } = await openBrowser(api.url));
   });
-  afterAll(async () => {
-    await browser?.close();
-    await api?.stop();
-  });
-
   test('stands beside its channel, and one click puts the cursor there', async () => {
-    await signInAs(page, await dashboardAddress(), platform.administrator);
+    await signInAs(page, await dashboardAddress(), administrator);
     await page.getByRole('heading', { level: 1, name: 'Car 44 – stint 2' }).waitFor();
     await page.getByRole('heading', { level: 2, name: 'speed [km/h]' }).waitFor();
     await page.getByRole('button', { name: 'max 341.7 km/h, speed: put the cursor there' }).click();
@@ -203,10 +187,9 @@ describe.skipIf(program === null)('the highest speed of a drive', () => {
   });
 
   test('is drawn in dark and on a small screen', async () => {
-    const small = await startBrowser(program!, api.url, { colorScheme: 'dark', width: 390 });
+    const { browser: small, page: tab } = await openBrowser(api.url, { colorScheme: 'dark', width: 390 });
     try {
-      const tab = await small.newPage();
-      await signInAs(tab, await dashboardAddress(), platform.administrator);
+      await signInAs(tab, await dashboardAddress(), administrator);
       await tab.getByRole('heading', { level: 1, name: 'Car 44 – stint 2' }).waitFor();
       await tab.getByRole('button', { name: /^Choose channels/ }).click();
       await picture(tab, 'dashboard-highest-small-dark');

@@ -1,51 +1,35 @@
 /** A person's job in a real browser: arranging a dashboard in panels, and finding it so again. */
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startTestApi, type TestApi, tokenOf } from '../support/api.ts';
+import { beforeAll, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { testEnvironment } from '../support/stack.ts';
-import { testWorkflows } from '../support/workflows.ts';
 import { accessibilityFaults, appearances, wear } from './support/axe.ts';
 import {
-  buildConsole,
-  findChromium,
+  describeInBrowser,
+  openBrowser,
   picture,
-  startBrowser,
   type TestBrowser,
   tooWide,
   untilTrue,
 } from './support/browser.ts';
 import { driveSession } from './support/drive.ts';
+import { wholePlatform } from './support/platform.ts';
 import { signInAs } from './support/sign-in.ts';
 
-const program = findChromium();
-const platform = await testEnvironment();
-const workflows = await testWorkflows(platform.environment);
+const { api, administrator, token } = await wholePlatform();
 
-describe.skipIf(program === null)('a dashboard that is arranged in panels', () => {
-  let api: TestApi;
+describeInBrowser('a dashboard that is arranged in panels', () => {
   let browser: TestBrowser;
   let page: Page;
   let address: string;
 
   beforeAll(async () => {
-    await buildConsole();
-    api = await startTestApi(platform.environment);
-    await Promise.all([workflows.startWorker('workflows'), workflows.startWorker('builtin')]);
-    const token = await tokenOf(api.url, platform.administrator.username, platform.administrator.password);
     const { dashboardId } = await driveSession(api.url, token, { project: 'Red ring', name: 'Car 44' });
     address = `${api.url}/dashboards/${dashboardId}`;
-    browser = await startBrowser(program!, api.url);
-    page = await browser.newPage();
-    await signInAs(page, address, platform.administrator);
+    ({ browser, page } = await openBrowser(api.url));
+    await signInAs(page, address, administrator);
     await page.getByRole('toolbar', { name: 'Layout' }).waitFor();
   });
-  afterAll(async () => {
-    await browser?.close();
-    await api?.stop();
-  });
-
   const button = (name: string) => page.getByRole('button', { name, exact: true });
   const add = async (kind: string, channels: readonly string[]) => {
     await button('Add panel').first().click();
@@ -132,9 +116,8 @@ describe.skipIf(program === null)('a dashboard that is arranged in panels', () =
     });
     const mine = await shown(page);
     expect(mine.titles.length).toBeGreaterThan(4);
-    const other = await startBrowser(program!, api.url);
-    const tab = await other.newPage();
-    await signInAs(tab, page.url(), platform.administrator);
+    const { browser: other, page: tab } = await openBrowser(api.url);
+    await signInAs(tab, page.url(), administrator);
     await tab
       .locator('.panel-cell')
       .nth(mine.titles.length - 1)

@@ -1,17 +1,13 @@
 /** Forms of the console over a line that loses the platform's answer after the platform has done the work. */
 import { randomUUID } from 'node:crypto';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { brokenLineTo } from '../cli/broken-line.ts';
 import { ask } from '../support/api.ts';
 import { runnerStage } from '../support/runner.ts';
 import { inputNode, ship, templateFile } from '../support/templates.ts';
-import { buildConsole, findChromium, startBrowser, type TestBrowser } from './support/browser.ts';
+import { describeInBrowser, openBrowser } from './support/browser.ts';
 import { signInAs } from './support/sign-in.ts';
-
-const program = findChromium();
-if (program === null)
-  console.warn('skipped: the browser tests need Chromium, and there is none on this machine');
 
 const { api, people, database } = await runnerStage();
 const lost: string[] = [];
@@ -24,24 +20,20 @@ const site = await brokenLineTo(api.url, (asked, count) => {
 const countOf = async (statement: string, values: unknown[]) =>
   (await database.query(statement, values)).length;
 
-describe.skipIf(program === null)('over a line that loses the first answer', () => {
-  let browser: TestBrowser;
+describeInBrowser('over a line that loses the first answer', () => {
   let page: Page;
   const name = `Lost ${randomUUID()}`;
 
   beforeAll(async () => {
-    await buildConsole();
     await ship(database);
     const token = people.adminToken;
     const json = templateFile(`t${randomUUID()}`, [inputNode('laps')]);
     expect((await ask(api.url, 'POST', '/api/v2/admin/session-templates', { token, json })).status).toBe(201);
     expect((await ask(api.url, 'POST', '/projects', { token, json: { Title: 'Lines' } })).status).toBe(201);
-    browser = await startBrowser(program!, site);
-    page = await browser.newPage();
+    ({ page } = await openBrowser(site));
     page.setDefaultTimeout(25_000);
     await signInAs(page, `${site}/sessions?q=none`, people.Developer);
   }, 180_000);
-  afterAll(async () => await browser?.close());
 
   test('the form for a session makes one and opens it', async () => {
     await page.getByRole('button', { name: 'New session' }).click();

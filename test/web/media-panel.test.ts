@@ -1,27 +1,22 @@
 /** A person's job in a real browser: the pictures and the video of a drive beside its curves. */
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { writeLink } from '../../web/src/dashboard/panels/link.ts';
 import { newPanel } from '../../web/src/dashboard/panels/model.ts';
-import { startTestApi, type TestApi, tokenOf } from '../support/api.ts';
-import { testEnvironment } from '../support/stack.ts';
-import { testWorkflows } from '../support/workflows.ts';
 import { accessibilityFaults, appearances, wear } from './support/axe.ts';
 import {
-  buildConsole,
-  findChromium,
+  describeInBrowser,
+  openBrowser,
   picture,
-  startBrowser,
   type TestBrowser,
   tooWide,
   untilTrue,
 } from './support/browser.ts';
 import { type DriveSession, driveSession } from './support/drive.ts';
+import { wholePlatform } from './support/platform.ts';
 import { signInAs } from './support/sign-in.ts';
 
-const program = findChromium();
-const platform = await testEnvironment();
-const workflows = await testWorkflows(platform.environment);
+const { api, administrator, token } = await wholePlatform();
 const start = Date.UTC(2026, 2, 14, 9, 30);
 
 /** Three seconds of a canvas, as a browser records it. */
@@ -49,12 +44,10 @@ const filmed = `new Promise((resolve, reject) => {
   recorder.start();
 })`;
 
-describe.skipIf(program === null)('pictures and video of a drive', () => {
-  let api: TestApi;
+describeInBrowser('pictures and video of a drive', () => {
   let browser: TestBrowser;
   let page: Page;
   let drive: DriveSession;
-  let token: string;
 
   const upload = async (name: string, type: string, body: Buffer, metadata: object) => {
     const { status } = await fetch(`${api.url}/api/v2/node-instance/${drive.inputNode}/outputs/data`, {
@@ -71,16 +64,10 @@ describe.skipIf(program === null)('pictures and video of a drive', () => {
   };
 
   beforeAll(async () => {
-    await buildConsole();
-    api = await startTestApi(platform.environment);
-    await Promise.all([workflows.startWorker('workflows'), workflows.startWorker('builtin')]);
-    const { username, password } = platform.administrator;
-    token = await tokenOf(api.url, username, password);
     drive = await driveSession(api.url, token, { project: 'Red ring', name: 'Car 44' });
-    browser = await startBrowser(program!, api.url);
-    page = await browser.newPage();
+    ({ browser, page } = await openBrowser(api.url));
     page.setDefaultTimeout(15_000);
-    await signInAs(page, `${api.url}/dashboards`, platform.administrator);
+    await signInAs(page, `${api.url}/dashboards`, administrator);
     // A picture a minute; each is wider than the one before.
     for (const minute of [0, 1, 2]) {
       const png = await page.screenshot({ clip: { x: 0, y: 0, width: 100 + 10 * minute, height: 60 } });
@@ -90,11 +77,6 @@ describe.skipIf(program === null)('pictures and video of a drive', () => {
     const film = Buffer.from(await page.evaluate<string>(filmed), 'base64');
     await upload('helmet.webm', 'video/webm', film, { offsetSeconds: 60 });
   }, 180_000);
-  afterAll(async () => {
-    await browser?.close();
-    await api?.stop();
-  });
-
   const shows = (output: string) =>
     `${api.url}/dashboards/${drive.dashboardId}?layout=${writeLink({
       id: null,

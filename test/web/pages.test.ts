@@ -1,24 +1,19 @@
 /** The pages of the sidebar that staff use, in a real browser. */
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { ask } from '../support/api.ts';
 import { makeGraph } from '../support/graph.ts';
 import { runnerStage } from '../support/runner.ts';
 import {
-  buildConsole,
-  findChromium,
+  describeInBrowser,
+  openBrowser,
   picture,
-  startBrowser,
   type TestBrowser,
   tooWide,
   untilTrue,
 } from './support/browser.ts';
 import { signInAs } from './support/sign-in.ts';
-
-const program = findChromium();
-if (program === null)
-  console.warn('skipped: the browser tests need Chromium, and there is none on this machine');
 
 const stage = await runnerStage();
 const { api, people, database } = stage;
@@ -39,20 +34,17 @@ async function dashboard(title: string, from: string): Promise<number> {
   return row!.id;
 }
 
-describe.skipIf(program === null)('the pages of the sidebar', () => {
+describeInBrowser('the pages of the sidebar', () => {
   let browser: TestBrowser;
   let page: Page;
 
   beforeAll(async () => {
-    await buildConsole();
-    browser = await startBrowser(program!, api.url);
-    page = await browser.newPage();
+    ({ browser, page } = await openBrowser(api.url));
     for (let number = 1; number <= 50; number += 1) {
       await dashboard(`Flight ${number}`, `2026-01-01T${String(number % 24).padStart(2, '0')}:00:00Z`);
     }
     await dashboard('Flight of March', '2026-03-10T09:00:00Z');
   });
-  afterAll(async () => await browser?.close());
 
   const sidebar = (tab: Page) => tab.getByRole('navigation', { name: 'Main' });
   const open = (name: string) => sidebar(page).getByRole('link', { name, exact: true }).click();
@@ -165,9 +157,8 @@ describe.skipIf(program === null)('the pages of the sidebar', () => {
   });
 
   test('fits a small screen, where a button opens the menu', async () => {
-    const small = await startBrowser(program!, api.url, { colorScheme: 'dark', width: 360 });
+    const { browser: small, page: tab } = await openBrowser(api.url, { colorScheme: 'dark', width: 360 });
     try {
-      const tab = await small.newPage();
       await signInAs(tab, `${api.url}/dashboards`, people.Administrator);
       await tab.getByText('51 dashboards').waitFor();
       for (const [name, ready] of smallPages) {

@@ -1,42 +1,26 @@
 /** What people put on paper, or send as PDF, in a real browser. */
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startTestApi, type TestApi, tokenOf } from '../support/api.ts';
-import { testEnvironment } from '../support/stack.ts';
-import { testWorkflows } from '../support/workflows.ts';
-import { buildConsole, findChromium, startBrowser, type TestBrowser, tooWide } from './support/browser.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { describeInBrowser, openBrowser, type TestBrowser, tooWide } from './support/browser.ts';
 import { type DriveSession, driveSession } from './support/drive.ts';
+import { wholePlatform } from './support/platform.ts';
 import { signInAs } from './support/sign-in.ts';
 
-const program = findChromium();
-const platform = await testEnvironment();
-const workflows = await testWorkflows(platform.environment);
+const { api, administrator, token } = await wholePlatform();
 const charts = '.chart[aria-busy="false"] .chart-plot:not([data-points="0"])';
 
-describe.skipIf(program === null)('a page on paper', () => {
-  let api: TestApi;
+describeInBrowser('a page on paper', () => {
   let browser: TestBrowser;
   let page: Page;
   let drive: DriveSession;
 
   beforeAll(async () => {
-    await buildConsole();
-    api = await startTestApi(platform.environment);
-    await Promise.all([workflows.startWorker('workflows'), workflows.startWorker('builtin')]);
-    const { username, password } = platform.administrator;
-    const token = await tokenOf(api.url, username, password);
     drive = await driveSession(api.url, token, { project: 'Red ring', name: 'Car 44' });
-    browser = await startBrowser(program!, api.url, { colorScheme: 'dark' });
-    page = await browser.newPage();
+    ({ browser, page } = await openBrowser(api.url, { colorScheme: 'dark' }));
     page.setDefaultTimeout(12_000);
-    await signInAs(page, `${api.url}/dashboards/${drive.dashboardId}`, platform.administrator);
+    await signInAs(page, `${api.url}/dashboards/${drive.dashboardId}`, administrator);
     await page.locator(charts).first().waitFor();
   }, 180_000);
-  afterAll(async () => {
-    await browser?.close();
-    await api?.stop();
-  });
-
   /** Colours of the first chart with more than a hundred pixels. */
   const coloursOf = `(() => {
     const canvas = document.querySelector('.chart canvas');

@@ -1,36 +1,25 @@
 /** Inputs that a runner put aside, in a real browser: the count at the node, the list, and another run with chosen ones. */
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { ensurePlatformDataSource } from '../../store/objects/data-sources.ts';
 import { runnerStage, type StageGraph, type TestRunner } from '../support/runner.ts';
 import { ship } from '../support/templates.ts';
 import { accessibilityFaults, appearances, wear } from './support/axe.ts';
-import {
-  buildConsole,
-  findChromium,
-  picture,
-  startBrowser,
-  type TestBrowser,
-  tooWide,
-} from './support/browser.ts';
+import { describeInBrowser, openBrowser, picture, type TestBrowser, tooWide } from './support/browser.ts';
 import { signInAs } from './support/sign-in.ts';
-
-const program = findChromium();
-if (program === null)
-  console.warn('skipped: the browser tests need Chromium, and there is none on this machine');
 
 const stage = await runnerStage();
 const { api, people } = stage;
 const files = Array.from({ length: 27 }, (_, at) => `lap-${at + 1}.csv`);
 
-describe.skipIf(program === null)('rejected inputs', () => {
+describeInBrowser('rejected inputs', () => {
   let browser: TestBrowser;
   let page: Page;
   let runner: TestRunner;
   let graph: StageGraph;
 
   beforeAll(async () => {
-    await Promise.all([buildConsole(), ship(stage.database)]);
+    await ship(stage.database);
     const { objects, database } = api.composed.services;
     await ensurePlatformDataSource(database, objects.platformAccess);
     graph = await stage.chainOf(1, { incremental: true });
@@ -47,10 +36,8 @@ describe.skipIf(program === null)('rejected inputs', () => {
       });
     }
     expect((await runner.end(task.taskId, 'complete', { outcome: 'no-output' })).status).toBe(200);
-    browser = await startBrowser(program!, api.url);
-    page = await browser.newPage();
+    ({ browser, page } = await openBrowser(api.url));
   });
-  afterAll(async () => await browser?.close());
 
   const part = () => page.getByRole('region', { name: 'Rejected inputs' });
 

@@ -1,23 +1,18 @@
 /** The pages of runs and of their logs in a real browser, with runners that speak to the platform as outside programs do. */
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { ask } from '../support/api.ts';
 import { runnerStage, type StageGraph, type TestRunner } from '../support/runner.ts';
 import { accessibilityFaults, appearances, wear } from './support/axe.ts';
 import {
-  buildConsole,
-  findChromium,
+  describeInBrowser,
+  openBrowser,
   picture,
-  startBrowser,
   type TestBrowser,
   tooWide,
   untilTrue,
 } from './support/browser.ts';
 import { signInAs } from './support/sign-in.ts';
-
-const program = findChromium();
-if (program === null)
-  console.warn('skipped: the browser tests need Chromium, and there is none on this machine');
 
 const stage = await runnerStage();
 const { api, people } = stage;
@@ -48,7 +43,7 @@ async function log(runner: TestRunner, taskId: string, first: number, lines: rea
   }
 }
 
-describe.skipIf(program === null)('runs in the console', () => {
+describeInBrowser('runs in the console', () => {
   let browser: TestBrowser;
   let page: Page;
   let graph: StageGraph;
@@ -57,17 +52,14 @@ describe.skipIf(program === null)('runs in the console', () => {
   let task: any;
 
   beforeAll(async () => {
-    await buildConsole();
-    browser = await startBrowser(program!, api.url);
+    ({ browser, page } = await openBrowser(api.url));
     await browser.context.grantPermissions(['clipboard-read', 'clipboard-write']);
-    page = await browser.newPage();
     graph = await stage.chainOf(1, { maxAttempts: 2, leaseSeconds: 900 });
     runner = stage.runner({ instanceId: 'pit-wall-3' });
     await stage.upload(graph, 'input', '1', { 'x-platform-output-identifier': 'lap-7.csv' });
     task = await runner.acquire(graph.template);
     await log(runner, task.taskId, 1, [line('begins', 'debug'), line('lap read', 'info', { lap: 7 })]);
   });
-  afterAll(async () => await browser?.close());
 
   const logs = () => page.getByRole('region', { name: 'Logs' });
   const lines = () => page.getByRole('region', { name: 'Lines of the log' });

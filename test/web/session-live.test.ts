@@ -1,29 +1,18 @@
 /** The session page by live events, with runners that speak to the platform as outside programs do. */
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { ask } from '../support/api.ts';
+import { tcpGate } from '../support/network/tcp-gate.ts';
 import { runnerStage, type StageGraph, type TestRunner } from '../support/runner.ts';
-import { tcpGate } from '../support/tcp-gate.ts';
-import {
-  buildConsole,
-  dropFile,
-  findChromium,
-  picture,
-  startBrowser,
-  type TestBrowser,
-} from './support/browser.ts';
+import { describeInBrowser, dropFile, openBrowser, picture, type TestBrowser } from './support/browser.ts';
 import { chooseAction } from './support/open-page.ts';
 import { signInAs } from './support/sign-in.ts';
-
-const program = findChromium();
-if (program === null)
-  console.warn('skipped: the browser tests need Chromium, and there is none on this machine');
 
 const stage = await runnerStage();
 const { api, people } = stage;
 const site = await tcpGate(api.url);
 
-describe.skipIf(program === null)('the session page', () => {
+describeInBrowser('the session page', () => {
   let browser: TestBrowser;
   let page: Page;
   let graph: StageGraph;
@@ -31,14 +20,11 @@ describe.skipIf(program === null)('the session page', () => {
   const asked: string[] = [];
 
   beforeAll(async () => {
-    await buildConsole();
-    browser = await startBrowser(program!, site.url);
-    page = await browser.newPage();
+    ({ browser, page } = await openBrowser(site.url));
     page.on('request', (request) => asked.push(`${request.method()} ${new URL(request.url()).pathname}`));
     graph = await stage.chainOf(2, { maxAttempts: 2 });
     runner = stage.runner({ instanceId: 'laboratory-3' });
   });
-  afterAll(async () => await browser?.close());
 
   const node = (name: string) => page.locator(`[data-node="${graph.nodes[name]}"]`);
   const stands = (name: string, state: string) =>

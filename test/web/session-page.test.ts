@@ -2,15 +2,14 @@
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { ask } from '../support/api.ts';
 import { runnerStage, type StageGraph } from '../support/runner.ts';
 import { accessibilityFaults, appearances, wear } from './support/axe.ts';
 import {
-  buildConsole,
-  findChromium,
+  describeInBrowser,
+  openBrowser,
   picture,
-  startBrowser,
   type TestBrowser,
   tooWide,
   untilTrue,
@@ -18,26 +17,20 @@ import {
 import { chooseAction } from './support/open-page.ts';
 import { signInAs } from './support/sign-in.ts';
 
-const program = findChromium();
-if (program === null)
-  console.warn('skipped: the browser tests need Chromium, and there is none on this machine');
-
 const stage = await runnerStage();
 const { api, people } = stage;
 const manyNodes = 41;
 /** All scripts of the page, gzipped. */
 const mostScriptBytes = 60 * 1024;
 
-describe.skipIf(program === null)('the session page', () => {
+describeInBrowser('the session page', () => {
   let browser: TestBrowser;
   let page: Page;
   let graph: StageGraph;
   let many: StageGraph;
 
   beforeAll(async () => {
-    await buildConsole();
-    browser = await startBrowser(program!, api.url);
-    page = await browser.newPage();
+    ({ browser, page } = await openBrowser(api.url));
     graph = await stage.chainOf(2, { maxAttempts: 1 });
     many = await stage.chainOf(manyNodes - 1);
     const named = await ask(api.url, 'PATCH', `/api/v2/sessions/${graph.sessionId}`, {
@@ -59,7 +52,6 @@ describe.skipIf(program === null)('the session page', () => {
       reason: 'There is no column velocity.',
     });
   });
-  afterAll(async () => await browser?.close());
 
   const address = (query = '', { sessionId } = graph) => `${api.url}/sessions/${sessionId}${query}`;
   /** Of every script that the page has loaded. */

@@ -2,25 +2,20 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { ask } from '../support/api.ts';
 import { runnerStage, type StageGraph } from '../support/runner.ts';
 import { accessibilityFaults, appearances, wear } from './support/axe.ts';
 import {
-  buildConsole,
-  findChromium,
+  describeInBrowser,
   goWithin,
+  openBrowser,
   picture,
-  startBrowser,
   type TestBrowser,
   tooWide,
   untilTrue,
 } from './support/browser.ts';
 import { signInAs } from './support/sign-in.ts';
-
-const program = findChromium();
-if (program === null)
-  console.warn('skipped: the browser tests need Chromium, and there is none on this machine');
 
 const stage = await runnerStage();
 const { api, people, database } = stage;
@@ -61,7 +56,7 @@ async function end(graph: StageGraph, how: 'complete' | 'fail'): Promise<void> {
   expect(status, JSON.stringify(body)).toBe(200);
 }
 
-describe.skipIf(program === null)('the list of sessions', () => {
+describeInBrowser('the list of sessions', () => {
   let browser: TestBrowser;
   let page: Page;
   let projectId: number;
@@ -69,9 +64,7 @@ describe.skipIf(program === null)('the list of sessions', () => {
   let running: StageGraph;
 
   beforeAll(async () => {
-    await buildConsole();
-    browser = await startBrowser(program!, api.url);
-    page = await browser.newPage();
+    ({ browser, page } = await openBrowser(api.url));
     const project = await ask(api.url, 'POST', '/projects', {
       token: people.adminToken,
       json: { Title: 'Red Bull Ring, November', PinnedMetadata: ['driver', 'tyre.kind'] },
@@ -91,7 +84,6 @@ describe.skipIf(program === null)('the list of sessions', () => {
     await end(failed, 'fail');
     await signInAs(page, `${api.url}/sessions`, people.Administrator);
   });
-  afterAll(async () => await browser?.close());
 
   const tab = (name: string) =>
     page.getByRole('navigation', { name: 'Which sessions' }).getByRole('link', { name });

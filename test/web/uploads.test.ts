@@ -4,24 +4,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ask } from '../support/api.ts';
-import { openGate } from '../support/gate.ts';
+import { openGate } from '../support/network/gate.ts';
 import { runnerStage, type StageGraph } from '../support/runner.ts';
 import { accessibilityFaults, appearances, wear } from './support/axe.ts';
-import {
-  buildConsole,
-  findChromium,
-  picture,
-  startBrowser,
-  type TestBrowser,
-  tooWide,
-} from './support/browser.ts';
+import { describeInBrowser, openBrowser, picture, tooWide } from './support/browser.ts';
 import { signInAs } from './support/sign-in.ts';
-
-const program = findChromium();
-if (program === null)
-  console.warn('skipped: the browser tests need Chromium, and there is none on this machine');
 
 const stage = await runnerStage();
 const { api, people } = stage;
@@ -33,8 +22,7 @@ afterAll(async () => {
 });
 const slowly = { kind: 'slow', latencyMs: [0, 1], bytesPerSecond: 6 * 1024 * 1024 } as const;
 
-describe.skipIf(program === null)('a long file in the console', () => {
-  let browser: TestBrowser;
+describeInBrowser('a long file in the console', () => {
   let page: Page;
   let graph: StageGraph;
   const file = join(folder, 'long recording.bin');
@@ -42,9 +30,7 @@ describe.skipIf(program === null)('a long file in the console', () => {
   const begun: string[] = [];
 
   beforeAll(async () => {
-    await buildConsole();
-    browser = await startBrowser(program!, gate.url);
-    page = await browser.newPage();
+    ({ page } = await openBrowser(gate.url));
     page.on('request', (request) => {
       if (request.method() === 'POST' && request.url().endsWith('/uploads')) begun.push(request.url());
     });
@@ -52,7 +38,6 @@ describe.skipIf(program === null)('a long file in the console', () => {
     writeFileSync(file, bytes);
     await signInAs(page, `${gate.url}/sessions/${graph.sessionId}`, people.Developer);
   });
-  afterAll(async () => await browser?.close());
 
   const list = () => page.getByRole('list', { name: 'Uploads' });
   const choose = () => page.locator('input[type=file]').first().setInputFiles(file);

@@ -1,34 +1,27 @@
 /** The page of webhooks, in a real browser, with a real receiver. */
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { answerWith, type Receiver, startReceiver } from '../api/webhooks/receiver.ts';
 import { runnerStage } from '../support/runner.ts';
 import { testWorkflows } from '../support/workflows.ts';
-import { buildConsole, findChromium, picture, startBrowser, type TestBrowser } from './support/browser.ts';
+import { describeInBrowser, openBrowser, picture, type TestBrowser } from './support/browser.ts';
 import { signInAs } from './support/sign-in.ts';
-
-const program = findChromium();
-if (program === null)
-  console.warn('skipped: the browser tests need Chromium, and there is none on this machine');
 
 const { api, people, platform } = await runnerStage();
 const temporal = await testWorkflows({ ...platform.environment, WEBHOOK_ALLOWLIST: '127.0.0.1' });
 
-describe.skipIf(program === null)('the page of webhooks', () => {
+describeInBrowser('the page of webhooks', () => {
   let browser: TestBrowser;
   let page: Page;
   let receiver: Receiver;
 
   beforeAll(async () => {
-    await buildConsole();
     receiver = await startReceiver();
     await temporal.startWorker('workflows');
-    browser = await startBrowser(program!, api.url);
-    page = await browser.newPage();
+    ({ browser, page } = await openBrowser(api.url));
     await signInAs(page, `${api.url}/webhooks`, people.Developer);
   });
   afterAll(async () => {
-    await browser?.close();
     await receiver?.stop();
   });
 

@@ -205,7 +205,7 @@ function logs(asked: Asked): Reply {
   return ok(keepLog(held(asked), body));
 }
 
-/** Their words are for people; the kit has nobody to show them to. */
+/** Checked and counted; the kit shows no annotations. */
 function annotations(asked: Asked): Reply {
   const { annotations } = bodyOf(asked, annotationsForm);
   held(asked);

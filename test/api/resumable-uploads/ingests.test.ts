@@ -9,7 +9,7 @@ import { Upload, type UploadOptions } from 'tus-js-client';
 import { afterAll, describe, expect, test } from 'vitest';
 import { pythonEnvironment } from '../../python/environment.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type GateMode, openGate } from '../../support/gate.ts';
+import { type GateMode, openGate } from '../../support/network/gate.ts';
 import { testEnvironment } from '../../support/stack.ts';
 import { ingestWorld } from '../ingests/ingest-world.ts';
 import { mebibyte, metadataOf, sha256 } from './support.ts';

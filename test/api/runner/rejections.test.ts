@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { ask } from '../../support/api.ts';
 import { runnerStage, type StageGraph, type TestRunner } from '../../support/runner.ts';
-import { named } from './upload-stage.ts';
+import { named } from './outputs/upload-stage.ts';
 
 const stage = await runnerStage();
 const { api, people } = stage;

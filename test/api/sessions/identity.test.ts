@@ -3,7 +3,7 @@ import { startAuth } from '../../../auth/main.ts';
 import { authServerSettings, authSettings } from '../../../auth/settings.ts';
 import type { RunningServer } from '../../../http/server/server.ts';
 import { makePerson } from '../../support/api.ts';
-import { type AuthWire, openAuthWire } from '../../support/auth-wire.ts';
+import { type AuthWire, openAuthWire } from '../../support/network/auth-wire.ts';
 import { testEnvironment } from '../../support/stack.ts';
 import { type SessionWorld, sessionWorld } from './support.ts';
 

@@ -1,42 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { anonymousKey } from '../../../api/identity/participants.ts';
-import { projectRoutes } from '../../../api/projects/routes.ts';
-import { sessionTemplateRoutes } from '../../../api/session-templates/routes.ts';
-import { sessionRoutes } from '../../../api/sessions/routes.ts';
-import { ask, makePeople, type People, startTestApi, type TestApi } from '../../support/api.ts';
-import { testEnvironment } from '../../support/stack.ts';
-import { inputNode, ship, tabularNode, templateFile } from '../../support/templates.ts';
+import { describe, expect, test } from 'vitest';
+import { diamondWorld } from './diamond-world.ts';
 
-const platform = await testEnvironment();
-let api: TestApi;
-let people: People;
-let projectId: number;
-let templateId: number;
-
-beforeAll(async () => {
-  const routes = [...sessionRoutes, ...projectRoutes, ...sessionTemplateRoutes];
-  api = await startTestApi(platform.environment, { routes });
-  people = await makePeople(api.url, platform.administrator);
-  await ship(api.composed.services.database);
-  projectId = (await call('POST', '/projects', { Title: 'Flights' })).body.id;
-  const nodes = [
-    inputNode('a'),
-    inputNode('b'),
-    tabularNode('both', 'b', 'a'),
-    tabularNode('last', 'both', 'a'),
-  ];
-  const imported = await call('POST', '/api/v2/admin/session-templates', templateFile('diamond', nodes));
-  templateId = imported.body.id;
-});
-afterAll(() => api.stop());
-
-const call = (method: string, path: string, json?: unknown, token = people.Developer.token) =>
-  ask(api.url, method, path, { token, ...(json === undefined ? {} : { json }) });
-const create = (json: object = {}, token = people.Developer.token) =>
-  call('POST', '/session', { ProjectId: projectId, SessionTemplateId: templateId, ...json }, token);
-const keyOf = (address: string) => anonymousKey(address, platform.environment.PARTICIPANT_KEY!);
-const stored = async (id: string) =>
-  (await api.composed.services.database.query('select * from session where id = $1', [id]))[0]!;
+const { people, call, create, keyOf, stored } = await diamondWorld();
 
 describe('participants', () => {
   test('are stored as identifiers and shown as addresses to those who may see them', async () => {

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { canDropPackets, dropPackets } from '../../support/drop-packets.ts';
+import { canDropPackets, dropPackets } from '../../support/network/drop-packets.ts';
 import { type Fault, type FaultContext, type FaultKind, inTurn } from './fault.ts';
 import { gateOf, type Line, lines, throughGate } from './faults-wire.ts';
 import type { CampaignPlatform } from './platform.ts';

@@ -1,5 +1,5 @@
 /** Faults of the connections between callers, processes and servers. */
-import type { Gate, GateMode } from '../../support/gate.ts';
+import type { Gate, GateMode } from '../../support/network/gate.ts';
 import { type Fault, type FaultContext, type FaultKind, inTurn } from './fault.ts';
 
 export const lines = ['database', 'objectStore', 'temporal', 'API'] as const;

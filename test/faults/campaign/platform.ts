@@ -10,7 +10,7 @@ import { freePort } from '../../../local/ports.ts';
 import { removeData, type Stack, startStack } from '../../../local/stack.ts';
 import { Database } from '../../../store/connection/database.ts';
 import { compileCache, workflowCache } from '../../support/caches.ts';
-import { type Gate, openGate } from '../../support/gate.ts';
+import { type Gate, openGate } from '../../support/network/gate.ts';
 import { roles, Slot, type SlotRole } from './slot.ts';
 
 export const administrator = { username: 'admin', password: 'administrator-of-the-campaign' };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type PlatformOptions, platformProcesses } from '../../../local/platform.ts';
 import type { Supervised } from '../../../local/supervised.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type Gate, openGate } from '../../support/gate.ts';
+import { type Gate, openGate } from '../../support/network/gate.ts';
 
 export const roles = ['API', 'worker', 'built-in worker'] as const;
 export type SlotRole = (typeof roles)[number];

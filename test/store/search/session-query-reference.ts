@@ -1,12 +1,12 @@
 /** What a filter and an order mean, in plain code over sessions in memory: the reference for what SQL answers. */
+
+import { isAddress, isPersonPlace } from '../../../domain/sessions/filter-people.ts';
 import { normaliseAddress, type Person } from '../../../domain/sessions/participant.ts';
-import {
-  type FilterLeaf,
-  type FilterNode,
-  isAddress,
-  isPersonPlace,
-  type Scalar,
-  type SessionProperty,
+import type {
+  FilterLeaf,
+  FilterNode,
+  Scalar,
+  SessionProperty,
 } from '../../../domain/sessions/session-filter.ts';
 import type { OrderBy } from '../../../domain/sessions/session-query.ts';
 import type { SessionState } from '../../../domain/sessions/session-state.ts';

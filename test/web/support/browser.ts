@@ -6,6 +6,7 @@ import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type BrowserContext, type CDPSession, chromium, type Page } from 'playwright-core';
+import { afterAll, describe } from 'vitest';
 import { eventually, patienceMs } from '../../support/eventually.ts';
 
 const checkout = fileURLToPath(new URL('../../..', import.meta.url));
@@ -39,6 +40,32 @@ export function findChromium(): string | null {
   return null;
 }
 
+const program = findChromium();
+const opened = new Set<TestBrowser>();
+
+/** A `describe` whose tests need a browser: they are skipped where there is none. */
+export function describeInBrowser(name: string, tests: () => void): void {
+  if (program === null) console.warn(`skipped: ${name}: there is no Chromium on this machine`);
+  describe.skipIf(program === null)(name, () => {
+    afterAll(async () => {
+      for (const browser of opened) await browser.close();
+      opened.clear();
+    });
+    tests();
+  });
+}
+
+/** A page of the console, in a browser that is closed when the tests of {@link describeInBrowser} have ended. */
+export async function openBrowser(
+  site: string,
+  options?: BrowserOptions,
+): Promise<{ browser: TestBrowser; page: Page }> {
+  await buildConsole();
+  const browser = await startBrowser(program!, site, options);
+  opened.add(browser);
+  return { browser, page: await browser.newPage() };
+}
+
 /** Builds `web/dist` where its sources changed since. */
 export async function buildConsole(): Promise<void> {
   await promisify(execFile)(process.execPath, [join(checkout, 'local/bootstrap.mjs'), 'console'], {
@@ -58,11 +85,16 @@ export interface TestBrowser {
   close(): Promise<void>;
 }
 
+interface BrowserOptions {
+  readonly colorScheme?: 'light' | 'dark';
+  readonly width?: number;
+}
+
 /** Starts Chromium with an empty profile. */
 export async function startBrowser(
   program: string,
   origin: string,
-  options: { colorScheme?: 'light' | 'dark'; width?: number } = {},
+  options: BrowserOptions = {},
 ): Promise<TestBrowser> {
   const profile = mkdtempSync(join(tmpdir(), 'sdp-browser-'));
   const context = await chromium.launchPersistentContext(profile, {

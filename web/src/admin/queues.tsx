@@ -61,7 +61,7 @@ const isLive = ({ waiting, held, runners, lastHour }: Queue) =>
   waiting + held + runners.waiting + runners.busy + runners.drained + lastHour.completed + lastHour.failed >
   0;
 
-/** Says that nobody does what waits, and what helps. Counts and times are in the table: they change all the time. */
+/** Says that tasks wait for which there is no runner, and what helps. Counts and times are in the table: they change all the time. */
 function Unserved({ queue: { runnerType, runtime, nodeTemplate, runners } }: { queue: Queue }) {
   return (
     <Notice tone="error">

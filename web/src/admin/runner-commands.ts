@@ -1,4 +1,4 @@
-/** What starts a runner on somebody's machine. Pure: tested without a browser. */
+/** Commands that start a runner on a person's own machine. Pure: tested without a browser. */
 
 export type Language = 'typescript' | 'python';
 

@@ -7,8 +7,8 @@ import { plural } from '../format.ts';
 import { useResource, useTitle } from '../hooks.ts';
 import { navigate, useAddress } from '../router.ts';
 import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
-import '../styles/dashboard.css';
-import '../styles/compare.css';
+import '../styles/dashboard/dashboard.css';
+import '../styles/dashboard/compare.css';
 
 const nothing: ReadonlyMap<string, never> = new Map<string, never>();
 const none: readonly never[] = [];

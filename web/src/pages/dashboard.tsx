@@ -12,8 +12,8 @@ import { formatCount } from '../format.ts';
 import { useEvery, useResource, useTitle } from '../hooks.ts';
 import { navigate, useAddress } from '../router.ts';
 import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
-import '../styles/dashboard.css';
-import '../styles/compare.css';
+import '../styles/dashboard/dashboard.css';
+import '../styles/dashboard/compare.css';
 
 const newerEveryMs = 10_000;
 

@@ -13,7 +13,7 @@ import { type NodeRunDetails, readRun } from '../runs-api.ts';
 import { Ago } from '../ui/ago.tsx';
 import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
 import { RunsPage } from './runs.tsx';
-import '../styles/runs.css';
+import '../styles/runs/runs.css';
 
 /** A run's state is asked for while it is open; its log comes by itself. */
 const refreshMs = 2000;

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { listProjects } from '../api.ts';
 import { plural } from '../format.ts';
-import { useEvery, useResource, useTitle } from '../hooks.ts';
+import { useResource, useTitle } from '../hooks.ts';
 import { useAbilities } from '../role.ts';
 import { navigate, useAddress } from '../router.ts';
 import {
@@ -15,11 +15,10 @@ import {
 import { RetryChosen } from '../runs/retry-chosen.tsx';
 import { RunFilters } from '../runs/run-filters.tsx';
 import { RunTable } from '../runs/run-table.tsx';
-import { listRuns, type NodeRunList } from '../runs-api.ts';
+import { listRuns } from '../runs-api.ts';
 import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
 import { Paging } from '../ui/paging.tsx';
-
-const refreshMs = 4000;
+import { useRefreshedList } from '../ui/refreshed-list.ts';
 
 /** Runs of all sessions, the last made first; filters and page are in the address. */
 export function RunsPage() {
@@ -71,32 +70,13 @@ export function RunsPage() {
   );
 }
 
-/** The list of a view. It is asked for again and again; rows keep their places until others are asked for. */
 function useRuns(view: RunListView) {
-  const key = runsAddress(view);
-  const [state, setState] = useState<{ key: string; of: NodeRunList; shown: ShownRuns } | null>(null);
-  const list = useResource(key, (signal) => listRuns(runQueryOf(view), signal), { keepWhileLoading: true });
-  useEvery(refreshMs, true, list.reload);
-  const show = (answer: NodeRunList, isAnew: boolean) =>
-    setState((before) => ({
-      key,
-      of: answer,
-      shown:
-        isAnew || before === null || before.key !== key || before.shown.rows.length === 0
-          ? { rows: answer.nodeRuns.map((run) => ({ run, isGone: false })), newer: 0 }
-          : refreshed(before.shown.rows, answer),
-    }));
-  useEffect(() => {
-    // While the next view is loading, the answer is still that of the one before.
-    if (list.data !== null && !list.loading && list.data !== state?.of) show(list.data, false);
-  }, [list.data, list.loading]);
-  return {
-    list,
-    shown: state?.shown ?? null,
-    showNewer: () => {
-      if (list.data !== null) show(list.data, true);
-    },
-  };
+  return useRefreshedList(
+    runsAddress(view),
+    (signal) => listRuns(runQueryOf(view), signal),
+    (answer): ShownRuns => ({ rows: answer.nodeRuns.map((run) => ({ run, isGone: false })), newer: 0 }),
+    ({ rows }, answer) => refreshed(rows, answer),
+  );
 }
 
 function NoRuns({ view }: { view: RunListView }) {

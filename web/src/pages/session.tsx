@@ -18,7 +18,7 @@ import { rememberSession } from '../sessions/remembered.ts';
 import { lazy } from '../ui/lazy.tsx';
 import { Empty, Failure, Notice, Placeholder } from '../ui/notice.tsx';
 import { Tabs } from '../ui/tabs.tsx';
-import '../styles/session-page.css';
+import '../styles/session/session-page.css';
 
 /** One session. Its tab and the chosen node are in the address. */
 export function SessionPageView(props: { sessionId: string }) {

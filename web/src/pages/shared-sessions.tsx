@@ -9,7 +9,7 @@ import { Timeline } from '../shared/timeline.tsx';
 import { DateRange } from '../ui/date-range.tsx';
 import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
 import { Paging } from '../ui/paging.tsx';
-import '../styles/timeline.css';
+import '../styles/session/timeline.css';
 
 const pageSize = 25;
 

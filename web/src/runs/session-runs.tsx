@@ -8,7 +8,7 @@ import { runsAddress } from './list-model.ts';
 import { elapsedOf, isOpenRun, progressWords, type Segment, segmentsOf } from './model.ts';
 import { runStyle } from './run-badge.tsx';
 import { Waterfall } from './waterfall.tsx';
-import '../styles/runs.css';
+import '../styles/runs/runs.css';
 
 /** Changes come in bursts; one request follows a burst. */
 const settleMs = 500;

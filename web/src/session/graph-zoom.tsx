@@ -10,7 +10,7 @@ const readable = 0.65;
 /** Room around the nodes: see session.css. */
 const marginPx = 60;
 
-/** The scale of a graph, which fits its frame until somebody chooses another, and its buttons. */
+/** The scale of a graph, which fits its frame until the reader chooses another, and its buttons. */
 export function useZoom(
   frame: RefObject<HTMLElement | null>,
   layout: GraphLayout,

@@ -8,6 +8,7 @@ import { navigate, useAddress } from '../router.ts';
 import { lazy } from '../ui/lazy.tsx';
 import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
 import { Paging } from '../ui/paging.tsx';
+import { refreshMs, useRefreshedList } from '../ui/refreshed-list.ts';
 import {
   countQueryOf,
   isFiltered,
@@ -21,8 +22,6 @@ import { ChosenSessions } from './chosen.tsx';
 import { ListFilters } from './filters.tsx';
 import { refreshed, type ShownRows } from './list-model.ts';
 import { SessionRows } from './rows.tsx';
-
-const refreshMs = 4000;
 
 /** All sessions; tab, search, filters, order and page are in the address. */
 export function ListedSessions(props: { world: QueryWorld }) {
@@ -89,34 +88,16 @@ const summaryOf = (list: SessionList | null, rows: number) => {
   return list?.totalCountIsExact === false ? `more than ${sessions}` : sessions;
 };
 
-/** The list of a view. It is asked for again and again; rows keep their places until newer ones are asked for. */
 function useSessions(view: ListView) {
-  const key = listAddress(view);
-  const [state, setState] = useState<{ key: string; of: SessionList; shown: ShownRows } | null>(null);
-  const list = useResource(key, (signal) => listSessions(listQueryOf(view), signal), {
-    keepWhileLoading: true,
-  });
-  useEvery(refreshMs, true, list.reload);
-  const show = (answer: SessionList, isAnew: boolean) =>
-    setState((before) => ({
-      key,
-      of: answer,
-      shown:
-        isAnew || before === null || before.key !== key || before.shown.rows.length === 0
-          ? { rows: answer.sessions.map((session) => ({ session, isGone: false })), newer: 0 }
-          : refreshed(before.shown.rows, answer),
-    }));
-  useEffect(() => {
-    // While the next view is loading, the answer is still that of the one before.
-    if (list.data !== null && !list.loading && list.data !== state?.of) show(list.data, false);
-  }, [list.data, list.loading]);
-  return {
-    list,
-    shown: state?.shown ?? null,
-    showNewer: () => {
-      if (list.data !== null) show(list.data, true);
-    },
-  };
+  return useRefreshedList(
+    listAddress(view),
+    (signal) => listSessions(listQueryOf(view), signal),
+    (answer): ShownRows => ({
+      rows: answer.sessions.map((session) => ({ session, isGone: false })),
+      newer: 0,
+    }),
+    ({ rows }, answer) => refreshed(rows, answer),
+  );
 }
 
 /** Each tab is a link, with how many sessions it has under the present filters. */

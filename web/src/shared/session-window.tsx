@@ -3,7 +3,7 @@ import type { Session } from '../api.ts';
 import type { TimeSpan } from '../dashboard/model.ts';
 import { sharedWindow } from './model.ts';
 import { Timeline } from './timeline.tsx';
-import '../styles/timeline.css';
+import '../styles/session/timeline.css';
 
 /** One shared session's window with the captures of its participants. */
 export function SessionWindowPart({ session }: { session: Session }) {

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import '../../styles/panels.css';
+import '../../styles/dashboard/panels.css';
 import type { Dashboard } from '../../api.ts';
 import { useDarkScheme } from '../../hooks.ts';
 import { Icon } from '../../ui/icon.tsx';

@@ -29,7 +29,7 @@ export function useLayout(props: {
   dimensionId: string;
   /** Null: the address names none. */
   link: string | null;
-  /** The address chooses channels: those are shown to whoever opens it. */
+  /** The address chooses channels: everyone who opens it sees those. */
   hasChannels: boolean;
   onLink: (link: string) => void;
 }): OpenLayout {

@@ -47,7 +47,7 @@ interface Recording {
 type Fields = Readonly<Record<string, unknown>>;
 
 const mostChannels = 4;
-/** Their highest value tells nobody anything. */
+/** Coordinates: their highest value is of no interest. */
 const places = /^(gps[ _-]?)?(lat|lon|lng|long|latitude|longitude)$/i;
 
 /** How much was recorded, for how long, and the highest values of the first channels. With a dashboard or without. */

@@ -16,7 +16,7 @@ import { Activity } from './activity.tsx';
 import { newestDocuments, readFigures } from './documents.ts';
 import { figuresOfRecordings } from './figures.ts';
 import { Thumbnails } from './thumbnails.tsx';
-import '../../styles/overview.css';
+import '../../styles/session/overview.css';
 
 const shownFiles = 6;
 

@@ -10,7 +10,7 @@ import { Ago } from '../../ui/ago.tsx';
 import { Empty, Failure, Placeholder } from '../../ui/notice.tsx';
 import { tabAddress } from './address.ts';
 import type { TabProps } from './props.ts';
-import '../../styles/runs.css';
+import '../../styles/runs/runs.css';
 
 /** Changes come in bursts; one request follows a burst. */
 const settleMs = 500;

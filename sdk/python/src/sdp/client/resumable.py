@@ -24,7 +24,7 @@ _ASK_AGAIN = (409, 423)
 
 
 class Calls(Protocol):
-    """Calls with the credentials of whoever uploads."""
+    """Calls with the credentials of the uploading client."""
 
     def open(
         self,

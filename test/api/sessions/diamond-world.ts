@@ -1,0 +1,40 @@
+/** A template with a diamond of four nodes, and calls that make sessions of it. */
+import { afterAll } from 'vitest';
+import { anonymousKey } from '../../../api/identity/participants.ts';
+import { projectRoutes } from '../../../api/projects/routes.ts';
+import { sessionTemplateRoutes } from '../../../api/session-templates/routes.ts';
+import { sessionRoutes } from '../../../api/sessions/routes.ts';
+import { ask, makePeople, startTestApi } from '../../support/api.ts';
+import { testEnvironment } from '../../support/stack.ts';
+import { inputNode, ship, tabularNode, templateFile } from '../../support/templates.ts';
+
+export async function diamondWorld() {
+  const platform = await testEnvironment();
+
+  const routes = [...sessionRoutes, ...projectRoutes, ...sessionTemplateRoutes];
+  const api = await startTestApi(platform.environment, { routes });
+  const people = await makePeople(api.url, platform.administrator);
+  await ship(api.composed.services.database);
+  afterAll(() => api.stop());
+
+  const call = (method: string, path: string, json?: unknown, token = people.Developer.token) =>
+    ask(api.url, method, path, { token, ...(json === undefined ? {} : { json }) });
+
+  const projectId = (await call('POST', '/projects', { Title: 'Flights' })).body.id;
+  const nodes = [
+    inputNode('a'),
+    inputNode('b'),
+    tabularNode('both', 'b', 'a'),
+    tabularNode('last', 'both', 'a'),
+  ];
+  const imported = await call('POST', '/api/v2/admin/session-templates', templateFile('diamond', nodes));
+  const templateId = imported.body.id;
+  const create = (json: object = {}, token = people.Developer.token) =>
+    call('POST', '/session', { ProjectId: projectId, SessionTemplateId: templateId, ...json }, token);
+
+  const keyOf = (address: string) => anonymousKey(address, platform.environment.PARTICIPANT_KEY!);
+
+  const stored = async (id: string) =>
+    (await api.composed.services.database.query('select * from session where id = $1', [id]))[0]!;
+  return { api, people, projectId, templateId, call, create, keyOf, stored };
+}

@@ -1,0 +1,28 @@
+/** Files and folders stay small: docs/architecture/018-walks.md. */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { checkout } from '../local/settings.ts';
+
+const mostLines = 300;
+const mostFiles = 25;
+const generated = ['client/types.ts'];
+
+const files = execFileSync('git', ['ls-files'], { cwd: checkout, encoding: 'utf8' }).trim().split('\n');
+
+test(`no source file has more than ${mostLines} lines`, () => {
+  const sources = files.filter((file) => /\.(tsx?|mjs|css|py)$/.test(file) && !generated.includes(file));
+  const lengths = sources.map((file) => ({
+    file,
+    lines: readFileSync(join(checkout, file), 'utf8').split('\n').length - 1,
+  }));
+  expect(lengths.length).toBeGreaterThan(1_000);
+  expect(lengths.filter(({ lines }) => lines > mostLines)).toEqual([]);
+});
+
+test(`no folder has more than ${mostFiles} files side by side`, () => {
+  const counts = new Map<string, number>();
+  for (const file of files) counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);
+  expect([...counts].filter(([, count]) => count > mostFiles)).toEqual([]);
+});

@@ -1,0 +1,118 @@
+/** Retention of bytes and of outputs in sessions that stay. */
+import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
+import { describe, expect, test } from 'vitest';
+import { requestRetentionRun } from '../../../store/administration/retention-runs.ts';
+import { newId } from '../../../store/connection/ids.ts';
+import { newOutputKey } from '../../../store/objects/object-store.ts';
+import { findOrphans } from '../../../store/objects/orphans.ts';
+import { retentionWorld } from './retention-world.ts';
+
+const {
+  platform,
+  bucket,
+  retention,
+  api,
+  database,
+  pair,
+  newSession,
+  upload,
+  age,
+  ask200,
+  runNow,
+  sweep,
+  keysInBucket,
+} = await retentionWorld();
+
+describe('outputs of kept sessions', () => {
+  test('are deleted when they are old, read by all, and not the newest; dashboards no longer list them', async () => {
+    const graph = await newSession(3, pair);
+    const replaced = await upload(graph, 'lap');
+    await upload(graph, 'lap');
+    const outputs = await database.query<{ id: number; identifier: string }>(
+      'select id, output_identifier as identifier from node_output where node_instance_id = $1 order by position',
+      [graph.nodes.in],
+    );
+    const [first, second] = outputs as unknown as [{ id: number }, { id: number }];
+    await database.query(
+      `insert into dimension (session_id, node_instance_id, name, dashboard_name, dashboard_version, sources, layout)
+       values ($1, $2, 'd', 'd', 'next', $3::jsonb, $4::jsonb)`,
+      [
+        graph.sessionId,
+        graph.nodes.next,
+        JSON.stringify([{ outputId: first.id }, { outputId: outputs.at(-1)!.id }]),
+        JSON.stringify({
+          version: 1,
+          panels: [
+            { title: 't', group: 'g', unit: null, channels: [`${first.id}:a`, `${outputs.at(-1)!.id}:a`] },
+          ],
+        }),
+      ],
+    );
+    await age(graph);
+    // Its dashboard was read today, so the session stays.
+    await database.query('update session set closed_at = now() where id = $1', [graph.sessionId]);
+    expect((await ask200(retention)).outputs.count, 'a run still has to read them').toBe(0);
+    await database.query(
+      `update node_run set state = 'done', outcome = 'completed' where node_instance_id = $1`,
+      [graph.nodes.next],
+    );
+    await database.query(
+      `update node_instance set consumed_position = (select position from node_output where id = $2) where id = $1`,
+      [graph.nodes.next, second.id],
+    );
+    expect((await ask200(retention)).outputs, 'one has not been read').toMatchObject({
+      count: 2,
+      sessions: 1,
+    });
+    await database.query('update node_instance set consumed_position = 1000 where id = $1', [
+      graph.nodes.next,
+    ]);
+    expect(await runNow()).toMatchObject({ sessions: 0, outputs: 3 });
+    const left = await database.query<{ id: number }>(
+      'select id from node_output where node_instance_id = $1',
+      [graph.nodes.in],
+    );
+    expect(left).toEqual([{ id: outputs.at(-1)!.id }]);
+    const [dimension] = await database.query<{
+      sources: unknown;
+      layout: { panels: { channels: string[] }[] };
+    }>('select sources, layout from dimension where session_id = $1', [graph.sessionId]);
+    expect(dimension!.sources).toEqual([{ outputId: outputs.at(-1)!.id }]);
+    expect(dimension!.layout.panels[0]!.channels).toEqual([`${outputs.at(-1)!.id}:a`]);
+    await sweep();
+    // Another sweeper removes earlier versions of outputs that stay.
+    expect(await keysInBucket()).toContain(replaced.objectKey);
+  });
+});
+
+test('objects without a row are deleted, unless they are young, in transfer, or foreign', async () => {
+  const graph = await newSession(1);
+  const [known] = await database.query<{ key: string }>(
+    'select object_key as key from node_output where node_instance_id = $1',
+    [graph.nodes.in],
+  );
+  const [orphan, onItsWay, foreign] = [newOutputKey(), newOutputKey(), 'outputs/notes.txt'];
+  for (const Key of [orphan, onItsWay, foreign, `elsewhere/${newId()}`])
+    await bucket.send(new PutObjectCommand({ Bucket: platform.s3.bucket, Key, Body: 'four' }));
+  await api.composed.services.pending.begin(onItsWay, graph.dataSourceId);
+  const { objects } = api.composed.services;
+  const look = (olderThanSeconds: number) =>
+    findOrphans(database, objects, { after: null, olderThanSeconds, remove: null });
+  expect(await look(86_400)).toEqual({ orphans: 0, bytes: 0, next: null });
+  expect((await ask200(`${retention}?orphans=true`)).orphans).toEqual({ count: 0, bytes: 0 });
+  // The clock of the store may be a little ahead.
+  expect(await look(-60)).toEqual({ orphans: 1, bytes: 4, next: null });
+  const { run } = await requestRetentionRun(database, null);
+  const remove = { runId: run.id };
+  expect(await findOrphans(database, objects, { after: null, olderThanSeconds: -60, remove })).toMatchObject({
+    orphans: 1,
+  });
+  expect(await look(-60)).toMatchObject({ orphans: 0 });
+  await sweep();
+  const keys = await keysInBucket();
+  expect(keys).not.toContain(orphan);
+  for (const key of [known!.key, onItsWay, foreign]) expect(keys).toContain(key);
+  const { Body } = await bucket.send(new GetObjectCommand({ Bucket: platform.s3.bucket, Key: known!.key }));
+  expect(await Body?.transformToString()).toBe('a,b\n1,2\n');
+  await database.query('update retention_run set ended_at = now() where id = $1', [run.id]);
+});

@@ -1,0 +1,37 @@
+/** A list that is read again and again: rows keep their places until the reader asks for newer ones. */
+import { useEffect, useState } from 'preact/hooks';
+import { useEvery, useResource } from '../hooks.ts';
+
+export const refreshMs = 4000;
+
+/** @param refreshed the rows in their present places, as the answer has them now */
+export function useRefreshedList<Answer, Rows extends { readonly rows: readonly unknown[] }>(
+  key: string,
+  read: (signal: AbortSignal) => Promise<Answer>,
+  anew: (answer: Answer) => Rows,
+  refreshed: (shown: Rows, answer: Answer) => Rows,
+) {
+  const [state, setState] = useState<{ key: string; of: Answer; shown: Rows } | null>(null);
+  const list = useResource(key, read, { keepWhileLoading: true });
+  useEvery(refreshMs, true, list.reload);
+  const show = (answer: Answer, isAnew: boolean) =>
+    setState((before) => ({
+      key,
+      of: answer,
+      shown:
+        isAnew || before === null || before.key !== key || before.shown.rows.length === 0
+          ? anew(answer)
+          : refreshed(before.shown, answer),
+    }));
+  useEffect(() => {
+    // While the next view is loading, the answer is still that of the one before.
+    if (list.data !== null && !list.loading && list.data !== state?.of) show(list.data, false);
+  }, [list.data, list.loading]);
+  return {
+    list,
+    shown: state?.shown ?? null,
+    showNewer: () => {
+      if (list.data !== null) show(list.data, true);
+    },
+  };
+}
