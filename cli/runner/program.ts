@@ -23,14 +23,20 @@ export interface Program {
  */
 export function findProgram(folder: string, command: string | undefined): Program {
   if (command !== undefined) return { file: '/bin/sh', args: ['-c', `exec ${command}`], environment: {} };
+  const own = programOf(folder);
+  if (own !== undefined) return own;
+  throw new UsageError(
+    `There is no runner.py or runner.ts in ${folder}. Name the program with --command, or make a runner with \`sdp runner init\`.`,
+  );
+}
+
+/** Of a folder that `sdp runner init` could have made; undefined for any other. */
+export function programOf(folder: string): Program | undefined {
   if (existsSync(join(folder, 'runner.py'))) return pythonProgram(folder);
   const module = ['runner.ts', 'runner.mts', 'runner.js', 'runner.mjs'].find((name) =>
     existsSync(join(folder, name)),
   );
-  if (module !== undefined) return typescriptProgram(folder, module);
-  throw new UsageError(
-    `There is no runner.py or runner.ts in ${folder}. Name the program with --command, or make a runner with \`sdp runner init\`.`,
-  );
+  return module === undefined ? undefined : typescriptProgram(folder, module);
 }
 
 function pythonProgram(folder: string): Program {
