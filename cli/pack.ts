@@ -26,6 +26,7 @@ if (others.length > 0 || wanted.startsWith('-')) {
 }
 const source = fileURLToPath(new URL('.', import.meta.url));
 const folder = resolve(process.env.INIT_CWD ?? process.cwd(), wanted);
+mkdirSync(folder, { recursive: true });
 const staging = mkdtempSync(join(tmpdir(), 'sdp-cli-'));
 try {
   await bundle(join(staging, 'bin'));

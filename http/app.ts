@@ -18,6 +18,7 @@ import {
   sharedByBody,
   traced,
   validated,
+  yielding,
 } from './route-middlewares.ts';
 import { type RouteSet, routed } from './routing.ts';
 
@@ -80,6 +81,7 @@ export function routeSet<Services>(
     checked(responseChecks),
     bearer(identify),
     ...(acquireShare === undefined ? [] : [shared(acquireShare)]),
+    yielding,
     validated,
     jsonBody,
     ...(acquireShare === undefined ? [] : [sharedByBody(acquireShare)]),

@@ -13,6 +13,7 @@ import type { Call, RouteMiddleware } from './call.ts';
 import { refusedInput } from './errors.ts';
 import { checkBody, checkProblem, checkReply } from './response-check.ts';
 import type { Reply, Route } from './route.ts';
+import { ownTurn } from './turns.ts';
 
 /** A span around the call, which ends when its answer was sent. */
 export const traced: RouteMiddleware = ({ method, path, traced }) => {
@@ -138,6 +139,15 @@ export function sharedByBody(acquireShare: AcquireShare): RouteMiddleware {
       if (share !== undefined) state.life.onEnd(acquireShare(share, state.principal, state));
       return next();
     };
+  };
+}
+
+/** Waits for a turn, before the body is read. */
+export function yielding({ yields }: Route): ReturnType<RouteMiddleware> {
+  if (yields !== true) return undefined;
+  return async (_context, next) => {
+    await ownTurn();
+    await next();
   };
 }
 

@@ -4,7 +4,7 @@
  * checkout. Prints the name of the file.
  */
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -20,6 +20,7 @@ if (isHelp || others.length > 0 || wanted.startsWith('-')) {
 }
 const kit = fileURLToPath(new URL('.', import.meta.url));
 const folder = resolve(wanted);
+mkdirSync(folder, { recursive: true });
 const staging = mkdtempSync(join(tmpdir(), 'sdp-runner-'));
 try {
   compile();

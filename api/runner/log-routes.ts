@@ -63,12 +63,13 @@ const writeLog = defineRoute({
   method: 'POST',
   path: '/api/v2/runner/tasks/{taskId}/logs',
   traced: false,
+  yields: true,
   summary: 'Adds lines to the log of the attempt',
   description:
     `Up to ${limits.logEntriesPerCall} entries and 256 KB a call. Collect lines for about a second and send them together. ` +
     'A call whose `sequence` is not above the last one of the task is answered 200 and changes nothing, so a call can be ' +
     'repeated safely. The lines are stored when the call is answered. Like every call for a task it renews the lease, here ' +
-    'at most once a second.',
+    'at most once a second. While the platform is busy, calls of other routes go first.',
   body: logRequestSchema,
   responses: { 200: { description: 'Stored.', schema: logReplySchema } },
   errors: ['bodyTooLarge', 'unavailable'],

@@ -19,6 +19,7 @@ import { addOutputs, addReports } from './outputs.ts';
 import { addProjects } from './projects.ts';
 import { addQuery } from './query.ts';
 import { addReplay } from './replay.ts';
+import { addReprocess } from './reprocess.ts';
 import { addRunner } from './runner.ts';
 import { addRunners } from './runners.ts';
 import { addExplain, addRuns } from './runs.ts';
@@ -43,6 +44,7 @@ export const commands: readonly AddCommand[] = [
   addReplay,
   addExplain,
   addConfig,
+  addReprocess,
   addTemplates,
   addManifests,
   addRunner,

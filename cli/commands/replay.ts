@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type AddCommand, type Cli, examples, id } from '../cli.ts';
 import { exitCodes, UsageError } from '../errors.ts';
+import { type Program, programOf } from '../runner/program.ts';
 import { findRun, runArgument, runOrNode } from '../runs/find-run.ts';
 import { type SavedCase, saveCase } from '../runs/replay-case.ts';
 import { isSame, runCase, verdict } from '../runs/run-case.ts';
@@ -23,29 +24,27 @@ export const addReplay: AddCommand = (program, cli) => {
         '1: it fails, or differs.',
     )
     .argument('<run>', runArgument, runOrNode)
-    .argument('[command...]', 'after --: starts your runner (Python or TypeScript kit)')
+    .argument('[command...]', 'after --: starts your runner (default: runner.py or runner.ts here)')
     .option('--attempt <number>', 'the attempt (default: the last)', id)
     .option('--save <folder>', 'keep inputs and expected outputs as a case for tests')
     .option('--out <folder>', 'keep the outputs and result.json')
     .addHelpText(
       'after',
       `${examples(
+        'replay 102',
         'replay 102 -- python my_runner.py',
         'replay 0198f2b5-11d0-7b6e-8a43-6f0de41c2b97 -- npx sdp-runner lap-times.ts',
         'replay 102 --attempt 1 --save cases/lap-7',
       )}\n\nThe command sees no SDP_ variable of yours: it gets SDP_REPLAY_CASE and SDP_REPLAY_OUT.`,
     )
     .action(async (named: string, command: readonly string[], options: ReplayOptions) => {
-      const [first, ...rest] = command;
-      if (first === undefined && options.save === undefined) {
-        throw new UsageError('Name a command after --, or a folder with --save.');
-      }
+      const runner = programFor(command, options);
       const temporary = await mkdtemp(join(tmpdir(), 'sdp-replay-'));
       try {
         const saved = await fetchCase(cli, named, options, temporary);
-        if (first === undefined) return cli.print(saved, () => '');
+        if (runner === undefined) return cli.print(saved, () => '');
         const out = resolve(options.out ?? join(temporary, 'out'));
-        const result = await runCase([first, ...rest], saved.folder, out, cli.isJson);
+        const result = await runCase(runner, saved.folder, out, cli.isJson);
         const same = isSame(result);
         if (cli.isJson) cli.print({ ...saved, result, same }, () => '');
         console.error(verdict(saved.attempt, result));
@@ -55,6 +54,17 @@ export const addReplay: AddCommand = (program, cli) => {
       }
     });
 };
+
+/** The command, or what `sdp runner dev` would start here; undefined when the case is to be saved alone. */
+function programFor([file, ...args]: readonly string[], { save }: ReplayOptions): Program | undefined {
+  if (file !== undefined) return { file, args, environment: {} };
+  if (save !== undefined) return undefined;
+  const own = programOf(resolve('.'));
+  if (own !== undefined) return own;
+  throw new UsageError(
+    'There is no runner.py or runner.ts here: name a command after --, or a folder with --save.',
+  );
+}
 
 async function fetchCase(
   cli: Cli,

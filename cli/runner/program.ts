@@ -10,6 +10,7 @@ import { kits } from '../own-files.ts';
 /** What the kits need beyond the grace of a task, until they have ended. */
 export const endMs = 13_000;
 const probeMs = 20_000;
+const isWindows = process.platform === 'win32';
 
 export interface Program {
   readonly file: string;
@@ -22,21 +23,33 @@ export interface Program {
  * @throws UsageError when something is missing
  */
 export function findProgram(folder: string, command: string | undefined): Program {
-  if (command !== undefined) return { file: '/bin/sh', args: ['-c', `exec ${command}`], environment: {} };
-  if (existsSync(join(folder, 'runner.py'))) return pythonProgram(folder);
-  const module = ['runner.ts', 'runner.mts', 'runner.js', 'runner.mjs'].find((name) =>
-    existsSync(join(folder, name)),
-  );
-  if (module !== undefined) return typescriptProgram(folder, module);
+  if (command !== undefined) return throughShell(command);
+  const own = programOf(folder);
+  if (own !== undefined) return own;
   throw new UsageError(
     `There is no runner.py or runner.ts in ${folder}. Name the program with --command, or make a runner with \`sdp runner init\`.`,
   );
 }
 
+function throughShell(command: string): Program {
+  if (!isWindows) return { file: '/bin/sh', args: ['-c', `exec ${command}`], environment: {} };
+  return { file: process.env.ComSpec ?? 'cmd.exe', args: ['/d', '/s', '/c', command], environment: {} };
+}
+
+/** Of a folder that `sdp runner init` could have made; undefined for any other. */
+export function programOf(folder: string): Program | undefined {
+  if (existsSync(join(folder, 'runner.py'))) return pythonProgram(folder);
+  const module = ['runner.ts', 'runner.mts', 'runner.js', 'runner.mjs'].find((name) =>
+    existsSync(join(folder, name)),
+  );
+  return module === undefined ? undefined : typescriptProgram(folder, module);
+}
+
 function pythonProgram(folder: string): Program {
   const { VIRTUAL_ENV, PYTHONPATH } = process.env;
-  const own = [join(folder, '.venv/bin/python'), ...(VIRTUAL_ENV ? [join(VIRTUAL_ENV, 'bin/python')] : [])];
-  const file = own.find((path) => existsSync(path)) ?? 'python3';
+  const environments = [join(folder, '.venv'), ...(VIRTUAL_ENV ? [VIRTUAL_ENV] : [])];
+  const own = environments.map((each) => join(each, isWindows ? 'Scripts/python.exe' : 'bin/python'));
+  const file = own.find((path) => existsSync(path)) ?? (isWindows ? 'python' : 'python3');
   const run = (code: string) => spawnSync(file, ['-c', code], { cwd: folder, timeout: probeMs }).status === 0;
   if (!run('import sys; sys.exit(sys.version_info < (3, 10))')) {
     throw new UsageError(`A runner in Python needs Python 3.10 or newer; ${file} is older or missing.`);

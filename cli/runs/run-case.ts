@@ -4,6 +4,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { NodeRunAttempt } from '../../client/types.ts';
 import { UsageError } from '../errors.ts';
+import type { Program } from '../runner/program.ts';
 
 /** `result.json` of a kit (sdk/replay-cases.md). */
 export interface CaseResult {
@@ -20,17 +21,17 @@ export interface CaseResult {
  * @param isQuiet the standard output belongs to a program: the command prints on standard error
  */
 export async function runCase(
-  [program, ...args]: readonly [string, ...string[]],
+  { file, args, environment }: Program,
   folder: string,
   out: string,
   isQuiet: boolean,
 ): Promise<CaseResult> {
-  const file = join(out, 'result.json');
-  await rm(file, { force: true });
+  const resultFile = join(out, 'result.json');
+  await rm(resultFile, { force: true });
   // The code runs without the platform: it gets neither its address nor a token.
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith('SDP_'));
-  const child = spawn(program, args, {
-    env: { ...Object.fromEntries(own), SDP_REPLAY_CASE: folder, SDP_REPLAY_OUT: out },
+  const child = spawn(file, args, {
+    env: { ...Object.fromEntries(own), ...environment, SDP_REPLAY_CASE: folder, SDP_REPLAY_OUT: out },
     stdio: ['inherit', isQuiet ? 2 : 'inherit', 'inherit'],
   });
   // The terminal interrupts the command too, whose end is awaited.
@@ -38,12 +39,12 @@ export async function runCase(
   process.on('SIGINT', ignore);
   const code = await new Promise<number | string | null>((resolve, reject) => {
     child.on('error', (error: NodeJS.ErrnoException) =>
-      reject(error.code === 'ENOENT' ? new UsageError(`Command not found: ${program}.`) : error),
+      reject(error.code === 'ENOENT' ? new UsageError(`Command not found: ${file}.`) : error),
     );
     child.on('close', (exit, signal) => resolve(exit ?? signal));
   }).finally(() => process.off('SIGINT', ignore));
   try {
-    return JSON.parse(await readFile(file, 'utf8')) as CaseResult;
+    return JSON.parse(await readFile(resultFile, 'utf8')) as CaseResult;
   } catch {
     throw new Error(`The command ended (${code}) without a result: it must start a runner of a kit.`);
   }

@@ -15,7 +15,7 @@ if (others.length > 0 || wanted.startsWith('-') || !wanted.endsWith('.mjs')) {
 const file = resolve(process.env.INIT_CWD ?? process.cwd(), wanted);
 await build({
   configFile: false,
-  envFile: false,
+  envDir: false,
   publicDir: false,
   logLevel: 'warn',
   // Its packages go into the file too.

@@ -2,7 +2,15 @@
  * Secrets under `SECRETS_KEY`: those that must be read again (keys of object stores) by AES-256-GCM, those that are only
  * compared (ingest secrets) by HMAC-SHA-256.
  */
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  createSecretKey,
+  hkdfSync,
+  type KeyObject,
+  randomBytes,
+} from 'node:crypto';
 
 const version = 'v1';
 const ivBytes = 12;
@@ -22,13 +30,15 @@ export class SecretUnreadable extends Error {
 /** Encrypts and decrypts secrets; the text made is `v1.` and base64url of nonce, tag and ciphertext. */
 export class SecretBox {
   readonly #key: Buffer;
-  readonly #digestKey: Buffer;
+  /** As a key object: every call with a runner token makes a digest, and bytes are imported anew each time. */
+  readonly #digestKey: KeyObject;
 
   /** @param secretsKey value of `SECRETS_KEY`, any text with enough randomness in it; the key proper is derived from it */
   constructor(secretsKey: string) {
     if (secretsKey.length < 16) throw new Error('SECRETS_KEY must hold at least 16 characters.');
     this.#key = Buffer.from(hkdfSync('sha256', secretsKey, '', 'platform stored secrets v1', 32));
-    this.#digestKey = Buffer.from(hkdfSync('sha256', secretsKey, '', 'platform secret digests v1', 32));
+    const digestKey = hkdfSync('sha256', secretsKey, '', 'platform secret digests v1', 32);
+    this.#digestKey = createSecretKey(Buffer.from(digestKey));
   }
 
   /** The stored digest of a secret that only has to be recognised; 32 bytes. */

@@ -9,7 +9,8 @@ import { folder } from './support.ts';
 const checkout = fileURLToPath(new URL('../../', import.meta.url));
 
 test('the package is one program without dependencies that knows its version, finds no checkout and brings the kits', () => {
-  const packed = execFileSync(process.execPath, [join(checkout, 'cli/pack.ts'), folder], {
+  const wanted = join(folder, 'not', 'there', 'yet');
+  const packed = execFileSync(process.execPath, [join(checkout, 'cli/pack.ts'), wanted], {
     encoding: 'utf8',
   });
   execFileSync('tar', ['xzf', packed.trim().split('\n').at(-1)!, '-C', folder]);

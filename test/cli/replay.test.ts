@@ -141,6 +141,27 @@ describe.each(kits)('a replay with the $kit kit', ({ kit, command }) => {
   });
 });
 
+test.each([
+  ['TypeScript', 'runner.mts', typescript],
+  ['Python', 'runner.py', python.replace('sdp.run(add)', '')],
+])('without a command a replay runs the %s runner of this folder', async (kit, file, code) => {
+  if (kit === 'Python' && !hasPython) return;
+  const { runId } = await failedRun();
+  const own = join(folder, `own-${kit}`);
+  mkdirSync(own);
+  writeFileSync(join(own, file), code);
+  const replayed = await runSdp(['replay', runId], environment, '', own);
+  expect([replayed.code, replayed.err]).toEqual([
+    1,
+    expect.stringContaining('The same failure as in the run: validation: Input lap-7 is no number.\n'),
+  ]);
+  const nothing = await runSdp(['replay', runId], environment, '', folder);
+  expect([nothing.code, nothing.err]).toEqual([
+    2,
+    'There is no runner.py or runner.ts here: name a command after --, or a folder with --save.\n',
+  ]);
+});
+
 test('a replay gives the code no variable of the platform, and says what differs', async () => {
   const { runId } = await completedRun();
   const [{ command }] = kits as [(typeof kits)[0]];

@@ -24,8 +24,9 @@ export function runSdp(
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
   input = '',
+  cwd?: string,
 ): Promise<Ended> {
-  return startSdp(args, environment, input).ended;
+  return startSdp(args, environment, input, cwd).ended;
 }
 
 export interface Running {
@@ -39,9 +40,11 @@ export function startSdp(
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
   input = '',
+  cwd?: string,
 ): Running {
   const { PATH = '', HOME = '' } = process.env;
   const child = spawn(process.execPath, [program, ...args], {
+    ...(cwd === undefined ? {} : { cwd }),
     env: {
       PATH,
       HOME,

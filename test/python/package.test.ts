@@ -177,7 +177,7 @@ except NodeFailed as failed:
       encoding: 'utf8',
     });
     expect(replay.status).toBe(1);
-    expect(replay.stderr).toContain(`The task ended: error: ${error}. 0 outputs.`);
+    expect(replay.stderr).toContain(`The task ended: error: ${error}. Outputs: 0.`);
     runner.kill('SIGTERM');
     expect(await runner.ended).toBe(0);
   });

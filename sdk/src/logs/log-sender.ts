@@ -7,7 +7,8 @@ import { LogShare } from './log-share.ts';
 const batchEntries = 500;
 /** Of the 256 KB of a call; the rest is for what surrounds the lines. */
 const batchBytes = 250 * 1024;
-const pauseMs = 500;
+/** Less than a second: a process that is killed loses no more. */
+const pauseMs = 900;
 const longestBackOffMs = 5_000;
 
 export interface LogSenderParts {

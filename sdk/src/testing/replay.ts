@@ -16,7 +16,7 @@ export async function replay(runner: Runner, folder: string, out: string | undef
     const result = await runCase(folder, runner, { onLog: printLine, onProgress: printProgress });
     if (out !== undefined) write(result, out);
     const { outcome, category, reason, outputs, differences } = result;
-    print(`The task ended: ${outcome ?? `${category}: ${reason}`}. ${outputs.length} outputs.`);
+    print(`The task ended: ${outcome ?? `${category}: ${reason}`}. Outputs: ${outputs.length}.`);
     for (const difference of differences) print(`differs  ${difference}`);
     return outcome !== undefined && differences.length === 0 ? 0 : 1;
   } catch (error) {

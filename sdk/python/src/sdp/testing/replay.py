@@ -29,7 +29,7 @@ def replay(runner: Runner, case_folder: str, out_folder: str | None) -> int:
         save_outputs(task.outputs, out)
         (out / "result.json").write_text(json.dumps(_result(result), indent=2, ensure_ascii=False) + "\n", "utf-8")
     end = task.outcome or f"{task.category}: {task.reason}"
-    _print(f"The task ended: {end}. {len(task.outputs)} outputs.")
+    _print(f"The task ended: {end}. Outputs: {len(task.outputs)}.")
     for difference in result.differences:
         _print(f"differs  {difference}")
     return 0 if task.outcome is not None and not result.differences else 1
