@@ -15,26 +15,29 @@ export interface Range {
 /** Longer texts are cut: a series is for drawing. */
 const textCharacters = 1024;
 
-/** Numbers of rows, from the first to before the end. */
-export interface RowNumbers {
+/** Rows that are left out, by their numbers: from the first to before the end. */
+export interface LeftOut {
   readonly first: number;
   readonly end: number;
 }
 
-/** Reads the times and some values of a range as they stand in the file, chunk by chunk; NaN where empty. */
+/**
+ * Reads the times and some values of a range as they stand in the file, chunk by chunk; NaN where empty. One query for the
+ * rows on both sides of those left out: a row group that holds both is decoded once, two are decoded at once.
+ */
 export async function streamNumbers(
   connection: DuckDBConnection,
   path: string,
   values: readonly string[],
   range: Range,
   onRows: (vectors: readonly Float64Array[], rows: number) => void,
-  numbers?: RowNumbers,
+  leftOut?: LeftOut,
 ): Promise<void> {
   const columns = ['t', ...values.map((value) => `coalesce(CAST(${value} AS DOUBLE), 'nan'::DOUBLE)`)];
   const within =
-    numbers === undefined
+    leftOut === undefined
       ? ''
-      : `AND file_row_number >= ${numbers.first} AND file_row_number < ${numbers.end}`;
+      : `AND (file_row_number < ${leftOut.first} OR file_row_number >= ${leftOut.end})`;
   const result = await connection.stream(
     `SELECT ${columns.join(', ')} FROM read_parquet($1, file_row_number = true)
       WHERE t >= $2 AND t <= $3 ${within}`,
