@@ -15,6 +15,9 @@ export interface Range {
 /** Longer texts are cut: a series is for drawing. */
 const textCharacters = 1024;
 
+/** A text in SQL. */
+export const textOf = (text: string) => `'${text.replaceAll("'", "''")}'`;
+
 /** Rows that are left out, by their numbers: from the first to before the end. */
 export interface LeftOut {
   readonly first: number;
@@ -30,7 +33,7 @@ export async function streamNumbers(
   path: string,
   values: readonly string[],
   range: Range,
-  onRows: (vectors: readonly Float64Array[], rows: number) => void,
+  onRows: (vectors: readonly Float64Array[], rows: number) => void | Promise<void>,
   leftOut?: LeftOut,
 ): Promise<void> {
   const columns = ['t', ...values.map((value) => `coalesce(CAST(${value} AS DOUBLE), 'nan'::DOUBLE)`)];
@@ -46,7 +49,7 @@ export async function streamNumbers(
   for (;;) {
     const chunk = await result.fetchChunk();
     if (chunk === null || chunk.rowCount === 0) return;
-    onRows(
+    await onRows(
       columns.map((_, index) => doublesOf(chunk.getColumnVector(index))),
       chunk.rowCount,
     );

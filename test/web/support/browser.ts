@@ -62,13 +62,14 @@ export interface TestBrowser {
 export async function startBrowser(
   program: string,
   origin: string,
-  options: { colorScheme?: 'light' | 'dark'; width?: number } = {},
+  options: { colorScheme?: 'light' | 'dark'; width?: number; touch?: boolean } = {},
 ): Promise<TestBrowser> {
   const profile = mkdtempSync(join(tmpdir(), 'sdp-browser-'));
   const context = await chromium.launchPersistentContext(profile, {
     executablePath: program,
     headless: true,
     args: flags,
+    hasTouch: options.touch ?? false,
     viewport: { width: options.width ?? 1440, height: 900 },
     colorScheme: options.colorScheme ?? 'light',
     timezoneId: 'Europe/Vienna',
