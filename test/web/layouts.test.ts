@@ -17,6 +17,7 @@ import {
   untilTrue,
 } from './support/browser.ts';
 import { driveSession } from './support/drive.ts';
+import { mostScriptBytes, scriptBytes } from './support/script-bytes.ts';
 import { signInAs } from './support/sign-in.ts';
 
 const program = findChromium();
@@ -307,6 +308,17 @@ describe.skipIf(program === null)('a dashboard that is arranged in panels', () =
     await other.close();
     await panel.scrollIntoViewIfNeeded();
     await picture(page, 'layout-text');
+  });
+
+  test('loads less than 120 KB of script, with panels of every kind', async () => {
+    const other = await browser.newPage();
+    await other.goto(page.url());
+    await other.locator('.cursor-table').waitFor();
+    await other.getByRole('note').waitFor();
+    const bytes = await scriptBytes(other);
+    expect(bytes).toBeGreaterThan(60_000);
+    expect(bytes).toBeLessThan(mostScriptBytes.dashboard);
+    await other.close();
   });
 
   test('refuses an expression at the place of its fault, and draws a right one', async () => {
