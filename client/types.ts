@@ -400,6 +400,30 @@ export interface StatisticsQuestion {
   }[] | undefined;
 }
 
+export interface ExportQuestion {
+  /** Keys or names of channels; none where only derived ones are wanted. Default: the first 64 channels. */
+  readonly channels?: readonly string[] | undefined;
+  /** Rows from this time on. Default: the start of the recordings. */
+  readonly from?: string | undefined;
+  /** Rows up to this time. Default: the end of the recordings. */
+  readonly to?: string | undefined;
+  /** Answered as `=name`, after the channels, for each recording that has all channels of the expression. */
+  readonly derived?: readonly {
+    readonly name: string;
+    readonly unit?: string | null | undefined;
+    /**
+     * At most 1000 characters and 200 numbers, channels and operations. Channels of one recording by name or
+     * key, in `"` where they are more than letters, digits, `_` and `.`; `+ - * / ^`, `< <= > >= == !=` (1 or
+     * 0), `abs min max sqrt sin cos atan2`, `if(condition, then, else)`, `integrate(x)` and `differentiate(x)`
+     * over seconds from the start of the recording, `lag(x, rows)`. A row is empty where an operand is empty
+     * and where the result is no finite number.
+     */
+    readonly expression: string;
+  }[] | undefined;
+  /** Of the file. */
+  readonly format?: 'csv' | 'parquet' | undefined;
+}
+
 export interface NewLayout {
   readonly name: string;
   /** Who sees it. */
@@ -430,9 +454,10 @@ export interface NewLayout {
       /**
        * `lines`: channels over the axis. `xy`: the first channel across, the others up. `histogram`: how often
        * each value is. `track`: latitude and longitude as a line. `table`: values at the cursor. `media`:
-       * outputs of the session with pictures or video, in step with the cursor; it has no channels.
+       * outputs of the session with pictures or video, in step with the cursor. `text`: words of the person
+       * who arranged it. The last two have no channels.
        */
-      readonly kind?: 'lines' | 'xy' | 'histogram' | 'track' | 'table' | 'media' | undefined;
+      readonly kind?: 'lines' | 'xy' | 'histogram' | 'track' | 'table' | 'media' | 'text' | undefined;
       readonly title?: string | undefined;
       readonly channels?: readonly string[] | undefined;
       /**
@@ -440,6 +465,8 @@ export interface NewLayout {
        * time) or `offsetSeconds` (from the start of the dashboard) of its metadata, else at the start.
        */
       readonly output?: string | undefined;
+      /** Of `text`: shown as it is, with its line breaks; no mark-up. */
+      readonly text?: string | undefined;
       /** Of twelve columns. */
       readonly width?: number | undefined;
       /** Pixels. */
@@ -3475,6 +3502,7 @@ export interface Routes {
     };
     reply: Response;
   };
+  'POST /api/v2/dashboard/dimensions/{id}/export': { body: ExportQuestion; reply: Response };
   'GET /api/v2/dashboard/layouts': {
     query?: {
       /** Only layouts of this scope. */

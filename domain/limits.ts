@@ -259,6 +259,7 @@ export const limits = {
   layoutBytes: 64 * kibibytes,
   layoutPanels: 50,
   layoutPanelChannels: 64,
+  layoutTextCharacters: 4_000,
   layoutsPerPerson: 100,
   /** Of projects, templates and everyone together. */
   layoutsShared: 1_000,

@@ -6,9 +6,10 @@ import { attachment } from '../../http/bodies/download.ts';
 import { defineRoute } from '../route.ts';
 import type { ExportColumn } from '../series/protocol.ts';
 import type { Services } from '../services.ts';
+import { type Asked, asking } from './asking.ts';
 import { existingDimension } from './existing.ts';
 import { type ChannelQuestion, findChannels } from './find-channels.ts';
-import { exportQuerySchema } from './question-schema.ts';
+import { exportQuerySchema, exportQuestionSchema } from './question-schema.ts';
 import { readRecordings, recordingsOf } from './read-series.ts';
 import { dimensionParams } from './schema.ts';
 import type { Wanted } from './wanted.ts';
@@ -17,6 +18,14 @@ const mediaTypes = { csv: 'text/csv; charset=utf-8', parquet: 'application/vnd.a
 
 /** Rows times channels; beyond it the file would take minutes and gigabytes. */
 const mostCells = 200_000_000;
+
+const responses = {
+  200: {
+    description: 'The file.',
+    media: Object.values(mediaTypes),
+    headers: { 'content-disposition': '`attachment` with the name of the session.' },
+  },
+} as const;
 
 const exported = defineRoute({
   id: 'exportDashboard',
@@ -32,33 +41,47 @@ const exported = defineRoute({
   access: access.dashboardRead,
   params: dimensionParams,
   query: exportQuerySchema,
-  responses: {
-    200: {
-      description: 'The file.',
-      media: Object.values(mediaTypes),
-      headers: { 'content-disposition': '`attachment` with the name of the session.' },
-    },
-  },
+  responses,
   errors: ['dimensionNotFound', 'upstreamFailed'],
   refusals: { params: 'dimensionNotFound' },
-  async handler(context) {
-    const { query, services, signal } = context;
-    const dimension = await existingDimension(context);
-    const question = { ...query, sources: dimension.sources, signal };
-    const wanted = findExported(question);
-    return {
-      status: 200,
-      // The file is not written for HEAD.
-      stream: () => openExport(services, question, wanted, query.format),
-      headers: {
-        'content-type': mediaTypes[query.format],
-        'content-disposition': attachment(`${dimension.sessionName}.${query.format}`),
-        'x-content-type-options': 'nosniff',
-        'cache-control': 'no-store',
-      },
-    };
-  },
+  handler: (context) => answerExport(context, context.query),
 });
+
+const askExport = defineRoute({
+  id: 'askDashboardExport',
+  method: 'POST',
+  path: '/api/v2/dashboard/dimensions/{id}/export',
+  summary: "Downloads the rows of a dashboard's channels and of derived channels, as csv or Parquet",
+  description:
+    'As GET, with the parameters as a JSON body and `derived` beside them, whose columns follow. A fault of an expression ' +
+    'names its position.',
+  ...asking,
+  body: exportQuestionSchema,
+  responses,
+  handler: (context) => answerExport(context, context.body),
+});
+
+async function answerExport(
+  context: Asked,
+  asked: Omit<ChannelQuestion, 'sources' | 'signal'> & { readonly format: 'csv' | 'parquet' },
+) {
+  const { services, signal } = context;
+  const { format } = asked;
+  const dimension = await existingDimension(context);
+  const question = { ...asked, sources: dimension.sources, signal };
+  const wanted = findExported(question);
+  return {
+    status: 200 as const,
+    // The file is not written for HEAD.
+    stream: () => openExport(services, question, wanted, format),
+    headers: {
+      'content-type': mediaTypes[format],
+      'content-disposition': attachment(`${dimension.sessionName}.${format}`),
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'no-store',
+    },
+  };
+}
 
 /** @throws Problem 400 for channels that are not there, too many cells, or recordings that do not go together */
 function findExported(question: ChannelQuestion): Wanted[] {
@@ -133,4 +156,4 @@ function typeOf(types: ReadonlySet<string>): ExportColumn['type'] {
   return [...types].every((type) => type === 'number' || type === 'integer') ? 'number' : 'text';
 }
 
-export const exportRoutes = [exported];
+export const exportRoutes = [exported, askExport];

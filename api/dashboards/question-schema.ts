@@ -66,14 +66,13 @@ const orderMessage = 'from must not be after to.';
 
 export const statisticsQuerySchema = z.object(windowShape).refine(isInOrder, { error: orderMessage });
 
+const format = z
+  .enum(['csv', 'parquet'], { error: 'format must be csv or parquet.' })
+  .default('csv')
+  .meta({ description: 'Of the file.', example: 'csv' });
+
 export const exportQuerySchema = z
-  .object({
-    ...windowShape,
-    format: z
-      .enum(['csv', 'parquet'], { error: 'format must be csv or parquet.' })
-      .default('csv')
-      .meta({ description: 'Of the file.', example: 'csv' }),
-  })
+  .object({ ...windowShape, format })
   .refine(isInOrder, { error: orderMessage });
 
 export const seriesQuerySchema = z
@@ -140,6 +139,12 @@ export const statisticsQuestionSchema = z
   .refine(isInOrder, { error: orderMessage })
   .refine(asksSomething, { error: channelsMessage })
   .meta({ id: 'StatisticsQuestion', example: questionExample });
+
+export const exportQuestionSchema = z
+  .object({ ...questionShape, format })
+  .refine(isInOrder, { error: orderMessage })
+  .refine(asksSomething, { error: channelsMessage })
+  .meta({ id: 'ExportQuestion', example: { ...questionExample, format: 'csv' } });
 
 export const seriesQuestionSchema = z
   .object({

@@ -3,7 +3,7 @@ import { access } from '../../domain/access/access.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import type { DimensionSource } from '../../store/dashboards/dimensions.ts';
 import { defineRoute } from '../route.ts';
-import type { Services } from '../services.ts';
+import { type Asked, asking } from './asking.ts';
 import { catalogRoutes } from './catalog.ts';
 import { existingDimension } from './existing.ts';
 import { exportRoutes } from './export.ts';
@@ -11,7 +11,6 @@ import type { ChannelQuestion } from './find-channels.ts';
 import { navigationRoutes } from './navigation.ts';
 import { presentDashboard } from './present.ts';
 import {
-  invalidDerivedSchema,
   seriesQuerySchema,
   seriesQuestionSchema,
   statisticsQuerySchema,
@@ -22,17 +21,6 @@ import { dashboardSchema, dimensionParams, seriesSchema, statisticsSchema } from
 
 const tags = ['Dashboards'] as const;
 const params = dimensionParams;
-/** Of the routes that answer a question and change nothing. */
-const asking = {
-  tags,
-  access: access.dashboardRead,
-  audit: { notHere: 'Read-only.' },
-  params,
-  errors: ['dimensionNotFound', 'upstreamFailed', 'invalidRequest'],
-  errorBodies: { invalidRequest: invalidDerivedSchema },
-  refusals: { params: 'dimensionNotFound' },
-} as const;
-
 const one = defineRoute({
   id: 'getDashboard',
   method: 'GET',
@@ -131,12 +119,6 @@ const askStatistics = defineRoute({
   },
   handler: (context) => answerStatistics(context, context.body),
 });
-
-type Asked = {
-  readonly params: { readonly id: number };
-  readonly services: Services;
-  readonly signal: AbortSignal;
-};
 
 async function answerSeries(
   context: Asked,

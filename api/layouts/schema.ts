@@ -11,7 +11,7 @@ import { derivedChannelSchema } from '../dashboards/question-schema.ts';
 const channel = () =>
   nameText(300).meta({ description: 'Name or key of a channel, or `=name` of a derived one.' });
 
-const panelKinds = ['lines', 'xy', 'histogram', 'track', 'table', 'media'] as const;
+const panelKinds = ['lines', 'xy', 'histogram', 'track', 'table', 'media', 'text'] as const;
 
 const panel = z.strictObject({
   kind: z
@@ -21,7 +21,7 @@ const panel = z.strictObject({
       description:
         '`lines`: channels over the axis. `xy`: the first channel across, the others up. `histogram`: how often each value is. ' +
         '`track`: latitude and longitude as a line. `table`: values at the cursor. `media`: outputs of the session with pictures ' +
-        'or video, in step with the cursor; it has no channels.',
+        'or video, in step with the cursor. `text`: words of the person who arranged it. The last two have no channels.',
     }),
   title: optionalText(limits.nameCharacters).default(''),
   channels: z.array(channel()).max(limits.layoutPanelChannels).default([]),
@@ -32,6 +32,9 @@ const panel = z.strictObject({
         'Of `media`: only outputs with this in their name. Default: all. An output begins at `capturedAt` (a time) or `offsetSeconds` ' +
         '(from the start of the dashboard) of its metadata, else at the start.',
     }),
+  text: optionalText(limits.layoutTextCharacters)
+    .optional()
+    .meta({ description: 'Of `text`: shown as it is, with its line breaks; no mark-up.' }),
   width: z.int().min(1).max(12).default(12).meta({ description: 'Of twelve columns.' }),
   height: z.int().min(80).max(2000).default(240).meta({ description: 'Pixels.' }),
 });
@@ -80,12 +83,14 @@ function checkDerived(derived: LayoutForm['derived'], report: Report): void {
 function checkPanels({ panels, derived, x, split }: LayoutForm, report: Report): void {
   const isKnown = (name: string) => !name.startsWith('=') || derived.some((one) => `=${one.name}` === name);
   const unknown = 'names a derived channel that the layout does not have';
-  for (const [index, { kind, channels }] of panels.entries()) {
+  for (const [index, { kind, channels, text }] of panels.entries()) {
+    const hasChannels = kind !== 'media' && kind !== 'text';
     for (const [place, name] of channels.entries())
       if (!isKnown(name)) report(['panels', index, 'channels', place], unknown);
-    if (kind === 'media' && channels.length > 0) report(['panels', index, 'channels'], 'must be empty');
-    if (kind !== 'media' && channels.length === 0)
-      report(['panels', index, 'channels'], 'must hold a channel');
+    if (!hasChannels && channels.length > 0) report(['panels', index, 'channels'], 'must be empty');
+    if (kind !== 'text' && text !== undefined)
+      report(['panels', index, 'text'], 'goes with panels of kind text alone');
+    if (hasChannels && channels.length === 0) report(['panels', index, 'channels'], 'must hold a channel');
     if (kind === 'xy' && channels.length < 2)
       report(['panels', index, 'channels'], 'must hold the channel across and at least one more');
     if (kind === 'track' && channels.length !== 2)

@@ -4,11 +4,21 @@
  */
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { endOnUnexpected, fatalLines } from '../../telemetry/unexpected.ts';
-import type { ChildSettings, FromChild, Job, JobSource, ReadJob, ResultOf, ToChild } from './protocol.ts';
+import type {
+  ChildSettings,
+  ExportJob,
+  FromChild,
+  Job,
+  JobSource,
+  ReadJob,
+  ResultOf,
+  ToChild,
+} from './protocol.ts';
 import { readSource } from './read-source.ts';
 import { readStatistics } from './read-statistics.ts';
 import { ReadRefused } from './trace-runs.ts';
 import { readTraces } from './traces.ts';
+import { writeDerivedExport } from './write-derived-export.ts';
 import { writeExport } from './write-export.ts';
 
 const threads = 2;
@@ -64,7 +74,7 @@ async function serve(id: number, job: Job): Promise<void> {
     connection = await instance.connect();
     running.set(id, { connection, isCancelled: false });
     const results: ResultOf<ReadJob>[][] = [];
-    if (job.what === 'export') await writeExport(connection, job);
+    if (job.what === 'export') await writeFile(connection, job);
     for (at = 0; job.what !== 'export' && at < job.sources.length; at++) {
       if (running.get(id)?.isCancelled === true) throw new Error('The request was given up.');
       const source = job.sources[at] as JobSource;
@@ -91,6 +101,16 @@ function read(connection: DuckDBConnection, source: JobSource, job: ReadJob): Pr
       return readTraces(connection, source, job);
     case 'statistics':
       return readStatistics(connection, source, job);
+  }
+}
+
+async function writeFile(connection: DuckDBConnection, job: ExportJob): Promise<void> {
+  if (job.sources.every(({ derived }) => derived.length === 0)) return writeExport(connection, job);
+  const writing = await instance.connect();
+  try {
+    await writeDerivedExport(connection, writing, job);
+  } finally {
+    writing.closeSync();
   }
 }
 

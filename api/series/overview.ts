@@ -104,6 +104,11 @@ export class OverviewFile {
     };
   }
 
+  /** Times of the first and the last row of a run of blocks. */
+  span({ first, last }: { first: number; last: number }): { first: number; last: number } {
+    return { first: this.#from(first), last: this.#to(last) };
+  }
+
   /** Points of a column over whole blocks, gathered into buckets of equal time. */
   async points(column: string, blocks: { first: number; last: number }, buckets: number): Promise<PointList> {
     const { first, last } = blocks;

@@ -4,9 +4,9 @@
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { OverviewFile } from './overview.ts';
-import type { DerivedChannel, JobSource, ReadPoints, ReadStatistics, StatisticsJob } from './protocol.ts';
+import type { DerivedChannel, JobSource, ReadStatistics, StatisticsJob } from './protocol.ts';
 import { openOverview, rangeWithin } from './read-source.ts';
-import { type Channels, channelValue, edgeTimes, type Range, streamNumbers } from './scan.ts';
+import { type Channels, channelValue, type LeftOut, type Range, streamNumbers } from './scan.ts';
 import { type Held, holdTimes, readHeldStates, stateChanges } from './states.ts';
 import { Tally } from './tally.ts';
 import { streamValues } from './value-stream.ts';
@@ -29,9 +29,8 @@ export async function readStatistics(
   if (channels.length === 0) return derived;
   const overview = await openOverview(source);
   try {
-    const { tallies, rows } = await tally(connection, source, range, overview);
+    const { tallies, rows, ends } = await tally(connection, source, range, overview);
     const found: ReadStatistics[] = [];
-    const ends = endsOf(connection, source, range, overview);
     for (const [index, channel] of channels.entries()) {
       const held =
         isState(channel) && recording.time.sorted
@@ -67,71 +66,71 @@ async function tallyDerived(
 const isState = (channel: Channel | DerivedChannel) =>
   'type' in channel && (channel.type === 'text' || channel.type === 'boolean');
 
+interface Tallied {
+  readonly tallies: readonly Tally[];
+  readonly rows: number;
+  /** Times of the first and the last row; null where there is none. */
+  readonly ends: Ends | null;
+}
+
+interface Ends {
+  readonly first: number;
+  readonly last: number;
+}
+
 /** The values of each channel; of states only their number counts. */
 async function tally(
   connection: DuckDBConnection,
   source: JobSource,
   range: Range,
   overview: OverviewFile | null,
-): Promise<{ tallies: Tally[]; rows: number }> {
+): Promise<Tallied> {
   const { path, channels } = source;
   const tallies = channels.map(() => new Tally());
-  const blocks = overview?.hasMoments === true ? overview.wholeBlocks(range.fromMs, range.toMs) : null;
-  const coarse = (channel: Channel) => blocks !== null && overview?.has(channel.column) === true;
-  const scan = async (chosen: readonly number[], part: Range, numbers?: { first: number; end: number }) => {
-    let rows = 0;
+  const scan = async (chosen: readonly number[], leftOut?: LeftOut) => {
+    const seen = { rows: 0, first: Number.POSITIVE_INFINITY, last: Number.NEGATIVE_INFINITY };
     const values = chosen.map((index) => presentValue(channels[index] as Channel));
     const add = ([times, ...columns]: readonly Float64Array[], count: number) => {
-      rows += count;
+      seen.rows += count;
+      for (const time of times as Float64Array) {
+        if (time < seen.first) seen.first = time;
+        if (time > seen.last) seen.last = time;
+      }
       for (const [at, column] of columns.entries())
         (tallies[chosen[at] as number] as Tally).addRows(times as Float64Array, column);
     };
-    await streamNumbers(connection, path, values, part, add, numbers);
-    return rows;
+    await streamNumbers(connection, path, values, range, add, leftOut);
+    return seen;
   };
   const all = channels.map((_, index) => index);
-  const fine = all.filter((index) => !coarse(channels[index] as Channel));
-  if (blocks === null || overview === null) return { tallies, rows: await scan(all, range) };
-  if (fine.length > 0) await scan(fine, range);
-  const rest = all.filter((index) => !fine.includes(index));
-  for (const index of rest)
+  const blocks = overview?.hasMoments === true ? overview.wholeBlocks(range.fromMs, range.toMs) : null;
+  if (blocks === null || overview === null) {
+    const seen = await scan(all);
+    return { tallies, rows: seen.rows, ends: seen.rows === 0 ? null : seen };
+  }
+  const isCoarse = (index: number) => overview.has((channels[index] as Channel).column);
+  const fine = all.filter((index) => !isCoarse(index));
+  if (fine.length > 0) await scan(fine);
+  const coarse = all.filter(isCoarse);
+  for (const index of coarse)
     await overview.addTo(tallies[index] as Tally, (channels[index] as Channel).column, blocks);
+  const span = overview.span(blocks);
   const { before, behind } = overview.edges(blocks, range.fromMs, range.toMs);
-  const end = (blocks.last + 1) * overview.blockRows;
-  // Rows of equal times may lie on both sides of a border of blocks, so the edges go by the numbers of rows too.
-  let rows = blocks.rows;
-  if (before !== null)
-    rows += await scan(rest, spanOf(before), { first: 0, end: blocks.first * overview.blockRows });
-  if (behind !== null)
-    rows += await scan(rest, spanOf(behind), { first: end, end: source.recording.rowCount });
-  return { tallies, rows };
+  if (before === null && behind === null) return { tallies, rows: blocks.rows, ends: span };
+  // Rows of equal times may lie on both sides of a border of blocks, so the edges go by the numbers of rows.
+  const { blockRows } = overview;
+  const seen = await scan(coarse, { first: blocks.first * blockRows, end: (blocks.last + 1) * blockRows });
+  return {
+    tallies,
+    rows: blocks.rows + seen.rows,
+    ends: { first: Math.min(span.first, seen.first), last: Math.max(span.last, seen.last) },
+  };
 }
-
-const spanOf = ([fromMs, toMs]: [number, number]): Range => ({ fromMs, toMs });
 
 /** SQL of a number; of states one that says that there is a value. */
 function presentValue(channel: Channel): string {
   const value = channelValue(channel);
   return isState(channel) ? `CASE WHEN ${channel.column} IS NOT NULL THEN 0 END` : value;
-}
-
-/** Times of the first and the last row; null where there is none. */
-type Ends = [number | null, number | null];
-
-/** Read at most once for all channels, and not at all for a whole recording. */
-function endsOf(
-  connection: DuckDBConnection,
-  { path, recording }: JobSource,
-  range: Range,
-  overview: OverviewFile | null,
-): () => Promise<Ends> {
-  const { from, to } = recording.time;
-  let read: Promise<Ends> | undefined;
-  return () => {
-    if (overview === null || (range.fromMs === from && range.toMs === to)) return Promise.resolve([from, to]);
-    read ??= edgeTimes(connection, path, overview.firstAndLast(range.fromMs, range.toMs));
-    return read;
-  };
 }
 
 /** How long each state lasted; null for texts that hardly repeat. */
@@ -141,15 +140,14 @@ async function heldStates(
   channel: Channel,
   range: Range,
   overview: OverviewFile | null,
-  ends: () => Promise<Ends>,
+  ends: Ends | null,
 ): Promise<Held[] | null> {
   if (channel.type === 'text' && overview?.isFreeText(channel.column) === true) return null;
   const changes = (await overview?.changes(channel.column)) ?? null;
   if (changes === null || overview === null) return readHeldStates(connection, path, channel, range);
-  const [first, last] = await ends();
-  const points =
-    first === null || last === null ? null : stateChanges(changes, first, last, Number.POSITIVE_INFINITY);
-  return holdTimes(points ?? ({ times: [], values: [] } satisfies ReadPoints));
+  if (ends === null) return [];
+  const points = stateChanges(changes, ends.first, ends.last, Number.POSITIVE_INFINITY);
+  return points === null ? [] : holdTimes(points);
 }
 
 function summary(

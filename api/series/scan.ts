@@ -15,26 +15,32 @@ export interface Range {
 /** Longer texts are cut: a series is for drawing. */
 const textCharacters = 1024;
 
-/** Numbers of rows, from the first to before the end. */
-export interface RowNumbers {
+/** A text in SQL. */
+export const textOf = (text: string) => `'${text.replaceAll("'", "''")}'`;
+
+/** Rows that are left out, by their numbers: from the first to before the end. */
+export interface LeftOut {
   readonly first: number;
   readonly end: number;
 }
 
-/** Reads the times and some values of a range as they stand in the file, chunk by chunk; NaN where empty. */
+/**
+ * Reads the times and some values of a range as they stand in the file, chunk by chunk; NaN where empty. One query for the
+ * rows on both sides of those left out: a row group that holds both is decoded once, two are decoded at once.
+ */
 export async function streamNumbers(
   connection: DuckDBConnection,
   path: string,
   values: readonly string[],
   range: Range,
-  onRows: (vectors: readonly Float64Array[], rows: number) => void,
-  numbers?: RowNumbers,
+  onRows: (vectors: readonly Float64Array[], rows: number) => void | Promise<void>,
+  leftOut?: LeftOut,
 ): Promise<void> {
   const columns = ['t', ...values.map((value) => `coalesce(CAST(${value} AS DOUBLE), 'nan'::DOUBLE)`)];
   const within =
-    numbers === undefined
+    leftOut === undefined
       ? ''
-      : `AND file_row_number >= ${numbers.first} AND file_row_number < ${numbers.end}`;
+      : `AND (file_row_number < ${leftOut.first} OR file_row_number >= ${leftOut.end})`;
   const result = await connection.stream(
     `SELECT ${columns.join(', ')} FROM read_parquet($1, file_row_number = true)
       WHERE t >= $2 AND t <= $3 ${within}`,
@@ -43,7 +49,7 @@ export async function streamNumbers(
   for (;;) {
     const chunk = await result.fetchChunk();
     if (chunk === null || chunk.rowCount === 0) return;
-    onRows(
+    await onRows(
       columns.map((_, index) => doublesOf(chunk.getColumnVector(index))),
       chunk.rowCount,
     );

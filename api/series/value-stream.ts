@@ -25,7 +25,7 @@ export async function streamValues(
   source: JobSource,
   ids: readonly string[],
   range: Range,
-  onValues: (values: Values) => void,
+  onValues: (values: Values) => void | Promise<void>,
 ): Promise<void> {
   const computes = new Map<string, Compute>();
   const names = new Set<string>();
@@ -56,8 +56,8 @@ export async function streamValues(
     const column = (id: string) => place.get(id) as Float64Array;
     const computed = new Map([...computes].map(([id, compute]) => [id, compute({ times, column, rows })]));
     const first = isFromStart ? firstIn(times, range.fromMs) : 0;
-    if (first === rows) return;
-    onValues({
+    if (first === rows) return undefined;
+    return onValues({
       times: times.subarray(first),
       numbers: numbers.subarray(first),
       columns: ids.map((id) => (computed.get(id) ?? column(id)).subarray(first)),

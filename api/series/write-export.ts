@@ -1,9 +1,10 @@
 /** Writes the rows of a part of recordings as one csv or Parquet file. */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { guardedSql, guardedText } from '../../domain/reports/spreadsheet-text.ts';
+import { computedColumn } from './computed-rows.ts';
 import type { ExportJob, JobSource } from './protocol.ts';
 import { rangeWithin } from './read-source.ts';
-import { checkedColumn } from './scan.ts';
+import { checkedColumn, textOf } from './scan.ts';
 
 const rowGroupRows = 61_440;
 
@@ -12,31 +13,47 @@ const rowGroupRows = 61_440;
  * recording without a channel has empty cells there. The file is written row by row: no recording is held in memory.
  */
 export async function writeExport(connection: DuckDBConnection, job: ExportJob): Promise<void> {
-  const parts = job.sources.map((source, index) => selectOf(job, source, index));
+  const parts = job.sources.map((source, index) => {
+    const { fromMs, toMs } = rangeWithin(source, job);
+    const range = `t >= ${fromMs}::DOUBLE AND t <= ${toMs}::DOUBLE`;
+    return selectOf(job, index, `read_parquet(${textOf(source.path)}) WHERE ${range}`);
+  });
   if (parts.length === 0) parts.push('SELECT NULL::TIMESTAMP AS time WHERE false');
-  const options =
-    job.format === 'csv'
-      ? 'FORMAT csv, HEADER true'
-      : `FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowGroupRows}`;
-  await connection.run(`COPY (${parts.join(' UNION ALL ')}) TO ${textOf(job.path)} (${options})`);
+  await connection.run(copyOf(parts.join(' UNION ALL '), job.format, job.path));
 }
 
-function selectOf(job: ExportJob, source: JobSource, index: number): string {
-  const { fromMs, toMs } = rangeWithin(source, job);
+export function copyOf(select: string, format: 'csv' | 'parquet', path: string, hasHead = true): string {
+  const options =
+    format === 'csv'
+      ? `FORMAT csv, HEADER ${hasHead}`
+      : `FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowGroupRows}`;
+  return `COPY (${select}) TO ${textOf(path)} (${options})`;
+}
+
+/** @param from SQL of rows of the source; derived channels need those of {@link computedColumn} too */
+export function selectOf(job: ExportJob, index: number, from: string): string {
+  const source = job.sources[index] as JobSource;
   const areSeveral = job.sources.length > 1;
   const isCsv = job.format === 'csv';
   const guard = (text: string) => (isCsv ? guardedText(text) : text);
   const recording = areSeveral ? [`${textOf(guard(job.recordings[index] ?? ''))} AS recording`] : [];
   const values = job.columns.map(({ name, type, channels }) => {
     const id = channels[index] ?? null;
-    const channel = id === null ? undefined : source.channels.find((one) => one.id === id);
-    const value = channel === undefined ? 'NULL' : checkedColumn(channel);
-    const cell = isCsv && channel?.type === 'text' ? guardedSql(value) : value;
+    const cell = id === null ? 'NULL' : cellOf(source, id, isCsv);
     return `${areSeveral ? `CAST(${cell} AS ${sqlTypes[type]})` : cell} AS ${nameOf(guard(name))}`;
   });
   const columns = [...recording, timeOf(job), ...values];
-  return `SELECT ${columns.join(', ')} FROM read_parquet(${textOf(source.path)})
-    WHERE t >= ${fromMs}::DOUBLE AND t <= ${toMs}::DOUBLE`;
+  return `SELECT ${columns.join(', ')} FROM ${from}`;
+}
+
+function cellOf({ channels, derived }: JobSource, id: string, isCsv: boolean): string {
+  const channel = channels.find((one) => one.id === id);
+  if (channel === undefined) {
+    const place = derived.findIndex((one) => one.id === id);
+    return place === -1 ? 'NULL' : computedColumn(place);
+  }
+  const value = checkedColumn(channel);
+  return isCsv && channel.type === 'text' ? guardedSql(value) : value;
 }
 
 const sqlTypes = { number: 'DOUBLE', boolean: 'BOOLEAN', text: 'VARCHAR' } as const;
@@ -47,5 +64,4 @@ function timeOf({ format, isRelative }: ExportJob): string {
   return format === 'csv' ? `strftime(${time}, '%Y-%m-%dT%H:%M:%S.%gZ') AS time` : `${time} AS time`;
 }
 
-const textOf = (text: string) => `'${text.replaceAll("'", "''")}'`;
 const nameOf = (name: string) => `"${name.replaceAll('"', '""')}"`;

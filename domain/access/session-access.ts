@@ -78,4 +78,5 @@ export const sessionRules: Readonly<Record<string, SessionRule>> = {
   updateLayout: nothing,
   deleteLayout: nothing,
   exportDashboard: dimension,
+  askDashboardExport: dimension,
 };

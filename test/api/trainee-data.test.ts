@@ -86,6 +86,7 @@ const query: Readonly<Record<string, string>> = {
 const parts: Readonly<Record<string, object>> = {
   askDashboardSeries: { json: { channels: ['1:a'] } },
   askDashboardStatistics: { json: { channels: ['1:a'] } },
+  askDashboardExport: { json: { channels: ['1:a'] } },
   createScenarioInstance: { json: { scenarioName: 'Approach', simulationId: 'sim-3' } },
   uploadNodeOutput: { json: { lap: 2 }, headers: { 'x-platform-output-identifier': 'laps' } },
 };

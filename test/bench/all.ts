@@ -42,6 +42,7 @@ const benches: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   events: {},
   webhooks: {},
   console: {},
+  panning: {},
 };
 
 const documentFile = fileURLToPath(new URL('../../docs/benchmarks.md', import.meta.url));

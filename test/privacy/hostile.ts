@@ -58,6 +58,7 @@ const readOnly = new Set([
   'querySessions',
   'askDashboardSeries',
   'askDashboardStatistics',
+  'askDashboardExport',
   'resolveUser',
   'lookUpUsers',
   'activeUsers',

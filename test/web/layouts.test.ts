@@ -14,6 +14,7 @@ import {
 } from './support/browser.ts';
 import { driveSession } from './support/drive.ts';
 import { wholePlatform } from './support/platform.ts';
+import { mostScriptBytes, scriptBytes } from './support/script-bytes.ts';
 import { signInAs } from './support/sign-in.ts';
 
 const { api, administrator, token } = await wholePlatform();
@@ -208,6 +209,99 @@ describeInBrowser('a dashboard that is arranged in panels', () => {
       'Move panel 2',
     );
     await page.getByText(`Panel 1 is panel 2 of ${before.length} now.`).waitFor();
+  });
+
+  test('moves its panels by a finger, also to places that the page must scroll to', async () => {
+    const touch = await startBrowser(program!, api.url, { width: 390, touch: true });
+    const phone = await touch.newPage();
+    await signInAs(phone, page.url(), platform.administrator);
+    const titles = () => phone.locator('.panel-cell h2').allTextContents();
+    const count = await page.locator('.panel-cell').count();
+    await phone
+      .locator('.panel-cell')
+      .nth(count - 1)
+      .waitFor();
+    const before = await titles();
+    const fingers = await phone.context().newCDPSession(phone);
+    const finger = (type: 'touchStart' | 'touchMove' | 'touchEnd', x = 0, y = 0) =>
+      fingers.send('Input.dispatchTouchEvent', { type, touchPoints: type === 'touchEnd' ? [] : [{ x, y }] });
+    const handle = phone.getByRole('button', { name: 'Move panel 1: arrow keys' });
+    await handle.scrollIntoViewIfNeeded();
+    const box = (await handle.boundingBox())!;
+    const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+    await finger('touchStart', x, y);
+    // At the lower edge the page scrolls until the last panel is there.
+    await finger('touchMove', x, y + 20);
+    await finger('touchMove', x, 890);
+    await untilTrue(
+      phone,
+      `[...document.querySelectorAll('.panel-cell')].at(-1).getBoundingClientRect().top < innerHeight - 120`,
+    );
+    const last = (await phone
+      .locator('.panel-cell')
+      .nth(count - 1)
+      .boundingBox())!;
+    await finger('touchMove', x, Math.max(80, last.y + 20));
+    await phone.locator('.panel-cell-over').waitFor();
+    await finger('touchEnd');
+    const moved = [...before.slice(1), before[0]];
+    await eventually('the panel is the last', async () => String(await titles()) === String(moved));
+    expect(touch.offences).toEqual([]);
+    await touch.close();
+  });
+
+  test('has texts that are changed where they stand, by keys too, and are in its address', async () => {
+    await button('Add panel').first().click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Kind').selectOption({ label: 'Text' });
+    await dialog.locator('textarea').fill('New front wing.\n<b>Look</b> at turn 3.');
+    expect(await accessibilityFaults(page, 'every')).toEqual([]);
+    await dialog.getByRole('button', { name: 'Add panel' }).click();
+    const panel = page.getByRole('region', { name: 'Notes', exact: true });
+    const shown = () => panel.locator('.text-panel p').innerText();
+    expect(await shown()).toBe('New front wing.\n<b>Look</b> at turn 3.');
+    const edit = panel.getByRole('button', { name: 'Edit text' });
+    await edit.press('Enter');
+    const area = panel.getByRole('textbox');
+    await area.fill('Gone again');
+    await area.press('Escape');
+    expect(await shown()).toContain('New front wing.');
+    await untilTrue(page, `document.activeElement.textContent === 'Edit text'`);
+    await page.keyboard.press('Enter');
+    expect(await accessibilityFaults(page, 'every')).toEqual([]);
+    await area.fill('x'.repeat(4001));
+    await area.press('Control+Enter');
+    await panel.getByText('At most 4000 characters; these are 4001.').waitFor();
+    const words = Array.from({ length: 40 }, (_, line) => `Line ${line + 1}`).join('\n');
+    await area.fill(words);
+    await area.press('Control+Enter');
+    await area.waitFor({ state: 'detached' });
+    expect(await shown()).toBe(words);
+    const other = await browser.newPage();
+    await signInAs(other, page.url(), platform.administrator);
+    expect(await other.getByRole('note').innerText()).toBe(words);
+    // Paper shows the whole text, where the page has it scroll.
+    const hidden = `(() => {
+      const { scrollHeight, clientHeight } = document.querySelector('.text-panel');
+      return scrollHeight - clientHeight;
+    })()`;
+    expect(await other.evaluate<number>(hidden)).toBeGreaterThan(100);
+    await other.emulateMedia({ media: 'print' });
+    expect(await other.evaluate<number>(hidden)).toBe(0);
+    await other.close();
+    await panel.scrollIntoViewIfNeeded();
+    await picture(page, 'layout-text');
+  });
+
+  test('loads less than 120 KB of script, with panels of every kind', async () => {
+    const other = await browser.newPage();
+    await signInAs(other, page.url(), platform.administrator);
+    await other.locator('.cursor-table').waitFor();
+    await other.getByRole('note').waitFor();
+    const bytes = await scriptBytes(other);
+    expect(bytes).toBeGreaterThan(60_000);
+    expect(bytes).toBeLessThan(mostScriptBytes.dashboard);
+    await other.close();
   });
 
   test('refuses an expression at the place of its fault, and draws a right one', async () => {

@@ -1,6 +1,4 @@
 /** The jobs of the session page: what came of it, what failed, which files, which logs; the palette and its keys. */
-import { readFileSync } from 'node:fs';
-import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { ask } from '../support/api.ts';
@@ -15,13 +13,12 @@ import {
   untilTrue,
 } from './support/browser.ts';
 import { chooseAction } from './support/open-page.ts';
+import { mostScriptBytes, scriptBytes } from './support/script-bytes.ts';
 import { signInAs } from './support/sign-in.ts';
 
 const stage = await runnerStage();
 const { api, people } = stage;
 const manyNodes = 41;
-/** All scripts of the page, gzipped. */
-const mostScriptBytes = 60 * 1024;
 
 describeInBrowser('the session page', () => {
   let browser: TestBrowser;
@@ -54,14 +51,6 @@ describeInBrowser('the session page', () => {
   });
 
   const address = (query = '', { sessionId } = graph) => `${api.url}/sessions/${sessionId}${query}`;
-  /** Of every script that the page has loaded. */
-  const scriptBytes = async () => {
-    const names = (await page.evaluate(
-      `performance.getEntriesByType('resource').map(({ name }) => new URL(name).pathname).filter((name) => name.endsWith('.js'))`,
-    )) as string[];
-    const dist = new URL('../../web/dist/', import.meta.url);
-    return names.reduce((sum, name) => sum + gzipSync(readFileSync(new URL(`.${name}`, dist))).length, 0);
-  };
   const looks = async (name: string) => {
     const faults: string[] = [];
     for (const look of [...appearances, { name: 'phone-light', colorScheme: 'light', width: 390 } as const]) {
@@ -88,8 +77,8 @@ describeInBrowser('the session page', () => {
       .getByText(/You uploaded a file/)
       .waitFor();
     await looks('overview');
-    expect(await scriptBytes()).toBeGreaterThan(20_000);
-    expect(await scriptBytes()).toBeLessThan(mostScriptBytes);
+    expect(await scriptBytes(page)).toBeGreaterThan(20_000);
+    expect(await scriptBytes(page)).toBeLessThan(mostScriptBytes.session);
   });
 
   test('the head says what failed in one sentence and leads to the node', async () => {
@@ -151,8 +140,8 @@ describeInBrowser('the session page', () => {
     await page.goto(address('?tab=pipeline'));
     await page.getByRole('region', { name: 'Node n2' }).waitFor();
     await page.locator('.waterfall').first().waitFor();
-    expect(await scriptBytes()).toBeGreaterThan(20_000);
-    expect(await scriptBytes()).toBeLessThan(mostScriptBytes);
+    expect(await scriptBytes(page)).toBeGreaterThan(20_000);
+    expect(await scriptBytes(page)).toBeLessThan(mostScriptBytes.session);
   });
 
   test('a session of 41 nodes is a list, which finds a node, and a graph that fits', async () => {

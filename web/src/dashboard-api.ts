@@ -7,6 +7,7 @@ import type {
   AnnotationList,
   Dashboard,
   DimensionCatalog,
+  ExportQuestion,
   FittingLayouts,
   Layout,
   NewAnnotation,
@@ -138,22 +139,11 @@ export function readStatistics(
 }
 
 /** Every row of channels between two times, as a file. */
-export function exportRows(
-  dimensionId: string,
-  channelKeys: readonly string[],
-  fromMs: number,
-  toMs: number,
-  format: 'csv' | 'parquet',
-): Promise<Response> {
-  const query = {
-    channels: channelKeys.join(','),
-    from: new Date(fromMs).toISOString(),
-    to: new Date(toMs).toISOString(),
-    format,
-  };
-  return platform.open('GET /api/v2/dashboard/dimensions/{id}/export', {
+/** Every row of stored and of derived channels, as a file. */
+export function exportRows(dimensionId: string, body: ExportQuestion): Promise<Response> {
+  return platform.open('POST /api/v2/dashboard/dimensions/{id}/export', {
     params: { id: dimensionId },
-    query,
+    body,
   });
 }
 

@@ -12,16 +12,43 @@ const listeners = new Set<() => void>();
 /** Addresses that the server answers itself, so that a link to one leaves the console. */
 const served = /^\/(api|docs|session_templates|user_data|projects|health_check|metrics)(\/|$)/;
 
+/** Browsers take some 20 replacements in a second; a chart that is panned makes 60. */
+const replacedEveryMs = 100;
+/** Shown already, and told to the browser soon; null: told. */
+let untold: string | null = null;
+let telling: number | undefined;
+
+const present = () => untold ?? window.location.pathname + window.location.search;
+
 function currentAddress(): Address {
-  return { path: window.location.pathname, query: new URLSearchParams(window.location.search) };
+  const { pathname, searchParams } = new URL(present(), window.location.origin);
+  return { path: pathname, query: searchParams };
+}
+
+function tell(): void {
+  window.clearTimeout(telling);
+  telling = undefined;
+  if (untold === null) return;
+  window.history.replaceState(null, '', untold);
+  untold = null;
+  telling = window.setTimeout(tell, replacedEveryMs);
+}
+
+/** The browser is at another address by itself. */
+function forget(): void {
+  untold = null;
 }
 
 /** Goes to `address`. `replace` adds no entry to the history. */
 export function navigate(address: string, options: { replace?: boolean } = {}): void {
-  const present = window.location.pathname + window.location.search;
-  if (address !== present) {
-    if (options.replace === true) window.history.replaceState(null, '', address);
-    else window.history.pushState(null, '', address);
+  if (address !== present()) {
+    if (options.replace === true) {
+      untold = address;
+      if (telling === undefined) tell();
+    } else {
+      tell();
+      window.history.pushState(null, '', address);
+    }
   }
   for (const listener of listeners) listener();
 }
@@ -29,16 +56,20 @@ export function navigate(address: string, options: { replace?: boolean } = {}): 
 /** The present address; the component renders again whenever it changes. */
 export function useAddress(): Address {
   const [address, setAddress] = useState(currentAddress);
-  const drawnAt = window.location.href;
+  const drawnAt = present();
   useEffect(() => {
     const update = () => setAddress(currentAddress());
+    const moved = () => {
+      forget();
+      update();
+    };
     listeners.add(update);
-    window.addEventListener('popstate', update);
+    window.addEventListener('popstate', moved);
     // A click may come after the render and before the listener.
-    if (window.location.href !== drawnAt) update();
+    if (present() !== drawnAt) update();
     return () => {
       listeners.delete(update);
-      window.removeEventListener('popstate', update);
+      window.removeEventListener('popstate', moved);
     };
   }, []);
   return address;

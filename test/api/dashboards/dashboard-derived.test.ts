@@ -25,7 +25,7 @@ const id = await insertDimension('b', [source]);
 const two = await insertDimension('c', [source, other]);
 const disordered = await insertDimension('d', [unsorted]);
 
-const post = (dimension: number, what: 'series' | 'statistics', json: object) =>
+const post = (dimension: number, what: 'series' | 'statistics' | 'export', json: object) =>
   ask(api.url, 'POST', `/api/v2/dashboard/dimensions/${dimension}/${what}`, {
     token: people.Trainee.token,
     json,
@@ -246,5 +246,28 @@ describe('POST /api/v2/dashboard/dimensions/{id}/statistics', () => {
       (await post(dimensionId, 'statistics', { channels: [], derived: [channel('a', 'speed')] })).body
         .statistics,
     ).toHaveLength(1);
+  });
+});
+
+describe('POST /api/v2/dashboard/dimensions/{id}/export', () => {
+  test('sends the rows of derived channels as they are drawn, and names the place of a fault', async () => {
+    const window = { from: at(100), to: at(103) };
+    const derived = [channel('k', 'speed * 3.6', 'km/h'), channel('distance', 'integrate(speed)')];
+    const drawn = (await post(id, 'series', { channels: ['speed'], derived, ...window })).body.series;
+    const answer = await fetch(`${api.url}/api/v2/dashboard/dimensions/${id}/export`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${people.Developer.token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ channels: ['speed'], derived, ...window }),
+    });
+    expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8');
+    const [head, ...lines] = (await answer.text()).trim().split('\n');
+    expect(head).toBe('time,speed [m/s],k [km/h],distance');
+    expect(lines.map((line) => line.split(',').slice(1).map(Number))).toEqual(
+      lines.map((_, row) => drawn.map(({ values }: { values: number[] }) => values[row])),
+    );
+    const refused = await post(id, 'export', { channels: [], derived: [channel('a', 'speed +')] });
+    expect([refused.status, refused.body.message]).toEqual([400, expect.stringContaining('position 7')]);
+    expect((await post(id, 'export', { channels: [], derived: [] })).status).toBe(400);
+    expect((await post(id, 'export', { channels: ['speed'], format: 'xlsx' })).status).toBe(400);
   });
 });

@@ -148,6 +148,15 @@ describe('layouts of dashboards', () => {
     expect(await opens('Developer')).toEqual(['For mine', ['For mine']]);
   });
 
+  test('hold texts with their line breaks, as they were written', async () => {
+    const text = 'New front wing.\n\n<b>Turn 3</b> &amp; 速度';
+    const panels = [{ kind: 'text', title: 'Notes', text }, { channels: ['speed'] }];
+    const made = await send('Developer', 'POST', '', layout('mine', { layout: { version: 1, panels } }));
+    const kept = { kind: 'text', title: 'Notes', channels: [], text, width: 12, height: 240 };
+    expect((await send('Developer', 'GET', `/${made.body.id}`)).body.layout.panels[0]).toEqual(kept);
+    expect(await opens('Developer')).toEqual(['For mine', ['For mine']]);
+  });
+
   test('go with their project', async () => {
     const { body: passing } = await call('/projects', { Title: 'Passing' });
     const { body } = await send('Developer', 'POST', '', layout('project', { projectId: passing.id }));
@@ -172,6 +181,9 @@ describe('layouts of dashboards', () => {
     ],
     [{ panels: [{ kind: 'histogram' }] }, 'layout.panels.0.channels: must hold a channel'],
     [{ panels: [{ kind: 'media', channels: ['a'] }] }, 'layout.panels.0.channels: must be empty'],
+    [{ panels: [{ kind: 'text', channels: ['a'] }] }, 'layout.panels.0.channels: must be empty'],
+    [{ panels: [{ channels: ['a'], text: 'b' }] }, 'layout.panels.0.text: goes with panels of kind text'],
+    [{ panels: [{ kind: 'text', text: 'a'.repeat(4001) }] }, 'layout.panels.0.text: must hold at most 4000'],
     [{ panels: [{ channels: ['a', '=b'] }] }, 'layout.panels.0.channels.1: names a derived channel'],
     [{ panels: [{ channels: ['a\nb'] }] }, 'layout.panels.0.channels.0'],
     [{ x: '=b' }, 'layout.x: names a derived channel'],

@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ExportRequest, SeriesBusy, type SeriesReader } from '../../../api/series/reader.ts';
+import { parseDerived } from '../../../domain/recordings/derived-syntax.ts';
 import { guardedText } from '../../../domain/reports/spreadsheet-text.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type Recorded, SeriesBench, sourceOf } from './support.ts';
@@ -112,4 +113,62 @@ test('no text of a csv export becomes a formula, and numbers and Parquet stay as
   const connection = await (await DuckDBInstance.create()).connect();
   const unchanged = await connection.runAndReadAll(`SELECT "@s" FROM read_parquet('${path}')`);
   expect(unchanged.getRows().map(([value]) => value)).toEqual(texts);
+});
+
+test('derived channels stand beside every row, computed over all rows of a long recording', async () => {
+  const count = 130_000;
+  const lines = Array.from({ length: count }, (_, row) => `${row},${row % 7 === 3 ? '' : row / 2},t${row}`);
+  const long = await bench.record(`time [ms],v,s\n${lines.join('\n')}\n`, { timeColumn: 'time' });
+  const derived = [
+    { id: '=twice', derived: parseDerived('v * 2') },
+    { id: '=before', derived: parseDerived('lag(v, 100)') },
+  ];
+  const part = {
+    sources: [{ ...sourceOf(long), derived }],
+    fromMs: 50,
+    columns: [
+      { name: 's', type: 'text' as const, channels: ['s'] },
+      { name: 'twice', type: 'number' as const, channels: ['=twice'] },
+      { name: 'before', type: 'number' as const, channels: ['=before'] },
+    ],
+  };
+  const vOf = (row: number) => (row < 0 || row % 7 === 3 ? null : row / 2);
+  const whole = Array.from({ length: count - 50 }, (_, index) => {
+    const row = index + 50;
+    const now = vOf(row);
+    return [row / 1000, `t${row}`, now === null ? null : now * 2, vOf(row - 100)];
+  });
+  const [head, ...rows] = (await text(await reader.export(request(part)))).trimEnd().split('\n');
+  expect(head).toBe('time [s],s,twice,before');
+  const number = (cell = '') => (cell === '' ? null : Number(cell));
+  const read = rows.map((row) => {
+    const [time, s, twice, before] = row.split(',');
+    return [Number(time), s, number(twice), number(before)];
+  });
+  // Compared as texts: a comparison of so many lists takes half a minute.
+  expect(JSON.stringify(read) === JSON.stringify(whole)).toBe(true);
+  const path = join(bench.folder, 'derived.parquet');
+  await writeFile(path, await buffer(await reader.export(request({ ...part, format: 'parquet' }))));
+  const connection = await (await DuckDBInstance.create()).connect();
+  const found = await connection.runAndReadAll(`SELECT * FROM read_parquet('${path}')`);
+  expect(JSON.stringify(found.getRows()) === JSON.stringify(whole)).toBe(true);
+  expect(await leftOvers()).toEqual([]);
+});
+
+test('a recording without a derived channel has empty cells there, and a time without rows a head alone', async () => {
+  const derived = [{ id: '=twice', derived: parseDerived('v * 2') }];
+  const part = {
+    sources: [sourceOf(recorded, ['s']), { ...sourceOf(recorded, ['s']), derived }],
+    recordings: ['one', 'two'],
+    columns: [
+      { name: 's', type: 'text' as const, channels: ['s', 's'] },
+      { name: 'twice', type: 'number' as const, channels: [null, '=twice'] },
+    ],
+  };
+  expect(await text(await reader.export(request(part)))).toBe(
+    'recording,time [s],s,twice\none,0.0,a,\none,0.01,"b, c",\none,0.02,,\ntwo,0.0,a,3.0\ntwo,0.01,"b, c",\ntwo,0.02,,7.0\n',
+  );
+  const none = await text(await reader.export(request({ ...part, fromMs: 1000 })));
+  expect(none).toBe('recording,time [s],s,twice\n');
+  expect(await leftOvers()).toEqual([]);
 });

@@ -15,6 +15,7 @@ const form: LayoutForm = {
     newPanel('track', ['latitude', 'longitude']),
     newPanel('table', ['gear']),
     { ...newPanel('media', []), output: 'nose' },
+    { ...newPanel('text', []), text: 'New front wing.\nLook at turn 3.' },
   ],
 };
 
@@ -49,6 +50,8 @@ test('an address that holds no layout of ours is none', () => {
     packed({ ...form, panels: [{ ...form.panels[0], height: 1e9 }] }),
     packed({ ...form, panels: [{ ...form.panels[0], channels: [{}] }] }),
     packed({ ...form, panels: [{ ...form.panels[1], channels: ['latitude'] }] }),
+    packed({ ...form, panels: [{ ...form.panels[4], text: 'x'.repeat(4001) }] }),
+    packed({ ...form, panels: [{ ...form.panels[4], text: 7 }] }),
     // It unpacks to a thousand times its size.
     packed({ ...form, x: 'x'.repeat(1_000_000) }),
   ];
@@ -64,8 +67,8 @@ test('a layout that no address can hold is written in none', () => {
 
 test('a panel is moved over several places, and the others keep their order', () => {
   const kinds = (moved: LayoutForm) => moved.panels.map(({ kind }) => kind);
-  expect(kinds(placed(form, 0, 2))).toEqual(['track', 'table', 'lines', 'media']);
-  expect(kinds(placed(form, 2, 0))).toEqual(['table', 'lines', 'track', 'media']);
+  expect(kinds(placed(form, 0, 2))).toEqual(['track', 'table', 'lines', 'media', 'text']);
+  expect(kinds(placed(form, 2, 0))).toEqual(['table', 'lines', 'track', 'media', 'text']);
   expect(kinds(placed(form, 1, 1))).toEqual(kinds(form));
 });
 

@@ -88,6 +88,8 @@ export interface TestBrowser {
 interface BrowserOptions {
   readonly colorScheme?: 'light' | 'dark';
   readonly width?: number;
+  /** A screen that is touched, too. */
+  readonly touch?: boolean;
 }
 
 /** Starts Chromium with an empty profile. */
@@ -101,6 +103,7 @@ export async function startBrowser(
     executablePath: program,
     headless: true,
     args: flags,
+    hasTouch: options.touch ?? false,
     viewport: { width: options.width ?? 1440, height: 900 },
     colorScheme: options.colorScheme ?? 'light',
     timezoneId: 'Europe/Vienna',

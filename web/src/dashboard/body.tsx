@@ -15,6 +15,7 @@ import { MachineChoice, MachineGrid } from './machine-grid.tsx';
 import { machineRows, withNamesakes } from './machines.ts';
 import { MarkBar } from './mark-bar.tsx';
 import type { TimeSpan } from './model.ts';
+import type { Drawn } from './panels/model.ts';
 import { SaveMenu } from './saving/save-menu.tsx';
 import { useSeries, useStatistics } from './series.ts';
 import { clampSpan, formatMoment } from './time.ts';
@@ -55,7 +56,7 @@ function Axis(props: {
   const { view, choice, full, change } = props;
   const { kind, keys, channels } = choice;
   const span = view.span === null ? full : clampSpan(view.span, full);
-  const [arranged, setArranged] = useState(noKeys);
+  const [arranged, setArranged] = useState<Drawn>({ keys: noKeys, derived: [] });
   const isArranged = view.layout !== null && view.layout !== noLayout;
   const series = useSeries(choice.dimensionOf, isArranged ? noKeys : keys, span);
   const statistics = useStatistics(choice.dimensionOf, keys, span);
@@ -125,7 +126,9 @@ function Axis(props: {
         >
           <SaveMenu
             name={props.first.sessionName}
-            keys={isArranged ? arranged : keys}
+            keys={isArranged ? arranged.keys : keys}
+            derived={isArranged ? arranged.derived : []}
+            derivedOf={String(props.first.id)}
             dimensionOf={choice.dimensionOf}
             span={span}
           />

@@ -15,6 +15,8 @@ export interface GroupActions {
 
 export type MarkName = 'a' | 'b';
 
+/** Less is not seen, and the time axis does not move by it. */
+const leastPan = 0.0025;
 const doubleClickMs = 250;
 
 interface Member {
@@ -32,6 +34,8 @@ export class ChartGroup {
   #shown: number | null | undefined;
   #clickTimer: number | undefined;
   #isAnnotating = false;
+  /** Share of the window that the wheel has gone sideways, and the charts have not. */
+  #panned = 0;
 
   /** `actions` is called at each use, so that it may change with every render of the page. */
   constructor(syncKey: string, actions: () => GroupActions) {
@@ -92,9 +96,17 @@ export class ChartGroup {
     return true;
   }
 
-  /** The wheel zooms only together with the control key: alone it scrolls the page, as everywhere. */
+  /** The wheel zooms only together with the control key: alone it scrolls the page, as everywhere; sideways it pans. */
   wheel(event: WheelEvent, chart: uPlot, originMs: number): void {
-    if (!event.ctrlKey && !event.metaKey) return;
+    if (!event.ctrlKey && !event.metaKey) {
+      if (Math.abs(event.deltaX) <= Math.abs(event.deltaY)) return;
+      event.preventDefault();
+      this.#panned += event.deltaX / Math.max(1, chart.over.clientWidth);
+      if (Math.abs(this.#panned) < leastPan) return;
+      this.#actions().pan(this.#panned);
+      this.#panned = 0;
+      return;
+    }
     event.preventDefault();
     const left = event.clientX - chart.over.getBoundingClientRect().left;
     this.#actions().zoom(event.deltaY > 0 ? 1.25 : 0.8, chart.posToVal(left, 'x') + originMs);

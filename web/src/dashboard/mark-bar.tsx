@@ -68,7 +68,7 @@ function Hint({ annotates }: { annotates: boolean }) {
   if (isHidden) return null;
   return (
     <p class="faint chart-help">
-      Drag to zoom, double-click for everything, Ctrl and wheel to zoom at the pointer.
+      Drag to zoom, double-click for everything, Ctrl and wheel to zoom at the pointer, wheel sideways to pan.
       {annotates && ' Alt and drag annotates.'} Click puts cursor A, Shift and click cursor B. Keys on a
       chart: arrows, Shift and arrows, plus, minus, A, B, {annotates && 'M, '}Escape.
       <button

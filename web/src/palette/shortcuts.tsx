@@ -21,7 +21,7 @@ const groups: readonly { title: string; keys: readonly (readonly [string, string
     title: 'Chart of a dashboard',
     keys: [
       ['← →', 'Move the cursor'],
-      ['Shift ← →', 'Move what is shown'],
+      ['Shift ← →, wheel sideways', 'Move what is shown'],
       ['+ −', 'Zoom'],
       ['Escape', 'Show everything'],
     ],

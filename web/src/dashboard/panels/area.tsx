@@ -9,13 +9,14 @@ import { noLayout } from '../address.ts';
 import type { World } from '../chart.tsx';
 import { type Channel, fullSpan, type Panel } from '../model.ts';
 import { DerivedForm } from './derived-form.tsx';
-import { formOf, storedKeys } from './model.ts';
+import { type Drawn, drawnBy, formOf } from './model.ts';
 import { PanelDialog } from './panel-form.tsx';
 import { PanelGrid } from './panel-grid.tsx';
 import { Playback } from './playback.tsx';
 import { SaveLayout } from './save-layout.tsx';
 import { type OpenLayout, useLayout } from './use-layout.ts';
 
+const nothing: Drawn = { keys: [], derived: [] };
 type Open = 'panel' | 'derived' | 'save' | null;
 const scopeNames = { mine: 'mine', template: 'template', project: 'project', everyone: 'everyone' };
 
@@ -29,8 +30,8 @@ export function PanelArea(props: {
   link: string | null;
   hasChannels: boolean;
   onLink: (link: string) => void;
-  /** Tells the keys of the stored channels of the panels. */
-  onDrawn: (keys: readonly string[]) => void;
+  /** Tells the keys of the stored channels of the panels, and their derived ones. */
+  onDrawn: (drawn: Drawn) => void;
   world: World;
 }) {
   const { dashboard, channels, world, link } = props;
@@ -39,7 +40,7 @@ export function PanelArea(props: {
   const { form, list } = layout;
   const [open, setOpen] = useState<Open>(null);
   const dark = useDarkScheme();
-  useEffect(() => props.onDrawn(form === null ? [] : storedKeys(form, channels)), [form, channels]);
+  useEffect(() => props.onDrawn(form === null ? nothing : drawnBy(form, channels)), [form, channels]);
   const kind = channels[0]?.timeKind ?? 'absolute';
   const session = { sessionId: dashboard.sessionId, startMs: fullSpan(dashboard, kind)?.fromMs ?? 0 };
   const base = form ?? formOf(props.drawn);

@@ -1,38 +1,65 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-/** Panels that are dragged to another place, or moved by the arrow keys. `move` is false where there is no such place. */
+/** So near to the edge of the window, in pixels, a dragged panel scrolls the page, by so much in each frame. */
+const edge = { nearness: 70, step: 10 };
+
+/**
+ * Panels that are dragged to another place by mouse, pen or finger, or moved by the arrow keys. `move` is false where there is
+ * no such place.
+ */
 export function useDragging(move: (from: number, to: number) => boolean) {
-  const from = useRef<number | null>(null);
+  const dragged = useRef<{ from: number; x: number; y: number; frame: number } | null>(null);
   /** The handle that gets the focus when the panel is at its new place. */
   const follows = useRef<number | null>(null);
   const [over, setOver] = useState<number | null>(null);
+  const look = () => {
+    if (dragged.current === null) return;
+    const { from, x, y } = dragged.current;
+    const at = panelAt(x, y);
+    setOver(at === from ? null : at);
+  };
+  const scroll = () => {
+    if (dragged.current === null) return;
+    const { y } = dragged.current;
+    const by = y < edge.nearness ? -edge.step : y > innerHeight - edge.nearness ? edge.step : 0;
+    (document.fullscreenElement ?? document.scrollingElement)?.scrollBy(0, by);
+    if (by !== 0) look();
+    dragged.current.frame = requestAnimationFrame(scroll);
+  };
+  const end = () => {
+    if (dragged.current !== null) cancelAnimationFrame(dragged.current.frame);
+    dragged.current = null;
+    setOver(null);
+  };
+  useEffect(() => end, []);
   return {
     over,
     follows,
-    begin: (index: number) => {
-      from.current = index;
+    begin: (from: number, { clientX: x, clientY: y }: PointerEvent) => {
+      dragged.current = { from, x, y, frame: requestAnimationFrame(scroll) };
     },
-    end: () => {
-      from.current = null;
-      setOver(null);
+    to: ({ clientX: x, clientY: y }: PointerEvent) => {
+      if (dragged.current === null) return;
+      Object.assign(dragged.current, { x, y });
+      look();
     },
-    dragOver: (event: DragEvent, index: number) => {
-      // Anything else that is dragged, as a file, is none of the layout's.
-      if (from.current === null) return;
-      event.preventDefault();
-      setOver(index === from.current ? null : index);
+    drop: ({ clientX, clientY }: PointerEvent) => {
+      const from = dragged.current?.from;
+      const to = panelAt(clientX, clientY);
+      end();
+      if (from !== undefined && to !== null && to !== from) move(from, to);
     },
-    drop: (event: DragEvent, index: number) => {
-      if (from.current === null) return;
-      event.preventDefault();
-      move(from.current, index);
-      from.current = null;
-      setOver(null);
-    },
+    end,
     step: (index: number, by: number) => {
       if (move(index, index + by)) follows.current = index + by;
     },
   };
+}
+
+/** The number of the panel at a place of the window. */
+function panelAt(x: number, y: number): number | null {
+  const cell = document.elementFromPoint(x, y)?.closest<HTMLElement>('.panel-cell');
+  return cell?.dataset.panel === undefined ? null : Number(cell.dataset.panel);
 }
 
 const steps: Readonly<Record<string, number>> = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 };
@@ -56,15 +83,18 @@ export function DragHandle(props: {
       ref={button}
       type="button"
       class="button button-small panel-handle"
-      draggable
       aria-label={`Move panel ${index + 1}: arrow keys`}
       title="Drag, or press the arrow keys, to move this panel"
-      onDragStart={(event) => {
-        event.dataTransfer?.setData('text/plain', `panel ${index + 1}`);
-        dragging.begin(index);
+      onPointerDown={(event) => {
+        if (event.button !== 0 || !event.isPrimary) return;
+        event.currentTarget.setPointerCapture(event.pointerId);
+        dragging.begin(index, event);
       }}
-      onDragEnd={dragging.end}
+      onPointerMove={dragging.to}
+      onPointerUp={dragging.drop}
+      onPointerCancel={dragging.end}
       onKeyDown={(event) => {
+        if (event.key === 'Escape') dragging.end();
         const by = steps[event.key];
         if (by === undefined) return;
         event.preventDefault();

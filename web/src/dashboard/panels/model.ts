@@ -17,25 +17,44 @@ export const kindNames: Readonly<Record<PanelKind, string>> = {
   track: 'Track',
   table: 'Table at the cursor',
   media: 'Picture or video',
+  text: 'Text',
 };
 
-/** The platform has filled in defaults, except those of outputs. */
+/** The platform has filled in defaults, except those of outputs and texts. */
 export function readForm(layout: object): LayoutForm {
   const form = layout as LayoutForm;
-  return { ...form, panels: form.panels.map((panel) => ({ ...panel, output: panel.output ?? '' })) };
+  return {
+    ...form,
+    panels: form.panels.map((panel) => ({ ...panel, output: panel.output ?? '', text: panel.text ?? '' })),
+  };
 }
 
+export const hasChannels = (kind: PanelKind) => kind !== 'media' && kind !== 'text';
+
 /** Channels of a panel. */
-export const fewest = (kind: PanelKind) => (kind === 'media' ? 0 : kind === 'xy' || kind === 'track' ? 2 : 1);
+export const fewest = (kind: PanelKind) =>
+  !hasChannels(kind) ? 0 : kind === 'xy' || kind === 'track' ? 2 : 1;
 
 /** As the platform takes it. */
 export const storedForm = (form: LayoutForm): Given => ({
   ...form,
-  panels: form.panels.map(({ output, ...panel }) => (output === '' ? panel : { ...panel, output })),
+  panels: form.panels.map(({ output, text, ...panel }) => ({
+    ...panel,
+    ...(output === '' ? {} : { output }),
+    ...(text === '' ? {} : { text }),
+  })),
 });
 
 export function newPanel(kind: PanelKind, channels: string[]): PanelForm {
-  return { kind, title: '', channels, output: '', width: kind === 'lines' ? 12 : 6, height: 240 };
+  return {
+    kind,
+    title: '',
+    channels,
+    output: '',
+    text: '',
+    width: kind === 'lines' ? 12 : 6,
+    height: kind === 'text' ? 160 : 240,
+  };
 }
 
 /** What a dashboard shows already, as a layout. */
@@ -73,6 +92,24 @@ export function storedKeys({ panels }: Pick<LayoutForm, 'panels'>, channels: rea
   return [...new Set(found.map(({ key }) => key))];
 }
 
+/** The derived channels that some panels draw. */
+export const derivedOf = (
+  { panels }: Pick<LayoutForm, 'panels'>,
+  derived: LayoutForm['derived'],
+): LayoutForm['derived'] =>
+  derived.filter(({ name }) => panels.some(({ channels }) => channels.includes(`=${name}`)));
+
+export interface Drawn {
+  /** Of stored channels. */
+  readonly keys: readonly string[];
+  readonly derived: LayoutForm['derived'];
+}
+
+export const drawnBy = (form: LayoutForm, channels: readonly Channel[]): Drawn => ({
+  keys: storedKeys(form, channels),
+  derived: derivedOf(form, form.derived),
+});
+
 /** A title without one of its own: the names of its channels or outputs. */
 export function titleOf(
   form: PanelForm,
@@ -80,6 +117,7 @@ export function titleOf(
   derived: LayoutForm['derived'],
 ): string {
   if (form.kind === 'media') return form.title || form.output || 'Pictures and video';
+  if (form.kind === 'text') return form.title || 'Notes';
   const members = form.channels.flatMap((name) => channelsNamed(name, channels, derived));
   return form.title || [...new Set(members.map(({ name }) => name))].join(', ') || form.channels.join(', ');
 }

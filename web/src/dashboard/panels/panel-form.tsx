@@ -1,8 +1,17 @@
 import { useState } from 'preact/hooks';
 import { Dialog } from '../../ui/dialog.tsx';
-import { SelectField, TextField } from '../../ui/form.tsx';
+import { AreaField, SelectField, TextField } from '../../ui/form.tsx';
 import type { Channel } from '../model.ts';
-import { fewest, kindNames, type LayoutForm, newPanel, type PanelForm, type PanelKind } from './model.ts';
+import {
+  fewest,
+  hasChannels,
+  kindNames,
+  type LayoutForm,
+  newPanel,
+  type PanelForm,
+  type PanelKind,
+} from './model.ts';
+import { mostCharacters, textHint } from './text-panel.tsx';
 
 const hints: Readonly<Record<PanelKind, string>> = {
   lines: 'Curves over the x axis of the layout.',
@@ -11,6 +20,7 @@ const hints: Readonly<Record<PanelKind, string>> = {
   track: 'Latitude, then longitude.',
   table: 'The values at the cursor.',
   media: 'Outputs of the session with pictures or video, in step with the cursor.',
+  text: 'Words beside the charts: what to look at, what was changed.',
 };
 const most = (kind: PanelKind) => (kind === 'track' ? 2 : 64);
 
@@ -34,8 +44,12 @@ export function PanelDialog(props: {
   const names = [
     ...new Set([...measured.map(({ name }) => name), ...props.layout.derived.map(({ name }) => `=${name}`)]),
   ];
+  const [text, setText] = useState(panel?.text ?? '');
   const isMedia = kind === 'media';
-  const isComplete = isMedia || (chosen.length >= fewest(kind) && chosen.length <= most(kind));
+  const isComplete =
+    kind === 'text'
+      ? text.length <= mostCharacters
+      : isMedia || (chosen.length >= fewest(kind) && chosen.length <= most(kind));
   return (
     <Dialog title={panel === null ? 'Add panel' : 'Edit panel'} onClose={props.onClose}>
       <form
@@ -47,8 +61,9 @@ export function PanelDialog(props: {
             ...(panel ?? newPanel(kind, [...chosen])),
             kind,
             title: title.trim(),
-            channels: isMedia ? [] : chosen,
+            channels: hasChannels(kind) ? chosen : [],
             output: isMedia ? output.trim() : '',
+            text: kind === 'text' ? text : '',
           });
           props.onClose();
         }}
@@ -62,18 +77,22 @@ export function PanelDialog(props: {
         />
         <TextField
           label="Title"
-          hint="Default: the names of its channels or outputs."
+          hint={kind === 'text' ? 'Default: Notes.' : 'Default: the names of its channels or outputs.'}
           value={title}
           onValue={setTitle}
         />
-        {isMedia ? (
+        {kind === 'text' && (
+          <AreaField label="Text" rows={6} value={text} onValue={setText} hint={textHint(text)} />
+        )}
+        {isMedia && (
           <TextField
             label="Outputs"
             hint="A part of their names, such as front. Without it: all."
             value={output}
             onValue={setOutput}
           />
-        ) : (
+        )}
+        {hasChannels(kind) && (
           <fieldset class="panel-channels">
             <legend>Channels, in the order of choice</legend>
             {names.map((name) => (

@@ -3,7 +3,7 @@ import { useAction } from '../../hooks.ts';
 import { Menu } from '../../ui/menu.tsx';
 import { saveItems } from '../saving/save-menu.tsx';
 import { DragHandle, useDragging } from './dragging.tsx';
-import { type PanelForm, placed, storedKeys, titleOf, withPanel } from './model.ts';
+import { derivedOf, type PanelForm, placed, storedKeys, titleOf, withPanel } from './model.ts';
 import { PanelDialog } from './panel-form.tsx';
 import { arrangements } from './panel-menu.ts';
 import { type GridProps, PanelView } from './panel-view.tsx';
@@ -63,17 +63,17 @@ function PanelCell(
     name: titleOf(form, props.channels, layout.derived),
     keys: storedKeys({ panels: [form] }, props.channels),
     dimensionOf: () => props.dimensionId,
+    derived: derivedOf({ panels: [form] }, layout.derived),
+    derivedOf: props.dimensionId,
     span: world.span,
     charts: () => cell.current?.querySelector('.chart') ?? null,
   };
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: the handle within takes the keys
     <div
       ref={cell}
       class={dragging.over === index ? 'panel-cell panel-cell-over' : 'panel-cell'}
       style={{ '--panel-width': form.width }}
-      onDragOver={(event) => dragging.dragOver(event, index)}
-      onDrop={(event) => dragging.drop(event, index)}
+      data-panel={index}
     >
       <PanelView {...props} />
       <div class="panel-tools">

@@ -21,6 +21,7 @@ import {
   withPanel,
 } from './model.ts';
 import { type Drawing, type Held, Plot, wholeOf } from './plot.tsx';
+import { TextPanel } from './text-panel.tsx';
 
 /** Charts get as many points as a screen has columns, XY and track more. */
 const pointsOf = (kind: PanelForm['kind']) => (kind === 'xy' || kind === 'track' ? 10_000 : 2000);
@@ -36,6 +37,16 @@ export interface GridProps {
 
 export function PanelView(props: GridProps & { form: PanelForm; index: number }) {
   const { form, world } = props;
+  if (form.kind === 'text') {
+    return (
+      <TextPanel
+        title={titleOf(form, [], [])}
+        text={form.text}
+        height={form.height}
+        onText={(text) => props.onLayout(withPanel(props.layout, props.index, { text }))}
+      />
+    );
+  }
   if (form.kind !== 'media') return <ChannelPanel {...props} />;
   return (
     <MediaPanel

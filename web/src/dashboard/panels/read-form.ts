@@ -1,7 +1,7 @@
 /** Reads a layout that was not checked by the platform. Pure: tested without a browser. */
 import { fewest, kindNames, type LayoutForm, type PanelForm, type PanelKind } from './model.ts';
 
-const most = { panels: 50, channels: 64, derived: 16, characters: 1000 };
+const most = { panels: 50, channels: 64, derived: 16, characters: 1000, textCharacters: 4000 };
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -22,8 +22,8 @@ export function checkedForm(value: unknown): LayoutForm {
 }
 
 function panelOf(value: unknown): PanelForm {
-  const { kind, title, channels, output, width, height } = fields(value);
-  const names = list(channels, most.channels).map(text);
+  const { kind, title, channels, output, text: words, width, height } = fields(value);
+  const names = list(channels, most.channels).map((name) => text(name));
   if (!Object.hasOwn(kindNames, text(kind)) || names.length < fewest(kind as PanelKind))
     throw new TypeError('It has an unknown panel.');
   return {
@@ -31,6 +31,7 @@ function panelOf(value: unknown): PanelForm {
     title: text(title),
     channels: names,
     output: output === undefined ? '' : text(output),
+    text: words === undefined ? '' : text(words, most.textCharacters),
     width: whole(width, 1, 12),
     height: whole(height, 80, 2000),
   };
@@ -46,8 +47,8 @@ function list(value: unknown, longest: number): readonly unknown[] {
   return value;
 }
 
-function text(value: unknown): string {
-  if (typeof value !== 'string' || value.length > most.characters) throw new TypeError('It is no text.');
+function text(value: unknown, longest = most.characters): string {
+  if (typeof value !== 'string' || value.length > longest) throw new TypeError('It is no text.');
   return value;
 }
 

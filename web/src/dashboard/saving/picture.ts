@@ -56,6 +56,7 @@ function paintChart(context: CanvasRenderingContext2D, chart: Element): void {
     context.drawImage(drawn, left, top, width, height);
   }
   for (const svg of chart.querySelectorAll('svg')) if (svg.closest('button') === null) paintSvg(context, svg);
+  for (const element of chart.querySelectorAll('.text-panel p')) paintLines(context, element);
   for (const element of chart.querySelectorAll(texts)) {
     const { left, right, top, height } = element.getBoundingClientRect();
     const style = getComputedStyle(element);
@@ -66,5 +67,24 @@ function paintChart(context: CanvasRenderingContext2D, chart: Element): void {
     context.textAlign = isRight ? 'right' : 'left';
     context.textBaseline = 'middle';
     context.fillText(element.textContent, isRight ? right - padding : left + padding, top + height / 2);
+  }
+}
+
+/** A text of several lines, each where the browser broke it, as far as it is in sight. */
+function paintLines(context: CanvasRenderingContext2D, element: Element): void {
+  const text = element.firstChild;
+  const frame = element.parentElement?.getBoundingClientRect();
+  if (text === null || frame === undefined) return;
+  const style = getComputedStyle(element);
+  context.font = `${style.fontWeight} ${style.fontSize} ${style.fontFamily}`;
+  context.fillStyle = style.color;
+  context.textAlign = 'left';
+  context.textBaseline = 'middle';
+  const range = element.ownerDocument.createRange();
+  for (const { index, 0: word } of (text.textContent ?? '').matchAll(/\S+/g)) {
+    range.setStart(text, index);
+    range.setEnd(text, index + word.length);
+    const { left, top, bottom } = range.getBoundingClientRect();
+    if (bottom <= frame.bottom) context.fillText(word, left, (top + bottom) / 2);
   }
 }

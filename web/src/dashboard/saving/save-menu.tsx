@@ -3,6 +3,7 @@ import { useAction } from '../../hooks.ts';
 import { attachmentName, saveAnswer, saveBlob } from '../../save.ts';
 import { Menu, type MenuItem } from '../../ui/menu.tsx';
 import type { TimeSpan } from '../model.ts';
+import type { LayoutForm } from '../panels/model.ts';
 import { pictureOf } from './picture.ts';
 
 /** What is saved. */
@@ -11,6 +12,9 @@ interface Seen {
   name: string;
   /** Of stored channels. */
   keys: readonly string[];
+  /** Of the dashboard of `derivedOf`. */
+  derived?: LayoutForm['derived'];
+  derivedOf?: string;
   dimensionOf: (channelKey: string) => string;
   span: TimeSpan;
   /** The element with the charts; null: they are gone. */
@@ -19,11 +23,18 @@ interface Seen {
 
 /** Files of what is seen: the rows of the drawn channels, and a picture of the charts. */
 export function saveItems(seen: Seen, run: (work: () => Promise<unknown>) => void): MenuItem[] {
-  const { fromMs, toMs } = seen.span;
+  const { derived = [], derivedOf } = seen;
+  const from = new Date(seen.span.fromMs).toISOString();
+  const to = new Date(seen.span.toMs).toISOString();
   // A file for each dashboard: its recordings are its own.
   const rows = (format: 'csv' | 'parquet') => async () => {
-    for (const [dimensionId, keys] of Map.groupBy(seen.keys, seen.dimensionOf))
-      await saveAnswer(await exportRows(dimensionId, keys, fromMs, toMs, format), attachmentName);
+    const files = Map.groupBy(seen.keys, seen.dimensionOf);
+    if (derived.length > 0 && derivedOf !== undefined && !files.has(derivedOf)) files.set(derivedOf, []);
+    for (const [dimensionId, channels] of files) {
+      const computed = dimensionId === derivedOf ? derived : [];
+      const answer = await exportRows(dimensionId, { channels, derived: computed, from, to, format });
+      await saveAnswer(answer, attachmentName);
+    }
   };
   const png = async () => {
     const charts = seen.charts();
@@ -37,7 +48,7 @@ export function saveItems(seen: Seen, run: (work: () => Promise<unknown>) => voi
   });
   const stored = [file('Save csv', rows('csv')), file('Save Parquet', rows('parquet'))];
   return [
-    ...(seen.keys.length === 0 ? [] : stored.map((item) => ({ ...item, hint }))),
+    ...(seen.keys.length + derived.length === 0 ? [] : stored.map((item) => ({ ...item, hint }))),
     file('Save PNG', png),
   ];
 }

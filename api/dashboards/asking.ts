@@ -1,0 +1,22 @@
+/** What the routes share that answer a question with derived channels. */
+import { access } from '../../domain/access/access.ts';
+import type { Services } from '../services.ts';
+import { invalidDerivedSchema } from './question-schema.ts';
+import { dimensionParams } from './schema.ts';
+
+/** They change nothing. */
+export const asking = {
+  tags: ['Dashboards'],
+  access: access.dashboardRead,
+  audit: { notHere: 'Read-only.' },
+  params: dimensionParams,
+  errors: ['dimensionNotFound', 'upstreamFailed', 'invalidRequest'],
+  errorBodies: { invalidRequest: invalidDerivedSchema },
+  refusals: { params: 'dimensionNotFound' },
+} as const;
+
+export type Asked = {
+  readonly params: { readonly id: number };
+  readonly services: Services;
+  readonly signal: AbortSignal;
+};

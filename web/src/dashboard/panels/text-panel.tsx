@@ -1,0 +1,104 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+
+/** As the platform counts them, but for characters of two units. */
+export const mostCharacters = 4000;
+
+export const textHint = (text: string) =>
+  text.length > mostCharacters
+    ? `At most ${mostCharacters} characters; these are ${text.length}.`
+    : 'Shown as it is, with its line breaks.';
+
+/** Words beside the charts, changed where they stand. */
+export function TextPanel(props: {
+  title: string;
+  text: string;
+  height: number;
+  onText: (text: string) => void;
+}) {
+  const { title, text } = props;
+  const [draft, setDraft] = useState<string | null>(null);
+  const edit = useRef<HTMLButtonElement>(null);
+  const wasEdited = useRef(false);
+  useEffect(() => {
+    if (wasEdited.current && draft === null) edit.current?.focus();
+    wasEdited.current = draft !== null;
+  }, [draft]);
+  const keep = () => {
+    if (draft === null || draft.length > mostCharacters) return;
+    if (draft !== text) props.onText(draft);
+    setDraft(null);
+  };
+  return (
+    <section class="chart" aria-label={title}>
+      <header class="chart-head">
+        <h2>{title}</h2>
+        {draft === null && (
+          <div class="chart-tools">
+            <button ref={edit} type="button" class="chart-tool" onClick={() => setDraft(text)}>
+              Edit text
+            </button>
+          </div>
+        )}
+      </header>
+      {draft === null ? (
+        // The keys reach it to scroll it.
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a part that scrolls must be reached by the keys
+        <div class="text-panel" tabIndex={0} role="note" style={{ '--text-height': `${props.height}px` }}>
+          {text === '' ? <p class="faint">No text yet.</p> : <p>{text}</p>}
+        </div>
+      ) : (
+        <Editor draft={draft} height={props.height} onDraft={setDraft} onKeep={keep} />
+      )}
+    </section>
+  );
+}
+
+function Editor(props: {
+  draft: string;
+  height: number;
+  onDraft: (draft: string | null) => void;
+  onKeep: () => void;
+}) {
+  const area = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => area.current?.focus(), []);
+  return (
+    <form
+      class="text-panel-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        props.onKeep();
+      }}
+      onKeyDown={(event) => {
+        if (event.key === 'Escape') props.onDraft(null);
+        else if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) props.onKeep();
+        else return;
+        event.preventDefault();
+        event.stopPropagation();
+      }}
+    >
+      <label class="field">
+        <span class="visually-hidden">Text</span>
+        <textarea
+          ref={area}
+          style={{ height: `${props.height}px` }}
+          value={props.draft}
+          onInput={(event) => props.onDraft(event.currentTarget.value)}
+        />
+        <span class="field-hint">{textHint(props.draft)}</span>
+      </label>
+      <div class="form-end">
+        <button type="button" class="button button-small" onClick={() => props.onDraft(null)}>
+          Cancel
+        </button>
+        <button
+          type="submit"
+          class="button button-small button-primary"
+          aria-disabled={props.draft.length > mostCharacters}
+          title="Ctrl+Enter"
+        >
+          Keep text
+        </button>
+      </div>
+    </form>
+  );
+}
