@@ -1,3 +1,4 @@
 /** The same guarantees with the authentication service in a separate process (test/support/api.ts). */
 process.env.TEST_SEPARATE_AUTH = 'true';
 await import('../api/access.test.ts');
+await import('../api/access-table.test.ts');
