@@ -13,6 +13,7 @@ import {
   untilTrue,
 } from './support/browser.ts';
 import { driveSession } from './support/drive.ts';
+import { addPanel } from './support/panels.ts';
 import { wholePlatform } from './support/platform.ts';
 import { mostScriptBytes, scriptBytes } from './support/script-bytes.ts';
 import { signInAs } from './support/sign-in.ts';
@@ -32,48 +33,7 @@ describeInBrowser('a dashboard that is arranged in panels', () => {
     await page.getByRole('toolbar', { name: 'Layout' }).waitFor();
   });
   const button = (name: string) => page.getByRole('button', { name, exact: true });
-  const add = async (kind: string, channels: readonly string[]) => {
-    await button('Add panel').first().click();
-    const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('Kind').selectOption({ label: kind });
-    for (const name of channels) await dialog.getByRole('checkbox', { name, exact: true }).check();
-    await dialog.getByRole('button', { name: 'Add panel' }).click();
-    await dialog.waitFor({ state: 'detached' });
-  };
-
-  /** Whether pixels of the first chart have a colour of the present theme. */
-  const isDrawnIn = (colour: string) =>
-    untilTrue(
-      page,
-      `(() => {
-        const canvas = document.querySelector('.chart canvas');
-        const hex = getComputedStyle(document.documentElement).getPropertyValue('${colour}').trim();
-        const wanted = [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16)).join();
-        const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
-        let found = 0;
-        for (let at = 0; at < data.length; at += 4)
-          if (data[at + 3] === 255 && [data[at], data[at + 1], data[at + 2]].join() === wanted) found += 1;
-        return found > 100;
-      })()`,
-    );
-
-  test('takes the colours of another theme while its charts are open', async () => {
-    await page.locator('.chart[aria-busy="false"] .chart-plot:not([data-points="0"])').first().waitFor();
-    for (const colorScheme of ['dark', 'light'] as const) {
-      await page.emulateMedia({ colorScheme });
-      await untilTrue(page, `document.documentElement.dataset.theme === '${colorScheme}'`);
-      await isDrawnIn('--series-1');
-    }
-    // Another tab of the browser has chosen dark.
-    const other = await browser.newPage();
-    await other.goto(`${api.url}/dashboards`);
-    await other.evaluate(`localStorage.setItem('sdp.preferences', '{"theme":"dark"}')`);
-    await untilTrue(page, `document.documentElement.dataset.theme === 'dark'`);
-    await isDrawnIn('--series-1');
-    await other.evaluate(`localStorage.removeItem('sdp.preferences')`);
-    await other.close();
-    await untilTrue(page, `document.documentElement.dataset.theme === 'light'`);
-  });
+  const add = (kind: string, channels: readonly string[]) => addPanel(page, kind, channels);
 
   test('gets a track, an XY, a histogram and a table that follow one cursor', async () => {
     await add('Track', ['latitude', 'longitude']);
@@ -211,45 +171,6 @@ describeInBrowser('a dashboard that is arranged in panels', () => {
     await page.getByText(`Panel 1 is panel 2 of ${before.length} now.`).waitFor();
   });
 
-  test('moves its panels by a finger, also to places that the page must scroll to', async () => {
-    const touch = await startBrowser(program!, api.url, { width: 390, touch: true });
-    const phone = await touch.newPage();
-    await signInAs(phone, page.url(), platform.administrator);
-    const titles = () => phone.locator('.panel-cell h2').allTextContents();
-    const count = await page.locator('.panel-cell').count();
-    await phone
-      .locator('.panel-cell')
-      .nth(count - 1)
-      .waitFor();
-    const before = await titles();
-    const fingers = await phone.context().newCDPSession(phone);
-    const finger = (type: 'touchStart' | 'touchMove' | 'touchEnd', x = 0, y = 0) =>
-      fingers.send('Input.dispatchTouchEvent', { type, touchPoints: type === 'touchEnd' ? [] : [{ x, y }] });
-    const handle = phone.getByRole('button', { name: 'Move panel 1: arrow keys' });
-    await handle.scrollIntoViewIfNeeded();
-    const box = (await handle.boundingBox())!;
-    const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
-    await finger('touchStart', x, y);
-    // At the lower edge the page scrolls until the last panel is there.
-    await finger('touchMove', x, y + 20);
-    await finger('touchMove', x, 890);
-    await untilTrue(
-      phone,
-      `[...document.querySelectorAll('.panel-cell')].at(-1).getBoundingClientRect().top < innerHeight - 120`,
-    );
-    const last = (await phone
-      .locator('.panel-cell')
-      .nth(count - 1)
-      .boundingBox())!;
-    await finger('touchMove', x, Math.max(80, last.y + 20));
-    await phone.locator('.panel-cell-over').waitFor();
-    await finger('touchEnd');
-    const moved = [...before.slice(1), before[0]];
-    await eventually('the panel is the last', async () => String(await titles()) === String(moved));
-    expect(touch.offences).toEqual([]);
-    await touch.close();
-  });
-
   test('has texts that are changed where they stand, by keys too, and are in its address', async () => {
     await button('Add panel').first().click();
     const dialog = page.getByRole('dialog');
@@ -278,7 +199,7 @@ describeInBrowser('a dashboard that is arranged in panels', () => {
     await area.waitFor({ state: 'detached' });
     expect(await shown()).toBe(words);
     const other = await browser.newPage();
-    await signInAs(other, page.url(), platform.administrator);
+    await signInAs(other, page.url(), administrator);
     expect(await other.getByRole('note').innerText()).toBe(words);
     // Paper shows the whole text, where the page has it scroll.
     const hidden = `(() => {
@@ -295,7 +216,7 @@ describeInBrowser('a dashboard that is arranged in panels', () => {
 
   test('loads less than 120 KB of script, with panels of every kind', async () => {
     const other = await browser.newPage();
-    await signInAs(other, page.url(), platform.administrator);
+    await signInAs(other, page.url(), administrator);
     await other.locator('.cursor-table').waitFor();
     await other.getByRole('note').waitFor();
     const bytes = await scriptBytes(other);
@@ -346,26 +267,8 @@ describeInBrowser('a dashboard that is arranged in panels', () => {
     }
   });
 
-  test('is drawn higher where it is made higher', async () => {
-    await wear(page, appearances[0]!);
-    await page.goto(`${address}?layout=none`);
-    await button('Add panel').first().waitFor();
-    await add('Lines', ['lap']);
-    const curves = page.locator('.panel-cell').last().locator('canvas');
-    const high = async () => (await curves.boundingBox())!.height;
-    await page
-      .locator('.panel-cell')
-      .last()
-      .getByRole('button', { name: /^Arrange/ })
-      .click();
-    const before = await high();
-    await page.getByRole('menuitem', { name: 'Higher' }).click();
-    await eventually('the panel is higher', async () => (await high()) === before + 80);
-    await page.goto(address);
-    await page.locator('.plot-key', { hasText: 'speed 3' }).first().waitFor();
-  });
-
   test('is deleted, and the dashboard shows its channels again', async () => {
+    await wear(page, appearances[0]!);
     await button('More for this layout').click();
     await page.getByRole('menuitem', { name: 'Delete Race engineer' }).click();
     await page.locator('.panel-grid').waitFor({ state: 'detached' });

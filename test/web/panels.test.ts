@@ -1,0 +1,110 @@
+/** A person's job in a real browser: panels that are seen in another theme, made higher, and moved by a finger. */
+import type { Page } from 'playwright-core';
+import { beforeAll, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import { describeInBrowser, openBrowser, type TestBrowser, untilTrue } from './support/browser.ts';
+import { driveSession } from './support/drive.ts';
+import { addPanel } from './support/panels.ts';
+import { wholePlatform } from './support/platform.ts';
+import { signInAs } from './support/sign-in.ts';
+
+const { api, administrator, token } = await wholePlatform();
+
+describeInBrowser('the panels of a dashboard', () => {
+  let browser: TestBrowser;
+  let page: Page;
+
+  beforeAll(async () => {
+    const { dashboardId } = await driveSession(api.url, token, { project: 'Red ring', name: 'Car 44' });
+    ({ browser, page } = await openBrowser(api.url));
+    await signInAs(page, `${api.url}/dashboards/${dashboardId}`, administrator);
+    await page.getByRole('toolbar', { name: 'Layout' }).waitFor();
+  });
+
+  /** Whether pixels of the first chart have a colour of the present theme. */
+  const isDrawnIn = (colour: string) =>
+    untilTrue(
+      page,
+      `(() => {
+        const canvas = document.querySelector('.chart canvas');
+        const hex = getComputedStyle(document.documentElement).getPropertyValue('${colour}').trim();
+        const wanted = [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16)).join();
+        const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+        let found = 0;
+        for (let at = 0; at < data.length; at += 4)
+          if (data[at + 3] === 255 && [data[at], data[at + 1], data[at + 2]].join() === wanted) found += 1;
+        return found > 100;
+      })()`,
+    );
+
+  test('takes the colours of another theme while its charts are open', async () => {
+    await page.locator('.chart[aria-busy="false"] .chart-plot:not([data-points="0"])').first().waitFor();
+    for (const colorScheme of ['dark', 'light'] as const) {
+      await page.emulateMedia({ colorScheme });
+      await untilTrue(page, `document.documentElement.dataset.theme === '${colorScheme}'`);
+      await isDrawnIn('--series-1');
+    }
+    // Another tab of the browser has chosen dark.
+    const other = await browser.newPage();
+    await other.goto(`${api.url}/dashboards`);
+    await other.evaluate(`localStorage.setItem('sdp.preferences', '{"theme":"dark"}')`);
+    await untilTrue(page, `document.documentElement.dataset.theme === 'dark'`);
+    await isDrawnIn('--series-1');
+    await other.evaluate(`localStorage.removeItem('sdp.preferences')`);
+    await other.close();
+    await untilTrue(page, `document.documentElement.dataset.theme === 'light'`);
+  });
+
+  test('is drawn higher where it is made higher', async () => {
+    await addPanel(page, 'Lines', ['lap']);
+    const curves = page.locator('.panel-cell').last().locator('canvas');
+    const high = async () => (await curves.boundingBox())!.height;
+    await page
+      .locator('.panel-cell')
+      .last()
+      .getByRole('button', { name: /^Arrange/ })
+      .click();
+    const before = await high();
+    await page.getByRole('menuitem', { name: 'Higher' }).click();
+    await eventually('the panel is higher', async () => (await high()) === before + 80);
+  });
+
+  test('moves its panels by a finger, also to places that the page must scroll to', async () => {
+    for (const kind of ['Lines', 'Histogram', 'Table']) await addPanel(page, kind, ['speed']);
+    const { browser: touch, page: phone } = await openBrowser(api.url, { width: 390, touch: true });
+    await signInAs(phone, page.url(), administrator);
+    const titles = () => phone.locator('.panel-cell h2').allTextContents();
+    const count = await page.locator('.panel-cell').count();
+    await phone
+      .locator('.panel-cell')
+      .nth(count - 1)
+      .waitFor();
+    const before = await titles();
+    const fingers = await phone.context().newCDPSession(phone);
+    const finger = (type: 'touchStart' | 'touchMove' | 'touchEnd', x = 0, y = 0) =>
+      fingers.send('Input.dispatchTouchEvent', { type, touchPoints: type === 'touchEnd' ? [] : [{ x, y }] });
+    const handle = phone.getByRole('button', { name: 'Move panel 1: arrow keys' });
+    await handle.scrollIntoViewIfNeeded();
+    const box = (await handle.boundingBox())!;
+    const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+    await finger('touchStart', x, y);
+    // At the lower edge the page scrolls until the last panel is there.
+    await finger('touchMove', x, y + 20);
+    await finger('touchMove', x, 890);
+    await untilTrue(
+      phone,
+      `[...document.querySelectorAll('.panel-cell')].at(-1).getBoundingClientRect().top < innerHeight - 120`,
+    );
+    const last = (await phone
+      .locator('.panel-cell')
+      .nth(count - 1)
+      .boundingBox())!;
+    await finger('touchMove', x, Math.max(80, last.y + 20));
+    await phone.locator('.panel-cell-over').waitFor();
+    await finger('touchEnd');
+    const moved = [...before.slice(1), before[0]];
+    await eventually('the panel is the last', async () => String(await titles()) === String(moved));
+    expect(touch.offences).toEqual([]);
+    await touch.close();
+  });
+});
