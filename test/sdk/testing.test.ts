@@ -229,7 +229,7 @@ test('SDP_REPLAY_CASE makes sdp-runner work on that case, print, and write what 
   expect(same.log).toMatch(/^\d\d:\d\d:\d\d\.\d{3} {2}info {5}input 6$/m);
   expect(same.log.match(/^printed$/gm)).toHaveLength(2);
   expect(same.log).toContain('progress  adding 1 of 2 inputs\n');
-  expect(same.log.trimEnd()).toMatch(/The task ended: completed\. 2 outputs\.$/);
+  expect(same.log.trimEnd()).toMatch(/The task ended: completed\. Outputs: 2\.$/);
   expect(readFileSync(join(folder, 'out/outputs/r.6.1'), 'utf8')).toBe('sum\n21\n');
   expect(same.result).toEqual({
     ...{ endedBy: 'complete', outcome: 'completed', category: null, reason: null, hasMore: false },

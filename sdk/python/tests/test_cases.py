@@ -99,7 +99,7 @@ def test_a_replay_prints_and_writes(case: Path, tmp_path: Path, how: str) -> Non
     assert done.returncode == 0, done.stderr
     assert done.stdout == "a line\na line\n"
     assert "info     input 6\n" in done.stderr and "progress  adding 1\n" in done.stderr
-    assert done.stderr.endswith("The task ended: completed. 2 outputs.\n")
+    assert done.stderr.endswith("The task ended: completed. Outputs: 2.\n")
     assert (out / "outputs" / "r.6.1").read_text() == "21\n"
     assert json.loads((out / "result.json").read_text()) | {"differences": []} == {
         "endedBy": "complete", "outcome": "completed", "category": None, "reason": None, "hasMore": False,
