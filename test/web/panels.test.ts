@@ -70,7 +70,7 @@ describeInBrowser('the panels of a dashboard', () => {
   });
 
   test('moves its panels by a finger, also to places that the page must scroll to', async () => {
-    for (const kind of ['Lines', 'Histogram', 'Table']) await addPanel(page, kind, ['speed']);
+    for (const kind of ['Lines', 'Histogram', 'Table at the cursor']) await addPanel(page, kind, ['speed']);
     const { browser: touch, page: phone } = await openBrowser(api.url, { width: 390, touch: true });
     await signInAs(phone, page.url(), administrator);
     const titles = () => phone.locator('.panel-cell h2').allTextContents();
