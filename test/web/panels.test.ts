@@ -55,6 +55,23 @@ describeInBrowser('the panels of a dashboard', () => {
     await untilTrue(page, `document.documentElement.dataset.theme === 'light'`);
   });
 
+  test('are drawn on paper as they would be seen, also those out of sight', async () => {
+    const { browser: small, page: low } = await openBrowser(api.url, { width: 390 });
+    await signInAs(low, page.url(), administrator);
+    const last = `[...document.querySelectorAll('.chart')].at(-1).querySelector('canvas')`;
+    await untilTrue(low, `document.querySelectorAll('.chart[aria-busy="false"] canvas').length > 4`);
+    await untilTrue(low, `${last}.getBoundingClientRect().top > innerHeight + 300`);
+    const before = await low.evaluate(`window.lastDrawn = ${last}.toDataURL()`);
+    await low.locator('.chart-plot').first().focus();
+    await low.keyboard.press('+');
+    await low.waitForURL(/from=/);
+    await untilTrue(low, `document.querySelectorAll('.chart[aria-busy="true"]').length === 0`);
+    expect(await low.evaluate(`${last}.toDataURL()`)).toBe(before);
+    await low.evaluate(`window.dispatchEvent(new Event('beforeprint'))`);
+    await untilTrue(low, `${last}.toDataURL() !== window.lastDrawn`);
+    await small.close();
+  });
+
   test('is drawn higher where it is made higher', async () => {
     await addPanel(page, 'Lines', ['lap']);
     const curves = page.locator('.panel-cell').last().locator('canvas');

@@ -14,39 +14,52 @@ const served = /^\/(api|docs|session_templates|user_data|projects|health_check|m
 
 /** Browsers take some 20 replacements in a second; a chart that is panned makes 60. */
 const replacedEveryMs = 100;
-/** Shown already, and told to the browser soon; null: told. */
-let untold: string | null = null;
-let telling: number | undefined;
+/** So many in a second are written at once: only an address that goes on changing waits. */
+const atOnce = 8;
+/** The address that is shown, and that the browser gets soon; null: it has it. */
+let pending: string | null = null;
+let timer: number | undefined;
+/** When the browser got an address, within the last second. */
+let written: number[] = [];
 
-const present = () => untold ?? window.location.pathname + window.location.search;
+const present = () => pending ?? window.location.pathname + window.location.search;
 
 function currentAddress(): Address {
   const { pathname, searchParams } = new URL(present(), window.location.origin);
   return { path: pathname, query: searchParams };
 }
 
-function tell(): void {
-  window.clearTimeout(telling);
-  telling = undefined;
-  if (untold === null) return;
-  window.history.replaceState(null, '', untold);
-  untold = null;
-  telling = window.setTimeout(tell, replacedEveryMs);
+function writeAddress(): void {
+  window.clearTimeout(timer);
+  timer = undefined;
+  if (pending === null) return;
+  window.history.replaceState(null, '', pending);
+  pending = null;
+  written.push(performance.now());
 }
 
-/** The browser is at another address by itself. */
+function writeSoon(): void {
+  const since = performance.now() - 1_000;
+  written = written.filter((at) => at > since);
+  if (written.length < atOnce) writeAddress();
+  else timer ??= window.setTimeout(writeAddress, replacedEveryMs);
+}
+
+window.addEventListener('pagehide', writeAddress);
+
+/** The browser went to another address by itself. */
 function forget(): void {
-  untold = null;
+  pending = null;
 }
 
 /** Goes to `address`. `replace` adds no entry to the history. */
 export function navigate(address: string, options: { replace?: boolean } = {}): void {
   if (address !== present()) {
     if (options.replace === true) {
-      untold = address;
-      if (telling === undefined) tell();
+      pending = address;
+      writeSoon();
     } else {
-      tell();
+      writeAddress();
       window.history.pushState(null, '', address);
     }
   }

@@ -95,6 +95,7 @@ async function driveGraph(scenario: Scenario): Promise<void> {
   const derived = [{ name: 'more', expression: '1 + 1' }];
   await drive.good('POST', `${path}/series`, { token, json: { derived } });
   await drive.good('POST', `${path}/statistics`, { token, json: { derived } });
+  await drive.good('POST', `${path}/export`, { token, json: { derived, format: 'csv' } });
   await driveLayouts(scenario, path);
   const annotations = `/api/v2/session/${id}/annotations`;
   const json = { from: '2026-03-01T10:00:00Z', label: 'Take-off', text: 'Long run' };

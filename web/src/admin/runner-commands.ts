@@ -19,6 +19,7 @@ export function manifestOf(name: string) {
         configurationSchema: {
           type: 'object',
           properties: { column: { type: 'string', minLength: 1 } },
+          additionalProperties: false,
         },
       },
     ],

@@ -36,6 +36,7 @@ export class ChartGroup {
   #isAnnotating = false;
   /** Share of the window that the wheel has gone sideways, and the charts have not. */
   #panned = 0;
+  #panFrame: number | undefined;
 
   /** `actions` is called at each use, so that it may change with every render of the page. */
   constructor(syncKey: string, actions: () => GroupActions) {
@@ -102,14 +103,20 @@ export class ChartGroup {
       if (Math.abs(event.deltaX) <= Math.abs(event.deltaY)) return;
       event.preventDefault();
       this.#panned += event.deltaX / Math.max(1, chart.over.clientWidth);
-      if (Math.abs(this.#panned) < leastPan) return;
-      this.#actions().pan(this.#panned);
-      this.#panned = 0;
+      this.#panFrame ??= requestAnimationFrame(() => this.#panOnce());
       return;
     }
     event.preventDefault();
     const left = event.clientX - chart.over.getBoundingClientRect().left;
     this.#actions().zoom(event.deltaY > 0 ? 1.25 : 0.8, chart.posToVal(left, 'x') + originMs);
+  }
+
+  /** Once in each frame, however many turns of the wheel came before it. */
+  #panOnce(): void {
+    this.#panFrame = undefined;
+    if (Math.abs(this.#panned) < leastPan) return;
+    this.#actions().pan(this.#panned);
+    this.#panned = 0;
   }
 
   /** A click puts the first cursor that stays, with Shift the second. A second click soon after means the whole range. */

@@ -8,6 +8,7 @@ import { ChartHead, curveStyle, type ValueScale } from './chart-head.tsx';
 import { chartOptions } from './chart-options.ts';
 import type { Words } from './curve.ts';
 import { heights, stateWords, valueAt } from './curve.ts';
+import { drawInSight, watchSight } from './in-sight.ts';
 import type { Marks } from './marks.ts';
 import type { Panel, TimeSpan } from './model.ts';
 import { legendName } from './model.ts';
@@ -103,6 +104,7 @@ export function Chart(props: ChartProps) {
       if (element.clientWidth > 0) chart.setSize({ width: element.clientWidth, height });
     });
     resize.observe(element);
+    const unwatch = watchSight(element);
     // Paper has the light colours, and the screen its own again.
     const redraw = () => chart.redraw(false, false);
     for (const moment of ['beforeprint', 'afterprint']) window.addEventListener(moment, redraw);
@@ -117,6 +119,7 @@ export function Chart(props: ChartProps) {
     chart.over.addEventListener('click', (event) => group.click(event, chart, props.originMs));
     return () => {
       leave();
+      unwatch();
       for (const moment of ['beforeprint', 'afterprint']) window.removeEventListener(moment, redraw);
       resize.disconnect();
       chart.destroy();
@@ -125,12 +128,15 @@ export function Chart(props: ChartProps) {
   }, [identity, props.clock, props.originMs, props.dark, group, logarithmic, height]);
 
   useEffect(() => {
-    const chart = plot.current;
-    if (chart === null) return;
-    chart.batch(() => {
-      chart.setData(data, false);
-      chart.setScale('x', { min: props.span.fromMs - props.originMs, max: props.span.toMs - props.originMs });
-    });
+    const [chart, place] = [plot.current, frame.current];
+    if (chart === null || place === null) return;
+    const [min, max] = [props.span.fromMs - props.originMs, props.span.toMs - props.originMs];
+    drawInSight(place, () =>
+      chart.batch(() => {
+        if (chart.data !== data) chart.setData(data, false);
+        chart.setScale('x', { min, max });
+      }),
+    );
   }, [
     data,
     props.span.fromMs,

@@ -1,4 +1,5 @@
 /** A picture of charts as they stand on the page, with their titles and legends. */
+import { drawAll } from '../in-sight.ts';
 import { paintSvg } from './paint-svg.ts';
 
 const titleHeight = 36;
@@ -17,6 +18,8 @@ const texts = [
 ].join();
 
 export async function pictureOf(root: Element, title: string): Promise<Blob> {
+  drawAll();
+  await Promise.resolve();
   const page = root.ownerDocument;
   const charts = [...(root.matches('.chart') ? [root] : root.querySelectorAll('.chart'))];
   const boxes = charts.map((chart) => chart.getBoundingClientRect());
