@@ -207,7 +207,7 @@ export type RouteSpec<Params, Query, Headers, Body, Responses, Rule, Principal, 
   readonly shareOf?: (body: BodyOf<Body>) => ShareName | undefined;
   /** False for calls that would only fill traces: probes, claims that wait, heartbeats. */
   readonly traced?: false;
-  /** Its calls let all others go first while the process is busy. For frequent calls that nobody waits for. */
+  /** Its calls let all others go first while the process is busy. For frequent calls whose callers go on meanwhile. */
   readonly yields?: true;
   readonly handler: (
     context: RouteContext<

@@ -21,6 +21,7 @@ import { dashboardSchema, dimensionParams, seriesSchema, statisticsSchema } from
 
 const tags = ['Dashboards'] as const;
 const params = dimensionParams;
+
 const one = defineRoute({
   id: 'getDashboard',
   method: 'GET',

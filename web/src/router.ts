@@ -47,11 +47,6 @@ function writeSoon(): void {
 
 window.addEventListener('pagehide', writeAddress);
 
-/** The browser went to another address by itself. */
-function forget(): void {
-  pending = null;
-}
-
 /** Goes to `address`. `replace` adds no entry to the history. */
 export function navigate(address: string, options: { replace?: boolean } = {}): void {
   if (address !== present()) {
@@ -73,7 +68,8 @@ export function useAddress(): Address {
   useEffect(() => {
     const update = () => setAddress(currentAddress());
     const moved = () => {
-      forget();
+      // The browser went to another address by itself.
+      pending = null;
       update();
     };
     listeners.add(update);

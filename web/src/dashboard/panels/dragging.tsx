@@ -12,7 +12,7 @@ export function useDragging(move: (from: number, to: number) => boolean) {
   /** The handle that gets the focus when the panel is at its new place. */
   const follows = useRef<number | null>(null);
   const [over, setOver] = useState<number | null>(null);
-  const look = () => {
+  const markTarget = () => {
     if (dragged.current === null) return;
     const { from, x, y } = dragged.current;
     const at = panelAt(x, y);
@@ -23,7 +23,7 @@ export function useDragging(move: (from: number, to: number) => boolean) {
     const { y } = dragged.current;
     const by = y < edge.nearness ? -edge.step : y > innerHeight - edge.nearness ? edge.step : 0;
     (document.fullscreenElement ?? document.scrollingElement)?.scrollBy(0, by);
-    if (by !== 0) look();
+    if (by !== 0) markTarget();
     dragged.current.frame = requestAnimationFrame(scroll);
   };
   const end = () => {
@@ -41,7 +41,7 @@ export function useDragging(move: (from: number, to: number) => boolean) {
     to: ({ clientX: x, clientY: y }: PointerEvent) => {
       if (dragged.current === null) return;
       Object.assign(dragged.current, { x, y });
-      look();
+      markTarget();
     },
     drop: ({ clientX, clientY }: PointerEvent) => {
       const from = dragged.current?.from;

@@ -29,6 +29,9 @@ export function readForm(layout: object): LayoutForm {
   };
 }
 
+/** Of a text panel. As the platform counts them, but for characters of two units. */
+export const mostCharacters = 4000;
+
 export const hasChannels = (kind: PanelKind) => kind !== 'media' && kind !== 'text';
 
 /** Channels of a panel. */

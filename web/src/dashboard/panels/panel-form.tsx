@@ -7,11 +7,12 @@ import {
   hasChannels,
   kindNames,
   type LayoutForm,
+  mostCharacters,
   newPanel,
   type PanelForm,
   type PanelKind,
 } from './model.ts';
-import { mostCharacters, textHint } from './text-panel.tsx';
+import { textHint } from './text-panel.tsx';
 
 const hints: Readonly<Record<PanelKind, string>> = {
   lines: 'Curves over the x axis of the layout.',

@@ -1,7 +1,14 @@
 /** Reads a layout that was not checked by the platform. Pure: tested without a browser. */
-import { fewest, kindNames, type LayoutForm, type PanelForm, type PanelKind } from './model.ts';
+import {
+  fewest,
+  kindNames,
+  type LayoutForm,
+  mostCharacters,
+  type PanelForm,
+  type PanelKind,
+} from './model.ts';
 
-const most = { panels: 50, channels: 64, derived: 16, characters: 1000, textCharacters: 4000 };
+const most = { panels: 50, channels: 64, derived: 16, characters: 1000 };
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -31,7 +38,7 @@ function panelOf(value: unknown): PanelForm {
     title: text(title),
     channels: names,
     output: output === undefined ? '' : text(output),
-    text: words === undefined ? '' : text(words, most.textCharacters),
+    text: words === undefined ? '' : text(words, mostCharacters),
     width: whole(width, 1, 12),
     height: whole(height, 80, 2000),
   };

@@ -1,7 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-
-/** As the platform counts them, but for characters of two units. */
-export const mostCharacters = 4000;
+import { mostCharacters } from './model.ts';
 
 export const textHint = (text: string) =>
   text.length > mostCharacters
