@@ -111,22 +111,26 @@ function shorter(path: string): string | undefined {
   return at < 0 ? undefined : path.slice(0, at);
 }
 
-/** The path without a slash at its end, and with words as routes write them: `%70rojects` is `projects`. */
+/**
+ * The path without a slash at its end, and with words as routes write them: `%70rojects` is `projects`. A segment that
+ * cannot be decoded is encoded, so that it comes back as it is and the others beside it decoded.
+ */
 function routerPath(path: string, words: ReadonlySet<string>): string {
   const trimmed = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
   if (!trimmed.includes('%')) return trimmed;
   const plain = trimmed.split('/').map((segment) => {
     const word = decoded(segment);
+    if (word === null) return segment.replaceAll('%', '%25');
     return words.has(word) ? word : segment;
   });
   return plain.join('/');
 }
 
-/** A segment that cannot be decoded stays unchanged. */
-function decoded(segment: string): string {
+/** Null for a segment that cannot be decoded. */
+function decoded(segment: string): string | null {
   try {
     return decodeURIComponent(segment);
   } catch {
-    return segment;
+    return null;
   }
 }

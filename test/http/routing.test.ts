@@ -81,12 +81,19 @@ const nearPath = fc
 const anyPath = fc.array(segment, { maxLength: 6 }).map((parts) => `/${parts.join('/')}`);
 const method = fc.constantFrom('GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND');
 
+const examples: [string, string][] = [
+  ['POST', '/api/v2/ingest-uploads//'],
+  // Each segment that can be decoded is, a word of some route or not.
+  ['POST', '/ingest/%/%72etention'],
+  ['POST', '/ingest/%/%41'],
+];
+
 test('finds for any path the route, parameters and methods that the rules of paths name', async () => {
   await fc.assert(
     fc.asyncProperty(method, fc.oneof(nearPath, nearPath, anyPath), async (verb, path) => {
       expect(await routerFinds(verb, path)).toEqual(JSON.parse(JSON.stringify(treeFinds(verb, path))));
     }),
-    { numRuns: 1_000, examples: [['POST', '/api/v2/ingest-uploads//']] },
+    { numRuns: 1_000, examples },
   );
 });
 

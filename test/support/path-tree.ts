@@ -52,7 +52,7 @@ export class PathTree<T> {
     if (entry !== null) {
       const params: Record<string, string> = {};
       entry.names.forEach((name, index) => {
-        params[name] = decodeSegment(values[index] ?? '');
+        params[name] = values[index] ?? '';
       });
       return { found: 'route', value: entry.value, params };
     }
@@ -81,15 +81,15 @@ function search<T>(
     if (found !== null) return found;
   }
   if (node.one !== null && segment !== '') {
-    values.push(segment);
+    values.push(decodeSegment(segment));
     const found = search(node.one.node, segments, at + 1, values, method, methods);
     if (found !== null) return found;
     values.pop();
   }
-  const rest = segments.slice(at).join('/');
-  if (node.rest === null || rest === '') return null;
+  const rest = segments.slice(at);
+  if (node.rest === null || rest.join('/') === '') return null;
   const found = pick(node.rest, method, methods);
-  if (found !== null) values.push(rest);
+  if (found !== null) values.push(rest.map(decodeSegment).join('/'));
   return found;
 }
 
