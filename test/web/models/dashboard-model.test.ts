@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Dashboard, DashboardChannel, DashboardSource } from '../../../client/types.ts';
-import { heights, stretches, valueAt } from '../../../web/src/dashboard/curve.ts';
+import { heights, stretches, valueAt } from '../../../web/src/dashboard/chart/curve.ts';
 import { formatDifference, markedValues } from '../../../web/src/dashboard/marks.ts';
 import {
   carryKeys,

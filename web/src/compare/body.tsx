@@ -1,10 +1,12 @@
 import { useState } from 'preact/hooks';
 import type { Annotation, Dashboard } from '../api.ts';
+import type { View } from '../dashboard/address.ts';
 import { ChannelSide } from '../dashboard/channel-side.tsx';
-import { Chart } from '../dashboard/chart.tsx';
+import { Chart } from '../dashboard/chart/chart.tsx';
 import { MarkBar } from '../dashboard/mark-bar.tsx';
 import { useTimeAxis } from '../dashboard/time-axis.ts';
 import { Toolbar } from '../dashboard/toolbar.tsx';
+import { Unread } from '../dashboard/unread.tsx';
 import { useDarkScheme } from '../hooks.ts';
 import { Empty, Failure } from '../ui/notice.tsx';
 import { AddSession } from './add-session.tsx';
@@ -89,40 +91,23 @@ function removed(view: CompareView, recordings: readonly Recording[], id: number
   return { places: withoutDashboard(view.places, id, Math.max(1, colours)), span: null };
 }
 
-function Axis(props: {
+interface AxisProps {
   comparison: Comparison & { full: NonNullable<Comparison['full']> };
   view: CompareView;
   change: Change;
-}) {
+}
+
+function Axis(props: AxisProps) {
   const { comparison, view, change } = props;
-  const { measures, panels, full, span } = comparison;
+  const { measures, panels, span } = comparison;
   const values = useValues(comparison, view.difference);
   const dark = useDarkScheme();
   const [spoken, setSpoken] = useState('');
-  const isClock = view.align.by === 'clock';
-  const clock = isClock ? view.clock : 'elapsed';
-  const originMs = isClock && clock === 'elapsed' ? full.fromMs : 0;
-  const steps = panels.flatMap(({ channels }) => channels.map(({ stepMs }) => stepMs));
-  const stepMs = Math.min(1000, ...steps);
-  const { moves, group, cursorLabel } = useTimeAxis({
+  const axis = useTimeAxis(axisOf(props), {
     dashboardId: 0,
-    full,
-    span,
-    isZoomed: view.span !== null,
-    clock,
-    originMs,
-    stepMs,
-    change: ({ span: next, a, b }, replace) =>
-      change(
-        {
-          ...(next === undefined ? {} : { span: next }),
-          ...(a === undefined ? {} : { a }),
-          ...(b === undefined ? {} : { b }),
-        },
-        replace,
-      ),
     annotate: () => setSpoken('Annotations are made on the dashboard of one session.'),
   });
+  const { moves, group, clock, originMs } = axis;
   const drawn = panels.flatMap((panel) => [panel, ...(differenceOf(values, panel.id) ?? [])]);
   return (
     <div class="dashboard-body">
@@ -136,47 +121,15 @@ function Axis(props: {
       />
       <div class="charts">
         <Toolbar
-          span={span}
-          full={full}
-          originMs={originMs}
-          clock={clock}
-          kind={isClock ? 'absolute' : 'relative'}
-          kinds={[]}
+          axis={axis}
           busy={values.series.loading}
-          zoomed={view.span !== null}
-          cursorLabel={cursorLabel}
-          onZoom={(factor) => moves.zoom(factor, (span.fromMs + span.toMs) / 2)}
-          onPan={moves.pan}
-          onReset={moves.reset}
-          onClock={(next) => change({ clock: next })}
-          onKind={() => undefined}
+          kind={view.align.by === 'clock' ? 'absolute' : 'relative'}
+          kinds={[]}
           sideBySide={null}
-          onSideBySide={() => undefined}
         />
-        <MarkBar
-          marks={view}
-          clock={clock}
-          originMs={originMs}
-          stepMs={stepMs}
-          onChange={({ a, b }) =>
-            change({ ...(a === undefined ? {} : { a }), ...(b === undefined ? {} : { b }) })
-          }
-          onAnnotate={null}
-        />
-        {values.series.error !== null && (
-          <Failure
-            what="The values could not be read."
-            error={values.series.error}
-            retry={values.series.retry}
-          />
-        )}
-        {values.figures.error !== null && (
-          <Failure
-            what="The statistics could not be read."
-            error={values.figures.error}
-            retry={values.figures.retry}
-          />
-        )}
+        <MarkBar axis={axis} marks={view} onAnnotate={null} />
+        <Unread what="values" read={values.series} />
+        <Unread what="statistics" read={values.figures} />
         {view.statistics && (
           <StatisticsTable
             comparison={comparison}
@@ -218,6 +171,32 @@ function Axis(props: {
       </div>
     </div>
   );
+}
+
+function axisOf({ comparison, view, change }: AxisProps) {
+  const { full, span, panels } = comparison;
+  const isClock = view.align.by === 'clock';
+  const clock = isClock ? view.clock : 'elapsed';
+  const steps = panels.flatMap(({ channels }) => channels.map(({ stepMs }) => stepMs));
+  return {
+    full,
+    span,
+    isZoomed: view.span !== null,
+    clock,
+    originMs: isClock && clock === 'elapsed' ? full.fromMs : 0,
+    stepMs: Math.min(1000, ...steps),
+    change: (part: Partial<View>, replace: boolean) => change(sharedPart(part), replace),
+  };
+}
+
+/** What a comparison has of the view of a dashboard. */
+function sharedPart({ span, a, b, clock }: Partial<View>): Partial<CompareView> {
+  return {
+    ...(span === undefined ? {} : { span }),
+    ...(a === undefined ? {} : { a }),
+    ...(b === undefined ? {} : { b }),
+    ...(clock === undefined ? {} : { clock }),
+  };
 }
 
 function differenceOf({ differences }: ReturnType<typeof useValues>, panelId: string) {

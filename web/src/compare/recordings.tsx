@@ -1,5 +1,5 @@
 import { useRef } from 'preact/hooks';
-import { Swatch } from '../dashboard/chart-head.tsx';
+import { Swatch } from '../dashboard/chart/head.tsx';
 import type { TimeSpan } from '../dashboard/model.ts';
 import { Icon } from '../ui/icon.tsx';
 import type { Recording } from './model.ts';

@@ -1,4 +1,4 @@
-import { Swatch } from '../dashboard/chart-head.tsx';
+import { Swatch } from '../dashboard/chart/head.tsx';
 import type { ChannelStatistics } from '../dashboard/series.ts';
 import { formatValue } from '../format.ts';
 import { type Comparison, channelFor } from './choice.ts';

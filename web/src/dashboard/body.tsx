@@ -1,26 +1,28 @@
 import { useState } from 'preact/hooks';
-import type { Dashboard } from '../api.ts';
+import type { Annotation, Dashboard } from '../api.ts';
 import { useDarkScheme } from '../hooks.ts';
 import { navigate, useAddress } from '../router.ts';
 import { lazy } from '../ui/lazy.tsx';
-import { Empty, Failure } from '../ui/notice.tsx';
+import { Empty } from '../ui/notice.tsx';
 import type { Clock, View } from './address.ts';
 import { noLayout, readView, writeView } from './address.ts';
 import { AnnotationList } from './annotation-list.tsx';
 import { newDraft, spanAround, useAnnotations } from './annotations.ts';
 import { ChannelSide } from './channel-side.tsx';
-import { Chart, type World } from './chart.tsx';
+import { Chart } from './chart/chart.tsx';
+import type { World } from './chart/props.ts';
 import { type Choice, useChoice } from './choice.ts';
 import { MachineChoice, MachineGrid } from './machine-grid.tsx';
 import { machineRows, withNamesakes } from './machines.ts';
 import { MarkBar } from './mark-bar.tsx';
-import type { TimeSpan } from './model.ts';
+import type { Channel, TimeSpan } from './model.ts';
 import type { Drawn } from './panels/model.ts';
 import { SaveMenu } from './saving/save-menu.tsx';
 import { useSeries, useStatistics } from './series.ts';
-import { clampSpan, formatMoment } from './time.ts';
+import { clampSpan } from './time.ts';
 import { useTimeAxis } from './time-axis.ts';
 import { Toolbar } from './toolbar.tsx';
+import { Unread } from './unread.tsx';
 
 const noKeys: readonly string[] = [];
 const PanelArea = lazy(() => import('./panels/area.tsx').then(({ PanelArea: area }) => area), null);
@@ -46,13 +48,15 @@ export function DashboardBody(props: { first: Dashboard; beside: readonly Dashbo
   return <Axis first={props.first} view={view} choice={choice} full={full} change={change} />;
 }
 
-function Axis(props: {
+interface AxisProps {
   first: Dashboard;
   view: View;
   choice: Choice;
   full: TimeSpan;
   change: (part: Partial<View>, replace: boolean) => void;
-}) {
+}
+
+function Axis(props: AxisProps) {
   const { view, choice, full, change } = props;
   const { kind, keys, channels } = choice;
   const span = view.span === null ? full : clampSpan(view.span, full);
@@ -60,24 +64,11 @@ function Axis(props: {
   const isArranged = view.layout !== null && view.layout !== noLayout;
   const series = useSeries(choice.dimensionOf, isArranged ? noKeys : keys, span);
   const statistics = useStatistics(choice.dimensionOf, keys, span);
-  const clock: Clock = kind === 'relative' ? 'elapsed' : view.clock;
-  const originMs = clock !== 'elapsed' || kind === 'relative' ? 0 : full.fromMs;
   const drawn = channels.filter(({ key }) => keys.includes(key));
-  const stepMs = Math.min(1000, ...drawn.map((channel) => channel.stepMs));
-  const isZoomed = view.span !== null;
   const notes = useAnnotations(props.first.sessionId);
-  const { moves, group, cursorLabel } = useTimeAxis({
-    dashboardId: props.first.id,
-    full,
-    span,
-    isZoomed,
-    clock,
-    originMs,
-    stepMs,
-    change,
-    annotate: (fromMs, toMs) => notes.setDraft(newDraft(fromMs, toMs)),
-  });
-  const middleMs = (span.fromMs + span.toMs) / 2;
+  const annotate = (fromMs: number, toMs: number | null) => notes.setDraft(newDraft(fromMs, toMs));
+  const axis = useTimeAxis(axisOf(props, span, drawn), { dashboardId: props.first.id, annotate });
+  const { moves, group, clock, originMs } = axis;
   const world = {
     series: series.byKey,
     span,
@@ -90,6 +81,7 @@ function Axis(props: {
     onZoom: (next: TimeSpan) => moves.setSpan(next, false),
     onReset: moves.reset,
   };
+  const hasMachines = choice.machines.length + choice.others.length >= 2 || choice.sideBySide;
   return (
     <div class="dashboard-body">
       <ChannelSide
@@ -105,24 +97,11 @@ function Axis(props: {
       />
       <div class="charts">
         <Toolbar
-          span={span}
-          full={full}
-          originMs={originMs}
-          clock={clock}
+          axis={axis}
+          busy={series.loading}
           kind={kind}
           kinds={choice.kinds}
-          busy={series.loading}
-          zoomed={isZoomed}
-          cursorLabel={cursorLabel}
-          onZoom={(factor) => moves.zoom(factor, middleMs)}
-          onPan={moves.pan}
-          onReset={moves.reset}
-          onClock={(next) => change({ clock: next }, true)}
-          onKind={(next) => change({ kind: next, span: null }, false)}
-          sideBySide={
-            choice.machines.length + choice.others.length < 2 && !choice.sideBySide ? null : choice.sideBySide
-          }
-          onSideBySide={(next) => change({ sideBySide: next, machines: null, beside: [] }, false)}
+          sideBySide={hasMachines ? choice.sideBySide : null}
         >
           <SaveMenu
             name={props.first.sessionName}
@@ -133,24 +112,9 @@ function Axis(props: {
             span={span}
           />
         </Toolbar>
-        <MarkBar
-          marks={view}
-          clock={clock}
-          originMs={originMs}
-          stepMs={stepMs}
-          onChange={change}
-          onAnnotate={moves.annotate}
-        />
-        {series.error !== null && (
-          <Failure what="The values could not be read." error={series.error} retry={series.retry} />
-        )}
-        {statistics.error !== null && (
-          <Failure
-            what="The statistics could not be read."
-            error={statistics.error}
-            retry={statistics.retry}
-          />
-        )}
+        <MarkBar axis={axis} marks={view} onAnnotate={annotate} />
+        <Unread what="values" read={series} />
+        <Unread what="statistics" read={statistics} />
         <PanelArea
           dashboard={props.first}
           channels={choice.channels}
@@ -165,23 +129,37 @@ function Axis(props: {
         <AnnotationList
           sessionId={props.first.sessionId}
           state={notes}
-          format={(timeMs) => formatMoment(timeMs, clock, originMs, stepMs)}
-          onGo={(annotation) => {
-            const { from, to } = annotation;
-            const away = spanAround(annotation, span);
-            change(
-              {
-                a: Date.parse(from),
-                b: to === null ? null : Date.parse(to),
-                ...(away === null ? {} : { span: clampSpan(away, full) }),
-              },
-              false,
-            );
-          }}
+          format={axis.format}
+          onGo={(annotation) => change(withAnnotation(annotation, span, full), false)}
         />
       </div>
     </div>
   );
+}
+
+function axisOf({ view, choice, full, change }: AxisProps, span: TimeSpan, drawn: readonly Channel[]) {
+  const isRelative = choice.kind === 'relative';
+  const clock: Clock = isRelative ? 'elapsed' : view.clock;
+  return {
+    full,
+    span,
+    isZoomed: view.span !== null,
+    clock,
+    originMs: clock !== 'elapsed' || isRelative ? 0 : full.fromMs,
+    stepMs: Math.min(1000, ...drawn.map((channel) => channel.stepMs)),
+    change,
+  };
+}
+
+/** The cursors at an annotation, and a span around it when it is not in sight. */
+function withAnnotation(annotation: Annotation, span: TimeSpan, full: TimeSpan): Partial<View> {
+  const { from, to } = annotation;
+  const away = spanAround(annotation, span);
+  return {
+    a: Date.parse(from),
+    b: to === null ? null : Date.parse(to),
+    ...(away === null ? {} : { span: clampSpan(away, full) }),
+  };
 }
 
 function Charts(props: {

@@ -1,8 +1,8 @@
 import type { SessionDimension } from '../api.ts';
 import { Icon } from '../ui/icon.tsx';
 import { Empty } from '../ui/notice.tsx';
-import type { ChartProps } from './chart.tsx';
-import { Chart } from './chart.tsx';
+import { Chart } from './chart/chart.tsx';
+import type { ChartProps } from './chart/props.ts';
 import type { Machine, MachineRow } from './machines.ts';
 import { sharedScale } from './machines.ts';
 

@@ -1,23 +1,18 @@
 import { useState } from 'preact/hooks';
-import type { Clock, View } from './address.ts';
 import { formatDifference, type Marks } from './marks.ts';
-import { formatMoment } from './time.ts';
+import type { TimeAxis } from './time-axis.ts';
 
 const hiddenKey = 'sdp.dashboard-hint';
 
 /** The two cursors that stay with the time between them; without any, how to put one and to move. */
 export function MarkBar(props: {
   marks: Marks;
-  clock: Clock;
-  originMs: number;
-  stepMs: number;
-  onChange: (part: Partial<View>, replace: boolean) => void;
+  axis: TimeAxis;
   /** Null where nothing can be annotated. */
   onAnnotate: ((fromMs: number, toMs: number | null) => void) | null;
 }) {
-  const { marks, onAnnotate } = props;
+  const { marks, axis, onAnnotate } = props;
   const { a, b } = marks;
-  const moment = (timeMs: number) => formatMoment(timeMs, props.clock, props.originMs, props.stepMs);
   if (a === null && b === null) return <Hint annotates={onAnnotate !== null} />;
   return (
     <ul class="cursors" aria-label="Cursors">
@@ -26,12 +21,12 @@ export function MarkBar(props: {
         if (timeMs === null) return null;
         return (
           <li key={name} class="cursor-mark">
-            <strong>{name.toUpperCase()}</strong> <span class="cursor-time">{moment(timeMs)}</span>
+            <strong>{name.toUpperCase()}</strong> <span class="cursor-time">{axis.format(timeMs)}</span>
             <button
               type="button"
               class="legend-remove cursor-remove"
               aria-label={`Remove cursor ${name.toUpperCase()}`}
-              onClick={() => props.onChange({ [name]: null }, true)}
+              onClick={() => axis.change({ [name]: null }, true)}
             >
               ×
             </button>
@@ -40,7 +35,7 @@ export function MarkBar(props: {
       })}
       {a !== null && b !== null && (
         <li class="cursor-mark">
-          <strong>Δ</strong> <span class="cursor-time">{formatDifference(b - a, props.stepMs)}</span>
+          <strong>Δ</strong> <span class="cursor-time">{formatDifference(b - a, axis.stepMs)}</span>
         </li>
       )}
       {onAnnotate !== null && (

@@ -1,7 +1,7 @@
 /** The two cursors that stay on the time axis, and what lies between them. Pure: tested without a browser. */
 import type { ChannelSeries } from '../../../client/types.ts';
 import { formatValue } from '../format.ts';
-import { valueAt } from './curve.ts';
+import { valueAt } from './chart/curve.ts';
 import type { Channel } from './model.ts';
 import { nearestIndex } from './time.ts';
 

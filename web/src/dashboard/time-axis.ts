@@ -1,6 +1,7 @@
+import type { RefObject } from 'preact';
 import { useCallback, useMemo, useRef } from 'preact/hooks';
 import type { Clock, View } from './address.ts';
-import { ChartGroup, type GroupActions } from './chart-group.ts';
+import { ChartGroup, type GroupActions } from './chart/group.ts';
 import type { TimeSpan } from './model.ts';
 import { clampSpan, formatMoment, panSpan, zoomSpan } from './time.ts';
 
@@ -8,22 +9,35 @@ interface Moves extends GroupActions {
   setSpan: (next: TimeSpan, replace: boolean) => void;
 }
 
-/** The shared time axis: what moves it, and the charts' common cursor. `full` and `span` are null without rows. */
-export function useTimeAxis(settings: {
-  dashboardId: number;
-  full: TimeSpan | null;
-  span: TimeSpan | null;
-  isZoomed: boolean;
-  clock: Clock;
-  originMs: number;
-  stepMs: number;
-  change: (part: Partial<View>, replace: boolean) => void;
-  annotate: (fromMs: number, toMs: number | null) => void;
-}) {
-  const { full, span, clock, originMs, stepMs, change } = settings;
+/** What is shown of the common axis, and how its times are written. */
+interface Axis {
+  readonly full: TimeSpan;
+  readonly span: TimeSpan;
+  readonly isZoomed: boolean;
+  readonly clock: Clock;
+  /** Subtracted from every time on the axis; 0 for clock times. */
+  readonly originMs: number;
+  /** Between two samples, at most a second: how finely moments are written. */
+  readonly stepMs: number;
+  readonly change: (part: Partial<View>, replace: boolean) => void;
+}
+
+export interface TimeAxis extends Axis {
+  readonly moves: Moves;
+  readonly group: ChartGroup;
+  readonly cursorLabel: RefObject<HTMLSpanElement | null>;
+  /** A moment as this axis writes it. */
+  readonly format: (timeMs: number) => string;
+}
+
+/** The shared time axis: what moves it, and the charts' common cursor. */
+export function useTimeAxis(
+  axis: Axis,
+  settings: { dashboardId: number; annotate: (fromMs: number, toMs: number | null) => void },
+): TimeAxis {
+  const { full, span, clock, originMs, stepMs, change } = axis;
   const cursorLabel = useRef<HTMLSpanElement>(null);
   const setSpan = (next: TimeSpan, replace: boolean) => {
-    if (full === null || span === null) return;
     const clamped = clampSpan(next, full);
     const slack = (clamped.toMs - clamped.fromMs) * 0.002;
     const same =
@@ -32,23 +46,23 @@ export function useTimeAxis(settings: {
     const whole = clamped.fromMs <= full.fromMs && clamped.toMs >= full.toMs;
     change({ span: whole ? null : clamped }, replace);
   };
+  const format = useCallback(
+    (timeMs: number) => formatMoment(timeMs, clock, originMs, stepMs),
+    [clock, originMs, stepMs],
+  );
   const cursorMoved = useCallback(
     (timeMs: number | null) => {
-      if (cursorLabel.current === null) return;
-      cursorLabel.current.textContent = timeMs === null ? '' : formatMoment(timeMs, clock, originMs, stepMs);
+      if (cursorLabel.current !== null)
+        cursorLabel.current.textContent = timeMs === null ? '' : format(timeMs);
     },
-    [clock, originMs, stepMs],
+    [format],
   );
   const moves: Moves = {
     setSpan,
     cursorMoved,
-    reset: () => settings.isZoomed && change({ span: null }, false),
-    zoom: (factor, atMs) => {
-      if (full !== null && span !== null) setSpan(zoomSpan(span, factor, atMs, full), true);
-    },
-    pan: (part) => {
-      if (full !== null && span !== null) setSpan(panSpan(span, part, full), true);
-    },
+    reset: () => axis.isZoomed && change({ span: null }, false),
+    zoom: (factor, atMs) => setSpan(zoomSpan(span, factor, atMs, full), true),
+    pan: (part) => setSpan(panSpan(span, part, full), true),
     mark: (which, timeMs) => change({ [which]: timeMs }, true),
     annotate: settings.annotate,
   };
@@ -58,5 +72,5 @@ export function useTimeAxis(settings: {
     () => new ChartGroup(`dashboard-${settings.dashboardId}`, () => latest.current),
     [settings.dashboardId],
   );
-  return { moves, group, cursorLabel };
+  return { ...axis, moves, group, cursorLabel, format };
 }

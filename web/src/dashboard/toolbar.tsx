@@ -1,91 +1,50 @@
-import type { ComponentChildren, Ref } from 'preact';
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { IconName } from '../ui/icon.tsx';
 import { Icon } from '../ui/icon.tsx';
 import type { Clock } from './address.ts';
-import type { TimeKind, TimeSpan } from './model.ts';
+import type { TimeKind } from './model.ts';
 import { formatSpan } from './time.ts';
+import type { TimeAxis } from './time-axis.ts';
 
-export interface ToolbarProps {
-  span: TimeSpan;
-  full: TimeSpan;
-  originMs: number;
-  clock: Clock;
-  kind: TimeKind;
-  kinds: TimeKind[];
+interface ToolbarProps {
+  axis: TimeAxis;
+  /** Values are being read. */
   busy: boolean;
-  zoomed: boolean;
-  cursorLabel: Ref<HTMLSpanElement>;
-  onZoom: (factor: number) => void;
-  onPan: (part: number) => void;
-  onReset: () => void;
-  onClock: (clock: Clock) => void;
-  onKind: (kind: TimeKind) => void;
+  kind: TimeKind;
+  kinds: readonly TimeKind[];
   /** Null when there are no machines to compare. */
   sideBySide: boolean | null;
-  onSideBySide: (sideBySide: boolean) => void;
   /** Further tools. */
   children?: ComponentChildren;
 }
 
 /** The shared time axis: the range, the cursor, and the controls to move. Stays in sight while scrolling. */
 export function Toolbar(props: ToolbarProps) {
-  const length = props.full.toMs - props.full.fromMs;
-  const atStart = props.span.fromMs <= props.full.fromMs;
-  const atEnd = props.span.toMs >= props.full.toMs;
+  const { span, full, originMs, clock, cursorLabel } = props.axis;
+  const length = full.toMs - full.fromMs;
   return (
     <div class="toolbar" role="toolbar" aria-label="Time axis">
       <div class="toolbar-row">
         <div class="toolbar-range">
-          <span class="toolbar-span">{formatSpan(props.span, props.clock, props.originMs)}</span>
-          <span class="toolbar-cursor" ref={props.cursorLabel} aria-hidden="true" />
+          <span class="toolbar-span">{formatSpan(span, clock, originMs)}</span>
+          <span class="toolbar-cursor" ref={cursorLabel} aria-hidden="true" />
         </div>
         <div class="toolbar-tools">
-          <ButtonSet>
-            <Tool icon="left" label="Earlier" disabled={atStart} onClick={() => props.onPan(-0.5)} />
-            <Tool icon="right" label="Later" disabled={atEnd} onClick={() => props.onPan(0.5)} />
-            <Tool icon="plus" label="Zoom in" onClick={() => props.onZoom(0.5)} />
-            <Tool icon="minus" label="Zoom out" disabled={!props.zoomed} onClick={() => props.onZoom(2)} />
-          </ButtonSet>
-          <button type="button" class="button button-small" disabled={!props.zoomed} onClick={props.onReset}>
-            <Icon name="reset" />
-            Reset zoom
-          </button>
-          {props.kinds.length > 1 && (
-            <label class="toolbar-choice">
-              <span class="visually-hidden">Recordings shown</span>
-              <select
-                class="select"
-                value={props.kind}
-                onChange={(event) =>
-                  props.onKind(event.currentTarget.value === 'relative' ? 'relative' : 'absolute')
-                }
-              >
-                <option value="absolute">Clock time recordings</option>
-                <option value="relative">Elapsed time recordings</option>
-              </select>
-            </label>
-          )}
-          {props.kind === 'absolute' && (
-            <label class="toolbar-choice">
-              <span class="visually-hidden">Time format</span>
-              <select
-                class="select"
-                value={props.clock}
-                onChange={(event) => props.onClock(event.currentTarget.value as Clock)}
-              >
-                <option value="utc">UTC</option>
-                <option value="local">Local time</option>
-                <option value="elapsed">Elapsed</option>
-              </select>
-            </label>
-          )}
+          <Moves axis={props.axis} />
+          {props.kinds.length > 1 && <KindChoice {...props} />}
+          {props.kind === 'absolute' && <ClockChoice axis={props.axis} />}
           {props.sideBySide !== null && (
             <button
               type="button"
               class="button button-small"
               aria-pressed={props.sideBySide}
-              onClick={() => props.onSideBySide(props.sideBySide !== true)}
+              onClick={() =>
+                props.axis.change(
+                  { sideBySide: props.sideBySide !== true, machines: null, beside: [] },
+                  false,
+                )
+              }
             >
               <Icon name="columns" />
               Side by side
@@ -99,8 +58,8 @@ export function Toolbar(props: ToolbarProps) {
         <rect class="overview-all" width="1000" height="4" />
         <rect
           class="overview-part"
-          x={((props.span.fromMs - props.full.fromMs) / length) * 1000}
-          width={Math.max(3, ((props.span.toMs - props.span.fromMs) / length) * 1000)}
+          x={((span.fromMs - full.fromMs) / length) * 1000}
+          width={Math.max(3, ((span.toMs - span.fromMs) / length) * 1000)}
           height="4"
         />
       </svg>
@@ -109,8 +68,66 @@ export function Toolbar(props: ToolbarProps) {
   );
 }
 
-function ButtonSet(props: { children: ComponentChildren }) {
-  return <div class="button-set">{props.children}</div>;
+function Moves({ axis }: { axis: TimeAxis }) {
+  const { span, full, isZoomed, moves } = axis;
+  const zoom = (factor: number) => moves.zoom(factor, (span.fromMs + span.toMs) / 2);
+  return (
+    <>
+      <div class="button-set">
+        <Tool
+          icon="left"
+          label="Earlier"
+          disabled={span.fromMs <= full.fromMs}
+          onClick={() => moves.pan(-0.5)}
+        />
+        <Tool icon="right" label="Later" disabled={span.toMs >= full.toMs} onClick={() => moves.pan(0.5)} />
+        <Tool icon="plus" label="Zoom in" onClick={() => zoom(0.5)} />
+        <Tool icon="minus" label="Zoom out" disabled={!isZoomed} onClick={() => zoom(2)} />
+      </div>
+      <button type="button" class="button button-small" disabled={!isZoomed} onClick={moves.reset}>
+        <Icon name="reset" />
+        Reset zoom
+      </button>
+    </>
+  );
+}
+
+function KindChoice({ axis, kind }: ToolbarProps) {
+  return (
+    <label class="toolbar-choice">
+      <span class="visually-hidden">Recordings shown</span>
+      <select
+        class="select"
+        value={kind}
+        onChange={({ currentTarget }) =>
+          axis.change(
+            { kind: currentTarget.value === 'relative' ? 'relative' : 'absolute', span: null },
+            false,
+          )
+        }
+      >
+        <option value="absolute">Clock time recordings</option>
+        <option value="relative">Elapsed time recordings</option>
+      </select>
+    </label>
+  );
+}
+
+function ClockChoice({ axis }: { axis: TimeAxis }) {
+  return (
+    <label class="toolbar-choice">
+      <span class="visually-hidden">Time format</span>
+      <select
+        class="select"
+        value={axis.clock}
+        onChange={({ currentTarget }) => axis.change({ clock: currentTarget.value as Clock }, true)}
+      >
+        <option value="utc">UTC</option>
+        <option value="local">Local time</option>
+        <option value="elapsed">Elapsed</option>
+      </select>
+    </label>
+  );
 }
 
 function Tool(props: { icon: IconName; label: string; disabled?: boolean; onClick: () => void }) {

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import { clockFormatter } from '../dashboard/chart-options.ts';
+import { clockFormatter } from '../dashboard/chart/options.ts';
 import { formatValue } from '../format.ts';
 import { useDarkScheme } from '../hooks.ts';
 import type { Curves } from './read.ts';

@@ -1,10 +1,8 @@
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import type { RunLogEntry } from '../runs-api.ts';
 import { Icon } from '../ui/icon.tsx';
 import { chunkLines, type LogLines, piecesOf } from './log-lines.ts';
-
-/** A scroll that ends this close to the last line follows it. */
-const nearEndPx = 24;
+import { type OpensAt, useLogPlace } from './use-log-place.ts';
 
 /**
  * The lines of a log, of which only those in view are in the document. It stays at the newest line until it is scrolled
@@ -18,62 +16,10 @@ export function LogView(props: {
   search: string;
   /** Lines of several attempts: each says its own. */
   manyAttempts: boolean;
-  opensAt: 'start' | 'end' | 'error';
+  opensAt: OpensAt;
 }) {
-  const { lines, wrap, opensAt } = props;
-  const frame = useRef<HTMLElement>(null);
-  const [place, setPlace] = useState({ topPx: 0, heightPx: 600 });
-  const [follows, setFollows] = useState(opensAt === 'end');
-  const [, setMeasured] = useState(0);
-  const jumped = useRef(false);
-  /** The line to bring into view once it is drawn. */
-  const wanted = useRef<number | null>(null);
-  const shown = lines.window(place.topPx, place.heightPx);
-
-  const readPlace = () => {
-    const element = frame.current;
-    if (element !== null) setPlace({ topPx: element.scrollTop, heightPx: element.clientHeight });
-  };
-  useEffect(() => {
-    lines.forgetHeights();
-    setMeasured((count) => count + 1);
-  }, [wrap, lines]);
-  useEffect(() => {
-    const observer = new ResizeObserver(readPlace);
-    if (frame.current !== null) observer.observe(frame.current);
-    return () => observer.disconnect();
-  }, []);
-
-  // Another log begins anew.
-  const before = useRef(lines);
-  if (before.current !== lines) {
-    before.current = lines;
-    jumped.current = false;
-    wanted.current = null;
-  }
-  useLayoutEffect(() => {
-    const element = frame.current;
-    if (element === null) return;
-    let isNews = false;
-    for (const chunk of element.querySelectorAll<HTMLElement>('[data-chunk]'))
-      isNews = lines.measure(Number(chunk.dataset.chunk), chunk.offsetHeight) || isNews;
-    if (isNews) setMeasured((count) => count + 1);
-    if (opensAt === 'error' && !jumped.current && lines.firstError !== null) {
-      jumped.current = true;
-      wanted.current = lines.firstError;
-      element.scrollTop = lines.offset(Math.floor(lines.firstError / chunkLines));
-      readPlace();
-    }
-    if (wanted.current !== null) {
-      const line = element.querySelector<HTMLElement>(`[data-line="${wanted.current}"]`);
-      if (line === null) return;
-      wanted.current = null;
-      element.scrollTop += line.getBoundingClientRect().top - element.getBoundingClientRect().top - 60;
-    } else if (follows) {
-      element.scrollTop = element.scrollHeight;
-    }
-  });
-
+  const { lines, wrap } = props;
+  const { frame, shown, follows, onScroll, toEnd } = useLogPlace(lines, wrap, props.opensAt);
   const chunks: number[] = [];
   for (let chunk = shown.first; chunk <= shown.last && chunk < lines.chunks; chunk += 1) chunks.push(chunk);
   return (
@@ -84,11 +30,7 @@ export function LogView(props: {
         aria-label="Lines of the log"
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys.
         tabIndex={0}
-        onScroll={(event) => {
-          const { scrollTop, scrollHeight, clientHeight } = event.currentTarget;
-          setFollows(scrollTop + clientHeight >= scrollHeight - nearEndPx && wanted.current === null);
-          readPlace();
-        }}
+        onScroll={(event) => onScroll(event.currentTarget)}
       >
         <div style={{ height: `${shown.abovePx}px` }} />
         {chunks.map((chunk) => (
@@ -103,14 +45,7 @@ export function LogView(props: {
         <div style={{ height: `${shown.belowPx}px` }} />
       </section>
       {!follows && lines.entries.length > 0 && (
-        <button
-          type="button"
-          class="button button-small log-end"
-          onClick={() => {
-            setFollows(true);
-            if (frame.current !== null) frame.current.scrollTop = frame.current.scrollHeight;
-          }}
-        >
+        <button type="button" class="button button-small log-end" onClick={toEnd}>
           <Icon name="down" />
           {lines.isComplete ? 'To the end' : 'Follow'}
         </button>

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { deleteSession, retryFailed, type SessionListRow, setFrozen } from '../api.ts';
 import { compareDashboards, mostDashboards } from '../compare/address.ts';
@@ -16,6 +17,13 @@ interface Said {
   readonly problems: readonly string[];
 }
 
+/** Does it to one session after the other; what is refused is shown with the name of its session. */
+type Each = (
+  chosen: readonly SessionListRow[],
+  work: (session: SessionListRow) => Promise<unknown>,
+  words: string,
+) => Promise<void>;
+
 /** What can be done with the chosen sessions, and what became of it. */
 export function ChosenSessions(props: {
   sessions: readonly SessionListRow[];
@@ -23,16 +31,10 @@ export function ChosenSessions(props: {
   clear: () => void;
 }) {
   const { sessions } = props;
-  const { operate, freeze, administrate } = useAbilities();
   const [busy, setBusy] = useState(false);
   const [deletes, setDeletes] = useState<readonly SessionListRow[] | null>(null);
   const [said, setSaid] = useState<Said | null>(null);
-  /** One after the other; what is refused is told with the name of its session. */
-  const each = async (
-    chosen: readonly SessionListRow[],
-    work: (session: SessionListRow) => Promise<unknown>,
-    words: string,
-  ) => {
+  const each: Each = async (chosen, work, words) => {
     if (busy) return;
     setBusy(true);
     const problems: string[] = [];
@@ -46,60 +48,10 @@ export function ChosenSessions(props: {
     props.clear();
     props.changed();
   };
-  const failed = sessions.filter(({ state }) => state === 'failed');
-  const compared = sessions.flatMap(({ dashboardUrl }) => dashboardOf(dashboardUrl)).slice(0, mostDashboards);
-  const thawed = sessions.filter(({ frozen }) => !frozen);
   return (
     <>
       {sessions.length > 0 && (
-        <div class="chosen-bar" role="toolbar" aria-label="Chosen sessions">
-          <strong>{plural(sessions.length, 'session', 'sessions')} chosen</strong>
-          {compared.length > 1 && (
-            <a class="button button-small" href={compareDashboards(compared)}>
-              <Icon name="chart" />
-              Compare
-            </a>
-          )}
-          {operate && failed.length > 0 && (
-            <button
-              type="button"
-              class="button button-small"
-              aria-disabled={busy}
-              onClick={() => void each(failed, ({ id }) => retryFailed(id), 'retried')}
-            >
-              <Icon name="reset" />
-              Retry failed
-            </button>
-          )}
-          {freeze && thawed.length > 0 && (
-            <button
-              type="button"
-              class="button button-small"
-              aria-disabled={busy}
-              onClick={() => void each(thawed, ({ id }) => setFrozen(id, true), 'frozen')}
-            >
-              <Icon name="freeze" />
-              Freeze
-            </button>
-          )}
-          <button type="button" class="button button-small" onClick={() => void exportCsv(sessions)}>
-            <Icon name="download" />
-            Export
-          </button>
-          {administrate && (
-            <button
-              type="button"
-              class="button button-small button-danger-quiet"
-              aria-disabled={busy}
-              onClick={() => setDeletes(sessions)}
-            >
-              Delete
-            </button>
-          )}
-          <button type="button" class="button button-small button-quiet" onClick={props.clear}>
-            Choose none
-          </button>
-        </div>
+        <ChosenBar sessions={sessions} busy={busy} each={each} remove={setDeletes} clear={props.clear} />
       )}
       {said !== null && sessions.length === 0 && said.problems.length === 0 && (
         <span class="chosen-said" role="status">
@@ -127,6 +79,68 @@ export function ChosenSessions(props: {
         </Confirm>
       )}
     </>
+  );
+}
+
+function ChosenBar(props: {
+  sessions: readonly SessionListRow[];
+  busy: boolean;
+  each: Each;
+  remove: (sessions: readonly SessionListRow[]) => void;
+  clear: () => void;
+}) {
+  const { sessions, busy, each } = props;
+  const { operate, freeze, administrate } = useAbilities();
+  const failed = sessions.filter(({ state }) => state === 'failed');
+  const compared = sessions.flatMap(({ dashboardUrl }) => dashboardOf(dashboardUrl)).slice(0, mostDashboards);
+  const thawed = sessions.filter(({ frozen }) => !frozen);
+  return (
+    <div class="chosen-bar" role="toolbar" aria-label="Chosen sessions">
+      <strong>{plural(sessions.length, 'session', 'sessions')} chosen</strong>
+      {compared.length > 1 && (
+        <a class="button button-small" href={compareDashboards(compared)}>
+          <Icon name="chart" />
+          Compare
+        </a>
+      )}
+      {operate && failed.length > 0 && (
+        <Act busy={busy} act={() => void each(failed, ({ id }) => retryFailed(id), 'retried')}>
+          <Icon name="reset" />
+          Retry failed
+        </Act>
+      )}
+      {freeze && thawed.length > 0 && (
+        <Act busy={busy} act={() => void each(thawed, ({ id }) => setFrozen(id, true), 'frozen')}>
+          <Icon name="freeze" />
+          Freeze
+        </Act>
+      )}
+      <Act act={() => void exportCsv(sessions)}>
+        <Icon name="download" />
+        Export
+      </Act>
+      {administrate && (
+        <Act busy={busy} style="button-danger-quiet" act={() => props.remove(sessions)}>
+          Delete
+        </Act>
+      )}
+      <Act style="button-quiet" act={props.clear}>
+        Choose none
+      </Act>
+    </div>
+  );
+}
+
+function Act(props: { busy?: boolean; style?: string; act: () => void; children: ComponentChildren }) {
+  return (
+    <button
+      type="button"
+      class={props.style === undefined ? 'button button-small' : `button button-small ${props.style}`}
+      aria-disabled={props.busy}
+      onClick={props.act}
+    >
+      {props.children}
+    </button>
   );
 }
 

@@ -4,7 +4,7 @@ import { useResource } from '../../hooks.ts';
 import { isAbort, textOf } from '../../http.ts';
 import { outputsOfNodes } from '../../session/output-parts.tsx';
 import { Failure, Placeholder } from '../../ui/notice.tsx';
-import type { ChartGroup } from '../chart-group.ts';
+import type { ChartGroup } from '../chart/group.ts';
 import type { TimeSpan } from '../model.ts';
 import { KeptFiles } from './kept-files.ts';
 import { type Frame, frameAt, framesOf } from './model.ts';

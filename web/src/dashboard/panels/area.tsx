@@ -6,7 +6,7 @@ import { Icon } from '../../ui/icon.tsx';
 import { Menu, type MenuItem } from '../../ui/menu.tsx';
 import { Failure, Placeholder } from '../../ui/notice.tsx';
 import { noLayout } from '../address.ts';
-import type { World } from '../chart.tsx';
+import type { World } from '../chart/props.ts';
 import { type Channel, fullSpan, type Panel } from '../model.ts';
 import { DerivedForm } from './derived-form.tsx';
 import { type Drawn, drawnBy, formOf } from './model.ts';

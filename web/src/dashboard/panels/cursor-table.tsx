@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { ChannelSeries } from '../../api.ts';
-import type { ChartGroup } from '../chart-group.ts';
-import { valueAt } from '../curve.ts';
+import { valueAt } from '../chart/curve.ts';
+import type { ChartGroup } from '../chart/group.ts';
 import type { Channel } from '../model.ts';
 
 /** The values at the cursor, written into the page without drawing it again. */

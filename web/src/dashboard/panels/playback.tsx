@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Icon } from '../../ui/icon.tsx';
-import type { ChartGroup } from '../chart-group.ts';
+import type { ChartGroup } from '../chart/group.ts';
 import type { TimeSpan } from '../model.ts';
 
 const speeds = [0.25, 1, 4, 16, 64];

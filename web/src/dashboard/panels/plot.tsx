@@ -1,5 +1,5 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
-import type { ChartGroup } from '../chart-group.ts';
+import type { ChartGroup } from '../chart/group.ts';
 import { nearestIndex } from '../time.ts';
 import { Axes, useWidth } from './axes.tsx';
 import { type Scale, scaleOf, type Trace } from './model.ts';

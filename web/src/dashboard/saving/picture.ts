@@ -1,5 +1,5 @@
 /** A picture of charts as they stand on the page, with their titles and legends. */
-import { drawAll } from '../in-sight.ts';
+import { drawAll } from '../chart/in-sight.ts';
 import { paintSvg } from './paint-svg.ts';
 
 const titleHeight = 36;

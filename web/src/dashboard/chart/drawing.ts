@@ -1,8 +1,8 @@
 /** What is drawn on a chart beside its curves: cursors that stay, and strips of states. */
 import type uPlot from 'uplot';
-import type { Annotation } from '../api.ts';
+import type { Annotation } from '../../api.ts';
+import type { Marks } from '../marks.ts';
 import { stretches } from './curve.ts';
-import type { Marks } from './marks.ts';
 
 const colours = 8;
 const wordMargin = 6;

@@ -1,5 +1,5 @@
 import type uPlot from 'uplot';
-import type { TimeSpan } from './model.ts';
+import type { TimeSpan } from '../model.ts';
 
 export interface GroupActions {
   /** The time at the shared cursor, or null without a cursor. */

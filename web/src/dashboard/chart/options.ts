@@ -1,11 +1,11 @@
 import uPlot from 'uplot';
-import type { Annotation } from '../api.ts';
-import { formatElapsed, formatValue } from '../format.ts';
-import type { Clock } from './address.ts';
+import type { Annotation } from '../../api.ts';
+import { formatElapsed, formatValue } from '../../format.ts';
+import type { Clock } from '../address.ts';
+import type { Marks } from '../marks.ts';
+import type { Channel, TimeSpan } from '../model.ts';
+import { dayOf, elapsedStepsMs, monthNames as months } from '../time.ts';
 import { drawAnnotations, drawMarks, drawStrips } from './drawing.ts';
-import type { Marks } from './marks.ts';
-import type { Channel, TimeSpan } from './model.ts';
-import { dayOf, elapsedStepsMs, monthNames as months } from './time.ts';
 
 export interface ChartSettings {
   channels: Channel[];

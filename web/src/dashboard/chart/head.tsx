@@ -1,7 +1,7 @@
-import type { ChannelSeries } from '../api.ts';
-import { type Marks, markedValues } from './marks.ts';
-import type { Channel, Panel } from './model.ts';
-import { legendName } from './model.ts';
+import type { ChannelSeries } from '../../api.ts';
+import { type Marks, markedValues } from '../marks.ts';
+import type { Channel, Panel } from '../model.ts';
+import { legendName } from '../model.ts';
 
 const colours = 8;
 /** When the colours run out, curves differ by their dashes. */

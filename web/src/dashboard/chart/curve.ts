@@ -1,9 +1,9 @@
 /** Converts the platform's points to numbers that can be drawn. Pure: tested without a browser. */
 
-import type { ChannelSeries } from '../../../client/types.ts';
-import { formatValue } from '../format.ts';
-import type { Channel } from './model.ts';
-import { nearestIndex } from './time.ts';
+import type { ChannelSeries } from '../../../../client/types.ts';
+import { formatValue } from '../../format.ts';
+import type { Channel } from '../model.ts';
+import { nearestIndex } from '../time.ts';
 
 /** The words of a text channel, each with its index; new words are appended, so that a word keeps its colour. */
 export type Words = string[];
