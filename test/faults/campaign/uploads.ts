@@ -18,7 +18,9 @@ export interface Worker {
   readonly over: AbortSignal;
 }
 
-const pauseMs = 40;
+const firstPauseMs = 40;
+/** Each pause is twice as long as the one before, up to this: as the device guide asks for. */
+const longestPauseMs = 1_000;
 const replacing = 0.1;
 const padding = randomBytes(256 * 1_024).toString('base64');
 
@@ -90,6 +92,7 @@ async function uploadUntilKnown(
   entry.bodies.push(sent);
   const repeats = caller.repeatAfterMs === undefined ? 1 : 3;
   let afterEnd = 0;
+  let pauseMs = firstPauseMs;
   while (!sent.acknowledged) {
     sent.sends += repeats;
     if (repeats > 1) journal.counts.ambiguous += repeats - 1;
@@ -108,11 +111,13 @@ async function uploadUntilKnown(
     if (reply.status === 200 || reply.status === 201) acknowledge(journal, entry, sent, reply);
     else if (reply.status > 0 && reply.status < 500) return unexpected(journal, reply);
     else {
-      journal.counts.ambiguous += 1;
+      // What no process accepted has certainly had no effect.
+      if (reply.lostBy !== 'ECONNREFUSED') journal.counts.ambiguous += 1;
       // A call without an answer at the end of a campaign is checked as ambiguous.
       if (over.aborted) afterEnd += 1;
       if (afterEnd > 100) return;
       await delay(pauseMs);
+      pauseMs = Math.min(pauseMs * 2, longestPauseMs);
     }
   }
 }

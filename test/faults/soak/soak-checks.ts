@@ -26,8 +26,9 @@ const always: Readonly<Record<string, string>> = {
       select session_id, position from node_output union all select session_id, position from node_output_superseded) v
      group by 1, 2 having count(*) > 1`,
   'a session’s counter is not at its newest position': `
-    select s.id, s.newest_position from session s
-     where s.newest_position <> (select max(position) from node_output where session_id = s.id)`,
+    select s.id, s.newest_position, o.newest from session s
+      join (select session_id, max(position) as newest from node_output group by 1) o on o.session_id = s.id
+     where s.newest_position <> o.newest`,
   'attempts of a run have a gap': `
     select r.id, r.attempt, count(a.number) from node_run r left join node_attempt a on a.run_id = r.id
      group by r.id having count(a.number) <> r.attempt or max(a.number) <> r.attempt`,
