@@ -13,7 +13,8 @@ export function Figures(props: {
   onJump: (timeMs: number) => void;
 }) {
   const { channel, statistics } = props;
-  if (statistics === undefined) return <div class="figures figures-empty" aria-hidden="true" />;
+  if (statistics === undefined)
+    return <div class="channel-figures channel-figures-empty" aria-hidden="true" />;
   const { count, missing, min, max, mean, standardDeviation, states } = statistics;
   const details = [
     `${formatCount(count)} values`,
@@ -21,8 +22,8 @@ export function Figures(props: {
     standardDeviation === null ? '' : `standard deviation ${formatValue(standardDeviation)}`,
   ];
   return (
-    <div class="figures" title={details.filter((part) => part !== '').join(', ')}>
-      {props.recording !== null && <span class="figures-recording">{props.recording}</span>}
+    <div class="channel-figures" title={details.filter((part) => part !== '').join(', ')}>
+      {props.recording !== null && <span class="channel-figures-recording">{props.recording}</span>}
       {count === 0 && <span>no values here</span>}
       <Extreme word="min" extreme={min} channel={channel} onJump={props.onJump} />
       {mean !== null && <span>mean {formatValue(mean)}</span>}
@@ -49,7 +50,7 @@ function Extreme(props: {
   return (
     <button
       type="button"
-      class="figure"
+      class="channel-figure"
       aria-label={`${props.word} ${value} ${channel.unit}, ${channel.name}: put the cursor there`}
       onClick={() => props.onJump(Date.parse(extreme.at))}
     >
