@@ -29,7 +29,7 @@ function loadedWith(sheet: string): string {
 
 /** The classes that a sheet styles wherever they are: those with which a selector begins. */
 function ownClasses(sheet: string): string[] {
-  const text = readFileSync(sheet, 'utf8').replaceAll(/\/\*[^]*?\*\//g, '');
+  const text = readFileSync(sheet, 'utf8').replaceAll(/\/\*[\s\S]*?\*\//g, '');
   const selectors = [...text.matchAll(/([^{};]+)\{/g)]
     .map(([, list]) => list!.trim())
     .filter((list) => !list.startsWith('@'))

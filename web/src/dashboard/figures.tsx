@@ -3,6 +3,8 @@ import type { Channel } from './model.ts';
 import type { ChannelStatistics } from './series.ts';
 
 const statesNamed = 3;
+/** Enough to read; with more of them the extremes would need a second line. */
+const meanDigits = 4;
 
 /** The statistics of a channel in the visible window. Its extremes are buttons that lead to them. */
 export function Figures(props: {
@@ -26,7 +28,11 @@ export function Figures(props: {
       {props.recording !== null && <span class="channel-figures-recording">{props.recording}</span>}
       {count === 0 && <span>no values here</span>}
       <Extreme word="min" extreme={min} channel={channel} onJump={props.onJump} />
-      {mean !== null && <span>mean {formatValue(mean)}</span>}
+      {mean !== null && (
+        <span title={`mean ${formatValue(mean)}`}>
+          mean {formatValue(Number(mean.toPrecision(meanDigits)))}
+        </span>
+      )}
       <Extreme word="max" extreme={max} channel={channel} onJump={props.onJump} />
       {states?.slice(0, statesNamed).map(({ value, share }) => (
         <span key={String(value)}>
