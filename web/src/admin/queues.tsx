@@ -147,7 +147,7 @@ function runnersOf(queue: Queue) {
   const { runners } = queue;
   if (isUnserved(queue))
     return (
-      <span class="tag state-failed">
+      <span class="tag tag-alone state-failed">
         {runners.drained > 0 ? 'All drained' : runners.gone > 0 ? `None, ${runners.gone} gone` : 'None'}
       </span>
     );
