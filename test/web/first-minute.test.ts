@@ -3,9 +3,11 @@ import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { exampleText } from '../../web/src/sessions/example.ts';
 import { ask } from '../support/api.ts';
+import { eventually } from '../support/eventually.ts';
 import { accessibilityFaults, appearances, wear } from './support/axe.ts';
 import {
   describeInBrowser,
+  dragOver,
   dropFile,
   openBrowser,
   picture,
@@ -59,5 +61,24 @@ describeInBrowser('the first minute', () => {
     const projects = await ask(api.url, 'GET', '/projects', { token });
     expect(projects.body.map(({ title }: { title: string }) => title)).toEqual(['Inbox']);
     expect(browser.offences).toEqual([]);
+  });
+
+  test('a file that is dropped on the list of a project begins a session there', async () => {
+    const project = await ask(api.url, 'POST', '/projects', { token, json: { Title: 'Test track' } });
+    const ProjectId = project.body.id;
+    const { body: templates } = await ask(api.url, 'GET', '/api/v2/session/session_templates', { token });
+    await ask(api.url, 'POST', '/session', {
+      token,
+      json: { ProjectId, SessionTemplateId: templates[0].id, Name: 'Shakedown' },
+    });
+    await page.goto(`${api.url}/sessions?project=${ProjectId}`);
+    await page.getByRole('link', { name: 'Shakedown', exact: true }).waitFor();
+    await eventually('the page takes a file', async () => {
+      await dragOver(page, 'h1');
+      return page.getByText('Drop to upload').isVisible();
+    });
+    await dropFile(page, 'h1', { name: 'stint 3.csv', type: 'text/csv', text: 'time,speed\n0,1\n1,2\n' });
+    await page.getByRole('heading', { name: 'stint 3' }).waitFor();
+    await page.locator('.session-head').getByRole('link', { name: 'Test track' }).waitFor();
   });
 });

@@ -200,4 +200,24 @@ describeInBrowser('the highest speed of a drive', () => {
       await small.close();
     }
   });
+
+  test('leaves the page of its session as it is without it', async () => {
+    const fresh = `${api.url}/sessions/${sessionId}`;
+    const look = async () => {
+      await page.locator('.thumbnail svg').first().waitFor();
+      await page.getByRole('list', { name: 'Activity' }).waitFor();
+      return page.evaluate<
+        unknown[]
+      >(`[...document.querySelectorAll('.overview, .figures, .figures > div, .thumbnail')].map(
+        (element) => [element.className, getComputedStyle(element).color, ...['x', 'width', 'height'].map(
+          (side) => Math.round(element.getBoundingClientRect()[side]))])`);
+    };
+    await page.goto(fresh);
+    const before = await look();
+    expect(before.length).toBeGreaterThan(4);
+    await page.getByRole('link', { name: 'Open dashboard' }).click();
+    await page.getByRole('button', { name: /^max .* speed: put the cursor there$/ }).waitFor();
+    await page.getByRole('link', { name: 'Session', exact: true }).click();
+    expect(await look()).toEqual(before);
+  });
 });

@@ -11,32 +11,41 @@ const dateTimeIn = (timeZone: string | undefined) =>
     // Another zone than that of the machine is named.
     ...(timeZone === undefined ? {} : { timeZoneName: 'short' as const }),
   });
+const dateIn = (timeZone: string | undefined) =>
+  new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric', timeZone });
 let dateTime = dateTimeIn(undefined);
+let date = dateIn(undefined);
 
 /** Of all times that are shown from now on. @param timeZone undefined: that of the machine */
 export function setTimeZone(timeZone: string | undefined): void {
   dateTime = dateTimeIn(timeZone);
+  date = dateIn(timeZone);
 }
 const relative = new Intl.RelativeTimeFormat('en-GB', { numeric: 'auto', style: 'long' });
 const whole = new Intl.NumberFormat('en-GB');
 
 /** `14 Mar 2026, 09:30`, in the chosen zone. */
 export function formatDateTime(iso: string): string {
-  const date = new Date(iso);
-  return Number.isNaN(date.getTime()) ? iso : dateTime.format(date);
+  const at = new Date(iso);
+  return Number.isNaN(at.getTime()) ? iso : dateTime.format(at);
 }
 
-/** `3 minutes ago`; a time more than a week ago is shown as its date. */
-export function formatAgo(iso: string, nowMs: number): string {
+/** `14 Mar 2026`, in the chosen zone. */
+export const formatDate = (iso: string) => date.format(new Date(iso));
+
+/** `3 min ago`; a time more than a week ago as `older` says it. */
+export function formatAgo(iso: string, nowMs: number, older = formatDateTime): string {
   const seconds = (Date.parse(iso) - nowMs) / 1000;
   if (Number.isNaN(seconds)) return iso;
   const size = Math.abs(seconds);
   if (size < 45) return 'just now';
-  if (size < 45 * 60) return relative.format(Math.round(seconds / 60), 'minute');
-  if (size < 22 * 3600) return relative.format(Math.round(seconds / 3600), 'hour');
+  if (size < 45 * 60) return away(Math.round(seconds / 60), 'min');
+  if (size < 22 * 3600) return away(Math.round(seconds / 3600), 'h');
   if (size < 7 * 86_400) return relative.format(Math.round(seconds / 86_400), 'day');
-  return formatDateTime(iso);
+  return older(iso);
 }
+
+const away = (count: number, unit: string) => (count < 0 ? `${-count} ${unit} ago` : `in ${count} ${unit}`);
 
 /** A sentence of the platform with its ISO times as `14 Mar 2026, 09:30`. */
 export function formatTimesIn(sentence: string): string {

@@ -50,6 +50,11 @@ export function withTitles(text: string, names: readonly string[], instanceId: s
     .reduce((part, name) => part.replaceAll(name, titleOf(name)), titled);
 }
 
+const category = /(^|: )(?:error|validation|memory|timeout): /;
+
+/** `Line 4 has no time.` of `validation: Line 4 has no time.`: the kind of a failure is for programs. */
+export const withoutCategory = (text: string) => text.replace(category, '$1');
+
 /** The name of the uploaded file; what was made of a file has its name too. Else the identifier. */
 export function outputTitle(
   output: Pick<NodeOutput, 'metadata' | 'outputIdentifier' | 'contentType'>,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Dashboard, DashboardChannel, DashboardSource } from '../../../client/types.ts';
 import { heights, stretches, valueAt } from '../../../web/src/dashboard/chart/curve.ts';
-import { formatDifference, markedValues } from '../../../web/src/dashboard/marks.ts';
+import { formatDifference, linesOf, markedValues } from '../../../web/src/dashboard/marks.ts';
 import {
   carryKeys,
   channelsOf,
@@ -223,4 +223,15 @@ describe('points of every type', () => {
     expect(valueAt(points([3, null]), number!, 10)).toBe('–');
     expect(valueAt(undefined, number!, 10)).toBe('–');
   });
+});
+
+test('words beside each other share a line, words that would overlap take the next, and the rest are left out', () => {
+  const at = (left: number, right: number) => ({ left, right });
+  expect(linesOf([at(0, 50), at(60, 90), at(40, 70), at(45, 80), at(95, 99)], 2, 6)).toEqual([
+    0,
+    0,
+    1,
+    null,
+    1,
+  ]);
 });

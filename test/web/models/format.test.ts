@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest';
-import { formatAgo, formatBytes, formatElapsed, formatValue, plural } from '../../../web/src/format.ts';
+import {
+  formatAgo,
+  formatBytes,
+  formatDate,
+  formatElapsed,
+  formatValue,
+  plural,
+} from '../../../web/src/format.ts';
 
 test('sizes are powers of 1,024', () => {
   expect([0, 1023, 1024, 10_239, 1024 ** 2 * 17.4, 1024 ** 4 * 3].map(formatBytes)).toEqual([
@@ -36,9 +43,12 @@ test('elapsed time grows from minutes to days and shows decimals only where they
 test('times of day stand as how long ago they were, older ones as themselves', () => {
   const now = Date.parse('2026-03-14T12:00:00Z');
   expect(formatAgo('2026-03-14T11:59:50Z', now)).toBe('just now');
-  expect(formatAgo('2026-03-14T11:57:00Z', now)).toBe('3 minutes ago');
+  expect(formatAgo('2026-03-14T11:57:00Z', now)).toBe('3 min ago');
+  expect(formatAgo('2026-03-14T07:10:00Z', now)).toBe('5 h ago');
+  expect(formatAgo('2026-03-14T12:20:00Z', now)).toBe('in 20 min');
   expect(formatAgo('2026-03-13T12:00:00Z', now)).toBe('yesterday');
   expect(formatAgo('2026-02-01T12:00:00Z', now)).toMatch(/1 Feb 2026/);
+  expect(formatAgo('2026-02-01T12:00:00Z', now, formatDate)).toBe('1 Feb 2026');
   expect(formatAgo('soon', now)).toBe('soon');
 });
 

@@ -2,7 +2,7 @@
 import { deflateSync, strToU8 } from 'fflate';
 import { expect, test } from 'vitest';
 import { readLink, writeLink } from '../../../web/src/dashboard/panels/link.ts';
-import { type LayoutForm, newPanel, placed } from '../../../web/src/dashboard/panels/model.ts';
+import { type LayoutForm, newPanel, placeChannels, placed } from '../../../web/src/dashboard/panels/model.ts';
 import { scalesOf } from '../../../web/src/dashboard/panels/place.ts';
 
 const form: LayoutForm = {
@@ -81,4 +81,12 @@ test('a box on a plot is its part of both axes, and a stroke of one', () => {
   expect(box(100, 50, 300, 52)).toEqual({ x: { min: 100, max: 300 }, y });
   expect(box(100, 50, 101, 52)).toBeNull();
   expect(box(-50, -50, 100, 50)).toEqual({ x: { min: 0, max: 100 }, y: { min: 150, max: 200 } });
+});
+
+test('a track knows latitude and longitude by their names, and needs both', () => {
+  expect(placeChannels(['speed', 'GPS_Longitude', 'gps lat', 'latency'])).toEqual([
+    'gps lat',
+    'GPS_Longitude',
+  ]);
+  expect(placeChannels(['latitude', 'speed'])).toEqual([]);
 });

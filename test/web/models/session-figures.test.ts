@@ -1,6 +1,8 @@
 /** Key figures of a session's recordings, without a browser. */
 import { expect, test } from 'vitest';
+import { routes } from '../../../api/routes.ts';
 import type { NodeOutput } from '../../../client/types.ts';
+import { deeds } from '../../../web/src/session/overview/deeds.ts';
 import { figuresOfRecordings } from '../../../web/src/session/overview/figures.ts';
 
 const output = (id: number, metadata: object | null) => ({ id, metadata }) as unknown as NodeOutput;
@@ -37,4 +39,15 @@ test('are none of outputs that describe no recording, whatever they say', () => 
     output(4, { kind: 'recording', description: { channels: [{ name: 1 }, {}, null, 7] } }),
   ];
   expect(figuresOfRecordings(odd)).toEqual([]);
+});
+
+test('whatever is written to a session has words of its own in the activity', () => {
+  const ofSessions = ['session', 'nodeInstance', 'nodeRun', 'scenario'];
+  const actions = routes
+    .filter(({ audit }) => audit !== undefined && 'object' in audit && ofSessions.includes(audit.object))
+    .map(({ id }) => id)
+    // Nobody reads the activity of a deleted session.
+    .filter((id) => id !== 'deleteSession');
+  expect(actions.length).toBeGreaterThan(15);
+  expect(actions.filter((action) => deeds[action] === undefined)).toEqual([]);
 });

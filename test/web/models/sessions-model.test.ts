@@ -1,6 +1,7 @@
 /** What the list of sessions and the metadata of one decide without a browser. */
 import { describe, expect, test } from 'vitest';
 import type { SessionList, SessionListRow } from '../../../client/types.ts';
+import { type PaletteEntry, ranked } from '../../../web/src/palette/entries.ts';
 import { readFilter } from '../../../web/src/query/model.ts';
 import {
   changesOf,
@@ -199,4 +200,17 @@ describe('metadata that are edited', () => {
   ])('%j in place of %j is %j', (text, before, value) => {
     expect(valueOfText(text, before)).toEqual(value);
   });
+});
+
+test('the palette shows what contains the words as they stand before what has them somewhere', () => {
+  const entry = (label: string): PaletteEntry => ({ key: label, kind: 'Session', label, act: () => {} });
+  const entries = ['stint tools on vm, 2', 'Car 16, stint 2', 'Stint 2 of car 44', 'Blueprint 2 stints'].map(
+    entry,
+  );
+  expect(ranked(entries, 'stint 2').map(({ label }) => label)).toEqual([
+    'Stint 2 of car 44',
+    'Car 16, stint 2',
+    'stint tools on vm, 2',
+    'Blueprint 2 stints',
+  ]);
 });

@@ -190,3 +190,13 @@ export async function dropFile(
     await page.dispatchEvent(selector, event, { dataTransfer: transfer });
   }
 }
+
+/** Drags a file onto an element, and leaves it there. */
+export async function dragOver(page: Page, selector: string): Promise<void> {
+  const transfer = await page.evaluateHandle(`(() => {
+    const transfer = new DataTransfer();
+    transfer.items.add(new File(['a'], 'a.csv', { type: 'text/csv' }));
+    return transfer;
+  })()`);
+  await page.dispatchEvent(selector, 'dragenter', { dataTransfer: transfer });
+}

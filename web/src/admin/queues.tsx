@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { listQueues, type Queue } from '../admin-api.ts';
 import { formatCount, formatDuration, plural } from '../format.ts';
 import { useEvery, useResource } from '../hooks.ts';
+import { titleOf } from '../names.ts';
 import { Empty, Failure, Notice, Placeholder } from '../ui/notice.tsx';
 import { Table } from '../ui/table.tsx';
 import { LimitForm } from './limit-form.tsx';
@@ -65,7 +66,7 @@ const isLive = ({ waiting, held, runners, lastHour }: Queue) =>
 function Unserved({ queue: { runnerType, runtime, nodeTemplate, runners } }: { queue: Queue }) {
   return (
     <Notice tone="error">
-      <strong>No runner of type {runnerType} is there.</strong> Tasks of {nodeTemplate} wait for one.{' '}
+      <strong>No runner of type {runnerType} is there.</strong> Tasks of {titleOf(nodeTemplate)} wait for one.{' '}
       {remedyOf(runtime, runners)}
     </Notice>
   );
@@ -92,7 +93,7 @@ function QueueRow({ queue, onLimit }: { queue: Queue; onLimit: () => void }) {
   return (
     <tr>
       <td class="wrap-anywhere">
-        <strong>{queue.nodeTemplate}</strong>
+        <strong title={queue.nodeTemplate}>{titleOf(queue.nodeTemplate)}</strong>
         <div class="faint">{queue.runtime === 'system' ? 'built in' : queue.runnerType}</div>
       </td>
       <td data-label="Waiting">{formatCount(waiting)}</td>
@@ -146,7 +147,7 @@ function runnersOf(queue: Queue) {
   const { runners } = queue;
   if (isUnserved(queue))
     return (
-      <span class="tag state-failed">
+      <span class="tag tag-alone state-failed">
         {runners.drained > 0 ? 'All drained' : runners.gone > 0 ? `None, ${runners.gone} gone` : 'None'}
       </span>
     );

@@ -74,7 +74,7 @@ function Figure(props: {
   return (
     <button
       type="button"
-      class="figure"
+      class="channel-figure"
       aria-label={`${figure} ${formatValue(extreme.value)}, ${props.named}: put the cursor there`}
       onClick={() => props.onJump(Date.parse(extreme.at))}
     >

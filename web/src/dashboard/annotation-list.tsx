@@ -28,7 +28,7 @@ export function AnnotationList(props: {
       <ul>
         {annotations.map((annotation) => (
           <li key={annotation.id} class="annotation">
-            <button type="button" class="figure" onClick={() => props.onGo(annotation)}>
+            <button type="button" class="channel-figure" onClick={() => props.onGo(annotation)}>
               <span class="cursor-time">{props.format(Date.parse(annotation.from))}</span> {annotation.label}
             </button>
             {annotation.tags.map((tag) => (

@@ -3,6 +3,8 @@ import type { Channel } from './model.ts';
 import type { ChannelStatistics } from './series.ts';
 
 const statesNamed = 3;
+/** Enough to read; with more of them the extremes would need a second line. */
+const meanDigits = 4;
 
 /** The statistics of a channel in the visible window. Its extremes are buttons that lead to them. */
 export function Figures(props: {
@@ -13,7 +15,8 @@ export function Figures(props: {
   onJump: (timeMs: number) => void;
 }) {
   const { channel, statistics } = props;
-  if (statistics === undefined) return <div class="figures figures-empty" aria-hidden="true" />;
+  if (statistics === undefined)
+    return <div class="channel-figures channel-figures-empty" aria-hidden="true" />;
   const { count, missing, min, max, mean, standardDeviation, states } = statistics;
   const details = [
     `${formatCount(count)} values`,
@@ -21,11 +24,15 @@ export function Figures(props: {
     standardDeviation === null ? '' : `standard deviation ${formatValue(standardDeviation)}`,
   ];
   return (
-    <div class="figures" title={details.filter((part) => part !== '').join(', ')}>
-      {props.recording !== null && <span class="figures-recording">{props.recording}</span>}
+    <div class="channel-figures" title={details.filter((part) => part !== '').join(', ')}>
+      {props.recording !== null && <span class="channel-figures-recording">{props.recording}</span>}
       {count === 0 && <span>no values here</span>}
       <Extreme word="min" extreme={min} channel={channel} onJump={props.onJump} />
-      {mean !== null && <span>mean {formatValue(mean)}</span>}
+      {mean !== null && (
+        <span title={`mean ${formatValue(mean)}`}>
+          mean {formatValue(Number(mean.toPrecision(meanDigits)))}
+        </span>
+      )}
       <Extreme word="max" extreme={max} channel={channel} onJump={props.onJump} />
       {states?.slice(0, statesNamed).map(({ value, share }) => (
         <span key={String(value)}>
@@ -49,7 +56,7 @@ function Extreme(props: {
   return (
     <button
       type="button"
-      class="figure"
+      class="channel-figure"
       aria-label={`${props.word} ${value} ${channel.unit}, ${channel.name}: put the cursor there`}
       onClick={() => props.onJump(Date.parse(extreme.at))}
     >

@@ -58,7 +58,7 @@ export function MachineChoice(props: {
     <fieldset class="machine-choice">
       <legend class="visually-hidden">Machines</legend>
       {machines.map((machine) => (
-        <label key={machine.id} class="chip">
+        <label key={machine.id} class="machine-chip">
           <input
             type="checkbox"
             checked={chosen.has(machine.id)}

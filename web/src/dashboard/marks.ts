@@ -38,3 +38,19 @@ export function formatDifference(ms: number, stepMs: number): string {
   const seconds = ((whole % 60_000) / 1000).toFixed(decimals);
   return minutes === 0 ? `${sign}${seconds} s` : `${sign}${minutes} min ${seconds} s`;
 }
+
+/** The line for each stretch, the lowest that is free there; null: all `most` lines are taken. */
+export function linesOf(
+  stretches: ReadonlyArray<{ readonly left: number; readonly right: number }>,
+  most: number,
+  margin: number,
+): (number | null)[] {
+  const lines: { left: number; right: number }[][] = Array.from({ length: most }, () => []);
+  return stretches.map((stretch) => {
+    const line = lines.findIndex((taken) =>
+      taken.every(({ left, right }) => stretch.right + margin <= left || right + margin <= stretch.left),
+    );
+    lines[line]?.push(stretch);
+    return line < 0 ? null : line;
+  });
+}

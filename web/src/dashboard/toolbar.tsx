@@ -54,10 +54,10 @@ export function Toolbar(props: ToolbarProps) {
           <CopyLink />
         </div>
       </div>
-      <svg class="overview" viewBox="0 0 1000 4" preserveAspectRatio="none" aria-hidden="true">
-        <rect class="overview-all" width="1000" height="4" />
+      <svg class="time-strip" viewBox="0 0 1000 4" preserveAspectRatio="none" aria-hidden="true">
+        <rect class="time-strip-all" width="1000" height="4" />
         <rect
-          class="overview-part"
+          class="time-strip-part"
           x={((span.fromMs - full.fromMs) / length) * 1000}
           width={Math.max(3, ((span.toMs - span.fromMs) / length) * 1000)}
           height="4"

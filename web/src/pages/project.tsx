@@ -4,13 +4,13 @@ import { formatBytes, plural } from '../format.ts';
 import { useEvery, useResource, useTitle } from '../hooks.ts';
 import { titleOf } from '../names.ts';
 import { ProjectFiles } from '../project/files.tsx';
+import { NewestSessions } from '../project/newest-sessions.tsx';
 import { TrendChart } from '../project/trend-chart.tsx';
 import { useAbilities } from '../role.ts';
-import { SessionTable } from '../sessions/table.tsx';
 import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
 import '../styles/project.css';
 
-const newest = 8;
+const newest = 12;
 const trendSessions = 100;
 const refreshMs = 10_000;
 
@@ -65,14 +65,7 @@ function ProjectBody({ project }: { project: Project }) {
           {rows.length > 0 && (
             <section class="section">
               <h2>Newest sessions</h2>
-              <SessionTable
-                rows={rows.slice(0, newest).map((row) => ({
-                  ...row,
-                  project: project.title,
-                  template: row.sessionTemplateName,
-                }))}
-                busy={false}
-              />
+              <NewestSessions sessions={rows.slice(0, newest)} />
             </section>
           )}
           {sessions.data !== null && <ProjectFiles projectId={project.id} sessions={rows} />}

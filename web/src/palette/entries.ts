@@ -10,8 +10,8 @@ export interface PaletteEntry {
 }
 
 /**
- * Entries that have all words of the text, those that begin with it first, then those with a word that does; entries of
- * one rank keep their order.
+ * Entries that have all words of the text: first those that begin with it, then those that contain it as it stands, then
+ * those whose words begin so; entries of one rank keep their order.
  */
 export function ranked(entries: readonly PaletteEntry[], text: string): PaletteEntry[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
@@ -19,8 +19,9 @@ export function ranked(entries: readonly PaletteEntry[], text: string): PaletteE
     const name = label.toLowerCase();
     const all = `${name} ${kind} ${hint}`.toLowerCase();
     if (!words.every((word) => all.includes(word))) return null;
-    if (name.startsWith(words.join(' '))) return 0;
-    return words.every((word) => ` ${name}`.includes(` ${word}`)) ? 1 : 2;
+    const place = ` ${name}`.indexOf(` ${words.join(' ')}`);
+    if (place >= 0) return place === 0 ? 0 : 1;
+    return words.every((word) => ` ${name}`.includes(` ${word}`)) ? 2 : 3;
   };
   return entries
     .flatMap((entry) => {

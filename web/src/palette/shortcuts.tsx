@@ -11,6 +11,14 @@ const groups: readonly { title: string; keys: readonly (readonly [string, string
     ],
   },
   {
+    title: 'List of sessions',
+    keys: [
+      ['j k', 'Go to the next or the previous session'],
+      ['x', 'Choose the session, or no longer'],
+      ['Enter', 'Open the session'],
+    ],
+  },
+  {
     title: 'Graph of a session',
     keys: [
       ['← ↑ → ↓', 'Choose the next node'],
@@ -21,8 +29,11 @@ const groups: readonly { title: string; keys: readonly (readonly [string, string
     title: 'Chart of a dashboard',
     keys: [
       ['← →', 'Move the cursor'],
-      ['Shift ← →, wheel sideways', 'Move what is shown'],
-      ['+ −', 'Zoom'],
+      ['Shift ← →', 'Move what is shown, as the wheel does sideways'],
+      ['+ −', 'Zoom in time'],
+      ['Shift ↑ ↓', 'Zoom in values'],
+      ['A B', 'Put a cursor there that stays'],
+      ['M', 'Annotate'],
       ['Escape', 'Show everything'],
     ],
   },

@@ -8,6 +8,8 @@ import { type OutputFigures, readOutputFigures } from './output-figures.ts';
 import { figurePaths, ofOutputs, outputPaths, outputTrendOf, type TrendPoint, trendOf } from './trend.ts';
 
 const [width, height, edge] = [720, 180, 14];
+/** So many points have smaller ones, which stand apart. */
+const crowded = 40;
 
 /** A key figure over sessions: which one is in the address. A point leads to its session. */
 export function TrendChart(props: { sessions: readonly SessionListRow[]; pinned: readonly string[] }) {
@@ -62,7 +64,7 @@ export function TrendChart(props: { sessions: readonly SessionListRow[]; pinned:
           <path d={placed.map(({ x, y }, index) => `${index === 0 ? 'M' : 'L'}${x} ${y}`).join('')} />
           {placed.map(({ point, x, y }) => (
             <a key={point.id} href={`/sessions/${point.id}`} aria-label={said(point)}>
-              <circle cx={x} cy={y} r="5">
+              <circle cx={x} cy={y} r={placed.length > crowded ? 3 : 5}>
                 <title>{said(point)}</title>
               </circle>
             </a>

@@ -25,7 +25,7 @@ export function LivePreview({ draft }: { draft: Draft }) {
     { keepWhileLoading: true },
   );
   return (
-    <section class="report-part" aria-label="Preview" aria-busy={rows.loading}>
+    <section class="report-part report-live" aria-label="Preview" aria-busy={rows.loading}>
       <h3>Preview</h3>
       {rows.error !== null && <Failure what="The report has a fault." error={rows.error} />}
       {rows.data === null && rows.error === null && <Placeholder rows={2} label="Reading the first rows" />}

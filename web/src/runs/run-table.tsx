@@ -1,10 +1,10 @@
 import { useNow } from '../hooks.ts';
-import { titleOf } from '../names.ts';
+import { runnerTitle, titleOf } from '../names.ts';
 import type { NodeRun } from '../runs-api.ts';
 import { Ago } from '../ui/ago.tsx';
 import { Table } from '../ui/table.tsx';
 import type { ShownRun } from './list-model.ts';
-import { elapsedOf, isOpenRun, progressWords, runnerOf } from './model.ts';
+import { elapsedOf, isOpenRun, progressWords } from './model.ts';
 import { RunBadge } from './run-badge.tsx';
 
 /** Runs as rows that open them. `chosen` is null for people who may not retry. */
@@ -74,6 +74,10 @@ export function RunTable(props: {
   );
 }
 
+/** The instance and its version, on hover: most rows of a list have the same. */
+const titleOfRunner = (runner: NodeRun['attempts'][number]['runner']) =>
+  runner === null ? undefined : [runner.instanceId, runner.version].filter(Boolean).join(' · ');
+
 function RunCells({ run, now }: { run: NodeRun; now: number }) {
   const last = run.attempts.at(-1);
   const said = run.state === 'held' ? progressWords(run, now) : run.statusDetails;
@@ -97,8 +101,8 @@ function RunCells({ run, now }: { run: NodeRun; now: number }) {
       <td data-label="Attempt" class="nowrap figure">
         {run.attempt} of {run.maxAttempts}
       </td>
-      <td data-label="Runner" class="wrap-anywhere" title={last?.runner?.instanceId}>
-        {last === undefined ? '' : (runnerOf(last) ?? '')}
+      <td data-label="Runner" class="wrap-anywhere" title={titleOfRunner(last?.runner ?? null)}>
+        {last?.runner == null ? '' : runnerTitle(last.runner.instanceId, last.runner.name)}
       </td>
       <td data-label="Took" class="nowrap figure">
         {elapsedOf(run, now)}

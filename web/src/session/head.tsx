@@ -1,7 +1,7 @@
 import { useRef } from 'preact/hooks';
 import type { Session, SessionDetails, SessionWindowEvent } from '../api.ts';
 import { formatDateTime, plural } from '../format.ts';
-import { titleOf } from '../names.ts';
+import { titleOf, withoutCategory } from '../names.ts';
 import { usePageActions } from '../palette/page-actions.ts';
 import { useAbilities } from '../role.ts';
 import { navigate } from '../router.ts';
@@ -166,7 +166,8 @@ function State(props: { sessionId: string; summary: SessionSummary; followed: Fo
       </div>
       {first !== undefined && props.tab !== 'pipeline' && (
         <p class="session-failure">
-          <strong>{titleOf(first.name)}</strong> failed: <span>{first.statusDetails}</span>{' '}
+          <strong>{titleOf(first.name)}</strong> failed:{' '}
+          <span>{withoutCategory(first.statusDetails ?? '')}</span>{' '}
           <a href={tabAddress(props.sessionId, 'pipeline', first.id)}>Fix and run again</a>
           {summary.failed.length > 1 && (
             <span class="faint"> and {plural(summary.failed.length - 1, 'other node', 'other nodes')}</span>

@@ -3,7 +3,7 @@ import type { NodeInstanceProgress, SessionDimension } from '../api.ts';
 import { explainNode } from '../api.ts';
 import { formatTimesIn } from '../format.ts';
 import { useResource, useSettled } from '../hooks.ts';
-import { titleOf, withTitles } from '../names.ts';
+import { titleOf, withoutCategory, withTitles } from '../names.ts';
 import { useAbilities } from '../role.ts';
 import { Ago } from '../ui/ago.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
@@ -45,7 +45,7 @@ export function NodePanel(props: {
       <dl class="facts">
         <dt>Node template</dt>
         <dd title={node.nodeTemplateName}>{titleOf(node.nodeTemplateName)}</dd>
-        <dt>Last success</dt>
+        <dt>{isInput ? 'Last upload' : 'Last run'}</dt>
         <dd>{node.lastProcessed === null ? 'none yet' : <Ago at={node.lastProcessed} />}</dd>
       </dl>
       {isInput && frozen && <p class="faint">The session is frozen and accepts no uploads.</p>}
@@ -86,7 +86,7 @@ function Why(props: { node: NodeInstanceProgress; nodes: readonly NodeInstancePr
       : formatTimesIn(withTitles(why.data.sentence, names, why.data.facts.heldBy?.instanceId ?? null));
   // A sentence that contains the details is enough.
   const repeats = details !== '' && why.data?.sentence.includes(details.replace(/\.$/, '')) === true;
-  const text = [repeats ? '' : details, sentence].filter((part) => part !== '').join(' ');
+  const text = withoutCategory([repeats ? '' : details, sentence].filter((part) => part !== '').join(' '));
   if (text === '') return null;
   if (node.state !== 'Failed') return <p class="details">{text}</p>;
   return (

@@ -16,16 +16,8 @@ const templateName = 'system-tabular-dashboard-autodetect-next';
 /** In place of an empty list: a file becomes a session with a dashboard, project and template are chosen for one. */
 export function Begin() {
   const { changeProjects } = useAbilities();
-  const action = useAction();
-  const [said, setSaid] = useState('');
+  const { action, said, begin } = useBeginning(null);
   const picker = useRef<HTMLInputElement>(null);
-  const begin = (file: File | undefined) => {
-    if (file === undefined) return;
-    void action.run(async () => {
-      setSaid(`Uploading ${file.name} …`);
-      await beginWith(file).finally(() => setSaid(''));
-    });
-  };
   if (!changeProjects) return <Empty title="No sessions yet" />;
   return (
     <Empty title="No sessions yet">
@@ -44,7 +36,7 @@ export function Begin() {
           type="button"
           class="button"
           aria-disabled={action.busy}
-          onClick={() => begin(exampleRecording())}
+          onClick={() => begin([exampleRecording()])}
         >
           <Icon name="chart" />
           Load the example
@@ -53,11 +45,12 @@ export function Begin() {
       <input
         ref={picker}
         type="file"
+        multiple
         class="visually-hidden"
         tabIndex={-1}
         aria-label="Recording to begin with"
         onChange={(event) => {
-          begin(event.currentTarget.files?.[0]);
+          begin([...(event.currentTarget.files ?? [])]);
           event.currentTarget.value = '';
         }}
       />
@@ -65,24 +58,52 @@ export function Begin() {
         {said}
       </p>
       {action.problem !== null && <Notice tone="error">{action.problem}</Notice>}
-      <DropOverlay isOpen onFiles={([file]) => begin(file)} />
+      <DropOverlay isOpen onFiles={begin} />
     </Empty>
   );
 }
 
-/** Opens the new session once the file is there. */
-async function beginWith(file: File): Promise<void> {
+/** Over a list with sessions: what is dropped becomes one more, in the project that is shown. */
+export function DropToBegin(props: { projectId: number | null }) {
+  const { changeProjects } = useAbilities();
+  const { action, said, begin } = useBeginning(props.projectId);
+  if (!changeProjects) return null;
+  return (
+    <>
+      {said !== '' && <Notice tone="info">{said}</Notice>}
+      {action.problem !== null && <Notice tone="error">{action.problem}</Notice>}
+      <DropOverlay isOpen onFiles={begin} />
+    </>
+  );
+}
+
+/** @param projectId null: the one for sessions that begin with a file */
+function useBeginning(projectId: number | null) {
+  const action = useAction();
+  const [said, setSaid] = useState('');
+  const begin = (files: readonly File[]) => {
+    if (files.length === 0) return;
+    void action.run(async () => {
+      setSaid(`Uploading ${files.map(({ name }) => name).join(', ')} …`);
+      await beginWith(files, projectId).finally(() => setSaid(''));
+    });
+  };
+  return { action, said, begin };
+}
+
+/** Opens the new session, which is called like the first file, once all files are there. */
+async function beginWith(files: readonly File[], projectId: number | null): Promise<void> {
   const templates = await listTemplates();
   const template = templates.find(({ name }) => name === templateName) ?? templates[0];
   if (template === undefined) throw new Error('The platform has no session template.');
   const sessionId = await createSession({
-    Name: file.name.replace(/\.[^.]+$/, ''),
-    ProjectId: await inboxOf(template.id),
+    Name: files[0]!.name.replace(/\.[^.]+$/, ''),
+    ProjectId: projectId ?? (await inboxOf(template.id)),
     SessionTemplateId: template.id,
   });
   const session = await readSession(sessionId);
   const input = session.nodeInstances.find(({ parentIds }) => parentIds.length === 0);
-  if (input !== undefined) await uploadFile(input.id, file);
+  if (input !== undefined) for (const file of files) await uploadFile(input.id, file);
   navigate(`/sessions/${sessionId}`);
 }
 

@@ -46,7 +46,7 @@ export function ListFilters(props: {
         onValue={(sessionTemplateId) => change({ sessionTemplateId })}
       />
       <Period from={view.from} to={view.to} onChange={(from, to) => change({ from, to })} />
-      <a class="button button-small button-quiet" href={`/sessions?${builder}`}>
+      <a class="button button-small button-quiet" href={`/sessions?${builder}&add=metadata`}>
         <Icon name="plus" />
         Metadata
       </a>

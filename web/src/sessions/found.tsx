@@ -9,8 +9,9 @@ import { titleOf } from '../names.ts';
 import type { AskedQuery } from '../query/address.ts';
 import { readAskedQuery, writeAskedQuery } from '../query/address.ts';
 import { QueryBuilder } from '../query/builder.tsx';
+import { metadataField } from '../query/fields.ts';
 import type { Group, Ordering, QueryWorld } from '../query/model.ts';
-import { newGroup, readFilter, writeFilter } from '../query/model.ts';
+import { newCondition, newGroup, readFilter, withField, writeFilter } from '../query/model.ts';
 import { navigate, useAddress } from '../router.ts';
 import { Empty, Failure, Notice, Placeholder } from '../ui/notice.tsx';
 import { Paging } from '../ui/paging.tsx';
@@ -34,7 +35,14 @@ export function FoundSessions(props: { world: QueryWorld }) {
   const found = result.error === null ? result.data : null;
   return (
     <>
-      <Writer key={askedText} asked={asked} world={props.world} error={result.error} busy={result.loading} />
+      <Writer
+        key={askedText}
+        asked={asked}
+        addsMetadata={query.get('add') === 'metadata'}
+        world={props.world}
+        error={result.error}
+        busy={result.loading}
+      />
       {result.error !== null && !isFault(result.error) && (
         <Failure what="The query failed." error={result.error} retry={result.reload} />
       )}
@@ -60,10 +68,25 @@ export function FoundSessions(props: { world: QueryWorld }) {
 }
 
 /** The query being edited; its button sends it. */
-function Writer(props: { asked: AskedQuery; world: QueryWorld; error: Error | null; busy: boolean }) {
+function Writer(props: {
+  asked: AskedQuery;
+  /** It opens with a further condition, for metadata. */
+  addsMetadata: boolean;
+  world: QueryWorld;
+  error: Error | null;
+  busy: boolean;
+}) {
   const { asked } = props;
-  const read = asked.filter === null ? newGroup('and') : readFilter(asked.filter);
-  const [root, setRoot] = useState<Group>(() => read ?? newGroup('and', []));
+  const read =
+    asked.filter === null ? newGroup('and', props.addsMetadata ? [] : undefined) : readFilter(asked.filter);
+  const [root, setRoot] = useState<Group>(() => {
+    const group = read ?? newGroup('and', []);
+    if (!props.addsMetadata) return group;
+    const condition = withField(newCondition(), metadataField);
+    return group.kind === 'and'
+      ? { ...group, nodes: [...group.nodes, condition] }
+      : newGroup('and', [group, condition]);
+  });
   const [orderBy, setOrderBy] = useState<Ordering[]>(asked.orderBy);
   const [faults, setFaults] = useState<ReadonlyMap<number, string>>(new Map());
   const [unreadable] = useState(read === null);

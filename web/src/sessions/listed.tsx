@@ -63,6 +63,7 @@ export function ListedSessions(props: { world: QueryWorld }) {
       {shown !== null && rows.length === 0 && shown.newer === 0 && <NoSessions view={view} />}
       {rows.length > 0 && (
         <>
+          <Dropped projectId={view.projectId} />
           <SessionRows
             rows={rows}
             view={view}
@@ -156,6 +157,8 @@ function NoSessions({ view }: { view: ListView }) {
 }
 
 /** The code for a platform without sessions is needed once. */
+const Dropped = lazy(() => import('./begin.tsx').then((module) => module.DropToBegin), null);
+
 const BeginLoader = lazy(() => import('./begin.tsx').then((module) => module.Begin), {
   rows: 2,
   label: 'Loading',

@@ -5,8 +5,9 @@ import { Ago } from '../ui/ago.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Table } from '../ui/table.tsx';
 import type { ListView } from './address.ts';
-import { lastName, nodesDone, type ShownRow, stateStyles, valueText } from './list-model.ts';
+import type { ShownRow } from './list-model.ts';
 import { useRowKeys } from './row-keys.ts';
+import { Pinned, StatePill } from './row-parts.tsx';
 import { SharedStatus } from './table.tsx';
 
 /** Sessions as compact rows that open them: state first, then what people know them by. */
@@ -106,7 +107,7 @@ function Cells({ session, pinned }: { session: SessionListRow; pinned: boolean }
   const { simulationName, dashboardUrl } = session;
   return (
     <>
-      <td class="nowrap">
+      <td class="nowrap row-state">
         <StatePill session={session} />
       </td>
       <td class="row-name">
@@ -117,22 +118,18 @@ function Cells({ session, pinned }: { session: SessionListRow; pinned: boolean }
         <SharedStatus metadata={session.metadata} />
         {simulationName !== null && simulationName !== '' && <span class="faint"> {simulationName}</span>}
       </td>
-      <td data-label="Project" class="row-cut">
+      <td data-label="Project" class="row-cut row-plain">
         {session.projectTitle}
       </td>
       {pinned && (
         <td class="row-pinned">
-          {session.pinnedMetadata.map(({ path, value }) => (
-            <span key={path} class="tag" title={`${path}: ${valueText(value)}`}>
-              <span class="tag-key">{lastName(path)}</span> {valueText(value)}
-            </span>
-          ))}
+          <Pinned session={session} />
         </td>
       )}
-      <td data-label="Size" class="nowrap figure">
+      <td data-label="Size" class="nowrap figure row-plain">
         {session.outputBytes > 0 && formatBytes(session.outputBytes)}
       </td>
-      <td data-label="Owner" class="row-cut">
+      <td data-label="Owner" class="row-cut row-plain">
         {session.owner.name}
       </td>
       <td data-label="Last activity" class="nowrap">
@@ -154,25 +151,6 @@ function Cells({ session, pinned }: { session: SessionListRow; pinned: boolean }
         )}
       </td>
     </>
-  );
-}
-
-/** The state in a word, a sign and a colour, and how many nodes are done; a bar while it runs. */
-function StatePill({ session }: { session: SessionListRow }) {
-  const { label, tone, icon } = stateStyles[session.state];
-  const { done, total } = nodesDone(session);
-  const words = `${done} of ${total} nodes done`;
-  return (
-    <span class={`badge state-${tone}`} title={words}>
-      <Icon name={icon} />
-      <span>{label}</span>
-      <span class="badge-count">
-        {done}/{total}
-      </span>
-      {session.state === 'running' && (
-        <progress class="state-progress" value={done} max={Math.max(1, total)} aria-label={words} />
-      )}
-    </span>
   );
 }
 

@@ -1,11 +1,13 @@
 /** What is drawn on a chart beside its curves: cursors that stay, and strips of states. */
 import type uPlot from 'uplot';
 import type { Annotation } from '../../api.ts';
-import type { Marks } from '../marks.ts';
+import { linesOf, type Marks } from '../marks.ts';
 import { stretches } from './curve.ts';
 
 const colours = 8;
 const wordMargin = 6;
+const labelLines = 4;
+const labelHeight = 14;
 
 /** A line with its letter for each cursor that stays. */
 export function drawMarks(chart: uPlot, marks: Marks, originMs: number): void {
@@ -50,6 +52,7 @@ export function drawAnnotations(chart: uPlot, annotations: readonly Annotation[]
   ctx.textAlign = 'left';
   ctx.lineWidth = ratio;
   ctx.setLineDash([3 * ratio, 3 * ratio]);
+  const labels: { label: string; left: number }[] = [];
   for (const { from, to, label } of annotations) {
     const start = chart.valToPos(Date.parse(from) - originMs, 'x', true);
     const end = to === null ? start : chart.valToPos(Date.parse(to) - originMs, 'x', true);
@@ -64,10 +67,34 @@ export function drawAnnotations(chart: uPlot, annotations: readonly Annotation[]
     ctx.moveTo(start, bbox.top);
     ctx.lineTo(start, bbox.top + bbox.height);
     ctx.stroke();
-    ctx.fillStyle = style.getPropertyValue('--ink').trim();
-    ctx.fillText(label, Math.max(bbox.left, start) + 3 * ratio, bbox.top + bbox.height - 2 * ratio);
+    labels.push({ label, left: Math.max(bbox.left, start) + 3 * ratio });
   }
+  drawLabels(ctx, labels, bbox.top + bbox.height, style);
   ctx.restore();
+}
+
+/** The words of annotations that stand close are written above each other; those that find no line are left out. */
+function drawLabels(
+  ctx: CanvasRenderingContext2D,
+  labels: ReadonlyArray<{ label: string; left: number }>,
+  bottom: number,
+  style: CSSStyleDeclaration,
+): void {
+  const ratio = devicePixelRatio;
+  const widths = labels.map(({ label, left }) => ({ left, right: left + ctx.measureText(label).width }));
+  const lines = linesOf(widths, labelLines, wordMargin * ratio);
+  for (const [index, { label, left }] of labels.entries()) {
+    const line = lines[index] ?? null;
+    if (line === null) continue;
+    const lineBottom = bottom - (2 + line * labelHeight) * ratio;
+    const width = widths[index]!.right - left;
+    ctx.globalAlpha = 0.8;
+    ctx.fillStyle = style.getPropertyValue('--surface').trim();
+    ctx.fillRect(left - ratio, lineBottom - labelHeight * ratio, width + 2 * ratio, labelHeight * ratio);
+    ctx.globalAlpha = 1;
+    ctx.fillStyle = style.getPropertyValue('--ink').trim();
+    ctx.fillText(label, left, lineBottom);
+  }
 }
 
 /** A band for each stretch of one state; a row for each channel. */

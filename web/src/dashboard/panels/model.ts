@@ -241,3 +241,11 @@ export function binQuestion(channel: string, derived: LayoutForm['derived'], { m
     return { name: `bin ${index}`, unit: null, expression: below };
   });
 }
+
+/** Latitude and longitude among the channels, as recordings name them; none when one is missing. */
+export function placeChannels(names: readonly string[]): string[] {
+  const found = [/^(gps[ _.]?)?lat(itude)?$/i, /^(gps[ _.]?)?(lon|lng|long|longitude)$/i].map((pattern) =>
+    names.find((name) => pattern.test(name)),
+  );
+  return found.every((name) => name !== undefined) ? found : [];
+}

@@ -11,6 +11,7 @@ import {
   newPanel,
   type PanelForm,
   type PanelKind,
+  placeChannels,
 } from './model.ts';
 import { textHint } from './text-panel.tsx';
 
@@ -74,7 +75,10 @@ export function PanelDialog(props: {
           hint={hints[kind]}
           value={kind}
           options={Object.entries(kindNames).map(([value, label]) => ({ value: value as PanelKind, label }))}
-          onValue={setKind}
+          onValue={(next) => {
+            setKind(next);
+            if (next === 'track' && chosen.length === 0) setChosen(placeChannels(names));
+          }}
         />
         <TextField
           label="Title"

@@ -1,32 +1,14 @@
 import type { NodeInstanceProgress, SessionActivity } from '../../api.ts';
 import { readActivity } from '../../api.ts';
 import { useAuth, useResource, useSettled } from '../../hooks.ts';
-import { titleOf } from '../../names.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { Failure, Placeholder } from '../../ui/notice.tsx';
+import { deedOf } from './deeds.ts';
 
 const shownEntries = 12;
 const settleMs = 500;
 
 type Entry = SessionActivity['entries'][number];
-
-const deeds: Readonly<Record<string, string>> = {
-  createSession: 'created the session',
-  joinSharedSession: 'joined',
-  ingestFile: 'sent a file',
-  uploadNodeOutput: 'uploaded a file to',
-  updateSession: 'changed the session',
-  freezeSession: 'froze the session',
-  unfreezeSession: 'unfroze the session',
-  closeSession: 'closed the session',
-  retryNodeRun: 'retried a run',
-  retryFailedNodeRuns: 'retried all failed runs',
-  cancelNodeRun: 'cancelled a run',
-  reprocessNode: 'reprocessed',
-  changeNodeConfiguration: 'changed the configuration of',
-  adoptSessionTemplate: 'adopted the newer template',
-  createScenarioInstance: 'added a scenario',
-};
 
 const others: Readonly<Record<Entry['actor']['kind'], string>> = {
   user: 'A person',
@@ -66,12 +48,4 @@ export function Activity(props: {
       ))}
     </ol>
   );
-}
-
-function deedOf({ action, object }: Entry, nodes: readonly NodeInstanceProgress[]): string {
-  const node = nodes.find(({ id }) => object.type === 'nodeInstance' && String(id) === object.id);
-  const isOnlyInput = nodes.filter(({ parentIds }) => parentIds.length === 0).length === 1;
-  if (action === 'uploadNodeOutput' && isOnlyInput) return 'uploaded a file';
-  const deed = deeds[action] ?? action.replaceAll(/([A-Z])/g, ' $1').toLowerCase();
-  return node === undefined ? deed.replace(/ (to|of)$/, ' $1 a node') : `${deed} ${titleOf(node.name)},`;
 }
