@@ -14,7 +14,7 @@ export function NodeList(props: {
   if (props.nodes.length === 0) return <Empty title="No node has this name" />;
   return (
     <div class="node-list dense-list">
-      <Table caption="Nodes" columns={['State', 'Node', 'Details', 'Last success']}>
+      <Table caption="Nodes" columns={['State', 'Node', 'Details', 'Last run ended']}>
         {props.nodes.map((node) => (
           <tr key={node.id} class={node.id === props.selectedId ? 'row-chosen' : ''}>
             <td>
@@ -37,7 +37,7 @@ export function NodeList(props: {
             <td data-label="Details" class="wrap-anywhere">
               <span class="clamp">{node.statusDetails}</span>
             </td>
-            <td data-label="Last success" class="nowrap">
+            <td data-label="Last run ended" class="nowrap">
               {node.lastProcessed !== null && <Ago at={node.lastProcessed} />}
             </td>
           </tr>

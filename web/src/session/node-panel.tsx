@@ -45,7 +45,7 @@ export function NodePanel(props: {
       <dl class="facts">
         <dt>Node template</dt>
         <dd title={node.nodeTemplateName}>{titleOf(node.nodeTemplateName)}</dd>
-        <dt>Last success</dt>
+        <dt>{isInput ? 'Last upload' : 'Last run ended'}</dt>
         <dd>{node.lastProcessed === null ? 'none yet' : <Ago at={node.lastProcessed} />}</dd>
       </dl>
       {isInput && frozen && <p class="faint">The session is frozen and accepts no uploads.</p>}
