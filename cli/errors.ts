@@ -20,14 +20,43 @@ export function printError(error: unknown, isJson: boolean): void {
   for (const { path, message } of error.issues) console.error(`  ${path}: ${message}`);
 }
 
-/** `status` is null when the platform did not refuse the call; then `code` is `usage` for wrong use, else empty. */
+/** `status` is null when the platform did not refuse the call; `code` is never empty. */
 function described(error: unknown): object {
   const message = reasonOf(error);
   if (error instanceof ApiError) {
-    const { status, code, requestId, issues } = error;
+    const { status, requestId, issues } = error;
+    const code = error.code || codeOf(status);
     return { status, code, message, requestId, ...(issues.length === 0 ? {} : { issues }) };
   }
-  return { status: null, code: error instanceof UsageError ? 'usage' : '', message, requestId: null };
+  return { status: null, code: ownCodeOf(error), message, requestId: null };
+}
+
+/** Only the runner routes send codes: in the answers of the others the status says as much. */
+const codes: Readonly<Record<number, string>> = {
+  400: 'invalid_request',
+  401: 'unauthorized',
+  403: 'forbidden',
+  404: 'not_found',
+  405: 'method_not_allowed',
+  408: 'request_timeout',
+  409: 'conflict',
+  412: 'precondition_failed',
+  413: 'body_too_large',
+  415: 'unsupported_media_type',
+  416: 'range_not_satisfiable',
+  422: 'idempotency_key_reused',
+  423: 'locked',
+  429: 'too_many_requests',
+  431: 'headers_too_large',
+  460: 'checksum_mismatch',
+  500: 'internal',
+};
+
+const codeOf = (status: number) => codes[status] ?? (status >= 500 ? 'unavailable' : 'refused');
+
+function ownCodeOf(error: unknown): string {
+  if (error instanceof UsageError) return 'usage';
+  return error instanceof NetworkError ? 'unreachable' : 'failed';
 }
 
 function reasonOf(error: unknown): string {

@@ -25,14 +25,19 @@ export class Known {
   readonly #attempts = new Map<string, 'started' | 'ended'>();
   #window = '';
 
-  /** The events from the last known state to the snapshot, which becomes the known state. */
-  advance(snapshot: SessionSnapshot): SessionEvent[] {
-    return [
+  /**
+   * The events from the last known state to the snapshot, which becomes the known state.
+   * @param areNodesFirst for a new caller, who otherwise hears of attempts of nodes that it does not know. Else they come last:
+   *   a node has succeeded when its outputs were sent.
+   */
+  advance(snapshot: SessionSnapshot, areNodesFirst = false): SessionEvent[] {
+    const facts = [
       ...snapshot.attempts.filter((attempt) => this.#isNewAttempt(attempt)).map(attemptEvent),
       ...snapshot.outputs.map(outputEvent),
-      ...nodeEvents(snapshot).filter(({ data }) => this.#isNewNode(data)),
-      ...[windowEvent(snapshot)].filter((event) => this.#isNewWindow(JSON.stringify(event.data))),
     ];
+    const nodes = nodeEvents(snapshot).filter(({ data }) => this.#isNewNode(data));
+    const window = [windowEvent(snapshot)].filter((event) => this.#isNewWindow(JSON.stringify(event.data)));
+    return areNodesFirst ? [...nodes, ...facts, ...window] : [...facts, ...nodes, ...window];
   }
 
   #isNewAttempt({ runId, attempt, endedAt }: AttemptSeen): boolean {

@@ -64,7 +64,7 @@ export class SessionFeed {
     try {
       const first = await read(since);
       if (first === undefined) follower.stream.destroy();
-      else follower.begin(first);
+      else follower.begin(first, since === undefined);
       return first && follower;
     } catch (error) {
       follower.stream.destroy();

@@ -31,6 +31,8 @@ export class Follower {
   readonly #readSnapshotFrom: ReadSnapshotFrom;
   readonly #texts: AsyncGenerator<string | Buffer | undefined, void>;
   #first: SessionSnapshot | undefined;
+  /** The caller knows no node yet. */
+  #isNew = false;
   #batches: Batch[] = [];
   #bufferedBytes = 0;
   #isDeleted = false;
@@ -62,8 +64,9 @@ export class Follower {
   }
 
   /** Begins with this snapshot; events since the follower was made come after it. */
-  begin(snapshot: SessionSnapshot): void {
+  begin(snapshot: SessionSnapshot, isNew: boolean): void {
     this.#first = snapshot;
+    this.#isNew = isNew;
   }
 
   push(events: readonly SessionEvent[], at: SnapshotPoint, text: Buffer): void {
@@ -130,7 +133,8 @@ export class Follower {
     let snapshot = this.#first;
     this.#first = undefined;
     while (snapshot !== undefined) {
-      yield* inPieces(known.advance(snapshot), snapshot.at);
+      yield* inPieces(known.advance(snapshot, this.#isNew), snapshot.at);
+      this.#isNew = false;
       let { at } = snapshot;
       const isBehind: boolean = snapshot.hasMore || this.#hasDropped;
       // Thousands of followers are live for hours: none of them should hold a page in memory.

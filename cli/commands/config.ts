@@ -71,7 +71,7 @@ const revisionTable = ({ revisions }: NodeConfigurationRevisions) =>
   table(revisions, {
     REVISION: ({ revision }) => revision,
     CHANGED: ({ changedAt }) => time(changedAt),
-    BY: ({ changedBy }) => changedBy ?? 'the session template',
+    BY: ({ changedBy, changedByName }) => changedByName ?? changedBy ?? 'the session template',
     CONFIGURATION: ({ configuration }) => JSON.stringify(configuration),
   });
 

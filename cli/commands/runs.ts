@@ -6,7 +6,7 @@ import { type AddCommand, type Cli, examples, id, uuid, wholeNumber } from '../c
 import { findProject } from '../find-by-name.ts';
 import { facts, pageNote, table, time } from '../output.ts';
 import { findRun, runArgument, runOrNode } from '../runs/find-run.ts';
-import { firstError, namesOfUsers, runText } from '../runs/run-text.ts';
+import { firstError, runText } from '../runs/run-text.ts';
 
 interface RunFilter {
   readonly session?: string;
@@ -54,8 +54,8 @@ export const addRuns: AddCommand = (program, cli) => {
       const runId = await findRun(platform, named);
       const run = await platform.call('GET /api/v2/node-runs/{runId}', { params: { runId } });
       if (cli.isJson) return cli.print(run, () => '');
-      const [names, error] = await Promise.all([namesOfUsers(platform, run), firstError(platform, run)]);
-      cli.print(run, () => runText(run, names, error));
+      const error = await firstError(platform, run);
+      cli.print(run, () => runText(run, error));
     });
   runs
     .command('retry')

@@ -110,7 +110,7 @@ const described = (session: SessionDetails) =>
       Template:
         session.sessionTemplate.name + (session.templateChanged ? ' (newer by now: adopt-template)' : ''),
       Simulation: session.simulationName,
-      Of: session.email,
+      Owner: session.owner.name ?? session.owner.id,
       State: session.frozen ? `${session.state}, frozen` : session.state,
       'Last activity': time(session.lastActivityAt),
       Created: time(session.createdAt),

@@ -46,7 +46,10 @@ export async function runCase(
   try {
     return JSON.parse(await readFile(resultFile, 'utf8')) as CaseResult;
   } catch {
-    throw new Error(`The command ended (${code}) without a result: it must start a runner of a kit.`);
+    throw new Error(
+      `The command ended (${code}) without a result: it must start a runner of a kit, for example by ` +
+        "'sdp-runner my_runner.py' or 'npx sdp-runner my-runner.ts'.",
+    );
   }
 }
 

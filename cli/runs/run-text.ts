@@ -4,15 +4,6 @@ import { bytes, type Columns, facts, table, time } from '../output.ts';
 import type { PlatformClient } from '../platform-client.ts';
 import { logLine, readLog } from './run-log.ts';
 
-type Names = ReadonlyMap<string, string>;
-
-/** Addresses of people by their id; empty where no person acted. */
-export async function namesOfUsers(platform: PlatformClient, { actions }: NodeRunDetails): Promise<Names> {
-  if (actions.length === 0) return new Map();
-  const users = await platform.call('GET /api/v2/admin/users');
-  return new Map(users.map((user) => [user.externalPlatformId, user.email]));
-}
-
 /** The first error in the log of the last attempt that was claimed. */
 export async function firstError(
   platform: PlatformClient,
@@ -23,7 +14,7 @@ export async function firstError(
   return undefined;
 }
 
-export function runText(run: NodeRunDetails, names: Names, error: RunLogEntry | undefined): string {
+export function runText(run: NodeRunDetails, error: RunLogEntry | undefined): string {
   const parts = [
     facts({
       Run: run.id,
@@ -54,7 +45,7 @@ export function runText(run: NodeRunDetails, names: Names, error: RunLogEntry | 
     }),
     listed(run.actions, {
       ACTION: ({ action }) => action,
-      BY: ({ userId }) => names.get(userId) || userId,
+      BY: ({ userId, name }) => name ?? userId,
       AT: ({ at }) => time(at),
     }),
     error === undefined ? '' : `First error of the log:\n${logLine(error)}`,

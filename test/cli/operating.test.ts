@@ -175,7 +175,10 @@ test('a configuration is shown, changed by key or as a whole, and the node runs 
   });
   const { revisions } = await json('config', 'show', node, '--revisions');
   expect(revisions.map(({ revision }: { revision: number }) => revision)).toEqual([3, 2, 1]);
-  expect((await sdp(['config', 'show', node, '--revisions'])).out).toContain('the session template');
+  const listed = (await sdp(['config', 'show', node, '--revisions'])).out;
+  expect(listed).toContain('the session template');
+  expect(listed).toMatch(/^3 .*Z +[A-Z].* \{"laps":8\}$/m);
+  expect(listed).not.toContain(revisions[0].changedBy);
   for (const wrong of [[], ['laps'], ['=7'], ['laps=7', '--file', whole]])
     expect((await sdp(['config', 'set', node, ...wrong])).code).toBe(2);
   expect((await sdp(['config', 'set', node, '--file', '-'], {}, '[1]')).err).toBe(

@@ -162,6 +162,14 @@ test.each([
   ]);
 });
 
+test.skipIf(!hasPython)('a replay runs what runner init made in Python as a plain program, too', async () => {
+  const made = join(folder, 'made-runner');
+  expect((await runSdp(['runner', 'init', made, '--python'], {})).code).toBe(0);
+  const { runId } = await failedRun();
+  const { err } = await replay([runId], 'python3', join(made, 'runner.py'));
+  expect(err).toContain('there are no rows');
+});
+
 test('a replay gives the code no variable of the platform, and says what differs', async () => {
   const { runId } = await completedRun();
   const [{ command }] = kits as [(typeof kits)[0]];
@@ -196,7 +204,7 @@ test('a replay refuses a command that is no runner, and a run that was never cla
   const { runId } = await failedRun();
   expect(await replay([runId], 'true')).toMatchObject({
     code: 1,
-    err: expect.stringContaining('a runner of a kit'),
+    err: expect.stringContaining("a runner of a kit, for example by 'sdp-runner my_runner.py'"),
   });
   expect(await replay([runId], 'no-such-command')).toMatchObject({ code: 2 });
   expect((await runSdp(['replay', runId], environment)).code).toBe(2);

@@ -120,7 +120,9 @@ test('sdp runs show and list say who ran what over which inputs, with names, and
   expect(out).toContain('Configuration  revision 1: {');
   expect(out).toMatch(/^\d+ +input +\S+ +1 B +[0-9a-f]{12}$/m);
   expect(out).toMatch(/First error of the log:\n.* {2}1 {2}error {4}Column lap is missing\./);
-  expect(out).toMatch(/^retry +\S+@\S+ /m);
+  expect(out).toMatch(/^retry +Developer No \S+ /m);
+  const asInstructor = await sdp(['runs', 'show', run.runId], { SDP_TOKEN: people.Instructor.token });
+  expect(asInstructor).toMatchObject({ code: 0, err: '' });
   const shown = JSON.parse((await sdp(['runs', 'show', run.runId, '--json'])).out);
   expect(shown).toMatchObject({ id: run.runId, actions: [{ action: 'retry' }] });
   const { project, name } = JSON.parse((await sdp(['sessions', 'show', run.graph.sessionId, '--json'])).out);

@@ -28,6 +28,10 @@ test('a session is created by names of project and template; its nodes and newes
     project: { id: project.id },
     metadata: { car: 12, driver: 'A=B' },
   });
+  const shown = await sdp(['sessions', 'show', made.id]);
+  const { owner } = await json('sessions', 'show', made.id);
+  expect(owner.name).not.toBe(owner.id);
+  expect(shown.out).toMatch(new RegExp(`^Owner +${owner.name}$`, 'm'));
   const nodes = await sdp(['nodes', made.id]);
   expect(nodes.out).toMatch(/^NODE +NAME +TEMPLATE[\s\S]+\n\d+ +tabular-upload +input-node +NeverBegan/);
   const [{ id: node }] = await json('nodes', made.id);
@@ -53,11 +57,15 @@ test('errors are JSON under --json: refusals, wrong names and wrong usage', asyn
     '',
     {
       status: 404,
-      code: expect.any(String),
+      code: 'not_found',
       message: 'Session not found.',
       requestId: expect.stringMatching(/\S/),
     },
   ]);
+  const [, , offline] = await errorOf('sessions', 'list', '--url', 'http://127.0.0.1:9');
+  expect(offline).toMatchObject({ status: null, code: 'unreachable' });
+  const [, , unreadable] = await errorOf('manifests', 'validate', join(folder, 'absent.json'));
+  expect(unreadable).toMatchObject({ status: null, code: 'failed' });
   const usage = { status: null, code: 'usage', requestId: null };
   expect(await errorOf('sessions', 'create', '--project', 'no such', '--template', template)).toEqual([
     2,

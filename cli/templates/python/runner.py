@@ -36,3 +36,7 @@ def number(row: dict[str, str], column: str) -> float:
         return float(row[column])
     except (KeyError, ValueError):
         raise sdp.TaskFailure("validation", f"there is no number in column {column}") from None
+
+
+if __name__ == "__main__":
+    work.run()

@@ -37,6 +37,22 @@ def test_inputs_in_every_form(tmp_path: Path) -> None:
     assert (result.outcome, result.error) == ("no-output", None)
 
 
+class Frame:
+    """As those of pandas, polars and pyarrow: it yields the names of its columns."""
+
+    columns = ("time", "speed")
+
+    def __iter__(self) -> Any:
+        return iter(self.columns)
+
+
+@pytest.mark.parametrize(("source", "instead"), [({"top": 3}, "write_json"), (Frame(), "write_frame")])
+def test_what_yields_only_its_names_is_no_output(source: Any, instead: str) -> None:
+    result = run_task(lambda task: task.write(source) and None)
+    assert isinstance(result.error, TypeError) and instead in str(result.error)
+    assert result.outputs == ()
+
+
 def test_outputs_of_every_source(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_bytes(b"file")

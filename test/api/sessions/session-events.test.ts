@@ -42,6 +42,27 @@ describe('a followed session', () => {
     reader.close();
   });
 
+  test('sends a new caller the nodes before what has just happened to them, and a returning one after it', async () => {
+    const graph = await stage.chainOf(1);
+    await stage.upload(graph, 'input', 'a');
+    const runner = stage.runner();
+    const task = await runner.acquire(graph.template);
+    await runner.write(task.taskId, 'out');
+    await runner.end(task.taskId, 'complete', { outcome: 'completed' });
+    const kindsOf = async (lastEventId?: string) => {
+      const reader = await follow(graph.sessionId, lastEventId);
+      await reader.until(isWindow);
+      reader.close();
+      return reader.events.map(({ kind }) => kind);
+    };
+    const first = await kindsOf();
+    expect(first).toContain('attempt');
+    expect(first.slice(0, 2)).toEqual(['node', 'node']);
+    const returning = await kindsOf('0-0');
+    expect(returning).toContain('output');
+    expect(returning.slice(-3)).toEqual(['node', 'node', 'window']);
+  });
+
   test('sends uploads, claims, progress, outputs, attempts and ends as they happen', async () => {
     const graph = await stage.chainOf(1);
     const node = graph.nodes.n1!;

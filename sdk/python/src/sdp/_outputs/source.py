@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import IO, Any
 
 from .._calls.http import Bytes
@@ -28,8 +28,17 @@ def pieces_of(source: Source) -> Iterator[Bytes]:
         while piece := source.read(_PIECE_BYTES):
             yield piece.encode("utf-8") if isinstance(piece, str) else piece
     else:
+        _refuse_tables(source)
         for piece in source:
             yield piece.encode("utf-8") if isinstance(piece, str) else piece
+
+
+def _refuse_tables(source: object) -> None:
+    """What is a table or an object yields its names alone, and these would be stored without a word."""
+    if isinstance(source, Mapping):
+        raise TypeError("A dictionary has no bytes; use write_json(value), or json.dumps(value).")
+    if hasattr(source, "columns"):
+        raise TypeError("A frame has no bytes; use write_frame(frame), or upload_frame(frame, identifier).")
 
 
 def gzipped(pieces: Iterator[Bytes]) -> Iterator[Bytes]:
