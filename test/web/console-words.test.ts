@@ -8,7 +8,7 @@ import { outputTitle, runnerTitle, titleOf, withTitles } from '../../web/src/nam
 /** What the console or the sentences of the platform once said, and what is said instead. */
 const replaced: ReadonlyArray<readonly [RegExp, string]> = [
   [/Never began/, 'Not started'],
-  [/Last success['"<]/, 'Last run ended (it may have failed)'],
+  [/Last success['"<]/, 'Last run'],
   [/newest upload (came|arrived)/, 'Last upload'],
   [/[Hh]as consumed all input/, 'Up to date'],
   [/no session to list yet/, 'No sessions yet'],
