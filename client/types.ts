@@ -3201,6 +3201,11 @@ export interface Routes {
       readonly state?: string | undefined;
       /** Only sessions of this creator: `me`, or an id. */
       readonly owner?: 'me' | string | undefined;
+      /**
+       * Only these sessions: at most 100 ids, separated by commas, such as a session query found. Ids of no
+       * session are passed over.
+       */
+      readonly ids?: string | undefined;
       /** Sort key. */
       readonly sortBy?: 'date' | 'name' | undefined;
       /** Sort order. */

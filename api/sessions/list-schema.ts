@@ -39,6 +39,25 @@ const stateList = z
   })
   .meta({ type: 'string', example: 'failed,running' });
 
+const idsError = `ids must be 1 to ${limits.sessionPageSizeMax} session ids, separated by commas.`;
+
+/** No more characters than ids can have, with a space after each comma. */
+const idsCharacters = limits.sessionPageSizeMax * (story.sessionId.length + 2);
+
+const idList = z
+  .string()
+  .max(idsCharacters, { error: idsError })
+  .transform((value, context) => {
+    const ids = z
+      .array(uuid())
+      .max(limits.sessionPageSizeMax)
+      .safeParse(value.split(',').map((id) => id.trim()));
+    if (ids.success) return [...new Set(ids.data)];
+    context.addIssue({ code: 'custom', message: idsError, input: value });
+    return z.NEVER;
+  })
+  .meta({ type: 'string', example: story.sessionId });
+
 const ownerError = 'owner must be me or the id of a person.';
 
 export const sessionCountsQuerySchema = z.object({
@@ -65,6 +84,10 @@ export const sessionListQuerySchema = sessionCountsQuerySchema.extend({
     .union([z.literal('me'), uuid()], { error: ownerError })
     .optional()
     .meta({ description: 'Only sessions of this creator: `me`, or an id.', example: 'me', type: 'string' }),
+  ids: idList.optional().meta({
+    description: `Only these sessions: at most ${limits.sessionPageSizeMax} ids, separated by commas, such as a session query found. Ids of no session are passed over.`,
+    example: story.sessionId,
+  }),
   sortBy: z
     .enum(['date', 'name'], { error: 'sortBy must be date or name.' })
     .default('date')

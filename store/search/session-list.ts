@@ -30,6 +30,8 @@ export interface SessionListFilters {
   readonly from?: Date | undefined;
   /** Created before. */
   readonly to?: Date | undefined;
+  /** Only these sessions. */
+  readonly ids?: readonly string[] | undefined;
 }
 
 export interface SessionListQuery extends SessionListFilters {
@@ -55,7 +57,7 @@ export interface SessionListRow extends SessionOverview {
 
 /** One statement for each set of filters, so that PostgreSQL plans each by its own index. */
 function condition(filters: SessionListFilters, parameters: Parameters): string {
-  const { projectId, sessionTemplateId, search = '', states = [], ownerId, from, to } = filters;
+  const { projectId, sessionTemplateId, search = '', states = [], ownerId, from, to, ids } = filters;
   const conditions: string[] = [];
   if (projectId !== undefined) conditions.push(`c.project_id = ${parameters.bind(projectId, 'bigint')}`);
   if (sessionTemplateId !== undefined) {
@@ -68,6 +70,7 @@ function condition(filters: SessionListFilters, parameters: Parameters): string 
   if (ownerId !== undefined) conditions.push(`c.user_id = ${parameters.bind(ownerId, 'uuid')}`);
   if (from !== undefined) conditions.push(`c.created_at >= ${parameters.bind(from, 'timestamptz')}`);
   if (to !== undefined) conditions.push(`c.created_at < ${parameters.bind(to, 'timestamptz')}`);
+  if (ids !== undefined) conditions.push(`c.session_id = any(${parameters.bind(ids, 'uuid[]')})`);
   return conditions.length === 0 ? 'true' : conditions.join(' and ');
 }
 
@@ -111,7 +114,7 @@ export function listStatement(query: SessionListQuery): Statement {
 }
 
 /**
- * One page, and how many sessions there are in all. Ties are broken by id. Without a filter by state, owner or time the
+ * One page, and how many sessions there are in all. Ties are broken by id. Without a filter by state, owner, time or ids the
  * count is exact; with one it ends at a bound.
  */
 export async function listSessions(
@@ -148,6 +151,6 @@ async function totalOf(
 }
 
 const isSearch = ({ search = '' }: SessionListFilters) => search !== '';
-const isNarrowed = ({ states = [], ownerId, from, to }: SessionListFilters) =>
-  states.length > 0 || ownerId !== undefined || from !== undefined || to !== undefined;
+const isNarrowed = ({ states = [], ownerId, from, to, ids }: SessionListFilters) =>
+  states.length > 0 || ids !== undefined || ownerId !== undefined || from !== undefined || to !== undefined;
 const isSearchAlone = (filters: SessionListFilters) => isSearch(filters) && !isNarrowed(filters);

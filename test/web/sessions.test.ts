@@ -140,6 +140,58 @@ describeInBrowser('the list of sessions', () => {
     expect(await page.locator('.row-link').allInnerTexts()).toEqual(['Stint 3', 'Stint 6']);
   });
 
+  test('what a query finds are the rows of the list: in its order, live, and chosen to act on them', async () => {
+    const filter = { and: [{ path: 'projectId', op: 'eq', value: projectId }] };
+    const address = new URLSearchParams({ query: JSON.stringify(filter), orderBy: '-name' });
+    await goWithin(page, `/sessions?${address}`);
+    await row('Stint 9').waitFor();
+    await page.getByText('28 sessions', { exact: true }).waitFor();
+    const names = () => page.locator('.row-link').allInnerTexts();
+    const byName = [
+      'Car 16, stint 1',
+      'Car 44, stint 2',
+      ...Array.from({ length: 26 }, (_, n) => `Stint ${n + 1}`),
+    ];
+    byName.sort();
+    expect(await names()).toEqual(byName.toReversed().slice(0, 25));
+    // A heading orders the query; a condition that is being written stays.
+    await page.getByRole('button', { name: 'Add condition' }).click();
+    await page.getByRole('columnheader').getByRole('button', { name: 'Session' }).click();
+    await untilTrue(page, 'new URLSearchParams(location.search).get("orderBy") === "name"');
+    await row('Car 44, stint 2').waitFor();
+    expect(await names()).toEqual(byName.slice(0, 25));
+    expect(await page.getByLabel('Field of condition 2').count()).toBe(1);
+    const text = await row('Car 44, stint 2').innerText();
+    for (const part of ['Failed', '1/3', 'Red Bull Ring, November', 'LH', 'soft', '8 B', 'just now'])
+      expect(text).toContain(part);
+    expect(await row('Car 16, stint 1').getByRole('progressbar').getAttribute('value')).toBe('2');
+    await page.getByLabel('Choose Car 44, stint 2').check();
+    await picture(page, 'sessions-found');
+    expect(await accessibilityFaults(page, 'every')).toEqual([]);
+    await page.getByRole('button', { name: 'Retry failed' }).click();
+    await page.getByText('1 session retried.').waitFor();
+    await row('Car 44, stint 2').getByText('Running').waitFor();
+    await end(failed, 'fail');
+    await row('Car 44, stint 2').getByText('Failed').waitFor();
+    await page.getByRole('navigation', { name: 'Pages' }).getByRole('button', { name: 'Next' }).click();
+    await untilTrue(page, 'document.querySelectorAll(".row-link").length === 3');
+    expect(await names()).toEqual(byName.slice(25));
+    // What an action takes out of the query's results says so in its place; a fault of a query is said in their stead.
+    const broken = JSON.stringify({ path: 'state', op: 'eq', value: 'failed' });
+    await goWithin(page, `/sessions?query=${encodeURIComponent(broken)}`);
+    await page.getByText('1 session', { exact: true }).waitFor();
+    await page.getByLabel('Choose all on this page').check();
+    await page.getByRole('button', { name: 'Retry failed' }).click();
+    await row('Car 44, stint 2').and(page.locator('.row-gone')).waitFor();
+    await end(failed, 'fail');
+    await page.getByRole('button', { name: 'Search', exact: true }).click();
+    await row('Car 44, stint 2').and(page.locator('tr:not(.row-gone)')).waitFor();
+    const faulty = JSON.stringify({ path: 'state', op: 'eq', value: 'broken' });
+    await goWithin(page, `/sessions?query=${encodeURIComponent(faulty)}`);
+    await page.getByText('must be', { exact: false }).first().waitFor();
+    expect(await page.getByRole('heading', { name: 'Results' }).count()).toBe(0);
+  });
+
   test('is live: rows change in their places, newer sessions wait until they are asked for', async () => {
     await page.goto(`${api.url}/sessions`);
     await row('Car 16, stint 1').getByText('Running').waitFor();
@@ -228,6 +280,11 @@ describeInBrowser('the list of sessions', () => {
     await row('Car 44, stint 2').waitFor();
     await page.getByLabel('Choose Car 44, stint 2').check();
     await picture(page, `sessions-${appearance.name}`);
+    expect(await accessibilityFaults(page, 'every')).toEqual([]);
+    expect(await tooWide(page)).toEqual([]);
+    await goWithin(page, '/sessions?query=&orderBy=name');
+    await page.getByLabel('Choose Car 44, stint 2').check();
+    await picture(page, `sessions-found-${appearance.name}`);
     expect(await accessibilityFaults(page, 'every')).toEqual([]);
     expect(await tooWide(page)).toEqual([]);
     await wear(page, appearances[0]!);

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { projectRoutes } from '../../../api/projects/routes.ts';
 import { sessionTemplateRoutes } from '../../../api/session-templates/routes.ts';
@@ -13,6 +14,7 @@ const names = ['Alpha 50%', 'alpha_b', 'Beta', 'ÄRGER', 'Gamma', 'Gamma', 'Gamm
 const ids: string[] = [];
 let projects: number[];
 let templates: number[];
+const idsMessage = 'ids must be 1 to 100 session ids, separated by commas.';
 
 beforeAll(async () => {
   const routes = [...sessionRoutes, ...projectRoutes, ...sessionTemplateRoutes];
@@ -122,6 +124,18 @@ describe('the session list', () => {
     });
   });
 
+  test('reads only the sessions of given ids, in the order of the list; ids of no session are passed over', async () => {
+    const asked = [ids[6]!, ids[0]!.toUpperCase(), ids[3]!, ids[0]!, randomUUID()].join(', ');
+    const { status, body } = await list(`?ids=${encodeURIComponent(asked)}`);
+    expect(status).toBe(200);
+    expect(indexes({ body })).toEqual([3, 0, 6]);
+    expect(body).toMatchObject({ totalCount: 3, totalCountIsExact: true, totalPages: 1 });
+    expect(indexes(await list(`?ids=${ids.join(',')}&search=gamma&sortBy=name&pageSize=2`))).toEqual([6, 5]);
+    const most = [...Array.from({ length: 99 }, () => randomUUID()), ids[2]!];
+    expect(indexes(await list(`?ids=${most.join(',')}`))).toEqual([2]);
+    expect((await list(`?ids=${ids[0]}`, people.Trainee.token)).status).toBe(403);
+  });
+
   test.each(['date', 'name'])('pages by %s neither repeat nor skip', async (sortBy) => {
     for (const sortOrder of ['asc', 'desc']) {
       const pages = await inOrder([1, 2, 3, 4, 5, 6, 7], (page) =>
@@ -144,6 +158,11 @@ describe('the session list', () => {
     ['?sessionTemplateId=-1', 'sessionTemplateId must be a positive integer.'],
     ['?state=broken', 'state must be one or more of notStarted, running, failed, done, separated by commas.'],
     ['?owner=somebody', 'owner must be me or the id of a person.'],
+    ['?ids=', idsMessage],
+    ['?ids=abc', idsMessage],
+    [`?ids=${randomUUID()},`, idsMessage],
+    [`?ids=${Array.from({ length: 101 }, () => randomUUID()).join(',')}`, idsMessage],
+    [`?ids=${'x'.repeat(8000)}`, idsMessage],
     [`?search=${'x'.repeat(256)}`, 'search must hold at most 255 characters.'],
   ])('refuses %s', async (query, message) => {
     expect(await list(query)).toMatchObject({ status: 400, body: { status: 'error', message } });

@@ -3,7 +3,6 @@ import type { TimeSpan } from '../dashboard/model.ts';
 import { plural } from '../format.ts';
 import { useResource, useTitle } from '../hooks.ts';
 import { navigate, useAddress } from '../router.ts';
-import { metadataOf } from '../sessions/found.tsx';
 import { sharedWindow } from '../shared/model.ts';
 import { Timeline } from '../shared/timeline.tsx';
 import { DateRange } from '../ui/date-range.tsx';
@@ -123,7 +122,8 @@ async function findShared(wanted: Wanted, signal: AbortSignal) {
     signal,
   );
   const windows = found.sessions.flatMap((session) => {
-    const window = sharedWindow({ ...session, metadata: metadataOf(session) });
+    const metadata = session.metadataJson === null ? null : JSON.parse(session.metadataJson);
+    const window = sharedWindow({ ...session, metadata });
     return window === null ? [] : [window];
   });
   return { windows, totalCount: found.totalCount };

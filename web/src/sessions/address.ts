@@ -12,7 +12,15 @@ export const tabs = [
 ] as const;
 type TabId = (typeof tabs)[number]['id'];
 
-export interface ListView {
+export type SortKey = 'date' | 'name';
+
+export interface Sorting {
+  /** Null: by something that is no column of the list. */
+  readonly sortBy: SortKey | null;
+  readonly sortOrder: 'asc' | 'desc';
+}
+
+export interface ListView extends Sorting {
   readonly tab: TabId;
   readonly search: string;
   /** Null: any. */
@@ -22,11 +30,10 @@ export interface ListView {
   readonly from: string;
   readonly to: string;
   readonly page: number;
-  readonly sortBy: 'date' | 'name';
-  readonly sortOrder: 'asc' | 'desc';
+  readonly sortBy: SortKey;
 }
 
-const pageSize = 25;
+export const pageSize = 25;
 
 export function readView(query: URLSearchParams): ListView {
   return {

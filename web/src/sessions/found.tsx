@@ -1,11 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { ApiError } from '../../../client/errors.ts';
-import type { SessionQueryRow } from '../api.ts';
-import { querySessions } from '../api.ts';
 import { plural } from '../format.ts';
-import { useResource } from '../hooks.ts';
 import { textOf } from '../http.ts';
-import { titleOf } from '../names.ts';
 import type { AskedQuery } from '../query/address.ts';
 import { readAskedQuery, writeAskedQuery } from '../query/address.ts';
 import { QueryBuilder } from '../query/builder.tsx';
@@ -15,50 +11,58 @@ import { newCondition, newGroup, readFilter, withField, writeFilter } from '../q
 import { navigate, useAddress } from '../router.ts';
 import { Empty, Failure, Notice, Placeholder } from '../ui/notice.tsx';
 import { Paging } from '../ui/paging.tsx';
-import { readPage } from './address.ts';
-import type { ShownSession } from './table.tsx';
-import { SessionTable } from './table.tsx';
-
-const pageSize = 25;
+import { readPage, type Sorting, type SortKey } from './address.ts';
+import { FoundRows } from './found-rows.tsx';
+import { isFault, useFound } from './use-found.ts';
 
 /** Sessions that a query finds. The query is in the address, so that a link finds the same. */
 export function FoundSessions(props: { world: QueryWorld }) {
   const { query } = useAddress();
   const asked = readAskedQuery(query) ?? { filter: null, orderBy: [] };
-  const askedText = writeAskedQuery(asked).toString();
   const page = readPage(query);
-  const result = useResource(
-    `${askedText} ${page}`,
-    (signal) => querySessions({ ...asked, limit: pageSize, offset: (page - 1) * pageSize }, signal),
-    { keepWhileLoading: true },
-  );
-  const found = result.error === null ? result.data : null;
+  const address = addressOf(asked, page);
+  const { list, shown, showNewer, isLate, again } = useFound(asked, page);
+  const hasFault = isFault(list.error);
   return (
     <>
       <Writer
-        key={askedText}
+        key={writeAskedQuery({ ...asked, orderBy: [] }).toString()}
         asked={asked}
         addsMetadata={query.get('add') === 'metadata'}
         world={props.world}
-        error={result.error}
-        busy={result.loading}
+        error={list.error}
+        busy={isLate}
+        submit={(next) => (addressOf(next, 1) === address ? again() : navigate(addressOf(next, 1)))}
       />
-      {result.error !== null && !isFault(result.error) && (
-        <Failure what="The query failed." error={result.error} retry={result.reload} />
+      {list.error !== null && !hasFault && (
+        <Failure what="The query failed." error={list.error} retry={list.reload} />
       )}
-      {found === null && result.error === null && <Placeholder rows={5} label="Finding sessions" />}
-      {found !== null && found.sessions.length === 0 && (
+      {shown === null && list.error === null && <Placeholder rows={5} label="Finding sessions" />}
+      {!hasFault && shown !== null && shown.rows.length === 0 && shown.newer === 0 && (
         <Empty title="No session matches">
           <p>Text is case-sensitive, and metadata is compared by the type of the value.</p>
         </Empty>
       )}
-      {found !== null && found.sessions.length > 0 && (
+      {!hasFault && shown !== null && (shown.rows.length > 0 || shown.newer > 0) && (
         <>
-          <SessionTable rows={found.sessions.map((row) => shown(row, props.world))} busy={result.loading} />
+          <FoundRows
+            address={address}
+            rows={shown.rows}
+            sorting={sortingOf(asked.orderBy)}
+            busy={isLate}
+            onSort={(sorting) => navigate(addressOf({ ...asked, orderBy: orderingsOf(sorting) }, 1))}
+            changed={again}
+          >
+            {shown.newer > 0 && (
+              <button type="button" class="button button-small sessions-newer" onClick={showNewer}>
+                Show {plural(shown.newer, 'further session', 'further sessions')}
+              </button>
+            )}
+          </FoundRows>
           <Paging
             page={page}
-            totalPages={Math.max(1, Math.ceil(found.totalCount / pageSize))}
-            summary={plural(found.totalCount, 'session', 'sessions')}
+            totalPages={Math.max(1, list.data?.totalPages ?? 1)}
+            summary={plural(list.data?.totalCount ?? shown.rows.length, 'session', 'sessions')}
             onPage={(number) => navigate(addressOf(asked, number))}
           />
         </>
@@ -75,6 +79,7 @@ function Writer(props: {
   world: QueryWorld;
   error: Error | null;
   busy: boolean;
+  submit: (asked: AskedQuery) => void;
 }) {
   const { asked } = props;
   const read =
@@ -88,6 +93,8 @@ function Writer(props: {
       : newGroup('and', [group, condition]);
   });
   const [orderBy, setOrderBy] = useState<Ordering[]>(asked.orderBy);
+  // A heading of the table has ordered the results; what is being written stays.
+  useEffect(() => setOrderBy(asked.orderBy), [JSON.stringify(asked.orderBy)]);
   const [faults, setFaults] = useState<ReadonlyMap<number, string>>(new Map());
   const [unreadable] = useState(read === null);
 
@@ -105,7 +112,7 @@ function Writer(props: {
   const submit = () => {
     const written = writeFilter(root);
     setFaults(written.faults);
-    if (written.faults.size === 0) navigate(addressOf({ filter: written.filter, orderBy }, 1));
+    if (written.faults.size === 0) props.submit({ filter: written.filter, orderBy });
   };
   const isPlaced = faults.size > 0;
   return (
@@ -134,27 +141,21 @@ function Writer(props: {
   );
 }
 
-function isFault(error: Error | null): boolean {
-  return error instanceof ApiError && error.status === 400;
-}
-
 function addressOf(asked: AskedQuery, page: number): string {
   const parameters = writeAskedQuery(asked);
   if (page !== 1) parameters.set('page', String(page));
   return `/sessions?${parameters}`;
 }
 
-function shown(row: SessionQueryRow, { projects, templates }: QueryWorld): ShownSession {
-  return {
-    ...row,
-    project: projects.find(({ id }) => id === row.projectId)?.title ?? `project ${row.projectId}`,
-    template: titleOf(
-      templates.find(({ id }) => id === row.sessionTemplateId)?.name ?? `template ${row.sessionTemplateId}`,
-    ),
-    metadata: metadataOf(row),
-  };
+const sortPaths: Readonly<Record<SortKey, string>> = { date: 'createdAt', name: 'name' };
+
+/** The column that the query orders by first; without an order the newest come first. */
+function sortingOf([first]: readonly Ordering[]): Sorting {
+  if (first === undefined) return { sortBy: 'date', sortOrder: 'desc' };
+  const sortBy = first.path === sortPaths.date ? 'date' : first.path === sortPaths.name ? 'name' : null;
+  return { sortBy, sortOrder: first.direction };
 }
 
-export function metadataOf(row: SessionQueryRow): Record<string, unknown> | null {
-  return row.metadataJson === null ? null : (JSON.parse(row.metadataJson) as Record<string, unknown>);
+function orderingsOf({ sortBy, sortOrder }: Sorting): Ordering[] {
+  return sortBy === null ? [] : [{ path: sortPaths[sortBy], direction: sortOrder }];
 }

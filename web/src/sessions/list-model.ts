@@ -31,6 +31,15 @@ export function refreshed(shown: readonly ShownRow[], answer: SessionList): Show
   };
 }
 
+/** The sessions in the order of these ids; a session that is deleted by now has no row. */
+export function inOrderOf(
+  ids: readonly string[],
+  sessions: readonly SessionListRow[],
+): readonly SessionListRow[] {
+  const found = new Map(sessions.map((session) => [session.id, session]));
+  return ids.flatMap((id) => found.get(id) ?? []);
+}
+
 interface StateStyle {
   readonly label: string;
   readonly tone: 'idle' | 'working' | 'failed' | 'done';

@@ -66,11 +66,13 @@ export function ListedSessions(props: { world: QueryWorld }) {
           <Dropped projectId={view.projectId} />
           <SessionRows
             rows={rows}
-            view={view}
+            sorting={view}
             busy={list.loading && list.data?.page !== view.page}
             chosen={chosen}
             onChosen={setChosen}
-            onSort={(sortBy, sortOrder) => go({ ...view, sortBy, sortOrder, page: 1 })}
+            onSort={({ sortBy, sortOrder }) =>
+              go({ ...view, sortBy: sortBy ?? view.sortBy, sortOrder, page: 1 })
+            }
           />
           <Paging
             page={view.page}

@@ -60,7 +60,6 @@ async function withDashboards(signal: AbortSignal): Promise<Map<string, ShownSes
         name: row.sessionName,
         simulationName: row.scenarioName,
         project: row.projectTitle,
-        template: null,
         createdAt,
         metadata: null,
       });
@@ -77,7 +76,7 @@ async function readRemembered(userId: string, ids: string[], signal: AbortSignal
     ids.map(async (id): Promise<ShownSession[]> => {
       try {
         const { name, simulationName, project, createdAt, metadata } = await readSession(id, signal);
-        return [{ id, name, simulationName, project: project.title, template: null, createdAt, metadata }];
+        return [{ id, name, simulationName, project: project.title, createdAt, metadata }];
       } catch (error) {
         if (!(error instanceof ApiError && error.status === 404)) throw error;
         gone.push(id);

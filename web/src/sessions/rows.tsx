@@ -4,7 +4,7 @@ import { formatBytes } from '../format.ts';
 import { Ago } from '../ui/ago.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Table } from '../ui/table.tsx';
-import type { ListView } from './address.ts';
+import type { Sorting, SortKey } from './address.ts';
 import type { ShownRow } from './list-model.ts';
 import { useRowKeys } from './row-keys.ts';
 import { Pinned, StatePill } from './row-parts.tsx';
@@ -13,13 +13,13 @@ import { SharedStatus } from './table.tsx';
 /** Sessions as compact rows that open them: state first, then what people know them by. */
 export function SessionRows(props: {
   rows: readonly ShownRow[];
-  view: ListView;
+  sorting: Sorting;
   busy: boolean;
   chosen: ReadonlySet<string>;
   onChosen: (chosen: ReadonlySet<string>) => void;
-  onSort: (sortBy: ListView['sortBy'], sortOrder: ListView['sortOrder']) => void;
+  onSort: (sorting: Sorting) => void;
 }) {
-  const { rows, chosen, view } = props;
+  const { rows, chosen, sorting } = props;
   const frame = useRef<HTMLDivElement>(null);
   const choose = (id: string, on: boolean) => {
     const next = new Set(chosen);
@@ -31,8 +31,8 @@ export function SessionRows(props: {
   const present = rows.filter(({ isGone }) => !isGone).map(({ session }) => session.id);
   const hasAll = present.length > 0 && present.every((id) => chosen.has(id));
   const pinned = rows.some(({ session }) => session.pinnedMetadata.length > 0);
-  const heading = (title: string, sortBy: ListView['sortBy']) => (
-    <SortableHeading key={title} title={title} sortBy={sortBy} view={view} onSort={props.onSort} />
+  const heading = (title: string, sortBy: SortKey) => (
+    <SortableHeading key={title} title={title} sortBy={sortBy} sorting={sorting} onSort={props.onSort} />
   );
   const all = (
     <th key="chosen" scope="col" class="row-choice">
@@ -156,16 +156,17 @@ function Cells({ session, pinned }: { session: SessionListRow; pinned: boolean }
 
 function SortableHeading(props: {
   title: string;
-  sortBy: ListView['sortBy'];
-  view: ListView;
-  onSort: (sortBy: ListView['sortBy'], sortOrder: ListView['sortOrder']) => void;
+  sortBy: SortKey;
+  sorting: Sorting;
+  onSort: (sorting: Sorting) => void;
 }) {
-  const active = props.view.sortBy === props.sortBy;
-  const ascending = props.view.sortOrder === 'asc';
-  const next = active ? (ascending ? 'desc' : 'asc') : props.sortBy === 'name' ? 'asc' : 'desc';
+  const { sortBy, sorting } = props;
+  const active = sorting.sortBy === sortBy;
+  const ascending = sorting.sortOrder === 'asc';
+  const sortOrder = active ? (ascending ? 'desc' : 'asc') : sortBy === 'name' ? 'asc' : 'desc';
   return (
     <th scope="col" {...(active ? { 'aria-sort': ascending ? 'ascending' : 'descending' } : {})}>
-      <button type="button" class="sort" onClick={() => props.onSort(props.sortBy, next)}>
+      <button type="button" class="sort" onClick={() => props.onSort({ sortBy, sortOrder })}>
         {props.title}
         {active && <Icon name={ascending ? 'up' : 'down'} />}
       </button>

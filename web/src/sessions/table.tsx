@@ -1,5 +1,3 @@
-import type { ComponentChildren } from 'preact';
-import { titleOf } from '../names.ts';
 import { Ago } from '../ui/ago.tsx';
 import { Table } from '../ui/table.tsx';
 
@@ -8,31 +6,14 @@ export interface ShownSession {
   name: string;
   simulationName: string | null;
   project: string;
-  template: string | null;
   createdAt: string;
   metadata: Record<string, unknown> | null;
 }
 
-/**
- * Sessions as rows that open them. `headings` names the columns Session and Created, if the list can be sorted by them.
- */
-export function SessionTable(props: {
-  rows: ShownSession[];
-  busy: boolean;
-  headings?: { session: ComponentChildren; created: ComponentChildren };
-}) {
-  const hasTemplates = props.rows.some(({ template }) => template !== null);
+/** Sessions as rows that open them. */
+export function SessionTable(props: { rows: ShownSession[]; busy: boolean }) {
   return (
-    <Table
-      caption="Sessions"
-      columns={[
-        props.headings?.session ?? 'Session',
-        'Project',
-        hasTemplates && 'Template',
-        props.headings?.created ?? 'Created',
-      ]}
-      busy={props.busy}
-    >
+    <Table caption="Sessions" columns={['Session', 'Project', 'Created']} busy={props.busy}>
       {props.rows.map((row) => (
         <tr key={row.id}>
           <td>
@@ -47,11 +28,6 @@ export function SessionTable(props: {
           <td data-label="Project" class="wrap-anywhere">
             {row.project}
           </td>
-          {hasTemplates && (
-            <td data-label="Template" class="wrap-anywhere">
-              {row.template === null ? '' : titleOf(row.template)}
-            </td>
-          )}
           <td data-label="Created" class="nowrap">
             <Ago at={row.createdAt} />
           </td>

@@ -1,0 +1,46 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import type { Sorting } from './address.ts';
+import { ChosenSessions } from './chosen.tsx';
+import type { ShownRow } from './list-model.ts';
+import { SessionRows } from './rows.tsx';
+
+/** What a query found, as the rows of the list, chosen to act on them. */
+export function FoundRows(props: {
+  /** Another one begins with none chosen. */
+  address: string;
+  rows: readonly ShownRow[];
+  sorting: Sorting;
+  busy: boolean;
+  onSort: (sorting: Sorting) => void;
+  /** An action has changed sessions. */
+  changed: () => void;
+  children: ComponentChildren;
+}) {
+  const { rows } = props;
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  useEffect(() => setChosen(new Set()), [props.address]);
+  return (
+    <>
+      <div class="found-head">
+        <h2>Results</h2>
+        {props.children}
+        <ChosenSessions
+          sessions={rows.filter(({ session }) => chosen.has(session.id)).map(({ session }) => session)}
+          changed={props.changed}
+          clear={() => setChosen(new Set())}
+        />
+      </div>
+      {rows.length > 0 && (
+        <SessionRows
+          rows={rows}
+          sorting={props.sorting}
+          busy={props.busy}
+          chosen={chosen}
+          onChosen={setChosen}
+          onSort={props.onSort}
+        />
+      )}
+    </>
+  );
+}
