@@ -178,7 +178,7 @@ describeInBrowser('the console', () => {
     await page.locator('.node[data-state="Failed"]').click();
     await page
       .locator('.details-failed')
-      .getByText(/line 3/)
+      .getByText(/line 3/i)
       .waitFor();
     await picture(page, 'session-failed');
   });

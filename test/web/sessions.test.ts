@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { ask } from '../support/api.ts';
-import { runnerStage, type StageGraph } from '../support/runner.ts';
+import type { StageGraph } from '../support/runner.ts';
 import { accessibilityFaults, appearances, wear } from './support/axe.ts';
 import {
   describeInBrowser,
@@ -15,46 +15,11 @@ import {
   tooWide,
   untilTrue,
 } from './support/browser.ts';
+import { sessionsStage } from './support/sessions-stage.ts';
 import { signInAs } from './support/sign-in.ts';
 
-const stage = await runnerStage();
-const { api, people, database } = stage;
-const runner = stage.runner();
-const drivers = ['MV', 'CL', 'LN'];
-const dayMs = 86_400_000;
-
-/** A session with two nodes of its own, with a name, metadata and an age. */
-async function makeSession(
-  name: string,
-  projectId: number,
-  ageDays: number,
-  metadata: object,
-): Promise<StageGraph> {
-  const graph = await stage.chainOf(2, { maxAttempts: 1 });
-  await database.query(
-    'update session set name = $2, project_id = $3, created_at = $4, metadata = $5, user_id = $6 where id = $1',
-    [
-      graph.sessionId,
-      name,
-      projectId,
-      new Date(Date.now() - ageDays * dayMs),
-      JSON.stringify(metadata),
-      people.Developer.userId,
-    ],
-  );
-  return graph;
-}
-
-async function end(graph: StageGraph, how: 'complete' | 'fail'): Promise<void> {
-  const { taskId } = await runner.acquire(graph.template);
-  if (how === 'complete') await runner.write(taskId, 'result');
-  const said =
-    how === 'fail'
-      ? { category: 'validation', reason: 'There is no column velocity.' }
-      : { outcome: 'completed' };
-  const { status, body } = await runner.end(taskId, how, said);
-  expect(status, JSON.stringify(body)).toBe(200);
-}
+const stage = await sessionsStage();
+const { api, people, database, makeSession, end } = stage;
 
 describeInBrowser('the list of sessions', () => {
   let browser: TestBrowser;
@@ -65,23 +30,7 @@ describeInBrowser('the list of sessions', () => {
 
   beforeAll(async () => {
     ({ browser, page } = await openBrowser(api.url));
-    const project = await ask(api.url, 'POST', '/projects', {
-      token: people.adminToken,
-      json: { Title: 'Red Bull Ring, November', PinnedMetadata: ['driver', 'tyre.kind'] },
-    });
-    projectId = project.body.id;
-    for (let number = 1; number <= 26; number += 1) {
-      await makeSession(`Stint ${number}`, projectId, number, {
-        driver: drivers[number % 3],
-        tyre: { kind: number % 2 === 0 ? 'soft' : 'medium', laps: number },
-      });
-    }
-    running = await makeSession('Car 16, stint 1', projectId, 0.5, { driver: 'CL' });
-    await stage.upload(running, 'input', 'speed\n1\n');
-    await end(running, 'complete');
-    failed = await makeSession('Car 44, stint 2', projectId, 0.2, { driver: 'LH', tyre: { kind: 'soft' } });
-    await stage.upload(failed, 'input', 'speed\n1\n');
-    await end(failed, 'fail');
+    ({ projectId, running, failed } = await stage.fillProject());
     await signInAs(page, `${api.url}/sessions`, people.Administrator);
   });
 
@@ -138,58 +87,6 @@ describeInBrowser('the list of sessions', () => {
     await page.getByRole('button', { name: 'Search', exact: true }).click();
     await page.getByText('2 sessions', { exact: true }).waitFor();
     expect(await page.locator('.row-link').allInnerTexts()).toEqual(['Stint 3', 'Stint 6']);
-  });
-
-  test('what a query finds are the rows of the list: in its order, live, and chosen to act on them', async () => {
-    const filter = { and: [{ path: 'projectId', op: 'eq', value: projectId }] };
-    const address = new URLSearchParams({ query: JSON.stringify(filter), orderBy: '-name' });
-    await goWithin(page, `/sessions?${address}`);
-    await row('Stint 9').waitFor();
-    await page.getByText('28 sessions', { exact: true }).waitFor();
-    const names = () => page.locator('.row-link').allInnerTexts();
-    const byName = [
-      'Car 16, stint 1',
-      'Car 44, stint 2',
-      ...Array.from({ length: 26 }, (_, n) => `Stint ${n + 1}`),
-    ];
-    byName.sort();
-    expect(await names()).toEqual(byName.toReversed().slice(0, 25));
-    // A heading orders the query; a condition that is being written stays.
-    await page.getByRole('button', { name: 'Add condition' }).click();
-    await page.getByRole('columnheader').getByRole('button', { name: 'Session' }).click();
-    await untilTrue(page, 'new URLSearchParams(location.search).get("orderBy") === "name"');
-    await row('Car 44, stint 2').waitFor();
-    expect(await names()).toEqual(byName.slice(0, 25));
-    expect(await page.getByLabel('Field of condition 2').count()).toBe(1);
-    const text = await row('Car 44, stint 2').innerText();
-    for (const part of ['Failed', '1/3', 'Red Bull Ring, November', 'LH', 'soft', '8 B', 'just now'])
-      expect(text).toContain(part);
-    expect(await row('Car 16, stint 1').getByRole('progressbar').getAttribute('value')).toBe('2');
-    await page.getByLabel('Choose Car 44, stint 2').check();
-    await picture(page, 'sessions-found');
-    expect(await accessibilityFaults(page, 'every')).toEqual([]);
-    await page.getByRole('button', { name: 'Retry failed' }).click();
-    await page.getByText('1 session retried.').waitFor();
-    await row('Car 44, stint 2').getByText('Running').waitFor();
-    await end(failed, 'fail');
-    await row('Car 44, stint 2').getByText('Failed').waitFor();
-    await page.getByRole('navigation', { name: 'Pages' }).getByRole('button', { name: 'Next' }).click();
-    await untilTrue(page, 'document.querySelectorAll(".row-link").length === 3');
-    expect(await names()).toEqual(byName.slice(25));
-    // What an action takes out of the query's results says so in its place; a fault of a query is said in their stead.
-    const broken = JSON.stringify({ path: 'state', op: 'eq', value: 'failed' });
-    await goWithin(page, `/sessions?query=${encodeURIComponent(broken)}`);
-    await page.getByText('1 session', { exact: true }).waitFor();
-    await page.getByLabel('Choose all on this page').check();
-    await page.getByRole('button', { name: 'Retry failed' }).click();
-    await row('Car 44, stint 2').and(page.locator('.row-gone')).waitFor();
-    await end(failed, 'fail');
-    await page.getByRole('button', { name: 'Search', exact: true }).click();
-    await row('Car 44, stint 2').and(page.locator('tr:not(.row-gone)')).waitFor();
-    const faulty = JSON.stringify({ path: 'state', op: 'eq', value: 'broken' });
-    await goWithin(page, `/sessions?query=${encodeURIComponent(faulty)}`);
-    await page.getByText('must be', { exact: false }).first().waitFor();
-    expect(await page.getByRole('heading', { name: 'Results' }).count()).toBe(0);
   });
 
   test('is live: rows change in their places, newer sessions wait until they are asked for', async () => {
