@@ -32,6 +32,28 @@ export function uuid() {
     .meta({ type: 'string', format: 'uuid', example: story.sessionId });
 }
 
+/**
+ * Values of a query separated by commas, each once; spaces beside a comma are passed over.
+ * @param error a sentence
+ * @param most where the values are not from a list of few
+ */
+export function commaList<Item>(
+  item: z.ZodType<Item, string>,
+  error: string,
+  most: { readonly items?: number; readonly characters?: number } = {},
+) {
+  const { items = Number.POSITIVE_INFINITY, characters } = most;
+  const text = characters === undefined ? z.string() : z.string().max(characters, { error });
+  return text
+    .transform((value, context) => {
+      const found = z.array(item).safeParse(value.split(',').map((part) => part.trim()));
+      if (found.success && found.data.length <= items) return [...new Set(found.data)];
+      context.addIssue({ code: 'custom', message: error, input: value });
+      return z.NEVER;
+    })
+    .meta({ type: 'string' });
+}
+
 /** An id in a JSON body. */
 export function bodyId() {
   return z.number().int().min(limits.smallestId).max(limits.largestId);

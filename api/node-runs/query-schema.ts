@@ -3,26 +3,20 @@ import { z } from 'zod';
 import { story } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { completeOutcomes } from '../../domain/runs/run-plan.ts';
-import { idParameter, integerParameter, optionalText, timestamp, uuid } from '../../http/schemas.ts';
-import type { ShownRunState } from '../../store/run-views/node-runs.ts';
+import {
+  commaList,
+  idParameter,
+  integerParameter,
+  optionalText,
+  timestamp,
+  uuid,
+} from '../../http/schemas.ts';
 import { runStates } from './schema.ts';
 
-const stateList = z
-  .string()
-  .transform((value, context) => {
-    const states = value.split(',').map((state) => state.trim());
-    const known = states.filter((state): state is ShownRunState =>
-      (runStates as readonly string[]).includes(state),
-    );
-    if (known.length === states.length) return [...new Set(known)];
-    context.addIssue({
-      code: 'custom',
-      message: `state must be one or more of ${runStates.join(', ')}, separated by commas.`,
-      input: value,
-    });
-    return z.NEVER;
-  })
-  .meta({ type: 'string', example: 'failed,cancelled' });
+const stateList = commaList(
+  z.enum(runStates),
+  `state must be one or more of ${runStates.join(', ')}, separated by commas.`,
+).meta({ example: 'failed,cancelled' });
 
 /** Of both lists. */
 const common = {

@@ -2,8 +2,9 @@
 import { z } from 'zod';
 import { story } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
-import { type SessionState, sessionStates } from '../../domain/sessions/session-state.ts';
+import { sessionStates } from '../../domain/sessions/session-state.ts';
 import {
+  commaList,
   idParameter,
   integerParameter,
   jsonObjectOut,
@@ -22,41 +23,18 @@ const idFilter = (name: string, example: number) =>
 const pageMessage = 'page must be 1 or greater.';
 const pageSizeMessage = `pageSize must be between 1 and ${limits.sessionPageSizeMax}.`;
 
-const stateList = z
-  .string()
-  .transform((value, context) => {
-    const named = value.split(',').map((state) => state.trim());
-    const known = named.filter((state): state is SessionState =>
-      (sessionStates as readonly string[]).includes(state),
-    );
-    if (known.length === named.length) return [...new Set(known)];
-    context.addIssue({
-      code: 'custom',
-      message: `state must be one or more of ${sessionStates.join(', ')}, separated by commas.`,
-      input: value,
-    });
-    return z.NEVER;
-  })
-  .meta({ type: 'string', example: 'failed,running' });
+const stateList = commaList(
+  z.enum(sessionStates),
+  `state must be one or more of ${sessionStates.join(', ')}, separated by commas.`,
+).meta({ example: 'failed,running' });
 
-const idsError = `ids must be 1 to ${limits.sessionPageSizeMax} session ids, separated by commas.`;
+const mostIds = limits.sessionPageSizeMax;
 
 /** No more characters than ids can have, with a space after each comma. */
-const idsCharacters = limits.sessionPageSizeMax * (story.sessionId.length + 2);
-
-const idList = z
-  .string()
-  .max(idsCharacters, { error: idsError })
-  .transform((value, context) => {
-    const ids = z
-      .array(uuid())
-      .max(limits.sessionPageSizeMax)
-      .safeParse(value.split(',').map((id) => id.trim()));
-    if (ids.success) return [...new Set(ids.data)];
-    context.addIssue({ code: 'custom', message: idsError, input: value });
-    return z.NEVER;
-  })
-  .meta({ type: 'string', example: story.sessionId });
+const idList = commaList(uuid(), `ids must be 1 to ${mostIds} session ids, separated by commas.`, {
+  items: mostIds,
+  characters: mostIds * (story.sessionId.length + 2),
+});
 
 const ownerError = 'owner must be me or the id of a person.';
 

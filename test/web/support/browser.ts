@@ -175,28 +175,32 @@ export async function tooWide(page: Page): Promise<string[]> {
   return found as string[];
 }
 
+interface DroppedFile {
+  readonly name: string;
+  readonly type: string;
+  readonly text: string;
+}
+
 /** Drops a file on an element, as a person does with the mouse. */
-export async function dropFile(
-  page: Page,
-  selector: string,
-  file: { name: string; type: string; text: string },
-): Promise<void> {
-  const transfer = await page.evaluateHandle(`(() => {
-    const transfer = new DataTransfer();
-    transfer.items.add(new File([${JSON.stringify(file.text)}], ${JSON.stringify(file.name)}, { type: ${JSON.stringify(file.type)} }));
-    return transfer;
-  })()`);
-  for (const event of ['dragenter', 'dragover', 'drop']) {
-    await page.dispatchEvent(selector, event, { dataTransfer: transfer });
-  }
+export async function dropFile(page: Page, selector: string, file: DroppedFile): Promise<void> {
+  await drag(page, selector, file, ['dragenter', 'dragover', 'drop']);
 }
 
 /** Drags a file onto an element, and leaves it there. */
 export async function dragOver(page: Page, selector: string): Promise<void> {
-  const transfer = await page.evaluateHandle(`(() => {
+  await drag(page, selector, { name: 'a.csv', type: 'text/csv', text: 'a' }, ['dragenter']);
+}
+
+async function drag(
+  page: Page,
+  selector: string,
+  { name, type, text }: DroppedFile,
+  events: readonly string[],
+): Promise<void> {
+  const dataTransfer = await page.evaluateHandle(`(() => {
     const transfer = new DataTransfer();
-    transfer.items.add(new File(['a'], 'a.csv', { type: 'text/csv' }));
+    transfer.items.add(new File([${JSON.stringify(text)}], ${JSON.stringify(name)}, { type: ${JSON.stringify(type)} }));
     return transfer;
   })()`);
-  await page.dispatchEvent(selector, 'dragenter', { dataTransfer: transfer });
+  for (const event of events) await page.dispatchEvent(selector, event, { dataTransfer });
 }

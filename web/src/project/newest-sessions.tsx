@@ -1,8 +1,6 @@
 import type { SessionListRow } from '../api.ts';
-import { formatBytes } from '../format.ts';
-import { Pinned, StatePill } from '../sessions/row-parts.tsx';
+import { KnownBy, StatePill } from '../sessions/row-parts.tsx';
 import { SharedStatus } from '../sessions/table.tsx';
-import { Ago } from '../ui/ago.tsx';
 import { Table } from '../ui/table.tsx';
 
 /** Sessions of one project, as the list of all sessions shows them. */
@@ -25,20 +23,7 @@ export function NewestSessions({ sessions }: { sessions: readonly SessionListRow
               </a>
               <SharedStatus metadata={session.metadata} />
             </td>
-            {pinned && (
-              <td class="row-pinned">
-                <Pinned session={session} />
-              </td>
-            )}
-            <td data-label="Size" class="nowrap figure row-plain">
-              {session.outputBytes > 0 && formatBytes(session.outputBytes)}
-            </td>
-            <td data-label="Owner" class="row-cut row-plain">
-              {session.owner.name}
-            </td>
-            <td data-label="Last activity" class="nowrap">
-              <Ago at={session.lastActivityAt} />
-            </td>
+            <KnownBy session={session} pinned={pinned} />
           </tr>
         ))}
       </Table>

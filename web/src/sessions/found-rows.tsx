@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
 import type { Sorting } from './address.ts';
 import { ChosenSessions } from './chosen.tsx';
 import type { ShownRow } from './list-model.ts';
 import { SessionRows } from './rows.tsx';
+import { useChosen } from './use-rows.ts';
 
 /** What a query found, as the rows of the list, chosen to act on them. */
 export function FoundRows(props: {
@@ -18,18 +18,13 @@ export function FoundRows(props: {
   children: ComponentChildren;
 }) {
   const { rows } = props;
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  useEffect(() => setChosen(new Set()), [props.address]);
+  const { chosen, setChosen, sessions, clear } = useChosen(props.address, rows);
   return (
     <>
       <div class="found-head">
         <h2>Results</h2>
         {props.children}
-        <ChosenSessions
-          sessions={rows.filter(({ session }) => chosen.has(session.id)).map(({ session }) => session)}
-          changed={props.changed}
-          clear={() => setChosen(new Set())}
-        />
+        <ChosenSessions sessions={sessions} changed={props.changed} clear={clear} />
       </div>
       {rows.length > 0 && (
         <SessionRows

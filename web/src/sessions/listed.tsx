@@ -1,5 +1,4 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
 import { countSessions, listSessions, type SessionCounts, type SessionList } from '../api.ts';
 import { formatCount, plural } from '../format.ts';
 import { useEvery, useResource } from '../hooks.ts';
@@ -8,7 +7,7 @@ import { navigate, useAddress } from '../router.ts';
 import { lazy } from '../ui/lazy.tsx';
 import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
 import { Paging } from '../ui/paging.tsx';
-import { refreshMs, useRefreshedList } from '../ui/refreshed-list.ts';
+import { refreshMs } from '../ui/refreshed-list.ts';
 import {
   countQueryOf,
   isFiltered,
@@ -20,24 +19,23 @@ import {
 } from './address.ts';
 import { ChosenSessions } from './chosen.tsx';
 import { ListFilters } from './filters.tsx';
-import { refreshed, type ShownRows } from './list-model.ts';
 import { SessionRows } from './rows.tsx';
+import { useChosen, useSessionRows } from './use-rows.ts';
 
 /** All sessions; tab, search, filters, order and page are in the address. */
 export function ListedSessions(props: { world: QueryWorld }) {
   const { query } = useAddress();
   const view = readView(query);
   const key = listAddress(view);
-  const { list, shown, showNewer } = useSessions(view);
+  const { list, shown, showNewer } = useSessionRows(key, (signal) => listSessions(listQueryOf(view), signal));
   const counts = useResource(
     JSON.stringify(countQueryOf(view)),
     (signal) => countSessions(countQueryOf(view), signal),
     { keepWhileLoading: true },
   );
   useEvery(refreshMs, true, counts.reload);
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  useEffect(() => setChosen(new Set()), [key]);
   const rows = shown?.rows ?? [];
+  const { chosen, setChosen, sessions, clear } = useChosen(key, rows);
   return (
     <>
       <TabLinks view={view} counts={counts.data}>
@@ -47,12 +45,12 @@ export function ListedSessions(props: { world: QueryWorld }) {
           </button>
         )}
         <ChosenSessions
-          sessions={rows.filter(({ session }) => chosen.has(session.id)).map(({ session }) => session)}
+          sessions={sessions}
           changed={() => {
             list.reload();
             counts.reload();
           }}
-          clear={() => setChosen(new Set())}
+          clear={clear}
         />
       </TabLinks>
       <ListFilters view={view} world={props.world} go={go} />
@@ -90,18 +88,6 @@ const summaryOf = (list: SessionList | null, rows: number) => {
   const sessions = plural(list?.totalCount ?? rows, 'session', 'sessions');
   return list?.totalCountIsExact === false ? `more than ${sessions}` : sessions;
 };
-
-function useSessions(view: ListView) {
-  return useRefreshedList(
-    listAddress(view),
-    (signal) => listSessions(listQueryOf(view), signal),
-    (answer): ShownRows => ({
-      rows: answer.sessions.map((session) => ({ session, isGone: false })),
-      newer: 0,
-    }),
-    ({ rows }, answer) => refreshed(rows, answer),
-  );
-}
 
 /** Each tab is a link, with how many sessions it has under the present filters. */
 function TabLinks(props: { view: ListView; counts: SessionCounts | null; children: ComponentChildren }) {
@@ -158,9 +144,9 @@ function NoSessions({ view }: { view: ListView }) {
   );
 }
 
-/** The code for a platform without sessions is needed once. */
 const Dropped = lazy(() => import('./begin.tsx').then((module) => module.DropToBegin), null);
 
+/** The code for a platform without sessions is needed once. */
 const BeginLoader = lazy(() => import('./begin.tsx').then((module) => module.Begin), {
   rows: 2,
   label: 'Loading',

@@ -1,4 +1,6 @@
 import type { SessionListRow } from '../api.ts';
+import { formatBytes } from '../format.ts';
+import { Ago } from '../ui/ago.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { lastName, nodesDone, stateStyles, valueText } from './list-model.ts';
 
@@ -21,15 +23,28 @@ export function StatePill({ session }: { session: SessionListRow }) {
   );
 }
 
-/** The metadata that the project pins. */
-export function Pinned({ session }: { session: SessionListRow }) {
+/** The cells of pinned metadata, if the list has them, size, owner and last activity. */
+export function KnownBy({ session, pinned }: { session: SessionListRow; pinned: boolean }) {
   return (
     <>
-      {session.pinnedMetadata.map(({ path, value }) => (
-        <span key={path} class="tag" title={`${path}: ${valueText(value)}`}>
-          <span class="tag-key">{lastName(path)}</span> {valueText(value)}
-        </span>
-      ))}
+      {pinned && (
+        <td class="row-pinned">
+          {session.pinnedMetadata.map(({ path, value }) => (
+            <span key={path} class="tag" title={`${path}: ${valueText(value)}`}>
+              <span class="tag-key">{lastName(path)}</span> {valueText(value)}
+            </span>
+          ))}
+        </td>
+      )}
+      <td data-label="Size" class="nowrap figure row-plain">
+        {session.outputBytes > 0 && formatBytes(session.outputBytes)}
+      </td>
+      <td data-label="Owner" class="row-cut row-plain">
+        {session.owner.name}
+      </td>
+      <td data-label="Last activity" class="nowrap">
+        <Ago at={session.lastActivityAt} />
+      </td>
     </>
   );
 }

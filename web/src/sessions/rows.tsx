@@ -1,13 +1,12 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { SessionListRow } from '../api.ts';
-import { formatBytes } from '../format.ts';
 import { Ago } from '../ui/ago.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Table } from '../ui/table.tsx';
 import type { Sorting, SortKey } from './address.ts';
 import type { ShownRow } from './list-model.ts';
 import { useRowKeys } from './row-keys.ts';
-import { Pinned, StatePill } from './row-parts.tsx';
+import { KnownBy, StatePill } from './row-parts.tsx';
 import { SharedStatus } from './table.tsx';
 
 /** Sessions as compact rows that open them: state first, then what people know them by. */
@@ -121,20 +120,7 @@ function Cells({ session, pinned }: { session: SessionListRow; pinned: boolean }
       <td data-label="Project" class="row-cut row-plain">
         {session.projectTitle}
       </td>
-      {pinned && (
-        <td class="row-pinned">
-          <Pinned session={session} />
-        </td>
-      )}
-      <td data-label="Size" class="nowrap figure row-plain">
-        {session.outputBytes > 0 && formatBytes(session.outputBytes)}
-      </td>
-      <td data-label="Owner" class="row-cut row-plain">
-        {session.owner.name}
-      </td>
-      <td data-label="Last activity" class="nowrap">
-        <Ago at={session.lastActivityAt} />
-      </td>
+      <KnownBy session={session} pinned={pinned} />
       <td data-label="Created" class="nowrap">
         <Ago at={session.createdAt} />
       </td>

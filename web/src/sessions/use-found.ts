@@ -3,9 +3,9 @@ import { useRef } from 'preact/hooks';
 import { ApiError } from '../../../client/errors.ts';
 import { type FoundSessions, listSessions, querySessions, type SessionList } from '../api.ts';
 import { type AskedQuery, writeAskedQuery } from '../query/address.ts';
-import { useRefreshedList } from '../ui/refreshed-list.ts';
 import { pageSize } from './address.ts';
-import { inOrderOf, refreshed, type ShownRows } from './list-model.ts';
+import { inOrderOf } from './list-model.ts';
+import { useSessionRows } from './use-rows.ts';
 
 /** The query is asked once; what it found is read again and again, so that the rows are live at a low price. */
 export function useFound(asked: AskedQuery, page: number) {
@@ -23,15 +23,7 @@ export function useFound(asked: AskedQuery, page: number) {
     const counts = { page, pageSize, totalCount, totalCountIsExact: true, totalPages };
     return { key, sessions: inOrderOf(ids, sessions), ...counts };
   };
-  const { list, shown, showNewer } = useRefreshedList(
-    key,
-    read,
-    (answer): ShownRows => ({
-      rows: answer.sessions.map((session) => ({ session, isGone: false })),
-      newer: 0,
-    }),
-    ({ rows }, answer) => refreshed(rows, answer),
-  );
+  const { list, shown, showNewer } = useSessionRows(key, read);
   return {
     list,
     shown,

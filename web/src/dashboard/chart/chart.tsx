@@ -3,7 +3,7 @@ import type { Panel } from '../model.ts';
 import { stateWords, type Words } from './curve.ts';
 import { alignCurves, showValues, spokenValues } from './data.ts';
 import { ChartHead, type ValueScale } from './head.tsx';
-import { usePlot, zoomRange } from './plot.ts';
+import { type Plot, usePlot } from './plot.ts';
 import type { ChartProps } from './props.ts';
 
 const curvesHeight = 210;
@@ -25,20 +25,15 @@ export function Chart(props: ChartProps) {
     [...curves, curves.length, props.originMs, logarithmic],
   );
   const height = heightOf(props);
-  const { frame, plot, shownRange } = usePlot({
+  const { frame, plot, shownRange, zoomValues } = usePlot({
     chart: props,
     data,
     height,
     scale,
     words: () => stateWords(panel.channels, words.current),
     onCursor: (timeMs) => showValues(values.current, props, timeMs),
-    onZoomValues: (factor, around) => zoomValues(factor, around),
+    onHold: (range) => setScale((before) => ({ ...before, held: range })),
   });
-  const zoomValues = (factor: number, around: number | null) => {
-    const shown = shownRange();
-    if (shown === null || stateWords(panel.channels, words.current) !== null) return;
-    setScale((before) => ({ ...before, held: zoomRange(shown, factor, around, before.logarithmic) }));
-  };
 
   return (
     <section class="chart" aria-label={described} aria-busy={props.busy}>
@@ -77,11 +72,7 @@ export function Chart(props: ChartProps) {
 }
 
 /** A key on the curves: Shift and an arrow zoom the values, all others are those of the group. */
-function pressed(
-  event: KeyboardEvent,
-  props: ChartProps,
-  zoomValues: (factor: number, around: null) => void,
-): void {
+function pressed(event: KeyboardEvent, props: ChartProps, zoomValues: Plot['zoomValues']): void {
   if (event.shiftKey && (event.key === 'ArrowUp' || event.key === 'ArrowDown')) {
     event.preventDefault();
     zoomValues(event.key === 'ArrowUp' ? 0.8 : 1.25, null);

@@ -43,13 +43,7 @@ export function drawAnnotations(chart: uPlot, annotations: readonly Annotation[]
   const style = getComputedStyle(document.documentElement);
   const ratio = devicePixelRatio;
   const right = bbox.left + bbox.width;
-  ctx.save();
-  ctx.beginPath();
-  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
-  ctx.clip();
-  ctx.font = `${11 * ratio}px ${fontOf()}`;
-  ctx.textBaseline = 'bottom';
-  ctx.textAlign = 'left';
+  beginClipped(chart, 'bottom');
   ctx.lineWidth = ratio;
   ctx.setLineDash([3 * ratio, 3 * ratio]);
   const labels: { label: string; left: number }[] = [];
@@ -83,16 +77,17 @@ function drawLabels(
   const ratio = devicePixelRatio;
   const widths = labels.map(({ label, left }) => ({ left, right: left + ctx.measureText(label).width }));
   const lines = linesOf(widths, labelLines, wordMargin * ratio);
+  const [ground, ink] = ['--surface', '--ink'].map((name) => style.getPropertyValue(name).trim());
   for (const [index, { label, left }] of labels.entries()) {
     const line = lines[index] ?? null;
     if (line === null) continue;
     const lineBottom = bottom - (2 + line * labelHeight) * ratio;
     const width = widths[index]!.right - left;
     ctx.globalAlpha = 0.8;
-    ctx.fillStyle = style.getPropertyValue('--surface').trim();
+    ctx.fillStyle = ground!;
     ctx.fillRect(left - ratio, lineBottom - labelHeight * ratio, width + 2 * ratio, labelHeight * ratio);
     ctx.globalAlpha = 1;
-    ctx.fillStyle = style.getPropertyValue('--ink').trim();
+    ctx.fillStyle = ink!;
     ctx.fillText(label, left, lineBottom);
   }
 }
@@ -104,13 +99,7 @@ export function drawStrips(chart: uPlot, words: readonly string[], areTruths: bo
   const ratio = devicePixelRatio;
   const rows = chart.series.length - 1;
   const height = bbox.height / rows;
-  ctx.save();
-  ctx.beginPath();
-  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
-  ctx.clip();
-  ctx.font = `${11 * ratio}px ${fontOf()}`;
-  ctx.textBaseline = 'middle';
-  ctx.textAlign = 'left';
+  beginClipped(chart, 'middle');
   for (let row = 0; row < rows; row++) {
     const top = bbox.top + row * height + 2 * ratio;
     for (const { from, to, state } of stretches(chart.data[0], chart.data[row + 1] ?? [])) {
@@ -129,6 +118,17 @@ export function drawStrips(chart: uPlot, words: readonly string[], areTruths: bo
     }
   }
   ctx.restore();
+}
+
+/** What is drawn until the next `restore` stays within the curves' area, words begin at their place. */
+function beginClipped({ ctx, bbox }: uPlot, textBaseline: CanvasTextBaseline): void {
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+  ctx.clip();
+  ctx.font = `${11 * devicePixelRatio}px ${fontOf()}`;
+  ctx.textBaseline = textBaseline;
+  ctx.textAlign = 'left';
 }
 
 function fontOf(): string {

@@ -24,16 +24,18 @@ interface PlotGiven {
   readonly words: () => readonly string[] | null;
   /** Null when the cursor has left all charts. */
   readonly onCursor: (timeMs: number | null) => void;
-  /** The range of values is to be `factor` times as long; `around` keeps its place, null: the middle does. */
-  readonly onZoomValues: (factor: number, around: number | null) => void;
+  /** The axis is to show these values from now on. */
+  readonly onHold: (range: Range) => void;
 }
 
-interface Plot {
+export interface Plot {
   /** Of the element that the chart is drawn into. */
   readonly frame: RefObject<HTMLDivElement | null>;
   readonly plot: { readonly current: uPlot | null };
   /** The values on the axis now; null while there are none. */
   readonly shownRange: () => Range | null;
+  /** The range of values is to be `factor` times as long; `around` keeps its place, null: the middle does. */
+  readonly zoomValues: (factor: number, around: number | null) => void;
 }
 
 /** Draws `data` into `frame`. What the chart calls later is always that of the newest render. */
@@ -66,11 +68,12 @@ export function usePlot(given: PlotGiven): Plot {
     );
   }, [...built, data, props.span.fromMs, props.span.toMs, props.scale?.min, props.scale?.max, scale]);
   useEffect(() => plot.current?.redraw(false, false), [props.marks.a, props.marks.b, props.annotations]);
-  const shownRange = () => {
-    const { min, max } = plot.current?.scales.y ?? {};
-    return min == null || max == null ? null : { min, max };
+  return {
+    frame,
+    plot,
+    shownRange: () => shownRange(plot.current),
+    zoomValues: (factor, around) => zoomValues(plot.current, live, factor, around),
   };
-  return { frame, plot, shownRange };
 }
 
 type Live = { readonly current: PlotGiven };
@@ -133,20 +136,27 @@ function listenToPointer(chart: uPlot, live: Live): void {
     if (!event.shiftKey || event.ctrlKey) return group.wheel(event, chart, originMs);
     event.preventDefault();
     const top = event.clientY - chart.over.getBoundingClientRect().top;
-    live.current.onZoomValues((event.deltaY || event.deltaX) > 0 ? 1.25 : 0.8, chart.posToVal(top, 'y'));
+    zoomValues(chart, live, (event.deltaY || event.deltaX) > 0 ? 1.25 : 0.8, chart.posToVal(top, 'y'));
   };
   chart.over.addEventListener('wheel', wheel, { passive: false });
   chart.over.addEventListener('mousedown', (event) => group.press(event));
   chart.over.addEventListener('click', (event) => group.click(event, chart, originMs));
 }
 
+function shownRange(chart: uPlot | null): Range | null {
+  const { min, max } = chart?.scales.y ?? {};
+  return min == null || max == null ? null : { min, max };
+}
+
+/** States have no range. */
+function zoomValues(chart: uPlot | null, live: Live, factor: number, around: number | null): void {
+  const { words, scale, onHold } = live.current;
+  const shown = shownRange(chart);
+  if (shown !== null && words() === null) onHold(zoomRange(shown, factor, around, scale.logarithmic));
+}
+
 /** A range that is `factor` times as long; `around` keeps its place, else the middle does. */
-export function zoomRange(
-  { min, max }: Range,
-  factor: number,
-  around: number | null,
-  logarithmic: boolean,
-): Range {
+function zoomRange({ min, max }: Range, factor: number, around: number | null, logarithmic: boolean): Range {
   const [to, from] = logarithmic ? [Math.log10, (power: number) => 10 ** power] : [Number, Number];
   const [low, high] = [to(min), to(max)];
   const at = around === null ? (low + high) / 2 : to(around);
