@@ -161,6 +161,24 @@ describeInBrowser('drives of several sessions', () => {
     expect(asked('align')).toBe('clock');
   });
 
+  test('keep the value that is chosen as soon as it is offered', async () => {
+    await page.goto(`${api.url}/compare?dashboards=${dashboards[0]},${dashboards[1]}`);
+    await drawn(1);
+    await page.evaluate(`
+      const observer = new MutationObserver(() => {
+        const hard = [...document.querySelectorAll('option')].find(({ value }) => value === 'hard');
+        if (hard === undefined) return;
+        observer.disconnect();
+        hard.selected = true;
+        hard.parentElement.dispatchEvent(new Event('change', { bubbles: true }));
+      });
+      observer.observe(document.body, { childList: true, subtree: true });
+    `);
+    await page.getByLabel('Align at').selectOption({ label: 'Value of tyre' });
+    await page.locator('.toolbar-span', { hasText: '−0:20.000 to 1:30.000' }).waitFor();
+    expect(asked('align')).toBe('step:hard=tyre as text');
+  });
+
   test('are added on a dashboard and taken away, and the others keep their colours', async () => {
     await page.goto(`${api.url}/dashboards/${dashboards[0]}`);
     await page.getByRole('button', { name: 'Add session' }).click();

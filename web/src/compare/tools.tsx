@@ -1,4 +1,4 @@
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 import { type Alignment, alignmentText, type CompareView, readAlignment } from './address.ts';
 import { type Anchors, anchorOf, commonValues, type StepStarts, stepMeasures } from './alignment.ts';
 import type { Recording } from './model.ts';
@@ -95,7 +95,8 @@ function StepValue(props: {
   const { align, starts, onAlign } = props;
   const values = commonValues(starts);
   const first = values[0];
-  useEffect(() => {
+  // Before the list is shown: an effect after it would undo a value that is chosen at once.
+  useLayoutEffect(() => {
     if (align.value === '' && first !== undefined && !props.isSearching) onAlign({ ...align, value: first });
   }, [align, first, props.isSearching]);
   if (props.isSearching) return <span class="faint" role="status">{`Reading ${align.measure} …`}</span>;
