@@ -2,8 +2,17 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { routes } from '../../api/routes.ts';
 import { checkout } from '../../local/settings.ts';
-import { outputTitle, runnerTitle, titleOf, withTitles } from '../../web/src/names.ts';
+import {
+  idOf,
+  idTitle,
+  outputTitle,
+  personTitle,
+  runnerTitle,
+  titleOf,
+  withTitles,
+} from '../../web/src/names.ts';
 
 /** What the console or the sentences of the platform once said, and what is said instead. */
 const replaced: ReadonlyArray<readonly [RegExp, string]> = [
@@ -46,6 +55,21 @@ test('nodes and templates have titles', () => {
   expect(titleOf('lap-splitter')).toBe('Lap splitter');
   for (const written of ['n1', 'Lap splitter 2', 'GPU-CFD', '2026-03-14', 'top speed'])
     expect(titleOf(written)).toBe(written);
+});
+
+test('operations of the audit read as words, and words find the operation', () => {
+  expect(idTitle('createProject')).toBe('Create project');
+  expect(idTitle('user')).toBe('User');
+  for (const action of routes.map(({ id }) => id)) {
+    expect(idOf(idTitle(action)), action).toBe(action);
+    expect(idOf(action), action).toBe(action);
+  }
+  expect(idOf('')).toBe('');
+});
+
+test('people are called by their name, and without one by what they sign in with', () => {
+  expect(personTitle({ firstName: 'Maria', lastName: 'Verdi', username: 'maria' })).toBe('Maria Verdi');
+  expect(personTitle({ firstName: '', lastName: '', username: 'maria' })).toBe('maria');
 });
 
 test('runners are named by what they do and where', () => {

@@ -123,7 +123,10 @@ describeInBrowser('the pages of the sidebar', () => {
 
   test('a project leads from its key figure over sessions to one of them, and the audit says who made it', async () => {
     const { adminToken: token } = people;
-    const project = await ask(api.url, 'POST', '/projects', { token, json: { Title: 'Key figures' } });
+    const project = await ask(api.url, 'POST', '/projects', {
+      token: people.Instructor.token,
+      json: { Title: 'Key figures' },
+    });
     const { body: templates } = await ask(api.url, 'GET', '/api/v2/session/session_templates', { token });
     for (const [index, speed] of [301.5, 341.7].entries()) {
       const made = await ask(api.url, 'POST', '/session', {
@@ -147,9 +150,10 @@ describeInBrowser('the pages of the sidebar', () => {
     await page.getByRole('link', { name: /^Stint 2: 0/ }).click();
     await page.getByRole('heading', { name: 'Stint 2' }).waitFor();
     await open('Audit');
-    await page.getByRole('searchbox', { name: 'Action' }).fill('createProject');
-    const row = page.getByRole('row', { name: new RegExp(`project ${project.body.id}`) });
-    await row.getByText('createProject').waitFor();
+    await page.getByRole('searchbox', { name: 'Action' }).pressSequentially('create project');
+    const row = page.getByRole('row', { name: new RegExp(`Project ${project.body.id} `) });
+    await row.getByText('Create project').waitFor();
+    await row.getByText(/^Instructor No \d+, Instructor/).waitFor();
     await page.getByRole('button', { name: 'Sign-ins and accounts' }).click();
     await page.getByText('No matching entries').waitFor();
     await open('Retention');

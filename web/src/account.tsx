@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import type { User } from './api.ts';
 import { setPassword } from './api.ts';
 import { useAction } from './hooks.ts';
+import { personTitle } from './names.ts';
 import { setPreferences, type Theme, usePreferences, type Zone } from './preferences.ts';
 import { useAbilities } from './role.ts';
 import { Dialog } from './ui/dialog.tsx';
@@ -18,7 +19,7 @@ const TokensLoader = lazy(() => import('./account-tokens.tsx').then((module) => 
 /** The signed-in user; opens the account. */
 export function AccountButton({ user }: { user: User }) {
   const [open, setOpen] = useState(false);
-  const name = displayName(user);
+  const name = personTitle(user);
   return (
     <>
       <button
@@ -54,7 +55,7 @@ function Account(props: { user: User; onClose: () => void }) {
     setChanged(true);
   };
   return (
-    <Dialog title={displayName(user)} onClose={props.onClose}>
+    <Dialog title={personTitle(user)} onClose={props.onClose}>
       <div class="form">
         <dl class="facts">
           <dt>Username</dt>
@@ -128,9 +129,4 @@ function PreferenceFields() {
       />
     </div>
   );
-}
-
-function displayName(user: User): string {
-  const full = `${user.firstName ?? ''} ${user.lastName ?? ''}`.trim();
-  return full === '' ? user.username : full;
 }

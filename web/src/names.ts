@@ -1,6 +1,6 @@
 /** Names of nodes, templates, runners and outputs as people read them. Pure: tested without a browser. */
 
-import type { NodeOutput } from '../../client/types.ts';
+import type { NodeOutput, User } from '../../client/types.ts';
 
 /** What is shipped, by the names in its template. */
 const shipped: Readonly<Record<string, string>> = {
@@ -28,6 +28,23 @@ function sentence(name: string): string {
 }
 
 const wordsOf = (name: string) => name.replaceAll(/[-_]+/g, ' ');
+
+/** `Create project` of `createProject`: an operation, or a kind of object, by its id in the audit. */
+export function idTitle(id: string): string {
+  return sentence(id.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`));
+}
+
+/** `createProject` of `Create project`; an id stays. */
+export function idOf(title: string): string {
+  const [first = '', ...rest] = title.trim().split(/\s+/);
+  const joined = rest.map((word) => word.charAt(0).toUpperCase() + word.slice(1).toLowerCase()).join('');
+  return first.charAt(0).toLowerCase() + first.slice(1) + joined;
+}
+
+/** The name of a person, or else what they sign in with. */
+export function personTitle(user: Pick<User, 'firstName' | 'lastName' | 'username'>): string {
+  return [user.firstName, user.lastName].filter((part) => part !== '').join(' ') || user.username;
+}
 
 /** The kits name an instance `type:host:process:random`, with a number where a process has several. */
 const madeByKit = /^([^:]+):([^:]+):\d+:[0-9a-f]{6,}(?:\.(\d+))?$/i;

@@ -146,7 +146,7 @@ export const pages: readonly Shown[] = [
     },
   },
   { name: 'storage', path: () => '/storage', ready: '.storage-share >> nth=1' },
-  { name: 'audit', path: () => '/audit', ready: 'text=createSession >> nth=3' },
+  { name: 'audit', path: () => '/audit', ready: 'text=Create session >> nth=3' },
   { name: 'retention', path: () => '/retention', ready: 'text=Last runs' },
   { name: 'compare-none', path: () => '/compare', ready: 'text=Nothing to compare yet' },
   {

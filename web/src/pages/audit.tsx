@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks';
-import { type AuditPage as AuditAnswer, listAudit, listSignInAudit } from '../admin-api.ts';
+import { type AuditPage as AuditAnswer, listAudit, listSignInAudit, readAccounts } from '../admin-api.ts';
 import { formatDateTime } from '../format.ts';
 import { useAuth, useResource, useTitle } from '../hooks.ts';
+import { idOf, idTitle, personTitle } from '../names.ts';
 import { navigate, useAddress } from '../router.ts';
 import { CopyButton } from '../ui/copy-button.tsx';
 import { DateRange } from '../ui/date-range.tsx';
@@ -24,9 +25,9 @@ export function AuditPage() {
   const source = sources.find(({ id }) => id === query.get('of')) ?? sources[0];
   const [from, to] = [dayOf(query.get('from')), dayOf(query.get('to'))];
   const asked = {
-    action: query.get('action') || undefined,
-    actorId: query.get('actor') || undefined,
-    objectId: query.get('object') || undefined,
+    action: idOf(query.get('action') ?? '') || undefined,
+    actorId: query.get('actor')?.trim() || undefined,
+    objectId: query.get('object')?.trim() || undefined,
     from: from === '' ? undefined : new Date(`${from}T00:00:00`).toISOString(),
     to: to === '' ? undefined : dayAfter(to),
   };
@@ -60,8 +61,9 @@ export function AuditPage() {
           <SearchField
             key={name}
             label={{ action: 'Action', actor: 'Id of the actor', object: 'Id of the object' }[name]}
+            {...(name === 'action' ? { placeholder: 'Action, such as Create project' } : {})}
             value={query.get(name) ?? ''}
-            onValue={(value) => change({ [name]: value.trim() })}
+            onValue={(value) => change({ [name]: value })}
           />
         ))}
         <DateRange from={from} to={to} onChange={(first, last) => change({ from: first, to: last })} />
@@ -125,21 +127,23 @@ function Entries(props: { source: (typeof sources)[number]; asked: object }) {
 
 function EntryTable(props: { entries: readonly Entry[]; busy: boolean }) {
   const ownId = useAuth().signIn?.user.userId;
+  const names = useNames(props.entries);
   return (
     <Table caption="Audit entries" columns={['When', 'Action', 'Who', 'Object', 'Network']} busy={props.busy}>
       {props.entries.map((entry) => (
         <tr key={entry.id}>
           <td class="nowrap">{formatDateTime(entry.at)}</td>
-          <td data-label="Action" class="wrap-anywhere">
-            {entry.action}
+          <td data-label="Action" title={entry.action}>
+            {idTitle(entry.action)}
           </td>
           <td data-label="Who" class="wrap-anywhere">
-            {entry.actor.id === ownId ? 'you' : entry.actor.kind}
+            {entry.actor.id === ownId ? 'You' : (names.get(entry.actor.id) ?? idTitle(entry.actor.kind))}
             {entry.actor.role !== null && <span class="faint">, {entry.actor.role}</span>}{' '}
             {entry.actor.id !== null && entry.actor.id !== ownId && <Id id={entry.actor.id} />}
           </td>
           <td data-label="Object" class="wrap-anywhere">
-            {entry.object.type} {entry.object.id !== null && <ObjectId entry={entry} id={entry.object.id} />}
+            {names.get(entry.object.id) ?? idTitle(entry.object.type)}{' '}
+            {entry.object.id !== null && <ObjectId entry={entry} id={entry.object.id} />}
           </td>
           <td data-label="Network" class="nowrap faint">
             {entry.network}
@@ -148,6 +152,22 @@ function EntryTable(props: { entries: readonly Entry[]; busy: boolean }) {
       ))}
     </Table>
   );
+}
+
+/** The names of the people in entries. Without an answer, and for an account that is deleted, the ids stand alone. */
+function useNames(entries: readonly Entry[]): ReadonlyMap<string | null, string> {
+  const ids = new Set<string>();
+  for (const { actor, object } of entries) {
+    if (actor.kind === 'user' && actor.id !== null) ids.add(actor.id);
+    if (object.type === 'user' && object.id !== null) ids.add(object.id);
+  }
+  const wanted = [...ids].sort();
+  const users = useResource(
+    `people ${wanted.join(' ')}`,
+    async (signal) => (wanted.length === 0 ? [] : readAccounts(wanted, signal)),
+    { keepWhileLoading: true },
+  );
+  return new Map((users.data ?? []).map((user) => [user.userId, personTitle(user)]));
 }
 
 function ObjectId({ entry, id }: { entry: Entry; id: string }) {
