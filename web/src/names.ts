@@ -22,28 +22,28 @@ export function titleOf(name: string): string {
   return /^[a-z][a-z0-9]*([-_][a-z0-9]+)+$/.test(name) ? sentence(name) : name;
 }
 
-function sentence(name: string): string {
-  const words = wordsOf(name);
-  return words.charAt(0).toUpperCase() + words.slice(1);
-}
+const sentence = (name: string) => capitalized(wordsOf(name));
+
+const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 const wordsOf = (name: string) => name.replaceAll(/[-_]+/g, ' ');
 
-/** `Create project` of `createProject`: an operation, or a kind of object, by its id in the audit. */
-export function idTitle(id: string): string {
-  return sentence(id.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`));
-}
+/** `create project` of `createProject`: an operation, or a kind of object, by its id in the audit. */
+export const idWords = (id: string) => id.replaceAll(/[A-Z]/g, ' $&').toLowerCase();
+
+/** `Create project` of `createProject`. */
+export const idTitle = (id: string) => capitalized(idWords(id));
 
 /** `createProject` of `Create project`; an id stays. */
 export function idOf(title: string): string {
   const [first = '', ...rest] = title.trim().split(/\s+/);
-  const joined = rest.map((word) => word.charAt(0).toUpperCase() + word.slice(1).toLowerCase()).join('');
+  const joined = rest.map((word) => capitalized(word.toLowerCase())).join('');
   return first.charAt(0).toLowerCase() + first.slice(1) + joined;
 }
 
 /** The name of a person, or else what they sign in with. */
 export function personTitle(user: Pick<User, 'firstName' | 'lastName' | 'username'>): string {
-  return [user.firstName, user.lastName].filter((part) => part !== '').join(' ') || user.username;
+  return `${user.firstName} ${user.lastName}`.trim() || user.username;
 }
 
 /** The kits name an instance `type:host:process:random`, with a number where a process has several. */

@@ -17,6 +17,12 @@ const sources = [
   { id: 'writes', label: 'Changes', list: listAudit },
   { id: 'accounts', label: 'Sign-ins and accounts', list: listSignInAudit },
 ] as const;
+/** By their names in the address. */
+const filters = [
+  { name: 'action', label: 'Action', placeholder: 'Action, such as Create project' },
+  { name: 'actor', label: 'Id of the actor' },
+  { name: 'object', label: 'Id of the object' },
+] as const;
 
 /** Who wrote what, newest first. The filters are in the address. */
 export function AuditPage() {
@@ -57,11 +63,10 @@ export function AuditPage() {
         ))}
       </nav>
       <div class="filters">
-        {(['action', 'actor', 'object'] as const).map((name) => (
+        {filters.map(({ name, ...field }) => (
           <SearchField
             key={name}
-            label={{ action: 'Action', actor: 'Id of the actor', object: 'Id of the object' }[name]}
-            {...(name === 'action' ? { placeholder: 'Action, such as Create project' } : {})}
+            {...field}
             value={query.get(name) ?? ''}
             onValue={(value) => change({ [name]: value })}
           />

@@ -1,6 +1,6 @@
 /** What people did with a session, in words. Pure: tested without a browser. */
 import type { NodeInstanceProgress, SessionActivity } from '../../../../client/types.ts';
-import { titleOf } from '../../names.ts';
+import { idWords, titleOf } from '../../names.ts';
 
 type Entry = SessionActivity['entries'][number];
 
@@ -37,6 +37,6 @@ export function deedOf(
   const node = nodes.find(({ id }) => object.type === 'nodeInstance' && String(id) === object.id);
   const isOnlyInput = nodes.filter(({ parentIds }) => parentIds.length === 0).length === 1;
   if (action === 'uploadNodeOutput' && isOnlyInput) return 'uploaded a file';
-  const deed = deeds[action] ?? action.replaceAll(/([A-Z])/g, ' $1').toLowerCase();
+  const deed = deeds[action] ?? idWords(action);
   return node === undefined ? deed.replace(/ (to|of)$/, ' $1 a node') : `${deed} ${titleOf(node.name)},`;
 }
