@@ -26,6 +26,9 @@ export function printCpu(platform: BenchPlatform, before: Record<string, number>
   console.log(`    processor ms each: ${each.join('  ')}`);
 }
 
+/** Seconds of processes, each with its children; 0 for one that is gone. */
+export const secondsWithChildren = (pids: readonly number[]) => secondsOf(pids.flatMap(familyOf));
+
 /** PostgreSQL serves each connection by a separate process; those that have ended count with their parent. */
 function familyOf(pid: number): number[] {
   const children = readdirSync('/proc').filter(

@@ -113,12 +113,12 @@ export class Runner {
     return answer.body;
   }
 
-  writeOutput(task: Task): Promise<unknown> {
+  writeOutput(task: Task, output = 'x\n1\n'): Promise<unknown> {
     return this.client.expect(
       201,
       'POST',
       `${runner}/tasks/${task.taskId}/outputs`,
-      Buffer.from('x\n1\n'),
+      Buffer.from(output),
       this.header,
     );
   }

@@ -87,7 +87,8 @@ async function answerOf<T>(response: IncomingMessage): Promise<Answer<T>> {
   const chunks: Buffer[] = [];
   for await (const chunk of response) chunks.push(chunk as Buffer);
   const text = Buffer.concat(chunks).toString();
-  return { status: response.statusCode ?? 0, body: (text ? JSON.parse(text) : undefined) as T };
+  const isJson = text !== '' && response.headers['content-type']?.includes('json') === true;
+  return { status: response.statusCode ?? 0, body: (isJson ? JSON.parse(text) : undefined) as T };
 }
 
 export interface BenchPlatform {
