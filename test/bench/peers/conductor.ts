@@ -39,10 +39,9 @@ export async function startConductor(jar: string): Promise<Peer> {
     async claim(worker, waitSeconds) {
       const deadline = performance.now() + waitSeconds * 1_000;
       do {
-        const { status, body } = await client.call<readonly [{ taskId: string; workflowInstanceId: string }?]>(
-          'GET',
-          `/api/tasks/poll/batch/${taskType}?workerid=${worker}&count=1&timeout=${longestPollMs}`,
-        );
+        const { status, body } = await client.call<
+          readonly [{ taskId: string; workflowInstanceId: string }?]
+        >('GET', `/api/tasks/poll/batch/${taskType}?workerid=${worker}&count=1&timeout=${longestPollMs}`);
         // 204: no task.
         if (status !== 200 && status !== 204) throw new Error(`poll: ${status} ${JSON.stringify(body)}`);
         const task = body?.[0];
