@@ -88,26 +88,6 @@ export async function changeSession<T>(
   return database.transaction((tx) => changeSessionWithin(tx, key, (session) => change(tx, session)));
 }
 
-/**
- * As {@link changeSession}, for a change whose first statement does not depend on the session: it is sent with the lock,
- * and PostgreSQL runs it once the lock is held. Without a session the change is not made, so the statement must then
- * write nothing.
- */
-export async function changeSessionBy<F, T>(
-  database: Database,
-  key: SessionKey,
-  first: (tx: Tx) => Promise<F>,
-  change: (tx: Tx, session: LockedSession, found: F) => Promise<Change<T>>,
-): Promise<T | undefined> {
-  return database.transaction((tx) => {
-    const sent: { found?: Promise<F> } = {};
-    const done = changeSessionWithin(tx, key, async (session) => change(tx, session, await sent.found!));
-    sent.found = first(tx);
-    sent.found.catch(() => {});
-    return done;
-  });
-}
-
 /** As {@link changeSession}, as the last work in the caller's transaction. */
 export async function changeSessionWithin<T>(
   tx: Tx,

@@ -17,7 +17,7 @@ import { failpoint } from '../connection/failpoint.ts';
 import { publishStaged } from '../outputs/publish.ts';
 import { writeLogTail } from '../run-logs/log-tail.ts';
 import type { RunnerIdentity } from '../runners/holder.ts';
-import { changed, changeSessionBy, type LockedSession, unchanged } from './change-session.ts';
+import { changed, changeSession, type LockedSession, unchanged } from './change-session.ts';
 import { endClaim, isHeld } from './lease.ts';
 import { planSession } from './plan-session.ts';
 import { concernsRejections, settleRejections } from './rejections.ts';
@@ -98,20 +98,15 @@ export async function endTask(
   jitter: number,
 ): Promise<EndResult> {
   try {
-    const endHeld = (tx: Tx) => endHeldClaim(tx, identity, taskId, end.kind, digest);
-    const result = await changeSessionBy<HeldRun | undefined, EndResult>(
-      database,
-      { taskId },
-      endHeld,
-      async (tx, session, run) => {
-        if (!run) return unchanged<EndResult>(await repeatedEnd(tx, identity, taskId, digest));
-        if ('logTail' in end && end.logTail) await writeLogTail(tx, run, end.logTail);
-        const { reply, ended } = await applyEnd(tx, session, run, end, jitter);
-        const { runId, nodeInstanceId } = run;
-        const { sessionId } = session;
-        return changed({ kind: 'ended', reply, sessionId, runId, nodeInstanceId }, ended, { taskId, reply });
-      },
-    );
+    const result = await changeSession<EndResult>(database, { taskId }, async (tx, session) => {
+      const run = await endHeldClaim(tx, identity, taskId, end.kind, digest);
+      if (!run) return unchanged(await repeatedEnd(tx, identity, taskId, digest));
+      if ('logTail' in end && end.logTail) await writeLogTail(tx, run, end.logTail);
+      const { reply, ended } = await applyEnd(tx, session, run, end, jitter);
+      const { runId, nodeInstanceId } = run;
+      const { sessionId } = session;
+      return changed({ kind: 'ended', reply, sessionId, runId, nodeInstanceId }, ended, { taskId, reply });
+    });
     if (result === undefined) throw new Refusal('task-not-found');
     await failpoint('end-committed');
     return result;
