@@ -114,6 +114,8 @@ async function graphs(peer: Peer): Promise<void> {
 }
 
 printMachine();
+// It does not stay alive to wait for the command that started it.
+process.channel?.unref();
 const asked = process.argv.slice(2);
 for (const [name, start] of Object.entries(engines)) {
   if (asked.length > 0 && !asked.includes(name)) continue;
