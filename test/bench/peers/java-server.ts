@@ -26,7 +26,7 @@ export async function startJava(options: {
   readonly settings: Readonly<Record<string, string>>;
 }): Promise<JavaServer> {
   const dataDir = temporaryDataFolder();
-  const stack = await startStack({ dataDir, log: () => undefined, temporary: true });
+  const stack = await startStack({ dataDir, log: () => undefined });
   const port = await freePort();
   const database = await newDatabase(stack);
   const settings: Record<string, string> = {

@@ -13,7 +13,7 @@ const workflows = 'peer-workflows';
 /** Temporal alone: a workflow of activities, which outside workers poll and complete over gRPC. */
 export async function startTemporal(): Promise<Peer> {
   const dataDir = temporaryDataFolder();
-  const stack = await startStack({ dataDir, log: () => undefined, temporary: true });
+  const stack = await startStack({ dataDir, log: () => undefined });
   const { TEMPORAL_ADDRESS: address = '', TEMPORAL_NAMESPACE: namespace = 'default' } = stack.environment;
   const worker = spawn(
     process.execPath,
