@@ -1,5 +1,5 @@
 import type { NodeInstanceProgress } from '../api.ts';
-import { titleOf } from '../names.ts';
+import { titleOf, withoutCategory } from '../names.ts';
 import { Ago } from '../ui/ago.tsx';
 import { Empty } from '../ui/notice.tsx';
 import { StateBadge } from '../ui/state-badge.tsx';
@@ -35,7 +35,7 @@ export function NodeList(props: {
               <span class="faint">{titleOf(node.nodeTemplateName)}</span>
             </td>
             <td data-label="Details" class="wrap-anywhere">
-              <span class="clamp">{node.statusDetails}</span>
+              <span class="clamp">{withoutCategory(node.statusDetails ?? '')}</span>
             </td>
             <td data-label="Last run" class="nowrap">
               {node.lastProcessed !== null && <Ago at={node.lastProcessed} />}
