@@ -7,13 +7,14 @@ import { formatTimestamp } from '../../domain/timestamp.ts';
 import type { CallIds } from '../../http/log-fields.ts';
 import { pathId } from '../../http/schemas.ts';
 import type { RunnerIdentity } from '../../store/runners/holder.ts';
+import type { ArrivedClaim, TemplateClaim } from '../../store/runs/claims.ts';
 import { type EndRefusal, endTask, type TaskEnd } from '../../store/runs/end-task.ts';
 import { recordHeartbeat } from '../../store/runs/lease.ts';
 import { rejectInput } from '../../store/runs/rejections.ts';
 import { writeWatermark } from '../../store/runs/watermark.ts';
 import { defineRoute } from '../route.ts';
 import { canonicalJson } from './canonical-json.ts';
-import { type ClaimCall, claimForReply, coverageFor } from './claims/claim.ts';
+import { type ClaimCall, claimForReply, claimWithEnd, coverageFor } from './claims/claim.ts';
 import { identityOf, type TaskCall, taskRoute } from './identity.ts';
 import { inputIdParameter } from './inputs.ts';
 import {
@@ -203,11 +204,14 @@ type EndCall = ClaimCall &
 async function endAndClaim<Body extends object>(call: EndCall, end: TaskEnd, next: NextRequest) {
   const identity = identityOf(call);
   const coverage = next && (await coverageFor(call.services, call.principal, next.templates ?? []));
-  const reply = (await endHeld(call, identity, end)) as Body;
+  const claim = coverage ? claimWithEnd(call, coverage) : undefined;
+  const ended = await endHeld(call, identity, end, claim);
+  const reply = ended.reply as Body;
   if (!next || !coverage) return { status: 200, body: reply } as const;
   const { instanceId } = identity;
   const { waitSeconds } = next;
-  const request = { instanceId, coverage, waitSeconds, whenHolding: 'deliver' } as const;
+  const { arrived } = ended;
+  const request = { instanceId, coverage, waitSeconds, whenHolding: 'deliver', arrived } as const;
   const claimed = await claimForReply(call, request).catch(noneWhenRefused);
   return {
     status: 200,
@@ -221,14 +225,18 @@ function noneWhenRefused(error: unknown): undefined {
   if (!(error instanceof Problem) || error.status !== 401) throw error;
 }
 
-/** Ends a held task and returns the reply that the store decided; the same one for a repeat. */
+/**
+ * Ends a held task and returns the reply that the store decided, the same one for a repeat, and what the claim found
+ * that was made with it.
+ */
 async function endHeld(
   { services, params: { taskId }, note }: EndCall,
   identity: RunnerIdentity,
   end: TaskEnd,
-): Promise<unknown> {
+  next: TemplateClaim | undefined,
+): Promise<{ readonly reply: unknown; readonly arrived?: ArrivedClaim | undefined }> {
   const digest = createHash('sha256').update(canonicalJson(end)).digest('base64url');
-  const result = await endTask(services.database, identity, taskId, end, digest, Math.random());
+  const result = await endTask(services.database, identity, taskId, end, digest, Math.random(), next);
   if (result.kind === 'refused') {
     const message = 'hasMore requires an incremental node template.';
     throw new Problem(endProblems[result.why], result.why === 'not-incremental' ? { message } : {});
@@ -237,8 +245,9 @@ async function endHeld(
     const { sessionId, runId, nodeInstanceId } = result;
     note({ sessionId, nodeInstanceId, runId });
     services.runners.holders.ended(taskId);
+    return { reply: result.reply, arrived: result.next };
   }
-  return result.reply;
+  return { reply: result.reply };
 }
 
 export const taskRoutes = [heartbeat, watermark, rejection, complete, fail, release];

@@ -88,7 +88,7 @@ export async function changeSession<T>(
   return database.transaction((tx) => changeSessionWithin(tx, key, (session) => change(tx, session)));
 }
 
-/** As {@link changeSession}, as the last work in the caller's transaction. */
+/** As {@link changeSession}, as the last work in the caller's transaction; a claim may follow it. */
 export async function changeSessionWithin<T>(
   tx: Tx,
   key: SessionKey,

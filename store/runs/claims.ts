@@ -103,39 +103,67 @@ async function claimOf<R>(
   });
 }
 
+/** A claim of one template. */
+export interface TemplateClaim {
+  readonly template: string;
+  readonly leaseSeconds: number;
+  /** The claim asks for all that it may claim, which is only this template at the moment. */
+  readonly isOpen?: boolean;
+  readonly isLimited?: IsLimited;
+  readonly version?: string | null;
+}
+
+/** What a claim of one template found, and the task that it got. */
+export interface ArrivedClaim extends ClaimTicket {
+  readonly task: ClaimedTask | undefined;
+}
+
+type ArrivedRow = ClaimTicket & { readonly [Name in keyof ClaimedTask]: ClaimedTask[Name] | null };
+
 /**
  * {@link registerClaim} and {@link claimNext} for one template in one statement; an instance that holds a task gets none.
- * @param request `isOpen`: the claim asks for all that it may claim, which is only this template at the moment
  * @throws a unique violation when an older claim of the instance wins at the same time
  */
 export async function registerAndClaim(
   database: Database | Tx,
   identity: RunnerIdentity,
-  request: {
-    template: string;
-    leaseSeconds: number;
-    isOpen?: boolean;
-    isLimited?: IsLimited;
-    version?: string | null;
-  },
-): Promise<ClaimTicket & { readonly task: ClaimedTask | undefined }> {
-  const { template, leaseSeconds } = request;
-  const named = { name: template, isLimited: request.isLimited?.(template) };
-  const [row] = await claimOf<
-    ClaimTicket & { readonly [Name in keyof ClaimedTask]: ClaimedTask[Name] | null }
-  >(database, named, registerAndClaimByTemplate, [
-    identity.holder,
-    identity.instanceId,
-    newId(),
-    leaseSeconds,
-    template,
-    request.isOpen === true ? null : [template],
-    request.version ?? null,
-  ]);
-  const { claimSeq, holdsTask, drained, ...task } = row!;
-  const arrival = { claimSeq, holdsTask, drained };
-  if (task.taskId === null) return { ...arrival, task: undefined };
-  return { ...arrival, task: await recordClaim(task as ClaimedTask) };
+  request: TemplateClaim,
+): Promise<ArrivedClaim> {
+  const named = { name: request.template, isLimited: request.isLimited?.(request.template) };
+  const parameters = arrivalParameters(identity, request);
+  const [row] = await claimOf<ArrivedRow>(database, named, registerAndClaimByTemplate, parameters);
+  const arrived = arrivedClaim(row!);
+  if (arrived.task !== undefined) await recordClaim(arrived.task);
+  return arrived;
+}
+
+/**
+ * {@link registerAndClaim} as the last statement of the transaction that ends the instance's task, for a template without
+ * limits. Once that has committed, {@link recordClaim} follows.
+ */
+export async function registerAndClaimLast(
+  tx: Tx,
+  identity: RunnerIdentity,
+  request: Omit<TemplateClaim, 'isLimited'>,
+): Promise<ArrivedClaim> {
+  const parameters = arrivalParameters(identity, request);
+  const [row] = await tx.last<ArrivedRow>(registerAndClaimByTemplate.free, parameters);
+  return arrivedClaim(row!);
+}
+
+function arrivalParameters(identity: RunnerIdentity, request: TemplateClaim): readonly unknown[] {
+  const { template, leaseSeconds, isOpen, version } = request;
+  const templates = isOpen === true ? null : [template];
+  return [identity.holder, identity.instanceId, newId(), leaseSeconds, template, templates, version ?? null];
+}
+
+function arrivedClaim({ claimSeq, holdsTask, drained, ...task }: ArrivedRow): ArrivedClaim {
+  return {
+    claimSeq,
+    holdsTask,
+    drained,
+    task: task.taskId === null ? undefined : (task as ClaimedTask),
+  };
 }
 
 /**
@@ -215,8 +243,8 @@ export async function claimRun(
   return task && recordClaim(task);
 }
 
-/** The claim has committed. */
-async function recordClaim(task: ClaimedTask): Promise<ClaimedTask> {
+/** Called when a claim has committed. */
+export async function recordClaim(task: ClaimedTask): Promise<ClaimedTask> {
   await failpoint('claimed');
   taskClaimed(task.nodeTemplate, task.waitedSeconds);
   return task;

@@ -17,7 +17,8 @@ import { failpoint } from '../connection/failpoint.ts';
 import { publishStaged } from '../outputs/publish.ts';
 import { writeLogTail } from '../run-logs/log-tail.ts';
 import type { RunnerIdentity } from '../runners/holder.ts';
-import { changed, changeSession, type LockedSession, unchanged } from './change-session.ts';
+import { changed, changeSessionWithin, type LockedSession, unchanged } from './change-session.ts';
+import { type ArrivedClaim, recordClaim, registerAndClaimLast, type TemplateClaim } from './claims.ts';
 import { endClaim, isHeld } from './lease.ts';
 import { planSession } from './plan-session.ts';
 import { concernsRejections, settleRejections } from './rejections.ts';
@@ -48,16 +49,19 @@ export type TaskEnd =
 export type EndRefusal = 'task-not-found' | 'task-finished' | 'output-missing' | 'not-incremental';
 
 /** `reply` is the interface's body for the call; a repeat of the same end by the same holder gets the same one. */
-export type EndResult =
+type AcceptedEnd =
   | {
       readonly kind: 'ended';
       readonly reply: Record<string, unknown>;
       readonly sessionId: string;
       readonly runId: string;
       readonly nodeInstanceId: number;
+      /** What the claim of the next task found, where the transaction has made it. */
+      readonly next?: ArrivedClaim;
     }
-  | { readonly kind: 'repeated'; readonly reply: Record<string, unknown> }
-  | { readonly kind: 'refused'; readonly why: EndRefusal };
+  | { readonly kind: 'repeated'; readonly reply: Record<string, unknown> };
+
+export type EndResult = AcceptedEnd | { readonly kind: 'refused'; readonly why: EndRefusal };
 
 /** Thrown inside the transaction so that the end of the claim is rolled back with it. */
 class Refusal extends Error {
@@ -88,6 +92,7 @@ interface HeldRun {
  * Ends a task in one transaction: outcome, node states, retry or follow-up, and the runs that become due.
  * @param digest of the request that ends it, to tell a repeat from a different end
  * @param jitter a random number in [0, 1)
+ * @param next the claim that the same transaction makes for the instance; the end stands without it when it fails
  */
 export async function endTask(
   database: Database,
@@ -96,24 +101,44 @@ export async function endTask(
   end: TaskEnd,
   digest: string,
   jitter: number,
+  next?: TemplateClaim,
 ): Promise<EndResult> {
   try {
-    const result = await changeSession<EndResult>(database, { taskId }, async (tx, session) => {
-      const run = await endHeldClaim(tx, identity, taskId, end.kind, digest);
-      if (!run) return unchanged(await repeatedEnd(tx, identity, taskId, digest));
-      if ('logTail' in end && end.logTail) await writeLogTail(tx, run, end.logTail);
-      const { reply, ended } = await applyEnd(tx, session, run, end, jitter);
-      const { runId, nodeInstanceId } = run;
-      const { sessionId } = session;
-      return changed({ kind: 'ended', reply, sessionId, runId, nodeInstanceId }, ended, { taskId, reply });
+    const result = await database.transaction(async (tx) => {
+      const ended = await endWithin(tx, identity, taskId, end, digest, jitter);
+      if (ended.kind !== 'ended' || next === undefined) return ended;
+      return { ...ended, next: await registerAndClaimLast(tx, identity, next) };
     });
-    if (result === undefined) throw new Refusal('task-not-found');
     await failpoint('end-committed');
+    if (result.kind === 'ended' && result.next?.task !== undefined) await recordClaim(result.next.task);
     return result;
   } catch (error) {
     if (error instanceof Refusal) return { kind: 'refused', why: error.why };
+    // For example when another claim of the instance wins at the same time.
+    if (next !== undefined) return await endTask(database, identity, taskId, end, digest, jitter);
     throw error;
   }
+}
+
+async function endWithin(
+  tx: Tx,
+  identity: RunnerIdentity,
+  taskId: string,
+  end: TaskEnd,
+  digest: string,
+  jitter: number,
+): Promise<AcceptedEnd> {
+  const result = await changeSessionWithin<AcceptedEnd>(tx, { taskId }, async (session) => {
+    const run = await endHeldClaim(tx, identity, taskId, end.kind, digest);
+    if (!run) return unchanged(await repeatedEnd(tx, identity, taskId, digest));
+    if ('logTail' in end && end.logTail) await writeLogTail(tx, run, end.logTail);
+    const { reply, ended } = await applyEnd(tx, session, run, end, jitter);
+    const { runId, nodeInstanceId } = run;
+    const { sessionId } = session;
+    return changed({ kind: 'ended', reply, sessionId, runId, nodeInstanceId }, ended, { taskId, reply });
+  });
+  if (result === undefined) throw new Refusal('task-not-found');
+  return result;
 }
 
 async function endHeldClaim(
@@ -143,7 +168,7 @@ async function repeatedEnd(
   identity: RunnerIdentity,
   taskId: string,
   digest: string,
-): Promise<EndResult> {
+): Promise<AcceptedEnd> {
   const [claim] = await tx.query<{ digest: string; reply: Record<string, unknown> }>(
     `select ending_digest as digest, ending_reply as reply from node_claim
       where task_id = $1 and holder = $2 and instance_id = $3 and ending_reply is not null

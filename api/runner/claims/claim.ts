@@ -6,12 +6,14 @@ import { quoteRunnerName } from '../../../domain/runners/manifest-fields.ts';
 import { runnerVersion } from '../../../domain/runners/runner-version.ts';
 import type { RunnerIdentity } from '../../../store/runners/holder.ts';
 import {
+  type ArrivedClaim,
   type ClaimedTask,
   type ClaimTicket,
   claimNext,
   redeliverHeld,
   registerAndClaim,
   registerClaim,
+  type TemplateClaim,
 } from '../../../store/runs/claims.ts';
 import { releaseHeldTask, undoClaim } from '../../../store/runs/release-claim.ts';
 import type { Freshness } from '../../runner-tokens/tokens.ts';
@@ -36,6 +38,8 @@ interface ClaimRequest {
    * answer, because the call may be a repeat of one that claimed it.
    */
   readonly whenHolding: 'release' | 'deliver';
+  /** What the first try found, where the end of the instance's task has made it ({@link claimWithEnd}). */
+  readonly arrived?: ArrivedClaim | undefined;
   /**
    * Checked when a waiting claim wakes, by recent knowledge, and again by the present state when it then gets nothing.
    * False, or an error, ends the wait.
@@ -91,10 +95,11 @@ function firstRefused(
 
 /** The oldest ready task, or undefined when there was none in time or a newer claim replaced this one. */
 async function claimTask(services: Services, request: ClaimRequest): Promise<ClaimedTask | undefined> {
-  const { identity, waitSeconds } = request;
+  const { identity, waitSeconds, arrived } = request;
   const { waiters } = services.runners;
   const startedAtMs = performance.now();
-  const { claimSeq, drained, task } = await firstTry(services, request);
+  const { claimSeq, drained, task } =
+    arrived === undefined || arrived.holdsTask ? await firstTry(services, request) : arrived;
   if (waitSeconds === 0 || task !== undefined) waiters.replaceOlder({ identity, claimSeq });
   if (task !== undefined) return task;
   if (waitSeconds === 0) return await lastTry(services, request, claimSeq, startedAtMs);
@@ -242,10 +247,24 @@ interface Delivery {
   readonly settled: (delivered: boolean) => Promise<void>;
 }
 
+/** The claim that can be made with the end of a task: of one template without limits. */
+export function claimWithEnd(
+  { request, services, signal }: ClaimCall,
+  coverage: Coverage,
+): TemplateClaim | undefined {
+  const [template, ...others] = coverage.names();
+  if (signal.aborted || template === undefined || others.length > 0) return undefined;
+  if (services.runners.templates.current.isLimited(template) === true) return undefined;
+  const version = runnerVersion(request.headers['user-agent']);
+  return { template, leaseSeconds: limits.leaseSeconds, isOpen: coverage.isOpen, version };
+}
+
 /** Claims a task for the reply to a call; undefined when there is none. */
 export async function claimForReply(
   { principal, request: call, services, signal, shutdown }: ClaimCall,
-  request: Pick<ClaimRequest, 'coverage' | 'waitSeconds' | 'whenHolding'> & { readonly instanceId: string },
+  request: Pick<ClaimRequest, 'coverage' | 'waitSeconds' | 'whenHolding' | 'arrived'> & {
+    readonly instanceId: string;
+  },
 ): Promise<Delivery | undefined> {
   const { database, runners, settings } = services;
   const { instanceId, ...wanted } = request;
