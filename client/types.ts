@@ -1308,7 +1308,10 @@ export interface SessionList {
   readonly page: number;
   readonly pageSize: number;
   readonly totalCount: number;
-  /** With a filter by state, owner or time, at most 10000 are counted; false: there are more. */
+  /**
+   * With a search or a filter by state, owner or time, at most 10000 are counted; false: there are more. The
+   * count of a whole page is then at least one more than the sessions up to its end.
+   */
   readonly totalCountIsExact: boolean;
   readonly totalPages: number;
 }
@@ -1487,6 +1490,12 @@ export interface SessionQueryReply {
   readonly template: {
     readonly sessions: readonly SessionQueryRow[];
     readonly totalCount: number;
+    /**
+     * With a filter at most 10000 sessions are counted; false: there are more. The count of a whole page is
+     * then at least one more than the sessions up to its end, so that whoever reads page after page reaches
+     * the last.
+     */
+    readonly totalCountIsExact: boolean;
     readonly limit: number;
     readonly offset: number;
   };

@@ -31,7 +31,7 @@ const query = defineRoute({
     const { services, body } = context;
     const wanted = readQuery(body === undefined ? {} : body, context.principal.userId);
     const people = peopleOf(context);
-    const { rows, totalCount } = await querySessions(
+    const { rows, total } = await querySessions(
       services.database,
       wanted,
       await resolveAddresses(wanted, people),
@@ -41,7 +41,11 @@ const query = defineRoute({
     const { limit, offset } = wanted;
     return {
       status: 200,
-      body: { status: true, message: 'OK', template: { sessions, totalCount, limit, offset } },
+      body: {
+        status: true,
+        message: 'OK',
+        template: { sessions, totalCount: total.count, totalCountIsExact: total.isExact, limit, offset },
+      },
     };
   },
 });

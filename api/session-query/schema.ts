@@ -6,6 +6,10 @@ import { errorSchema } from '../../http/errors.ts';
 import { timestampOut } from '../../http/schemas.ts';
 import { documentIssueSchema } from '../document-issue.ts';
 
+const aboutCount =
+  `With a filter at most ${limits.sessionsCounted} sessions are counted; false: there are more. The count of a whole page ` +
+  'is then at least one more than the sessions up to its end, so that whoever reads page after page reaches the last.';
+
 /** Faults of a query are reported with the path of the node by the handler, so the schema only describes it. */
 export const sessionQuerySchema = z.unknown().meta({
   id: 'SessionQueryRequest',
@@ -92,10 +96,11 @@ export const sessionQueryReplySchema = z
             }),
         ),
         totalCount: z.int(),
+        totalCountIsExact: z.boolean().meta({ description: aboutCount }),
         limit: z.int(),
         offset: z.int(),
       })
-      .meta({ example: { totalCount: 1, limit: 50, offset: 0 } }),
+      .meta({ example: { totalCount: 1, totalCountIsExact: true, limit: 50, offset: 0 } }),
   })
   .meta({ id: 'SessionQueryReply' });
 

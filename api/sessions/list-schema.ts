@@ -120,7 +120,9 @@ export const sessionListSchema = z
     pageSize: z.int(),
     totalCount: z.int(),
     totalCountIsExact: z.boolean().meta({
-      description: `With a filter by state, owner or time, at most ${limits.sessionsCounted} are counted; false: there are more.`,
+      description:
+        `With a search or a filter by state, owner or time, at most ${limits.sessionsCounted} are counted; false: there ` +
+        'are more. The count of a whole page is then at least one more than the sessions up to its end.',
     }),
     totalPages: z.int(),
   })

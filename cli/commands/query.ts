@@ -17,7 +17,7 @@ export const addQuery: AddCommand = (program, cli) => {
     .action(async (file: string) => {
       const document = await readDocument(file);
       const reply = await (await cli.connect()).call('POST /api/sessions/query', { document });
-      const { sessions, totalCount } = reply.template;
+      const { sessions, totalCount, totalCountIsExact } = reply.template;
       cli.print(reply, () =>
         [
           table(sessions, {
@@ -27,7 +27,7 @@ export const addQuery: AddCommand = (program, cli) => {
             SIMULATION: ({ simulationName }) => simulationName,
             CREATED: ({ createdAt }) => time(createdAt),
           }),
-          `${sessions.length} of ${totalCount}.`,
+          `${sessions.length} of ${totalCountIsExact ? '' : 'more than '}${totalCount}.`,
         ].join('\n'),
       );
     });

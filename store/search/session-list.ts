@@ -1,19 +1,21 @@
 /** The session list: search, order and pages (contract: Session list; decisions 5). */
-import { limits } from '../../domain/limits.ts';
 import type { SessionState } from '../../domain/sessions/session-state.ts';
 import type { JsonObject } from '../../domain/text.ts';
 import type { Database } from '../connection/database.ts';
 import { escapeLike } from '../connection/like.ts';
 import { countSessions } from './session-count.ts';
-import { Parameters } from './session-filter.ts';
+import type { Parameters } from './session-filter.ts';
 import { type OverviewRow, overviewColumns, overviewOf, type SessionOverview } from './session-overview.ts';
 import {
   type Count,
-  countMatches,
   countUpTo,
+  type PageParts,
   pageStatement,
+  pastPage,
   readPage,
+  type SearchBounds,
   type Statement,
+  searchPage,
 } from './session-page.ts';
 import { isInState } from './session-state.ts';
 
@@ -89,65 +91,65 @@ function searchCondition(search: string, parameters: Parameters): string {
 
 const orderColumns = { date: 'c.created_at', name: 'c.name' } as const;
 
-/** The statement of one page. */
-export function listStatement(query: SessionListQuery): Statement {
+/** The statement of one page, without the number of all. */
+export const listStatement = (query: SessionListQuery): Statement => pageStatement(partsOf(query));
+
+function partsOf(query: SessionListQuery): PageParts {
   const { sortBy, sortOrder: direction, page, pageSize } = query;
-  const parameters = new Parameters();
-  return pageStatement(
-    {
-      columns: `c.session_id as id, c.name, c.simulation_name, c.project_id,
-        p.title as project_title, c.session_template_id, t.name as session_template_name,
-        c.created_at, c.metadata, ${overviewColumns}`,
-      joins: `join project p on p.id = c.project_id join session_template t on t.id = c.session_template_id
-        join session s on s.id = c.session_id`,
-      where: condition(query, parameters),
-      order: [
-        { sql: orderColumns[sortBy], direction },
-        { sql: 'c.session_id', direction },
-      ],
-      limit: pageSize,
-      offset: (page - 1) * pageSize,
-      countsAll: isSearchAlone(query),
-    },
-    parameters,
-  );
+  return {
+    columns: `c.session_id as id, c.name, c.simulation_name, c.project_id,
+      p.title as project_title, c.session_template_id, t.name as session_template_name,
+      c.created_at, c.metadata, ${overviewColumns}`,
+    joins: `join project p on p.id = c.project_id join session_template t on t.id = c.session_template_id
+      join session s on s.id = c.session_id`,
+    where: (parameters) => condition(query, parameters),
+    order: () => [
+      { sql: orderColumns[sortBy], direction },
+      { sql: 'c.session_id', direction },
+    ],
+    isIndexed: true,
+    limit: pageSize,
+    offset: (page - 1) * pageSize,
+  };
 }
 
+type ListedRow = Omit<SessionListRow, 'nodeCounts'> & OverviewRow;
+
 /**
- * One page, and how many sessions there are in all. Ties are broken by id. Without a filter by state, owner, time or ids the
- * count is exact; with one it ends at a bound.
+ * One page, and how many sessions there are in all. Ties are broken by id. Without a search or a filter by state, owner,
+ * time or ids the count is exact; with one it ends at a bound.
  */
 export async function listSessions(
   database: Database,
   query: SessionListQuery,
+  bounds?: SearchBounds,
 ): Promise<{ rows: SessionListRow[]; total: Count }> {
-  const page = readPage<Omit<SessionListRow, 'nodeCounts'> & OverviewRow>(database, listStatement(query));
-  const known = isSearchAlone(query) ? undefined : countListed(database, query);
-  const [{ rows, total }, count] = await Promise.all([page, known]);
-  return {
-    rows: rows.map((row) => ({ ...row, ...overviewOf(row) })),
-    total: count ?? (await totalOf(database, query, total)),
-  };
+  const { rows, total } = isSearchAlone(query)
+    ? await searchPage<ListedRow>(database, partsOf(query), bounds)
+    : await narrowedPage(database, query, bounds);
+  return { rows: rows.map((row) => ({ ...row, ...overviewOf(row) })), total };
+}
+
+/** Each filter but a search has an index of its own, which the planner knows to choose. */
+async function narrowedPage(database: Database, query: SessionListQuery, bounds?: SearchBounds) {
+  const [{ rows }, total] = await Promise.all([
+    readPage<ListedRow>(database, listStatement(query)),
+    countListed(database, query, bounds),
+  ]);
+  const { page, pageSize: limit } = query;
+  return { rows, total: pastPage(total, { offset: (page - 1) * limit, limit, found: rows.length }) };
 }
 
 /** How many sessions the filters match. */
-export async function countListed(database: Database, filters: SessionListFilters): Promise<Count> {
+export async function countListed(
+  database: Database,
+  filters: SessionListFilters,
+  bounds?: SearchBounds,
+): Promise<Count> {
   if (!isSearch(filters) && !isNarrowed(filters)) {
     return { count: await countSessions(database, filters), isExact: true };
   }
-  const parameters = new Parameters();
-  return countUpTo(database, condition(filters, parameters), parameters, limits.sessionsCounted);
-}
-
-/** @param found what the page's statement returned; undefined for a page beyond the end */
-async function totalOf(
-  database: Database,
-  query: SessionListQuery,
-  found: number | undefined,
-): Promise<Count> {
-  if (found !== undefined || query.page === 1) return { count: found ?? 0, isExact: true };
-  const parameters = new Parameters();
-  return { count: await countMatches(database, condition(query, parameters), parameters), isExact: true };
+  return countUpTo(database, (parameters) => condition(filters, parameters), bounds);
 }
 
 const isSearch = ({ search = '' }: SessionListFilters) => search !== '';

@@ -1,9 +1,7 @@
-/**
- * One page of sessions in an order, and how many there are in all, in one statement: it searches once, reading of each
- * match only what the order needs, and reads only the page's sessions whole.
- */
+/** One page of sessions in an order, and how many there are in all. */
+import { limits } from '../../domain/limits.ts';
 import type { Database } from '../connection/database.ts';
-import type { Parameters } from './session-filter.ts';
+import { Parameters } from './session-filter.ts';
 
 /** One term of an order over `session_search c`. */
 export interface OrderTerm {
@@ -24,12 +22,12 @@ export interface PageParts {
   readonly columns: string;
   readonly joins?: string;
   /** Condition over `session_search c`. */
-  readonly where: string;
-  readonly order: readonly OrderTerm[];
+  readonly where: (parameters: Parameters) => string;
+  readonly order: (parameters: Parameters) => readonly OrderTerm[];
+  /** The order is that of an index, and says which of two rows comes first without any other term. */
+  readonly isIndexed: boolean;
   readonly limit: number;
   readonly offset: number;
-  /** False where the total is known otherwise: then an index in the order's own order is not read to its end. */
-  readonly countsAll: boolean;
 }
 
 export interface Statement {
@@ -37,26 +35,85 @@ export interface Statement {
   readonly values: readonly unknown[];
 }
 
-/** `parameters` holds the values bound by `where` and `order`. */
-export function pageStatement(parts: PageParts, parameters: Parameters): Statement {
-  const { columns, joins = '', where, order, countsAll } = parts;
-  const terms = order.map(({ sql }, index) => `${sql} as o${index}`);
-  const ordered = order
-    .map(({ direction, nullable }, index) => `o${index} ${direction}${nullable ? ' nulls last' : ''}`)
+/** How far a search reads on. */
+export interface SearchBounds {
+  /** Matches are counted up to here. */
+  readonly counted: number;
+  /** So many sessions, the first in the order, are searched for a page before all are. */
+  readonly walked: number;
+}
+
+const searchBounds: SearchBounds = { counted: limits.sessionsCounted, walked: 20_000 };
+
+const orderOf = (terms: readonly (readonly [sql: string, term: OrderTerm])[]) =>
+  terms
+    .map(([sql, { direction, nullable }]) => `${sql} ${direction}${nullable ? ' nulls last' : ''}`)
     .join(', ');
-  const limit = parameters.bind(parts.limit, 'bigint');
-  const offset = parameters.bind(parts.offset, 'bigint');
+
+/** The matches with their order terms, from which a statement of one page is made. */
+interface Matches {
+  readonly order: readonly OrderTerm[];
+  readonly text: string;
+}
+
+/** @param source of the sessions `c`, by the terms of the order */
+function matchesOf(
+  { where, order }: PageParts,
+  parameters: Parameters,
+  source: (order: string) => string = () => 'session_search',
+): Matches {
+  const terms = order(parameters);
   const text = `
+    select c.session_id as id, ${terms.map(({ sql }, index) => `${sql} as o${index}`).join(', ')}
+      from ${source(orderOf(terms.map((term) => [term.sql, term])))} c where ${where(parameters)}`;
+  return { order: terms, text };
+}
+
+/** Reads only the page's sessions whole. @param from an SQL table `x` of the matches @param total their number, in SQL */
+function pageFrom(
+  { columns, joins = '', limit, offset }: PageParts,
+  parameters: Parameters,
+  order: readonly OrderTerm[],
+  from: { readonly with?: string; readonly x: string; readonly total: string },
+): Statement {
+  const ordered = orderOf(order.map((term, index) => [`o${index}`, term]));
+  const text = `
+    ${from.with ?? ''}
     select ${columns}, m.total
-      from (select x.*, ${countsAll ? 'count(*) over ()' : 'null::bigint'} as total
-              from (select c.session_id as id, ${terms.join(', ')} from session_search c where ${where}) x
-             order by ${ordered} limit ${limit} offset ${offset}) m
+      from (select x.*, ${from.total} as total from ${from.x}
+             order by ${ordered} limit ${parameters.bind(limit, 'bigint')} offset ${parameters.bind(offset, 'bigint')}) m
       join session_search c on c.session_id = m.id ${joins}
      order by ${ordered}`;
   return { text, values: parameters.values };
 }
 
-/** Runs a statement of {@link pageStatement}; `total` is undefined when the statement does not return it. */
+/** One page of all matches, whose number is known otherwise: an index in the order's own order is not read to its end. */
+export function pageStatement(parts: PageParts): Statement {
+  const parameters = new Parameters();
+  const { order, text } = matchesOf(parts, parameters);
+  return pageFrom(parts, parameters, order, { x: `(${text}) x`, total: 'null::bigint' });
+}
+
+/**
+ * One page and the number of matches. The matches are found before they are put in order: an index in the order's own order
+ * might have none for a long time. @param most with more matches than this the page is not the right one
+ */
+function matchingStatement(parts: PageParts, most?: number): Statement {
+  const parameters = new Parameters();
+  const { order, text } = matchesOf(parts, parameters);
+  const found = `with x as materialized (${text}${most === undefined ? '' : ` limit ${most + 1}`})`;
+  return pageFrom(parts, parameters, order, { with: found, x: 'x', total: '(select count(*) from x)' });
+}
+
+/** One page of the matches among the first sessions in the order. */
+function walkStatement(parts: PageParts, { walked }: SearchBounds): Statement {
+  const parameters = new Parameters();
+  const first = (order: string) => `(select * from session_search c order by ${order} limit ${walked})`;
+  const { order, text } = matchesOf(parts, parameters, first);
+  return pageFrom(parts, parameters, order, { x: `(${text}) x`, total: 'null::bigint' });
+}
+
+/** Runs a statement of one page; `total` is undefined when the statement does not return it. */
 export async function readPage<Row>(
   database: Database,
   statement: Statement,
@@ -69,36 +126,58 @@ export async function readPage<Row>(
   return { rows, total: found[0]?.total ?? undefined };
 }
 
-/** How many sessions a condition matches: for pages beyond the end, which have no row to return it. */
-export async function countMatches(
-  database: Database,
-  where: string,
-  parameters: Parameters,
-): Promise<number> {
-  const [row] = await database.queryUnprepared<{ count: number }>(
-    `select count(*) as count from session_search c where ${where}`,
-    parameters.values,
-  );
-  return row?.count ?? 0;
-}
-
 /** `isExact` is false when there are more than `count`. */
 export interface Count {
   readonly count: number;
   readonly isExact: boolean;
 }
 
-/** As {@link countMatches}, to a bound: so that a count costs no more than it is worth. */
+/**
+ * One page of a search and how many sessions it matches, to a bound. Few matches are found by their own index and put in
+ * order. Of many the first are soon met in the index of the order, where there is one.
+ */
+export async function searchPage<Row>(
+  database: Database,
+  parts: PageParts,
+  bounds: SearchBounds = searchBounds,
+): Promise<{ rows: Row[]; total: Count }> {
+  const { limit, offset, isIndexed } = parts;
+  if (offset + limit <= bounds.counted) {
+    const { rows, total } = await readPage<Row>(database, matchingStatement(parts, bounds.counted));
+    if (total === undefined) return { rows, total: await countUpTo(database, parts.where, bounds) };
+    if (total <= bounds.counted) return { rows, total: { count: total, isExact: true } };
+  }
+  const walked = isIndexed ? await readPage<Row>(database, walkStatement(parts, bounds)) : undefined;
+  if (walked?.rows.length === limit) {
+    const total = { count: bounds.counted, isExact: false };
+    return { rows: walked.rows, total: pastPage(total, { offset, limit, found: limit }) };
+  }
+  const { rows, total } = await readPage<Row>(database, matchingStatement(parts));
+  if (total === undefined) return { rows, total: await countUpTo(database, parts.where, bounds) };
+  return { rows, total: { count: total, isExact: true } };
+}
+
+/** A count that ends at a bound is more than the rows up to a whole page: whoever reads page after page goes on. */
+export function pastPage(
+  total: Count,
+  { offset, limit, found }: { readonly offset: number; readonly limit: number; readonly found: number },
+): Count {
+  return total.isExact || found < limit
+    ? total
+    : { ...total, count: Math.max(total.count, offset + found + 1) };
+}
+
+/** How many sessions a search matches, to a bound: so that a count costs no more than it is worth. */
 export async function countUpTo(
   database: Database,
-  where: string,
-  parameters: Parameters,
-  most: number,
+  where: PageParts['where'],
+  { counted }: Pick<SearchBounds, 'counted'> = searchBounds,
 ): Promise<Count> {
+  const parameters = new Parameters();
   const [row] = await database.queryUnprepared<{ count: number }>(
-    `select count(*) as count from (select from session_search c where ${where} limit ${most + 1}) x`,
+    `select count(*) as count from (select from session_search c where ${where(parameters)} limit ${counted + 1}) x`,
     parameters.values,
   );
   const count = row?.count ?? 0;
-  return { count: Math.min(count, most), isExact: count <= most };
+  return { count: Math.min(count, counted), isExact: count <= counted };
 }

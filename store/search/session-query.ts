@@ -6,17 +6,20 @@ import { countSessions } from './session-count.ts';
 import {
   filterCondition,
   jsonAt,
-  Parameters,
+  type Parameters,
   type PeopleByAddress,
   propertyColumns,
 } from './session-filter.ts';
 import {
-  countMatches,
+  type Count,
   newestFirst,
   type OrderTerm,
+  type PageParts,
   pageStatement,
   readPage,
+  type SearchBounds,
   type Statement,
+  searchPage,
 } from './session-page.ts';
 
 export interface SessionQueryRow {
@@ -35,44 +38,39 @@ export interface SessionQueryRow {
 }
 
 /**
- * One page, and how many sessions the filter matches in all.
+ * One page, and how many sessions the filter matches: exactly without a filter, with one to a bound.
  * @param people the people of the addresses in the filter
  */
 export async function querySessions(
   database: Database,
   query: SessionQuery,
   people: PeopleByAddress,
-): Promise<{ rows: SessionQueryRow[]; totalCount: number }> {
+  bounds?: SearchBounds,
+): Promise<{ rows: SessionQueryRow[]; total: Count }> {
+  if (query.filter !== null) return searchPage<SessionQueryRow>(database, partsOf(query, people), bounds);
   const page = readPage<SessionQueryRow>(database, queryStatement(query, people));
-  if (query.filter === null) {
-    const [{ rows }, totalCount] = await Promise.all([page, countSessions(database, {})]);
-    return { rows, totalCount };
-  }
-  const { rows, total } = await page;
-  if (total !== undefined || query.offset === 0) return { rows, totalCount: total ?? 0 };
-  const parameters = new Parameters();
-  const where = filterCondition(query.filter, people, parameters);
-  return { rows, totalCount: await countMatches(database, where, parameters) };
+  const [{ rows }, count] = await Promise.all([page, countSessions(database, {})]);
+  return { rows, total: { count, isExact: true } };
 }
 
-/** The statement of one page. */
-export function queryStatement(query: SessionQuery, people: PeopleByAddress): Statement {
-  const { filter, orderBy, limit, offset } = query;
-  const parameters = new Parameters();
-  return pageStatement(
-    {
-      columns: `c.session_id as id, c.name, c.email_identifier, c.project_id,
-        c.session_template_id, c.simulation_name, c.logo_url,
-        c.user_id, c.created_at, c.metadata`,
-      where: filter === null ? 'true' : filterCondition(filter, people, parameters),
-      order: [...orderBy.flatMap((item) => orderTerms(item, parameters)), ...newestFirst],
-      limit,
-      offset,
-      countsAll: filter !== null,
-    },
-    parameters,
-  );
+/** The statement of one page, without the number of all. */
+export const queryStatement = (query: SessionQuery, people: PeopleByAddress): Statement =>
+  pageStatement(partsOf(query, people));
+
+function partsOf({ filter, orderBy, limit, offset }: SessionQuery, people: PeopleByAddress): PageParts {
+  return {
+    columns: `c.session_id as id, c.name, c.email_identifier, c.project_id,
+      c.session_template_id, c.simulation_name, c.logo_url,
+      c.user_id, c.created_at, c.metadata`,
+    where: (parameters) => (filter === null ? 'true' : filterCondition(filter, people, parameters)),
+    order: (parameters) => [...orderBy.flatMap((item) => orderTerms(item, parameters)), ...newestFirst],
+    isIndexed: orderBy.length === 0 || (orderBy.length === 1 && isByDate(orderBy[0]!)),
+    limit,
+    offset,
+  };
 }
+
+const isByDate = ({ place }: OrderBy) => place.kind === 'property' && place.property === 'createdAt';
 
 function orderTerms({ place, direction }: OrderBy, parameters: Parameters): OrderTerm[] {
   return place.kind === 'property'

@@ -70,6 +70,7 @@ describe('POST /api/sessions/query', () => {
               },
             ],
             totalCount: 1,
+            totalCountIsExact: true,
             limit: 5,
             offset: 0,
           },

@@ -13,6 +13,8 @@ import { Empty, Failure, Notice, Placeholder } from '../ui/notice.tsx';
 import { Paging } from '../ui/paging.tsx';
 import { readPage, type Sorting, type SortKey } from './address.ts';
 import { FoundRows } from './found-rows.tsx';
+import { summaryOf } from './listed.tsx';
+
 import { isFault, useFound } from './use-found.ts';
 
 /** Sessions that a query finds. The query is in the address, so that a link finds the same. */
@@ -62,7 +64,7 @@ export function FoundSessions(props: { world: QueryWorld }) {
           <Paging
             page={page}
             totalPages={Math.max(1, list.data?.totalPages ?? 1)}
-            summary={plural(list.data?.totalCount ?? shown.rows.length, 'session', 'sessions')}
+            summary={summaryOf(list.data, shown.rows.length)}
             onPage={(number) => navigate(addressOf(asked, number))}
           />
         </>

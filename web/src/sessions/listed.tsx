@@ -84,7 +84,8 @@ export function ListedSessions(props: { world: QueryWorld }) {
   );
 }
 
-const summaryOf = (list: SessionList | null, rows: number) => {
+/** How many sessions there are. @param rows those that are shown, while the list is not there */
+export const summaryOf = (list: SessionList | null, rows: number) => {
   const sessions = plural(list?.totalCount ?? rows, 'session', 'sessions');
   return list?.totalCountIsExact === false ? `more than ${sessions}` : sessions;
 };

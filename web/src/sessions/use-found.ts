@@ -18,9 +18,9 @@ export function useFound(asked: AskedQuery, page: number) {
     const ids = reply.sessions.map(({ id }) => id);
     const sessions =
       ids.length === 0 ? [] : (await listSessions({ ids: ids.join(','), pageSize }, signal)).sessions;
-    const { totalCount } = reply;
+    const { totalCount, totalCountIsExact } = reply;
     const totalPages = Math.ceil(totalCount / pageSize);
-    const counts = { page, pageSize, totalCount, totalCountIsExact: true, totalPages };
+    const counts = { page, pageSize, totalCount, totalCountIsExact, totalPages };
     return { key, sessions: inOrderOf(ids, sessions), ...counts };
   };
   const { list, shown, showNewer } = useSessionRows(key, read);
