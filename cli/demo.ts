@@ -10,6 +10,7 @@ import type { Session } from '../client/types.ts';
 import { contentTypeOf } from './content-type.ts';
 import { type Found, findPlatform } from './find-platform.ts';
 import { signInLocally } from './local-sign-in.ts';
+import { timeHere } from './output.ts';
 import { PlatformClient } from './platform-client.ts';
 
 const templateName = 'system-tabular-dashboard-autodetect-next';
@@ -104,7 +105,7 @@ async function createSession(platform: PlatformClient): Promise<Session> {
   });
   const session = await platform.call('POST /session', {
     body: {
-      Name: `Seattle weather, ${new Date().toISOString()}`,
+      Name: `Seattle weather, ${timeHere(new Date())}`,
       ProjectId: project.id,
       SessionTemplateId: template.id,
     },

@@ -43,6 +43,17 @@ export function time(value: string | null | undefined): string | null {
   return value ? `${value.slice(0, 19).replace('T', ' ')}Z` : null;
 }
 
+/** `1 Mar 2026, 10:00` by the clock of this machine: within names, where a person reads it. */
+export function timeHere(at: Date): string {
+  return at.toLocaleString('en-GB', {
+    day: 'numeric',
+    month: 'short',
+    year: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+  });
+}
+
 export function bytes(count: number): string {
   if (count < 1024) return `${count} B`;
   const units = ['KB', 'MB', 'GB', 'TB'];

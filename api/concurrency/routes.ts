@@ -60,7 +60,7 @@ const change = defineRoute({
     const { kind, ...chosen } = body;
     const of = { name: params.name, kind };
     const changed = await changeConcurrencyLimit(services.database, of, chosen, principal.userId);
-    return { status: 200, body: presentConcurrency(done(changed).limit!) };
+    return { status: 200, body: presentConcurrency(done(changed).limit) };
   },
 });
 

@@ -3,6 +3,9 @@ import { InvalidArgumentError } from 'commander';
 import { type AddCommand, examples } from '../cli.ts';
 import { findProject, findSessionTemplate } from '../find-by-name.ts';
 import { nodeTable } from '../node-table.ts';
+import { timeHere } from '../output.ts';
+
+const longestTemplatePart = 200;
 
 interface NewSession {
   readonly template: string;
@@ -25,12 +28,17 @@ export const addCreateSession: AddCommand = (sessions, cli) => {
     )
     .action(async ({ template, project, name, metadata }: NewSession) => {
       const platform = await cli.connect();
-      const [{ id: ProjectId }, { id: SessionTemplateId }] = await Promise.all([
+      const [{ id: ProjectId }, chosen] = await Promise.all([
         findProject(platform, project),
         findSessionTemplate(platform, template),
       ]);
       const session = await platform.call('POST /session', {
-        body: { ProjectId, SessionTemplateId, Name: name, Metadata: metadata },
+        body: {
+          ProjectId,
+          SessionTemplateId: chosen.id,
+          Name: name || `${chosen.name.slice(0, longestTemplatePart)}, ${timeHere(new Date())}`,
+          Metadata: metadata,
+        },
       });
       cli.print(
         session,

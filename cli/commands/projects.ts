@@ -1,6 +1,8 @@
 /** `sdp projects`: what sessions belong to. */
+import type { Project } from '../../client/types.ts';
 import { type AddCommand, examples, id, priority, wholeNumber } from '../cli.ts';
 import { table, time } from '../output.ts';
+import { namesOf } from '../people.ts';
 
 interface NewProject {
   readonly description?: string;
@@ -9,6 +11,8 @@ interface NewProject {
   readonly retentionDays?: number;
 }
 
+const ownerOf = ({ owner }: Project) => owner.externalPlatformId;
+
 export const addProjects: AddCommand = (program, cli) => {
   const projects = program.command('projects').description('Projects.');
   projects
@@ -16,12 +20,14 @@ export const addProjects: AddCommand = (program, cli) => {
     .description('Lists all projects, oldest first.')
     .addHelpText('after', examples('projects list', 'projects list --json'))
     .action(async () => {
-      const found = await (await cli.connect()).call('GET /projects');
+      const platform = await cli.connect();
+      const found = await platform.call('GET /projects');
+      const names = await namesOf(platform, cli.isJson ? [] : found.map(ownerOf));
       cli.print(found, () =>
         table(found, {
           ID: (one) => one.id,
           TITLE: ({ title }) => title,
-          OWNER: ({ owner }) => owner.email,
+          OWNER: (one) => names.get(ownerOf(one)) ?? ownerOf(one),
           TEMPLATE: ({ defaultSessionTemplate }) => defaultSessionTemplate?.name,
           QUEUED: ({ queuedIngestion }) => queuedIngestion,
           'RETENTION DAYS': ({ retentionDays }) => retentionDays,

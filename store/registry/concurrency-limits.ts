@@ -30,7 +30,7 @@ export async function listConcurrencyLimits(database: Queryable): Promise<Concur
 }
 
 export type ConcurrencyChange =
-  | { readonly outcome: 'changed'; readonly limit: ConcurrencyLimit | undefined }
+  | { readonly outcome: 'changed'; readonly limit: ConcurrencyLimit }
   /** No node template or runner type has the name; both have it; the platform's own workers run it. */
   | { readonly outcome: 'missing' | 'ambiguous' | 'built-in' };
 
@@ -64,15 +64,15 @@ export async function changeConcurrencyLimit(
           set chosen = excluded.chosen, changed_by = excluded.changed_by, changed_at = clock_timestamp()`,
       [one.kind, of.name, chosen === null ? null : JSON.stringify(chosen), changedBy],
     );
-    return { outcome: 'changed', kind: one.kind } as const;
+    // Before the commit: after it somebody else may take it away.
+    const [limit] = await tx.query<ConcurrencyLimit>(
+      `select ${columns} from concurrency_limit l where l.kind = $1 and l.name = $2`,
+      [one.kind, of.name],
+    );
+    return { outcome: 'changed', limit: limit! } as const;
   });
-  if (change.outcome !== 'changed') return change;
-  await settleLimits(database, [of.name]);
-  const [limit] = await database.query<ConcurrencyLimit>(
-    `select ${columns} from concurrency_limit l where l.kind = $1 and l.name = $2`,
-    [change.kind, of.name],
-  );
-  return { outcome: 'changed', limit };
+  if (change.outcome === 'changed') await settleLimits(database, [of.name]);
+  return change;
 }
 
 /**

@@ -17,6 +17,11 @@ const sdp = (args: readonly string[], more: Record<string, string> = {}) =>
 const json = async (...args: string[]) => JSON.parse((await sdp([...args, '--json'])).out);
 const template = 'system-tabular-dashboard-autodetect-next';
 
+const minuteOf = (ms: number) => {
+  const [, day, month, year, time] = /^\w+, (\d+) (\w+) (\d+) (\d+:\d+)/.exec(new Date(ms).toUTCString())!;
+  return `${Number(day)} ${month === 'Sep' ? 'Sept' : month} ${year}, ${time}`;
+};
+
 test('a session is created by names of project and template; its nodes and newest output are shown', async () => {
   const title = `Course ${randomUUID()}`;
   const project = await json('projects', 'create', title);
@@ -28,6 +33,16 @@ test('a session is created by names of project and template; its nodes and newes
     project: { id: project.id },
     metadata: { car: 12, driver: 'A=B' },
   });
+  const unnamed = await runSdp(['sessions', 'create', ...names, '--json'], {
+    ...environment,
+    TZ: 'Asia/Kolkata',
+  });
+  const { name, createdAt } = JSON.parse(unnamed.out);
+  const there = new Date(Date.parse(createdAt) + 5.5 * 3_600_000).toISOString();
+  // The clock of the machine, at most a minute before the platform's.
+  expect([0, 60_000].map((ms) => minuteOf(Date.parse(there) - ms))).toContain(
+    name.slice(`${template}, `.length),
+  );
   const shown = await sdp(['sessions', 'show', made.id]);
   const { owner } = await json('sessions', 'show', made.id);
   expect(owner.name).not.toBe(owner.id);

@@ -117,7 +117,8 @@ async function send(
   return { status: response.status, headers: response.headers, body: await response.json() };
 }
 
-function testRunner(url: string, token: string, instanceId: string): TestRunner {
+/** One instance of a runner that speaks to any API. */
+export function testRunner(url: string, token: string, instanceId: string): TestRunner {
   const base = `${url}/api/v2/runner`;
   const own = { authorization: `Bearer ${token}`, 'x-platform-runner-instance': instanceId };
   const call: TestRunner['call'] = (method, path, json, headers = {}) =>

@@ -143,6 +143,18 @@ describeInBrowser('the list of sessions', () => {
     expect(await database.query("select from session where name = 'Stint 20'")).toEqual([]);
   });
 
+  test('a session without a name is called like its template and the time, as people say it', async () => {
+    await page.goto(`${api.url}/sessions`);
+    await page.getByRole('button', { name: 'New session' }).click();
+    const dialog = page.getByRole('dialog');
+    const template = dialog.getByRole('combobox', { name: /^Template/ });
+    const title = (await template.locator('option:checked').textContent()) ?? '';
+    await dialog.getByText(`Default: ${title}, `).waitFor();
+    await dialog.getByRole('button', { name: 'Create session' }).click();
+    const heading = page.getByRole('heading', { level: 1, name: `${title}, ` });
+    expect(await heading.textContent()).toMatch(/, \d{1,2} \w+ \d{4}, \d\d:\d\d$/);
+  });
+
   test('metadata are entered with a session, shown on it, and edited there', async () => {
     await page.goto(`${api.url}/sessions`);
     const name = `Made ${randomUUID()}`;

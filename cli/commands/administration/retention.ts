@@ -2,8 +2,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Query } from '../../../client/api-client.ts';
 import { ApiError } from '../../../client/errors.ts';
+import type { AuditEntry } from '../../../client/types.ts';
 import { type AddCommand, type Cli, examples, uuid } from '../../cli.ts';
 import { facts, table, time } from '../../output.ts';
+import { namesOf } from '../../people.ts';
 
 const checkEveryMs = 1_000;
 
@@ -68,6 +70,12 @@ async function run(cli: Cli): Promise<void> {
   }
 }
 
+/** Ids of accounts. The id of a device is that of the person whose token it has. */
+function peopleIn({ actor, object }: AuditEntry): string[] {
+  const who = actor.kind === 'user' || actor.kind === 'device' ? actor.id : null;
+  return [who, object.type === 'user' ? object.id : null].filter((id) => id !== null);
+}
+
 type AuditOptions = Query<'GET /api/v2/admin/audit'> & { readonly tokens?: boolean };
 
 export const addAudit: AddCommand = (program, cli) => {
@@ -90,12 +98,15 @@ export const addAudit: AddCommand = (program, cli) => {
     )
     .action(async ({ tokens, ...query }: AuditOptions) => {
       const route = tokens === true ? 'GET /api/authorization/audit' : 'GET /api/v2/admin/audit';
-      const found = await (await cli.connect()).call(route, { query });
+      const platform = await cli.connect();
+      const found = await platform.call(route, { query });
+      const names = await namesOf(platform, cli.isJson ? [] : found.entries.flatMap(peopleIn));
+      const named = (id: string | null) => (names.has(id) ? `${names.get(id)} (${id})` : id);
       const shown = table(found.entries, {
         AT: (one) => time(one.at),
-        WHO: ({ actor }) => [actor.kind, actor.id].filter(Boolean).join(' '),
+        WHO: ({ actor }) => [actor.kind, named(actor.id)].filter(Boolean).join(' '),
         WHAT: ({ action }) => action,
-        OBJECT: ({ object }) => [object.type, object.id].filter(Boolean).join(' '),
+        OBJECT: ({ object }) => [object.type, named(object.id)].filter(Boolean).join(' '),
         FROM: ({ network }) => network,
       });
       const more = found.nextCursor === null ? '' : `\nMore: --cursor ${found.nextCursor}`;

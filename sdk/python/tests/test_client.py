@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import threading
+import warnings
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sdp.client import NodeFailed, Platform, QueryError, WaitTimeout, parse_query
-from sdp.errors import ApiError, NetworkError, SettingsError
+from sdp.client import MissingOutput, NodeFailed, Platform, QueryError, WaitTimeout, parse_query
+from sdp.errors import ApiError, NetworkError, SettingsError, TaskFailure
 
 
 @pytest.mark.parametrize(
@@ -230,3 +231,57 @@ def test_series_and_statistics_are_frames(server: Server) -> None:
     assert (speed["mean"], str(speed["min_at"]), speed["states"]) == (2.0, "1970-01-01 00:00:01+00:00", None)
     with pytest.raises(LookupError, match="it has speed"):
         dashboard.series("height")
+
+
+def test_sessions_without_an_output_of_the_node_are_left_out_of_a_frame(server: Server) -> None:
+    pytest.importorskip("pandas")
+    output = {"id": 5, "nodeInstanceId": 1, "outputIdentifier": "x", "sizeBytes": 9, "createdAt": "2026-01-01T00:00:00Z"}
+    has = node("Succeeded", "laps")
+    no_output: list[tuple[int, Any]] = [(200, {"nodeInstances": [has]}), (404, {"message": "no"})]
+    no_node: list[tuple[int, Any]] = [(200, {"nodeInstances": [node("Succeeded", "other")]})]
+    full: list[tuple[int, Any]] = [
+        (200, {"nodeInstances": [has]}),
+        (200, [{**output, "contentType": "text/csv"}]),
+        (200, b"lap,top\n7,63\n"),
+    ]
+    platform = Platform(server.url, token="t")
+    rows = [{**SESSION, "id": str(number), "name": f"Lap {number}", "metadataJson": None} for number in range(3)]
+    server.answers = [(200, {"template": {"sessions": rows, "totalCount": 3}})]
+    sessions = platform.sessions()
+
+    server.answers = [*no_node, *full, *no_output]
+    with pytest.warns(UserWarning) as caught:
+        frame = platform.to_pandas(sessions, node="laps")
+    assert list(frame["session"]) == ["Lap 1"] and list(frame["top"]) == [63]
+    assert [str(each.message) for each in caught] == [
+        "2 of 3 sessions are left out: Lap 0 has no node 'laps'; it has other. Lap 2: laps has no output."
+    ]
+    assert caught[0].filename == __file__
+
+    server.answers = [*full, *full, *full]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(platform.to_pandas(iter(sessions), node="laps")) == 3
+
+    server.answers = [*full, *no_output]
+    with pytest.raises(MissingOutput, match="^Lap 1: laps has no output.$"):
+        platform.to_pandas(sessions, node="laps", missing="raise")
+
+    server.answers = [*no_node, *no_node, *no_output]
+    with pytest.raises(MissingOutput, match="^None of 3 sessions has an output of laps: Lap 0 has no node 'laps'"):
+        platform.to_pandas(sessions, node="laps")
+    assert list(platform.to_pandas([], node="laps").columns) == ["session", "session_id"]
+
+
+def test_a_column_that_is_not_there_is_no_missing_output(server: Server) -> None:
+    pytest.importorskip("pandas")
+    output = {"id": 5, "nodeInstanceId": 1, "outputIdentifier": "x", "sizeBytes": 9, "createdAt": "2026-01-01T00:00:00Z"}
+    server.answers = [
+        (200, SESSION),
+        (200, {"nodeInstances": [node("Succeeded", "laps")]}),
+        (200, [{**output, "contentType": "text/csv"}]),
+        (200, b"lap,top\n7,63\n"),
+    ]
+    platform = Platform(server.url, token="t")
+    with pytest.raises(TaskFailure, match="speed"):
+        platform.to_pandas([platform.session("s")], node="laps", usecols=["speed"])

@@ -56,7 +56,7 @@ export function SessionPageView(props: { sessionId: string }) {
           }}
         />
       )}
-      {session.data?.templateChanged === true && readRuns && (
+      {session.data?.templateChanged === true && !session.data.frozen && readRuns && (
         <NewerTemplate
           session={session.data}
           changed={() => {

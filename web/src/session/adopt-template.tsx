@@ -5,6 +5,8 @@ import { useAction, useResource } from '../hooks.ts';
 import { titleOf } from '../names.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { Failure, Notice, Placeholder } from '../ui/notice.tsx';
+import { Table } from '../ui/table.tsx';
+import { differences, settingText } from './adoption-model.ts';
 
 /** Says that the session's template has become newer, and shows what adopting it would change. */
 export function NewerTemplate(props: { session: Session; changed: () => void }) {
@@ -54,6 +56,12 @@ function AdoptDialog(props: { session: Session; changed: () => void; onClose: ()
             <Change key={`${change.node} ${change.kind}`} change={change} />
           ))}
         </ul>
+        {changes.length > 0 && (
+          <p class="faint">
+            What was made stays. The next run of a node uses its new configuration: reprocess it to make its
+            outputs anew.
+          </p>
+        )}
         {action.problem !== null && <Notice tone="error">{action.problem}</Notice>}
         <div class="form-end">
           <button type="button" class="button" onClick={props.onClose}>
@@ -83,25 +91,60 @@ const kinds = {
 };
 
 function Change({ change }: { change: TemplateAdoption['changes'][number] }) {
+  const { kind, before, after } = change;
   return (
     <li>
       <p>
-        <strong>{titleOf(change.node)}</strong> {kinds[change.kind]}
+        <strong>{titleOf(change.node)}</strong> {kinds[kind]}
       </p>
-      <div class="adoption-sides">
-        <Side title="Now" value={change.before} />
-        <Side title="Afterwards" value={change.after} />
-      </div>
+      {kind === 'configuration' ? (
+        <Settings node={change.node} before={before as Configuration} after={after as Configuration} />
+      ) : (
+        <div class="adoption-sides">
+          <Side title="Now" value={before} />
+          <Side title="Afterwards" value={after} />
+        </div>
+      )}
     </li>
   );
 }
+
+type Configuration = Readonly<Record<string, unknown>>;
+
+/** The settings that differ: the others stay, however many there are. */
+function Settings(props: { node: string; before: Configuration; after: Configuration }) {
+  return (
+    <Table caption={`Settings of ${titleOf(props.node)}`} columns={['Setting', 'Now', 'Afterwards']}>
+      {differences(props.before, props.after).map(({ path, before, after }) => (
+        <tr key={path}>
+          <td class="mono">
+            <strong>{path}</strong>
+          </td>
+          <td data-label="Now">
+            <Value of={before} />
+          </td>
+          <td data-label="Afterwards">
+            <Value of={after} />
+          </td>
+        </tr>
+      ))}
+    </Table>
+  );
+}
+
+const Value = (props: { of: unknown }) =>
+  props.of === undefined ? (
+    <span class="faint">not set</span>
+  ) : (
+    <pre class="code-block">{settingText(props.of)}</pre>
+  );
 
 function Side({ title, value }: { title: string; value: TemplateAdoption['changes'][number]['before'] }) {
   if (value === null) return null;
   return (
     <div>
       <p class="faint">{title}</p>
-      <pre class="code-block">{JSON.stringify(value, null, 2)}</pre>
+      <Value of={value} />
     </div>
   );
 }

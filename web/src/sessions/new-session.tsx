@@ -1,5 +1,7 @@
 import { useState } from 'preact/hooks';
+import type { SessionTemplate } from '../../../client/types.ts';
 import { createSession } from '../api.ts';
+import { formatDateTime } from '../format.ts';
 import { useAction } from '../hooks.ts';
 import { titleOf } from '../names.ts';
 import type { QueryWorld } from '../query/model.ts';
@@ -8,6 +10,14 @@ import { MetadataFields, useMetadataKeys } from '../session/metadata-fields.tsx'
 import { changesOf, type Draft, withChanges } from '../session/metadata-model.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { Form, SelectField, TextField } from '../ui/form.tsx';
+
+const longestTemplatePart = 200;
+
+/** `Lap analysis, 14 Mar 2026, 09:30`. */
+function defaultName(template: Pick<SessionTemplate, 'name'> | undefined): string {
+  const title = titleOf(template?.name ?? 'Session').slice(0, longestTemplatePart);
+  return `${title}, ${formatDateTime(new Date().toISOString())}`;
+}
 
 /** Makes a session and opens it. */
 export function NewSession(props: { world: QueryWorld; projectId: number | null; onClose: () => void }) {
@@ -21,11 +31,12 @@ export function NewSession(props: { world: QueryWorld; projectId: number | null;
   };
   const [templateId, setTemplateId] = useState(preferred(projectId));
   const [drafts, setDrafts] = useState<readonly Draft[]>([]);
+  const template = templates.find(({ id }) => String(id) === templateId);
   const keys = useMetadataKeys(projectId === '' ? null : Number(projectId));
   const make = async () => {
     const changes = changesOf(drafts, []);
     const id = await createSession({
-      Name: name.trim(),
+      Name: name.trim() || defaultName(template),
       ProjectId: Number(projectId),
       SessionTemplateId: Number(templateId),
       ...(changes.length === 0 ? {} : { Metadata: withChanges(null, changes) }),
@@ -41,12 +52,7 @@ export function NewSession(props: { world: QueryWorld; projectId: number | null;
         onSubmit={() => void action.run(make)}
         onCancel={props.onClose}
       >
-        <TextField
-          label="Name"
-          hint="Default: the template's name and the time."
-          value={name}
-          onValue={setName}
-        />
+        <TextField label="Name" hint={`Default: ${defaultName(template)}.`} value={name} onValue={setName} />
         <SelectField
           label="Project"
           value={projectId}

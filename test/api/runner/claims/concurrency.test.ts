@@ -216,6 +216,16 @@ describe('a concurrency limit', () => {
     });
   });
 
+  test('is answered as it was set while others take it away', async () => {
+    const { template } = await fan(1);
+    const set = Array.from({ length: 20 }, (_, at) => limit(template, { max: at + 1 }));
+    const token = people.Administrator.token;
+    const away = set.map(() => ask(api.url, 'DELETE', `${path}/${template}`, { token }));
+    const answers = (await Promise.all(set)).map(({ status, body }) => [status, body.max]);
+    expect(answers).toEqual(set.map((_, at) => [200, at + 1]));
+    expect((await Promise.all(away)).map(({ status }) => status)).toEqual(set.map(() => 204));
+  });
+
   test('in a manifest is checked with its path', async () => {
     const name = `c-${randomUUID()}`;
     const json = {

@@ -22,7 +22,7 @@ export function ReplaceFile(props: {
         onClick={() => picker.current?.click()}
       >
         <Icon name="upload" />
-        {props.isFirst === true && 'Replace file'}
+        {props.isFirst === true && <span class="replace-name">{label}</span>}
       </button>
       <input
         ref={picker}

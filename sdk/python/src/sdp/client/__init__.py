@@ -13,13 +13,14 @@ from .output import Output
 from .platform import Platform
 from .query import QueryError, parse_query
 from .run import LogEntry, Run
-from .session import Node, NodeFailed, RejectedInput, Session, WaitTimeout
+from .session import MissingOutput, Node, NodeFailed, RejectedInput, Session, WaitTimeout
 
 __all__ = [
     "ApiError",
     "Channel",
     "Dashboard",
     "LogEntry",
+    "MissingOutput",
     "NetworkError",
     "Node",
     "NodeFailed",

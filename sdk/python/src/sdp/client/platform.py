@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from .._inputs.frames import library
 from .api import Api
 from .query import Filter, parse_query
 from .run import Run
-from .session import Session
+from .session import MissingOutput, Session
 
 if TYPE_CHECKING:
     import pandas
 
 _PAGE_SESSIONS = 100
+_NAMED_SESSIONS = 5
+"""So many sessions a warning names."""
 
 
 class Platform:
@@ -146,21 +149,37 @@ class Platform:
             return template
         return self._id("/api/v2/session/session_templates", "name", template)
 
-    def to_pandas(self, sessions: list[Session], node: str, **options: Any) -> pandas.DataFrame:
+    def to_pandas(
+        self, sessions: Iterable[Session], node: str, *, missing: Literal["skip", "raise"] = "skip", **options: Any
+    ) -> pandas.DataFrame:
         """The newest output of one node of each session as one frame, with the columns ``session`` and ``session_id``.
 
-        Sessions in which the node has no output are left out. Needs ``pip install pandas``.
+        Sessions without the node, and those in which it has no output yet, are left out with one warning that names
+        them; MissingOutput is raised when all lack it. With ``missing="raise"`` it is raised for the first.
+        Needs ``pip install pandas``.
         """
         reader = library("pandas", "to_pandas()")
         parts = []
+        lacking: list[str] = []
         for session in sessions:
-            found = session.node(node)
-            if found.current_output_id is not None:
-                frame = found.latest.to_pandas(**options)
-                frame.insert(0, "session", session.name)
-                frame.insert(1, "session_id", session.id)
-                parts.append(frame)
-        joined: pandas.DataFrame = reader.concat(parts, ignore_index=True) if parts else reader.DataFrame()
+            try:
+                output = session.latest(node)
+            except MissingOutput as error:
+                if missing == "raise":
+                    raise
+                lacking.append(str(error))
+                continue
+            frame = output.to_pandas(**options)
+            frame.insert(0, "session", session.name)
+            frame.insert(1, "session_id", session.id)
+            parts.append(frame)
+        if lacking and not parts:
+            raise MissingOutput(f"None of {len(lacking)} sessions has an output of {node}: {_some(lacking)}")
+        if lacking:
+            text = f"{len(lacking)} of {len(lacking) + len(parts)} sessions are left out: {_some(lacking)}"
+            warnings.warn(text, stacklevel=2)
+        empty = reader.DataFrame(columns=["session", "session_id"])
+        joined: pandas.DataFrame = reader.concat(parts, ignore_index=True) if parts else empty
         return joined
 
     def _filters(
@@ -181,3 +200,8 @@ class Platform:
         if len(found) != 1:
             raise LookupError(f"{len(found)} of {len(rows)} at {path} have the {key} {name!r}.")
         return int(found[0])
+
+
+def _some(sentences: list[str]) -> str:
+    more = len(sentences) - _NAMED_SESSIONS
+    return " ".join([*sentences[:_NAMED_SESSIONS], *([f"And {more} more."] if more > 0 else [])])

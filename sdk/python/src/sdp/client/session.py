@@ -41,6 +41,10 @@ class WaitTimeout(SdpError, TimeoutError):
     """The nodes were not done in time."""
 
 
+class MissingOutput(SdpError, LookupError):
+    """A session has no such node, or the node has no output."""
+
+
 @dataclass(frozen=True)
 class RejectedInput:
     """An input that a run has rejected."""
@@ -89,10 +93,10 @@ class Node:
 
     @property
     def latest(self) -> Output:
-        """The newest output. Raises LookupError when there is none."""
+        """The newest output. Raises MissingOutput when there is none."""
         outputs = self.outputs()
         if not outputs:
-            raise LookupError(f"{self.name} has no output.")
+            raise MissingOutput(f"{self.name} has no output.")
         return outputs[-1]
 
     def runs(self) -> list[Run]:
@@ -139,11 +143,18 @@ class Session:
         return {wire["name"]: Node.of(wire, self._api) for wire in body["nodeInstances"]}
 
     def node(self, name: str) -> Node:
-        """One node, as it is now. Raises LookupError with the names that there are."""
+        """One node, as it is now. Raises MissingOutput with the names that there are."""
         nodes = self.nodes
         if name not in nodes:
-            raise LookupError(f"{self.name} has no node {name!r}; it has {', '.join(nodes)}.")
+            raise MissingOutput(f"{self.name} has no node {name!r}; it has {', '.join(nodes)}.")
         return nodes[name]
+
+    def latest(self, node: str) -> Output:
+        """The newest output of a node. Raises MissingOutput when there is no such node, or when it has none."""
+        outputs = self.node(node).outputs()
+        if not outputs:
+            raise MissingOutput(f"{self.name}: {node} has no output.")
+        return outputs[-1]
 
     @property
     def dashboards(self) -> list[Dashboard]:
@@ -230,8 +241,8 @@ class Session:
             pause = min(_LONGEST_PAUSE_SECONDS, pause * 1.5)
 
     def to_pandas(self, node: str, **options: Any) -> pandas.DataFrame:
-        """The newest output of a node as a pandas frame."""
-        return self.node(node).latest.to_pandas(**options)
+        """The newest output of a node as a pandas frame. Raises MissingOutput when there is none."""
+        return self.latest(node).to_pandas(**options)
 
     def _input_node(self, name: str | None) -> Node:
         if name is not None:
