@@ -1308,7 +1308,10 @@ export interface SessionList {
   readonly page: number;
   readonly pageSize: number;
   readonly totalCount: number;
-  /** With a filter by state, owner or time, at most 10000 are counted; false: there are more. */
+  /**
+   * With a filter by state, owner or time, and of the caller's own, at most 10000 are counted; false: there
+   * are more.
+   */
   readonly totalCountIsExact: boolean;
   readonly totalPages: number;
 }
@@ -3210,6 +3213,15 @@ export interface Routes {
       readonly sortBy?: 'date' | 'name' | undefined;
       /** Sort order. */
       readonly sortOrder?: 'desc' | 'asc' | undefined;
+      /** Page number, from 1. */
+      readonly page?: number | undefined;
+      /** Sessions per page. */
+      readonly pageSize?: number | undefined;
+    };
+    reply: SessionList;
+  };
+  'GET /api/v2/session/mine': {
+    query?: {
       /** Page number, from 1. */
       readonly page?: number | undefined;
       /** Sessions per page. */

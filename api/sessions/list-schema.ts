@@ -120,7 +120,7 @@ export const sessionListSchema = z
     pageSize: z.int(),
     totalCount: z.int(),
     totalCountIsExact: z.boolean().meta({
-      description: `With a filter by state, owner or time, at most ${limits.sessionsCounted} are counted; false: there are more.`,
+      description: `With a filter by state, owner or time, and of the caller's own, at most ${limits.sessionsCounted} are counted; false: there are more.`,
     }),
     totalPages: z.int(),
   })

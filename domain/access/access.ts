@@ -76,6 +76,7 @@ export const access = {
   sessionCreate: rule(peopleAndDevices, everyone, 401),
   sessionRead: rule(peopleAndDevices, everyone, 401),
   sessionList: rule(peopleAndDevices, staff, 403),
+  sessionListOwn: rule(peopleAndDevices, everyone, 401),
   sessionUpdate: rule(peopleAndDevices, everyone, 403),
   sessionViewRead: rule(peopleAndDevices, staff, 403),
   sessionViewWrite: rule(people, staff, 403),

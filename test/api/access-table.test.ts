@@ -55,6 +55,7 @@ describe('the access table', () => {
       importSessionTemplate: [200, 403, 403, 200, 403],
       createSession: [200, 200, 200, 200, 200],
       listSessions: [200, 200, 403, 200, 200],
+      listOwnSessions: [200, 200, 200, 200, 200],
       querySessions: [200, 200, 401, 200, 200],
       createScenarioInstance: [200, 200, 200, 200, 200],
       listConfiguration: [200, 200, 200, 200, 200],

@@ -150,4 +150,6 @@ async function driveSearch({ drive, people, offlineToken }: Scenario): Promise<v
     for (const path of ['', '?owner=me&state=failed,running', '/counts', '/metadata-keys', '/storage'])
       await drive.good('GET', `/api/v2/session${path}`, { token: by });
   }
+  for (const by of [token, offlineToken, people.Trainee.token])
+    await drive.good('GET', '/api/v2/session/mine?pageSize=100', { token: by });
 }
