@@ -70,6 +70,7 @@ export const access = {
 
   // Templates.
   templateRead: rule(peopleAndDevices, everyone, 401),
+  templateVersionRead: rule(peopleAndDevices, staff, 403),
   templateImport: rule(people, builders, 403),
 
   // Sessions. A Trainee who is no participant is refused by the PATCH handler itself, with 403.
