@@ -15,7 +15,7 @@ export interface TemplateContent {
 export const templateFields = ['templateVersion', 'description', 'configuration'] as const;
 
 /** `before` and `after` are texts, or configurations of the template; `before` is null where there is no version before. */
-export interface TemplateFieldChange {
+interface TemplateFieldChange {
   readonly field: (typeof templateFields)[number];
   readonly before: string | JsonObject | null;
   readonly after: string | JsonObject;

@@ -32,7 +32,7 @@ function waysOfMembership({ identifier, key }: Person, parameters: Parameters): 
 }
 
 /** The statement of one page: each row has the total, and a page beyond the end is one row without a session. */
-export function ownStatement(person: Person, { page, pageSize }: OwnSessionsPage): Statement {
+function ownStatement(person: Person, { page, pageSize }: OwnSessionsPage): Statement {
   const parameters = new Parameters();
   const most = limits.sessionsCounted + 1;
   // Each way by itself: the planner takes the index of each, and none reads more than are counted.
