@@ -967,6 +967,8 @@ export interface SessionTemplateImported {
   readonly name: string;
   /** False when the template of this name was updated. */
   readonly created: boolean;
+  /** The version that says what the file says: no new one when the file changes nothing. */
+  readonly version: number;
 }
 
 export interface InvalidSessionTemplate {
@@ -979,6 +981,85 @@ export interface DocumentIssue {
   /** JSON path of the value. */
   readonly path: string;
   readonly message: string;
+}
+
+export interface SessionTemplateVersions {
+  readonly versions: readonly SessionTemplateVersionHead[];
+  readonly page: number;
+  readonly pageSize: number;
+  readonly totalCount: number;
+  readonly totalPages: number;
+}
+
+export interface SessionTemplateVersionHead {
+  /** From 1; an import that changes nothing makes none. */
+  readonly version: number;
+  readonly createdAt: string;
+  /** Null: the platform, or an import of before versions were kept. */
+  readonly createdBy: {
+    readonly id: string;
+    /** Null when the caller may not see the person. */
+    readonly name: string | null;
+  } | null;
+  /** `TemplateVersion` of the file. */
+  readonly templateVersion: string;
+  readonly description: string;
+  /** How many nodes. */
+  readonly nodes: number;
+}
+
+export interface SessionTemplateVersion {
+  /** From 1; an import that changes nothing makes none. */
+  readonly version: number;
+  readonly createdAt: string;
+  /** Null: the platform, or an import of before versions were kept. */
+  readonly createdBy: {
+    readonly id: string;
+    /** Null when the caller may not see the person. */
+    readonly name: string | null;
+  } | null;
+  /** As a template definition file, which can be imported again. */
+  readonly definition: {
+    /** `TemplateVersion` of the file. */
+    readonly TemplateVersion: string;
+    readonly Name: string;
+    readonly Description: string;
+    readonly Configuration: Readonly<Record<string, unknown>>;
+    readonly Nodes: readonly {
+      readonly Name: string;
+      readonly NodeTemplateName: string;
+      readonly DefaultConfiguration: Readonly<Record<string, unknown>>;
+      readonly Parents: readonly string[];
+    }[];
+  };
+}
+
+export interface SessionTemplateChanges {
+  readonly sessionTemplateId: number;
+  readonly version: number;
+  /** Null: there is no version before, and everything is new. */
+  readonly since: {
+    readonly sessionTemplateId: number;
+    readonly version: number;
+  } | null;
+  readonly fields: readonly {
+    readonly field: 'templateVersion' | 'description' | 'configuration';
+    /** Null: there is no version before. */
+    readonly before: string | Readonly<Record<string, unknown>> | readonly string[] | null;
+    readonly after: string | Readonly<Record<string, unknown>> | readonly string[] | null;
+  }[];
+  /**
+   * A node of another node template is removed and added. The graph of a template never changes: versions of
+   * one template differ in configurations.
+   */
+  readonly nodes: readonly {
+    /** Name of the node. */
+    readonly node: string;
+    readonly kind: 'configuration' | 'added' | 'removed' | 're-parented';
+    /** The configuration, or of a node with other parents their names; null: no such node. */
+    readonly before: string | Readonly<Record<string, unknown>> | readonly string[] | null;
+    readonly after: string | Readonly<Record<string, unknown>> | readonly string[] | null;
+  }[];
 }
 
 export interface PublishedFeature {
@@ -1309,8 +1390,9 @@ export interface SessionList {
   readonly pageSize: number;
   readonly totalCount: number;
   /**
-   * With a search or a filter by state, owner or time, at most 10000 are counted; false: there are more. The
-   * count of a whole page is then at least one more than the sessions up to its end.
+   * With a search or a filter by state, owner or time, and of the caller's own, at most 10000 are counted;
+   * false: there are more. The count of a whole page is then at least one more than the sessions up to its
+   * end.
    */
   readonly totalCountIsExact: boolean;
   readonly totalPages: number;
@@ -3176,6 +3258,29 @@ export interface Routes {
   'GET /api/v2/session/session_templates': { reply: readonly SessionTemplate[] };
   'GET /api/v2/session/session_templates/{sessionTemplateId}': { reply: SessionTemplate };
   'POST /api/v2/admin/session-templates': { body: SessionTemplateFile; reply: SessionTemplateImported };
+  'GET /api/v2/session/session_templates/{sessionTemplateId}/versions': {
+    query?: {
+      /** Page number, from 1. */
+      readonly page?: number | undefined;
+      /** Versions per page. */
+      readonly pageSize?: number | undefined;
+    };
+    reply: SessionTemplateVersions;
+  };
+  'GET /api/v2/session/session_templates/{sessionTemplateId}/versions/{version}': {
+    reply: SessionTemplateVersion;
+  };
+  'GET /api/v2/session/session_templates/{sessionTemplateId}/versions/{version}/changes': {
+    query?: {
+      /**
+       * The version to compare with. Default: the version before; of `sinceTemplateId`, its newest version.
+       */
+      readonly since?: number | undefined;
+      /** The session template to compare with. Default: this one. */
+      readonly sinceTemplateId?: number | undefined;
+    };
+    reply: SessionTemplateChanges;
+  };
   'GET /api/v2/admin/runner-manifests': {
     query?: {
       /** Also return the manifest of this feature. */
@@ -3219,6 +3324,15 @@ export interface Routes {
       readonly sortBy?: 'date' | 'name' | undefined;
       /** Sort order. */
       readonly sortOrder?: 'desc' | 'asc' | undefined;
+      /** Page number, from 1. */
+      readonly page?: number | undefined;
+      /** Sessions per page. */
+      readonly pageSize?: number | undefined;
+    };
+    reply: SessionList;
+  };
+  'GET /api/v2/session/mine': {
+    query?: {
       /** Page number, from 1. */
       readonly page?: number | undefined;
       /** Sessions per page. */

@@ -109,6 +109,7 @@ export const catalogue = {
   sessionNotFoundOnUpdate: entry(404, 'not_found', 'Session not found'),
   sessionIdNotFound: entry(404, 'not_found', 'SessionId not found.'),
   sessionTemplateNotFound: entry(404, 'not_found', 'Session template not found.'),
+  sessionTemplateVersionNotFound: entry(404, 'not_found', 'Session template version not found.'),
   nodeInstanceNotFound: entry(404, 'not_found', 'Node instance not found.'),
   nodeInstanceOrOutputsNotFound: entry(404, 'not_found', 'Node instance or outputs not found.'),
   nodeOutputNotFound: entry(404, 'not_found', 'Node output not found.'),

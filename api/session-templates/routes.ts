@@ -25,6 +25,7 @@ import {
   templateParams,
   templateSchema,
 } from './schema.ts';
+import { templateVersionRoutes } from './version-routes.ts';
 
 const tags = ['Session templates'] as const;
 
@@ -86,18 +87,18 @@ const importFile = defineRoute({
   errors: ['invalidTemplate', 'templateExists'],
   errorBodies: { invalidTemplate: invalidTemplateSchema },
   refusals: { body: 'invalidTemplate' },
-  async handler({ body, services }) {
+  async handler({ body, principal, services }) {
     const usable = await usableNodeTemplates(services.database, body);
     const check = checkTemplateFile(body, usable);
     if (!check.ok) throw new Problem('invalidTemplate', { fields: { errors: check.issues } });
-    const result = await importTemplate(services.database, check.template, usable);
+    const result = await importTemplate(services.database, check.template, usable, principal.userId);
     if (result.outcome === 'exists' || result.outcome === 'graph-differs') {
       throw new Problem('templateExists', result.outcome === 'exists' ? {} : { message: graphDiffers });
     }
-    const { id, name } = result;
+    const { id, name, version } = result;
     return result.outcome === 'created'
-      ? { status: 201, body: { id, name, created: true } }
-      : { status: 200, body: { id, name, created: false } };
+      ? { status: 201, body: { id, name, created: true, version } }
+      : { status: 200, body: { id, name, created: false, version } };
   },
 });
 
@@ -114,4 +115,4 @@ async function usableNodeTemplates(database: Database, body: unknown) {
   );
 }
 
-export const sessionTemplateRoutes = [list, one, importFile];
+export const sessionTemplateRoutes = [list, one, importFile, ...templateVersionRoutes];

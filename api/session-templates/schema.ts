@@ -63,10 +63,13 @@ export const importedSchema = z
     id: z.int(),
     name: z.string(),
     created: z.boolean().meta({ description: 'False when the template of this name was updated.' }),
+    version: z.int().meta({
+      description: 'The version that says what the file says: no new one when the file changes nothing.',
+    }),
   })
   .meta({
     id: 'SessionTemplateImported',
-    example: { id: 4, name: 'lap-analysis', created: true },
+    example: { id: 4, name: 'lap-analysis', created: true, version: 1 },
   });
 
 /** A refused file, with all of its faults. */

@@ -13,7 +13,8 @@ import {
   sessionListQuerySchema,
   sessionListSchema,
 } from './list-schema.ts';
-import { presentListRow } from './present-overview.ts';
+import { ownListRoutes } from './own-list-route.ts';
+import { presentListPage } from './present-overview.ts';
 import { storageRoute } from './storage-route.ts';
 
 const tags = ['Sessions'] as const;
@@ -34,21 +35,8 @@ const list = defineRoute({
     const { services, principal, query } = context;
     const { state: states, owner, ...rest } = query;
     const ownerId = owner === 'me' ? principal.userId : owner;
-    const { rows, total } = await listSessions(services.database, { ...rest, states, ownerId });
-    const people = peopleOf(context);
-    await people.prefetch(rows.map((row) => row.ownerId));
-    const { page, pageSize } = query;
-    return {
-      status: 200,
-      body: {
-        sessions: await Promise.all(rows.map((row) => presentListRow(row, people))),
-        page,
-        pageSize,
-        totalCount: total.count,
-        totalCountIsExact: total.isExact,
-        totalPages: Math.ceil(total.count / pageSize),
-      },
-    };
+    const found = await listSessions(services.database, { ...rest, states, ownerId });
+    return { status: 200, body: await presentListPage(found, query, peopleOf(context)) };
   },
 });
 
@@ -94,4 +82,4 @@ const keys = defineRoute({
   },
 });
 
-export const sessionListRoutes = [list, counts, keys, storageRoute];
+export const sessionListRoutes = [list, ...ownListRoutes, counts, keys, storageRoute];

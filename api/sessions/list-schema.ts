@@ -121,8 +121,8 @@ export const sessionListSchema = z
     totalCount: z.int(),
     totalCountIsExact: z.boolean().meta({
       description:
-        `With a search or a filter by state, owner or time, at most ${limits.sessionsCounted} are counted; false: there ` +
-        'are more. The count of a whole page is then at least one more than the sessions up to its end.',
+        `With a search or a filter by state, owner or time, and of the caller's own, at most ${limits.sessionsCounted} are ` +
+        'counted; false: there are more. The count of a whole page is then at least one more than the sessions up to its end.',
     }),
     totalPages: z.int(),
   })

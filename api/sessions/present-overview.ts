@@ -6,6 +6,7 @@ import type { JsonObject } from '../../domain/text.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import type { SessionListRow } from '../../store/search/session-list.ts';
 import type { SessionOverview } from '../../store/search/session-overview.ts';
+import type { Count } from '../../store/search/session-page.ts';
 import type { People } from '../identity/participants.ts';
 import type { sessionListSchema } from './list-schema.ts';
 import type { overviewFields, sessionDetailsSchema } from './overview-schema.ts';
@@ -40,7 +41,7 @@ async function nameOf(userId: string, people: People): Promise<string | null> {
   return name?.includes('@') ? null : name;
 }
 
-export async function presentListRow(
+async function presentListRow(
   row: SessionListRow,
   people: People,
 ): Promise<z.input<typeof sessionListSchema>['sessions'][number]> {
@@ -55,5 +56,22 @@ export async function presentListRow(
     createdAt: formatTimestamp(row.createdAt),
     metadata: row.metadata,
     ...(await presentOverview(row, row.metadata, people)),
+  };
+}
+
+/** One page of a list of sessions. */
+export async function presentListPage(
+  { rows, total }: { readonly rows: readonly SessionListRow[]; readonly total: Count },
+  { page, pageSize }: { readonly page: number; readonly pageSize: number },
+  people: People,
+): Promise<z.input<typeof sessionListSchema>> {
+  await people.prefetch(rows.map((row) => row.ownerId));
+  return {
+    sessions: await Promise.all(rows.map((row) => presentListRow(row, people))),
+    page,
+    pageSize,
+    totalCount: total.count,
+    totalCountIsExact: total.isExact,
+    totalPages: Math.ceil(total.count / pageSize),
   };
 }

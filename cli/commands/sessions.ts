@@ -1,7 +1,7 @@
 /** `sdp sessions`: finding, reading and changing sessions. */
 import { Option } from 'commander';
 import type { Query } from '../../client/api-client.ts';
-import type { SessionDetails } from '../../client/types.ts';
+import type { SessionDetails, SessionList } from '../../client/types.ts';
 import { type AddCommand, examples, id, priority, uuid, wholeNumber } from '../cli.ts';
 import { nodeTable } from '../node-table.ts';
 import { facts, pageNote, table, time } from '../output.ts';
@@ -53,19 +53,17 @@ const addReading: AddCommand = (sessions, cli) => {
     .action(async ({ project, template, ...rest }: ListOptions) => {
       const query = { projectId: project, sessionTemplateId: template, ...rest };
       const found = await (await cli.connect()).call('GET /api/v2/session', { query });
-      cli.print(
-        found,
-        () =>
-          table(found.sessions, {
-            ID: (one) => one.id,
-            NAME: ({ name }) => name,
-            STATE: ({ state, frozen }) => (frozen ? `${state}, frozen` : state),
-            NODES: ({ nodeCounts }) => nodesDone(nodeCounts),
-            PROJECT: ({ projectTitle }) => projectTitle,
-            TEMPLATE: ({ sessionTemplateName }) => sessionTemplateName,
-            CREATED: ({ createdAt }) => time(createdAt),
-          }) + pageNote(found),
-      );
+      cli.print(found, () => listed(found));
+    });
+  sessions
+    .command('mine')
+    .description('Lists the sessions that you made or in which you take part, newest first; for every role.')
+    .option('--page <number>', 'page number', id)
+    .option('--page-size <number>', 'sessions per page', wholeNumber(1, 100))
+    .addHelpText('after', examples('sessions mine', 'sessions mine --page-size 100 --json'))
+    .action(async (query: { page?: number; pageSize?: number }) => {
+      const found = await (await cli.connect()).call('GET /api/v2/session/mine', { query });
+      cli.print(found, () => listed(found));
     });
   sessions
     .command('views')
@@ -95,6 +93,17 @@ const addReading: AddCommand = (sessions, cli) => {
       cli.print(found, () => described(found));
     });
 };
+
+const listed = (found: SessionList) =>
+  table(found.sessions, {
+    ID: (one) => one.id,
+    NAME: ({ name }) => name,
+    STATE: ({ state, frozen }) => (frozen ? `${state}, frozen` : state),
+    NODES: ({ nodeCounts }) => nodesDone(nodeCounts),
+    PROJECT: ({ projectTitle }) => projectTitle,
+    TEMPLATE: ({ sessionTemplateName }) => sessionTemplateName,
+    CREATED: ({ createdAt }) => time(createdAt),
+  }) + pageNote(found);
 
 /** `4/5`: nodes that have succeeded, of all. */
 function nodesDone(counts: Readonly<Partial<Record<string, number>>>): string {

@@ -70,12 +70,14 @@ export const access = {
 
   // Templates.
   templateRead: rule(peopleAndDevices, everyone, 401),
+  templateVersionRead: rule(peopleAndDevices, staff, 403),
   templateImport: rule(people, builders, 403),
 
   // Sessions. A Trainee who is no participant is refused by the PATCH handler itself, with 403.
   sessionCreate: rule(peopleAndDevices, everyone, 401),
   sessionRead: rule(peopleAndDevices, everyone, 401),
   sessionList: rule(peopleAndDevices, staff, 403),
+  sessionListOwn: rule(peopleAndDevices, everyone, 401),
   sessionUpdate: rule(peopleAndDevices, everyone, 403),
   sessionViewRead: rule(peopleAndDevices, staff, 403),
   sessionViewWrite: rule(people, staff, 403),

@@ -41,6 +41,7 @@ export const sessionRules: Readonly<Record<string, SessionRule>> = {
   updateSession: { notHere: 'Refuses Trainees who take no part with 403 itself.' },
   closeSession: { notHere: 'Refuses those who take no part with 403 itself.' },
   listDimensions: { notHere: 'Lists those of sessions of which the Trainee is a member.' },
+  listOwnSessions: { notHere: 'Lists those of which the caller is a member.' },
   getSession: session,
   sessionProgress: session,
   followSession: session,

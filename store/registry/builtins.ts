@@ -47,7 +47,7 @@ export async function seedBuiltins(database: Database, shipped: Shipped): Promis
     );
     await saveNodeTemplates(tx, shipped.nodes.map(asNodeTemplate), null);
     // It was not checked against the schemas: that happens when its first tasks are made.
-    await importTemplateWithin(tx, shipped.template, new Map());
+    await importTemplateWithin(tx, shipped.template, new Map(), null);
   });
 }
 

@@ -7,6 +7,7 @@ import {
 import { noteAudited } from '../administration/audit-scope.ts';
 import type { Database, Queryable, Tx } from '../connection/database.ts';
 import { once } from '../connection/idempotency.ts';
+import { keepTemplateVersion } from './template-versions.ts';
 
 export interface TemplateRow {
   readonly id: number;
@@ -60,7 +61,13 @@ async function templateNodes(database: Queryable, templateId: number): Promise<T
 }
 
 export type TemplateImport =
-  | { readonly outcome: 'created' | 'updated'; readonly id: number; readonly name: string }
+  | {
+      readonly outcome: 'created' | 'updated';
+      readonly id: number;
+      readonly name: string;
+      /** The version that says what the file says: the last one, when the file changes nothing. */
+      readonly version: number;
+    }
   | { readonly outcome: 'exists' }
   | { readonly outcome: 'graph-differs' };
 
@@ -70,15 +77,17 @@ export type CheckedRevisions = ReadonlyMap<string, { readonly schemaRevision: nu
 /**
  * Stores a checked template file. An existing name is updated when the file asks for it and the graph is the same:
  * configurations and description then apply to later sessions. Imports of one name go one after the other.
+ * @param importedBy GUID; null: the platform
  */
 export async function importTemplate(
   database: Database,
   file: TemplateFile,
   checked: CheckedRevisions,
+  importedBy: string | null,
 ): Promise<TemplateImport> {
   return database.transaction(
     once(
-      (tx) => importTemplateWithin(tx, file, checked),
+      (tx) => importTemplateWithin(tx, file, checked, importedBy),
       ({ outcome }) => outcome === 'created' || outcome === 'updated',
     ),
   );
@@ -89,13 +98,15 @@ export async function importTemplateWithin(
   tx: Tx,
   file: TemplateFile,
   checked: CheckedRevisions,
+  importedBy: string | null,
 ): Promise<TemplateImport> {
   const created = await insertTemplate(tx, file, checked);
   if (created !== null) {
     noteAudited(created);
-    return { outcome: 'created', id: created, name: file.name };
+    const version = await keepTemplateVersion(tx, created, importedBy);
+    return { outcome: 'created', id: created, name: file.name, version };
   }
-  return updateTemplate(tx, file, checked);
+  return updateTemplate(tx, file, checked, importedBy);
 }
 
 /** Null when the name is taken. */
@@ -141,6 +152,7 @@ async function updateTemplate(
   tx: Tx,
   file: TemplateFile,
   checked: CheckedRevisions,
+  importedBy: string | null,
 ): Promise<TemplateImport> {
   const [stored] = await tx.query<{ id: number }>(
     'select id from session_template where name = $1 for no key update',
@@ -172,7 +184,8 @@ async function updateTemplate(
       revisionsOf(file.nodes, checked),
     ],
   );
-  return { outcome: 'updated', id: stored.id, name: file.name };
+  const version = await keepTemplateVersion(tx, stored.id, importedBy);
+  return { outcome: 'updated', id: stored.id, name: file.name, version };
 }
 
 /** Names of the node templates that the stored template of this name uses: an update may still use them. */

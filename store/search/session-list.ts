@@ -91,17 +91,21 @@ function searchCondition(search: string, parameters: Parameters): string {
 
 const orderColumns = { date: 'c.created_at', name: 'c.name' } as const;
 
+/** The select list and joins of a row, over `session_search c`. */
+export const listColumns = `c.session_id as id, c.name, c.simulation_name, c.project_id,
+        p.title as project_title, c.session_template_id, t.name as session_template_name,
+        c.created_at, c.metadata, ${overviewColumns}`;
+export const listJoins = `join project p on p.id = c.project_id
+        join session_template t on t.id = c.session_template_id join session s on s.id = c.session_id`;
+
 /** The statement of one page, without the number of all. */
 export const listStatement = (query: SessionListQuery): Statement => pageStatement(partsOf(query));
 
 function partsOf(query: SessionListQuery): PageParts {
   const { sortBy, sortOrder: direction, page, pageSize } = query;
   return {
-    columns: `c.session_id as id, c.name, c.simulation_name, c.project_id,
-      p.title as project_title, c.session_template_id, t.name as session_template_name,
-      c.created_at, c.metadata, ${overviewColumns}`,
-    joins: `join project p on p.id = c.project_id join session_template t on t.id = c.session_template_id
-      join session s on s.id = c.session_id`,
+    columns: listColumns,
+    joins: listJoins,
     where: (parameters) => condition(query, parameters),
     order: () => [
       { sql: orderColumns[sortBy], direction },

@@ -62,6 +62,25 @@ test('a session is created by names of project and template; its nodes and newes
   expect(readFileSync(saved, 'utf8')).toBe('a\n2\n');
 });
 
+test('a Trainee lists their own sessions, page by page, and those of nobody else', async () => {
+  const token = { SDP_TOKEN: people.Trainee.token };
+  const title = `Own ${randomUUID()}`;
+  await json('projects', 'create', title);
+  const names = ['--project', title, '--template', template];
+  expect((await sdp(['sessions', 'mine'], token)).out).toMatch(/^ID +NAME[^\n]+\n$/);
+  const made: string[] = [];
+  for (const name of ['First', 'Second']) {
+    const { out } = await sdp(['sessions', 'create', ...names, '--name', name, '--json'], token);
+    made.push(JSON.parse(out).id);
+  }
+  await json('sessions', 'create', ...names, '--name', 'Of the administrator');
+  const { out } = await sdp(['sessions', 'mine'], token);
+  expect(out).toMatch(/^ID +NAME +STATE[^\n]+\n\S+ +Second +notStarted[^\n]+\n\S+ +First [^\n]+\n$/);
+  const page = await sdp(['sessions', 'mine', '--page', '2', '--page-size', '1', '--json'], token);
+  expect(JSON.parse(page.out)).toMatchObject({ sessions: [{ id: made[0] }], totalCount: 2 });
+  expect(await sdp(['sessions', 'list'], token)).toMatchObject({ code: 1 });
+});
+
 test('errors are JSON under --json: refusals, wrong names and wrong usage', async () => {
   const errorOf = async (...args: string[]) => {
     const { code, out, err } = await sdp([...args, '--json']);

@@ -44,7 +44,7 @@ describe('sdp templates import', () => {
     expect(made).toEqual({
       code: 0,
       err: '',
-      out: expect.stringMatching(/^Created session template \d+ \(from-a-file\)\.\n$/),
+      out: expect.stringMatching(/^Created session template \d+ \(from-a-file\): version 1\.\n$/),
     });
     const again = await sdp(['templates', 'import', path]);
     expect(again).toEqual({
@@ -120,5 +120,36 @@ describe('sdp templates import', () => {
       1,
       'The role of this account does not allow this operation. (403)\n',
     ]);
+  });
+});
+
+describe('the versions of a template', () => {
+  test('are listed and shown, and say what they changed; a shown one makes the next', async () => {
+    const nodes = [inputNode('in'), tabularNode('out', 'in')];
+    const file = (extra: object) => fileOf('laps.json', templateFile('laps', nodes, extra));
+    await sdp(['templates', 'import', file({})]);
+    expect((await sdp(['templates', 'diff', 'laps'])).out).toMatch(/^laps: version 1 is the first\.\n/);
+    await sdp(['templates', 'import', '--update-if-exists', file({ Description: 'Anew' })]);
+    expect((await sdp(['templates', 'versions', 'laps'])).out).toMatch(
+      /^VERSION +LABEL +NODES +MADE +BY\n2 +1 +2 +\S+ \S+ +\S.*\n1 +1 +2 /,
+    );
+    expect((await sdp(['templates', 'show', 'laps'])).out).toMatch(
+      /^Template +laps \(\d+\)\nDescription +Anew\n\nNODE +NODE TEMPLATE +TYPE +PARENTS[^\n]+\nin +input-node +Input +- /,
+    );
+    const diff = await sdp(['templates', 'diff', 'laps', '--from', '1', '--to', '2']);
+    expect(diff.out).toMatch(
+      /^laps: version 2, since version 1\.\n\nWHAT[^\n]+\ndescription +template +"laps of the tests" +"Anew"\n$/,
+    );
+    const first = await sdp(['templates', 'show', 'laps', '--at', '1']);
+    expect(JSON.parse(first.out)).toMatchObject({ Name: 'laps', Description: 'laps of the tests' });
+    const again = await sdp(['templates', 'import', '--update-if-exists', '-'], {}, first.out);
+    expect(again.out).toMatch(/^Updated session template \d+ \(laps\): version 3\.\n$/);
+    const newest = await sdp(['templates', 'show', 'laps', '--definition', '--json']);
+    expect(JSON.parse(newest.out)).toEqual(JSON.parse(first.out));
+    const since = ['--from-template', 'laps', '--json'];
+    const shipped = 'system-tabular-dashboard-autodetect-next';
+    const { nodes: found } = JSON.parse((await sdp(['templates', 'diff', shipped, ...since])).out);
+    expect(found[0]).toMatchObject({ node: 'in', kind: 'removed' });
+    expect((await sdp(['templates', 'show', 'laps', '--at', '9'])).err).toContain('version not found. (404');
   });
 });

@@ -40,7 +40,7 @@ export interface RecordedCall extends Call {
 
 /** Routes whose replies show no address to any caller (contract: Session list; runner routes know no people). */
 const namelessReplies =
-  /^(listSessions|followSession|sessionProgress|claimTask|runnerWhoami|debugNode\w*|listTask\w*|getTaskState|listNodeRuns|getNodeRun)$/;
+  /^(listSessions|listOwnSessions|followSession|sessionProgress|claimTask|runnerWhoami|debugNode\w*|listTask\w*|getTaskState|listNodeRuns|getNodeRun)$/;
 
 export class Driver {
   readonly book: CanaryBook;

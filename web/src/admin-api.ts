@@ -23,8 +23,6 @@ import type {
   RunnerToken,
   RunnerTokenCreated,
   RunnerTokenRequest,
-  SessionTemplate,
-  SessionTemplateImported,
   User,
   UserChange,
   UserList,
@@ -153,17 +151,6 @@ export function createOfflineToken(): Promise<OfflineToken> {
 
 export async function revokeOfflineToken(secretId: string): Promise<void> {
   await platform.call('DELETE /api/v2/admin/offline-tokens/{secretId}', { params: { secretId } });
-}
-
-/** With its nodes, which the list leaves out. */
-export function readTemplate(sessionTemplateId: number, signal?: Signal): Promise<SessionTemplate> {
-  const params = { sessionTemplateId };
-  return platform.call('GET /api/v2/session/session_templates/{sessionTemplateId}', { params, signal });
-}
-
-/** @throws {ApiError} 400 with every fault of the definition in its message. */
-export function importTemplate(definition: unknown): Promise<SessionTemplateImported> {
-  return platform.call('POST /api/v2/admin/session-templates', { document: JSON.stringify(definition) });
 }
 
 export function listDataSources(signal?: Signal): Promise<readonly { readonly name: string }[]> {

@@ -31,6 +31,14 @@ export function listSessions(query: Query<'GET /api/v2/session'>, signal?: Signa
   return platform.call('GET /api/v2/session', { query, signal });
 }
 
+/** Those that the caller made and those in which the caller takes part, newest first. */
+export function listOwnSessions(
+  query: Query<'GET /api/v2/session/mine'>,
+  signal?: Signal,
+): Promise<SessionList> {
+  return platform.call('GET /api/v2/session/mine', { query, signal });
+}
+
 export function countSessions(
   query: Query<'GET /api/v2/session/counts'>,
   signal?: Signal,

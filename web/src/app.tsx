@@ -43,6 +43,12 @@ function Page() {
       ) : (
         <NotForRole />
       );
+    if (area === 'templates' && id !== undefined)
+      return may.listSessions ? (
+        <TemplateLoader key={id} templateId={Number(decodeURIComponent(id))} />
+      ) : (
+        <NotForRole />
+      );
     if (id === undefined && isAdminArea(area)) {
       return mayOpen(area, may) ? <AdminLoader key={area} area={area} /> : <NotForRole />;
     }
@@ -90,6 +96,12 @@ const DashboardLoader = lazy(() => import('./pages/dashboard.tsx').then((module)
 const ProjectLoader = lazy(() => import('./pages/project.tsx').then((module) => module.ProjectPage), {
   rows: 4,
   label: 'Loading the project',
+});
+
+/** One session template. */
+const TemplateLoader = lazy(() => import('./pages/template.tsx').then((module) => module.TemplatePage), {
+  rows: 6,
+  label: 'Loading the template',
 });
 
 /** Charts of several sessions. */

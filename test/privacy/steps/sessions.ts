@@ -150,4 +150,9 @@ async function driveSearch({ drive, people, offlineToken }: Scenario): Promise<v
     for (const path of ['', '?owner=me&state=failed,running', '/counts', '/metadata-keys', '/storage'])
       await drive.good('GET', `/api/v2/session${path}`, { token: by });
   }
+  const [shipped] = (await drive.good('GET', '/api/v2/session/session_templates', { token })).body;
+  for (const path of ['', '/1', '/1/changes'])
+    await drive.good('GET', `/api/v2/session/session_templates/${shipped.id}/versions${path}`, { token });
+  for (const by of [token, offlineToken, people.Trainee.token])
+    await drive.good('GET', '/api/v2/session/mine?pageSize=100', { token: by });
 }

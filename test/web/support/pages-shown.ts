@@ -187,6 +187,20 @@ export const pages: readonly Shown[] = [
     },
   },
   { name: 'templates', path: () => '/templates', ready: '.node >> nth=2' },
+  {
+    name: 'template',
+    path: (world) => `/templates/${world.templateId}`,
+    ready: 'text=This is the first version',
+  },
+  {
+    name: 'template-new-version',
+    path: (world) => `/templates/${world.templateId}`,
+    ready: 'text=This is the first version',
+    open: async (page) => {
+      await click('New version')(page);
+      await page.getByLabel('Definition', { exact: true }).waitFor();
+    },
+  },
   { name: 'ingests', path: () => '/ingests', ready: 'text=track-1/laps' },
   { name: 'configuration', path: () => '/configuration', ready: 'text=Features:compare' },
   { name: 'users', path: () => '/users', ready: 'text=instructor-' },

@@ -176,10 +176,13 @@ export function workTests(work: () => Work): void {
       });
       await signInAs(tab, stage.api.url, stage.people.Trainee);
       await tab.getByRole('heading', { name: 'Your sessions' }).waitFor();
-      await tab.getByRole('link', { name: 'Formation approach' }).waitFor();
-      expect(await tab.locator('tbody .row-link').allTextContents()).toEqual(['Formation approach']);
+      await tab.getByRole('link', { name: 'Formation approach', exact: true }).waitFor();
+      expect(await tab.locator('tbody .row-link').allTextContents()).toEqual([
+        'Formation take-off',
+        'Formation approach',
+      ]);
       await picture(tab, 'sessions-trainee');
-      await tab.getByRole('link', { name: 'Formation approach' }).click();
+      await tab.getByRole('link', { name: 'Formation approach', exact: true }).click();
       await tab.getByRole('heading', { name: 'Formation approach' }).waitFor();
       await tab.locator('.timeline-person').nth(2).waitFor();
       for (const name of ['Reprocess', 'Retry all failed']) {
@@ -208,6 +211,7 @@ export function workTests(work: () => Work): void {
       await tab.getByRole('link', { name: 'On my own' }).waitFor();
       expect(await tab.locator('tbody .row-link').allTextContents()).toEqual([
         'On my own',
+        'Formation take-off',
         'Formation approach',
       ]);
       await tab.goto(`${stage.api.url}/shared-sessions`);

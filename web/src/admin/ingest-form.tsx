@@ -1,7 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Ingest } from '../admin-api.ts';
-import { changeIngest, createIngest, readTemplate } from '../admin-api.ts';
+import { changeIngest, createIngest } from '../admin-api.ts';
 import { useAction, useResource } from '../hooks.ts';
+import { readTemplate } from '../templates/api.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { CheckField, Form, SelectField, TextField } from '../ui/form.tsx';
 

@@ -1,7 +1,7 @@
-import type { SessionTemplateNode } from '../admin-api.ts';
 import type { NodeInstanceProgress } from '../api.ts';
 import { titleOf } from '../names.ts';
 import { SessionGraph } from '../session/graph.tsx';
+import type { SessionTemplateNode } from '../templates/api.ts';
 
 /** A template's graph, drawn like a session's, with kinds of nodes in place of their states. */
 export function TemplateGraph(props: {

@@ -170,8 +170,7 @@ function IngestCard(props: { ingest: Ingest; world: IngestWorld; onOpen: (open: 
         <dd>{project}</dd>
         <dt>Template</dt>
         <dd>
-          <a href={`/templates?template=${ingest.sessionTemplateId}`}>{titleOf(template)}</a>, into{' '}
-          {ingest.inputNode}
+          <a href={`/templates/${ingest.sessionTemplateId}`}>{titleOf(template)}</a>, into {ingest.inputNode}
         </dd>
         <dt>Data source</dt>
         <dd>{ingest.dataSource}</dd>

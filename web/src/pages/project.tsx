@@ -97,7 +97,13 @@ function Facts({ project, sessions }: { project: Project; sessions: readonly Ses
         <dt>Data kept</dt>
         <dd>{project.retentionDays === null ? 'forever' : plural(project.retentionDays, 'day', 'days')}</dd>
         <dt>Default template</dt>
-        <dd>{template === undefined ? 'none' : titleOf(template.name)}</dd>
+        <dd>
+          {template === undefined ? (
+            'none'
+          ) : (
+            <a href={`/templates/${template.id}`}>{titleOf(template.name)}</a>
+          )}
+        </dd>
         <dt>Uploads</dt>
         <dd>{project.queuedIngestion ? 'in order' : 'at once'}</dd>
         <dt>Pinned metadata</dt>

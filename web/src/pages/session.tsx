@@ -2,7 +2,7 @@ import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { ApiError } from '../../../client/errors.ts';
 import { readSession } from '../api.ts';
-import { useAuth, useResource, useTitle } from '../hooks.ts';
+import { useResource, useTitle } from '../hooks.ts';
 import { isUnderWay } from '../node-state.ts';
 import { useAbilities } from '../role.ts';
 import { navigate, useAddress } from '../router.ts';
@@ -14,7 +14,6 @@ import type { TabProps } from '../session/tabs/props.ts';
 import { DropOverlay } from '../session/upload/drop-overlay.tsx';
 import { UploadList } from '../session/upload/upload-list.tsx';
 import { useSessionUploads } from '../session/upload/uploads.ts';
-import { rememberSession } from '../sessions/remembered.ts';
 import { lazy } from '../ui/lazy.tsx';
 import { Empty, Failure, Notice, Placeholder } from '../ui/notice.tsx';
 import { Tabs } from '../ui/tabs.tsx';
@@ -31,7 +30,6 @@ export function SessionPageView(props: { sessionId: string }) {
   const uploads = useSessionUploads(followed);
   const [adoptions, setAdoptions] = useState(0);
   useTitle(session.data?.name ?? 'Session');
-  useRemembered(session.data?.id ?? null);
   useReadAgain(followed, session.reload);
 
   const failure = followed.error ?? session.error;
@@ -126,13 +124,4 @@ function useReadAgain({ nodes, window }: Followed, reload: () => void): void {
     if (seen !== '') reload();
     setSeen(key);
   }, [key]);
-}
-
-/** Lets a Trainee find the session again: no list shows it to them before it has a dashboard. */
-function useRemembered(sessionId: string | null): void {
-  const userId = useAuth().signIn?.user.userId ?? '';
-  const { listSessions } = useAbilities();
-  useEffect(() => {
-    if (sessionId !== null && !listSessions) rememberSession(userId, sessionId);
-  }, [sessionId, listSessions, userId]);
 }

@@ -1,10 +1,9 @@
-import { useMemo, useState } from 'preact/hooks';
-import { TemplateGraph } from '../admin/template-graph.tsx';
-import type { SessionTemplate, SessionTemplateNode } from '../admin-api.ts';
-import { importTemplate, listTemplates, readTemplate } from '../admin-api.ts';
+import { listTemplates } from '../api.ts';
 import { useAction, useResource, useTitle } from '../hooks.ts';
 import { titleOf } from '../names.ts';
 import { navigate, useAddress } from '../router.ts';
+import { importTemplate, readTemplate, type SessionTemplate } from '../templates/api.ts';
+import { TemplateNodes } from '../templates/nodes.tsx';
 import { JsonFileButton } from '../ui/json-file-button.tsx';
 import { Empty, Failure, Notice, Placeholder } from '../ui/notice.tsx';
 
@@ -84,57 +83,20 @@ function TemplateDetails(props: { template: SessionTemplate }) {
   const one = useResource(String(id), (signal) => readTemplate(id, signal));
   return (
     <section class="page" aria-label={`Template ${titleOf(name)}`}>
-      <div>
-        <h2 title={name}>{titleOf(name)}</h2>
-        {description !== '' && <p class="faint">{description}</p>}
+      <div class="page-head">
+        <div>
+          <h2 title={name}>{titleOf(name)}</h2>
+          {description !== '' && <p class="faint">{description}</p>}
+        </div>
+        <a class="button" href={`/templates/${id}`}>
+          Versions and use
+        </a>
       </div>
       {one.error !== null && (
         <Failure what="The template could not be read." error={one.error} retry={one.reload} />
       )}
       {one.data === null && one.error === null && <Placeholder rows={3} label="Loading the template" />}
-      {one.data !== null && <GraphAndNode nodes={one.data.nodes} />}
+      {one.data !== null && <TemplateNodes nodes={one.data.nodes} />}
     </section>
   );
-}
-
-function GraphAndNode(props: { nodes: readonly SessionTemplateNode[] }) {
-  const [selectedId, setSelectedId] = useState<number | null>(null);
-  const selected = useMemo(
-    () => props.nodes.find(({ id }) => id === selectedId) ?? props.nodes[0] ?? null,
-    [props.nodes, selectedId],
-  );
-  if (selected === null) return <Empty title="This template has no nodes" />;
-  return (
-    <>
-      <TemplateGraph nodes={props.nodes} selectedId={selected.id} onSelect={setSelectedId} />
-      <section class="panel" aria-label={`Node ${titleOf(selected.name)}`}>
-        <h3 title={selected.name}>{titleOf(selected.name)}</h3>
-        <dl class="facts">
-          <dt>Node template</dt>
-          <dd>{selected.nodeTemplateName ?? 'no longer registered'}</dd>
-          <dt>Type</dt>
-          <dd>{selected.nodeTemplateType ?? 'unknown'}</dd>
-          <dt>Parents</dt>
-          <dd>
-            {selected.parentNames.length === 0
-              ? 'none: it receives uploads'
-              : selected.parentNames.map(titleOf).join(', ')}
-          </dd>
-          <dt>Configuration</dt>
-          <dd>
-            <pre class="mono">{pretty(selected.defaultConfiguration)}</pre>
-          </dd>
-        </dl>
-      </section>
-    </>
-  );
-}
-
-/** JSON with indentation; other text stays unchanged. */
-function pretty(text: string): string {
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2);
-  } catch {
-    return text;
-  }
 }

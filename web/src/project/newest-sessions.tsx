@@ -1,6 +1,5 @@
 import type { SessionListRow } from '../api.ts';
-import { KnownBy, StatePill } from '../sessions/row-parts.tsx';
-import { SharedStatus } from '../sessions/table.tsx';
+import { KnownBy, SharedStatus, StatePill } from '../sessions/row-parts.tsx';
 import { Table } from '../ui/table.tsx';
 
 /** Sessions of one project, as the list of all sessions shows them. */

@@ -96,7 +96,7 @@ function UploadButton(props: { isFirst: boolean; upload: (files: File[]) => void
 
 /** The session's project and related objects, with links that the person may follow. */
 function SessionFacts({ session }: { session: Session }) {
-  const { listSessions, operate } = useAbilities();
+  const { listSessions } = useAbilities();
   const { project, sessionTemplate, simulationName } = session;
   return (
     <p class="faint meta">
@@ -113,8 +113,8 @@ function SessionFacts({ session }: { session: Session }) {
       )}
       {sessionTemplate !== null && (
         <span title={sessionTemplate.name}>
-          {operate ? (
-            <a href={`/templates?template=${session.sessionTemplateId}`}>{titleOf(sessionTemplate.name)}</a>
+          {listSessions ? (
+            <a href={`/templates/${session.sessionTemplateId}`}>{titleOf(sessionTemplate.name)}</a>
           ) : (
             titleOf(sessionTemplate.name)
           )}

@@ -1,89 +1,105 @@
-import { ApiError } from '../../../client/errors.ts';
-import { readSession } from '../api.ts';
-import { listDimensions } from '../dashboard-api.ts';
-import { useAuth, useResource } from '../hooks.ts';
+import { useRef } from 'preact/hooks';
+import { listOwnSessions } from '../api.ts';
+import { plural } from '../format.ts';
+import { navigate, useAddress } from '../router.ts';
 import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
-import { forgetSessions, rememberedSessions } from './remembered.ts';
-import type { ShownSession } from './table.tsx';
-import { SessionTable } from './table.tsx';
+import { Paging } from '../ui/paging.tsx';
+import { Table } from '../ui/table.tsx';
+import { pageSize, readPage } from './address.ts';
+import type { ShownRow } from './list-model.ts';
+import { SessionCells } from './row-cells.tsx';
+import { useRowKeys } from './row-keys.ts';
+import { useSessionRows } from './use-rows.ts';
 
-const mostPages = 10;
-
-/** The sessions of a Trainee: those of their dashboards, and those opened in this browser; they may not list all. */
+/** The sessions of a Trainee, who may not list those of others. The page is in the address. */
 export function OwnSessions() {
-  const userId = useAuth().signIn?.user.userId ?? '';
-  const list = useResource(`own-sessions ${userId}`, (signal) => readOwn(userId, signal));
+  const page = readPage(useAddress().query);
+  const { list, shown, showNewer } = useSessionRows(String(page), (signal) =>
+    listOwnSessions({ page, pageSize }, signal),
+  );
+  const rows = shown?.rows ?? [];
   return (
     <>
-      <p class="faint">
-        Your sessions with a dashboard, and sessions that you opened in this browser. Open any other by its
-        link.
-      </p>
+      <div class="found-head">
+        <p class="faint">Sessions that you made or in which you take part. Open any other by its link.</p>
+        {shown !== null && shown.newer > 0 && (
+          <button type="button" class="button button-small sessions-newer" onClick={showNewer}>
+            Show {plural(shown.newer, 'newer session', 'newer sessions')}
+          </button>
+        )}
+      </div>
       {list.error !== null && (
         <Failure what="Your sessions could not be listed." error={list.error} retry={list.reload} />
       )}
-      {list.data === null && list.error === null && <Placeholder rows={4} label="Loading your sessions" />}
-      {list.data?.length === 0 && (
-        <Empty title="No sessions yet">
-          <p>
-            A session in which you participate appears here with its first dashboard, or after you open it by
-            its link.
-          </p>
-        </Empty>
+      {shown === null && list.error === null && <Placeholder rows={4} label="Loading your sessions" />}
+      {shown !== null && rows.length === 0 && <NoSessions page={page} />}
+      {rows.length > 0 && (
+        <>
+          <OwnRows rows={rows} busy={list.loading && list.data?.page !== page} />
+          <Paging
+            page={page}
+            totalPages={Math.max(1, list.data?.totalPages ?? 1)}
+            summary={
+              (list.data?.totalCountIsExact === false ? 'the newest ' : '') +
+              plural(list.data?.totalCount ?? rows.length, 'session', 'sessions')
+            }
+            onPage={(to) => navigate(to === 1 ? '/sessions' : `/sessions?page=${to}`)}
+          />
+        </>
       )}
-      {list.data !== null && list.data.length > 0 && <SessionTable rows={list.data} busy={list.loading} />}
     </>
   );
 }
 
-/** Newest first. */
-async function readOwn(userId: string, signal: AbortSignal): Promise<ShownSession[]> {
-  const sessions = await withDashboards(signal);
-  const others = rememberedSessions(userId).filter((id) => !sessions.has(id));
-  for (const session of await readRemembered(userId, others, signal)) sessions.set(session.id, session);
-  return [...sessions.values()].sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1));
-}
-
-async function withDashboards(signal: AbortSignal): Promise<Map<string, ShownSession>> {
-  const sessions = new Map<string, ShownSession>();
-  for (let page = 1; page <= mostPages; page += 1) {
-    const reply = await listDimensions(
-      { search: '', projectId: null, from: '', to: '', page, order: 'descending' },
-      signal,
+function NoSessions({ page }: { page: number }) {
+  if (page > 1)
+    return (
+      <Empty title="This page has no sessions">
+        <p>
+          <a href="/sessions">The first page</a>
+        </p>
+      </Empty>
     );
-    for (const row of reply.dimensions) {
-      const known = sessions.get(row.sessionId);
-      const createdAt =
-        known !== undefined && known.createdAt < row.createdAt ? known.createdAt : row.createdAt;
-      sessions.set(row.sessionId, {
-        id: row.sessionId,
-        name: row.sessionName,
-        simulationName: row.scenarioName,
-        project: row.projectTitle,
-        createdAt,
-        metadata: null,
-      });
-    }
-    if (page >= reply.totalPages) break;
-  }
-  return sessions;
+  return (
+    <Empty title="No sessions yet">
+      <p>A session appears here as soon as you make it, or as somebody adds you to it.</p>
+    </Empty>
+  );
 }
 
-/** Sessions that no longer exist are removed. */
-async function readRemembered(userId: string, ids: string[], signal: AbortSignal): Promise<ShownSession[]> {
-  const gone: string[] = [];
-  const found = await Promise.all(
-    ids.map(async (id): Promise<ShownSession[]> => {
-      try {
-        const { name, simulationName, project, createdAt, metadata } = await readSession(id, signal);
-        return [{ id, name, simulationName, project: project.title, createdAt, metadata }];
-      } catch (error) {
-        if (!(error instanceof ApiError && error.status === 404)) throw error;
-        gone.push(id);
-        return [];
-      }
-    }),
+function OwnRows(props: { rows: readonly ShownRow[]; busy: boolean }) {
+  const frame = useRef<HTMLDivElement>(null);
+  useRowKeys(frame, () => undefined);
+  const pinned = props.rows.some(({ session }) => session.pinnedMetadata.length > 0);
+  return (
+    <div class="session-rows" ref={frame}>
+      <Table
+        caption="Your sessions"
+        busy={props.busy}
+        columns={[
+          'State',
+          'Session',
+          'Project',
+          ...(pinned ? ['Metadata'] : []),
+          'Size',
+          'Owner',
+          'Last activity',
+          'Created',
+          <th key="dashboard" scope="col">
+            <span class="visually-hidden">Dashboard</span>
+          </th>,
+        ]}
+      >
+        {props.rows.map(({ session, isGone }) => (
+          <tr
+            key={session.id}
+            class={isGone ? 'row-gone' : ''}
+            title={isGone ? 'No longer in this list' : undefined}
+          >
+            <SessionCells session={session} pinned={pinned} />
+          </tr>
+        ))}
+      </Table>
+    </div>
   );
-  if (gone.length > 0) forgetSessions(userId, gone);
-  return found.flat();
 }

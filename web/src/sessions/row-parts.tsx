@@ -48,3 +48,10 @@ export function KnownBy({ session, pinned }: { session: SessionListRow; pinned: 
     </>
   );
 }
+
+/** Shared sessions carry `open` or `closed` in their metadata. */
+export function SharedStatus(props: { metadata: Record<string, unknown> | null }) {
+  const status = props.metadata?.status;
+  if (status !== 'open' && status !== 'closed') return null;
+  return <span class="tag">{status === 'open' ? 'shared, open' : 'shared, closed'}</span>;
+}

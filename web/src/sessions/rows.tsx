@@ -1,13 +1,10 @@
 import { useEffect, useRef } from 'preact/hooks';
-import type { SessionListRow } from '../api.ts';
-import { Ago } from '../ui/ago.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Table } from '../ui/table.tsx';
 import type { Sorting, SortKey } from './address.ts';
 import type { ShownRow } from './list-model.ts';
+import { SessionCells } from './row-cells.tsx';
 import { useRowKeys } from './row-keys.ts';
-import { KnownBy, StatePill } from './row-parts.tsx';
-import { SharedStatus } from './table.tsx';
 
 /** Sessions as compact rows that open them: state first, then what people know them by. */
 export function SessionRows(props: {
@@ -78,7 +75,7 @@ export function SessionRows(props: {
                 onChange={(event) => choose(session.id, event.currentTarget.checked)}
               />
             </td>
-            <Cells session={session} pinned={pinned} />
+            <SessionCells session={session} pinned={pinned} />
           </tr>
         ))}
       </Table>
@@ -99,44 +96,6 @@ function AllBox(props: { has: boolean; some: boolean; onAll: () => void }) {
       checked={props.has}
       onChange={props.onAll}
     />
-  );
-}
-
-function Cells({ session, pinned }: { session: SessionListRow; pinned: boolean }) {
-  const { simulationName, dashboardUrl } = session;
-  return (
-    <>
-      <td class="nowrap row-state">
-        <StatePill session={session} />
-      </td>
-      <td class="row-name">
-        <a class="row-link" href={`/sessions/${session.id}`} title={session.sessionTemplateName}>
-          {session.name}
-        </a>
-        {session.frozen && <span class="tag">frozen</span>}
-        <SharedStatus metadata={session.metadata} />
-        {simulationName !== null && simulationName !== '' && <span class="faint"> {simulationName}</span>}
-      </td>
-      <td data-label="Project" class="row-cut row-plain">
-        {session.projectTitle}
-      </td>
-      <KnownBy session={session} pinned={pinned} />
-      <td data-label="Created" class="nowrap">
-        <Ago at={session.createdAt} />
-      </td>
-      <td class="row-dashboard">
-        {dashboardUrl !== null && (
-          <a
-            class="button button-icon"
-            href={dashboardUrl}
-            aria-label={`Dashboard of ${session.name}`}
-            title="Open the dashboard"
-          >
-            <Icon name="chart" />
-          </a>
-        )}
-      </td>
-    </>
   );
 }
 

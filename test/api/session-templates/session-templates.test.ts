@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { manifestRoutes } from '../../api/manifests/routes.ts';
-import { sessionTemplateRoutes } from '../../api/session-templates/routes.ts';
-import { ask, makePeople, type People, startTestApi, type TestApi } from '../support/api.ts';
-import { testEnvironment } from '../support/stack.ts';
-import { inputNode, ship, tabularNode, templateFile } from '../support/templates.ts';
+import { manifestRoutes } from '../../../api/manifests/routes.ts';
+import { sessionTemplateRoutes } from '../../../api/session-templates/routes.ts';
+import { ask, makePeople, type People, startTestApi, type TestApi } from '../../support/api.ts';
+import { testEnvironment } from '../../support/stack.ts';
+import { inputNode, ship, tabularNode, templateFile } from '../../support/templates.ts';
 
 const platform = await testEnvironment();
 let api: TestApi;
@@ -115,7 +115,7 @@ describe('importing a template', () => {
     const updated = await call('POST', importPath, templateFile('renewed', nodes, update));
     expect([updated.status, updated.body]).toEqual([
       200,
-      { id: made.body.id, name: 'renewed', created: false },
+      { id: made.body.id, name: 'renewed', created: false, version: 2 },
     ]);
     const stored = await call('GET', `${listPath}/${made.body.id}`);
     expect(stored.body).toMatchObject({ description: 'new', configuration: '{"v":2}' });

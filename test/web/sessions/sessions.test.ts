@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
-import { ask } from '../support/api.ts';
-import type { StageGraph } from '../support/runner.ts';
-import { accessibilityFaults, appearances, wear } from './support/axe.ts';
+import { ask } from '../../support/api.ts';
+import type { StageGraph } from '../../support/runner.ts';
+import { accessibilityFaults, appearances, wear } from '../support/axe.ts';
 import {
   describeInBrowser,
   goWithin,
@@ -14,9 +14,9 @@ import {
   type TestBrowser,
   tooWide,
   untilTrue,
-} from './support/browser.ts';
-import { sessionsStage } from './support/sessions-stage.ts';
-import { signInAs } from './support/sign-in.ts';
+} from '../support/browser.ts';
+import { sessionsStage } from '../support/sessions-stage.ts';
+import { signInAs } from '../support/sign-in.ts';
 
 const stage = await sessionsStage();
 const { api, people, database, makeSession, end } = stage;

@@ -1,8 +1,8 @@
 /** What a query of sessions finds, in a real browser. */
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
-import type { StageGraph } from '../support/runner.ts';
-import { accessibilityFaults } from './support/axe.ts';
+import type { StageGraph } from '../../support/runner.ts';
+import { accessibilityFaults } from '../support/axe.ts';
 import {
   describeInBrowser,
   goWithin,
@@ -10,9 +10,9 @@ import {
   picture,
   type TestBrowser,
   untilTrue,
-} from './support/browser.ts';
-import { sessionsStage } from './support/sessions-stage.ts';
-import { signInAs } from './support/sign-in.ts';
+} from '../support/browser.ts';
+import { sessionsStage } from '../support/sessions-stage.ts';
+import { signInAs } from '../support/sign-in.ts';
 
 const stage = await sessionsStage();
 const { api, people, end } = stage;

@@ -1,0 +1,165 @@
+/** Wire forms of the versions of session templates, and of what changed between two. */
+import { z } from 'zod';
+import { story } from '../../domain/examples.ts';
+import { limits } from '../../domain/limits.ts';
+import { templateChangeKinds } from '../../domain/templates/adoption.ts';
+import { templateFields } from '../../domain/templates/template-changes.ts';
+import { idParameter, integerParameter, jsonObjectOut, pathId, timestampOut } from '../../http/schemas.ts';
+import { templateParams } from './schema.ts';
+
+export const versionParams = templateParams.extend({
+  version: pathId().meta({ description: 'From 1.', example: 2 }),
+});
+
+export const versionListQuerySchema = z.object({
+  page: integerParameter({ min: 1, initial: 1, message: 'page must be 1 or greater.' }).meta({
+    description: 'Page number, from 1.',
+  }),
+  pageSize: integerParameter({
+    min: 1,
+    max: limits.sessionPageSizeMax,
+    initial: limits.sessionPageSizeDefault,
+    message: `pageSize must be between 1 and ${limits.sessionPageSizeMax}.`,
+  }).meta({ description: 'Versions per page.' }),
+});
+
+const head = {
+  version: z.int().meta({ description: 'From 1; an import that changes nothing makes none.' }),
+  createdAt: timestampOut(),
+  createdBy: z
+    .object({
+      id: z.guid(),
+      name: z.string().nullable().meta({ description: 'Null when the caller may not see the person.' }),
+    })
+    .nullable()
+    .meta({ description: 'Null: the platform, or an import of before versions were kept.' }),
+};
+const headExample = {
+  version: 2,
+  createdBy: { id: story.userId, name: 'Petra Lindqvist' },
+};
+const label = () => z.string().meta({ description: '`TemplateVersion` of the file.' });
+
+export const versionListSchema = z
+  .object({
+    versions: z.array(
+      z
+        .object({
+          ...head,
+          templateVersion: label(),
+          description: z.string(),
+          nodes: z.int().meta({ description: 'How many nodes.' }),
+        })
+        .meta({
+          id: 'SessionTemplateVersionHead',
+          example: { ...headExample, templateVersion: '1.1.0', description: 'Laps of one car.', nodes: 3 },
+        }),
+    ),
+    page: z.int(),
+    pageSize: z.int(),
+    totalCount: z.int(),
+    totalPages: z.int(),
+  })
+  .meta({ id: 'SessionTemplateVersions', example: { page: 1, pageSize: 25, totalCount: 1, totalPages: 1 } });
+
+export const versionSchema = z
+  .object({
+    ...head,
+    definition: z
+      .object({
+        TemplateVersion: label(),
+        Name: z.string(),
+        Description: z.string(),
+        Configuration: jsonObjectOut(),
+        Nodes: z.array(
+          z.object({
+            Name: z.string(),
+            NodeTemplateName: z.string(),
+            DefaultConfiguration: jsonObjectOut(),
+            Parents: z.array(z.string()),
+          }),
+        ),
+      })
+      .meta({
+        description: 'As a template definition file, which can be imported again.',
+        example: {
+          TemplateVersion: '1.1.0',
+          Name: 'lap-analysis',
+          Description: 'Laps of one car.',
+          Configuration: {},
+          Nodes: [
+            {
+              Name: 'tabular-upload',
+              NodeTemplateName: 'input-node',
+              DefaultConfiguration: { dataSourceName: 'default' },
+              Parents: [],
+            },
+          ],
+        },
+      }),
+  })
+  .meta({ id: 'SessionTemplateVersion', example: headExample });
+
+export const changesQuerySchema = z.object({
+  since: idParameter('since must be the number of a version.').meta({
+    description:
+      'The version to compare with. Default: the version before; of `sinceTemplateId`, its newest version.',
+    example: 1,
+  }),
+  sinceTemplateId: idParameter('sinceTemplateId must be a positive integer.').meta({
+    description: 'The session template to compare with. Default: this one.',
+    example: story.templateId,
+  }),
+});
+
+const place = () => z.object({ sessionTemplateId: z.int(), version: z.int() });
+const side = () => z.union([z.string(), jsonObjectOut(), z.array(z.string())]).nullable();
+
+export const changesSchema = z
+  .object({
+    ...place().shape,
+    since: place()
+      .nullable()
+      .meta({ description: 'Null: there is no version before, and everything is new.' }),
+    fields: z.array(
+      z.object({
+        field: z.enum(templateFields),
+        before: side().meta({ description: 'Null: there is no version before.' }),
+        after: side(),
+      }),
+    ),
+    nodes: z
+      .array(
+        z.object({
+          node: z.string().meta({ description: 'Name of the node.' }),
+          kind: z.enum(templateChangeKinds),
+          before: side().meta({
+            description:
+              'The configuration, or of a node with other parents their names; null: no such node.',
+          }),
+          after: side(),
+        }),
+      )
+      .meta({
+        description:
+          'A node of another node template is removed and added. The graph of a template never changes: versions of ' +
+          'one template differ in configurations.',
+      }),
+  })
+  .meta({
+    id: 'SessionTemplateChanges',
+    example: {
+      sessionTemplateId: story.templateId,
+      version: 2,
+      since: { sessionTemplateId: story.templateId, version: 1 },
+      fields: [{ field: 'templateVersion', before: '1.0.0', after: '1.1.0' }],
+      nodes: [
+        {
+          node: 'tabular-autodetect',
+          kind: 'configuration',
+          before: { inputFormat: 'auto' },
+          after: { inputFormat: 'csv' },
+        },
+      ],
+    },
+  });

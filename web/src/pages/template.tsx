@@ -1,0 +1,183 @@
+import { useState } from 'preact/hooks';
+import { ApiError } from '../../../client/errors.ts';
+import { useAction, useResource, useTitle } from '../hooks.ts';
+import { titleOf } from '../names.ts';
+import { useAbilities } from '../role.ts';
+import { navigate, useAddress } from '../router.ts';
+import { saveBlob } from '../save.ts';
+import { readComparison, templateAddress } from '../templates/address.ts';
+import {
+  listTemplateVersions,
+  readTemplate,
+  readTemplateVersion,
+  type SessionTemplateImported,
+} from '../templates/api.ts';
+import { TemplateChanges } from '../templates/changes.tsx';
+import { TemplateNodes } from '../templates/nodes.tsx';
+import { TemplateUse } from '../templates/use.tsx';
+import { VersionTable } from '../templates/versions.tsx';
+import { Icon } from '../ui/icon.tsx';
+import { lazy } from '../ui/lazy.tsx';
+import { Empty, Failure, Notice, Placeholder } from '../ui/notice.tsx';
+import '../styles/template.css';
+
+const pageSize = 10;
+
+/** The editor's code is fetched when it is opened. */
+const NewVersionLoader = lazy(
+  () => import('../templates/new-version.tsx').then(({ NewVersion }) => NewVersion),
+  null,
+);
+
+/** A session template: its graph, its versions with what each changed, and what uses it. */
+export function TemplatePage({ templateId }: { templateId: number }) {
+  const { query } = useAddress();
+  const [page, setPage] = useState(1);
+  const [said, setSaid] = useState('');
+  const template = useResource(`template ${templateId}`, (signal) => readTemplate(templateId, signal));
+  const versions = useResource(
+    `template-versions ${templateId} ${page}`,
+    (signal) => listTemplateVersions(templateId, { page, pageSize }, signal),
+    { keepWhileLoading: true },
+  );
+  useTitle(template.data === null ? 'Template' : titleOf(template.data.name));
+  const newest = versions.data?.totalCount ?? 0;
+  const comparison = readComparison(query);
+  if (!Number.isSafeInteger(templateId) || isMissing(template.error)) return <NoTemplate />;
+  const made = ({ id, version, created }: SessionTemplateImported) => {
+    // A new template has a page of its own.
+    if (!created)
+      setSaid(
+        version > newest
+          ? `Version ${version} was made. Sessions that are made from now on get it.`
+          : `Nothing differs from version ${version}: no version was made.`,
+      );
+    setPage(1);
+    template.reload();
+    versions.reload();
+    navigate(templateAddress(id, { version: null, since: null, sinceTemplateId: null }));
+  };
+  const error = template.error ?? versions.error;
+  return (
+    <div class="page">
+      <Head name={template.data?.name ?? ''} templateId={templateId} newest={newest} made={made} />
+      {said !== '' && <Notice tone="done">{said}</Notice>}
+      {error !== null && (
+        <Failure
+          what="The template could not be read."
+          error={error}
+          retry={() => {
+            template.reload();
+            versions.reload();
+          }}
+        />
+      )}
+      {template.data === null && error === null && <Placeholder rows={6} label="Loading the template" />}
+      {template.data !== null && (
+        <div class="template-columns">
+          <div class="template-main">
+            {template.data.description !== '' && <p class="faint">{template.data.description}</p>}
+            <section class="section" aria-label="Graph">
+              <h2>Graph</h2>
+              <TemplateNodes nodes={template.data.nodes} />
+            </section>
+            {versions.data !== null && newest > 0 && (
+              <>
+                <section class="section" aria-label="Versions">
+                  <h2>Versions</h2>
+                  <VersionTable
+                    templateId={templateId}
+                    list={versions.data}
+                    shown={comparison.version ?? newest}
+                    onPage={setPage}
+                  />
+                </section>
+                <TemplateChanges templateId={templateId} newest={newest} comparison={comparison} />
+              </>
+            )}
+          </div>
+          <TemplateUse templateId={templateId} />
+        </div>
+      )}
+    </div>
+  );
+}
+
+const isMissing = (error: Error | null) => error instanceof ApiError && error.status === 404;
+
+function NoTemplate() {
+  return (
+    <Empty title="Template not found">
+      <p>
+        Check the address. <a href="/templates">Templates</a>
+      </p>
+    </Empty>
+  );
+}
+
+function Head(props: {
+  name: string;
+  templateId: number;
+  newest: number;
+  made: (imported: SessionTemplateImported) => void;
+}) {
+  const { name, templateId, newest } = props;
+  const { operate } = useAbilities();
+  const [isOpen, setIsOpen] = useState(false);
+  const action = useAction();
+  const save = async () => {
+    const { definition } = await readTemplateVersion(templateId, newest);
+    const text = `${JSON.stringify(definition, null, 2)}\n`;
+    saveBlob(new Blob([text], { type: 'application/json' }), `${name}.json`);
+  };
+  return (
+    <>
+      {operate && (
+        <nav class="crumbs" aria-label="Path">
+          <a href="/templates">Templates</a>
+        </nav>
+      )}
+      <div class="page-head">
+        <h1 title={name}>
+          {titleOf(name) || 'Template'}
+          {newest > 0 && <span class="tag">version {newest}</span>}
+        </h1>
+        <div class="actions">
+          <button
+            type="button"
+            class="button"
+            disabled={newest === 0}
+            aria-disabled={action.busy}
+            onClick={() => void action.run(save)}
+          >
+            <Icon name="download" />
+            Definition
+          </button>
+          {operate && (
+            <button
+              type="button"
+              class="button button-primary"
+              disabled={newest === 0}
+              onClick={() => setIsOpen(true)}
+            >
+              <Icon name="plus" />
+              New version
+            </button>
+          )}
+        </div>
+      </div>
+      {action.problem !== null && <Notice tone="error">{action.problem}</Notice>}
+      {isOpen && (
+        <NewVersionLoader
+          templateId={templateId}
+          version={newest}
+          made={(imported) => {
+            setIsOpen(false);
+            props.made(imported);
+          }}
+          onClose={() => setIsOpen(false)}
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,43 @@
+import type { SessionListRow } from '../api.ts';
+import { Ago } from '../ui/ago.tsx';
+import { Icon } from '../ui/icon.tsx';
+import { KnownBy, SharedStatus, StatePill } from './row-parts.tsx';
+
+/** The cells of a session in a list: from its state to its dashboard. */
+export function SessionCells({ session, pinned }: { session: SessionListRow; pinned: boolean }) {
+  const { simulationName, dashboardUrl } = session;
+  return (
+    <>
+      <td class="nowrap row-state">
+        <StatePill session={session} />
+      </td>
+      <td class="row-name">
+        <a class="row-link" href={`/sessions/${session.id}`} title={session.sessionTemplateName}>
+          {session.name}
+        </a>
+        {session.frozen && <span class="tag">frozen</span>}
+        <SharedStatus metadata={session.metadata} />
+        {simulationName !== null && simulationName !== '' && <span class="faint"> {simulationName}</span>}
+      </td>
+      <td data-label="Project" class="row-cut row-plain">
+        {session.projectTitle}
+      </td>
+      <KnownBy session={session} pinned={pinned} />
+      <td data-label="Created" class="nowrap">
+        <Ago at={session.createdAt} />
+      </td>
+      <td class="row-dashboard">
+        {dashboardUrl !== null && (
+          <a
+            class="button button-icon"
+            href={dashboardUrl}
+            aria-label={`Dashboard of ${session.name}`}
+            title="Open the dashboard"
+          >
+            <Icon name="chart" />
+          </a>
+        )}
+      </td>
+    </>
+  );
+}

@@ -1,0 +1,71 @@
+import { useEffect, useId, useRef } from 'preact/hooks';
+import type { Fault } from './json-places.ts';
+
+/** A JSON document as text with numbered lines; the lines with faults are marked, and each fault leads to its place. */
+export function JsonEditor(props: {
+  label: string;
+  value: string;
+  /** Of the present text. */
+  faults: readonly Fault[];
+  /** Of the faults: `3 faults: no version was made`. */
+  faultsTitle: string;
+  onValue: (value: string) => void;
+}) {
+  const { value, faults } = props;
+  const id = useId();
+  const frame = useRef<HTMLDivElement>(null);
+  const field = useRef<HTMLTextAreaElement>(null);
+  const lines = value.split('\n').length;
+  const show = ({ place }: Fault) => {
+    if (field.current === null || frame.current === null) return;
+    field.current.focus({ preventScroll: true });
+    field.current.setSelectionRange(place.start, place.end);
+    const lineHeight = field.current.offsetHeight / lines;
+    frame.current.scrollTop = Math.max(0, (place.line - 4) * lineHeight);
+  };
+  useEffect(() => {
+    if (faults[0] !== undefined) show(faults[0]);
+  }, [faults]);
+  return (
+    <div class="field json-field">
+      <label for={id}>{props.label}</label>
+      <div class="json-editor" ref={frame}>
+        <pre class="json-lines" aria-hidden="true">
+          {Array.from({ length: lines }, (_, index) => index + 1).join('\n')}
+        </pre>
+        <div class="json-text">
+          {[...new Set(faults.map(({ place }) => place.line))].map((line) => (
+            <div key={line} class="json-mark" style={{ top: `calc(${line - 1} * var(--json-line))` }} />
+          ))}
+          <textarea
+            ref={field}
+            id={id}
+            class="code"
+            wrap="off"
+            rows={lines}
+            spellcheck={false}
+            aria-invalid={faults.length > 0}
+            aria-describedby={faults.length > 0 ? `${id}-faults` : undefined}
+            value={value}
+            onInput={(event) => props.onValue(event.currentTarget.value)}
+          />
+        </div>
+      </div>
+      {faults.length > 0 && (
+        <section class="issues state-failed" id={`${id}-faults`} role="alert">
+          <h3>{props.faultsTitle}</h3>
+          <ul>
+            {faults.map((fault) => (
+              <li key={`${fault.path} ${fault.message}`}>
+                <button type="button" class="link-button" onClick={() => show(fault)}>
+                  Line {fault.place.line}
+                </button>{' '}
+                {fault.path !== null && <code>{fault.path}</code>} {fault.message}
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,57 @@
+import { plural } from '../format.ts';
+import { Ago } from '../ui/ago.tsx';
+import { Paging } from '../ui/paging.tsx';
+import { Table } from '../ui/table.tsx';
+import { templateAddress } from './address.ts';
+import type { SessionTemplateVersions } from './api.ts';
+
+/** The versions, newest first: each opens what it changed. */
+export function VersionTable(props: {
+  templateId: number;
+  list: SessionTemplateVersions;
+  /** The version whose changes are shown. */
+  shown: number;
+  onPage: (page: number) => void;
+}) {
+  const { list, templateId } = props;
+  return (
+    <>
+      <Table caption="Versions" columns={['Version', 'Label', 'Made by', 'Made', 'Nodes', 'Description']}>
+        {list.versions.map(({ version, templateVersion, createdBy, createdAt, nodes, description }) => (
+          <tr key={version} class={version === props.shown ? 'row-chosen' : ''}>
+            <td class="nowrap">
+              <a
+                class="row-link"
+                href={templateAddress(templateId, { version, since: null, sinceTemplateId: null })}
+                {...(version === props.shown ? { 'aria-current': 'true' } : {})}
+              >
+                Version {version}
+              </a>
+            </td>
+            <td data-label="Label" class="wrap-anywhere">
+              {templateVersion}
+            </td>
+            <td data-label="Made by">
+              {createdBy === null ? 'the platform' : (createdBy.name ?? 'somebody else')}
+            </td>
+            <td data-label="Made" class="nowrap">
+              <Ago at={createdAt} />
+            </td>
+            <td data-label="Nodes" class="figure">
+              {nodes}
+            </td>
+            <td data-label="Description" class="wrap-anywhere">
+              {description}
+            </td>
+          </tr>
+        ))}
+      </Table>
+      <Paging
+        page={list.page}
+        totalPages={Math.max(1, list.totalPages)}
+        summary={plural(list.totalCount, 'version', 'versions')}
+        onPage={props.onPage}
+      />
+    </>
+  );
+}
