@@ -1574,8 +1574,8 @@ export interface SessionQueryReply {
     readonly totalCount: number;
     /**
      * With a filter at most 10000 sessions are counted; false: there are more. The count of a whole page is
-     * then at least one more than the sessions up to its end, so that whoever reads page after page reaches
-     * the last.
+     * then at least one more than the sessions up to its end, so that a caller that reads page after page
+     * reaches the last.
      */
     readonly totalCountIsExact: boolean;
     readonly limit: number;

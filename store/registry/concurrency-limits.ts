@@ -64,7 +64,7 @@ export async function changeConcurrencyLimit(
           set chosen = excluded.chosen, changed_by = excluded.changed_by, changed_at = clock_timestamp()`,
       [one.kind, of.name, chosen === null ? null : JSON.stringify(chosen), changedBy],
     );
-    // Before the commit: after it somebody else may take it away.
+    // Before the commit: after it another call may remove the limit.
     const [limit] = await tx.query<ConcurrencyLimit>(
       `select ${columns} from concurrency_limit l where l.kind = $1 and l.name = $2`,
       [one.kind, of.name],

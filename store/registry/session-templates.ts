@@ -7,7 +7,7 @@ import {
 import { noteAudited } from '../administration/audit-scope.ts';
 import type { Database, Queryable, Tx } from '../connection/database.ts';
 import { once } from '../connection/idempotency.ts';
-import { keepTemplateVersion } from './template-versions.ts';
+import { saveTemplateVersion } from './template-versions.ts';
 
 export interface TemplateRow {
   readonly id: number;
@@ -103,7 +103,7 @@ export async function importTemplateWithin(
   const created = await insertTemplate(tx, file, checked);
   if (created !== null) {
     noteAudited(created);
-    const version = await keepTemplateVersion(tx, created, importedBy);
+    const version = await saveTemplateVersion(tx, created, importedBy);
     return { outcome: 'created', id: created, name: file.name, version };
   }
   return updateTemplate(tx, file, checked, importedBy);
@@ -184,7 +184,7 @@ async function updateTemplate(
       revisionsOf(file.nodes, checked),
     ],
   );
-  const version = await keepTemplateVersion(tx, stored.id, importedBy);
+  const version = await saveTemplateVersion(tx, stored.id, importedBy);
   return { outcome: 'updated', id: stored.id, name: file.name, version };
 }
 

@@ -8,7 +8,7 @@ export interface TemplateVersionHead {
   readonly description: string;
   readonly nodes: number;
   readonly createdAt: Date;
-  /** GUID; null: the platform, or nobody knows. */
+  /** GUID; null: the platform, or not known. */
   readonly createdBy: string | null;
 }
 
@@ -21,12 +21,12 @@ export interface TemplateVersion extends Omit<TemplateVersionHead, 'nodes'> {
 const newest = 'order by version desc limit 1';
 
 /**
- * Keeps what the template says now as its next version, unless the last version says the same. The caller holds the lock
+ * Saves what the template says now as its next version, unless the last version says the same. The caller holds the lock
  * on the template's row.
  * @param createdBy GUID; null: the platform
  * @returns the number of the version that says it
  */
-export async function keepTemplateVersion(
+export async function saveTemplateVersion(
   tx: Tx,
   templateId: number,
   createdBy: string | null,

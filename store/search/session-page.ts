@@ -157,7 +157,7 @@ export async function searchPage<Row>(
   return { rows, total: { count: total, isExact: true } };
 }
 
-/** A count that ends at a bound is more than the rows up to a whole page: whoever reads page after page goes on. */
+/** A count that ends at a bound is more than the rows up to a whole page: a caller that reads page after page goes on. */
 export function pastPage(
   total: Count,
   { offset, limit, found }: { readonly offset: number; readonly limit: number; readonly found: number },

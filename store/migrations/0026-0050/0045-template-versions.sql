@@ -10,7 +10,7 @@ create table session_template_version (
   -- In the order of the file: name, nodeTemplate, parents and configuration of each. As the file wrote them, so no jsonb.
   nodes json not null,
   created_at timestamptz(3) not null default clock_timestamp(),
-  -- The authentication service's id; null: the platform, or nobody knows.
+  -- The authentication service's id; null: the platform, or not known.
   created_by uuid,
   primary key (session_template_id, version)
 );

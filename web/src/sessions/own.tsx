@@ -62,7 +62,7 @@ function NoSessions({ page }: { page: number }) {
     );
   return (
     <Empty title="No sessions yet">
-      <p>A session appears here as soon as you make it, or as somebody adds you to it.</p>
+      <p>A session appears here as soon as you make it, or when you are added to one.</p>
     </Empty>
   );
 }

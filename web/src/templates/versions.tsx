@@ -32,7 +32,7 @@ export function VersionTable(props: {
               {templateVersion}
             </td>
             <td data-label="Made by">
-              {createdBy === null ? 'the platform' : (createdBy.name ?? 'somebody else')}
+              {createdBy === null ? 'the platform' : (createdBy.name ?? 'another person')}
             </td>
             <td data-label="Made" class="nowrap">
               <Ago at={createdAt} />
