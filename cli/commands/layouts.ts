@@ -34,6 +34,10 @@ export const addLayouts: AddCommand = (program, cli) => {
       const document = { name, scope, projectId, sessionTemplateId, layout: found.layout };
       cli.print(document, () => JSON.stringify(document, null, 2));
     });
+  addSaving(layouts, cli);
+};
+
+const addSaving: AddCommand = (layouts, cli) => {
   layouts
     .command('put')
     .description('Creates a layout from a file, or replaces one.')

@@ -43,6 +43,10 @@ export const addOutputs: AddCommand = (program, cli) => {
       const saved = await downloadOutput(platform, newest.id, save);
       if (save !== '-') cli.print({ ...newest, ...saved }, () => '');
     });
+  addBytes(outputs, cli);
+};
+
+const addBytes: AddCommand = (outputs, cli) => {
   outputs
     .command('download')
     .description('Downloads an output and verifies its checksum.')

@@ -56,6 +56,10 @@ export const addProjects: AddCommand = (program, cli) => {
       });
       cli.print(project, () => `Created project ${project.id} (${project.title}).`);
     });
+  addPriority(projects, cli);
+};
+
+const addPriority: AddCommand = (projects, cli) => {
   projects
     .command('prioritize')
     .description('Moves the queued runs of all its sessions by a minute of waiting for each step.')

@@ -40,6 +40,12 @@ export const addReportSchedules: AddCommand = (reports, cli) => {
         }),
       );
     });
+  addNewSchedule(schedule, cli);
+  addChanges(schedule, cli);
+  addFiles(reports, cli);
+};
+
+const addNewSchedule: AddCommand = (schedule, cli) => {
   schedule
     .command('create')
     .description('Schedules a report.')
@@ -70,8 +76,6 @@ export const addReportSchedules: AddCommand = (reports, cli) => {
       const made = await platform.call('POST /api/v2/dashboard/report-schedules', { body });
       cli.print(made, () => `Schedule ${made.id}: ${whenOf(made)}, next ${time(made.nextAt)}.`);
     });
-  addChanges(schedule, cli);
-  addFiles(reports, cli);
 };
 
 function addChanges(schedule: Command, cli: Parameters<AddCommand>[1]): void {

@@ -48,6 +48,10 @@ export const addRunners: AddCommand = (program, cli) => {
           }) + unservedNote(found.queues),
       );
     });
+  addDraining(runners, cli);
+};
+
+const addDraining: AddCommand = (runners, cli) => {
   runners
     .command('drain')
     .description('Drains an instance: it finishes its task and gets no more.')

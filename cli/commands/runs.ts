@@ -57,6 +57,10 @@ export const addRuns: AddCommand = (program, cli) => {
       const error = await firstError(platform, run);
       cli.print(run, () => runText(run, error));
     });
+  addOperating(runs, cli);
+};
+
+const addOperating: AddCommand = (runs, cli) => {
   runs
     .command('retry')
     .description('Retries failed or cancelled runs.')

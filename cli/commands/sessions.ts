@@ -65,6 +65,10 @@ const addReading: AddCommand = (sessions, cli) => {
       const found = await (await cli.connect()).call('GET /api/v2/session/mine', { query });
       cli.print(found, () => listed(found));
     });
+  addDetails(sessions, cli);
+};
+
+const addDetails: AddCommand = (sessions, cli) => {
   sessions
     .command('views')
     .description("Lists the saved views of the console's list of sessions.")
@@ -163,6 +167,10 @@ const addChanging: AddCommand = (sessions, cli) => {
         cli.print(changed, () => `${changed.name} is ${done}.`);
       });
   }
+  addPriority(sessions, cli);
+};
+
+const addPriority: AddCommand = (sessions, cli) => {
   sessions
     .command('prioritize')
     .description('Moves the queued runs of a session by a minute of waiting for each step.')

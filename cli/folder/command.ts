@@ -1,7 +1,7 @@
 /** `sdp watch-folder`: the agent of a capture machine. */
 import { resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
-import { type AddCommand, examples, wholeNumber } from '../cli.ts';
+import { type AddCommand, type Cli, examples, wholeNumber } from '../cli.ts';
 import { findNode } from '../commands/upload.ts';
 import { placeOf } from '../connection.ts';
 import { contentTypeOf } from '../content-type.ts';
@@ -50,34 +50,36 @@ export const addWatchFolder: AddCommand = (program, cli) => {
         "watch-folder /captures --ingest devices/rig-3 --limit-rate 2M --pattern '(?<driver>[A-Z]+)-(?<lap>[0-9]+)'",
       )}\n\nA file NAME.meta.json beside a file is a JSON object of its metadata. What was sent is in .sdp-sent.jsonl.`,
     )
-    .action(async (folder: string, options: WatchFolderOptions) => {
-      const { session, ingest } = options;
-      if ((session === undefined) === (ingest === undefined))
-        throw new UsageError('Name either --session or --ingest.');
-      const progress = new Progress();
-      const platform =
-        ingest === undefined ? await cli.connect() : new PlatformClient((await placeOf(cli.url)).address);
-      platform.bytesPerSecond = options.limitRate;
-      const send =
-        ingest === undefined
-          ? await toNode(platform, await findNode(platform, session!, options.node), progress)
-          : toIngest(platform, ingest, progress);
-      const refused = await watchFolder(
-        {
-          folder: resolve(folder),
-          settleMs: options.settle * 1000,
-          pattern: options.pattern,
-          moveTo: options.moveTo === undefined ? undefined : resolve(options.moveTo),
-          mark: options.mark === true,
-          once: options.once === true,
-          send,
-          say: (line) => progress.end(line, line),
-        },
-        await Journal.open(resolve(folder)),
-      );
-      if (refused > 0) process.exitCode = exitCodes.failed;
-    });
+    .action((folder: string, options: WatchFolderOptions) => watch(cli, folder, options));
 };
+
+async function watch(cli: Cli, folder: string, options: WatchFolderOptions): Promise<void> {
+  const { session, ingest } = options;
+  if ((session === undefined) === (ingest === undefined))
+    throw new UsageError('Name either --session or --ingest.');
+  const progress = new Progress();
+  const platform =
+    ingest === undefined ? await cli.connect() : new PlatformClient((await placeOf(cli.url)).address);
+  platform.bytesPerSecond = options.limitRate;
+  const send =
+    ingest === undefined
+      ? await toNode(platform, await findNode(platform, session!, options.node), progress)
+      : toIngest(platform, ingest, progress);
+  const refused = await watchFolder(
+    {
+      folder: resolve(folder),
+      settleMs: options.settle * 1000,
+      pattern: options.pattern,
+      moveTo: options.moveTo === undefined ? undefined : resolve(options.moveTo),
+      mark: options.mark === true,
+      once: options.once === true,
+      send,
+      say: (line) => progress.end(line, line),
+    },
+    await Journal.open(resolve(folder)),
+  );
+  if (refused > 0) process.exitCode = exitCodes.failed;
+}
 
 async function toNode(platform: PlatformClient, nodeInstanceId: number, progress: Progress): Promise<Send> {
   const outputs = new Outputs(platform, nodeInstanceId);

@@ -82,6 +82,10 @@ const addRunner: AddCommand = (tokens, cli) => {
       const made = await platform.call('POST /api/v2/admin/runner-tokens', { body });
       cli.print(made, () => shownOnce(made));
     });
+  addIssued(runner, cli);
+};
+
+const addIssued: AddCommand = (runner, cli) => {
   runner
     .command('list')
     .description('Lists runner tokens without their values: Developers see their own.')

@@ -30,6 +30,11 @@ export const addUsers: AddCommand = (program, cli) => {
           }) + pageNote(found),
       );
     });
+  addNewUser(users, cli);
+  addChanges(users, cli);
+};
+
+const addNewUser: AddCommand = (users, cli) => {
   users
     .command('create')
     .description('Creates an account and prompts for its password.')
@@ -61,7 +66,6 @@ export const addUsers: AddCommand = (program, cli) => {
       });
       cli.print(user, () => `Created ${user.username} (${user.role}), ${user.userId}.`);
     });
-  addChanges(users, cli);
 };
 
 interface NewUser {

@@ -40,6 +40,11 @@ export const addWebhooks: AddCommand = (program, cli) => {
       const made = await (await cli.connect()).call('POST /api/v2/admin/webhooks', { body });
       cli.print(made, () => `Webhook ${made.id}\n${made.secret}\nThe secret is shown once.`);
     });
+  addChanging(webhooks, cli);
+  addDeliveries(webhooks, cli);
+};
+
+const addChanging: AddCommand = (webhooks, cli) => {
   webhooks
     .command('rotate-secret')
     .description('Replaces the secret; both are used for 24 hours.')
@@ -64,7 +69,6 @@ export const addWebhooks: AddCommand = (program, cli) => {
       await (await cli.connect()).call('DELETE /api/v2/admin/webhooks/{id}', { params: { id: webhook } });
       cli.print({ id: webhook, deleted: true }, () => 'Deleted.');
     });
-  addDeliveries(webhooks, cli);
 };
 
 const addDeliveries: AddCommand = (webhooks, cli) => {
