@@ -1390,9 +1390,9 @@ export interface SessionList {
   readonly pageSize: number;
   readonly totalCount: number;
   /**
-   * With a search or a filter by state, owner or time, and of the caller's own, at most 10000 are counted;
-   * false: there are more. The count of a whole page is then at least one more than the sessions up to its
-   * end.
+   * At most 10000 are counted with a filter by state, owner or time and of the caller's own, and of more than
+   * 2000 that a search matches so many may be; false: there are more. The count of a whole page is then at
+   * least one more than the sessions up to its end.
    */
   readonly totalCountIsExact: boolean;
   readonly totalPages: number;
@@ -1573,9 +1573,9 @@ export interface SessionQueryReply {
     readonly sessions: readonly SessionQueryRow[];
     readonly totalCount: number;
     /**
-     * With a filter at most 10000 sessions are counted; false: there are more. The count of a whole page is
-     * then at least one more than the sessions up to its end, so that a caller that reads page after page
-     * reaches the last.
+     * With a filter, of more than 2000 sessions so many may be counted; false: there are more. The count of a
+     * whole page is then at least one more than the sessions up to its end, so that a caller that reads page
+     * after page reaches the last.
      */
     readonly totalCountIsExact: boolean;
     readonly limit: number;

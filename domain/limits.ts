@@ -136,6 +136,8 @@ export const limits = {
   sessionPageSizeMax: 100,
   /** Filtered sessions are counted up to here. */
   sessionsCounted: 10_000,
+  /** Sessions that a search or a query matches are counted up to here: each costs a read of its row. */
+  sessionsMatched: 2_000,
   /** Paths that a project pins. */
   /** Of a project or session, to both sides of 0. */
   priorityMax: 10,

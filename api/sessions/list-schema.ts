@@ -121,8 +121,9 @@ export const sessionListSchema = z
     totalCount: z.int(),
     totalCountIsExact: z.boolean().meta({
       description:
-        `With a search or a filter by state, owner or time, and of the caller's own, at most ${limits.sessionsCounted} are ` +
-        'counted; false: there are more. The count of a whole page is then at least one more than the sessions up to its end.',
+        `At most ${limits.sessionsCounted} are counted with a filter by state, owner or time and of the caller's own, and ` +
+        `of more than ${limits.sessionsMatched} that a search matches so many may be; false: there are more. The count of a ` +
+        'whole page is then at least one more than the sessions up to its end.',
     }),
     totalPages: z.int(),
   })

@@ -1,4 +1,5 @@
 /** The session list: search, order and pages (contract: Session list; decisions 5). */
+import { limits } from '../../domain/limits.ts';
 import type { SessionState } from '../../domain/sessions/session-state.ts';
 import type { JsonObject } from '../../domain/text.ts';
 import type { Database } from '../connection/database.ts';
@@ -130,30 +131,26 @@ export async function listSessions(
 ): Promise<{ rows: SessionListRow[]; total: Count }> {
   const { rows, total } = isSearchAlone(query)
     ? await searchPage<ListedRow>(database, partsOf(query), bounds)
-    : await narrowedPage(database, query, bounds);
+    : await narrowedPage(database, query);
   return { rows: rows.map((row) => ({ ...row, ...overviewOf(row) })), total };
 }
 
 /** Each filter but a search has an index of its own, which the planner knows to choose. */
-async function narrowedPage(database: Database, query: SessionListQuery, bounds?: SearchBounds) {
+async function narrowedPage(database: Database, query: SessionListQuery) {
   const [{ rows }, total] = await Promise.all([
     readPage<ListedRow>(database, listStatement(query)),
-    countListed(database, query, bounds),
+    countListed(database, query),
   ]);
   const { page, pageSize: limit } = query;
   return { rows, total: pastPage(total, { offset: (page - 1) * limit, limit, found: rows.length }) };
 }
 
 /** How many sessions the filters match. */
-export async function countListed(
-  database: Database,
-  filters: SessionListFilters,
-  bounds?: SearchBounds,
-): Promise<Count> {
+export async function countListed(database: Database, filters: SessionListFilters): Promise<Count> {
   if (!isSearch(filters) && !isNarrowed(filters)) {
     return { count: await countSessions(database, filters), isExact: true };
   }
-  return countUpTo(database, (parameters) => condition(filters, parameters), bounds);
+  return countUpTo(database, (parameters) => condition(filters, parameters), limits.sessionsCounted);
 }
 
 const isSearch = ({ search = '' }: SessionListFilters) => search !== '';

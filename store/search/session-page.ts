@@ -43,7 +43,7 @@ export interface SearchBounds {
   readonly walked: number;
 }
 
-const searchBounds: SearchBounds = { counted: limits.sessionsCounted, walked: 20_000 };
+const searchBounds: SearchBounds = { counted: limits.sessionsMatched, walked: 20_000 };
 
 const orderOf = (terms: readonly (readonly [sql: string, term: OrderTerm])[]) =>
   terms
@@ -144,7 +144,7 @@ export async function searchPage<Row>(
   const { limit, offset, isIndexed } = parts;
   if (offset + limit <= bounds.counted) {
     const { rows, total } = await readPage<Row>(database, matchingStatement(parts, bounds.counted));
-    if (total === undefined) return { rows, total: await countUpTo(database, parts.where, bounds) };
+    if (total === undefined) return { rows, total: await countBeyond(database, parts, bounds) };
     if (total <= bounds.counted) return { rows, total: { count: total, isExact: true } };
   }
   const walked = isIndexed ? await readPage<Row>(database, walkStatement(parts, bounds)) : undefined;
@@ -153,8 +153,13 @@ export async function searchPage<Row>(
     return { rows: walked.rows, total: pastPage(total, { offset, limit, found: limit }) };
   }
   const { rows, total } = await readPage<Row>(database, matchingStatement(parts));
-  if (total === undefined) return { rows, total: await countUpTo(database, parts.where, bounds) };
+  if (total === undefined) return { rows, total: await countBeyond(database, parts, bounds) };
   return { rows, total: { count: total, isExact: true } };
+}
+
+/** The count for a page without rows, which is beyond the end or the first of none. */
+async function countBeyond(database: Database, parts: PageParts, { counted }: SearchBounds): Promise<Count> {
+  return parts.offset === 0 ? { count: 0, isExact: true } : countUpTo(database, parts.where, counted);
 }
 
 /** A count that ends at a bound is more than the rows up to a whole page: a caller that reads page after page goes on. */
@@ -171,7 +176,7 @@ export function pastPage(
 export async function countUpTo(
   database: Database,
   where: PageParts['where'],
-  { counted }: Pick<SearchBounds, 'counted'> = searchBounds,
+  counted: number,
 ): Promise<Count> {
   const parameters = new Parameters();
   const [row] = await database.queryUnprepared<{ count: number }>(
