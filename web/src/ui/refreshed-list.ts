@@ -1,5 +1,5 @@
 /** A list that is read again and again: rows keep their places until the reader asks for newer ones. */
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import { useEvery, useResource } from '../hooks.ts';
 
 export const refreshMs = 4000;
@@ -23,7 +23,8 @@ export function useRefreshedList<Answer, Rows extends { readonly rows: readonly 
           ? anew(answer)
           : refreshed(before.shown, answer),
     }));
-  useEffect(() => {
+  // Before the browser paints: else the count of the answer stands beside the rows of the one before.
+  useLayoutEffect(() => {
     // While the next view is loading, the answer is still that of the one before.
     if (list.data !== null && !list.loading && list.data !== state?.of) show(list.data, false);
   }, [list.data, list.loading]);
