@@ -1,9 +1,8 @@
 /** The migrator on separate databases: beside writers, after a kill, and on databases of earlier versions. */
-import { randomBytes } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { migrateAuth } from '../../auth/migrate.ts';
 import { authMigrations } from '../../auth/migrations.ts';
 import { checkAuthSchema } from '../../auth/schema-check.ts';
@@ -12,30 +11,22 @@ import { Database } from '../../store/connection/database.ts';
 import { platformMigrations } from '../../store/connection/migrations.ts';
 import { checkSchema } from '../../store/connection/schema-check.ts';
 import { migrate } from '../../store/migrate.ts';
+import { connected, emptyDatabase } from '../support/empty-database.ts';
 import { eventually } from '../support/eventually.ts';
 import { testEnvironment } from '../support/stack.ts';
 
 const platform = await testEnvironment();
-const server = new pg.Client(platform.databaseUrl);
 const present = platformMigrations.migrations;
 
-beforeAll(() => server.connect());
-afterAll(() => server.end());
-
 /** An empty database with a connection to it, for one test. */
-async function emptyDatabase(): Promise<{ readonly url: string; readonly client: pg.Client }> {
-  const name = `test_${Math.floor(Date.now() / 1000)}_${randomBytes(4).toString('hex')}`;
-  await server.query(`create database "${name}"`);
-  const address = new URL(platform.databaseUrl);
-  address.pathname = `/${name}`;
-  const client = new pg.Client(address.href);
-  client.on('error', () => undefined);
-  await client.connect();
+async function ownDatabase(): Promise<{ readonly url: string; readonly client: pg.Client }> {
+  const { url, drop } = await emptyDatabase(platform.databaseUrl);
+  const client = await connected(url);
   onTestFinished(async () => {
     await client.end();
-    await server.query(`drop database "${name}" with (force)`);
+    await drop();
   });
-  return { url: address.href, client };
+  return { url, client };
 }
 
 const rows = 60_000;
@@ -93,7 +84,7 @@ const namesIn = async (client: pg.Client, table: string): Promise<string[]> =>
 
 describe('beside writers', () => {
   test('an index and a backfill of a large table hold up no writer for a second', async () => {
-    const { url, client } = await emptyDatabase();
+    const { url, client } = await ownDatabase();
     await migrate(url, [bigTable]);
     let isOver = false;
     const writing = writeUntil(url, () => isOver);
@@ -112,7 +103,7 @@ describe('beside writers', () => {
   });
 
   test('two migrators at once do the work once, and wait for each other without a deadlock', async () => {
-    const { url, client } = await emptyDatabase();
+    const { url, client } = await ownDatabase();
     const both = await Promise.all([1, 2].map(() => migrate(url, [bigTable, bigIndex])));
     expect(both.map((ran) => ran.length).sort()).toEqual([0, 2]);
     expect(await isIndexValid(client)).toBe(true);
@@ -121,7 +112,7 @@ describe('beside writers', () => {
 
 describe('after a kill', () => {
   test('the unfinished index is rebuilt', async () => {
-    const { url, client } = await emptyDatabase();
+    const { url, client } = await ownDatabase();
     await migrate(url, [bigTable]);
     const killed = migrate(url, [bigTable, bigIndex]).catch((error: Error) => error);
     await eventually('the index is under way', async () => (await isIndexValid(client)) === false);
@@ -134,7 +125,7 @@ describe('after a kill', () => {
   });
 
   test('a backfill continues with the remaining rows', async () => {
-    const { url, client } = await emptyDatabase();
+    const { url, client } = await ownDatabase();
     await migrate(url, [bigTable]);
     const killed = migrate(url, [bigTable, bigBackfill]).catch((error: Error) => error);
     await eventually('some batches are done', async () => (await copied(client)) > 0);
@@ -149,7 +140,7 @@ describe('after a kill', () => {
 });
 
 test('a step that would stop writers, or could not be repeated, is refused before the first runs', async () => {
-  const { url, client } = await emptyDatabase();
+  const { url, client } = await ownDatabase();
   await migrate(url, [bigTable]);
   for (const step of [
     'create index x on big (note)',
@@ -190,7 +181,7 @@ describe('names', () => {
   const next = { name: '9000-next', text: 'create table next_things (id bigint);' };
 
   test('a database of earlier names continues with the current ones, and has each migration once', async () => {
-    const { url, client } = await emptyDatabase();
+    const { url, client } = await ownDatabase();
     await migrate(url, present.slice(0, 25));
     for (const [at, name] of earlier.entries())
       await client.query('update platform_migration set name = $1 where id = $2', [name, at + 1]);
@@ -213,7 +204,7 @@ describe('names', () => {
   });
 
   test('so does an authentication service whose table has the names of files', async () => {
-    const { url, client } = await emptyDatabase();
+    const { url, client } = await ownDatabase();
     await migrateAuth(url, 'administrator-of-the-tests');
     await client.query(`update auth.migrations set name = name || '.sql'`);
     await checkAuthSchema(url);

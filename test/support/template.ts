@@ -21,9 +21,13 @@ const SOURCE_FILES = ['local/database-roles.ts', 'test/support/template.ts'].map
 const TEMPLATE_LOCK = 7_261_530_118;
 const ABANDONED_SECONDS = 2 * 3600;
 
+/** With the time in it, by which `dropAbandonedDatabases` finds what killed runs left. */
+export const testDatabaseName = () =>
+  `test_${Math.floor(Date.now() / 1000)}_${randomBytes(4).toString('hex')}`;
+
 /** Makes a database with the present schema and nothing in it but what migrations put there. Returns its address. */
 export async function cloneTemplate(environment: Record<string, string>): Promise<string> {
-  const name = `test_${Math.floor(Date.now() / 1000)}_${randomBytes(4).toString('hex')}`;
+  const name = testDatabaseName();
   await withServer(environment, async (client) => {
     // One at a time over all processes: making the template, cloning it and dropping outdated ones exclude each other.
     await client.query('SELECT pg_advisory_lock($1)', [TEMPLATE_LOCK]);

@@ -1,13 +1,12 @@
 /** The data folder of an earlier version: its database at the schema of then, and its objects. */
-import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
-import pg from 'pg';
 import { migrateAuth } from '../../../auth/migrate.ts';
 import { prepareRoles, roleAddresses } from '../../../local/database-roles.ts';
 import { platformMigrations } from '../../../store/connection/migrations.ts';
 import { migrate } from '../../../store/migrate.ts';
 import { s3Client } from '../../support/bucket.ts';
+import { connected, emptyDatabase } from '../../support/empty-database.ts';
 import type { TestEnvironment } from '../../support/stack.ts';
 
 /** What is in the record beside rows, objects and answers. */
@@ -48,25 +47,18 @@ export interface EarlierData extends Recorded {
 export async function restoreEarlier(platform: TestEnvironment, file: string): Promise<EarlierData> {
   const text = readFileSync(new URL(file, import.meta.url), 'utf8').trim();
   const [recorded, ...lines] = text.split('\n').map((line) => JSON.parse(line)) as [Recorded, ...Line[]];
-  const name = `test_${Math.floor(Date.now() / 1000)}_${randomBytes(4).toString('hex')}`;
-  const address = new URL(platform.databaseUrl);
-  address.pathname = `/${name}`;
-  const onServer = async (statement: string) => {
-    const server = await connected(platform.databaseUrl);
-    await server.query(statement).finally(() => server.end());
-  };
-  await onServer(`create database "${name}"`);
-  await prepareRoles(address.href);
-  const roles = roleAddresses(address.href);
+  const { url, drop } = await emptyDatabase(platform.databaseUrl);
+  await prepareRoles(url);
+  const roles = roleAddresses(url);
   const { migrations } = platformMigrations;
   const count = 1 + migrations.findIndex((migration) => migration.name === recorded.migration);
   await migrate(roles.owner, migrations.slice(0, count));
   await migrateAuth(roles.owner, 'replaced by the recorded one');
-  await restoreRows(address.href, lines);
+  await restoreRows(url, lines);
   await restoreObjects(platform, lines);
   return {
     ...recorded,
-    databaseUrl: address.href,
+    databaseUrl: url,
     ownerUrl: roles.owner,
     environment: {
       ...platform.environment,
@@ -74,7 +66,7 @@ export async function restoreEarlier(platform: TestEnvironment, file: string): P
       REPORT_DATABASE_URL: roles.report,
     },
     answers: new Map(lines.flatMap((line) => ('path' in line ? [[line.path, line.answer]] : []))),
-    drop: () => onServer(`drop database "${name}" with (force)`),
+    drop,
   };
 }
 
@@ -132,11 +124,4 @@ async function restoreObjects({ environment, s3 }: TestEnvironment, lines: reado
     await client.send(new PutObjectCommand({ Bucket: s3.bucket, Key: line.object, Body }));
   }
   client.destroy();
-}
-
-async function connected(databaseUrl: string): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  client.on('error', () => undefined);
-  await client.connect();
-  return client;
 }
