@@ -1045,8 +1045,8 @@ export interface SessionTemplateChanges {
   readonly fields: readonly {
     readonly field: 'templateVersion' | 'description' | 'configuration';
     /** Null: there is no version before. */
-    readonly before: string | Readonly<Record<string, unknown>> | readonly string[] | null;
-    readonly after: string | Readonly<Record<string, unknown>> | readonly string[] | null;
+    readonly before: string | Readonly<Record<string, unknown>> | null;
+    readonly after: string | Readonly<Record<string, unknown>> | null;
   }[];
   /**
    * A node of another node template is removed and added. The graph of a template never changes: versions of
@@ -1057,8 +1057,8 @@ export interface SessionTemplateChanges {
     readonly node: string;
     readonly kind: 'configuration' | 'added' | 'removed' | 're-parented';
     /** The configuration, or of a node with other parents their names; null: no such node. */
-    readonly before: string | Readonly<Record<string, unknown>> | readonly string[] | null;
-    readonly after: string | Readonly<Record<string, unknown>> | readonly string[] | null;
+    readonly before: Readonly<Record<string, unknown>> | readonly string[] | null;
+    readonly after: Readonly<Record<string, unknown>> | readonly string[] | null;
   }[];
 }
 

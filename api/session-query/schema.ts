@@ -7,8 +7,9 @@ import { timestampOut } from '../../http/schemas.ts';
 import { documentIssueSchema } from '../document-issue.ts';
 
 const aboutCount =
-  `With a filter, of more than ${limits.sessionsMatched} sessions so many may be counted; false: there are more. The count of a whole page ` +
-  'is then at least one more than the sessions up to its end, so that a caller that reads page after page reaches the last.';
+  `With a filter, of more than ${limits.sessionsMatched} sessions so many may be counted; false: there are more. The ` +
+  'count of a whole page is then at least one more than the sessions up to its end, so that a caller that reads page ' +
+  'after page reaches the last.';
 
 /** Faults of a query are reported with the path of the node by the handler, so the schema only describes it. */
 export const sessionQuerySchema = z.unknown().meta({

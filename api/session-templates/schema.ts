@@ -2,9 +2,10 @@
 import { z } from 'zod';
 import { story } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
+import { templateChangeKinds } from '../../domain/templates/adoption.ts';
 import { nodeTemplateTypes } from '../../domain/templates/template-file.ts';
 import { errorSchema } from '../../http/errors.ts';
-import { pathId } from '../../http/schemas.ts';
+import { jsonObjectOut, pathId } from '../../http/schemas.ts';
 import { documentIssueSchema } from '../document-issue.ts';
 
 export const templateParams = z.object({
@@ -56,6 +57,19 @@ export const templateSchema = z
   .meta({
     id: 'SessionTemplate',
     example: { ...templateExample, nodes: undefined },
+  });
+
+const side = () => z.union([jsonObjectOut(), z.array(z.string())]).nullable();
+
+/** What becomes of one node: of a session that adopts a template, or from one version of a template to another. */
+export const templateChangeSchema = () =>
+  z.object({
+    node: z.string().meta({ description: 'Name of the node.' }),
+    kind: z.enum(templateChangeKinds),
+    before: side().meta({
+      description: 'The configuration, or of a node with other parents their names; null: no such node.',
+    }),
+    after: side(),
   });
 
 export const importedSchema = z

@@ -126,11 +126,7 @@ const changes = defineRoute({
         version,
         since: before && { sessionTemplateId: sinceTemplateId, version: before.version },
         fields: [...found.fields],
-        nodes: found.nodes.map(({ before, after, ...rest }) => ({
-          ...rest,
-          before: copied(before),
-          after: copied(after),
-        })),
+        nodes: [...found.nodes],
       },
     };
   },
@@ -158,8 +154,5 @@ async function presentHead(
     createdBy: createdBy === null ? null : { id: createdBy, name: await people.nameOf(createdBy) },
   };
 }
-
-const copied = <T>(side: T | readonly string[]) =>
-  Array.isArray(side) ? [...(side as readonly string[])] : (side as Exclude<T, readonly string[]>);
 
 export const templateVersionRoutes = [list, one, changes];

@@ -1,27 +1,16 @@
 /** Wire forms of the versions of session templates, and of what changed between two. */
 import { z } from 'zod';
 import { story } from '../../domain/examples.ts';
-import { limits } from '../../domain/limits.ts';
-import { templateChangeKinds } from '../../domain/templates/adoption.ts';
 import { templateFields } from '../../domain/templates/template-changes.ts';
-import { idParameter, integerParameter, jsonObjectOut, pathId, timestampOut } from '../../http/schemas.ts';
-import { templateParams } from './schema.ts';
+import { idParameter, jsonObjectOut, pathId, timestampOut } from '../../http/schemas.ts';
+import { pageParameters } from '../page-parameters.ts';
+import { templateChangeSchema, templateParams } from './schema.ts';
 
 export const versionParams = templateParams.extend({
   version: pathId().meta({ description: 'From 1.', example: 2 }),
 });
 
-export const versionListQuerySchema = z.object({
-  page: integerParameter({ min: 1, initial: 1, message: 'page must be 1 or greater.' }).meta({
-    description: 'Page number, from 1.',
-  }),
-  pageSize: integerParameter({
-    min: 1,
-    max: limits.sessionPageSizeMax,
-    initial: limits.sessionPageSizeDefault,
-    message: `pageSize must be between 1 and ${limits.sessionPageSizeMax}.`,
-  }).meta({ description: 'Versions per page.' }),
-});
+export const versionListQuerySchema = z.object(pageParameters('Versions'));
 
 const head = {
   version: z.int().meta({ description: 'From 1; an import that changes nothing makes none.' }),
@@ -113,7 +102,7 @@ export const changesQuerySchema = z.object({
 });
 
 const place = () => z.object({ sessionTemplateId: z.int(), version: z.int() });
-const side = () => z.union([z.string(), jsonObjectOut(), z.array(z.string())]).nullable();
+const side = () => z.union([z.string(), jsonObjectOut()]).nullable();
 
 export const changesSchema = z
   .object({
@@ -128,23 +117,11 @@ export const changesSchema = z
         after: side(),
       }),
     ),
-    nodes: z
-      .array(
-        z.object({
-          node: z.string().meta({ description: 'Name of the node.' }),
-          kind: z.enum(templateChangeKinds),
-          before: side().meta({
-            description:
-              'The configuration, or of a node with other parents their names; null: no such node.',
-          }),
-          after: side(),
-        }),
-      )
-      .meta({
-        description:
-          'A node of another node template is removed and added. The graph of a template never changes: versions of ' +
-          'one template differ in configurations.',
-      }),
+    nodes: z.array(templateChangeSchema()).meta({
+      description:
+        'A node of another node template is removed and added. The graph of a template never changes: versions of ' +
+        'one template differ in configurations.',
+    }),
   })
   .meta({
     id: 'SessionTemplateChanges',

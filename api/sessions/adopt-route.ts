@@ -3,11 +3,11 @@ import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { Problem, type ProblemKey } from '../../domain/errors.ts';
 import { story } from '../../domain/examples.ts';
-import { templateChangeKinds } from '../../domain/templates/adoption.ts';
 import { errorSchema } from '../../http/errors.ts';
-import { bodyId, jsonObjectOut } from '../../http/schemas.ts';
+import { bodyId } from '../../http/schemas.ts';
 import { type AdoptionResult, adoptTemplate } from '../../store/sessions/adopt-template.ts';
 import { defineRoute } from '../route.ts';
+import { templateChangeSchema } from '../session-templates/schema.ts';
 import { sessionParams } from './schema.ts';
 
 const requestSchema = z
@@ -18,23 +18,12 @@ const requestSchema = z
   .prefault({})
   .meta({ id: 'TemplateAdoptionRequest', example: { sessionTemplateId: story.templateId, dryRun: true } });
 
-const side = () => z.union([jsonObjectOut(), z.array(z.string())]).nullable();
-
 const adoptionSchema = z
   .object({
     sessionTemplateId: z.int(),
     sessionTemplateName: z.string(),
     dryRun: z.boolean(),
-    changes: z.array(
-      z.object({
-        node: z.string().meta({ description: 'Name of the node.' }),
-        kind: z.enum(templateChangeKinds),
-        before: side().meta({
-          description: 'The configuration, or of a node with other parents their names; null: no such node.',
-        }),
-        after: side(),
-      }),
-    ),
+    changes: z.array(templateChangeSchema()),
   })
   .meta({
     id: 'TemplateAdoption',

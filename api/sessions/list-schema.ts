@@ -3,15 +3,8 @@ import { z } from 'zod';
 import { story } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { sessionStates } from '../../domain/sessions/session-state.ts';
-import {
-  commaList,
-  idParameter,
-  integerParameter,
-  jsonObjectOut,
-  timestamp,
-  timestampOut,
-  uuid,
-} from '../../http/schemas.ts';
+import { commaList, idParameter, jsonObjectOut, timestamp, timestampOut, uuid } from '../../http/schemas.ts';
+import { pageParameters } from '../page-parameters.ts';
 import { overviewExample, overviewFields } from './overview-schema.ts';
 
 const idFilter = (name: string, example: number) =>
@@ -19,9 +12,6 @@ const idFilter = (name: string, example: number) =>
     description: 'Only sessions with this id.',
     example,
   });
-
-const pageMessage = 'page must be 1 or greater.';
-const pageSizeMessage = `pageSize must be between 1 and ${limits.sessionPageSizeMax}.`;
 
 const stateList = commaList(
   z.enum(sessionStates),
@@ -74,15 +64,7 @@ export const sessionListQuerySchema = sessionCountsQuerySchema.extend({
     .enum(['desc', 'asc'], { error: 'sortOrder must be desc or asc.' })
     .default('desc')
     .meta({ description: 'Sort order.' }),
-  page: integerParameter({ min: 1, initial: 1, message: pageMessage }).meta({
-    description: 'Page number, from 1.',
-  }),
-  pageSize: integerParameter({
-    min: 1,
-    max: limits.sessionPageSizeMax,
-    initial: limits.sessionPageSizeDefault,
-    message: pageSizeMessage,
-  }).meta({ description: 'Sessions per page.' }),
+  ...pageParameters('Sessions'),
 });
 
 export const sessionListSchema = z

@@ -4,11 +4,10 @@ import { access } from '../../domain/access/access.ts';
 import { limits } from '../../domain/limits.ts';
 import { ownSessions } from '../../store/search/own-sessions.ts';
 import { peopleOf } from '../identity/participants.ts';
+import { pageParameters } from '../page-parameters.ts';
 import { defineRoute } from '../route.ts';
-import { sessionListQuerySchema, sessionListSchema } from './list-schema.ts';
+import { sessionListSchema } from './list-schema.ts';
 import { presentListPage } from './present-overview.ts';
-
-const { page, pageSize } = sessionListQuerySchema.shape;
 
 const mine = defineRoute({
   id: 'listOwnSessions',
@@ -20,7 +19,7 @@ const mine = defineRoute({
     `open. Rows are those of the list of all sessions. At most the newest ${limits.sessionsCounted} are listed.`,
   tags: ['Sessions'],
   access: access.sessionListOwn,
-  query: z.object({ page, pageSize }),
+  query: z.object(pageParameters('Sessions')),
   responses: { 200: { description: 'One page.', schema: sessionListSchema } },
   async handler(context) {
     const { services, query } = context;

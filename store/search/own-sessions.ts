@@ -3,8 +3,8 @@ import { limits } from '../../domain/limits.ts';
 import type { Person } from '../../domain/sessions/participant.ts';
 import type { Database } from '../connection/database.ts';
 import { Parameters } from './session-filter.ts';
-import { listColumns, listJoins, type SessionListRow } from './session-list.ts';
-import { type OverviewRow, overviewOf } from './session-overview.ts';
+import { type ListedRow, listColumns, listJoins, type SessionListRow } from './session-list.ts';
+import { overviewOf } from './session-overview.ts';
 import type { Count, Statement } from './session-page.ts';
 
 export interface OwnSessionsPage {
@@ -62,7 +62,7 @@ export async function ownSessions(
   page: OwnSessionsPage,
 ): Promise<{ rows: SessionListRow[]; total: Count }> {
   const { text, values } = ownStatement(person, page);
-  type Row = Omit<SessionListRow, 'nodeCounts'> & OverviewRow & { total: number; id: string | null };
+  type Row = ListedRow & { total: number; id: string | null };
   const found = await database.queryUnprepared<Row>(text, values);
   const total = found[0]?.total ?? 0;
   const rows = found

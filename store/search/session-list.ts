@@ -118,7 +118,8 @@ function partsOf(query: SessionListQuery): PageParts {
   };
 }
 
-type ListedRow = Omit<SessionListRow, 'nodeCounts'> & OverviewRow;
+/** As the statement of a page returns it. */
+export type ListedRow = Omit<SessionListRow, 'nodeCounts'> & OverviewRow;
 
 /**
  * One page, and how many sessions there are in all. Ties are broken by id. Without a search or a filter by state, owner,

@@ -118,8 +118,8 @@ interface FirstTry extends Pick<ClaimTicket, 'claimSeq' | 'drained'> {
 /** Announces the claim and tries it: in one statement when it is for one template and the instance holds nothing. */
 async function firstTry(services: Services, request: ClaimRequest): Promise<FirstTry> {
   const { identity, version, coverage, signal } = request;
-  const [template, ...others] = coverage.names();
-  if (template === undefined || others.length > 0) {
+  const claim = claimOfOne(coverage, version);
+  if (claim === undefined) {
     const { claimSeq, drained, holdsTask } = await registerClaim(
       services.database,
       identity,
@@ -132,19 +132,21 @@ async function firstTry(services: Services, request: ClaimRequest): Promise<Firs
   }
   const arrived = await againWhenHeld(services, request, () => {
     const { isLimited } = services.runners.templates.current;
-    const claim = {
-      template,
-      leaseSeconds: limits.leaseSeconds,
-      isOpen: coverage.isOpen,
-      isLimited,
-      version,
-    };
-    return signal.aborted ? undefined : registerAndClaim(services.database, identity, claim);
+    return signal.aborted
+      ? undefined
+      : registerAndClaim(services.database, identity, { ...claim, isLimited });
   });
   if (arrived === undefined || 'held' in arrived) return { claimSeq: 0, drained: false, task: arrived?.held };
   if (!arrived.holdsTask) return arrived;
   const task = (await settleHeld(services, request)) ?? (await tryClaim(services, request, arrived.claimSeq));
   return { ...arrived, task };
+}
+
+/** The claim that one statement can make; undefined for a coverage of no template or several. */
+function claimOfOne(coverage: Coverage, version: string | null): TemplateClaim | undefined {
+  const [template, ...others] = coverage.names();
+  if (template === undefined || others.length > 0) return undefined;
+  return { template, leaseSeconds: limits.leaseSeconds, isOpen: coverage.isOpen, version };
 }
 
 /** For a claim of all templates that does not wait: some may have been registered since the last read. */
@@ -252,11 +254,9 @@ export function claimWithEnd(
   { request, services, signal }: ClaimCall,
   coverage: Coverage,
 ): TemplateClaim | undefined {
-  const [template, ...others] = coverage.names();
-  if (signal.aborted || template === undefined || others.length > 0) return undefined;
-  if (services.runners.templates.current.isLimited(template) === true) return undefined;
-  const version = runnerVersion(request.headers['user-agent']);
-  return { template, leaseSeconds: limits.leaseSeconds, isOpen: coverage.isOpen, version };
+  const claim = claimOfOne(coverage, runnerVersion(request.headers['user-agent']));
+  if (claim === undefined || signal.aborted) return undefined;
+  return services.runners.templates.current.isLimited(claim.template) === true ? undefined : claim;
 }
 
 /** Claims a task for the reply to a call; undefined when there is none. */

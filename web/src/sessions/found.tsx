@@ -13,8 +13,7 @@ import { Empty, Failure, Notice, Placeholder } from '../ui/notice.tsx';
 import { Paging } from '../ui/paging.tsx';
 import { readPage, type Sorting, type SortKey } from './address.ts';
 import { FoundRows } from './found-rows.tsx';
-import { summaryOf } from './listed.tsx';
-
+import { summaryOf } from './list-model.ts';
 import { isFault, useFound } from './use-found.ts';
 
 /** Sessions that a query finds. The query is in the address, so that a link finds the same. */

@@ -1,5 +1,6 @@
 /** How newer answers change the list of sessions, and its rows as people read them. Pure: tested without a browser. */
 import type { SessionList, SessionListRow } from '../../../client/types.ts';
+import { plural } from '../format.ts';
 
 export interface ShownRow {
   readonly session: SessionListRow;
@@ -39,6 +40,12 @@ export function inOrderOf(
   const found = new Map(sessions.map((session) => [session.id, session]));
   return ids.flatMap((id) => found.get(id) ?? []);
 }
+
+/** How many sessions there are. @param rows those that are shown, while the list is not there */
+export const summaryOf = (list: SessionList | null, rows: number) => {
+  const sessions = plural(list?.totalCount ?? rows, 'session', 'sessions');
+  return list?.totalCountIsExact === false ? `more than ${sessions}` : sessions;
+};
 
 interface StateStyle {
   readonly label: string;

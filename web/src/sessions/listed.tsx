@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { countSessions, listSessions, type SessionCounts, type SessionList } from '../api.ts';
+import { countSessions, listSessions, type SessionCounts } from '../api.ts';
 import { formatCount, plural } from '../format.ts';
 import { useEvery, useResource } from '../hooks.ts';
 import type { QueryWorld } from '../query/model.ts';
@@ -19,6 +19,7 @@ import {
 } from './address.ts';
 import { ChosenSessions } from './chosen.tsx';
 import { ListFilters } from './filters.tsx';
+import { summaryOf } from './list-model.ts';
 import { SessionRows } from './rows.tsx';
 import { useChosen, useSessionRows } from './use-rows.ts';
 
@@ -83,12 +84,6 @@ export function ListedSessions(props: { world: QueryWorld }) {
     </>
   );
 }
-
-/** How many sessions there are. @param rows those that are shown, while the list is not there */
-export const summaryOf = (list: SessionList | null, rows: number) => {
-  const sessions = plural(list?.totalCount ?? rows, 'session', 'sessions');
-  return list?.totalCountIsExact === false ? `more than ${sessions}` : sessions;
-};
 
 /** Each tab is a link, with how many sessions it has under the present filters. */
 function TabLinks(props: { view: ListView; counts: SessionCounts | null; children: ComponentChildren }) {

@@ -127,7 +127,7 @@ function Differences({ changes }: { changes: SessionTemplateChanges }) {
   );
 }
 
-type Side = SessionTemplateChanges['nodes'][number]['before'];
+type Side = SessionTemplateChanges['nodes' | 'fields'][number]['before'];
 
 function Sides({ before, after }: { before: Side; after: Side }) {
   const sides = [
