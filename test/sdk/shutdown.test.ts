@@ -106,6 +106,29 @@ test('a loop over new inputs ends at a shutdown behind the input at hand, and a 
   expect(await stage.claims(graph, 'n1')).toMatchObject([{ ending: 'complete' }, { ending: 'complete' }]);
 });
 
+test('a loop over new inputs that a shutdown ends before its first input gives the task back', async () => {
+  const graph = await stage.chainOf(1, { incremental: true });
+  const [begun, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const runner = defineRunner({
+    templates: [graph.template],
+    async run(task) {
+      begun.resolve();
+      await goOn.promise;
+      await task.eachNewInput(async (input) => task.write(await input.text()));
+    },
+  });
+  await stage.upload(graph, 'input', '1');
+  const first = await stage.start(runner, { graceSeconds: 20 });
+  await begun.promise;
+  const stopped = first.stop();
+  goOn.resolve();
+  await stopped;
+  expect(await stage.claims(graph, 'n1')).toMatchObject([{ attempt: 1, ending: 'release' }]);
+  await stage.start(runner);
+  await stage.until(graph, 'n1', 'Succeeded');
+  expect(await stage.outputs(graph, 'n1')).toEqual(['1']);
+});
+
 test('a runner that stops loses no task that is on its way to it', async () => {
   const graph = await stage.chainOf(1);
   const proxy = await faultProxy(stage.api.url);

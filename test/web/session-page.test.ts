@@ -164,15 +164,15 @@ describeInBrowser('the session page', () => {
     const width = async () => (await page.locator('.node').first().boundingBox())!.width;
     const fitting = await width();
     await page.getByRole('button', { name: 'Zoom in' }).click();
-    expect(await width()).toBeGreaterThan(fitting);
+    await expect.poll(width).toBeGreaterThan(fitting);
     const widerThanFrame = () =>
       page.locator('.graph').evaluate((graph) => graph.scrollWidth > graph.clientWidth);
     const zoomOut = page.getByRole('button', { name: 'Zoom out' });
     while (await widerThanFrame()) await zoomOut.click();
-    expect(await width()).toBeLessThan(fitting);
+    await expect.poll(width).toBeLessThan(fitting);
     await page.getByRole('button', { name: 'Zoom in' }).click();
     await page.getByRole('button', { name: 'Fit' }).click();
-    expect(await widerThanFrame()).toBe(false);
+    await expect.poll(widerThanFrame).toBe(false);
     await picture(page, 'pipeline-41-whole');
     for (let times = 0; times < 8; times += 1) await page.getByRole('button', { name: 'Zoom in' }).click();
     await looks('pipeline-41');

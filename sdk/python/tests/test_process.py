@@ -132,6 +132,29 @@ def work(task):
     }  # fmt: skip
 
 
+@pytest.mark.parametrize("kind", ["def", "async def"])
+def test_a_loop_over_new_inputs_that_a_shutdown_ends_before_its_first_input_gives_the_task_back(
+    double: PlatformDouble, start_runner: RunnerProcess, kind: str
+) -> None:
+    task = double.offer(b"a")
+    call = "await task.each_new_input(one)" if kind == "async def" else "task.each_new_input(one)"
+    process = start_runner(
+        f"""
+@sdp.runner
+{kind} work(task):
+    {kind} one(item):
+        raise AssertionError("an input after the shutdown")
+    task.stopping.wait(60)
+    {call}
+"""
+    )
+    double.until(lambda: task.instance_id)
+    process.send_signal(signal.SIGTERM)
+    assert ended(process) == 0
+    assert task.end == ("release", {"reason": "The runner is shutting down."})
+    assert [entry for entry in task.logs if entry["level"] == "error"] == []
+
+
 @pytest.mark.parametrize("busy", ["task.wait(60)", "import ctypes; ctypes.PyDLL(None).sleep(60)", "time.sleep(60)"])
 def test_a_cancel_ends_the_task_also_when_its_code_does_not_stop(
     double: PlatformDouble, start_runner: RunnerProcess, busy: str

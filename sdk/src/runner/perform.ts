@@ -145,11 +145,12 @@ class Performance {
       if (why === 'lease-lost' || why === 'unauthorized') return { kind: 'none' };
       return reportOfResult(result, { hasMore: task.hasMore, state: task.state.unstored });
     } catch (error) {
-      if (!calls.signal.aborted) {
+      const failed = reportOfError(error, cancelled());
+      if (failed.kind === 'fail' && !calls.signal.aborted) {
         settings.log('error', messageOf(error), { taskId, stack: (error as Error)?.stack });
         this.#log.failure(error);
       }
-      return reportOfError(error, cancelled());
+      return failed;
     }
   }
 

@@ -1,5 +1,11 @@
 /** Turns the result or error of the runner's code into a report to the platform. */
-import { type FailureCategory, isTaskFailure, messageOf, type TaskCancelled } from '../errors.ts';
+import {
+  type FailureCategory,
+  isTaskCancelled,
+  isTaskFailure,
+  messageOf,
+  type TaskCancelled,
+} from '../errors.ts';
 import { clip } from '../text.ts';
 
 const reasonCharacters = 4_000;
@@ -68,10 +74,11 @@ export const cancelReport = { category: 'error', reason: 'cancelled' } as const;
 /** @param cancelled the reason of the task's signal, if it is aborted */
 export function reportOfError(error: unknown, cancelled: TaskCancelled | undefined): Report {
   if (isTaskFailure(error)) return failure(error.category, error);
-  switch (cancelled?.why) {
-    // An error after the signal is a consequence of it.
+  // An error after the signal is a consequence of it; a loop over new inputs ends with one of its own at a shutdown.
+  const cause = cancelled ?? (isTaskCancelled(error) && error.why === 'shutdown' ? error : undefined);
+  switch (cause?.why) {
     case 'shutdown':
-      return { kind: 'release', reason: cancelled.message };
+      return { kind: 'release', reason: cause.message };
     case 'cancelled':
       return { kind: 'fail', ...cancelReport };
     case 'lease-lost':

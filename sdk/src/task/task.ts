@@ -2,7 +2,7 @@
 
 import type { TaskCalls } from '../calls/task-calls.ts';
 import type { ClaimWire, InputMode } from '../calls/wire.ts';
-import { ApiError, type FailureCategory, isTaskFailure, messageOf } from '../errors.ts';
+import { ApiError, type FailureCategory, isTaskFailure, messageOf, TaskCancelled } from '../errors.ts';
 import type { Progress } from '../heartbeats/heartbeat-messages.ts';
 import { type Input, type InputInfo, inputInfo, listInputs } from '../inputs/inputs.ts';
 import type { RunLog } from '../logs/task-log.ts';
@@ -191,7 +191,8 @@ export class Task<C = JsonObject, S = JsonObject> {
   /**
    * The loop of an incremental node: handles each input above the watermark, oldest first, and moves the watermark
    * (with `state`) past it, which publishes what was written for it. It ends at the cap, or early at a shutdown; the
-   * rest comes in a follow-up task, because the task is then completed with `hasMore`.
+   * rest comes in a follow-up task, because the task is then completed with `hasMore`. A shutdown before the first input
+   * releases the task.
    * @param options `advance: 'by-hand'` leaves moving the watermark to the handler, for example with an output
    *
    * With `onBadInput: 'reject'` of the runner, a TaskFailure of category `validation` from the handler rejects its
@@ -205,7 +206,7 @@ export class Task<C = JsonObject, S = JsonObject> {
     let handled = 0;
     let rejected = 0;
     for await (const input of this.inputs('since-watermark')) {
-      if (this.stopping.aborted) break;
+      if (this.#endsAtShutdown(handled)) break;
       this.signal.throwIfAborted();
       const before = this.state.unstored;
       try {
@@ -221,6 +222,13 @@ export class Task<C = JsonObject, S = JsonObject> {
     }
     this.#hasMore = this.watermark.hasMoved && (await this.watermark.pendingInputs()) > 0;
     return { handled, rejected, hasMore: this.#hasMore };
+  }
+
+  /** @throws TaskCancelled before the first input: a task that is completed without any would leave them all unread */
+  #endsAtShutdown(handled: number): boolean {
+    if (!this.stopping.aborted) return false;
+    if (handled === 0 && !this.watermark.hasMoved) throw new TaskCancelled('shutdown');
+    return true;
   }
 
   /** Rejects the input of a handler that failed. @throws the failure, when it does not reject or the platform refuses */

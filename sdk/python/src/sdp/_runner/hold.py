@@ -107,7 +107,7 @@ class Hold:
             report = self._attempt()
         except BaseException as error:
             report = report_of_error(error, self._why)
-            if self._why is None:
+            if self._why is None and report.how == "fail":
                 self._log_error(error)
         finally:
             self._parts.capture.end_of(self._log)

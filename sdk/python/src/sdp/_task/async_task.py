@@ -178,7 +178,7 @@ class AsyncTask(Generic[C]):
         """As :meth:`Task.each_new_input`, with a coroutine function as handler."""
         handled = rejected = 0
         async for item in self.inputs("since-watermark"):
-            if self.stopping.is_set():
+            if self.sync.ends_at_shutdown(handled):
                 break
             self.check()
             try:

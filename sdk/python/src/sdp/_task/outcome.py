@@ -75,6 +75,9 @@ def report_of_error(error: BaseException, cancelled: CancelReason | None) -> Rep
     """The report of code that has raised; an error after a cancel is a consequence of it."""
     if isinstance(error, TaskFailure):
         return failure(error.category, error.reason)
+    # A loop over new inputs ends with a cancel of its own at a shutdown.
+    if cancelled is None and isinstance(error, TaskCancelled) and error.why == "shutdown":
+        cancelled = error.why
     if cancelled == "shutdown":
         return Report("release", {"reason": message_of(TaskCancelled("shutdown"))})
     if cancelled == "cancelled":

@@ -17,7 +17,7 @@ from .._outputs.frames import CONTENT_TYPES, FrameFormat, frame_file
 from .._outputs.headers import WrittenOutput, input_id_of
 from .._outputs.source import Source
 from .._text import clip
-from ..errors import FailureCategory, TaskFailure
+from ..errors import FailureCategory, TaskCancelled, TaskFailure
 from .outcome import REASON_CHARACTERS
 from .state import NodeState
 from .watermark import Watermark
@@ -244,8 +244,8 @@ class Task(Generic[C]):
         """The loop of an incremental node: handles each input above the watermark, oldest first.
 
         It moves the watermark (with the state) past each, which publishes what was written for it. It ends at the
-        cap, or early at a shutdown; the rest comes in a follow-up task. ``advance="by-hand"`` leaves moving the
-        watermark to the handler, for example with an output.
+        cap, or early at a shutdown; the rest comes in a follow-up task. A shutdown before the first input releases the
+        task. ``advance="by-hand"`` leaves moving the watermark to the handler, for example with an output.
 
         Raises what the handler raises: that input and those after it stay new. Where the runner says
         ``on_bad_input="reject"``, a TaskFailure of category ``validation`` rejects its input instead, and the loop
@@ -253,7 +253,7 @@ class Task(Generic[C]):
         """
         handled = rejected = 0
         for item in self.inputs("since-watermark"):
-            if self.stopping.is_set():
+            if self.ends_at_shutdown(handled):
                 break
             self.check()
             try:
@@ -266,6 +266,15 @@ class Task(Generic[C]):
                 self.watermark.advance(item)
             handled += 1
         return self.end_loop(handled, rejected)
+
+    def ends_at_shutdown(self, handled: int) -> bool:
+        """Whether a loop over new inputs must end. Raises TaskCancelled before the first input: a task that is completed
+        without any would leave them all unread."""
+        if not self.stopping.is_set():
+            return False
+        if handled == 0 and not self.watermark.has_moved:
+            raise TaskCancelled("shutdown")
+        return True
 
     def reject_failed(self, item: Input, failure: TaskFailure) -> None:
         """Rejects the input of a failure when ``on_bad_input`` is ``reject``, else raises the failure."""
