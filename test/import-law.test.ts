@@ -141,16 +141,15 @@ test('no files import each other in a circle, so that each can be read after wha
   const targets = new Map(
     sources.map(({ file, imports }) => [file, imports.map((one) => targetOf(one) ?? '')] as const),
   );
-  const isDone = new Set<string>();
-  const circles: string[] = [];
-  const visit = (file: string, path: readonly string[]) => {
-    if (path.includes(file)) circles.push([...path.slice(path.indexOf(file)), file].join(' -> '));
-    if (isDone.has(file) || path.includes(file)) return;
-    for (const target of targets.get(file) ?? []) visit(target, [...path, file]);
-    isDone.add(file);
-  };
-  for (const file of targets.keys()) visit(file, []);
-  expect(circles).toEqual([]);
+  expect(circlesOf(targets)).toEqual([]);
+});
+
+test('nor do those of the Python package, imports within functions and for types alone included', () => {
+  const root = join(checkout, 'sdk/python/src');
+  const files = (readdirSync(root, { recursive: true }) as string[]).filter((file) => file.endsWith('.py'));
+  const targets = new Map(files.map((file) => [file, pythonTargets(root, file)] as const));
+  expect([...targets.values()].flat().length).toBeGreaterThan(100);
+  expect(circlesOf(targets)).toEqual([]);
 });
 
 test('imports of our own end in .ts, so that the sources run without a build', () => {
@@ -249,4 +248,32 @@ function importsOf(file: string, text: string): Import[] {
 
 function withoutComments(text: string): string {
   return text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '');
+}
+
+/** @param targets what each file imports */
+function circlesOf(targets: ReadonlyMap<string, readonly string[]>): string[] {
+  const isDone = new Set<string>();
+  const circles: string[] = [];
+  const visit = (file: string, path: readonly string[]) => {
+    if (path.includes(file)) circles.push([...path.slice(path.indexOf(file)), file].join(' -> '));
+    if (isDone.has(file) || path.includes(file)) return;
+    for (const target of targets.get(file) ?? []) visit(target, [...path, file]);
+    isDone.add(file);
+  };
+  for (const file of targets.keys()) visit(file, []);
+  return circles;
+}
+
+/** The files of the package that a file imports by relative imports; it has no others of its own. */
+function pythonTargets(root: string, file: string): string[] {
+  const text = readFileSync(join(root, file), 'utf8');
+  return [...text.matchAll(/^\s*from (\.+)([\w.]*) import (.*)$/gm)].flatMap(([, dots, module, names]) => {
+    const folder = join(dirname(file), '../'.repeat(dots!.length - 1));
+    const place = join(folder, module!.replaceAll('.', '/'));
+    // A package, or modules of it.
+    const modules = names!.split(',').map((name) => `${join(place, name.trim())}.py`);
+    return [`${place}.py`, join(place, '__init__.py'), ...modules].filter((one) =>
+      existsSync(join(root, one)),
+    );
+  });
 }

@@ -16,9 +16,9 @@ from ._inputs.inputs import Input, InputInfo, InputMode
 from ._inputs.text import Row
 from ._outputs.headers import WrittenOutput
 from ._outputs.source import Source
-from ._runner.definition import Runner, runner
 from ._runner.load import NoRunnerError, load_runner
 from ._runner.run import run
+from ._runner.runner import Runner, runner
 from ._runner.running import RunningRunner, start
 from ._task.async_task import AsyncInput, AsyncState, AsyncTask
 from ._task.outcome import Completion, Outcome

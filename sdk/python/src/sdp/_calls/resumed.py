@@ -5,14 +5,12 @@ from __future__ import annotations
 import io
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from ..errors import NetworkError, SdpError
 from .back_off import BackOff
-from .http import Answer
-
-if TYPE_CHECKING:
-    from .task_calls import HeldTask
+from .http import Answer, Headers
+from .scope import Scope
 
 _SKIP_BYTES = 256 * 1024
 
@@ -26,10 +24,22 @@ class Stored:
     content_encoding: str | None
 
 
+class InputCalls(Protocol):
+    """The calls of a held task that a read needs."""
+
+    scope: Scope
+
+    def check(self) -> None:
+        """Raises TaskCancelled once the task must end."""
+
+    def open_input(self, output_id: int, headers: Headers) -> Answer:
+        """One try to open the bytes of an input."""
+
+
 class StoredBytes(io.RawIOBase):
     """The stored bytes of an input; after a break it asks for the rest by Range, or skips what it has already."""
 
-    def __init__(self, calls: HeldTask, stored: Stored) -> None:
+    def __init__(self, calls: InputCalls, stored: Stored) -> None:
         self._calls = calls
         self._stored = stored
         self._received = 0

@@ -5,17 +5,11 @@ from __future__ import annotations
 import functools
 import inspect
 import re
-from collections.abc import Callable, Coroutine, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from .._task.configuration import is_model, read_configuration
-from .._task.outcome import Result
-from .._task.task import OnBadInput, Task
-
-if TYPE_CHECKING:
-    from .._task.async_task import AsyncTask
-
-C = TypeVar("C")
+from .._task.task import OnBadInput
 
 DEFAULT_CANCEL_GRACE_SECONDS = 5.0
 # The platform itself ends a cancelled task a lease and a minute after the cancel.
@@ -25,8 +19,8 @@ _TEMPLATE = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 Handler = Callable[..., Any]
 
 
-class Runner:
-    """A runner: a function that works on a task, and for which tasks it is started. Made by :func:`runner`."""
+class RunnerDefinition:
+    """A function that works on a task, and for which tasks it is started."""
 
     def __init__(
         self,
@@ -63,57 +57,6 @@ class Runner:
     def read_configuration(self, given: dict[str, Any]) -> Any:
         """The configuration of a task as the type that the runner declares."""
         return read_configuration(self.configuration_type, given)
-
-    def run(self, **options: Any) -> None:
-        """Runs until SIGTERM or SIGINT, then ends the process. Options as for :func:`sdp.run`."""
-        from .run import run
-
-        run(self, **options)
-
-
-@overload
-def runner(handler: Callable[[Task[Any]], Result]) -> Runner: ...
-@overload
-def runner(
-    *,
-    templates: Sequence[str] = ...,
-    name: str | None = ...,
-    version: str = ...,
-    configuration: type[C],
-    concurrency: int | None = ...,
-    cancel_grace_seconds: float = ...,
-    on_bad_input: OnBadInput = ...,
-) -> Callable[[Callable[[Task[C]], Result] | Callable[[AsyncTask[C]], Coroutine[Any, Any, Result]]], Runner]: ...
-@overload
-def runner(
-    *,
-    templates: Sequence[str] = ...,
-    name: str | None = ...,
-    version: str = ...,
-    concurrency: int | None = ...,
-    cancel_grace_seconds: float = ...,
-    on_bad_input: OnBadInput = ...,
-) -> Callable[
-    [Callable[[Task[Any]], Result] | Callable[[AsyncTask[Any]], Coroutine[Any, Any, Result]]], Runner
-]: ...
-def runner(handler: Handler | None = None, **options: Any) -> Any:
-    """Makes a runner of a function that works on one task.
-
-    The function gets a :class:`Task`, a coroutine function an :class:`AsyncTask`. What it returns completes the task;
-    an exception fails it: TaskFailure by its category, anything else as ``error``.
-
-    - ``templates``: names of the node templates whose tasks it claims; empty: all that its token may claim.
-    - ``name``, ``version``: of the program, shown to operators.
-    - ``configuration``: a dataclass or a pydantic model for ``task.configuration``; default: a dictionary.
-    - ``concurrency``: tasks at the same time, unless the environment says otherwise; default 1.
-    - ``cancel_grace_seconds``: how long the code of a cancelled task may clean up, 0 to 60. Then the end of the task
-      is reported, even while the code computes without a pause.
-    - ``on_bad_input``: ``reject`` rejects the input for which the handler of ``task.each_new_input`` raises
-      TaskFailure of category ``validation``; ``fail`` fails the task.
-    """
-    if handler is not None:
-        return Runner(handler, **options)
-    return lambda function: Runner(function, **options)
 
 
 def _check(

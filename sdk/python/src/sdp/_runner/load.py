@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from .definition import Runner
+from .runner import Runner
 
 
 class NoRunnerError(Exception):

@@ -11,7 +11,7 @@ from .._calls.scope import Scope, Signal
 from .._heartbeats.heartbeats import Heartbeats
 from .._logs.capture import Capture
 from .._outputs.upload import OutputLimits
-from .definition import Runner
+from .definition import RunnerDefinition
 from .settings import Settings
 
 
@@ -35,7 +35,7 @@ class SharedLoop:
 class RunnerParts:
     """A running runner."""
 
-    runner: Runner
+    runner: RunnerDefinition
     settings: Settings
     connection: Connection
     heartbeats: Heartbeats

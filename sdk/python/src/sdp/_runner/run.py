@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import Any, Literal, NoReturn
 
 from ..errors import ApiError, SettingsError, message_of
-from .definition import Runner
+from .definition import RunnerDefinition
 from .json_lines import log_to_standard_error
 from .running import RunningRunner
 from .settings import read_settings
@@ -22,7 +22,7 @@ _EXIT_SECONDS = 5.0
 _SIGNAL_SECONDS = 0.5
 
 
-def run(runner: Runner, **options: Any) -> None:
+def run(runner: RunnerDefinition, **options: Any) -> None:
     """Runs a runner until it gets a signal, and ends the process.
 
     Code 0: after SIGTERM or SIGINT; it stops claiming, lets tasks finish for the grace time, then releases them. Code

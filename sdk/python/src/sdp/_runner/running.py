@@ -17,7 +17,7 @@ from .._logs.task_log import RunLogHandler
 from .._outputs.upload import OutputLimits
 from .._version import VERSION
 from ..errors import SdpError
-from .definition import Runner
+from .definition import RunnerDefinition
 from .parts import RunnerParts
 from .settings import Settings, read_settings
 from .slot import Slot
@@ -32,7 +32,7 @@ _SIGN_OFF_SECONDS = 2.0
 class RunningRunner:
     """A runner at work in this process. Made by :func:`start`."""
 
-    def __init__(self, runner: Runner, settings: Settings) -> None:
+    def __init__(self, runner: RunnerDefinition, settings: Settings) -> None:
         agent = f"{runner.name}/{runner.version} sdp-runner/{VERSION} python/{platform.python_version()}"
         headers = {"authorization": f"Bearer {settings.token}", "user-agent": agent}
         base = f"{settings.url}/api/v2/runner"
@@ -164,7 +164,7 @@ class RunningRunner:
             self._connection.call("DELETE", path, patience="never", silence_seconds=_SIGN_OFF_SECONDS)
 
 
-def start(runner: Runner, **options: Any) -> RunningRunner:
+def start(runner: RunnerDefinition, **options: Any) -> RunningRunner:
     """Starts a runner in this process, and returns when it claims tasks. Options as for :func:`sdp.run`.
 
     Raises SettingsError; ApiError when the token is refused.

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ..errors import SettingsError
-from .definition import Runner
+from .definition import RunnerDefinition
 
 _INSTANCE = re.compile(r"[A-Za-z0-9._:-]{1,120}")
 _SUFFIX = re.compile(r"(-[a-z0-9]+)*")
@@ -82,7 +82,7 @@ class _Reader:
 
 
 def read_settings(
-    runner: Runner, options: Mapping[str, Any], environment: Mapping[str, str] = os.environ
+    runner: RunnerDefinition, options: Mapping[str, Any], environment: Mapping[str, str] = os.environ
 ) -> Settings:
     """Raises SettingsError with all that is missing or wrong."""
     unknown = set(options) - set(OPTIONS)
@@ -120,7 +120,7 @@ def read_settings(
     return settings
 
 
-def _own_instance_id(runner: Runner) -> str:
+def _own_instance_id(runner: RunnerDefinition) -> str:
     """Unique, also for the second start of a container with the same host name and pid."""
     host = re.sub(r"[^A-Za-z0-9._-]+", "-", socket.gethostname())[:30]
     return f"{runner.name[:50]}:{host}:{os.getpid()}:{secrets.token_hex(4)}"

@@ -7,7 +7,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from .._calls.task_calls import Json, TaskCalls
@@ -18,6 +18,7 @@ from .._outputs.headers import WrittenOutput, input_id_of
 from .._outputs.source import Source
 from .._text import clip
 from ..errors import FailureCategory, TaskCancelled, TaskFailure
+from .annotation import annotation_wire
 from .outcome import REASON_CHARACTERS
 from .state import NodeState
 from .watermark import Watermark
@@ -228,15 +229,7 @@ class Task(Generic[C]):
         People see it on the time axis once the outputs of this run are published; the same annotation of a run counts
         once. Numbers are seconds: since 1970, or since the beginning of a recording without dates.
         """
-        annotation = {
-            "from": _wire_time(start),
-            "to": None if end is None else _wire_time(end),
-            "label": label,
-            "text": text,
-            "tags": list(tags),
-            "channel": channel,
-        }
-        self._parts.calls.annotate([annotation])
+        self._parts.calls.annotate([annotation_wire(start, end, label, text, tags, channel)])
 
     def each_new_input(
         self, handle: Callable[[Input], object], *, advance: Literal["each", "by-hand"] = "each"
@@ -296,8 +289,3 @@ class Task(Generic[C]):
     def finish(self) -> None:
         """Waits for writes that threads of the code have begun."""
         self._writes.wait()
-
-
-def _wire_time(time: datetime | float) -> str:
-    at = time if isinstance(time, datetime) else datetime.fromtimestamp(time, timezone.utc)
-    return at.astimezone(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")

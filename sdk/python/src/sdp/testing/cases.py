@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from .._runner.definition import Runner
+from .._runner.definition import RunnerDefinition
 from .case_files import file_name
 from .local_calls import LocalCalls, LocalInput, Output
 from .run_task import LocalRun, LogLine, TaskResult
@@ -77,7 +77,7 @@ def read_case(folder: str | Path) -> Case:
 
 def perform_case(
     case: Case,
-    runner: Runner,
+    runner: RunnerDefinition,
     echo: Callable[[LogLine], None] | None = None,
     on_progress: Callable[[Json], None] | None = None,
 ) -> CaseResult:
@@ -87,13 +87,13 @@ def perform_case(
     return CaseResult(result, tuple(differences))
 
 
-def run_case(folder: str | Path, runner: Runner | Callable[..., Any], *, update: bool = False) -> CaseResult:
+def run_case(folder: str | Path, runner: RunnerDefinition | Callable[..., Any], *, update: bool = False) -> CaseResult:
     """Runs a runner, or just its function, on a saved case.
 
     ``run_case("cases/lap-7", my_runner).check()`` fails as a test when the task fails or an output differs.
     ``update`` saves the outputs as the expected ones.
     """
-    made = runner if isinstance(runner, Runner) else Runner(runner)
+    made = runner if isinstance(runner, RunnerDefinition) else RunnerDefinition(runner)
     case = read_case(folder)
     result = perform_case(case, made)
     if update:

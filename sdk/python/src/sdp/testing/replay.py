@@ -8,12 +8,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from .._runner.definition import Runner
+from .._runner.definition import RunnerDefinition
 from .cases import CaseError, CaseResult, perform_case, read_case, save_outputs
 from .run_task import LogLine
 
 
-def replay(runner: Runner, case_folder: str, out_folder: str | None) -> int:
+def replay(runner: RunnerDefinition, case_folder: str, out_folder: str | None) -> int:
     """Prints the log, the progress and the differences; writes outputs and `result.json` where a folder is named.
 
     Returns the process's code: 0 when the task has completed without differences, else 1.

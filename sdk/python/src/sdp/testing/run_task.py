@@ -17,7 +17,7 @@ from typing import Any
 
 from .._logs.capture import Capture
 from .._logs.task_log import Level, RunLogHandler, TaskLog, current_log, trace_of
-from .._runner.definition import Runner
+from .._runner.definition import RunnerDefinition
 from .._task.async_task import AsyncTask
 from .._task.outcome import Outcome, Report, report_of_error, report_of_result
 from .._task.task import Task, TaskParts
@@ -103,7 +103,7 @@ class TaskResult:
 class LocalRun:
     """A running task, and what it reports."""
 
-    runner: Runner
+    runner: RunnerDefinition
     claim: Json
     calls: LocalCalls
     echo: Callable[[LogLine], None] | None = None
@@ -203,7 +203,7 @@ class LocalRun:
 
 
 def run_task(
-    runner: Runner | Callable[..., Any],
+    runner: RunnerDefinition | Callable[..., Any],
     *,
     inputs: Sequence[TestInput | bytes | str | Path] = (),
     configuration: Mapping[str, Any] | None = None,
@@ -219,9 +219,9 @@ def run_task(
     ``watermark`` refers to. Other named arguments replace fields of the claim, such as ``attempt=2``. An exception of
     the code is in the result: ``result.error``.
     """
-    made = runner if isinstance(runner, Runner) else Runner(runner)
+    made = runner if isinstance(runner, RunnerDefinition) else RunnerDefinition(runner)
     if on_bad_input is not None:
-        made = Runner(made.handler, configuration=made.configuration_type, on_bad_input=on_bad_input)
+        made = RunnerDefinition(made.handler, configuration=made.configuration_type, on_bad_input=on_bad_input)
     listed = [_input(number, each) for number, each in enumerate(inputs, 1)]
     calls = LocalCalls(
         listed,
