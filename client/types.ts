@@ -2688,6 +2688,21 @@ export interface WebhookDelivery {
   readonly endedAt: string | null;
 }
 
+export interface OfflineToken {
+  readonly token: string;
+  readonly expiresAt: string;
+}
+
+export interface OfflineTokenMetadata {
+  readonly secretId: string;
+  readonly userId: string;
+  readonly username: string;
+  readonly expiresAt: string;
+  readonly lastUsedAt: string | null;
+  readonly revoked: boolean;
+  readonly tokenHint: string;
+}
+
 export interface AuditPage {
   readonly entries: readonly AuditEntry[];
   /** Null on the last page. */
@@ -3161,21 +3176,6 @@ export interface TokenValidation {
   readonly isActive: boolean;
   /** Services that accept tokens use it to limit devices to their scope. */
   readonly isOfflineToken: boolean;
-}
-
-export interface OfflineToken {
-  readonly token: string;
-  readonly expiresAt: string;
-}
-
-export interface OfflineTokenMetadata {
-  readonly secretId: string;
-  readonly userId: string;
-  readonly username: string;
-  readonly expiresAt: string;
-  readonly lastUsedAt: string | null;
-  readonly revoked: boolean;
-  readonly tokenHint: string;
 }
 
 export interface UserList {
@@ -3730,23 +3730,8 @@ export interface Routes {
   };
   'POST /api/v2/admin/webhooks/{id}/test': { reply: WebhookDelivery };
   'POST /api/v2/admin/webhooks/{id}/deliveries/{deliveryId}/redeliver': { reply: WebhookDelivery };
-  'POST /api/v2/admin/offline-tokens': {
-    reply: {
-      readonly token: string;
-      readonly expiresAt: string;
-    };
-  };
-  'GET /api/v2/admin/offline-tokens': {
-    reply: readonly {
-      readonly secretId: string;
-      readonly userId: string;
-      readonly username: string;
-      readonly expiresAt: string;
-      readonly lastUsedAt: string | null;
-      readonly revoked: boolean;
-      readonly tokenHint: string;
-    }[];
-  };
+  'POST /api/v2/admin/offline-tokens': { reply: OfflineToken };
+  'GET /api/v2/admin/offline-tokens': { reply: readonly OfflineTokenMetadata[] };
   'DELETE /api/v2/admin/offline-tokens/{secretId}': { reply: undefined };
   'GET /api/v2/openapi.json': { reply: Readonly<Record<string, unknown>> };
   'GET /api/v2/runner/runner-api.v1.yaml': { reply: Response };

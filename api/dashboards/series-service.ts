@@ -3,25 +3,20 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { wholeNumber } from '../../domain/settings.ts';
 import { SeriesReader } from '../series/reader.ts';
 
 const mebibytes = 1024 * 1024;
-const wholeMegabytes = (min: number, initial: number) =>
-  z.coerce
-    .number(`must be a whole number of at least ${min}`)
-    .int(`must be a whole number of at least ${min}`)
-    .min(min, `must be at least ${min}`)
-    .max(1_000_000_000, 'must be at most 1000000000')
-    .default(initial);
+const megabytes = (min: number, initial: number) => wholeNumber(min, 1_000_000_000).default(initial);
 
 export const seriesSettings = z.object({
   /** Folder for local copies of recordings, used by one process only; absent: a temporary one. Its content may be deleted. */
   SERIES_CACHE_DIR: z.string().optional(),
   /** Parent folder of temporary folders. */
   TEMP_DIR: z.string().optional(),
-  SERIES_CACHE_MB: wholeMegabytes(64, 2048),
+  SERIES_CACHE_MB: megabytes(64, 2048),
   /** Memory limit of the process that reads series, in megabytes. */
-  SERIES_MEMORY_MB: wholeMegabytes(256, 512),
+  SERIES_MEMORY_MB: megabytes(256, 512),
 });
 
 export class SeriesService {

@@ -17,6 +17,7 @@ type Call = {
   readonly requestId: string;
 };
 type Answer = { readonly status: number; readonly body: unknown };
+type Send = (call: Call) => Promise<Answer>;
 
 const personSchema = z.object({
   userId: z.string(),
@@ -102,6 +103,12 @@ export function authOverHttp(authUrl: string, serviceKey: string): AuthService {
       const call = { method: 'POST', path: '/users/active', bearer: serviceKey, json, requestId } as const;
       return parsed(activeSchema, await send(call)).users;
     },
+    ...offlineTokens(send),
+  };
+}
+
+function offlineTokens(send: Send) {
+  return {
     async createOfflineToken(bearer, idempotencyKey, requestId) {
       const call = { method: 'POST', path: '/offline_token', bearer, idempotencyKey, requestId } as const;
       return parsed(newOfflineTokenSchema, accepted(await send(call)));
@@ -113,7 +120,7 @@ export function authOverHttp(authUrl: string, serviceKey: string): AuthService {
     async revokeOfflineToken(bearer, secretId, requestId) {
       accepted(await send({ method: 'DELETE', path: `/offline_token/${secretId}`, bearer, requestId }));
     },
-  };
+  } satisfies Partial<AuthService>;
 }
 
 /** Whether the service itself refuses; a refusal by a proxy in between is no answer. */
@@ -161,7 +168,7 @@ const questions = /^\/(validate|users\/(resolve|lookup|active))$/;
  * Rejects when there is no complete JSON answer within `limits.authCallSeconds`: none at all, too slow, endless, a
  * redirect, or not JSON.
  */
-function transport(authUrl: string): (call: Call) => Promise<Answer> {
+function transport(authUrl: string): Send {
   const base = authUrl.replace(/\/+$/, '') + prefix;
   async function once(call: Call, signal: AbortSignal): Promise<Answer> {
     const { method, path, bearer, json, idempotencyKey, requestId } = call;

@@ -11,6 +11,7 @@ import { listDeployed } from '../../store/runners/deployed-runners.ts';
 import {
   listRunnerInstances,
   type RunnerInstanceRow,
+  runnerStates,
   setRunnerDrained,
 } from '../../store/runners/runner-instances.ts';
 import { defineRoute } from '../route.ts';
@@ -40,7 +41,7 @@ const runnerSchema = z
     firstSeenAt: timestampOut(),
     lastSeenAt: timestampOut().meta({ description: 'Accurate to a few seconds.' }),
     drained: z.boolean(),
-    state: z.enum(['waiting', 'busy', 'drained', 'gone']).meta({
+    state: z.enum(runnerStates).meta({
       description:
         '`gone`: it signed off, or holds no task and was not seen for ' +
         `${limits.runnerGoneSeconds} seconds. A waiting claim counts as seen. \`drained\`: it is present and holds no task.`,

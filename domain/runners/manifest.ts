@@ -117,18 +117,9 @@ export function checkManifest(
       return readNodeTemplate(item, ['nodeTemplates', index], runnerTypeNames, errors, warnings);
     },
   );
-  checkOwners('runnerTypes', 'Runner type', runnerTypes, registered.runnerTypes, feature.name, errors);
-  checkOwners(
-    'nodeTemplates',
-    'Node template',
-    nodeTemplates,
-    registered.nodeTemplates,
-    feature.name,
-    errors,
-  );
-  checkTypeChanges(manifest.nodeTemplates, nodeTemplates, registered, errors);
-  warnOfRetired(runnerTypes, nodeTemplates, registered, feature.name, warnings);
-  const read = errors.isEmpty ? { feature, runnerTypes, nodeTemplates } : null;
+  const all = { feature, runnerTypes, nodeTemplates };
+  compareWithRegistered(all, manifest.nodeTemplates, registered, errors, warnings);
+  const read = errors.isEmpty ? all : null;
   if (read !== null) warnOfSameVersion(read, registered, warnings);
   return {
     manifest: read,
@@ -137,6 +128,21 @@ export function checkManifest(
     errors: errors.items,
     warnings: warnings.items,
   };
+}
+
+/** @param written the node templates as they stand in the manifest */
+function compareWithRegistered(
+  { feature, runnerTypes, nodeTemplates }: Manifest,
+  written: unknown,
+  registered: Registered,
+  errors: IssueList,
+  warnings: IssueList,
+): void {
+  const { name } = feature;
+  checkOwners('runnerTypes', 'Runner type', runnerTypes, registered.runnerTypes, name, errors);
+  checkOwners('nodeTemplates', 'Node template', nodeTemplates, registered.nodeTemplates, name, errors);
+  checkTypeChanges(written, nodeTemplates, registered, errors);
+  warnOfRetired(runnerTypes, nodeTemplates, registered, name, warnings);
 }
 
 /** Each schema is compiled when it is checked, so all of them together are bounded. */
