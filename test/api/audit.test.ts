@@ -1,31 +1,23 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ensurePlatformDataSource } from '../../store/objects/data-sources.ts';
-import { ask, makePeople, makePerson, type People, startTestApi, type TestApi } from '../support/api.ts';
-import { testEnvironment } from '../support/stack.ts';
+import { apiStage, ask, makePerson } from '../support/api.ts';
 import { inputNode, ship, tabularNode, templateFile } from '../support/templates.ts';
 
-const platform = await testEnvironment();
+const { api, people, platform } = await apiStage({ variables: { TRUSTED_PROXIES: '1' } });
 const admin = '/api/v2/admin';
 const audit = `${admin}/audit`;
 const proxied = { 'x-forwarded-for': '198.51.100.77' };
-let api: TestApi;
-let people: People;
 let tables: pg.Client;
 
 beforeAll(async () => {
-  api = await startTestApi({ ...platform.environment, TRUSTED_PROXIES: '1' });
   const { database, objects } = api.composed.services;
   await ship(database);
   await ensurePlatformDataSource(database, objects.platformAccess);
-  people = await makePeople(api.url, platform.administrator);
   tables = new pg.Client(platform.databaseUrl);
   await tables.connect();
 });
-afterAll(async () => {
-  await tables.end();
-  await api.stop();
-});
+afterAll(() => tables.end());
 
 async function write(method: string, path: string, json?: unknown, token = people.Administrator.token) {
   const answer = await ask(api.url, method, path, {

@@ -1,17 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { projectRoutes } from '../../api/projects/routes.ts';
-import { ask, makePeople, type People, startTestApi, type TestApi } from '../support/api.ts';
-import { testEnvironment } from '../support/stack.ts';
+import { apiStage, ask } from '../support/api.ts';
 
-const platform = await testEnvironment();
-let api: TestApi;
-let people: People;
-
-beforeAll(async () => {
-  api = await startTestApi(platform.environment, { routes: projectRoutes });
-  people = await makePeople(api.url, platform.administrator);
-});
-afterAll(() => api.stop());
+const { api, people } = await apiStage({ routes: projectRoutes });
 
 const call = (method: string, path: string, json?: unknown, token = people.Developer.token) =>
   ask(api.url, method, path, { token, ...(json === undefined ? {} : { json }) });

@@ -1,22 +1,16 @@
 /** Reports over their own dimensions, called by people of each role. */
+
 import { randomUUID } from 'node:crypto';
-import { afterAll, expect } from 'vitest';
+import { expect } from 'vitest';
 import type { Role } from '../../../domain/access/access.ts';
-import { Database } from '../../../store/connection/database.ts';
-import { ask, makePeople, startTestApi } from '../../support/api.ts';
+import { apiStage, ask } from '../../support/api.ts';
+import { databaseStage } from '../../support/databases.ts';
 import { makeGraph } from '../../support/graph.ts';
-import { testEnvironment } from '../../support/stack.ts';
 
 /** To be called at the top of a test file; all of it ends after the file's last test. */
 export async function reportWorld() {
-  const platform = await testEnvironment();
-  const api = await startTestApi(platform.environment);
-  const people = await makePeople(api.url, platform.administrator);
-  const database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 4 });
-  afterAll(async () => {
-    await database.close();
-    await api.stop();
-  });
+  const { api, people, platform } = await apiStage();
+  const { database } = await databaseStage(4);
 
   const path = '/api/v2/dashboard/reports';
   const as = (role: Role, method: string, rest: string, json?: unknown) =>

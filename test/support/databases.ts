@@ -1,6 +1,17 @@
-/** An empty database on the server of the tests. */
+/** Databases of tests: a file's own, and empty ones on the same server. */
 import pg from 'pg';
+import { afterAll } from 'vitest';
+import { Database } from '../../store/connection/database.ts';
+import { testEnvironment } from './stack.ts';
 import { testDatabaseName } from './template.ts';
+
+/** The test file's environment and its database. Call it once at the top of a file; it is closed after the last test. */
+export async function databaseStage(poolSize: number) {
+  const platform = await testEnvironment();
+  const database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize });
+  afterAll(() => database.close());
+  return { platform, database };
+}
 
 export interface EmptyDatabase {
   readonly url: string;
