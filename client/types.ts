@@ -1288,12 +1288,52 @@ export interface UpdatedSession {
   readonly name: string;
   /** The address if the caller may see the person, else an identifier. */
   readonly email: string;
-  readonly simulation_name: string | null;
   readonly project_id: number;
+  readonly project: {
+    /** 16 lowercase hexadecimal digits. */
+    readonly hex_id: string;
+    readonly title: string;
+    readonly description: string;
+    readonly icon: string;
+    readonly created_at: string;
+    readonly owner_id: number;
+    readonly default_session_template_id: number | null;
+  };
   readonly session_template_id: number;
-  readonly metadata: Readonly<Record<string, unknown>> | null;
+  readonly session_template: {
+    readonly name: string;
+    readonly description: string;
+    /** A JSON document as text, as stored. */
+    readonly configuration: string;
+  };
+  readonly simulation_name: string | null;
+  readonly scenarios: readonly {
+    readonly simulation_id: string;
+    readonly session_id: string;
+    readonly scenario_name: string;
+    readonly scenario_instance_id: string;
+    readonly from: string | null;
+    readonly to: string | null;
+    readonly created_at: string;
+  }[];
+  readonly dimensions: readonly {
+    readonly id: number;
+    readonly name: string;
+    readonly dashboard_name: string;
+    readonly dashboard_version: string;
+    readonly node_instance_id: number;
+    readonly url: string;
+    readonly created_at: string;
+  }[];
   /** From the metadata key `logoUrl`, else empty. */
   readonly logo_url: string;
+  readonly metadata: Readonly<Record<string, unknown>> | null;
+  readonly session_users: readonly {
+    readonly id: number;
+    /** Identifier of the creator or of a participant. */
+    readonly user_id: string;
+    readonly created_at: string;
+  }[];
   readonly node_instances: readonly {
     readonly id: number;
     readonly name: string;
@@ -1311,46 +1351,6 @@ export interface UpdatedSession {
     /** A JSON document as text. */
     readonly configuration: string;
   }[];
-  readonly session_users: readonly {
-    readonly id: number;
-    /** Identifier of the creator or of a participant. */
-    readonly user_id: string;
-    readonly created_at: string;
-  }[];
-  readonly dimensions: readonly {
-    readonly id: number;
-    readonly name: string;
-    readonly dashboard_name: string;
-    readonly dashboard_version: string;
-    readonly node_instance_id: number;
-    readonly url: string;
-    readonly created_at: string;
-  }[];
-  readonly scenarios: readonly {
-    readonly simulation_id: string;
-    readonly session_id: string;
-    readonly scenario_name: string;
-    readonly scenario_instance_id: string;
-    readonly from: string | null;
-    readonly to: string | null;
-    readonly created_at: string;
-  }[];
-  readonly project: {
-    /** 16 lowercase hexadecimal digits. */
-    readonly hex_id: string;
-    readonly title: string;
-    readonly description: string;
-    readonly icon: string;
-    readonly created_at: string;
-    readonly owner_id: number;
-    readonly default_session_template_id: number | null;
-  };
-  readonly session_template: {
-    readonly name: string;
-    readonly description: string;
-    /** A JSON document as text, as stored. */
-    readonly configuration: string;
-  };
   /** The only Input node, or the one named by the template. */
   readonly default_ingestion_node_id: number | null;
 }

@@ -93,10 +93,11 @@ export function checkManifest(
 ): ManifestCheck {
   const errors = new IssueList();
   const warnings = new IssueList();
-  if (!isJsonObject(manifest)) {
-    errors.add('$', 'The manifest must be a JSON object.');
-    return { manifest: null, runnerTypes: [], templates: [], errors: errors.items, warnings: [] };
-  }
+  const refused = (path: string, fault: string): ManifestCheck => {
+    errors.add(path, fault);
+    return { manifest: null, runnerTypes: [], templates: [], errors: errors.items, warnings: warnings.items };
+  };
+  if (!isJsonObject(manifest)) return refused('$', 'The manifest must be a JSON object.');
   if (manifest.manifestVersion !== 1) errors.add('$.manifestVersion', 'manifestVersion must be 1.');
   const known = ['$schema', 'manifestVersion', 'feature', 'runnerTypes', 'nodeTemplates'];
   warnOfUnknown(manifest, [], known, warnings);
@@ -107,10 +108,7 @@ export function checkManifest(
   );
   const runnerTypeNames = new Set(runnerTypes.map((item) => item.name));
   const tooMuch = sizeFault(manifest.nodeTemplates);
-  if (tooMuch !== null) {
-    errors.add('$.nodeTemplates', tooMuch);
-    return { manifest: null, runnerTypes: [], templates: [], errors: errors.items, warnings: warnings.items };
-  }
+  if (tooMuch !== null) return refused('$.nodeTemplates', tooMuch);
   const nodeTemplates = items(manifest, 'nodeTemplates', 0, manifestLimits.manifestNodeTemplates, errors).map(
     (item, index) => {
       warnOfUnknown(item, ['nodeTemplates', index], nodeTemplateFields, warnings);
@@ -118,11 +116,9 @@ export function checkManifest(
     },
   );
   const all = { feature, runnerTypes, nodeTemplates };
-  compareWithRegistered(all, manifest.nodeTemplates, registered, errors, warnings);
-  const read = errors.isEmpty ? all : null;
-  if (read !== null) warnOfSameVersion(read, registered, warnings);
+  compareWithRegistered(all, manifest.nodeTemplates, registered, { errors, warnings });
   return {
-    manifest: read,
+    manifest: errors.isEmpty ? all : null,
     runnerTypes: runnerTypes.map((item) => item.name).filter((name) => name !== ''),
     templates: nodeTemplates.map((item) => item.name).filter((name) => name !== ''),
     errors: errors.items,
@@ -132,17 +128,18 @@ export function checkManifest(
 
 /** @param written the node templates as they stand in the manifest */
 function compareWithRegistered(
-  { feature, runnerTypes, nodeTemplates }: Manifest,
+  manifest: Manifest,
   written: unknown,
   registered: Registered,
-  errors: IssueList,
-  warnings: IssueList,
+  { errors, warnings }: Readonly<Record<'errors' | 'warnings', IssueList>>,
 ): void {
-  const { name } = feature;
+  const { runnerTypes, nodeTemplates } = manifest;
+  const { name } = manifest.feature;
   checkOwners('runnerTypes', 'Runner type', runnerTypes, registered.runnerTypes, name, errors);
   checkOwners('nodeTemplates', 'Node template', nodeTemplates, registered.nodeTemplates, name, errors);
   checkTypeChanges(written, nodeTemplates, registered, errors);
   warnOfRetired(runnerTypes, nodeTemplates, registered, name, warnings);
+  if (errors.isEmpty) warnOfSameVersion(manifest, registered, warnings);
 }
 
 /** Each schema is compiled when it is checked, so all of them together are bounded. */

@@ -2,7 +2,6 @@
  * A session whose built-in run is under way at every moment: its workflow nevertheless continues in a new history, and
  * the run is executed once. At the engine's hard limit of events a workflow is terminated: that is the second part.
  */
-
 import { afterAll, expect, test } from 'vitest';
 import { sessionWorkflowId, wakeSignal } from '../../workflows/contract.ts';
 import { databaseStage } from '../support/databases.ts';

@@ -1,5 +1,4 @@
 /** Built-in runs whose infrastructure fails, or that end without a result: no attempt is lost, nothing hangs. */
-
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { limits } from '../../domain/limits.ts';

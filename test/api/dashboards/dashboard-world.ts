@@ -1,5 +1,4 @@
 /** A dashboard over one recording, as the dashboard node stores it. */
-
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';

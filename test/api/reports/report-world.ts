@@ -1,5 +1,4 @@
 /** Reports over their own dimensions, called by people of each role. */
-
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import type { Role } from '../../../domain/access/access.ts';

@@ -1,5 +1,4 @@
 /** A template with a diamond of four nodes, and calls that make sessions of it. */
-
 import { anonymousKey } from '../../../api/identity/participants.ts';
 import { projectRoutes } from '../../../api/projects/routes.ts';
 import { sessionTemplateRoutes } from '../../../api/session-templates/routes.ts';
