@@ -4,13 +4,13 @@
  */
 import { afterAll, expect, test } from 'vitest';
 import { sessionWorkflowId, wakeSignal } from '../../workflows/contract.ts';
-import { databaseStage } from '../support/databases.ts';
+import { openDatabase } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { openGate } from '../support/network/gate.ts';
 import { importGated, type RecordingSession, recordingStage } from './recording-session.ts';
 
 const { client, platform, temporalSide } = await recordingStage();
-const { database } = await databaseStage(4);
+const database = await openDatabase(platform, 4);
 const gate = await openGate(platform.s3.endpoint);
 afterAll(() => gate.close());
 await importGated(client, platform.s3, gate.url);

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { limits } from '../../domain/limits.ts';
 import { findNodeRun } from '../../store/run-views/node-runs.ts';
 import { sessionWorkflowId } from '../../workflows/contract.ts';
-import { databaseStage } from '../support/databases.ts';
+import { openDatabase } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { tcpGate } from '../support/network/tcp-gate.ts';
 import { stretched } from '../support/stretched.ts';
@@ -12,7 +12,7 @@ import { importGated, type RecordingSession, recordingStage } from './recording-
 import { longParquet, parquetType } from './tabular/long-parquet.ts';
 
 const { client, platform, temporalSide } = await recordingStage();
-const { database } = await databaseStage(4);
+const database = await openDatabase(platform, 4);
 const gate = await tcpGate(platform.s3.endpoint);
 await importGated(client, platform.s3, gate.url);
 

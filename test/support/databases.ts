@@ -2,15 +2,20 @@
 import pg from 'pg';
 import { afterAll } from 'vitest';
 import { Database } from '../../store/connection/database.ts';
-import { testEnvironment } from './stack.ts';
+import { type TestEnvironment, testEnvironment } from './stack.ts';
 import { testDatabaseName } from './template.ts';
 
 /** The test file's environment and its database. Call it once at the top of a file; it is closed after the last test. */
 export async function databaseStage(poolSize: number) {
   const platform = await testEnvironment();
-  const database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize });
+  return { platform, database: await openDatabase(platform, poolSize) };
+}
+
+/** The database of an environment that the file has already. It is closed after the file's last test. */
+export async function openDatabase({ databaseUrl }: TestEnvironment, poolSize: number): Promise<Database> {
+  const database = await Database.open({ databaseUrl, poolSize });
   afterAll(() => database.close());
-  return { platform, database };
+  return database;
 }
 
 export interface EmptyDatabase {

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { Role } from '../../../domain/access/access.ts';
 import { apiStage, ask } from '../../support/api.ts';
-import { databaseStage } from '../../support/databases.ts';
+import { openDatabase } from '../../support/databases.ts';
 import { makeGraph } from '../../support/graph.ts';
 
-const { api, people } = await apiStage();
-const { database } = await databaseStage(4);
+const { api, people, platform } = await apiStage();
+const database = await openDatabase(platform, 4);
 
 const get = (role: Role, path: string) => ask(api.url, 'GET', path, { token: people[role].token });
 const admin = (method: string, path: string, json?: unknown) =>

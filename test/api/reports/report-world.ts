@@ -3,13 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import type { Role } from '../../../domain/access/access.ts';
 import { apiStage, ask } from '../../support/api.ts';
-import { databaseStage } from '../../support/databases.ts';
+import { openDatabase } from '../../support/databases.ts';
 import { makeGraph } from '../../support/graph.ts';
 
 /** To be called at the top of a test file; all of it ends after the file's last test. */
 export async function reportWorld() {
   const { api, people, platform } = await apiStage();
-  const { database } = await databaseStage(4);
+  const database = await openDatabase(platform, 4);
 
   const path = '/api/v2/dashboard/reports';
   const as = (role: Role, method: string, rest: string, json?: unknown) =>
