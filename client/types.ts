@@ -1617,8 +1617,8 @@ export interface ScenarioInstance {
   readonly scenarioInstanceId: string;
   readonly from: string | null;
   readonly to: string | null;
-  readonly dimensions: readonly SessionDimension[];
   readonly createdAt: string;
+  readonly dimensions: readonly SessionDimension[];
 }
 
 export interface AnnotationList {

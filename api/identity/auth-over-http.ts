@@ -1,11 +1,19 @@
 /** A separate authentication service, called over HTTP. */
-import { z } from 'zod';
-import { roles } from '../../domain/access/access.ts';
+import type { z } from 'zod';
 import { catalogue, Problem, type ProblemKey } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 import { errorSchema } from '../../http/errors.ts';
 import { parseAnswer, readAnswer } from './auth-answer.ts';
 import type { AuthService } from './auth-client.ts';
+import {
+  activeSchema,
+  newOfflineTokenSchema,
+  offlineTokensSchema,
+  peopleSchema,
+  personSchema,
+  userPageSchema,
+  validationSchema,
+} from './auth-forms.ts';
 
 type Call = {
   readonly method: 'GET' | 'POST' | 'DELETE';
@@ -18,50 +26,6 @@ type Call = {
 };
 type Answer = { readonly status: number; readonly body: unknown };
 type Send = (call: Call) => Promise<Answer>;
-
-const personSchema = z.object({
-  userId: z.string(),
-  username: z.string(),
-  firstName: z.string(),
-  lastName: z.string(),
-  title: z.string(),
-  company: z.string(),
-  email: z.string(),
-  role: z.enum(roles),
-  createdAt: z.string(),
-  updatedAt: z.string(),
-  isActive: z.boolean(),
-  isRegistrationComplete: z.boolean(),
-  hasAcceptedDataPrivacy: z.boolean(),
-  forceChangePasswordNextSignin: z.boolean(),
-});
-const validationSchema = personSchema.extend({ isOfflineToken: z.boolean() });
-const userPageSchema = z.object({ users: z.array(personSchema), totalPages: z.int() });
-const peopleSchema = z.object({ users: z.array(personSchema) });
-const activeSchema = z.object({
-  users: z.array(
-    z.object({
-      userId: z.string(),
-      role: z.enum(roles),
-      tokensRevokedAt: z.iso
-        .datetime()
-        .transform((text) => new Date(text))
-        .nullable(),
-    }),
-  ),
-});
-const newOfflineTokenSchema = z.object({ token: z.string(), expiresAt: z.string() });
-const offlineTokensSchema = z.array(
-  z.object({
-    secretId: z.string(),
-    userId: z.string(),
-    username: z.string(),
-    expiresAt: z.string(),
-    lastUsedAt: z.string().nullable(),
-    revoked: z.boolean(),
-    tokenHint: z.string(),
-  }),
-);
 
 /** @param serviceKey the platform's own credential (`AUTH_SERVICE_KEY`) */
 export function authOverHttp(authUrl: string, serviceKey: string): AuthService {

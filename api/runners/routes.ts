@@ -5,7 +5,7 @@ import { Problem } from '../../domain/errors.ts';
 import { story } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
-import { integerParameter, timestampOut, uuid } from '../../http/schemas.ts';
+import { pageParameters, timestampOut, uuid } from '../../http/schemas.ts';
 import { listRunnerTypeNames } from '../../store/registry/claimable-templates.ts';
 import { listDeployed } from '../../store/runners/deployed-runners.ts';
 import {
@@ -105,15 +105,7 @@ const list = defineRoute({
   tags,
   access: access.admin,
   query: z.object({
-    page: integerParameter({ min: 1, initial: 1, message: 'page must be at least 1.' }).meta({
-      description: 'Page number, from 1.',
-    }),
-    pageSize: integerParameter({
-      min: 1,
-      max: limits.sessionPageSizeMax,
-      initial: limits.sessionPageSizeDefault,
-      message: `pageSize must be between 1 and ${limits.sessionPageSizeMax}.`,
-    }).meta({ description: 'Instances per page.' }),
+    ...pageParameters('Instances'),
   }),
   responses: {
     200: {
