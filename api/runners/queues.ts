@@ -75,7 +75,7 @@ const list = defineRoute({
   id: 'listQueues',
   method: 'GET',
   path: '/api/v2/admin/queues',
-  summary: 'Lists what waits for runners, node template by node template',
+  summary: 'Lists the tasks that wait for runners, by node template',
   description:
     'Queues with waiting tasks come first, the longest wait first. A queue with `waiting` above 0 and neither waiting nor ' +
     `busy runners needs a runner of its type. At most ${mostQueues} node templates are listed.`,

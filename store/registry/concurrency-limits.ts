@@ -1,4 +1,4 @@
-/** The limits of what is held at once: what manifests declare, and what operators choose in its place. */
+/** How many tasks are held at once: limits that manifests declare, and those that operators set instead. */
 import type { Concurrency, ConcurrencyKind } from '../../domain/runners/concurrency.ts';
 import { noteAudited } from '../administration/audit-scope.ts';
 import type { Database, Queryable, Tx } from '../connection/database.ts';
