@@ -196,7 +196,10 @@ class Task(Generic[C]):
         frame_options: Mapping[str, Any] | None = None,
         **options: Any,
     ) -> WrittenOutput:
-        """Writes a frame of pandas or polars, or an Arrow table. ``frame_options`` go to the library's own writer."""
+        """Writes a frame of pandas or polars, or an Arrow table, as Parquet or csv.
+
+        ``frame_options`` go to the library's own writer, the others are those of :meth:`write`.
+        """
         with frame_file(frame, format, dict(frame_options or {})) as file:
             return self.write(file, **{"content_type": CONTENT_TYPES[format], **options})
 
