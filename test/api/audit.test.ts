@@ -23,7 +23,7 @@ async function write(method: string, path: string, json?: unknown, token = peopl
   const answer = await ask(api.url, method, path, {
     token,
     headers: proxied,
-    ...(json === undefined ? {} : { json }),
+    json,
   });
   expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(300);
   return answer;
@@ -178,7 +178,7 @@ describe('the audit of the platform', () => {
       ['POST', `/api/v2/node-instance/${rows[0].id}/reprocess`, undefined],
       ['POST', `/api/v2/node-instance/${rows[0].id}/outputs/data`, undefined],
     ] as const) {
-      const answer = await ask(api.url, method, path, { token, ...(json === undefined ? {} : { json }) });
+      const answer = await ask(api.url, method, path, { token, json });
       expect(answer.status, `${method} ${path}`).toBeGreaterThanOrEqual(400);
     }
     expect(await count()).toBe(before);
@@ -238,7 +238,7 @@ describe('the audit of the authentication service', () => {
     const path = '/api/authorization/audit';
     const person = await makePerson(api.url, people.adminToken, 'Instructor');
     const call = (method: string, at: string, json?: unknown, token = people.adminToken) =>
-      ask(api.url, method, `/api/authorization${at}`, { token, ...(json === undefined ? {} : { json }) });
+      ask(api.url, method, `/api/authorization${at}`, { token, json });
     const { username, password } = person;
     expect((await call('POST', '/token', { username, password: 'not the password' })).status).toBe(401);
     const signedIn = await call('POST', '/token', { username, password, rememberMe: true });

@@ -2,10 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { configurationRoutes } from '../../api/configuration/routes.ts';
 import { apiStage, ask } from '../support/api.ts';
 
-const { api, people } = await apiStage({ routes: configurationRoutes });
+const { api, call, people } = await apiStage({ routes: configurationRoutes });
 
-const call = (method: string, path: string, json?: unknown, token = people.Developer.token) =>
-  ask(api.url, method, path, { token, ...(json === undefined ? {} : { json }) });
 const put = (name: string, json: unknown, token?: string) =>
   call('PUT', `/config/${encodeURIComponent(name)}`, json, token);
 const refusal = (status: number, message: string) => ({ status, body: { status: 'error', message } });

@@ -2,10 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { projectRoutes } from '../../api/projects/routes.ts';
 import { apiStage, ask } from '../support/api.ts';
 
-const { api, people } = await apiStage({ routes: projectRoutes });
+const { api, call, people } = await apiStage({ routes: projectRoutes });
 
-const call = (method: string, path: string, json?: unknown, token = people.Developer.token) =>
-  ask(api.url, method, path, { token, ...(json === undefined ? {} : { json }) });
 const refusal = (status: number, message: string) => ({ status, body: { status: 'error', message } });
 
 describe('POST /projects', () => {

@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 
 const call = (path: string, json?: unknown, token = people.Developer.token) =>
-  ask(api.url, 'POST', path, { token, ...(json === undefined ? {} : { json }) });
+  ask(api.url, 'POST', path, { token, json });
 const post = (json: unknown, id = sessionId, token?: string) =>
   call(`/${id}/scenario_instances`, json, token);
 const refusal = (status: number, message: string) => ({ status, body: { status: 'error', message } });

@@ -6,7 +6,7 @@ const { api, people } = await apiStage({ variables: { AUTH_SERVICE_KEY: 'k'.repe
 const users = (method: string, path: string, token: string | undefined, json?: unknown) =>
   ask(api.url, method, `/api/authorization/users${path}`, {
     ...(token === undefined ? {} : { token }),
-    ...(json === undefined ? {} : { json }),
+    json,
   });
 const newUser = (username: string, fields: object = {}) => ({
   username,

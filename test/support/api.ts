@@ -62,7 +62,11 @@ export async function apiStage({ variables, ...options }: StageSettings = {}) {
   const platform = await testEnvironment();
   const api = await startTestApi({ ...platform.environment, ...variables }, options);
   afterAll(() => api.stop());
-  return { platform, api, people: await makePeople(api.url, platform.administrator) };
+  const people = await makePeople(api.url, platform.administrator);
+  /** A call of a Developer, or with the token. */
+  const call = (method: string, path: string, json?: unknown, token = people.Developer.token) =>
+    ask(api.url, method, path, { token, json });
+  return { platform, api, people, call };
 }
 
 type StageSettings = Pick<StartOptions, 'routes' | 'shares'> & {

@@ -15,7 +15,7 @@ export async function reportWorld() {
   const as = (role: Role, method: string, rest: string, json?: unknown) =>
     ask(api.url, method, `${path}${rest}`, {
       token: people[role].token,
-      ...(json === undefined ? {} : { json }),
+      json,
     });
 
   const column = (columnKey: string, expression: string, more: object = {}) => ({

@@ -7,7 +7,7 @@ import { apiStage, ask } from '../../support/api.ts';
 import { inputNode, ship, templateFile } from '../../support/templates.ts';
 
 const routes = [...sessionRoutes, ...projectRoutes, ...sessionTemplateRoutes];
-const { api, people } = await apiStage({ routes });
+const { api, call, people } = await apiStage({ routes });
 const names = ['Alpha 50%', 'alpha_b', 'Beta', 'ÄRGER', 'Gamma', 'Gamma', 'Gamma'];
 const ids: string[] = [];
 let projects: number[];
@@ -41,8 +41,6 @@ async function inOrder<T, R>(items: readonly T[], work: (item: T) => Promise<R>)
   return results;
 }
 
-const call = (method: string, path: string, json?: unknown, token = people.Developer.token) =>
-  ask(api.url, method, path, { token, ...(json === undefined ? {} : { json }) });
 const list = (query: string, token = people.Developer.token) =>
   call('GET', `/api/v2/session${query}`, undefined, token);
 const indexes = (answer: { body: { sessions: { id: string }[] } }) =>

@@ -4,7 +4,7 @@ import { sessionTemplateRoutes } from '../../../api/session-templates/routes.ts'
 import { apiStage, ask } from '../../support/api.ts';
 import { inputNode, ship, tabularNode, templateFile } from '../../support/templates.ts';
 
-const { api, people } = await apiStage({ routes: [...sessionTemplateRoutes, ...manifestRoutes] });
+const { api, call, people } = await apiStage({ routes: [...sessionTemplateRoutes, ...manifestRoutes] });
 
 beforeAll(async () => {
   await ship(api.composed.services.database);
@@ -12,9 +12,6 @@ beforeAll(async () => {
 
 const importPath = '/api/v2/admin/session-templates';
 const listPath = '/api/v2/session/session_templates';
-const call = (method: string, path: string, json?: unknown, token = people.Developer.token) =>
-  ask(api.url, method, path, { token, ...(json === undefined ? {} : { json }) });
-
 describe('the shipped template', () => {
   test('exists after the first start, with three nodes in a line', async () => {
     const list = await call('GET', listPath);

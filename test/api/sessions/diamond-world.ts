@@ -3,16 +3,13 @@ import { anonymousKey } from '../../../api/identity/participants.ts';
 import { projectRoutes } from '../../../api/projects/routes.ts';
 import { sessionTemplateRoutes } from '../../../api/session-templates/routes.ts';
 import { sessionRoutes } from '../../../api/sessions/routes.ts';
-import { apiStage, ask } from '../../support/api.ts';
+import { apiStage } from '../../support/api.ts';
 import { inputNode, ship, tabularNode, templateFile } from '../../support/templates.ts';
 
 export async function diamondWorld() {
   const routes = [...sessionRoutes, ...projectRoutes, ...sessionTemplateRoutes];
-  const { api, people, platform } = await apiStage({ routes });
+  const { api, call, people, platform } = await apiStage({ routes });
   await ship(api.composed.services.database);
-
-  const call = (method: string, path: string, json?: unknown, token = people.Developer.token) =>
-    ask(api.url, method, path, { token, ...(json === undefined ? {} : { json }) });
 
   const projectId = (await call('POST', '/projects', { Title: 'Flights' })).body.id;
   const nodes = [

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 
 const call = (path: string, json?: unknown, token = people.Developer.token) =>
-  ask(api.url, 'POST', path, { token, ...(json === undefined ? {} : { json }) });
+  ask(api.url, 'POST', path, { token, json });
 const query = (json?: unknown, token?: string) => call('/api/sessions/query', json, token);
 const make = async (Name: string, fields: object = {}, token?: string) =>
   (await call('/session', { ...base, Name, ...fields }, token)).body;
