@@ -163,7 +163,8 @@ export async function continued(
       reached = await receivePiece(services, writer, { body: body ?? emptyBody, checksum, shutdown });
     return reached === sizeBytes ? await finish(writer) : await uploadNow(services, upload.id);
   };
-  const now = await withoutKey(() => services.uploadWriters.during(upload, signal, work));
+  const isDone = upload.state === 'done';
+  const now = isDone ? null : await withoutKey(() => services.uploadWriters.during(upload, signal, work));
   if (now !== null) return now;
   if (offset !== null && offset !== upload.sizeBytes) throw new Problem('uploadOffsetDiffers');
   return await uploadNow(services, upload.id);

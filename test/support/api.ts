@@ -54,14 +54,19 @@ export async function startTestApi(
 }
 
 /**
- * The API of a whole test file, with people of every role. Call it once at the top of the file: it stops after the
- * file's last test.
+ * The API of a whole test file. Call it once at the top of the file: it stops after the file's last test.
  * @param settings `variables` beside those of the environment, and which routes it has
  */
-export async function apiStage({ variables, ...options }: StageSettings = {}) {
+export async function startedApi({ variables, ...options }: StageSettings = {}) {
   const platform = await testEnvironment();
   const api = await startTestApi({ ...platform.environment, ...variables }, options);
   afterAll(() => api.stop());
+  return { platform, api };
+}
+
+/** As {@link startedApi}, with people of every role. */
+export async function apiStage(settings: StageSettings = {}) {
+  const { platform, api } = await startedApi(settings);
   const people = await makePeople(api.url, platform.administrator);
   /** A call of a Developer, or with the token. */
   const call = (method: string, path: string, json?: unknown, token = people.Developer.token) =>
