@@ -20,41 +20,41 @@ export const seriesSettings = z.object({
 });
 
 export class SeriesService {
-  private readonly settings: z.output<typeof seriesSettings>;
-  private opened: Promise<SeriesReader> | undefined;
-  private temporaryDir: string | undefined;
+  readonly #settings: z.output<typeof seriesSettings>;
+  #opened: Promise<SeriesReader> | undefined;
+  #temporaryDir: string | undefined;
 
   constructor(settings: z.output<typeof seriesSettings>) {
-    this.settings = settings;
+    this.#settings = settings;
   }
 
   /** The reader. A failure to open is the caller's, and the next one tries again. */
   reader(): Promise<SeriesReader> {
-    this.opened ??= this.open().catch((error: unknown) => {
-      this.opened = undefined;
+    this.#opened ??= this.#open().catch((error: unknown) => {
+      this.#opened = undefined;
       throw error;
     });
-    return this.opened;
+    return this.#opened;
   }
 
-  private async open(): Promise<SeriesReader> {
-    const { SERIES_CACHE_DIR, SERIES_CACHE_MB, SERIES_MEMORY_MB } = this.settings;
+  async #open(): Promise<SeriesReader> {
+    const { SERIES_CACHE_DIR, SERIES_CACHE_MB, SERIES_MEMORY_MB } = this.#settings;
     return await SeriesReader.open({
-      cacheDir: SERIES_CACHE_DIR ?? (await this.makeTemporaryDir()),
+      cacheDir: SERIES_CACHE_DIR ?? (await this.#makeTemporaryDir()),
       maxCacheBytes: SERIES_CACHE_MB * mebibytes,
       memoryLimitBytes: SERIES_MEMORY_MB * mebibytes,
     });
   }
 
-  private async makeTemporaryDir(): Promise<string> {
-    this.temporaryDir ??= await mkdtemp(join(this.settings.TEMP_DIR ?? tmpdir(), 'sdp-series-'));
-    return this.temporaryDir;
+  async #makeTemporaryDir(): Promise<string> {
+    this.#temporaryDir ??= await mkdtemp(join(this.#settings.TEMP_DIR ?? tmpdir(), 'sdp-series-'));
+    return this.#temporaryDir;
   }
 
   /** Ends the reading process and removes a temporary folder. */
   async close(): Promise<void> {
-    const reader = await this.opened?.catch(() => undefined);
+    const reader = await this.#opened?.catch(() => undefined);
     await reader?.close();
-    if (this.temporaryDir !== undefined) await rm(this.temporaryDir, { recursive: true, force: true });
+    if (this.#temporaryDir !== undefined) await rm(this.#temporaryDir, { recursive: true, force: true });
   }
 }
