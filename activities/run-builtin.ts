@@ -255,17 +255,17 @@ async function endAfterReturns(
 
 /** Instance names for the activities of this process: one for each that runs at once. */
 class Slots {
-  private readonly free: string[] = [];
-  private made = 0;
+  readonly #free: string[] = [];
+  #made = 0;
 
   acquire(): string {
-    const free = this.free.pop();
+    const free = this.#free.pop();
     if (free) return free;
-    this.made += 1;
-    return `${hostname()}.${process.pid}.${this.made}`;
+    this.#made += 1;
+    return `${hostname()}.${process.pid}.${this.#made}`;
   }
 
   release(slot: string): void {
-    this.free.push(slot);
+    this.#free.push(slot);
   }
 }

@@ -20,7 +20,7 @@ export class RunLog {
   readonly #task: LoggedTask;
   #timer: NodeJS.Timeout | undefined;
   #entries: WrittenEntry[] = [];
-  /** What the present sequence stands for: sent again as it was after an error. */
+  /** The entries of the present sequence: after an error they are sent again unchanged. */
   #sending: WrittenEntry[] = [];
   #sequence = 0;
   #writing: Promise<void> = Promise.resolve();

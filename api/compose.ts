@@ -1,5 +1,6 @@
 /** Opens everything that the API needs, from the environment. Processes and tests use the same function. */
-import { authRoutes, openAuthService } from '../auth/service.ts';
+import type { Logger } from 'pino';
+import { type AuthService, authRoutes, openAuthService } from '../auth/service.ts';
 import { authSettings } from '../auth/settings.ts';
 import { createLog } from '../http/log.ts';
 import type { Route } from '../http/route.ts';
@@ -56,31 +57,32 @@ export type Composed = {
   close(): Promise<void>;
 };
 
-/** Throws `SettingsError` with every fault of the environment. Connects to nothing yet. */
-export async function compose(environment: Environment): Promise<Composed> {
+function readAllSettings(environment: Environment) {
   // A separate authentication service has its own keys; this process does not need them.
   const isAuthInside = (environment.AUTH_URL ?? '') === '';
-  const settings = isAuthInside
+  return isAuthInside
     ? readSettings({ ...ownParts, auth: authSettings }, environment)
     : { ...readSettings(ownParts, environment), auth: null };
-  const log = createLog('api', settings.api.LOG_LEVEL);
-  const authService =
-    settings.auth === null ? null : openAuthService(settings.auth, log, settings.api.RESPONSE_CHECKS);
+}
+
+type AllSettings = ReturnType<typeof readAllSettings>;
+
+/** @param inside the authentication service, when it runs in this process */
+async function openServices(settings: AllSettings, log: Logger, inside: AuthService | null) {
   const { AUTH_URL = '', AUTH_SERVICE_KEY } = settings.api;
   const { DATABASE_URL, DATABASE_POOL_SIZE } = settings.database;
-  const database = await Database.open({ databaseUrl: DATABASE_URL, poolSize: DATABASE_POOL_SIZE });
   const { REPORT_DATABASE_URL } = settings.reports;
+  const database = await Database.open({ databaseUrl: DATABASE_URL, poolSize: DATABASE_POOL_SIZE });
   const reportReader = REPORT_DATABASE_URL === undefined ? undefined : new ReportReader(REPORT_DATABASE_URL);
   const objects = new ObjectStores(settings.objects, openStaging(settings.staging));
-  const keys = new IdempotencyKeys(database);
   const platformStore = openObjectStore(objects.platformAccess);
+  const keys = new IdempotencyKeys(database);
   const workflows = new WorkflowClient(settings.temporal, log, {
     called: temporalCalled,
     traceparent: currentTraceparent,
   });
   database.onSessionChanged = workflows.sessionChanged;
-  const series = new SeriesService(settings.series);
-  const auth = createAuthClient(authService?.functions ?? authOverHttp(AUTH_URL, AUTH_SERVICE_KEY));
+  const auth = createAuthClient(inside?.functions ?? authOverHttp(AUTH_URL, AUTH_SERVICE_KEY));
   const services: OpenServices = {
     settings: settings.api,
     log,
@@ -93,7 +95,7 @@ export async function compose(environment: Environment): Promise<Composed> {
     keys: keyKeeper(keys, objects.secrets),
     workflows,
     runners: new RunnerServices({ database, workflows, auth, secrets: objects.secrets, log }),
-    series,
+    series: new SeriesService(settings.series),
     sessionEvents: new SessionFeeds(database, log),
     probes: {
       async database() {
@@ -102,19 +104,27 @@ export async function compose(environment: Environment): Promise<Composed> {
       storage: () => platformStore.probe(),
     },
   };
+  return { services, reportReader, platformStore, keys };
+}
+
+/** Throws `SettingsError` with every fault of the environment. Connects to nothing yet. */
+export async function compose(environment: Environment): Promise<Composed> {
+  const settings = readAllSettings(environment);
+  const log = createLog('api', settings.api.LOG_LEVEL);
+  const inside =
+    settings.auth === null ? null : openAuthService(settings.auth, log, settings.api.RESPONSE_CHECKS);
+  const { services, reportReader, platformStore, keys } = await openServices(settings, log, inside);
+  const { database, workflows, runners, probes } = services;
   const unwatch = watchPlatform({
     state: () => readPlatformState(database),
-    parts: {
-      database: services.probes.database,
-      storage: services.probes.storage,
-      temporal: () => workflows.ping(),
-    },
-    claimsWaiting: () => services.runners.waiters.count,
+    parts: { ...probes, temporal: () => workflows.ping() },
+    claimsWaiting: () => runners.waiters.count,
   });
+  const { AUTH_URL = '' } = settings.api;
   return {
     services,
     telemetry: settings.telemetry,
-    authRouteSet: authService?.routeSet ?? forwardTo(AUTH_URL, authRoutes as unknown as readonly Route[]),
+    authRouteSet: inside?.routeSet ?? forwardTo(AUTH_URL, authRoutes as unknown as readonly Route[]),
     async check() {
       await checkSchema(database);
       const away = await reportReader?.check(database);
@@ -124,14 +134,14 @@ export async function compose(environment: Environment): Promise<Composed> {
     async close() {
       unwatch();
       await services.sessionEvents.stop();
-      await services.runners.close();
-      await series.close();
+      await runners.close();
+      await services.series.close();
       await workflows.close();
       keys.close();
       services.uploadWriters.close();
       platformStore.close();
-      objects.close();
-      await authService?.close();
+      services.objects.close();
+      await inside?.close();
       await reportReader?.close();
       await database.close();
     },

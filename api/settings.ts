@@ -2,44 +2,38 @@
 import { z } from 'zod';
 import { isConfigurationName } from '../domain/configuration.ts';
 import { limits } from '../domain/limits.ts';
-import { logLevels } from '../domain/settings.ts';
-
-const wholeNumber = (min: number, max: number, initial: number) =>
-  z.coerce
-    .number(`must be a whole number from ${min} to ${max}`)
-    .int(`must be a whole number from ${min} to ${max}`)
-    .min(min, `must be at least ${min}`)
-    .max(max, `must be at most ${max}`)
-    .default(initial);
+import { logLevel, secretText, webAddress, wholeNumber } from '../domain/settings.ts';
 
 export const apiSettings = z.object({
   /** Port of the platform interface, the authentication service and the console; 0 picks a free one. */
-  PORT: wholeNumber(0, 65_535, 8080),
+  PORT: wholeNumber(0, 65_535).default(8080),
   /** Address to listen on; absent: every interface. */
   HOST: z.string().optional(),
-  SHUTDOWN_DELAY_SECONDS: wholeNumber(0, limits.shutdownDelayMaxSeconds, 0).meta({
+  SHUTDOWN_DELAY_SECONDS: wholeNumber(0, limits.shutdownDelayMaxSeconds).default(0).meta({
     description:
       'How long the API still accepts requests after SIGTERM while `/ready_check` answers 503, so that load balancers notice.',
   }),
-  LOG_LEVEL: z.enum(logLevels).default('info'),
+  LOG_LEVEL: logLevel(),
   /** Public address of the platform. With `https:`, browsers require TLS for a year (HSTS). */
-  PUBLIC_URL: z.url({ protocol: /^https?$/i, error: 'must be an http:// or https:// address' }).optional(),
+  PUBLIC_URL: webAddress().optional(),
   /** Address of a separate authentication service; absent: it runs inside this process. */
-  AUTH_URL: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' }).optional(),
+  AUTH_URL: webAddress().optional(),
   /** Key of the one-way participant keys (`anon:...`). It must never change. */
-  PARTICIPANT_KEY: z.string().min(32, 'must hold at least 32 characters').meta({ secret: true }),
+  PARTICIPANT_KEY: secretText(32),
   /** The platform's credential at the authentication service; both need the same value. */
-  AUTH_SERVICE_KEY: z.string().min(32, 'must hold at least 32 characters').meta({ secret: true }),
+  AUTH_SERVICE_KEY: secretText(32),
   /** Credential of the hosts of deployed runners; both need the same value. Absent: no host may call. */
-  RUNNER_HOST_KEY: z.string().min(32, 'must hold at least 32 characters').optional().meta({ secret: true }),
+  RUNNER_HOST_KEY: secretText(32).optional().meta({ secret: true }),
   /** Number of proxies in front of this process whose X-Forwarded-For entries are trusted, for limits per address and the audit log. */
-  TRUSTED_PROXIES: wholeNumber(0, 10, 0),
+  TRUSTED_PROXIES: wholeNumber(0, 10).default(0),
   /** Bearer token that may read `/metrics` of the API. Absent: only Administrators and Developers may. */
-  METRICS_TOKEN: z.string().min(16, 'must hold at least 16 characters').optional().meta({ secret: true }),
+  METRICS_TOKEN: secretText(16).optional().meta({ secret: true }),
   /** Maximum size of an upload. */
-  MAX_UPLOAD_BYTES: wholeNumber(1, Number.MAX_SAFE_INTEGER, limits.uploadBytesDefault),
+  MAX_UPLOAD_BYTES: wholeNumber(1, Number.MAX_SAFE_INTEGER).default(limits.uploadBytesDefault),
   /** Maximum number of inputs of one task of an incremental node. */
-  INCREMENTAL_MAX_INPUTS: wholeNumber(1, limits.inputsPageMax, limits.incrementalInputsPerTaskDefault),
+  INCREMENTAL_MAX_INPUTS: wholeNumber(1, limits.inputsPageMax).default(
+    limits.incrementalInputsPerTaskDefault,
+  ),
   /**
    * What Trainees may read. `all`: outputs, data, progress and events of every session whose ids they know, as the interface
    * allows every role. `own`: only of sessions in which they participate; others are 404.
@@ -54,9 +48,7 @@ export const apiSettings = z.object({
       error: 'must be configuration names, separated by commas',
     }),
   /** Address of the Temporal UI for browsers, for links to workflows; absent: no links. */
-  TEMPORAL_UI_URL: z
-    .url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' })
-    .optional(),
+  TEMPORAL_UI_URL: webAddress().optional(),
   /** Folder of the deployed runners' modules, which the runner host starts; absent: the host is off. */
   SDK_RUNNERS_DIR: z.string().optional(),
   /** `strict` turns an undeclared response into a 500; for tests. */

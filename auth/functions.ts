@@ -22,15 +22,25 @@ export type AuthFunctions = ReturnType<typeof authFunctions>;
  * result; functions that change something throw `Problem` as their routes do.
  */
 export function authFunctions(services: AuthServices, keys: KeyKeeper) {
-  const { database, log } = services;
+  return {
+    validate: (bearer: string) => validateToken(services, bearer, services.log),
+    findActive: (userIds: readonly string[]) => findActive(services.database, userIds),
+    ...people(services),
+    ...offlineTokens(services, keys),
+  };
+}
 
-  async function required(bearer: string, rule: AccessRule): Promise<AuthCaller> {
-    const caller = await identify(services, bearer);
-    if (caller === null) throw new Problem('unauthorized');
-    const decision = decideAccess(rule, caller);
-    if (!decision.allowed) throw new Problem(decision.problem);
-    return caller;
-  }
+/** @throws Problem when the token is not valid, or its caller may not */
+async function required(services: AuthServices, bearer: string, rule: AccessRule): Promise<AuthCaller> {
+  const caller = await identify(services, bearer);
+  if (caller === null) throw new Problem('unauthorized');
+  const decision = decideAccess(rule, caller);
+  if (!decision.allowed) throw new Problem(decision.problem);
+  return caller;
+}
+
+function people(services: AuthServices) {
+  const { database } = services;
   /** The users whom the caller may see. */
   async function visible(bearer: string, find: () => Promise<readonly (UserRow | null)[]>) {
     const caller = await identify(services, bearer);
@@ -38,9 +48,7 @@ export function authFunctions(services: AuthServices, keys: KeyKeeper) {
     const users = await find();
     return users.flatMap((user) => (user !== null && isVisible(caller, user) ? presentUser(user) : []));
   }
-
   return {
-    validate: (bearer: string) => validateToken(services, bearer, log),
     async resolveEmail(bearer: string, email: string) {
       const isTooLong = email.length > limits.nameCharacters;
       const found = await visible(bearer, async () => [
@@ -63,13 +71,17 @@ export function authFunctions(services: AuthServices, keys: KeyKeeper) {
         ),
       ),
     async peoplePage(bearer: string, page: number, pageSize: number) {
-      await required(bearer, access.usersList);
+      await required(services, bearer, access.usersList);
       const { rows, totalCount } = await listUsers(database, '', page, pageSize);
       return { users: rows.map(presentUser), totalPages: Math.ceil(totalCount / pageSize) };
     },
-    findActive: (userIds: readonly string[]) => findActive(database, userIds),
+  };
+}
+
+function offlineTokens(services: AuthServices, keys: KeyKeeper) {
+  return {
     async createOfflineToken(bearer: string, idempotencyKey: string | undefined, requestId: string) {
-      const caller = await required(bearer, access.offlineTokens);
+      const caller = await required(services, bearer, access.offlineTokens);
       const create = () => createOfflineToken(services, caller, originOf(requestId));
       if (idempotencyKey === undefined) return await create();
       // The same key at the route of this service is the same request.
@@ -88,11 +100,11 @@ export function authFunctions(services: AuthServices, keys: KeyKeeper) {
       return body as Awaited<ReturnType<typeof create>>;
     },
     async listOfflineTokens(bearer: string) {
-      await required(bearer, access.offlineTokens);
+      await required(services, bearer, access.offlineTokens);
       return await listOfflineTokens(services);
     },
     async revokeOfflineToken(bearer: string, secretId: string, requestId: string) {
-      const caller = await required(bearer, access.offlineTokens);
+      const caller = await required(services, bearer, access.offlineTokens);
       await revokeOfflineToken(services, caller, secretId, originOf(requestId));
     },
   };

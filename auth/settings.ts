@@ -1,10 +1,10 @@
 /** Variables of the authentication service. */
 import { z } from 'zod';
 import { limits } from '../domain/limits.ts';
-import { logLevels } from '../domain/settings.ts';
+import { logLevel, secretText, wholeNumber } from '../domain/settings.ts';
 import { databaseAddress } from '../settings/database-address.ts';
 
-const secret = z.string().min(32, 'must hold at least 32 characters').meta({ secret: true });
+const secret = secretText(32);
 
 const authDatabaseSettings = z.object({
   DATABASE_URL: databaseAddress('The database whose schema `auth` holds the tables of this service'),
@@ -16,7 +16,7 @@ export const authSettings = authDatabaseSettings.extend({
   /** The platform's credential for requests about active users. Absent: such requests are refused. */
   AUTH_SERVICE_KEY: secret.optional().meta({ secret: true }),
   /** Number of proxies in front of this process whose X-Forwarded-For entries are trusted, for rate limits. */
-  TRUSTED_PROXIES: z.coerce.number('must be a number').int().min(0).max(10).default(0),
+  TRUSTED_PROXIES: wholeNumber(0, 10).default(0),
 });
 export type AuthSettings = z.output<typeof authSettings>;
 
@@ -32,22 +32,16 @@ export const authMigrateSettings = authDatabaseSettings.extend({
     .meta({ secret: true }),
 });
 
-const delayFault = `must be a whole number from 0 to ${limits.shutdownDelayMaxSeconds}`;
-
 export const authServerSettings = z.object({
-  PORT: z.coerce.number('must be a port number').int().min(0).max(65_535).default(8081),
+  PORT: wholeNumber(0, 65_535).default(8081),
   HOST: z.string().optional(),
-  SHUTDOWN_DELAY_SECONDS: z.coerce
-    .number(delayFault)
-    .int(delayFault)
-    .min(0, delayFault)
-    .max(limits.shutdownDelayMaxSeconds, delayFault)
+  SHUTDOWN_DELAY_SECONDS: wholeNumber(0, limits.shutdownDelayMaxSeconds)
     .default(0)
     .meta({
       description:
         'How long a separate service still accepts requests after SIGTERM while its health check answers 503, so that ' +
         'load balancers notice.',
     }),
-  LOG_LEVEL: z.enum(logLevels).default('info'),
+  LOG_LEVEL: logLevel(),
   RESPONSE_CHECKS: z.enum(['strict', 'log']).default('log'),
 });

@@ -6,7 +6,7 @@ import type { PlatformClient } from './platform-client.ts';
 const accountsAtOnce = 1_000;
 
 /**
- * Names by the ids of accounts. An account that is gone, and one that the caller may not see, has none: the id stands alone
+ * Names by the ids of accounts. An account that is gone, and one that the caller may not see, has none: the id is shown alone
  * then.
  */
 export async function namesOf(

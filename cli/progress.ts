@@ -13,37 +13,37 @@ interface Bar {
 }
 
 export class Progress {
-  private readonly bars = new Map<string, Bar>();
-  private readonly isTerminal = process.stderr.isTTY === true;
-  private drawnLines = 0;
-  private drawnAtMs = 0;
+  readonly #bars = new Map<string, Bar>();
+  readonly #isTerminal = process.stderr.isTTY === true;
+  #drawnLines = 0;
+  #drawnAtMs = 0;
 
   /** Shows how far a transfer is. `note` is shown after its bar, for example the number of the try. */
   update(name: string, doneBytes: number, totalBytes: number, note = ''): void {
-    this.bars.set(name, { doneBytes, totalBytes, note });
-    if (performance.now() - this.drawnAtMs >= redrawEveryMs) this.draw();
+    this.#bars.set(name, { doneBytes, totalBytes, note });
+    if (performance.now() - this.#drawnAtMs >= redrawEveryMs) this.#draw();
   }
 
   /** Removes a transfer's bar and prints how it ended. */
   end(name: string, line: string): void {
-    this.bars.delete(name);
-    this.clear();
+    this.#bars.delete(name);
+    this.#clear();
     process.stderr.write(`${line}\n`);
-    this.draw();
+    this.#draw();
   }
 
-  private draw(): void {
-    if (!this.isTerminal) return;
-    this.clear();
+  #draw(): void {
+    if (!this.#isTerminal) return;
+    this.#clear();
     const width = Math.max(40, process.stderr.columns ?? 80) - 1;
-    for (const [name, bar] of this.bars) process.stderr.write(`${lineOf(name, bar).slice(0, width)}\n`);
-    this.drawnLines = this.bars.size;
-    this.drawnAtMs = performance.now();
+    for (const [name, bar] of this.#bars) process.stderr.write(`${lineOf(name, bar).slice(0, width)}\n`);
+    this.#drawnLines = this.#bars.size;
+    this.#drawnAtMs = performance.now();
   }
 
-  private clear(): void {
-    if (this.drawnLines > 0) process.stderr.write(`\u001b[${this.drawnLines}A\u001b[0J`);
-    this.drawnLines = 0;
+  #clear(): void {
+    if (this.#drawnLines > 0) process.stderr.write(`\u001b[${this.#drawnLines}A\u001b[0J`);
+    this.#drawnLines = 0;
   }
 }
 

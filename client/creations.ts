@@ -11,7 +11,7 @@ const repeatMs = 20_000;
 /** Requests of unknown outcome whose keys are kept. */
 const keptKeys = 20;
 const creating: ReadonlySet<string> = new Set(creatingRoutes);
-/** Of connections that never stood: nothing was sent. Browsers do not tell. */
+/** The connection was never made, so nothing was sent. Browsers do not report these codes. */
 const unsentCodes = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN']);
 const gatewayStatuses = new Set([502, 503, 504]);
 

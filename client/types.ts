@@ -1288,12 +1288,52 @@ export interface UpdatedSession {
   readonly name: string;
   /** The address if the caller may see the person, else an identifier. */
   readonly email: string;
-  readonly simulation_name: string | null;
   readonly project_id: number;
+  readonly project: {
+    /** 16 lowercase hexadecimal digits. */
+    readonly hex_id: string;
+    readonly title: string;
+    readonly description: string;
+    readonly icon: string;
+    readonly created_at: string;
+    readonly owner_id: number;
+    readonly default_session_template_id: number | null;
+  };
   readonly session_template_id: number;
-  readonly metadata: Readonly<Record<string, unknown>> | null;
+  readonly session_template: {
+    readonly name: string;
+    readonly description: string;
+    /** A JSON document as text, as stored. */
+    readonly configuration: string;
+  };
+  readonly simulation_name: string | null;
+  readonly scenarios: readonly {
+    readonly simulation_id: string;
+    readonly session_id: string;
+    readonly scenario_name: string;
+    readonly scenario_instance_id: string;
+    readonly from: string | null;
+    readonly to: string | null;
+    readonly created_at: string;
+  }[];
+  readonly dimensions: readonly {
+    readonly id: number;
+    readonly name: string;
+    readonly dashboard_name: string;
+    readonly dashboard_version: string;
+    readonly node_instance_id: number;
+    readonly url: string;
+    readonly created_at: string;
+  }[];
   /** From the metadata key `logoUrl`, else empty. */
   readonly logo_url: string;
+  readonly metadata: Readonly<Record<string, unknown>> | null;
+  readonly session_users: readonly {
+    readonly id: number;
+    /** Identifier of the creator or of a participant. */
+    readonly user_id: string;
+    readonly created_at: string;
+  }[];
   readonly node_instances: readonly {
     readonly id: number;
     readonly name: string;
@@ -1311,46 +1351,6 @@ export interface UpdatedSession {
     /** A JSON document as text. */
     readonly configuration: string;
   }[];
-  readonly session_users: readonly {
-    readonly id: number;
-    /** Identifier of the creator or of a participant. */
-    readonly user_id: string;
-    readonly created_at: string;
-  }[];
-  readonly dimensions: readonly {
-    readonly id: number;
-    readonly name: string;
-    readonly dashboard_name: string;
-    readonly dashboard_version: string;
-    readonly node_instance_id: number;
-    readonly url: string;
-    readonly created_at: string;
-  }[];
-  readonly scenarios: readonly {
-    readonly simulation_id: string;
-    readonly session_id: string;
-    readonly scenario_name: string;
-    readonly scenario_instance_id: string;
-    readonly from: string | null;
-    readonly to: string | null;
-    readonly created_at: string;
-  }[];
-  readonly project: {
-    /** 16 lowercase hexadecimal digits. */
-    readonly hex_id: string;
-    readonly title: string;
-    readonly description: string;
-    readonly icon: string;
-    readonly created_at: string;
-    readonly owner_id: number;
-    readonly default_session_template_id: number | null;
-  };
-  readonly session_template: {
-    readonly name: string;
-    readonly description: string;
-    /** A JSON document as text, as stored. */
-    readonly configuration: string;
-  };
   /** The only Input node, or the one named by the template. */
   readonly default_ingestion_node_id: number | null;
 }
@@ -1617,8 +1617,8 @@ export interface ScenarioInstance {
   readonly scenarioInstanceId: string;
   readonly from: string | null;
   readonly to: string | null;
-  readonly dimensions: readonly SessionDimension[];
   readonly createdAt: string;
+  readonly dimensions: readonly SessionDimension[];
 }
 
 export interface AnnotationList {
@@ -2688,6 +2688,21 @@ export interface WebhookDelivery {
   readonly endedAt: string | null;
 }
 
+export interface OfflineToken {
+  readonly token: string;
+  readonly expiresAt: string;
+}
+
+export interface OfflineTokenMetadata {
+  readonly secretId: string;
+  readonly userId: string;
+  readonly username: string;
+  readonly expiresAt: string;
+  readonly lastUsedAt: string | null;
+  readonly revoked: boolean;
+  readonly tokenHint: string;
+}
+
 export interface AuditPage {
   readonly entries: readonly AuditEntry[];
   /** Null on the last page. */
@@ -3161,21 +3176,6 @@ export interface TokenValidation {
   readonly isActive: boolean;
   /** Services that accept tokens use it to limit devices to their scope. */
   readonly isOfflineToken: boolean;
-}
-
-export interface OfflineToken {
-  readonly token: string;
-  readonly expiresAt: string;
-}
-
-export interface OfflineTokenMetadata {
-  readonly secretId: string;
-  readonly userId: string;
-  readonly username: string;
-  readonly expiresAt: string;
-  readonly lastUsedAt: string | null;
-  readonly revoked: boolean;
-  readonly tokenHint: string;
 }
 
 export interface UserList {
@@ -3730,23 +3730,8 @@ export interface Routes {
   };
   'POST /api/v2/admin/webhooks/{id}/test': { reply: WebhookDelivery };
   'POST /api/v2/admin/webhooks/{id}/deliveries/{deliveryId}/redeliver': { reply: WebhookDelivery };
-  'POST /api/v2/admin/offline-tokens': {
-    reply: {
-      readonly token: string;
-      readonly expiresAt: string;
-    };
-  };
-  'GET /api/v2/admin/offline-tokens': {
-    reply: readonly {
-      readonly secretId: string;
-      readonly userId: string;
-      readonly username: string;
-      readonly expiresAt: string;
-      readonly lastUsedAt: string | null;
-      readonly revoked: boolean;
-      readonly tokenHint: string;
-    }[];
-  };
+  'POST /api/v2/admin/offline-tokens': { reply: OfflineToken };
+  'GET /api/v2/admin/offline-tokens': { reply: readonly OfflineTokenMetadata[] };
   'DELETE /api/v2/admin/offline-tokens/{secretId}': { reply: undefined };
   'GET /api/v2/openapi.json': { reply: Readonly<Record<string, unknown>> };
   'GET /api/v2/runner/runner-api.v1.yaml': { reply: Response };

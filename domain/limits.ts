@@ -196,7 +196,7 @@ export const limits = {
   logPageEntriesDefault: 200,
   logPageEntriesMax: 1_000,
   logSearchCharacters: 200,
-  /** Claims, attempts, actions and publications of a run, each, of which its log tells. */
+  /** The most claims of a run that its log shows; likewise attempts, actions and publications. */
   logFacts: 1_000,
   /** Of calls that wait to be stored, in one process. */
   logBacklogBytes: 32 * mebibytes,

@@ -1,10 +1,28 @@
 /** Reading the environment: once, in one place per process, with all faults reported together (decisions 14). */
-import type { z } from 'zod';
+import { z } from 'zod';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Of `LOG_LEVEL`, from the fewest lines to the most, and none. */
-export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+/** From the fewest lines to the most, and none. */
+const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+/** The value of `LOG_LEVEL`. */
+export const logLevel = () => z.enum(logLevels).default('info');
+
+/** A value that is a whole number; every other one has the same fault. */
+export function wholeNumber(min: number, max: number) {
+  const error = `must be a whole number from ${min} to ${max}`;
+  return z.coerce.number(error).int(error).min(min, error).max(max, error);
+}
+
+/** A value that is the address of a server. */
+export const webAddress = () =>
+  z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' });
+
+/** A value that no log and no page shows. */
+export const secretText = (minCharacters: number) =>
+  z.string().min(minCharacters, `must hold at least ${minCharacters} characters`).meta({ secret: true });
 
 /** Each part of the product describes its own variables; `label` groups them in documentation. */
 export type SettingsPart = z.ZodObject;

@@ -1,9 +1,8 @@
 /** JSON logs. Tokens, passwords and addresses never reach them: nothing here logs headers, bodies or query texts. */
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { redacted } from '../domain/redact.ts';
+import type { LogLevel } from '../domain/settings.ts';
 import { currentTraceIds } from '../telemetry/trace.ts';
-
-export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
 
 /** A last safeguard; secrets must not be passed to the log at all. */
 const secretFields = [

@@ -20,6 +20,20 @@ const bearerForm = /^bearer +([\x21-\x7e]{1,1024})$/i;
 /** No answer: the caller was gone before any of it was sent. Proxies use the same number. */
 const callerGone = 499;
 
+/** What later middlewares find out of a call. */
+const unknownYet = {
+  routeId: null,
+  route: null,
+  span: undefined,
+  principal: null,
+  params: {},
+  queryValues: {},
+  headerValues: {},
+  body: undefined,
+  json: undefined,
+  reply: null,
+} as const satisfies Partial<Call>;
+
 /** Gives the request its id and its state. @param styleOf the form of errors for a path */
 export function identified(
   log: Logger,
@@ -40,7 +54,8 @@ export function identified(
     const life = new RequestLifetime(() => {
       if (res.headersSent) res.destroy();
     });
-    const known: Call = {
+    const call: Call = {
+      ...unknownYet,
       method: req.method ?? 'GET',
       url: req.url,
       path,
@@ -57,18 +72,8 @@ export function identified(
         declaredBytes: declaredBytes(req),
       },
       log: log.child({ requestId }),
-      routeId: null,
-      route: null,
-      span: undefined,
-      principal: null,
-      params: {},
-      queryValues: {},
-      headerValues: {},
-      body: undefined,
-      json: undefined,
-      reply: null,
     };
-    Object.assign(state, known);
+    Object.assign(state, call);
     return next();
   };
 }

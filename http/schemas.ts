@@ -54,6 +54,22 @@ export function commaList<Item>(
     .meta({ type: 'string' });
 }
 
+/**
+ * Page and size of a list.
+ * @param what the list has: `Sessions`
+ */
+export const pageParameters = (what: string) => ({
+  page: integerParameter({ min: 1, initial: 1, message: 'page must be 1 or greater.' }).meta({
+    description: 'Page number, from 1.',
+  }),
+  pageSize: integerParameter({
+    min: 1,
+    max: limits.sessionPageSizeMax,
+    initial: limits.sessionPageSizeDefault,
+    message: `pageSize must be between 1 and ${limits.sessionPageSizeMax}.`,
+  }).meta({ description: `${what} per page.` }),
+});
+
 /** An id in a JSON body. */
 export function bodyId() {
   return z.number().int().min(limits.smallestId).max(limits.largestId);

@@ -76,11 +76,11 @@ function workerLog(level: string, process: string): Logger {
   return pino({ level, base: { process }, mixin: currentTraceIds, hooks: { streamWrite: redacted } });
 }
 
-/** Starts one worker with what it needs; resolves when it polls. */
-export async function startWorker(
+/** @throws SettingsError; when the database's schema is another */
+async function openProcess(
   environment: Readonly<Record<string, string | undefined>>,
   queue: 'workflows' | 'builtin',
-): Promise<RunningWorker> {
+): Promise<Process> {
   const settings = readSettings(settingsParts, environment);
   const log = workerLog(settings.worker.LOG_LEVEL, `worker-${queue}`);
   const database = await Database.open({ databaseUrl: settings.database.DATABASE_URL, poolSize: 12 });
@@ -97,15 +97,26 @@ export async function startWorker(
   database.onSessionChanged = workflows.sessionChanged;
   const objects = new ObjectStores(settings.objects, openStaging(settings.staging));
   const pending = new PendingObjects(database, objects);
-  const parts = { settings, database, objects, pending, workflows, log };
+  return { settings, database, objects, pending, workflows, log };
+}
+
+/** Starts one worker with what it needs; resolves when it polls. */
+export async function startWorker(
+  environment: Readonly<Record<string, string | undefined>>,
+  queue: 'workflows' | 'builtin',
+): Promise<RunningWorker> {
+  const parts = await openProcess(environment, queue);
+  const { settings, database, objects, workflows, log } = parts;
   const stopping = new AbortController();
   const connection = await connectTemporal(settings.temporal, log, stopping.signal);
   const namespace = settings.temporal.TEMPORAL_NAMESPACE;
   if (!(await ensureNamespace(connection, namespace))) {
     log.warn({ namespace, searchAttributes }, 'Temporal refuses to create them; they must exist');
   }
-  const taskWorkers = [await createWorker(parts, connection, queue, stopping.signal)];
-  if (queue === 'workflows') taskWorkers.push(await webhookWorkerOf(parts, connection));
+  const taskWorkers =
+    queue === 'workflows'
+      ? [await workflowWorker(parts, connection), await webhookWorkerOf(parts, connection)]
+      : [await builtinWorker(parts, connection, stopping.signal)];
   const loops = queue === 'workflows' ? startLoops(parts, connection) : [];
   // One that fails ends the others, and with them the process.
   const shutdown = () => {
@@ -130,42 +141,16 @@ export async function startWorker(
   };
 }
 
-async function createWorker(
+type Connection = Awaited<ReturnType<typeof connectTemporal>>;
+
+async function workflowWorker(
   { settings, database, objects, pending, log }: Process,
-  connection: Awaited<ReturnType<typeof connectTemporal>>,
-  queue: 'workflows' | 'builtin',
-  stopping: AbortSignal,
+  connection: Connection,
 ): Promise<Worker> {
-  const namespace = settings.temporal.TEMPORAL_NAMESPACE;
-  const taskQueue = settings.temporal.TEMPORAL_TASK_QUEUE;
-  if (queue === 'builtin') {
-    // Only this process loads what built-in nodes need: the database engine for tables is large.
-    const { builtinNodes, createBuiltinActivities, shippedTemplate } = await import(
-      '../activities/run-builtin.ts'
-    );
-    await seedBuiltins(database, { nodes: builtinNodes, template: shippedTemplate });
-    await ensurePlatformDataSource(database, objects.platformAccess);
-    // A registered data source has keys of its own, which the platform's own store may do without.
-    if (settings.worker.REGISTER_DEFAULT_DATA_SOURCE && !objects.platformAccess.usesOwnIdentity) {
-      await ensureDefaultDataSource(database, objects.secrets, objects.platformAccess);
-    }
-    return Worker.create({
-      connection,
-      namespace,
-      taskQueue: builtinQueueOf(taskQueue),
-      activities: {
-        ...createBuiltinActivities({ database, objects, pending, log }, stopping, diskOf(settings.worker)),
-        ...createReportActivities({ database, objects, pending, log }),
-      },
-      interceptors: { activity: [traceActivities] },
-      maxConcurrentActivityTaskExecutions: 2,
-      shutdownGraceTime: '20s',
-    });
-  }
-  return Worker.create({
+  return await Worker.create({
     connection,
-    namespace,
-    taskQueue,
+    namespace: settings.temporal.TEMPORAL_NAMESPACE,
+    taskQueue: settings.temporal.TEMPORAL_TASK_QUEUE,
     workflowBundle: await workflowBundle(settings.worker.WORKFLOW_CACHE_DIR),
     activities: {
       ...createSessionActivities({ database }),
@@ -182,7 +167,36 @@ async function createWorker(
   });
 }
 
-function webhookWorkerOf(parts: Process, connection: Awaited<ReturnType<typeof connectTemporal>>) {
+async function builtinWorker(
+  { settings, database, objects, pending, log }: Process,
+  connection: Connection,
+  stopping: AbortSignal,
+): Promise<Worker> {
+  // Only this process loads what built-in nodes need: the database engine for tables is large.
+  const { builtinNodes, createBuiltinActivities, shippedTemplate } = await import(
+    '../activities/run-builtin.ts'
+  );
+  await seedBuiltins(database, { nodes: builtinNodes, template: shippedTemplate });
+  await ensurePlatformDataSource(database, objects.platformAccess);
+  // A registered data source has keys of its own, which the platform's own store may do without.
+  if (settings.worker.REGISTER_DEFAULT_DATA_SOURCE && !objects.platformAccess.usesOwnIdentity) {
+    await ensureDefaultDataSource(database, objects.secrets, objects.platformAccess);
+  }
+  return await Worker.create({
+    connection,
+    namespace: settings.temporal.TEMPORAL_NAMESPACE,
+    taskQueue: builtinQueueOf(settings.temporal.TEMPORAL_TASK_QUEUE),
+    activities: {
+      ...createBuiltinActivities({ database, objects, pending, log }, stopping, diskOf(settings.worker)),
+      ...createReportActivities({ database, objects, pending, log }),
+    },
+    interceptors: { activity: [traceActivities] },
+    maxConcurrentActivityTaskExecutions: 2,
+    shutdownGraceTime: '20s',
+  });
+}
+
+function webhookWorkerOf(parts: Process, connection: Connection) {
   const { temporal, worker } = parts.settings;
   const [namespace, taskQueue] = [temporal.TEMPORAL_NAMESPACE, temporal.TEMPORAL_TASK_QUEUE];
   const settings = { namespace, taskQueue, allowlist: worker.WEBHOOK_ALLOWLIST };
@@ -194,7 +208,7 @@ function diskOf({ BUILTIN_TEMP_MB, BUILTIN_TEMP_RESERVE_MB, BUILTIN_UNPACK_RATIO
   return { room: { budgetBytes, reserveBytes }, unpackRatio: BUILTIN_UNPACK_RATIO };
 }
 
-function startLoops(parts: Process, connection: Awaited<ReturnType<typeof connectTemporal>>): Loop[] {
+function startLoops(parts: Process, connection: Connection): Loop[] {
   const { settings, database, objects, workflows, log } = parts;
   return [
     ...startWebhookLoops(parts),

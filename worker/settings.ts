@@ -3,11 +3,8 @@ import { z } from 'zod';
 import { limits } from '../domain/limits.ts';
 import { isAllowlistEntry } from '../domain/network/endpoint.ts';
 import { isAddress } from '../domain/network/inner-address.ts';
+import { logLevel, wholeNumber } from '../domain/settings.ts';
 
-const wholeNumber = (min: number, max: number) => {
-  const error = `must be a whole number from ${min} to ${max}`;
-  return z.coerce.number(error).int(error).min(min, error).max(max, error);
-};
 const megabytes = (bytes: number) => wholeNumber(1, 1_000_000_000).default(bytes / 1024 ** 2);
 
 function isNetwork(entry: string): boolean {
@@ -16,10 +13,7 @@ function isNetwork(entry: string): boolean {
 }
 
 export const workerSettings = z.object({
-  LOG_LEVEL: z
-    .enum(['debug', 'info', 'warn', 'error', 'silent'])
-    .default('info')
-    .describe('Least severe level that is logged.'),
+  LOG_LEVEL: logLevel().describe('Least severe level that is logged.'),
   READY_FILE: z
     .string()
     .optional()

@@ -25,51 +25,51 @@ export interface WorkflowClientTelemetry {
 export const quiet: WorkflowClientTelemetry = { called: () => undefined, traceparent: () => null };
 
 export class WorkflowCalls {
-  private readonly connection: Connection;
-  private readonly log: WorkflowClientLog;
-  private readonly telemetry: WorkflowClientTelemetry;
-  private readonly underWay = new Set<Promise<void>>();
-  private failures = 0;
-  private pausedUntilMs = 0;
+  readonly #connection: Connection;
+  readonly #log: WorkflowClientLog;
+  readonly #telemetry: WorkflowClientTelemetry;
+  readonly #underWay = new Set<Promise<void>>();
+  #failures = 0;
+  #pausedUntilMs = 0;
 
   constructor(connection: Connection, log: WorkflowClientLog, telemetry: WorkflowClientTelemetry) {
-    this.connection = connection;
-    this.log = log;
-    this.telemetry = telemetry;
+    this.#connection = connection;
+    this.#log = log;
+    this.#telemetry = telemetry;
   }
 
   /** One call that the caller waits for; rejects when Temporal does not answer in time. */
   async make<T>(call: () => Promise<T>): Promise<T> {
-    return this.connection.withDeadline(Date.now() + callDeadlineMs, call);
+    return this.#connection.withDeadline(Date.now() + callDeadlineMs, call);
   }
 
   /** One call that the caller does not await. It may be lost: the healer makes up for it. */
   send(call: () => Promise<void>): void {
-    if (this.underWay.size >= maxCallsUnderWay || Date.now() < this.pausedUntilMs) {
-      this.telemetry.called('skipped');
+    if (this.#underWay.size >= maxCallsUnderWay || Date.now() < this.#pausedUntilMs) {
+      this.#telemetry.called('skipped');
       return;
     }
     const sent = this.make(call).then(
       () => {
-        this.failures = 0;
-        this.telemetry.called('ok');
+        this.#failures = 0;
+        this.#telemetry.called('ok');
       },
-      (error: unknown) => this.failed(error),
+      (error: unknown) => this.#failed(error),
     );
-    this.underWay.add(sent);
-    void sent.finally(() => this.underWay.delete(sent));
+    this.#underWay.add(sent);
+    void sent.finally(() => this.#underWay.delete(sent));
   }
 
   /** Resolves when no unawaited call is under way. */
   async settled(): Promise<void> {
-    await Promise.allSettled(this.underWay);
+    await Promise.allSettled(this.#underWay);
   }
 
-  private failed(error: unknown): void {
-    this.failures += 1;
-    this.telemetry.called('failed');
-    if (this.failures >= breakerFailures) this.pausedUntilMs = Date.now() + breakerPauseMs;
-    this.log.warn(
+  #failed(error: unknown): void {
+    this.#failures += 1;
+    this.#telemetry.called('failed');
+    if (this.#failures >= breakerFailures) this.#pausedUntilMs = Date.now() + breakerPauseMs;
+    this.#log.warn(
       { error: error instanceof Error ? error.message : String(error) },
       'Temporal did not answer',
     );

@@ -82,38 +82,9 @@ async function convertInput(
   const inputPath = join(run.workDir, 'input');
   const outputPath = join(run.workDir, 'output.parquet');
   try {
-    await withRoom(run.workDir, run.room, run.signal, async (signal) => {
-      const bounded = { ...run, signal };
-      await downloadInput(bounded, services, input, inputPath);
-      const startedAtMs = performance.now();
-      const { description, rowCount } = await convertTabularIsolated({
-        inputPath,
-        outputPath,
-        contentType: input.contentType,
-        contentEncoding: input.contentEncoding,
-        outputIdentifier: originOf(input).outputIdentifier,
-        source: originOf(input),
-        configuration,
-        workDir: run.workDir,
-        memoryLimitBytes,
-        maxSeconds: run.fileSeconds,
-        maxTempBytes: run.room.budgetBytes,
-        unpackRatio: run.unpackRatio,
-        signal,
-      });
-      run.log('info', `converted: ${rowCount} rows`, {
-        outputId: input.outputId,
-        channels: description.channels.length,
-        milliseconds: Math.round(performance.now() - startedAtMs),
-      });
-      await writeOutput(bounded, services, {
-        outputIdentifier: recordingIdentifier(run, input),
-        contentType: 'application/vnd.apache.parquet',
-        metadata: metadataOf(input, rowCount, description),
-        content: { path: outputPath },
-        watermarkInputId: input.outputId,
-      });
-    });
+    await withRoom(run.workDir, run.room, run.signal, (signal) =>
+      writeRecording({ ...run, signal }, services, configuration, input, { inputPath, outputPath }),
+    );
     return progress;
   } catch (error) {
     if (!(error instanceof TabularError)) throw error;
@@ -131,6 +102,44 @@ async function convertInput(
     await rm(inputPath, { force: true });
     await rm(outputPath, { force: true });
   }
+}
+
+/** Downloads an input, converts it and writes the recording. @throws TabularError for an input that is no table */
+async function writeRecording(
+  run: BuiltinRun,
+  services: BuiltinServices,
+  configuration: TabularConfiguration,
+  input: TaskInput,
+  paths: { readonly inputPath: string; readonly outputPath: string },
+): Promise<void> {
+  await downloadInput(run, services, input, paths.inputPath);
+  const startedAtMs = performance.now();
+  const { description, rowCount } = await convertTabularIsolated({
+    ...paths,
+    contentType: input.contentType,
+    contentEncoding: input.contentEncoding,
+    outputIdentifier: originOf(input).outputIdentifier,
+    source: originOf(input),
+    configuration,
+    workDir: run.workDir,
+    memoryLimitBytes,
+    maxSeconds: run.fileSeconds,
+    maxTempBytes: run.room.budgetBytes,
+    unpackRatio: run.unpackRatio,
+    signal: run.signal,
+  });
+  run.log('info', `converted: ${rowCount} rows`, {
+    outputId: input.outputId,
+    channels: description.channels.length,
+    milliseconds: Math.round(performance.now() - startedAtMs),
+  });
+  await writeOutput(run, services, {
+    outputIdentifier: recordingIdentifier(run, input),
+    contentType: 'application/vnd.apache.parquet',
+    metadata: metadataOf(input, rowCount, description),
+    content: { path: paths.outputPath },
+    watermarkInputId: input.outputId,
+  });
 }
 
 const maxNameCharacters = 255;

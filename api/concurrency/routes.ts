@@ -46,8 +46,8 @@ const change = defineRoute({
   path: `${path}/{name}`,
   summary: 'Limits how many tasks of a node template or runner type are held at once',
   description:
-    'In place of what the manifest says. Whoever claims, never more are held; what is held when a limit is lowered may ' +
-    'finish. A task that waits for a place says so in `explain`. Built-in nodes have no limit.',
+    'Replaces the limit of the manifest. The platform never hands out more tasks than this; tasks that are held when a ' +
+    'limit is lowered may finish. `explain` says when a task waits for a place. Built-in nodes have no limit.',
   tags,
   access: access.admin,
   audit: { object: 'concurrency', from: 'name' },

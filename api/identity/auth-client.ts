@@ -3,27 +3,13 @@
  * (auth-over-http.ts), the one in this process by its functions; the same rules apply either way. Nothing is cached
  * between requests; only simultaneous checks of one token share a call.
  */
-import type { Role } from '../../domain/access/access.ts';
+import type { z } from 'zod';
 import { Problem, type ProblemKey } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
+import type { activeSchema, newOfflineTokenSchema, offlineTokensSchema, personSchema } from './auth-forms.ts';
 
 /** A user as the authentication service shows it to the caller. */
-export type Person = {
-  readonly userId: string;
-  readonly username: string;
-  readonly firstName: string;
-  readonly lastName: string;
-  readonly title: string;
-  readonly company: string;
-  readonly email: string;
-  readonly role: Role;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-  readonly isActive: boolean;
-  readonly isRegistrationComplete: boolean;
-  readonly hasAcceptedDataPrivacy: boolean;
-  readonly forceChangePasswordNextSignin: boolean;
-};
+export type Person = Readonly<z.output<typeof personSchema>>;
 
 /** A person, or a device of a person, whose token the authentication service has just validated. */
 export type Principal = Omit<Person, 'forceChangePasswordNextSignin'> & {
@@ -34,22 +20,7 @@ export type Principal = Omit<Person, 'forceChangePasswordNextSignin'> & {
 };
 
 /** An active user, as the platform itself may see them. */
-type ActiveUser = {
-  readonly userId: string;
-  readonly role: Role;
-  readonly tokensRevokedAt: Date | null;
-};
-
-type NewOfflineToken = { readonly token: string; readonly expiresAt: string };
-type OfflineToken = {
-  readonly secretId: string;
-  readonly userId: string;
-  readonly username: string;
-  readonly expiresAt: string;
-  readonly lastUsedAt: string | null;
-  readonly revoked: boolean;
-  readonly tokenHint: string;
-};
+type ActiveUser = Readonly<z.output<typeof activeSchema>['users'][number]>;
 
 /**
  * The authentication service, in this process or separate. A caller without the right to ask gets an empty result.
@@ -74,8 +45,8 @@ export type AuthService = {
     bearer: string,
     idempotencyKey: string | undefined,
     requestId: string,
-  ): Promise<NewOfflineToken>;
-  listOfflineTokens(bearer: string, requestId: string): Promise<readonly OfflineToken[]>;
+  ): Promise<z.output<typeof newOfflineTokenSchema>>;
+  listOfflineTokens(bearer: string, requestId: string): Promise<z.output<typeof offlineTokensSchema>>;
   revokeOfflineToken(bearer: string, secretId: string, requestId: string): Promise<void>;
 };
 

@@ -1,11 +1,19 @@
 /** A separate authentication service, called over HTTP. */
-import { z } from 'zod';
-import { roles } from '../../domain/access/access.ts';
+import type { z } from 'zod';
 import { catalogue, Problem, type ProblemKey } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 import { errorSchema } from '../../http/errors.ts';
 import { parseAnswer, readAnswer } from './auth-answer.ts';
 import type { AuthService } from './auth-client.ts';
+import {
+  activeSchema,
+  newOfflineTokenSchema,
+  offlineTokensSchema,
+  peopleSchema,
+  personSchema,
+  userPageSchema,
+  validationSchema,
+} from './auth-forms.ts';
 
 type Call = {
   readonly method: 'GET' | 'POST' | 'DELETE';
@@ -17,50 +25,7 @@ type Call = {
   readonly requestId: string;
 };
 type Answer = { readonly status: number; readonly body: unknown };
-
-const personSchema = z.object({
-  userId: z.string(),
-  username: z.string(),
-  firstName: z.string(),
-  lastName: z.string(),
-  title: z.string(),
-  company: z.string(),
-  email: z.string(),
-  role: z.enum(roles),
-  createdAt: z.string(),
-  updatedAt: z.string(),
-  isActive: z.boolean(),
-  isRegistrationComplete: z.boolean(),
-  hasAcceptedDataPrivacy: z.boolean(),
-  forceChangePasswordNextSignin: z.boolean(),
-});
-const validationSchema = personSchema.extend({ isOfflineToken: z.boolean() });
-const userPageSchema = z.object({ users: z.array(personSchema), totalPages: z.int() });
-const peopleSchema = z.object({ users: z.array(personSchema) });
-const activeSchema = z.object({
-  users: z.array(
-    z.object({
-      userId: z.string(),
-      role: z.enum(roles),
-      tokensRevokedAt: z.iso
-        .datetime()
-        .transform((text) => new Date(text))
-        .nullable(),
-    }),
-  ),
-});
-const newOfflineTokenSchema = z.object({ token: z.string(), expiresAt: z.string() });
-const offlineTokensSchema = z.array(
-  z.object({
-    secretId: z.string(),
-    userId: z.string(),
-    username: z.string(),
-    expiresAt: z.string(),
-    lastUsedAt: z.string().nullable(),
-    revoked: z.boolean(),
-    tokenHint: z.string(),
-  }),
-);
+type Send = (call: Call) => Promise<Answer>;
 
 /** @param serviceKey the platform's own credential (`AUTH_SERVICE_KEY`) */
 export function authOverHttp(authUrl: string, serviceKey: string): AuthService {
@@ -102,6 +67,12 @@ export function authOverHttp(authUrl: string, serviceKey: string): AuthService {
       const call = { method: 'POST', path: '/users/active', bearer: serviceKey, json, requestId } as const;
       return parsed(activeSchema, await send(call)).users;
     },
+    ...offlineTokens(send),
+  };
+}
+
+function offlineTokens(send: Send) {
+  return {
     async createOfflineToken(bearer, idempotencyKey, requestId) {
       const call = { method: 'POST', path: '/offline_token', bearer, idempotencyKey, requestId } as const;
       return parsed(newOfflineTokenSchema, accepted(await send(call)));
@@ -113,7 +84,7 @@ export function authOverHttp(authUrl: string, serviceKey: string): AuthService {
     async revokeOfflineToken(bearer, secretId, requestId) {
       accepted(await send({ method: 'DELETE', path: `/offline_token/${secretId}`, bearer, requestId }));
     },
-  };
+  } satisfies Partial<AuthService>;
 }
 
 /** Whether the service itself refuses; a refusal by a proxy in between is no answer. */
@@ -161,7 +132,7 @@ const questions = /^\/(validate|users\/(resolve|lookup|active))$/;
  * Rejects when there is no complete JSON answer within `limits.authCallSeconds`: none at all, too slow, endless, a
  * redirect, or not JSON.
  */
-function transport(authUrl: string): (call: Call) => Promise<Answer> {
+function transport(authUrl: string): Send {
   const base = authUrl.replace(/\/+$/, '') + prefix;
   async function once(call: Call, signal: AbortSignal): Promise<Answer> {
     const { method, path, bearer, json, idempotencyKey, requestId } = call;

@@ -38,24 +38,24 @@ export function anonymousKey(address: string, participantKey: string): string {
 }
 
 export class People {
-  private readonly options: PeopleOptions;
+  readonly #options: PeopleOptions;
   /** The deadline for a request that names many people when each answer is slow. */
-  private readonly untilMs = performance.now() + limits.authQuestionsSeconds * 1000;
-  private readonly resolved = new Map<string, Promise<Person>>();
-  private readonly seen = new Map<string, Promise<VisiblePerson | null>>();
+  readonly #untilMs = performance.now() + limits.authQuestionsSeconds * 1000;
+  readonly #resolved = new Map<string, Promise<Person>>();
+  readonly #seen = new Map<string, Promise<VisiblePerson | null>>();
 
   constructor(options: PeopleOptions) {
-    this.options = options;
+    this.#options = options;
   }
 
   /** The caller as a member of sessions: their identifier, and the key of the address that validation returned. */
   get caller(): Person {
-    return { identifier: this.options.principal.userId, key: this.ownKey };
+    return { identifier: this.#options.principal.userId, key: this.#ownKey };
   }
 
   /** An account without an address gets its key from its id, so that no two accounts share one. */
-  private get ownKey(): string {
-    const { principal, participantKey } = this.options;
+  get #ownKey(): string {
+    const { principal, participantKey } = this.#options;
     return anonymousKey(principal.email.trim() === '' ? principal.userId : principal.email, participantKey);
   }
 
@@ -65,22 +65,22 @@ export class People {
    */
   resolve(address: string): Promise<Person> {
     const normal = normaliseAddress(address);
-    let person = this.resolved.get(normal);
+    let person = this.#resolved.get(normal);
     if (person === undefined) {
-      person = this.ask(normal);
-      this.resolved.set(normal, person);
+      person = this.#ask(normal);
+      this.#resolved.set(normal, person);
     }
     return person;
   }
 
-  private async ask(address: string): Promise<Person> {
-    const { auth, principal, participantKey, requestId } = this.options;
+  async #ask(address: string): Promise<Person> {
+    const { auth, principal, participantKey, requestId } = this.#options;
     if (address === '') return this.caller;
     const key = anonymousKey(address, participantKey);
     // Offline tokens cannot resolve people: the service refuses them.
     if (principal.kind === 'offline') return { identifier: key, key };
     if (address === normaliseAddress(principal.email)) return { identifier: principal.userId, key };
-    if (performance.now() > this.untilMs)
+    if (performance.now() > this.#untilMs)
       throw new Problem('unavailable', { headers: { 'retry-after': '1' } });
     try {
       const found = await auth.resolveEmail(principal.bearer, address, requestId);
@@ -95,10 +95,10 @@ export class People {
   find(identifier: string): Promise<VisiblePerson | null> {
     // A key does not reveal its person, and there may be one key per row.
     if (isAnonymous(identifier)) return nobody;
-    let person = this.seen.get(identifier);
+    let person = this.#seen.get(identifier);
     if (person === undefined) {
-      person = this.fetchPerson(identifier);
-      this.seen.set(identifier, person);
+      person = this.#fetchPerson(identifier);
+      this.#seen.set(identifier, person);
     }
     return person;
   }
@@ -109,10 +109,10 @@ export class People {
    * @param identifiers GUIDs and anonymous keys alike
    */
   async prefetch(identifiers: Iterable<string>): Promise<void> {
-    const { auth, principal, requestId } = this.options;
+    const { auth, principal, requestId } = this.#options;
     if (principal.kind === 'offline') return;
     const wanted = [...new Set(identifiers)].filter(
-      (one) => guid.test(one) && one !== principal.userId && !this.seen.has(one),
+      (one) => guid.test(one) && one !== principal.userId && !this.#seen.has(one),
     );
     if (wanted.length === 0) return;
     const found = await auth.findPeople(principal.bearer, wanted, requestId).catch((error: unknown) => {
@@ -120,14 +120,14 @@ export class People {
       throw error;
     });
     const people = new Map(found.map((person) => [person.userId.toLowerCase(), visible(person)]));
-    for (const one of wanted) this.seen.set(one, Promise.resolve(people.get(one.toLowerCase()) ?? null));
+    for (const one of wanted) this.#seen.set(one, Promise.resolve(people.get(one.toLowerCase()) ?? null));
   }
 
-  private async fetchPerson(identifier: string): Promise<VisiblePerson | null> {
-    const { auth, principal, requestId } = this.options;
+  async #fetchPerson(identifier: string): Promise<VisiblePerson | null> {
+    const { auth, principal, requestId } = this.#options;
     if (principal.kind === 'offline' || !guid.test(identifier)) return null;
     if (identifier === principal.userId) return visible(principal);
-    if (performance.now() > this.untilMs) return null;
+    if (performance.now() > this.#untilMs) return null;
     try {
       const found = await auth.findPerson(principal.bearer, identifier, requestId);
       return found === null ? null : visible(found);

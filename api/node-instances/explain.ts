@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { story } from '../../domain/examples.ts';
-import { concurrencyKinds } from '../../domain/runners/concurrency.ts';
+import { concurrencyKinds, concurrencyScopes } from '../../domain/runners/concurrency.ts';
 import { explained, explainNode } from '../../domain/runs/explain.ts';
 import { visibleNodeStates } from '../../domain/runs/node-state.ts';
 import { openRunStates } from '../../domain/runs/run-plan.ts';
@@ -77,7 +77,7 @@ const explanationSchema = z
           z.object({
             kind: z.enum(concurrencyKinds),
             name: z.string(),
-            scope: z.enum(['all', 'project', 'session']),
+            scope: z.enum(concurrencyScopes),
             max: z.int(),
             held: z.int(),
           }),

@@ -7,6 +7,7 @@ import {
   type PieceChecksum,
   readByteCount,
   readPieceChecksum,
+  readUploadMetadata,
   requireTus,
 } from '../../domain/outputs/tus.ts';
 import type { UploadBody } from '../../http/route.ts';
@@ -38,8 +39,11 @@ interface Context {
   readonly shutdown: AbortSignal;
 }
 
+type PieceContext = Context & { readonly body?: UploadBody | undefined };
+type Finish = (writer: UploadWriter) => Promise<ResumableUpload>;
+
 /** Where an upload goes, and who may continue it. */
-export type UploadPlace = Pick<NewResumableUpload, 'userId' | 'nodeInstanceId' | 'ingestId'>;
+type UploadPlace = Pick<NewResumableUpload, 'userId' | 'nodeInstanceId' | 'ingestId'>;
 
 /** The upload of this id, wherever it goes. @throws Problem `uploadNotFound` */
 export async function namedUpload({ database }: Services, uploadId: string): Promise<ResumableUpload> {
@@ -56,17 +60,42 @@ export async function uploadNow({ database }: Services, id: string): Promise<Res
   return upload;
 }
 
+/** What the headers of a creation say of the upload, as the headers of a plain upload. @throws Problem */
+export function readSaid(headers: HeaderValues): HeaderValues {
+  requireTus(headers);
+  return readUploadMetadata(headers);
+}
+
+interface Creation {
+  readonly place: UploadPlace;
+  readonly dataSource: Pick<DataSourceRow, 'id'>;
+  /** From {@link readSaid}. */
+  readonly said: HeaderValues;
+  readonly sizeBytes: number;
+}
+
 /**
- * Begins an upload; under an idempotency key once.
- * @param said the headers of a plain upload that say the same
- * @throws Problem of the headers, `tooManyUploads`, `nodeInstanceNotFound`, `ingestNotFound`
+ * Begins an upload, under an idempotency key once, and stores the bytes that came with it.
+ * @param finish makes what becomes of it
+ * @throws Problem of the headers, `tooManyUploads`, `nodeInstanceNotFound`, `ingestNotFound`; those of {@link continued}
  */
-export async function begin(
+export async function begun(
+  context: PieceContext & { readonly body: UploadBody; readonly request: { readonly headers: HeaderValues } },
+  creation: Creation,
+  finish: Finish,
+): Promise<ResumableUpload> {
+  const { body, request, services } = context;
+  if (body.declaredBytes !== 0) requirePieceType(request.headers);
+  const checksum = readPieceChecksum(request.headers);
+  const { upload, isNew } = await begin(services, creation);
+  const isDue = isNew && (body.declaredBytes !== 0 || creation.sizeBytes === 0);
+  return isDue ? await continued(context, upload, { offset: 0, checksum }, finish) : upload;
+}
+
+/** Begins an upload; under an idempotency key once. */
+async function begin(
   services: Services,
-  place: UploadPlace,
-  dataSource: Pick<DataSourceRow, 'id'>,
-  said: HeaderValues,
-  sizeBytes: number,
+  { place, dataSource, said, sizeBytes }: Creation,
 ): Promise<{ readonly upload: ResumableUpload; readonly isNew: boolean }> {
   const { outputIdentifier, metadata, contentType, contentEncoding } = readSaidOfBytes(said);
   const upload: NewResumableUpload = {
@@ -97,14 +126,14 @@ export async function begin(
   return { upload: await uploadNow(services, made.id), isNew };
 }
 
-export interface NextPiece {
+interface NextPiece {
   /** Where it begins. */
   readonly offset: number;
   readonly checksum: PieceChecksum | null;
 }
 
 /** The piece that a `PATCH` announces. @throws Problem of the headers */
-export function readPiece(headers: Readonly<Record<string, string | undefined>>): NextPiece {
+export function readPiece(headers: HeaderValues): NextPiece {
   requireTus(headers);
   requirePieceType(headers);
   return { offset: readByteCount(headers, 'Upload-Offset'), checksum: readPieceChecksum(headers) };
@@ -117,10 +146,10 @@ export function readPiece(headers: Readonly<Record<string, string | undefined>>)
  * @throws Problem `uploadOffsetDiffers`; those of `receivePiece` and `finish`
  */
 export async function continued(
-  context: Context & { readonly body?: UploadBody | undefined },
+  context: PieceContext,
   upload: ResumableUpload,
   piece: NextPiece | null,
-  finish: (writer: UploadWriter) => Promise<ResumableUpload>,
+  finish: Finish,
 ): Promise<ResumableUpload> {
   const { services, signal, shutdown, body } = context;
   const { offset = null, checksum = null } = piece ?? {};
@@ -134,7 +163,8 @@ export async function continued(
       reached = await receivePiece(services, writer, { body: body ?? emptyBody, checksum, shutdown });
     return reached === sizeBytes ? await finish(writer) : await uploadNow(services, upload.id);
   };
-  const now = await withoutKey(() => services.uploadWriters.during(upload, signal, work));
+  const isDone = upload.state === 'done';
+  const now = isDone ? null : await withoutKey(() => services.uploadWriters.during(upload, signal, work));
   if (now !== null) return now;
   if (offset !== null && offset !== upload.sizeBytes) throw new Problem('uploadOffsetDiffers');
   return await uploadNow(services, upload.id);

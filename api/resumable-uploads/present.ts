@@ -30,6 +30,10 @@ export function offsetOf({ state, offsetBytes, expiresAt }: ResumableUpload): Re
   return { 'upload-offset': String(offsetBytes), ...expires };
 }
 
+export function lengthOf({ sizeBytes }: ResumableUpload): Record<string, string> {
+  return { 'upload-length': String(sizeBytes) };
+}
+
 export function endOf(upload: ResumableUpload): Record<string, string> {
   const { outputId } = upload;
   const output = outputId === null ? {} : { 'x-platform-output-id': String(outputId) };

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { concurrencyKinds } from '../../domain/runners/concurrency.ts';
+import { runtimes } from '../../domain/runners/manifest-runner-types.ts';
 import { listQueues, type QueueRow } from '../../store/run-views/queues.ts';
 import { defineRoute } from '../route.ts';
 import { runnerStory } from '../runner/examples.ts';
@@ -21,7 +22,7 @@ const runnerCountsSchema = z
 const queueSchema = z
   .object({
     runnerType: z.string(),
-    runtime: z.enum(['system', 'sdk', 'external']).meta({
+    runtime: z.enum(runtimes).meta({
       description:
         '`system`: built-in nodes; `sdk`: runners that the platform starts; `external`: runners elsewhere.',
     }),
@@ -74,7 +75,7 @@ const list = defineRoute({
   id: 'listQueues',
   method: 'GET',
   path: '/api/v2/admin/queues',
-  summary: 'Lists what waits for runners, node template by node template',
+  summary: 'Lists the tasks that wait for runners, by node template',
   description:
     'Queues with waiting tasks come first, the longest wait first. A queue with `waiting` above 0 and neither waiting nor ' +
     `busy runners needs a runner of its type. At most ${mostQueues} node templates are listed.`,

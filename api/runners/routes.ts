@@ -5,12 +5,13 @@ import { Problem } from '../../domain/errors.ts';
 import { story } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
-import { integerParameter, timestampOut, uuid } from '../../http/schemas.ts';
+import { pageParameters, timestampOut, uuid } from '../../http/schemas.ts';
 import { listRunnerTypeNames } from '../../store/registry/claimable-templates.ts';
 import { listDeployed } from '../../store/runners/deployed-runners.ts';
 import {
   listRunnerInstances,
   type RunnerInstanceRow,
+  runnerStates,
   setRunnerDrained,
 } from '../../store/runners/runner-instances.ts';
 import { defineRoute } from '../route.ts';
@@ -40,7 +41,7 @@ const runnerSchema = z
     firstSeenAt: timestampOut(),
     lastSeenAt: timestampOut().meta({ description: 'Accurate to a few seconds.' }),
     drained: z.boolean(),
-    state: z.enum(['waiting', 'busy', 'drained', 'gone']).meta({
+    state: z.enum(runnerStates).meta({
       description:
         '`gone`: it signed off, or holds no task and was not seen for ' +
         `${limits.runnerGoneSeconds} seconds. A waiting claim counts as seen. \`drained\`: it is present and holds no task.`,
@@ -104,15 +105,7 @@ const list = defineRoute({
   tags,
   access: access.admin,
   query: z.object({
-    page: integerParameter({ min: 1, initial: 1, message: 'page must be at least 1.' }).meta({
-      description: 'Page number, from 1.',
-    }),
-    pageSize: integerParameter({
-      min: 1,
-      max: limits.sessionPageSizeMax,
-      initial: limits.sessionPageSizeDefault,
-      message: `pageSize must be between 1 and ${limits.sessionPageSizeMax}.`,
-    }).meta({ description: 'Instances per page.' }),
+    ...pageParameters('Instances'),
   }),
   responses: {
     200: {

@@ -7,11 +7,11 @@ import { story } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { isName } from '../../domain/text.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
-import { optionalText, timestamp, timestampOut, uuid } from '../../http/schemas.ts';
+import { optionalText, timestamp, uuid } from '../../http/schemas.ts';
 import { type ScenarioRow, saveScenario } from '../../store/sessions/scenarios.ts';
 import { findSessionDetails, type SessionDimensionRow } from '../../store/sessions/sessions.ts';
 import { defineRoute } from '../route.ts';
-import { sessionSchema } from '../sessions/schema.ts';
+import { sessionScenarioSchema, sessionSchema } from '../sessions/schema.ts';
 
 const nameRequired = catalogue.invalidScenario.message;
 
@@ -44,28 +44,17 @@ const requestSchema = z
     },
   });
 
-const scenarioSchema = z
-  .object({
-    simulationId: z.string(),
-    sessionId: z.guid(),
-    scenarioName: z.string(),
-    scenarioInstanceId: z.guid(),
-    from: timestampOut().nullable(),
-    to: timestampOut().nullable(),
-    dimensions: sessionSchema.shape.dimensions,
-    createdAt: timestampOut(),
-  })
-  .meta({
-    id: 'ScenarioInstance',
-    example: {
-      simulationId: 'sim-3',
-      sessionId: story.sessionId,
-      scenarioName: story.scenarioName,
-      scenarioInstanceId: story.scenarioInstanceId,
-      to: story.closedAt,
-      createdAt: story.processedAt,
-    },
-  });
+const scenarioSchema = sessionScenarioSchema.extend({ dimensions: sessionSchema.shape.dimensions }).meta({
+  id: 'ScenarioInstance',
+  example: {
+    simulationId: 'sim-3',
+    sessionId: story.sessionId,
+    scenarioName: story.scenarioName,
+    scenarioInstanceId: story.scenarioInstanceId,
+    to: story.closedAt,
+    createdAt: story.processedAt,
+  },
+});
 
 const replySchema = z
   .object({ status: z.literal(true), message: z.literal('OK'), template: scenarioSchema })

@@ -1,4 +1,4 @@
-/** What the reading process is told of a recording. */
+/** A recording, as the reading process gets it. */
 import { channelsOf as channelNames } from '../../domain/recordings/derived-syntax.ts';
 import type { DerivedChannel, JobSource, NamedChannel } from './protocol.ts';
 import type { SeriesRecording } from './recording.ts';

@@ -27,8 +27,8 @@ export class Known {
 
   /**
    * The events from the last known state to the snapshot, which becomes the known state.
-   * @param areNodesFirst for a new caller, who otherwise hears of attempts of nodes that it does not know. Else they come last:
-   *   a node has succeeded when its outputs were sent.
+   * @param areNodesFirst for a new caller, which does not know the nodes of the attempts yet. For others nodes come last:
+   *   a node is reported as succeeded after its outputs.
    */
   advance(snapshot: SessionSnapshot, areNodesFirst = false): SessionEvent[] {
     const facts = [

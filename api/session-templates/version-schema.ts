@@ -2,8 +2,7 @@
 import { z } from 'zod';
 import { story } from '../../domain/examples.ts';
 import { templateFields } from '../../domain/templates/template-changes.ts';
-import { idParameter, jsonObjectOut, pathId, timestampOut } from '../../http/schemas.ts';
-import { pageParameters } from '../page-parameters.ts';
+import { idParameter, jsonObjectOut, pageParameters, pathId, timestampOut } from '../../http/schemas.ts';
 import { templateChangeSchema, templateParams } from './schema.ts';
 
 export const versionParams = templateParams.extend({

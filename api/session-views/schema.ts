@@ -4,7 +4,11 @@ import { story } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import { bodyId, longText, nameText, timestampOut, uuid } from '../../http/schemas.ts';
-import type { SessionViewFields, SessionViewRow } from '../../store/sessions/session-views.ts';
+import {
+  type SessionViewFields,
+  type SessionViewRow,
+  sessionViewScopes,
+} from '../../store/sessions/session-views.ts';
 
 export const sessionViewParams = z.object({
   viewId: uuid().meta({ description: 'The view.', example: story.scenarioInstanceId }),
@@ -26,7 +30,7 @@ const example = { name: 'Failed at the Ring', scope: 'everyone' as const, query:
 export const newSessionViewSchema = z
   .object({
     name: nameText().meta({ description: 'What people see in the list of sessions.' }),
-    scope: z.enum(['mine', 'project', 'everyone']).meta({
+    scope: z.enum(sessionViewScopes).meta({
       description: '`mine`: for the caller alone; `project` and `everyone`: for all who list sessions.',
     }),
     projectId: bodyId().nullish().meta({ description: 'Of a view for a project; else absent or null.' }),
@@ -48,7 +52,7 @@ export const sessionViewSchema = z
   .object({
     id: z.guid(),
     name: z.string(),
-    scope: z.enum(['mine', 'project', 'everyone']),
+    scope: z.enum(sessionViewScopes),
     projectId: z.int().nullable(),
     query: z.string(),
     isOwn: z.boolean().meta({ description: 'Whether the caller saved it.' }),

@@ -3,8 +3,15 @@ import { z } from 'zod';
 import { story } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { sessionStates } from '../../domain/sessions/session-state.ts';
-import { commaList, idParameter, jsonObjectOut, timestamp, timestampOut, uuid } from '../../http/schemas.ts';
-import { pageParameters } from '../page-parameters.ts';
+import {
+  commaList,
+  idParameter,
+  jsonObjectOut,
+  pageParameters,
+  timestamp,
+  timestampOut,
+  uuid,
+} from '../../http/schemas.ts';
 import { overviewExample, overviewFields } from './overview-schema.ts';
 
 const idFilter = (name: string, example: number) =>

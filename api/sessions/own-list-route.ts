@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { limits } from '../../domain/limits.ts';
+import { pageParameters } from '../../http/schemas.ts';
 import { ownSessions } from '../../store/search/own-sessions.ts';
 import { peopleOf } from '../identity/participants.ts';
-import { pageParameters } from '../page-parameters.ts';
 import { defineRoute } from '../route.ts';
 import { sessionListSchema } from './list-schema.ts';
 import { presentListPage } from './present-overview.ts';

@@ -150,6 +150,27 @@ export const progressSchema = z
     },
   });
 
+export const sessionScenarioSchema = z
+  .object({
+    simulationId: z.string(),
+    sessionId: z.guid(),
+    scenarioName: z.string(),
+    scenarioInstanceId: z.guid(),
+    from: timestampOut().nullable(),
+    to: timestampOut().nullable(),
+    createdAt: timestampOut(),
+  })
+  .meta({
+    id: 'SessionScenario',
+    example: {
+      simulationId: 'sim-3',
+      sessionId: story.sessionId,
+      scenarioName: story.scenarioName,
+      scenarioInstanceId: story.scenarioInstanceId,
+      to: story.closedAt,
+    },
+  });
+
 export const sessionExample = {
   id: story.sessionId,
   name: story.sessionName,
@@ -173,28 +194,7 @@ export const sessionSchema = z
     sessionTemplateId: z.int(),
     sessionTemplate: templateSchema,
     simulationName: z.string().nullable(),
-    scenarios: z.array(
-      z
-        .object({
-          simulationId: z.string(),
-          sessionId: z.guid(),
-          scenarioName: z.string(),
-          scenarioInstanceId: z.guid(),
-          from: timestampOut().nullable(),
-          to: timestampOut().nullable(),
-          createdAt: timestampOut(),
-        })
-        .meta({
-          id: 'SessionScenario',
-          example: {
-            simulationId: 'sim-3',
-            sessionId: story.sessionId,
-            scenarioName: story.scenarioName,
-            scenarioInstanceId: story.scenarioInstanceId,
-            to: story.closedAt,
-          },
-        }),
-    ),
+    scenarios: z.array(sessionScenarioSchema),
     dimensions: z.array(
       z
         .object({

@@ -33,22 +33,9 @@ export const updateSessionSchema = z
     example: { name: story.sessionName, metadata: { weather: 'clear' } },
   });
 
-/** What the update route answers of a session, still in camelCase. */
+/** What the update route answers of a session, still in camelCase: all fields but those that the contract leaves out. */
 export const updatedSession = sessionSchema
-  .pick({
-    id: true,
-    name: true,
-    email: true,
-    simulationName: true,
-    projectId: true,
-    sessionTemplateId: true,
-    metadata: true,
-    logoUrl: true,
-    nodeInstances: true,
-    sessionUsers: true,
-    dimensions: true,
-    scenarios: true,
-  })
+  .omit({ userId: true, templateChanged: true, createdAt: true })
   .extend({
     project: sessionProjectSchema
       .pick({ hexId: true, title: true, description: true, icon: true, createdAt: true })

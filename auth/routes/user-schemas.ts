@@ -4,7 +4,7 @@ import { roles } from '../../domain/access/access.ts';
 import { story } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { isEmail } from '../../domain/text.ts';
-import { integerParameter, nameText, optionalText, uuid } from '../../http/schemas.ts';
+import { nameText, optionalText, pageParameters, uuid } from '../../http/schemas.ts';
 import { isAcceptablePassword } from '../passwords.ts';
 import { userSchema } from '../user-view.ts';
 
@@ -74,15 +74,7 @@ export const userListQuerySchema = z.object({
     description: 'Part of the username, names or address, case-insensitive.',
     example: 'lind',
   }),
-  page: integerParameter({ min: 1, initial: 1, message: 'page must be at least 1.' }).meta({
-    description: 'Page number, from 1.',
-  }),
-  pageSize: integerParameter({
-    min: 1,
-    max: limits.sessionPageSizeMax,
-    initial: limits.sessionPageSizeDefault,
-    message: `pageSize must be between 1 and ${limits.sessionPageSizeMax}.`,
-  }).meta({ description: 'Users per page.' }),
+  ...pageParameters('Users'),
 });
 
 export const userListSchema = z

@@ -29,7 +29,9 @@ export const addRunners: AddCommand = (program, cli) => {
     });
   runners
     .command('queues')
-    .description('Lists what waits for runners, the longest wait first, and who is there for it.')
+    .description(
+      'Lists the node templates whose tasks wait, the longest wait first, with the runners that are connected.',
+    )
     .addHelpText('after', examples('runners queues'))
     .action(async () => {
       const found = await (await cli.connect()).call('GET /api/v2/admin/queues');

@@ -35,44 +35,44 @@ export const addWatch: AddCommand = (sessions, cli) => {
 
 /** The known state of the session; reports what is new in each event. */
 class Watched {
-  private readonly cli: Cli;
-  private readonly nodes = new Map<number, { readonly name: string; readonly state: string }>();
+  readonly #cli: Cli;
+  readonly #nodes = new Map<number, { readonly name: string; readonly state: string }>();
   /** The last report on each node, output and attempt: after a lost connection events may come again. */
-  private readonly reported = new Map<string, string>();
-  private isComplete = false;
+  readonly #reported = new Map<string, string>();
+  #isComplete = false;
 
   constructor(cli: Cli) {
-    this.cli = cli;
+    this.#cli = cli;
   }
 
   /** Undefined before all nodes are known, and while they are running. */
   get outcome(): 'succeeded' | 'failed' | undefined {
-    const states = [...this.nodes.values()].map(({ state }) => state);
-    if (!this.isComplete || states.length === 0) return undefined;
+    const states = [...this.#nodes.values()].map(({ state }) => state);
+    if (!this.#isComplete || states.length === 0) return undefined;
     if (states.includes('Failed')) return 'failed';
     return states.every((state) => state === 'Succeeded') ? 'succeeded' : undefined;
   }
 
   read(event: SessionEvent): void {
     // Nodes come first, all of them, and the window after them.
-    if (event.kind === 'window') this.isComplete = true;
-    if (event.kind === 'node') this.nodes.set(event.data.id, event.data);
-    const [key, line] = this.describe(event);
-    const text = this.cli.isJson ? JSON.stringify({ event: event.kind, data: event.data }) : line;
-    if (this.reported.get(key) === text) return;
-    if (this.reported.size > 10_000) this.reported.clear();
-    this.reported.set(key, text);
-    console.log(this.cli.isJson ? text : `${new Date().toISOString().slice(11, 19)}Z  ${text}`);
+    if (event.kind === 'window') this.#isComplete = true;
+    if (event.kind === 'node') this.#nodes.set(event.data.id, event.data);
+    const [key, line] = this.#describe(event);
+    const text = this.#cli.isJson ? JSON.stringify({ event: event.kind, data: event.data }) : line;
+    if (this.#reported.get(key) === text) return;
+    if (this.#reported.size > 10_000) this.#reported.clear();
+    this.#reported.set(key, text);
+    console.log(this.#cli.isJson ? text : `${new Date().toISOString().slice(11, 19)}Z  ${text}`);
   }
 
   /** The subject of the event, and the line to print. */
-  private describe({ kind, data }: SessionEvent): [string, string] {
+  #describe({ kind, data }: SessionEvent): [string, string] {
     if (kind === 'node') {
       const details = data.statusDetails ? ` (${data.statusDetails})` : '';
       return [`node ${data.id}`, `${data.name}: ${data.state}${details}`];
     }
     if (kind === 'output') {
-      const place = `${this.nameOf(data.nodeInstanceId)}: output ${data.id}`;
+      const place = `${this.#nameOf(data.nodeInstanceId)}: output ${data.id}`;
       return [
         `output ${data.id} ${data.createdAt}`,
         `${place} ${data.outputIdentifier}, ${bytes(data.sizeBytes)}`,
@@ -81,7 +81,7 @@ class Watched {
     if (kind === 'attempt') {
       const how = data.endedAt === null ? 'started' : `ended: ${data.outcome}`;
       const attempt = `attempt ${data.attempt} of ${data.maxAttempts} ${how}`;
-      return [`attempt ${data.runId} ${data.attempt}`, `${this.nameOf(data.nodeInstanceId)}: ${attempt}`];
+      return [`attempt ${data.runId} ${data.attempt}`, `${this.#nameOf(data.nodeInstanceId)}: ${attempt}`];
     }
     if (kind === 'window') {
       const frozen = data.frozen ? ', frozen' : '';
@@ -90,7 +90,7 @@ class Watched {
     return [kind, kind === 'deleted' ? 'session: deleted' : `session: ${kind}`];
   }
 
-  private nameOf(node: number): string {
-    return this.nodes.get(node)?.name ?? `node ${node}`;
+  #nameOf(node: number): string {
+    return this.#nodes.get(node)?.name ?? `node ${node}`;
   }
 }

@@ -37,7 +37,12 @@ export const addWatchFolder: AddCommand = (program, cli) => {
     .option('--session <id>', 'the session, or the id of a node instance')
     .option('--node <name>', 'the node, if the session has several input nodes')
     .option('--ingest <urlPath>', 'path of a managed ingest; SDP_INGEST_SECRET is its secret')
-    .option('--settle <seconds>', 'a file is complete when unchanged for so long', wholeNumber(1, 3_600), 5)
+    .option(
+      '--settle <seconds>',
+      'seconds without a change after which a file is complete',
+      wholeNumber(1, 3_600),
+      5,
+    )
     .option('--limit-rate <rate>', 'most bytes a second, as in 500K or 2M', rate)
     .option('--pattern <regex>', 'metadata from the name: its named groups', expression)
     .option('--move-to <folder>', 'moves acknowledged files there')

@@ -81,31 +81,35 @@ export type KeyStatements = Readonly<
   Record<'acquire' | 'made' | 'keep' | 'release' | 'renew' | 'sweep', string>
 >;
 
+/** Caller, digest of the key, digest of the request, holder. */
+function acquireStatement(table: string): string {
+  const kept = (column: string) => `${column} = case when ${expired} then null else k.${column} end`;
+  return `
+    with ${quickly}, taken as (
+      insert into ${table} as k (caller, key_digest, request_digest, holder, lease_until)
+      select $1::text, $2::bytea, $3::bytea, $4::uuid, ${leaseEnd} from quick
+      on conflict (caller, key_digest) do update
+         set request_digest = excluded.request_digest, holder = excluded.holder, lease_until = excluded.lease_until,
+             ${kept('made_at')}, ${kept('result_ciphertext')}, ${kept('body_sha256')}, ${kept('body_bytes')},
+             reply_ciphertext = null,
+             created_at = case when ${expired} then excluded.created_at else k.created_at end
+       where k.lease_until < clock_timestamp()
+         and (${expired} or (k.reply_ciphertext is null
+                             and (k.made_at is null or k.request_digest = excluded.request_digest)))
+      returning k.*
+    )
+    select true as "isHeld", true as "isSameRequest", made_at is not null as "isMade", result_ciphertext as result,
+           null::bytea as reply, body_sha256 as "bodySha256", body_bytes as "bodyBytes"
+      from taken
+    union all
+    select false, k.request_digest = $3, k.made_at is not null, null, k.reply_ciphertext, k.body_sha256, k.body_bytes
+      from ${table} k where k.caller = $1 and k.key_digest = $2 and not exists (select from taken)`;
+}
+
 /** @param table its name, with its schema where it needs one */
 export function keyStatements(table: string): KeyStatements {
-  const kept = (column: string) => `${column} = case when ${expired} then null else k.${column} end`;
   return {
-    /** Caller, digest of the key, digest of the request, holder. */
-    acquire: `
-      with ${quickly}, taken as (
-        insert into ${table} as k (caller, key_digest, request_digest, holder, lease_until)
-        select $1::text, $2::bytea, $3::bytea, $4::uuid, ${leaseEnd} from quick
-        on conflict (caller, key_digest) do update
-           set request_digest = excluded.request_digest, holder = excluded.holder, lease_until = excluded.lease_until,
-               ${kept('made_at')}, ${kept('result_ciphertext')}, ${kept('body_sha256')}, ${kept('body_bytes')},
-               reply_ciphertext = null,
-               created_at = case when ${expired} then excluded.created_at else k.created_at end
-         where k.lease_until < clock_timestamp()
-           and (${expired} or (k.reply_ciphertext is null
-                               and (k.made_at is null or k.request_digest = excluded.request_digest)))
-        returning k.*
-      )
-      select true as "isHeld", true as "isSameRequest", made_at is not null as "isMade", result_ciphertext as result,
-             null::bytea as reply, body_sha256 as "bodySha256", body_bytes as "bodyBytes"
-        from taken
-      union all
-      select false, k.request_digest = $3, k.made_at is not null, null, k.reply_ciphertext, k.body_sha256, k.body_bytes
-        from ${table} k where k.caller = $1 and k.key_digest = $2 and not exists (select from taken)`,
+    acquire: acquireStatement(table),
     /** Of a hold: caller, digest, holder; then the sealed result, the body's sha256 and bytes. No row: the hold is lost. */
     made: `
       update ${table} k

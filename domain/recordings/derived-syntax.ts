@@ -145,7 +145,7 @@ class Parser {
     return this.#tokens[this.#at] as Token;
   }
 
-  /** The operator that stands here, if it is one of some; it is then read. */
+  /** Reads the operator at this place, if it is one of these. */
   #takeOperator(...some: readonly Operator[]): { operator: Operator; position: number } | null {
     const { kind, text, position } = this.#token;
     const operator = kind === 'sign' ? some.find((one) => one === text) : undefined;

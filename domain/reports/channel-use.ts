@@ -61,7 +61,7 @@ const operandsOf = ({ op, args }: ExpressionNode): readonly unknown[] =>
 const isTable = ({ op, args }: ExpressionNode, own: ReadonlySet<string>) =>
   op === 'id' && args === channelTable && !own.has(channelTable);
 
-/** The name of the channel that a node stands for. */
+/** The name of the channel that a node of the syntax tree refers to. */
 function channelOf(node: ExpressionNode, own: ReadonlySet<string>): string | undefined {
   const [of, name] = operandsOf(node);
   return isNode(of) && isTable(of, own) ? nameOf(name) : undefined;

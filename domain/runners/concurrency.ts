@@ -3,6 +3,9 @@
 export const concurrencyKinds = ['nodeTemplate', 'runnerType'] as const;
 export type ConcurrencyKind = (typeof concurrencyKinds)[number];
 
+export const concurrencyScopes = ['all', 'project', 'session'] as const;
+type ConcurrencyScope = (typeof concurrencyScopes)[number];
+
 /** Null: no limit of that scope. 0: nothing is claimed. */
 export interface Concurrency {
   readonly max: number | null;
@@ -16,7 +19,7 @@ export const concurrencyMax = 100_000;
 export interface FullLimit {
   readonly kind: ConcurrencyKind;
   readonly name: string;
-  readonly scope: 'all' | 'project' | 'session';
+  readonly scope: ConcurrencyScope;
   readonly max: number;
   readonly held: number;
 }

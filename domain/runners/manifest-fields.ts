@@ -62,24 +62,24 @@ function isAlmost(key: string, name: string): boolean {
 
 /** Reads the fields of one item, adding an error for each that is wrong. */
 export class Fields {
-  private readonly value: JsonObject;
-  private readonly steps: Steps;
-  private readonly errors: IssueList;
+  readonly #value: JsonObject;
+  readonly #steps: Steps;
+  readonly #errors: IssueList;
 
   constructor(value: unknown, steps: Steps, errors: IssueList) {
     if (!isJsonObject(value)) errors.add(jsonPath(...steps), 'The item must be an object.');
-    this.value = isJsonObject(value) ? value : {};
-    this.steps = steps;
-    this.errors = errors;
+    this.#value = isJsonObject(value) ? value : {};
+    this.#steps = steps;
+    this.#errors = errors;
   }
 
   fault(key: string, message: string): void {
-    this.errors.add(jsonPath(...this.steps, key), message);
+    this.#errors.add(jsonPath(...this.#steps, key), message);
   }
 
   /** Lowercase latin letters, digits and single hyphens, beginning with a letter; '' with an error otherwise. */
   name(key: string): string {
-    const value = this.value[key];
+    const value = this.#value[key];
     if (typeof value === 'string' && isRunnerName(value)) return value;
     this.fault(
       key,
@@ -89,20 +89,20 @@ export class Fields {
   }
 
   oneOf<const T extends string>(key: string, allowed: readonly T[], fallback?: T): T {
-    const value = this.value[key] ?? fallback;
+    const value = this.#value[key] ?? fallback;
     const found = allowed.find((item) => item === value);
     if (found === undefined) this.fault(key, `${key} must be one of ${allowed.map(quote).join(', ')}.`);
     return found ?? allowed[0]!;
   }
 
   flag(key: string): boolean {
-    const value = this.value[key] ?? false;
+    const value = this.#value[key] ?? false;
     if (typeof value !== 'boolean') this.fault(key, `${key} must be true or false.`);
     return value === true;
   }
 
   integer<T>(key: string, least: number, most: number, fallback: T): number | T {
-    const value = this.value[key] ?? fallback;
+    const value = this.#value[key] ?? fallback;
     if (value === fallback) return fallback;
     if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return value;
     this.fault(key, `${key} must be a whole number from ${least} to ${most}.`);
@@ -111,11 +111,11 @@ export class Fields {
 
   /** Undefined when nothing is said. */
   concurrency(warnings: IssueList): Concurrency | undefined {
-    const value = this.value.concurrency ?? undefined;
+    const value = this.#value.concurrency ?? undefined;
     if (value === undefined) return undefined;
-    const steps = [...this.steps, 'concurrency'];
+    const steps = [...this.#steps, 'concurrency'];
     warnOfUnknown(value, steps, ['max', 'perProject', 'perSession'], warnings);
-    const fields = new Fields(value, steps, this.errors);
+    const fields = new Fields(value, steps, this.#errors);
     const limit = {
       max: fields.integer('max', 1, concurrencyMax, null),
       perProject: fields.integer('perProject', 1, concurrencyMax, null),
@@ -126,7 +126,7 @@ export class Fields {
   }
 
   description(): string {
-    const value = this.value.description ?? '';
+    const value = this.#value.description ?? '';
     if (
       typeof value === 'string' &&
       isStorableText(value) &&
@@ -141,13 +141,13 @@ export class Fields {
   }
 
   schema(key: string): JsonObject {
-    const value = this.value[key];
-    const faults = checkConfigurationSchema(value, [...this.steps, key]);
-    for (const { path, message } of faults) this.errors.add(path, message);
+    const value = this.#value[key];
+    const faults = checkConfigurationSchema(value, [...this.#steps, key]);
+    for (const { path, message } of faults) this.#errors.add(path, message);
     return isJsonObject(value) && faults.length === 0 ? value : {};
   }
 
   raw(key: string): unknown {
-    return this.value[key] ?? undefined;
+    return this.#value[key] ?? undefined;
   }
 }

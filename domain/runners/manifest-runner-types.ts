@@ -6,6 +6,9 @@ import { Fields, isEntrypointName, warnOfUnknown } from './manifest-fields.ts';
 
 /** Who runs the processes: `sdk` the platform's host of deployed runners, `external` the owner of the runner type. */
 export const manifestRuntimes = ['sdk', 'external'] as const;
+/** Of any runner type; `system`: the platform's workers. */
+export const runtimes = ['system', ...manifestRuntimes] as const;
+export type Runtime = (typeof runtimes)[number];
 export type ManifestRuntime = (typeof manifestRuntimes)[number];
 
 export interface ManifestRunnerType {

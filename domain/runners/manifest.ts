@@ -93,10 +93,11 @@ export function checkManifest(
 ): ManifestCheck {
   const errors = new IssueList();
   const warnings = new IssueList();
-  if (!isJsonObject(manifest)) {
-    errors.add('$', 'The manifest must be a JSON object.');
-    return { manifest: null, runnerTypes: [], templates: [], errors: errors.items, warnings: [] };
-  }
+  const refused = (path: string, fault: string): ManifestCheck => {
+    errors.add(path, fault);
+    return { manifest: null, runnerTypes: [], templates: [], errors: errors.items, warnings: warnings.items };
+  };
+  if (!isJsonObject(manifest)) return refused('$', 'The manifest must be a JSON object.');
   if (manifest.manifestVersion !== 1) errors.add('$.manifestVersion', 'manifestVersion must be 1.');
   const known = ['$schema', 'manifestVersion', 'feature', 'runnerTypes', 'nodeTemplates'];
   warnOfUnknown(manifest, [], known, warnings);
@@ -107,36 +108,38 @@ export function checkManifest(
   );
   const runnerTypeNames = new Set(runnerTypes.map((item) => item.name));
   const tooMuch = sizeFault(manifest.nodeTemplates);
-  if (tooMuch !== null) {
-    errors.add('$.nodeTemplates', tooMuch);
-    return { manifest: null, runnerTypes: [], templates: [], errors: errors.items, warnings: warnings.items };
-  }
+  if (tooMuch !== null) return refused('$.nodeTemplates', tooMuch);
   const nodeTemplates = items(manifest, 'nodeTemplates', 0, manifestLimits.manifestNodeTemplates, errors).map(
     (item, index) => {
       warnOfUnknown(item, ['nodeTemplates', index], nodeTemplateFields, warnings);
       return readNodeTemplate(item, ['nodeTemplates', index], runnerTypeNames, errors, warnings);
     },
   );
-  checkOwners('runnerTypes', 'Runner type', runnerTypes, registered.runnerTypes, feature.name, errors);
-  checkOwners(
-    'nodeTemplates',
-    'Node template',
-    nodeTemplates,
-    registered.nodeTemplates,
-    feature.name,
-    errors,
-  );
-  checkTypeChanges(manifest.nodeTemplates, nodeTemplates, registered, errors);
-  warnOfRetired(runnerTypes, nodeTemplates, registered, feature.name, warnings);
-  const read = errors.isEmpty ? { feature, runnerTypes, nodeTemplates } : null;
-  if (read !== null) warnOfSameVersion(read, registered, warnings);
+  const all = { feature, runnerTypes, nodeTemplates };
+  compareWithRegistered(all, manifest.nodeTemplates, registered, { errors, warnings });
   return {
-    manifest: read,
+    manifest: errors.isEmpty ? all : null,
     runnerTypes: runnerTypes.map((item) => item.name).filter((name) => name !== ''),
     templates: nodeTemplates.map((item) => item.name).filter((name) => name !== ''),
     errors: errors.items,
     warnings: warnings.items,
   };
+}
+
+/** @param written the node templates as they stand in the manifest */
+function compareWithRegistered(
+  manifest: Manifest,
+  written: unknown,
+  registered: Registered,
+  { errors, warnings }: Readonly<Record<'errors' | 'warnings', IssueList>>,
+): void {
+  const { runnerTypes, nodeTemplates } = manifest;
+  const { name } = manifest.feature;
+  checkOwners('runnerTypes', 'Runner type', runnerTypes, registered.runnerTypes, name, errors);
+  checkOwners('nodeTemplates', 'Node template', nodeTemplates, registered.nodeTemplates, name, errors);
+  checkTypeChanges(written, nodeTemplates, registered, errors);
+  warnOfRetired(runnerTypes, nodeTemplates, registered, name, warnings);
+  if (errors.isEmpty) warnOfSameVersion(manifest, registered, warnings);
 }
 
 /** Each schema is compiled when it is checked, so all of them together are bounded. */

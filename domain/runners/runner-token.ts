@@ -5,13 +5,10 @@
 import type { Role } from '../access/access.ts';
 import { limits } from '../limits.ts';
 import { quoteRunnerName } from './manifest-fields.ts';
-import type { ManifestRuntime } from './manifest-runner-types.ts';
-
-/** Who runs the processes of a runner type; `system`: the platform's workers. */
-export type RunnerRuntime = 'system' | ManifestRuntime;
+import type { Runtime } from './manifest-runner-types.ts';
 
 /** Whether tokens of a creator with this role reach runner types of this runtime. */
-export function reachesRuntime(role: Role, runtime: RunnerRuntime): boolean {
+export function reachesRuntime(role: Role, runtime: Runtime): boolean {
   if (runtime === 'system') return false;
   if (role === 'Administrator') return true;
   return role === 'Developer' && runtime === 'external';
@@ -36,7 +33,7 @@ export type TokenRefusal = { readonly why: 'invalid' | 'forbidden'; readonly mes
 export function refuseTokenRequest(
   role: Role,
   request: TokenRequest,
-  runtimes: ReadonlyMap<string, RunnerRuntime>,
+  runtimes: ReadonlyMap<string, Runtime>,
 ): TokenRefusal | null {
   for (const name of request.runnerTypes) {
     const runtime = runtimes.get(name);

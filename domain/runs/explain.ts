@@ -1,4 +1,4 @@
-/** Why a node is not running, or no longer running, as operators are told. */
+/** Why a node is not running, or no longer running, in sentences for operators. */
 import type { FullLimit } from '../runners/concurrency.ts';
 import type { VisibleNodeState } from './node-state.ts';
 import type { OpenRunState } from './run-plan.ts';

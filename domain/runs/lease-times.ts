@@ -28,6 +28,9 @@ export const leaseTimes = {
   /** How often it is checked whether a renewal is due where no bytes are seen. */
   checkEveryMs: 500,
 
+  /** A call that logs leaves a lease alone that has lost less than this: a task that logs much writes less. */
+  logRenewAfterSeconds: 1,
+
   /** Heartbeats of the API processes, through which those of the runners come. */
   processHeartbeatEveryMs: 1_000,
   /** Without a heartbeat of any API process for this long, none was up, and no lease counts as lost. */

@@ -1,4 +1,4 @@
-/** Whether a claim would get a task of a node, as the authors of its runners are told. */
+/** Whether a claim would get a task of a node, in sentences for authors of runners. */
 import { waitsForParents } from './explain.ts';
 import { type NodeFacts, type OpenRunState, type RunReason, runWanted } from './run-plan.ts';
 

@@ -32,7 +32,7 @@ export async function buildConsole(nodeProgram) {
             '--logLevel',
             'warn',
           ],
-          // Whatever the caller runs as: a build for development is larger, and names the lines of its sources.
+          // Also when NODE_ENV says otherwise: a build for development is larger, and names the lines of its sources.
           { cwd: web, env: { ...process.env, NODE_ENV: 'production' } },
         ),
       );

@@ -45,7 +45,7 @@ function lockHash() {
 function isInstalled() {
   const stamp = existsSync(stampFile) ? readFileSync(stampFile, 'utf8') : '';
   if (stamp === lockHash()) return true;
-  // Somebody ran `npm install` or `npm ci` by hand: npm notes what it installed when it has ended.
+  // After `npm install` or `npm ci` by hand: npm notes what it installed when it has ended.
   const notes = join(checkout, 'node_modules', '.package-lock.json');
   if (!existsSync(notes) || !isSameSet(readJson(join(checkout, 'package-lock.json')), readJson(notes)))
     return false;

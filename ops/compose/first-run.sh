@@ -66,7 +66,7 @@ if [ ! -e "$folder" ]; then
 elif [ -z "$made" ]; then
   echo "$folder is there already, and stays as it is."
 else
-  # -n: whatever came to be there meanwhile stays.
+  # -n: files that another process has made meanwhile are kept.
   for name in $made; do mv -n "$partial/$name" "$folder/$name"; done
   echo "New in $folder:$made. What was there stays as it is."
 fi

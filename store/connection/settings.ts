@@ -1,16 +1,12 @@
 /** Variables of the database's clients. */
 import { z } from 'zod';
+import { wholeNumber } from '../../domain/settings.ts';
 import { databaseAddress } from '../../settings/database-address.ts';
 
 export const databaseSettings = z.object({
   DATABASE_URL: databaseAddress("The platform's own database"),
   /** Maximum number of connections of one process. */
-  DATABASE_POOL_SIZE: z.coerce
-    .number('must be a whole number from 2 to 200')
-    .int('must be a whole number from 2 to 200')
-    .min(2, 'must be a whole number from 2 to 200')
-    .max(200, 'must be a whole number from 2 to 200')
-    .default(16),
+  DATABASE_POOL_SIZE: wholeNumber(2, 200).default(16),
 });
 const reportDatabase = databaseAddress(
   'The database for report downloads, with a read-only user; default: `DATABASE_URL`',

@@ -99,7 +99,7 @@ export async function createLayout(
   return database.transaction(once(work, ({ outcome }) => outcome === 'saved'));
 }
 
-/** Replaces all fields. Whoever makes a layout theirs alone becomes its owner. */
+/** Replaces all fields. A writer who sets the scope to `mine` becomes the owner. */
 export async function updateLayout(
   database: Database,
   id: number,

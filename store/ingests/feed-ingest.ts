@@ -49,7 +49,7 @@ export async function feedIngest(
           return fed;
         }, isFed),
       );
-      if (result === 'somebody-made-one') continue;
+      if (result === 'made-meanwhile') continue;
       await failpoint('ingest-fed');
       return result;
     } else {
@@ -63,7 +63,7 @@ export async function feedIngest(
   }
 }
 
-export const isFed = (result: FeedResult | 'somebody-made-one'): result is FedUpload =>
+export const isFed = (result: FeedResult | 'made-meanwhile'): result is FedUpload =>
   typeof result === 'object' && ('output' in result || 'projectId' in result);
 
 async function feedNewSession(
@@ -71,11 +71,11 @@ async function feedNewSession(
   ingest: Ingest,
   upload: IngestUpload,
   sessionName: string,
-): Promise<FeedResult | 'somebody-made-one'> {
+): Promise<FeedResult | 'made-meanwhile'> {
   if (ingest.creationBehaviour === 'LatestSession') {
     // One request at a time makes a session; the others then find it.
     await tx.query('select 1 from ingest where id = $1 for no key update', [ingest.id]);
-    if ((await latestNode(tx, ingest)) !== undefined) return 'somebody-made-one';
+    if ((await latestNode(tx, ingest)) !== undefined) return 'made-meanwhile';
   }
   const claimed = await claimFile(tx, ingest, upload);
   const made = await insertSession(tx, {

@@ -1,6 +1,7 @@
 /** Variables of the platform's own object store, and of the key that encrypts those of others. */
 import { z } from 'zod';
 import { isAllowlistEntry } from '../../domain/network/endpoint.ts';
+import { secretText } from '../../domain/settings.ts';
 import { withKeyPair } from '../../settings/key-pair.ts';
 import type { S3Access } from './data-sources.ts';
 
@@ -41,7 +42,7 @@ const objectVariables = z.object({
         'endpoints and `S3_ENDPOINT` may be in private networks or on this machine; link-local addresses ' +
         'are always refused. Absent: every public address. Set the same value for API and workers.',
     }),
-  SECRETS_KEY: z.string().min(32, { error: 'must hold at least 32 characters' }).meta({
+  SECRETS_KEY: secretText(32).meta({
     secret: true,
     description: 'Encrypts the keys of registered data sources. They cannot be decrypted with another value.',
   }),

@@ -2,6 +2,7 @@
 import { tmpdir } from 'node:os';
 import { z } from 'zod';
 import { limits } from '../../domain/limits.ts';
+import { wholeNumber } from '../../domain/settings.ts';
 import { StagingArea } from './staging-area.ts';
 
 export const stagingSettings = z.object({
@@ -9,11 +10,7 @@ export const stagingSettings = z.object({
     .string()
     .optional()
     .meta({ description: "Folder for temporary files; absent: the system's folder." }),
-  STAGING_MAX_BYTES: z.coerce
-    .number('must be a whole number')
-    .int('must be a whole number')
-    .min(limits.stagingBytesMin, `must be at least ${limits.stagingBytesMin}`)
-    .max(Number.MAX_SAFE_INTEGER, `must be at most ${Number.MAX_SAFE_INTEGER}`)
+  STAGING_MAX_BYTES: wholeNumber(limits.stagingBytesMin, Number.MAX_SAFE_INTEGER)
     .default(limits.stagingBytesDefault)
     .meta({
       description:

@@ -1,4 +1,5 @@
 /** Node templates as runners see them. */
+import type { Runtime } from '../../domain/runners/manifest-runner-types.ts';
 import type { NodeTemplateType } from '../../domain/templates/template-file.ts';
 import type { Queryable } from '../connection/database.ts';
 import { isUnderLimit } from '../runs/concurrency.ts';
@@ -7,7 +8,7 @@ export interface RunnerTemplate {
   readonly name: string;
   readonly type: NodeTemplateType;
   readonly runnerType: string;
-  readonly runtime: 'system' | 'sdk' | 'external';
+  readonly runtime: Runtime;
   /** It is under a limit of tasks that are held at once. */
   readonly isLimited: boolean;
 }

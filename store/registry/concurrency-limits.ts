@@ -1,7 +1,8 @@
-/** The limits of what is held at once: what manifests declare, and what operators choose in its place. */
+/** How many tasks are held at once: limits that manifests declare, and those that operators set instead. */
 import type { Concurrency, ConcurrencyKind } from '../../domain/runners/concurrency.ts';
 import { noteAudited } from '../administration/audit-scope.ts';
 import type { Database, Queryable, Tx } from '../connection/database.ts';
+import { notifyTemplates } from '../runs/queue.ts';
 
 export interface ConcurrencyLimit extends Concurrency {
   readonly kind: ConcurrencyKind;
@@ -127,12 +128,9 @@ export async function settleLimits(database: Database, names: readonly string[])
         and r.runner_type = l.runner_type and r.template_name = l.template_name`,
     [names],
   );
-  await database.query(
-    `select pg_notify('task_ready', t.name) from node_template t
-      where (t.name = any ($1::text[]) or t.runner_type = any ($1::text[]))
-        and exists (select from node_run r where r.state = 'queued' and not r.frozen and r.template_name = t.name)`,
-    [names],
-  );
+  await database.query(notifyTemplates('t.name = any ($1::text[]) or t.runner_type = any ($1::text[])'), [
+    names,
+  ]);
   await database.query(
     'delete from concurrency_limit where name = any ($1::text[]) and declared is null and chosen is null',
     [names],

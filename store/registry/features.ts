@@ -1,5 +1,6 @@
 /** What features have published, with its present state (contract: Runner administration; decisions 10). */
 import type { Manifest } from '../../domain/runners/manifest.ts';
+import type { ManifestRuntime } from '../../domain/runners/manifest-runner-types.ts';
 import type { Queryable } from '../connection/database.ts';
 
 export interface FeatureRow {
@@ -8,7 +9,7 @@ export interface FeatureRow {
   readonly publishedAt: Date;
   readonly runnerTypes: readonly {
     readonly name: string;
-    readonly runtime: 'sdk' | 'external';
+    readonly runtime: ManifestRuntime;
     readonly entrypoint: string | null;
     readonly description: string;
     readonly retired: boolean;

@@ -7,7 +7,7 @@ import {
   type ManifestCheck,
   type Registered,
 } from '../../domain/runners/manifest.ts';
-import type { EntrypointPlaces } from '../../domain/runners/manifest-runner-types.ts';
+import type { EntrypointPlaces, Runtime } from '../../domain/runners/manifest-runner-types.ts';
 import type { KnownNodeTemplate, NodeTemplateType } from '../../domain/templates/template-file.ts';
 import { noteAudited } from '../administration/audit-scope.ts';
 import { advisoryLocks } from '../connection/advisory-locks.ts';
@@ -120,7 +120,7 @@ async function writeManifest(tx: Tx, manifest: Manifest, publishedBy: string): P
 
 interface RunnerTypeValues {
   readonly name: string;
-  readonly runtime: 'system' | 'sdk' | 'external';
+  readonly runtime: Runtime;
   readonly entrypoint: string | null;
   readonly description: string;
 }

@@ -1,5 +1,6 @@
 /** Writing the logs of attempts, the calls of many tasks in one statement. */
 import { limits } from '../../domain/limits.ts';
+import { leaseTimes } from '../../domain/runs/lease-times.ts';
 import { levelBits } from '../../domain/runs/run-log.ts';
 import type { Queryable } from '../connection/database.ts';
 import type { RunnerIdentity } from '../runners/holder.ts';
@@ -21,9 +22,6 @@ export interface LogReply {
   /** The attempt has logged more than it may: entries were dropped. */
   readonly truncated: boolean;
 }
-
-/** Within a second of its whole length a lease is not renewed again: a task that logs much writes less. */
-const renewAfterSeconds = 1;
 
 /**
  * 1. `call`: the calls, of different tasks.
@@ -47,7 +45,7 @@ const writeStatement = `
      where c.task_id in (
        select k.task_id from node_claim k join held on held.task_id = k.task_id
         where k.ended_at is null
-          and (not k.used or k.lease_until < ${leaseFromNow(`k.lease_seconds - ${renewAfterSeconds}`)})
+          and (not k.used or k.lease_until < ${leaseFromNow(`k.lease_seconds - ${leaseTimes.logRenewAfterSeconds}`)})
         order by k.task_id for update of k skip locked)
   ), head as (
     insert into node_log as l (run_id, attempt, task_id, sequence, last_ms, bytes, dropped_entries)

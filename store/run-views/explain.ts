@@ -8,6 +8,7 @@ import { claimingInstances, claimsTasksOf } from '../runners/runner-instances.ts
 import { claimOrder } from '../runs/claim-order.ts';
 import { fullLimitsOfNode } from '../runs/concurrency.ts';
 import { isOpen } from '../runs/lease.ts';
+import { claimable } from '../runs/queue.ts';
 import { rejectedCount } from '../runs/rejections.ts';
 
 export interface ExplainedNode extends ExplainFacts {
@@ -95,7 +96,7 @@ const openStatement = `
          c.lease_until as lease_expires_at, c.claimed_at, c.phase, c.message,
          (select count(*) from (
             select 1 from node_run x
-             where r.state = 'queued' and x.state = 'queued' and not x.frozen and x.template_name = r.template_name
+             where r.state = 'queued' and ${claimable('x')} and x.template_name = r.template_name
                and ${claimOrder('x')} < ${claimOrder('r')} limit 1000) ahead) as tasks_ahead
     from node_run r left join node_claim c on c.run_id = r.id and ${isOpen}
    where r.node_instance_id = $1 and r.state <> 'done'`;

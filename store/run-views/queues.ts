@@ -1,14 +1,15 @@
 /** What waits for runners, node template by node template, and the runners that are there for it. */
 import type { Concurrency, ConcurrencyKind } from '../../domain/runners/concurrency.ts';
+import type { Runtime } from '../../domain/runners/manifest-runner-types.ts';
 import type { Database } from '../connection/database.ts';
-import { claimingInstances, claimsTasksOf } from '../runners/runner-instances.ts';
+import { claimingInstances, claimsTasksOf, type RunnerState } from '../runners/runner-instances.ts';
 import { isOpen } from '../runs/lease.ts';
 import { queueByTemplate } from '../runs/queue.ts';
 
 /** The queue of one node template. */
 export interface QueueRow {
   readonly runnerType: string;
-  readonly runtime: 'system' | 'sdk' | 'external';
+  readonly runtime: Runtime;
   readonly nodeTemplate: string;
   readonly waiting: number;
   /** How long the next task has been claimable; null when none waits. */
@@ -17,7 +18,7 @@ export interface QueueRow {
   /** Of what is held at once. */
   readonly limits: ReadonlyArray<Concurrency & { readonly kind: ConcurrencyKind; readonly held: number }>;
   /** Instances that may claim its tasks, by their state. */
-  readonly runners: Readonly<Record<'waiting' | 'busy' | 'drained' | 'gone', number>>;
+  readonly runners: Readonly<Record<RunnerState, number>>;
   /** Attempts that ended within the last hour, or since `recentSeconds` ago when there were very many. */
   readonly recentCompleted: number;
   readonly recentFailed: number;

@@ -37,7 +37,8 @@ const taskFields = Object.keys(taskColumns) as (keyof HeldTaskView)[];
  * `gone`: it signed off, or was not seen for {@link limits.runnerGoneSeconds}. A waiting claim or a held task keeps its
  * instance from being gone.
  */
-type RunnerState = 'waiting' | 'busy' | 'drained' | 'gone';
+export const runnerStates = ['waiting', 'busy', 'drained', 'gone'] as const;
+export type RunnerState = (typeof runnerStates)[number];
 
 /** The state of an instance `i` as an SQL expression. @param isBusy an SQL expression: whether it holds a task */
 const runnerState = (isBusy: string) => `

@@ -1,7 +1,8 @@
 /** Runner tokens: the platform's own rows, read at every call, and what is known of their creators. */
 import type { Role, RunnerScope } from '../../domain/access/access.ts';
 import { limits } from '../../domain/limits.ts';
-import type { RunnerRuntime, TokenFacts } from '../../domain/runners/runner-token.ts';
+import type { Runtime } from '../../domain/runners/manifest-runner-types.ts';
+import type { TokenFacts } from '../../domain/runners/runner-token.ts';
 import { noteAudited } from '../administration/audit-scope.ts';
 import type { Database, Queryable, Tx } from '../connection/database.ts';
 import { once } from '../connection/idempotency.ts';
@@ -106,8 +107,8 @@ export async function revokeRunnerToken(
 export async function readRuntimes(
   database: Queryable,
   runnerTypes: readonly string[],
-): Promise<{ readonly now: Date; readonly runtimes: ReadonlyMap<string, RunnerRuntime> }> {
-  const [row] = await database.query<{ now: Date; types: { name: string; runtime: RunnerRuntime }[] }>(
+): Promise<{ readonly now: Date; readonly runtimes: ReadonlyMap<string, Runtime> }> {
+  const [row] = await database.query<{ now: Date; types: { name: string; runtime: Runtime }[] }>(
     `select clock_timestamp() as now, coalesce((
               select json_agg(json_build_object('name', name, 'runtime', runtime))
                 from runner_type where name = any ($1::text[])), '[]') as types`,

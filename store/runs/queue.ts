@@ -12,8 +12,9 @@ import { claimOrder } from './claim-order.ts';
 /** The payload is the node template's name. */
 const taskReadyChannel = 'task_ready';
 
-/** Of a run `r`: it may be claimed. */
-export const isClaimable = `r.state = 'queued' and not r.frozen`;
+/** A run may be claimed. @param run its alias */
+export const claimable = (run: string) => `${run}.state = 'queued' and not ${run}.frozen`;
+export const isClaimable = claimable('r');
 
 /**
  * For `with`: `queue`, the tasks that wait by node template, and how long the next of each has been claimable. By the
@@ -49,6 +50,11 @@ export const queuedColumns = 'r.template_name, r.runner_type, r.state';
 export const notifyReady = (step: string) => `
   case when ${step}.state = 'queued' and ${step}.runner_type <> 'system'
        then pg_notify('${taskReadyChannel}', ${step}.template_name) end`;
+
+/** As {@link notifyReady}, for those of the templates `t` that have a task queued. @param where of the templates */
+export const notifyTemplates = (where: string) => `
+  select pg_notify('${taskReadyChannel}', t.name) from node_template t
+   where (${where}) and exists (select from node_run r where ${isClaimable} and r.template_name = t.name)`;
 
 export interface QueueEvents extends ListenerEvents {
   /** A task of this node template was queued, or may have been. */

@@ -74,67 +74,67 @@ const comparisons = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const;
 const isComparison = (op: string): op is keyof typeof comparisons => Object.hasOwn(comparisons, op);
 
 class LeafCompiler {
-  private readonly people: PeopleByAddress;
-  private readonly parameters: Parameters;
+  readonly #people: PeopleByAddress;
+  readonly #parameters: Parameters;
 
   constructor(people: PeopleByAddress, parameters: Parameters) {
-    this.people = people;
-    this.parameters = parameters;
+    this.#people = people;
+    this.#parameters = parameters;
   }
 
   condition(leaf: FilterLeaf): string {
-    if (leaf.kind === 'property') return this.property(leaf);
-    if (leaf.kind === 'annotation') return this.annotation(leaf);
+    if (leaf.kind === 'property') return this.#property(leaf);
+    if (leaf.kind === 'annotation') return this.#annotation(leaf);
     if (leaf.op === 'exists') {
-      return `${this.at(leaf.keys)} is ${leaf.wanted ? 'not null' : 'null'}`;
+      return `${this.#at(leaf.keys)} is ${leaf.wanted ? 'not null' : 'null'}`;
     }
-    if (leaf.op === 'in') return this.equalsAny(leaf, leaf.values);
-    if (leaf.op === 'eq') return this.equalsAny(leaf, [leaf.value]);
-    if (leaf.op === 'ne') return `not coalesce(${this.equalsAny(leaf, [leaf.value])}, false)`;
-    if (leaf.op === 'contains') return this.contains(leaf);
-    return this.compares(leaf);
+    if (leaf.op === 'in') return this.#equalsAny(leaf, leaf.values);
+    if (leaf.op === 'eq') return this.#equalsAny(leaf, [leaf.value]);
+    if (leaf.op === 'ne') return `not coalesce(${this.#equalsAny(leaf, [leaf.value])}, false)`;
+    if (leaf.op === 'contains') return this.#contains(leaf);
+    return this.#compares(leaf);
   }
 
-  private bind(value: unknown, type: string): string {
-    return this.parameters.bind(value, type);
+  #bind(value: unknown, type: string): string {
+    return this.#parameters.bind(value, type);
   }
 
-  private at(keys: readonly string[], root = 'c.metadata'): string {
-    return jsonAt(root, keys, this.parameters);
+  #at(keys: readonly string[], root = 'c.metadata'): string {
+    return jsonAt(root, keys, this.#parameters);
   }
 
-  private annotation({ of, op, value }: AnnotationLeaf): string {
+  #annotation({ of, op, value }: AnnotationLeaf): string {
     const has = (condition: string) =>
       `exists (select from annotation a where a.session_id = c.session_id and not a.staged and ${condition})`;
     const equal = () =>
       of === 'label'
-        ? `a.label = ${this.bind(value, 'text')}`
-        : `a.tags @> array[${this.bind(value, 'text')}]`;
+        ? `a.label = ${this.#bind(value, 'text')}`
+        : `a.tags @> array[${this.#bind(value, 'text')}]`;
     if (op === 'eq') return has(equal());
     if (op === 'ne') return `not ${has(equal())}`;
-    if (of === 'label') return has(this.textCondition('a.label', op, value));
-    return has(`exists (select from unnest(a.tags) as tag where ${this.textCondition('tag', op, value)})`);
+    if (of === 'label') return has(this.#textCondition('a.label', op, value));
+    return has(`exists (select from unnest(a.tags) as tag where ${this.#textCondition('tag', op, value)})`);
   }
 
   /** The person of a value, when it is an address at a place for people. */
-  private person(leaf: FilterLeaf, value: unknown): Person | undefined {
-    return isPersonPlace(leaf) && isAddress(value) ? this.people.get(normaliseAddress(value)) : undefined;
+  #person(leaf: FilterLeaf, value: unknown): Person | undefined {
+    return isPersonPlace(leaf) && isAddress(value) ? this.#people.get(normaliseAddress(value)) : undefined;
   }
 
-  private property(leaf: PropertyLeaf): string {
+  #property(leaf: PropertyLeaf): string {
     const { property, op, value } = leaf;
     const column = propertyColumns[property];
     if (value === null) return `${column} is ${op === 'eq' ? '' : 'not '}null`;
-    if (property === 'createdAt') return this.time(column, op, value as Date);
+    if (property === 'createdAt') return this.#time(column, op, value as Date);
     if (property === 'lastActivityAt')
-      return lastActivityIs('c.session_id', (at) => this.time(at, op, value as Date));
+      return lastActivityIs('c.session_id', (at) => this.#time(at, op, value as Date));
     if (property === 'state')
       return `${op === 'eq' ? '' : 'not '}${isInState(value as SessionState, 'c.session_id')}`;
-    const person = this.person(leaf, value);
+    const person = this.#person(leaf, value);
     if (person !== undefined) {
       const { identifier, key } = person;
-      const same = `(${column} in (${this.bind(identifier, 'text')}, ${this.bind(key, 'text')})
-        or c.email_key = ${this.bind(key, 'text')})`;
+      const same = `(${column} in (${this.#bind(identifier, 'text')}, ${this.#bind(key, 'text')})
+        or c.email_key = ${this.#bind(key, 'text')})`;
       return op === 'eq' ? same : `not ${same}`;
     }
     const type =
@@ -143,16 +143,16 @@ class LeafCompiler {
         : column === 'c.session_id' || column === 'c.user_id'
           ? 'uuid'
           : 'text';
-    if (op === 'eq') return `${column} = ${this.bind(value, type)}`;
-    if (op === 'ne') return `${column} is distinct from ${this.bind(value, type)}`;
-    if (isComparison(op)) return `${column} ${comparisons[op]} ${this.bind(value, type)}`;
-    return this.textPart(column, op, String(value), property === 'name' || property === 'simulationName');
+    if (op === 'eq') return `${column} = ${this.#bind(value, type)}`;
+    if (op === 'ne') return `${column} is distinct from ${this.#bind(value, type)}`;
+    if (isComparison(op)) return `${column} ${comparisons[op]} ${this.#bind(value, type)}`;
+    return this.#textPart(column, op, String(value), property === 'name' || property === 'simulationName');
   }
 
   /** Times are shown in milliseconds, and compare as they are shown. */
-  private time(column: string, op: string, value: Date): string {
-    const begin = () => this.bind(value, 'timestamptz');
-    const end = () => this.bind(new Date(value.getTime() + 1), 'timestamptz');
+  #time(column: string, op: string, value: Date): string {
+    const begin = () => this.#bind(value, 'timestamptz');
+    const end = () => this.#bind(new Date(value.getTime() + 1), 'timestamptz');
     switch (op) {
       case 'eq':
         return `(${column} >= ${begin()} and ${column} < ${end()})`;
@@ -169,39 +169,39 @@ class LeafCompiler {
     }
   }
 
-  private textPart(text: string, op: string, value: string, isSearched: boolean): string {
-    const exact = this.textCondition(text, op, value);
+  #textPart(text: string, op: string, value: string, isSearched: boolean): string {
+    const exact = this.#textCondition(text, op, value);
     // Below three characters the index of the search text cannot be used.
     if (!isSearched || [...value].length < 3) return exact;
-    const pattern = this.bind(escapeLike(value), 'text');
+    const pattern = this.#bind(escapeLike(value), 'text');
     return `(c.search_text like '%' || lower(${pattern}) || '%' and ${exact})`;
   }
 
-  private textCondition(text: string, op: string, value: string): string {
-    const wanted = this.bind(value, 'text');
+  #textCondition(text: string, op: string, value: string): string {
+    const wanted = this.#bind(value, 'text');
     if (op === 'contains') return `strpos(${text}, ${wanted}) > 0`;
     if (op === 'startsWith') return `starts_with(${text}, ${wanted})`;
     return `right(${text}, length(${wanted})) = ${wanted}`;
   }
 
-  private equalsAny(leaf: MetadataLeaf | MetadataListLeaf, values: readonly Scalar[]): string {
+  #equalsAny(leaf: MetadataLeaf | MetadataListLeaf, values: readonly Scalar[]): string {
     if (values.length === 0) return 'false';
-    return `(${values.map((value) => this.equals(leaf, value)).join(' or ')})`;
+    return `(${values.map((value) => this.#equals(leaf, value)).join(' or ')})`;
   }
 
-  private equals(leaf: FilterLeaf & { keys: readonly string[] }, value: Scalar): string {
-    if (value === null) return `coalesce(${this.at(leaf.keys)}, 'null') = 'null'`;
-    const person = this.person(leaf, value);
-    if (person === undefined) return this.equalsJson(leaf.keys, value);
+  #equals(leaf: FilterLeaf & { keys: readonly string[] }, value: Scalar): string {
+    if (value === null) return `coalesce(${this.#at(leaf.keys)}, 'null') = 'null'`;
+    const person = this.#person(leaf, value);
+    if (person === undefined) return this.#equalsJson(leaf.keys, value);
     const { identifier, key } = person;
-    const shown = [...new Set([identifier, key])].map((one) => this.equalsJson(leaf.keys, one));
-    return `(${shown.join(' or ')} or ${this.equalsJson(leaf.keys, key, 'c.metadata_keys')})`;
+    const shown = [...new Set([identifier, key])].map((one) => this.#equalsJson(leaf.keys, one));
+    return `(${shown.join(' or ')} or ${this.#equalsJson(leaf.keys, key, 'c.metadata_keys')})`;
   }
 
-  private equalsJson(keys: readonly string[], value: Scalar, root = 'c.metadata'): string {
+  #equalsJson(keys: readonly string[], value: Scalar, root = 'c.metadata'): string {
     return (
-      this.containment(root, keys, value) ??
-      `${this.at(keys, root)} = ${this.bind(JSON.stringify(value), 'jsonb')}`
+      this.#containment(root, keys, value) ??
+      `${this.#at(keys, root)} = ${this.#bind(JSON.stringify(value), 'jsonb')}`
     );
   }
 
@@ -209,54 +209,54 @@ class LeafCompiler {
    * The condition that the index answers: below keys of objects, an equal plain value is contained, and so is a list
    * whose elements are. Undefined for a segment that may be a place in a list: it has no one form there.
    */
-  private containment(root: string, keys: readonly string[], value: unknown): string | undefined {
+  #containment(root: string, keys: readonly string[], value: unknown): string | undefined {
     if (keys.some(isListIndex)) return undefined;
     const nested = keys.reduceRight<unknown>((inner, key) => Object.fromEntries([[key, inner]]), value);
-    return `${root} @> ${this.bind(JSON.stringify(nested), 'jsonb')}`;
+    return `${root} @> ${this.#bind(JSON.stringify(nested), 'jsonb')}`;
   }
 
-  private contains(leaf: MetadataLeaf): string {
+  #contains(leaf: MetadataLeaf): string {
     const { keys, value } = leaf;
     const elements =
       isListOfPeople(keys) && typeof value === 'string'
-        ? this.containsPerson(leaf, value)
-        : this.containsElement(keys, value);
+        ? this.#containsPerson(leaf, value)
+        : this.#containsElement(keys, value);
     if (typeof value !== 'string') return elements;
-    const at = this.at(keys);
-    return `(${elements} or case when jsonb_typeof(${at}) = 'string' then ${this.textCondition(`(${at} #>> '{}')`, 'contains', value)} end)`;
+    const at = this.#at(keys);
+    return `(${elements} or case when jsonb_typeof(${at}) = 'string' then ${this.#textCondition(`(${at} #>> '{}')`, 'contains', value)} end)`;
   }
 
-  private containsElement(keys: readonly string[], element: unknown, root = 'c.metadata'): string {
-    const indexed = this.containment(root, keys, [element]);
+  #containsElement(keys: readonly string[], element: unknown, root = 'c.metadata'): string {
+    const indexed = this.#containment(root, keys, [element]);
     if (indexed !== undefined) return indexed;
-    const at = this.at(keys, root);
-    return `(jsonb_typeof(${at}) = 'array' and ${at} @> ${this.bind(JSON.stringify([element]), 'jsonb')})`;
+    const at = this.#at(keys, root);
+    return `(jsonb_typeof(${at}) = 'array' and ${at} @> ${this.#bind(JSON.stringify([element]), 'jsonb')})`;
   }
 
   /** A list of people holds each as an object with an id, or as the id itself. */
-  private containsPerson(leaf: MetadataLeaf, value: string): string {
-    const person = this.person(leaf, value);
+  #containsPerson(leaf: MetadataLeaf, value: string): string {
+    const person = this.#person(leaf, value);
     const identifiers = person === undefined ? [value] : [...new Set([person.identifier, person.key])];
     const shown = identifiers.flatMap((id) => [
-      this.containsElement(leaf.keys, id),
-      this.containsElement(leaf.keys, { id }),
+      this.#containsElement(leaf.keys, id),
+      this.#containsElement(leaf.keys, { id }),
     ]);
     const hidden =
-      person === undefined ? [] : [this.containsElement(leaf.keys, { id: person.key }, 'c.metadata_keys')];
+      person === undefined ? [] : [this.#containsElement(leaf.keys, { id: person.key }, 'c.metadata_keys')];
     return `(${[...shown, ...hidden].join(' or ')})`;
   }
 
-  private compares(leaf: MetadataLeaf): string {
+  #compares(leaf: MetadataLeaf): string {
     const { keys, op, value } = leaf;
-    const at = this.at(keys);
+    const at = this.#at(keys);
     if (typeof value === 'number' && isComparison(op)) {
-      const json = this.bind(JSON.stringify(value), 'jsonb');
+      const json = this.#bind(JSON.stringify(value), 'jsonb');
       return `(jsonb_typeof(${at}) = 'number' and ${at} ${comparisons[op]} ${json})`;
     }
     const text = `(${at} #>> '{}')`;
     const condition = isComparison(op)
-      ? `${text} collate "C" ${comparisons[op]} ${this.bind(value, 'text')}`
-      : this.textCondition(text, op, String(value));
+      ? `${text} collate "C" ${comparisons[op]} ${this.#bind(value, 'text')}`
+      : this.#textCondition(text, op, String(value));
     return `case when jsonb_typeof(${at}) = 'string' then ${condition} end`;
   }
 }

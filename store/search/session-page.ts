@@ -162,7 +162,7 @@ async function countBeyond(database: Database, parts: PageParts, { counted }: Se
   return parts.offset === 0 ? { count: 0, isExact: true } : countUpTo(database, parts.where, counted);
 }
 
-/** A count that ends at a bound is more than the rows up to a whole page: a caller that reads page after page goes on. */
+/** A count that ends at a bound is above the rows of a full page, so that a caller who reads page after page continues. */
 export function pastPage(
   total: Count,
   { offset, limit, found }: { readonly offset: number; readonly limit: number; readonly found: number },

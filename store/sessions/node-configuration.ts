@@ -1,6 +1,6 @@
 /**
- * The configuration of a node, and its revisions. A run has the revision that stands at its first claim, for all of its
- * attempts: store/runs/configuration-check.ts.
+ * The configuration of a node, and its revisions. The first claim of a run fixes the revision for all of its attempts:
+ * store/runs/configuration-check.ts.
  */
 
 import type { Issue } from '../../domain/issue.ts';

@@ -4,9 +4,11 @@ import type { Database, Queryable } from '../connection/database.ts';
 import { once } from '../connection/idempotency.ts';
 import { newId } from '../connection/ids.ts';
 
+export const sessionViewScopes = ['mine', 'project', 'everyone'] as const;
+
 export interface SessionViewFields {
   readonly name: string;
-  readonly scope: 'mine' | 'project' | 'everyone';
+  readonly scope: (typeof sessionViewScopes)[number];
   /** Of a view for a project, else null. */
   readonly projectId: number | null;
   /** The query part of the list's address. */

@@ -129,6 +129,33 @@ export async function beginTail(database: Queryable, dataSourceId: number, key: 
   ]);
 }
 
+const progressStatement = `
+  with before as materialized (
+    select id, tail_key, object_key from resumable_upload
+     where id = $1 and writer = $2 and state = 'open' for no key update
+  ), heartbeat as (
+    update pending_object p set heartbeat_at = clock_timestamp() from before where p.object_key = before.object_key
+  ), upload as (
+    update resumable_upload u
+       set offset_bytes = $3, tail_key = $4, tail_bytes = $5, hash_state = $6, sha256 = $7,
+           state = case when $3 < u.size_bytes or $4::text is not null then 'open'
+                        when u.ingest_id is null then 'whole' else 'stored' end,
+           writer_seen_at = clock_timestamp(),
+           expires_at = clock_timestamp() + make_interval(secs => $8),
+           sweep_at = clock_timestamp() + make_interval(secs => $8)
+      from before where u.id = before.id returning u.id
+  ), parts as (
+    insert into resumable_upload_part (upload_id, number, size_bytes, etag)
+    select upload.id, p.number, p.size_bytes, p.etag
+      from upload, unnest($9::int[], $10::bigint[], $11::text[]) as p (number, size_bytes, etag)
+  ), gone as (
+    delete from pending_object p using before where p.object_key = before.tail_key and p.object_key is distinct from $4
+    returning p.data_source_id, p.object_key
+  ), deletion as (
+    insert into object_deletion (data_source_id, object_key) select data_source_id, object_key from gone
+  )
+  select id from upload`;
+
 /**
  * Records what the store holds now: further parts, the tail after them, and how far the upload is. The tail before is
  * deleted.
@@ -143,46 +170,19 @@ export async function saveProgress(
   keptSeconds: number,
 ): Promise<void> {
   const { offsetBytes, tail, hashState, sha256 } = progress;
-  const rows = await database.query(
-    `with before as materialized (
-       select id, tail_key, object_key from resumable_upload
-        where id = $1 and writer = $2 and state = 'open' for no key update
-     ), heartbeat as (
-       update pending_object p set heartbeat_at = clock_timestamp() from before where p.object_key = before.object_key
-     ), upload as (
-       update resumable_upload u
-          set offset_bytes = $3, tail_key = $4, tail_bytes = $5, hash_state = $6, sha256 = $7,
-              state = case when $3 < u.size_bytes or $4::text is not null then 'open'
-                           when u.ingest_id is null then 'whole' else 'stored' end,
-              writer_seen_at = clock_timestamp(),
-              expires_at = clock_timestamp() + make_interval(secs => $8),
-              sweep_at = clock_timestamp() + make_interval(secs => $8)
-         from before where u.id = before.id returning u.id
-     ), parts as (
-       insert into resumable_upload_part (upload_id, number, size_bytes, etag)
-       select upload.id, p.number, p.size_bytes, p.etag
-         from upload, unnest($9::int[], $10::bigint[], $11::text[]) as p (number, size_bytes, etag)
-     ), gone as (
-       delete from pending_object p using before where p.object_key = before.tail_key and p.object_key is distinct from $4
-       returning p.data_source_id, p.object_key
-     ), deletion as (
-       insert into object_deletion (data_source_id, object_key) select data_source_id, object_key from gone
-     )
-     select id from upload`,
-    [
-      id,
-      writer,
-      offsetBytes,
-      tail?.key ?? null,
-      tail?.sizeBytes ?? 0,
-      hashState,
-      sha256,
-      keptSeconds,
-      parts.map(({ number }) => number),
-      parts.map(({ sizeBytes }) => sizeBytes),
-      parts.map(({ etag }) => etag),
-    ],
-  );
+  const rows = await database.query(progressStatement, [
+    id,
+    writer,
+    offsetBytes,
+    tail?.key ?? null,
+    tail?.sizeBytes ?? 0,
+    hashState,
+    sha256,
+    keptSeconds,
+    parts.map(({ number }) => number),
+    parts.map(({ sizeBytes }) => sizeBytes),
+    parts.map(({ etag }) => etag),
+  ]);
   if (rows.length === 0) throw new WriterLost();
 }
 

@@ -2,40 +2,18 @@
  * A session whose built-in run is under way at every moment: its workflow nevertheless continues in a new history, and
  * the run is executed once. At the engine's hard limit of events a workflow is terminated: that is the second part.
  */
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Database } from '../../store/connection/database.ts';
+import { afterAll, expect, test } from 'vitest';
 import { sessionWorkflowId, wakeSignal } from '../../workflows/contract.ts';
-import { startTestApi, type TestApi } from '../support/api.ts';
+import { openDatabase } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { openGate } from '../support/network/gate.ts';
-import { testEnvironment } from '../support/stack.ts';
-import { inputNode, tabularNode, templateFile } from '../support/templates.ts';
-import { testWorkflows } from '../support/workflows.ts';
-import { RecordingClient, type RecordingSession } from './recording-session.ts';
+import { importGated, type RecordingSession, recordingStage } from './recording-session.ts';
 
-const platform = await testEnvironment();
-const temporalSide = await testWorkflows(platform.environment);
+const { client, platform, temporalSide } = await recordingStage();
+const database = await openDatabase(platform, 4);
 const gate = await openGate(platform.s3.endpoint);
-let database: Database;
-let api: TestApi;
-let client: RecordingClient;
-beforeAll(async () => {
-  database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 4 });
-  api = await startTestApi(platform.environment);
-  await Promise.all([temporalSide.startWorker('workflows'), temporalSide.startWorker('builtin')]);
-  client = await RecordingClient.signIn(api.url, platform.administrator);
-  const { endpoint: _, ...place } = platform.s3;
-  const gated = { name: 'gated', kind: 's3', endpoint: gate.url, prefix: '', forcePathStyle: true, ...place };
-  await client.call('POST', '/api/v2/admin/data-sources', gated);
-  const upload = { ...inputNode('upload'), DefaultConfiguration: { dataSourceName: 'gated' } };
-  const file = templateFile('gated', [upload, tabularNode('recording', 'upload')]);
-  await client.call('POST', '/api/v2/admin/session-templates', file);
-});
-afterAll(async () => {
-  await api.stop();
-  await gate.close();
-  await database.close();
-});
+afterAll(() => gate.close());
+await importGated(client, platform.s3, gate.url);
 
 /** A session whose recording is converted again, from a slow source. */
 async function busySession() {

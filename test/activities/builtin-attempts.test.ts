@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { DataSources } from '../../activities/builtin/data-sources.ts';
 import { tabularNode } from '../../activities/builtin/tabular-node.ts';
 import { findDataSourceByName } from '../../store/objects/data-sources.ts';
@@ -10,23 +10,11 @@ import { newOutputKey } from '../../store/objects/object-store.ts';
 import { publishUpload } from '../../store/outputs/publish.ts';
 import { builtinHolder } from '../../store/runners/holder.ts';
 import { claimRun } from '../../store/runs/claims.ts';
-import { startTestApi, type TestApi } from '../support/api.ts';
 import { changesBy } from '../support/graph.ts';
-import { testEnvironment } from '../support/stack.ts';
 import { inputNode, tabularNode as tabularNodeOf, templateFile } from '../support/templates.ts';
-import { testWorkflows } from '../support/workflows.ts';
-import { RecordingClient, type RecordingSession, table } from './recording-session.ts';
+import { type RecordingSession, recordingStage, table } from './recording-session.ts';
 
-const platform = await testEnvironment();
-const temporalSide = await testWorkflows(platform.environment);
-let api: TestApi;
-let client: RecordingClient;
-beforeAll(async () => {
-  api = await startTestApi(platform.environment);
-  await Promise.all([temporalSide.startWorker('workflows'), temporalSide.startWorker('builtin')]);
-  client = await RecordingClient.signIn(api.url, platform.administrator);
-});
-afterAll(() => api.stop());
+const { api, client } = await recordingStage();
 
 describe('an attempt that dies in the middle', () => {
   /** Publishes uploads without a notification of the workflow, so that the test can claim the run. */

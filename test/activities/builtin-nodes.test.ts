@@ -1,31 +1,19 @@
 import { gzipSync } from 'node:zlib';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startTestApi, type TestApi } from '../support/api.ts';
+import { describe, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { testEnvironment } from '../support/stack.ts';
 import { inputNode, tabularNode as tabularNodeOf, templateFile } from '../support/templates.ts';
-import { testWorkflows } from '../support/workflows.ts';
 import {
   channelOf,
-  RecordingClient,
   type RecordingSession,
   realFile,
+  recordingStage,
   rowsOf,
   type SeriesView,
   table,
 } from './recording-session.ts';
 
-const platform = await testEnvironment();
-const temporalSide = await testWorkflows(platform.environment);
-let api: TestApi;
-let client: RecordingClient;
-beforeAll(async () => {
-  api = await startTestApi(platform.environment);
-  await Promise.all([temporalSide.startWorker('workflows'), temporalSide.startWorker('builtin')]);
-  client = await RecordingClient.signIn(api.url, platform.administrator);
-});
-afterAll(() => api.stop());
+const { client } = await recordingStage();
 
 /** A session whose graph succeeded with these uploads, with its dashboard. */
 async function recorded(...uploads: Parameters<RecordingSession['upload']>[0][]) {

@@ -1,42 +1,20 @@
 /** Built-in runs whose infrastructure fails, or that end without a result: no attempt is lost, nothing hangs. */
 import { spawnSync } from 'node:child_process';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { limits } from '../../domain/limits.ts';
-import { Database } from '../../store/connection/database.ts';
 import { findNodeRun } from '../../store/run-views/node-runs.ts';
 import { sessionWorkflowId } from '../../workflows/contract.ts';
-import { startTestApi, type TestApi } from '../support/api.ts';
+import { openDatabase } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { tcpGate } from '../support/network/tcp-gate.ts';
-import { testEnvironment } from '../support/stack.ts';
 import { stretched } from '../support/stretched.ts';
-import { inputNode, tabularNode, templateFile } from '../support/templates.ts';
-import { testWorkflows } from '../support/workflows.ts';
-import { RecordingClient, type RecordingSession } from './recording-session.ts';
+import { importGated, type RecordingSession, recordingStage } from './recording-session.ts';
 import { longParquet, parquetType } from './tabular/long-parquet.ts';
 
-const platform = await testEnvironment();
-const temporalSide = await testWorkflows(platform.environment);
+const { client, platform, temporalSide } = await recordingStage();
+const database = await openDatabase(platform, 4);
 const gate = await tcpGate(platform.s3.endpoint);
-let database: Database;
-let api: TestApi;
-let client: RecordingClient;
-beforeAll(async () => {
-  database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 4 });
-  api = await startTestApi(platform.environment);
-  await Promise.all([temporalSide.startWorker('workflows'), temporalSide.startWorker('builtin')]);
-  client = await RecordingClient.signIn(api.url, platform.administrator);
-  const { endpoint: _, ...place } = platform.s3;
-  const gated = { name: 'gated', kind: 's3', endpoint: gate.url, prefix: '', forcePathStyle: true, ...place };
-  await client.call('POST', '/api/v2/admin/data-sources', gated);
-  const upload = { ...inputNode('upload'), DefaultConfiguration: { dataSourceName: 'gated' } };
-  const file = templateFile('gated', [upload, tabularNode('recording', 'upload')]);
-  await client.call('POST', '/api/v2/admin/session-templates', file);
-});
-afterAll(async () => {
-  await api.stop();
-  await database.close();
-});
+await importGated(client, platform.s3, gate.url);
 
 const table = 'time,speed\n0,1\n1,2\n';
 

@@ -1,8 +1,12 @@
 /** Sessions of the shipped template over HTTP, and the values in their files. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ask, tokenOf } from '../support/api.ts';
+import { afterAll } from 'vitest';
+import { ask, startTestApi, tokenOf } from '../support/api.ts';
 import { eventually, patienceMs } from '../support/eventually.ts';
+import { type TestEnvironment, testEnvironment } from '../support/stack.ts';
+import { inputNode, tabularNode, templateFile } from '../support/templates.ts';
+import { testWorkflows } from '../support/workflows.ts';
 
 const shippedTemplateName = 'system-tabular-dashboard-autodetect-next';
 const dataFolder = join(import.meta.dirname, '../../node_modules/vega-datasets/data');
@@ -52,6 +56,26 @@ export interface Upload {
   readonly identifier: string;
   readonly contentType?: string;
   readonly contentEncoding?: string;
+}
+
+/** An API, its workers and a signed-in client for a whole test file. Call it once at the top of the file. */
+export async function recordingStage() {
+  const platform = await testEnvironment();
+  const temporalSide = await testWorkflows(platform.environment);
+  const api = await startTestApi(platform.environment);
+  afterAll(() => api.stop());
+  await Promise.all([temporalSide.startWorker('workflows'), temporalSide.startWorker('builtin')]);
+  const client = await RecordingClient.signIn(api.url, platform.administrator);
+  return { platform, temporalSide, api, client };
+}
+
+/** Registers the platform's bucket at another address, as `gated`, with a template of that name that reads from it. */
+export async function importGated(client: RecordingClient, s3: TestEnvironment['s3'], endpoint: string) {
+  const place = { ...s3, endpoint, prefix: '', forcePathStyle: true };
+  await client.call('POST', '/api/v2/admin/data-sources', { name: 'gated', kind: 's3', ...place });
+  const upload = { ...inputNode('upload'), DefaultConfiguration: { dataSourceName: 'gated' } };
+  const file = templateFile('gated', [upload, tabularNode('recording', 'upload')]);
+  await client.call('POST', '/api/v2/admin/session-templates', file);
 }
 
 /** The platform as one signed-in person uses it. */

@@ -1,19 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startTestApi, type TestApi } from '../support/api.ts';
-import { testEnvironment } from '../support/stack.ts';
-import { testWorkflows } from '../support/workflows.ts';
-import { RecordingClient } from './recording-session.ts';
+import { expect, test } from 'vitest';
+import { recordingStage } from './recording-session.ts';
 
-const platform = await testEnvironment();
-const temporalSide = await testWorkflows(platform.environment);
-let api: TestApi;
-let client: RecordingClient;
-beforeAll(async () => {
-  api = await startTestApi(platform.environment);
-  await Promise.all([temporalSide.startWorker('workflows'), temporalSide.startWorker('builtin')]);
-  client = await RecordingClient.signIn(api.url, platform.administrator);
-});
-afterAll(() => api.stop());
+const { client } = await recordingStage();
 
 test('a reprocessed recording replaces its original in the dashboard, at every node', async () => {
   const session = await client.newSession();

@@ -1,5 +1,5 @@
 /** The access table says of each route what the contract says. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { routes as platformRoutes } from '../../api/routes.ts';
 import { authRoutes } from '../../auth/service.ts';
 import {
@@ -11,20 +11,16 @@ import {
 } from '../../domain/access/access.ts';
 import { catalogue } from '../../domain/errors.ts';
 import type { Route } from '../../http/route.ts';
-import { startTestApi, type TestApi } from '../support/api.ts';
-import { testEnvironment } from '../support/stack.ts';
+import { startedApi } from '../support/api.ts';
 
-const platform = await testEnvironment();
+const { api } = await startedApi();
 const allRoutes = [...platformRoutes, ...authRoutes] as unknown as readonly Route[];
 const guarded = allRoutes.filter((route) => !route.access.open);
-let api: TestApi;
 beforeAll(async () => {
-  api = await startTestApi(platform.environment);
   await api.composed.services.database.query(
     `insert into runner_type (name, runtime) values ('own', 'external')`,
   );
 });
-afterAll(() => api.stop());
 
 describe('the access table', () => {
   const statusFor = (rule: GuardedRule, caller: Caller): number => {

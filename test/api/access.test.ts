@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { routes as platformRoutes } from '../../api/routes.ts';
 import { authRoutes } from '../../auth/service.ts';
 import { type Caller, decideAccess, type RunnerScope, roles } from '../../domain/access/access.ts';
@@ -7,31 +7,17 @@ import { formatToken } from '../../domain/access/token-format.ts';
 import { type CatalogueEntry, catalogue } from '../../domain/errors.ts';
 import { allPaths } from '../../http/paths.ts';
 import type { Route } from '../../http/route.ts';
-import {
-  ask,
-  makePeople,
-  makePerson,
-  type People,
-  startTestApi,
-  type TestApi,
-  tokenOf,
-} from '../support/api.ts';
+import { apiStage, ask, makePerson, tokenOf } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
-import { testEnvironment } from '../support/stack.ts';
 
-const platform = await testEnvironment();
+const { api, people, platform } = await apiStage();
 const allRoutes = [...platformRoutes, ...authRoutes] as unknown as readonly Route[];
 const guarded = allRoutes.filter((route) => !route.access.open);
-let api: TestApi;
-let people: People;
 beforeAll(async () => {
-  api = await startTestApi(platform.environment);
-  people = await makePeople(api.url, platform.administrator);
   await api.composed.services.database.query(
     `insert into runner_type (name, runtime) values ('own', 'external')`,
   );
 });
-afterAll(() => api.stop());
 
 /** A path of the route with ids that do not exist. */
 const someUuid = '00000000-0000-4000-8000-000000000000';

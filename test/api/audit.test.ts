@@ -1,37 +1,29 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ensurePlatformDataSource } from '../../store/objects/data-sources.ts';
-import { ask, makePeople, makePerson, type People, startTestApi, type TestApi } from '../support/api.ts';
-import { testEnvironment } from '../support/stack.ts';
+import { apiStage, ask, makePerson } from '../support/api.ts';
 import { inputNode, ship, tabularNode, templateFile } from '../support/templates.ts';
 
-const platform = await testEnvironment();
+const { api, people, platform } = await apiStage({ variables: { TRUSTED_PROXIES: '1' } });
 const admin = '/api/v2/admin';
 const audit = `${admin}/audit`;
 const proxied = { 'x-forwarded-for': '198.51.100.77' };
-let api: TestApi;
-let people: People;
 let tables: pg.Client;
 
 beforeAll(async () => {
-  api = await startTestApi({ ...platform.environment, TRUSTED_PROXIES: '1' });
   const { database, objects } = api.composed.services;
   await ship(database);
   await ensurePlatformDataSource(database, objects.platformAccess);
-  people = await makePeople(api.url, platform.administrator);
   tables = new pg.Client(platform.databaseUrl);
   await tables.connect();
 });
-afterAll(async () => {
-  await tables.end();
-  await api.stop();
-});
+afterAll(() => tables.end());
 
 async function write(method: string, path: string, json?: unknown, token = people.Administrator.token) {
   const answer = await ask(api.url, method, path, {
     token,
     headers: proxied,
-    ...(json === undefined ? {} : { json }),
+    json,
   });
   expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(300);
   return answer;
@@ -186,7 +178,7 @@ describe('the audit of the platform', () => {
       ['POST', `/api/v2/node-instance/${rows[0].id}/reprocess`, undefined],
       ['POST', `/api/v2/node-instance/${rows[0].id}/outputs/data`, undefined],
     ] as const) {
-      const answer = await ask(api.url, method, path, { token, ...(json === undefined ? {} : { json }) });
+      const answer = await ask(api.url, method, path, { token, json });
       expect(answer.status, `${method} ${path}`).toBeGreaterThanOrEqual(400);
     }
     expect(await count()).toBe(before);
@@ -246,7 +238,7 @@ describe('the audit of the authentication service', () => {
     const path = '/api/authorization/audit';
     const person = await makePerson(api.url, people.adminToken, 'Instructor');
     const call = (method: string, at: string, json?: unknown, token = people.adminToken) =>
-      ask(api.url, method, `/api/authorization${at}`, { token, ...(json === undefined ? {} : { json }) });
+      ask(api.url, method, `/api/authorization${at}`, { token, json });
     const { username, password } = person;
     expect((await call('POST', '/token', { username, password: 'not the password' })).status).toBe(401);
     const signedIn = await call('POST', '/token', { username, password, rememberMe: true });

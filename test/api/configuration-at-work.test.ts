@@ -1,21 +1,15 @@
 /** Node configurations against schemas that change: at import, and again when a task is made (decisions 10). */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { ensurePlatformDataSource } from '../../store/objects/data-sources.ts';
-import { ask, makePeople, type People, startTestApi, type TestApi } from '../support/api.ts';
-import { testEnvironment } from '../support/stack.ts';
+import { apiStage, ask } from '../support/api.ts';
 import { inputNode, ship, templateFile } from '../support/templates.ts';
 
-const platform = await testEnvironment();
-let api: TestApi;
-let people: People;
+const { api, people } = await apiStage();
 beforeAll(async () => {
-  api = await startTestApi(platform.environment);
-  people = await makePeople(api.url, platform.administrator);
   await ship(api.composed.services.database);
   const { objects, database } = api.composed.services;
   await ensurePlatformDataSource(database, objects.platformAccess);
 });
-afterAll(() => api.stop());
 
 const call = async (method: string, path: string, json?: unknown, statuses = [200, 201, 202]) => {
   const answer = await ask(api.url, method, path, { token: people.Developer.token, json });

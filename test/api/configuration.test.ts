@@ -1,20 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { configurationRoutes } from '../../api/configuration/routes.ts';
-import { ask, makePeople, type People, startTestApi, type TestApi } from '../support/api.ts';
-import { testEnvironment } from '../support/stack.ts';
+import { apiStage, ask } from '../support/api.ts';
 
-const platform = await testEnvironment();
-let api: TestApi;
-let people: People;
+const { api, call, people } = await apiStage({ routes: configurationRoutes });
 
-beforeAll(async () => {
-  api = await startTestApi(platform.environment, { routes: configurationRoutes });
-  people = await makePeople(api.url, platform.administrator);
-});
-afterAll(() => api.stop());
-
-const call = (method: string, path: string, json?: unknown, token = people.Developer.token) =>
-  ask(api.url, method, path, { token, ...(json === undefined ? {} : { json }) });
 const put = (name: string, json: unknown, token?: string) =>
   call('PUT', `/config/${encodeURIComponent(name)}`, json, token);
 const refusal = (status: number, message: string) => ({ status, body: { status: 'error', message } });

@@ -40,7 +40,7 @@ const path = '/api/v2/admin/data-sources';
 /** The same for every reason, so that it reveals nothing of the network. */
 const unreachable = 'The data source cannot be reached; see the log of the API for the reason.';
 const call = (method: string, at: string, json?: unknown, token = people.Developer.token) =>
-  ask(api.url, method, at, { token, ...(json === undefined ? {} : { json }) });
+  ask(api.url, method, at, { token, json });
 const refusal = (status: number, message: string) => ({ status, body: { status: 'error', message } });
 const { endpoint, region, bucket, accessKeyId, secretAccessKey } = platform.s3;
 const wanted = (name: string, extra: object = {}) => ({

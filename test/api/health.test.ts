@@ -1,16 +1,10 @@
 import { Agent, get } from 'node:http';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { startApi } from '../../api/start.ts';
-import { ask, startTestApi, type TestApi } from '../support/api.ts';
-import { testEnvironment } from '../support/stack.ts';
+import { ask, startedApi, startTestApi } from '../support/api.ts';
 import { stretched } from '../support/stretched.ts';
 
-const platform = await testEnvironment();
-let api: TestApi;
-beforeAll(async () => {
-  api = await startTestApi(platform.environment);
-});
-afterAll(() => api.stop());
+const { api, platform } = await startedApi();
 
 describe('health', () => {
   test('is 200 without a token while database and storage answer', async () => {

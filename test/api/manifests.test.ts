@@ -1,22 +1,16 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { manifestRoutes } from '../../api/manifests/routes.ts';
-import { ask, makePeople, type People, startTestApi, type TestApi } from '../support/api.ts';
-import { testEnvironment } from '../support/stack.ts';
+import { apiStage, ask, startTestApi } from '../support/api.ts';
 import { ship } from '../support/templates.ts';
 
-const platform = await testEnvironment();
-let api: TestApi;
-let people: People;
+const { api, people, platform } = await apiStage({ routes: manifestRoutes });
 
 beforeAll(async () => {
-  api = await startTestApi(platform.environment, { routes: manifestRoutes });
-  people = await makePeople(api.url, platform.administrator);
   await ship(api.composed.services.database);
 });
-afterAll(() => api.stop());
 
 const publish = (json: unknown, token = people.Developer.token) =>
   ask(api.url, 'POST', '/api/v2/admin/runner-manifests', { token, json });

@@ -1,16 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ask, makePeople, type People, startTestApi, type TestApi } from '../support/api.ts';
-import { testEnvironment } from '../support/stack.ts';
+import { describe, expect, test } from 'vitest';
+import { apiStage, ask } from '../support/api.ts';
 
-const platform = await testEnvironment();
+const { api, people } = await apiStage();
 const path = '/api/v2/admin/offline-tokens';
-let api: TestApi;
-let people: People;
-beforeAll(async () => {
-  api = await startTestApi(platform.environment);
-  people = await makePeople(api.url, platform.administrator);
-});
-afterAll(() => api.stop());
 
 describe('offline tokens on the platform interface', () => {
   test('are created, listed and revoked by Administrators, as in the authentication service', async () => {

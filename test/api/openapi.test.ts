@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { leakedTokenPattern } from '../../domain/access/token-format.ts';
-import { ask, startTestApi, type TestApi } from '../support/api.ts';
+import { ask, startedApi } from '../support/api.ts';
 import {
   allOperationsOf,
   allRoutes,
@@ -13,14 +13,8 @@ import {
   operationsOf,
   pointer,
 } from '../support/openapi.ts';
-import { testEnvironment } from '../support/stack.ts';
 
-const platform = await testEnvironment();
-let api: TestApi;
-beforeAll(async () => {
-  api = await startTestApi(platform.environment);
-});
-afterAll(() => api.stop());
+const { api } = await startedApi();
 
 const document = interfaceDocument();
 const operations = operationsOf(document);

@@ -1,19 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { projectRoutes } from '../../api/projects/routes.ts';
 import { platformUserRoutes } from '../../api/users/routes.ts';
-import { ask, makePeople, makePerson, type People, startTestApi, type TestApi } from '../support/api.ts';
-import { testEnvironment } from '../support/stack.ts';
+import { apiStage, ask, makePerson } from '../support/api.ts';
 
-const platform = await testEnvironment();
-let api: TestApi;
-let people: People;
+const { api, people } = await apiStage({ routes: [...platformUserRoutes, ...projectRoutes] });
 type Listed = { id: number; externalPlatformId: string };
-
-beforeAll(async () => {
-  api = await startTestApi(platform.environment, { routes: [...platformUserRoutes, ...projectRoutes] });
-  people = await makePeople(api.url, platform.administrator);
-});
-afterAll(() => api.stop());
 
 const list = (token: string) => ask(api.url, 'GET', '/api/v2/admin/users', { token });
 

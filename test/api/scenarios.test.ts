@@ -1,23 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { projectRoutes } from '../../api/projects/routes.ts';
 import { scenarioRoutes } from '../../api/scenarios/routes.ts';
 import { sessionTemplateRoutes } from '../../api/session-templates/routes.ts';
 import { sessionRoutes } from '../../api/sessions/routes.ts';
-import { ask, makePeople, type People, startTestApi, type TestApi } from '../support/api.ts';
-import { testEnvironment } from '../support/stack.ts';
+import { apiStage, ask } from '../support/api.ts';
 import { inputNode, ship, templateFile } from '../support/templates.ts';
 
-const platform = await testEnvironment();
-let api: TestApi;
-let people: People;
+const routes = [...projectRoutes, ...sessionTemplateRoutes, ...sessionRoutes, ...scenarioRoutes];
+const { api, people } = await apiStage({ routes });
 let sessionId: string;
 let otherId: string;
 const unknownId = '00000000-0000-4000-8000-00000000abcd';
 
 beforeAll(async () => {
-  const routes = [...projectRoutes, ...sessionTemplateRoutes, ...sessionRoutes, ...scenarioRoutes];
-  api = await startTestApi(platform.environment, { routes });
-  people = await makePeople(api.url, platform.administrator);
   await ship(api.composed.services.database);
   const project = await call('/projects', { Title: 'p' });
   const template = await call('/api/v2/admin/session-templates', templateFile('t', [inputNode('a')]));
@@ -25,10 +20,9 @@ beforeAll(async () => {
   sessionId = (await call('/session', json)).body.id;
   otherId = (await call('/session', json)).body.id;
 });
-afterAll(() => api.stop());
 
 const call = (path: string, json?: unknown, token = people.Developer.token) =>
-  ask(api.url, 'POST', path, { token, ...(json === undefined ? {} : { json }) });
+  ask(api.url, 'POST', path, { token, json });
 const post = (json: unknown, id = sessionId, token?: string) =>
   call(`/${id}/scenario_instances`, json, token);
 const refusal = (status: number, message: string) => ({ status, body: { status: 'error', message } });

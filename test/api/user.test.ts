@@ -1,16 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { roles } from '../../domain/access/access.ts';
-import { ask, makePeople, type People, startTestApi, type TestApi } from '../support/api.ts';
-import { testEnvironment } from '../support/stack.ts';
+import { apiStage, ask } from '../support/api.ts';
 
-const platform = await testEnvironment();
-let api: TestApi;
-let people: People;
-beforeAll(async () => {
-  api = await startTestApi(platform.environment);
-  people = await makePeople(api.url, platform.administrator);
-});
-afterAll(() => api.stop());
+const { api, people } = await apiStage();
 
 describe('GET /user_data', () => {
   test('shows exactly the documented fields, in PascalCase, for every role and for offline tokens', async () => {

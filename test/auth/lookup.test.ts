@@ -1,17 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ask, makePeople, makePerson, type People, startTestApi, type TestApi } from '../support/api.ts';
-import { testEnvironment } from '../support/stack.ts';
+import { expect, test } from 'vitest';
+import { apiStage, ask, makePerson } from '../support/api.ts';
 
-const platform = await testEnvironment();
-let api: TestApi;
-let people: People;
-
-beforeAll(async () => {
-  api = await startTestApi(platform.environment, { routes: [] });
-  people = await makePeople(api.url, platform.administrator);
-});
-afterAll(() => api.stop());
+const { api, people } = await apiStage({ routes: [] });
 
 const lookUp = (token: string, ids: unknown) =>
   ask(api.url, 'POST', '/api/authorization/users/lookup', { token, json: { ids } });

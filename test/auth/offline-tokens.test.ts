@@ -1,27 +1,7 @@
-import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ask, makePeople, type People, startTestApi, type TestApi } from '../support/api.ts';
-import { testEnvironment } from '../support/stack.ts';
+import { describe, expect, test } from 'vitest';
+import { authWorld } from './support.ts';
 
-const platform = await testEnvironment();
-let api: TestApi;
-let people: People;
-let database: pg.Client;
-beforeAll(async () => {
-  api = await startTestApi(platform.environment);
-  people = await makePeople(api.url, platform.administrator);
-  database = new pg.Client(platform.databaseUrl);
-  await database.connect();
-});
-afterAll(async () => {
-  await database.end();
-  await api.stop();
-});
-
-const auth = (method: string, path: string, options: Parameters<typeof ask>[3] = {}) =>
-  ask(api.url, method, `/api/authorization${path}`, options);
-const isAccepted = async (token: string) =>
-  (await ask(api.url, 'GET', '/user_data', { token })).status === 200;
+const { auth, database, isAccepted, people } = await authWorld();
 
 describe('offline tokens', () => {
   test('live twelve calendar months, are listed without values, and are revoked one by one', async () => {

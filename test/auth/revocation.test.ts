@@ -72,7 +72,7 @@ describe('what ends with its Administrator', () => {
     const device = (await auth('POST', '/offline_token', { token: person.token })).body.token;
     const answer = await auth(method, `/users/${person.userId}`, {
       ...admin,
-      ...(json === undefined ? {} : { json }),
+      json,
     });
     expect(answer.status).toBeLessThan(300);
     expect(await isAccepted(device)).toBe(false);

@@ -1,38 +1,11 @@
-import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { formatToken, tokenFamily } from '../../domain/access/token-format.ts';
 import { limits } from '../../domain/limits.ts';
-import {
-  ask,
-  makePeople,
-  makePerson,
-  type People,
-  startTestApi,
-  type TestApi,
-  tokenOf,
-} from '../support/api.ts';
-import { testEnvironment } from '../support/stack.ts';
+import { ask, makePerson, tokenOf } from '../support/api.ts';
+import { authWorld } from './support.ts';
 
-const platform = await testEnvironment();
+const { api, auth, database, isAccepted, people, platform } = await authWorld();
 const { username, password } = platform.administrator;
-let api: TestApi;
-let people: People;
-let database: pg.Client;
-beforeAll(async () => {
-  api = await startTestApi(platform.environment);
-  people = await makePeople(api.url, platform.administrator);
-  database = new pg.Client(platform.databaseUrl);
-  await database.connect();
-});
-afterAll(async () => {
-  await database.end();
-  await api.stop();
-});
-
-const auth = (method: string, path: string, options: Parameters<typeof ask>[3] = {}) =>
-  ask(api.url, method, `/api/authorization${path}`, options);
-const isAccepted = async (token: string) =>
-  (await ask(api.url, 'GET', '/user_data', { token })).status === 200;
 
 describe('signing in', () => {
   test('returns an access token of eight hours, and a refresh token only with rememberMe', async () => {

@@ -1,28 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  ask,
-  makePeople,
-  makePerson,
-  type People,
-  startTestApi,
-  type TestApi,
-  tokenOf,
-} from '../support/api.ts';
-import { testEnvironment } from '../support/stack.ts';
+import { describe, expect, test } from 'vitest';
+import { apiStage, ask, makePerson, tokenOf } from '../support/api.ts';
 
-const platform = await testEnvironment();
-let api: TestApi;
-let people: People;
-beforeAll(async () => {
-  api = await startTestApi({ ...platform.environment, AUTH_SERVICE_KEY: 'k'.repeat(40) });
-  people = await makePeople(api.url, platform.administrator);
-});
-afterAll(() => api.stop());
+const { api, people } = await apiStage({ variables: { AUTH_SERVICE_KEY: 'k'.repeat(40) } });
 
 const users = (method: string, path: string, token: string | undefined, json?: unknown) =>
   ask(api.url, method, `/api/authorization/users${path}`, {
     ...(token === undefined ? {} : { token }),
-    ...(json === undefined ? {} : { json }),
+    json,
   });
 const newUser = (username: string, fields: object = {}) => ({
   username,

@@ -3,25 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sessionTemplateRoutes } from '../../api/session-templates/routes.ts';
-import { makePeople, type People, startTestApi, type TestApi } from '../support/api.ts';
-import { testEnvironment } from '../support/stack.ts';
+import { apiStage } from '../support/api.ts';
 import { inputNode, ship, tabularNode, templateFile } from '../support/templates.ts';
 import { runSdp } from './support.ts';
 
-const platform = await testEnvironment();
+const { api, people } = await apiStage({ routes: sessionTemplateRoutes });
 const folder = mkdtempSync(join(tmpdir(), 'sdp-cli-'));
-let api: TestApi;
-let people: People;
-
-beforeAll(async () => {
-  api = await startTestApi(platform.environment, { routes: sessionTemplateRoutes });
-  people = await makePeople(api.url, platform.administrator);
-  await ship(api.composed.services.database);
-});
-afterAll(async () => {
-  rmSync(folder, { recursive: true });
-  await api.stop();
-});
+beforeAll(() => ship(api.composed.services.database));
+afterAll(() => rmSync(folder, { recursive: true }));
 
 const sdp = (args: readonly string[], environment: Record<string, string> = {}, input = '') =>
   runSdp(

@@ -1,31 +1,17 @@
 /** The agent of a capture machine: each file once, whatever happens to agent, line and platform. */
-import { createHash, randomBytes } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { ask } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
 import { runnerStage, type StageGraph } from '../support/runner.ts';
 import { brokenLineTo } from './broken-line.ts';
+import { captures, type Life, livesOf, mebibyte, outputsOf, sha256 } from './capture-agent.ts';
 import { ingestedInto, managedIngest } from './managed-ingest.ts';
 import { folder, type Running, runSdp, startSdp } from './support.ts';
 
 const stage = await runnerStage();
 const { api, people } = stage;
-const mebibyte = 1024 * 1024;
-
-/** A folder of files, each a minute younger than the one before. */
-function captures(name: string, files: Readonly<Record<string, Buffer | string>>): string {
-  const path = join(folder, name);
-  mkdirSync(path);
-  const names = Object.keys(files);
-  for (const [index, file] of names.entries()) {
-    writeFileSync(join(path, file), files[file]!);
-    const at = Date.now() / 1000 - (names.length - index) * 60;
-    utimesSync(join(path, file), at, at);
-  }
-  return path;
-}
 
 const agent = (path: string, graph: StageGraph, args: readonly string[] = [], url = api.url) =>
   startSdp(['watch-folder', path, '--session', graph.sessionId, '--settle', '1', ...args], {
@@ -33,19 +19,14 @@ const agent = (path: string, graph: StageGraph, args: readonly string[] = [], ur
     SDP_TOKEN: people.offlineToken,
   });
 
-async function outputsOf(graph: StageGraph) {
-  const { body } = await ask(api.url, 'GET', `/api/v2/node-instance/${graph.nodes.input}/outputs`, {
-    token: people.adminToken,
-  });
-  return Array.isArray(body)
-    ? (body as Array<{ id: number; outputIdentifier: string; sha256: string; metadata: unknown }>)
-    : [];
-}
-const sha256 = (bytes: Buffer | string) => createHash('sha256').update(bytes).digest('hex');
+const lifeOf = (running: Running): Life => ({
+  kill: (signal) => running.kill(signal),
+  isDone: running.ended.then(({ code }) => code === 0),
+});
 
 test('sends what is complete, oldest first, with metadata, and moves and marks it', async () => {
   const graph = await stage.chainOf(1);
-  const path = captures('ordered', {
+  const path = captures(join(folder, 'ordered'), {
     'MARIA-2.csv': 'a\n2\n',
     'MARIA-1.csv': 'a\n1\n',
     'MARIA-1.csv.meta.json': '{"lap":"first","tyre":{"compound":"soft"}}',
@@ -64,7 +45,7 @@ test('sends what is complete, oldest first, with metadata, and moves and marks i
   running.kill('SIGTERM');
   await running.ended;
   expect(
-    (await outputsOf(graph)).map(({ outputIdentifier, metadata }) => [
+    (await outputsOf(stage, graph)).map(({ outputIdentifier, metadata }) => [
       outputIdentifier.split('-').at(0),
       metadata,
     ]),
@@ -73,7 +54,7 @@ test('sends what is complete, oldest first, with metadata, and moves and marks i
     ['MARIA', { driver: 'MARIA', lap: 'first', tyre: { compound: 'soft' } }],
     ['cut.csv', null],
   ]);
-  const again = captures('marked', { 'one.csv': 'a\n1\n' });
+  const again = captures(join(folder, 'marked'), { 'one.csv': 'a\n1\n' });
   expect((await agent(again, graph, ['--mark', '--once']).ended).code).toBe(0);
   expect(JSON.parse(readFileSync(join(again, 'one.csv.sent'), 'utf8'))).toMatchObject({
     identifier: expect.stringMatching(/^one\.csv-/),
@@ -88,25 +69,10 @@ test('is killed before and after each of its requests: each file is there once',
     'c.csv': 'time\n2\n',
     'd.bin': randomBytes(20 * mebibyte),
   };
-  const path = captures('killed', files);
-  let running: Running | undefined;
-  let lives = 0;
-  let request = 0;
-  // Each life dies one request later than the one before, now before it is sent and now after.
-  const url = await brokenLineTo(api.url, () => {
-    request += 1;
-    if (request !== 1 + (lives % 10)) return undefined;
-    running?.kill('SIGKILL');
-    return lives % 20 < 10 ? 'before' : 'after';
-  });
-  for (let isDone = false; !isDone; lives++) {
-    request = 0;
-    running = agent(path, graph, ['--once'], url);
-    isDone = (await running.ended).code === 0;
-    expect(lives).toBeLessThan(60);
-  }
+  const path = captures(join(folder, 'killed'), files);
+  const lives = await livesOf(api.url, 10, (url) => lifeOf(agent(path, graph, ['--once'], url)));
   expect(lives).toBeGreaterThan(4);
-  const seen = (await outputsOf(graph)).map((output) => output.sha256);
+  const seen = (await outputsOf(stage, graph)).map((output) => output.sha256);
   expect(seen).toEqual(Object.values(files).map(sha256));
   // A journal whose last line is half a one, and one that is lost: the platform knows the files.
   const journal = join(path, '.sdp-sent.jsonl');
@@ -115,7 +81,7 @@ test('is killed before and after each of its requests: each file is there once',
   expect((await agent(path, graph, ['--once']).ended).code).toBe(0);
   rmSync(journal);
   expect((await agent(path, graph, ['--once']).ended).code).toBe(0);
-  expect(await outputsOf(graph)).toHaveLength(4);
+  expect(await outputsOf(stage, graph)).toHaveLength(4);
 });
 
 test('sends to a managed ingest with its secret, and killed at its requests makes one session for each file', async () => {
@@ -125,25 +91,11 @@ test('sends to a managed ingest with its secret, and killed at its requests make
     'OLEG-7.bin': randomBytes(18 * mebibyte),
     'MARIA-2.csv': 'time\n2\n',
   };
-  const path = captures('ingest', files);
+  const path = captures(join(folder, 'ingest'), files);
   const args = ['--ingest', urlPath, '--settle', '1', '--once', '--mark', '--pattern', '(?<driver>[A-Z]+)-'];
   const ingesting = (url: string, SDP_INGEST_SECRET: string) =>
     startSdp(['watch-folder', path, ...args], { SDP_URL: url, SDP_INGEST_SECRET });
-  let running: Running | undefined;
-  let lives = 0;
-  let request = 0;
-  const url = await brokenLineTo(api.url, () => {
-    request += 1;
-    if (request !== 1 + (lives % 5)) return undefined;
-    running?.kill('SIGKILL');
-    return lives % 10 < 5 ? 'after' : 'before';
-  });
-  for (let isDone = false; !isDone; lives++) {
-    request = 0;
-    running = ingesting(url, secret);
-    isDone = (await running.ended).code === 0;
-    expect(lives).toBeLessThan(30);
-  }
+  const lives = await livesOf(api.url, 5, (url) => lifeOf(ingesting(url, secret)));
   expect(lives).toBeGreaterThan(2);
   expect(await ingestedInto(stage.database, projectId)).toEqual([
     { sessions: 1, sha256: sha256(files['MARIA-1.csv']), metadata: { driver: 'MARIA' } },
@@ -164,7 +116,7 @@ test('sends to a managed ingest with its secret, and killed at its requests make
 test('goes on when the platform is back, and keeps to its rate', async () => {
   const graph = await stage.chainOf(1);
   const bytes = randomBytes(18 * mebibyte);
-  const path = captures('slow', { 'long.bin': bytes });
+  const path = captures(join(folder, 'slow'), { 'long.bin': bytes });
   let isAway = true;
   const url = await brokenLineTo(api.url, (asked) =>
     isAway && !asked.includes('/sessions/') ? 'before' : undefined,
@@ -175,18 +127,22 @@ test('goes on when the platform is back, and keeps to its rate', async () => {
   const startedAtMs = performance.now();
   expect((await running.ended).code).toBe(0);
   expect(performance.now() - startedAtMs).toBeGreaterThan(2_500);
-  expect(await outputsOf(graph)).toMatchObject([{ sha256: sha256(bytes) }]);
+  expect(await outputsOf(stage, graph)).toMatchObject([{ sha256: sha256(bytes) }]);
 });
 
 test('a refused file does not hold up the others, and needs either a session or an ingest', async () => {
   const graph = await stage.chainOf(1);
-  const path = captures('refused', { 'a.csv': 'a\n1\n', 'a.csv.meta.json': '[]', 'b.csv': 'a\n2\n' });
+  const path = captures(join(folder, 'refused'), {
+    'a.csv': 'a\n1\n',
+    'a.csv.meta.json': '[]',
+    'b.csv': 'a\n2\n',
+  });
   const ended = await agent(path, graph, ['--once']).ended;
   expect([ended.code, ended.err]).toEqual([
     1,
     expect.stringContaining('a.csv.meta.json holds no JSON object.'),
   ]);
-  expect(await outputsOf(graph)).toHaveLength(1);
+  expect(await outputsOf(stage, graph)).toHaveLength(1);
   const none = await runSdp(['watch-folder', path], { SDP_URL: api.url, SDP_TOKEN: people.adminToken });
   expect([none.code, none.err]).toEqual([2, expect.stringContaining('Name either --session or --ingest.')]);
 });

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { roles } from '../../domain/access/access.ts';
 import { formatToken } from '../../domain/access/token-format.ts';
+import type { Runtime } from '../../domain/runners/manifest-runner-types.ts';
 import {
-  type RunnerRuntime,
   reachesRuntime,
   refuseTokenRequest,
   standingOf,
@@ -58,7 +58,7 @@ describe('a runner token', () => {
   });
 
   test('never exceeds the permissions of its creator', () => {
-    const runtimes = new Map<string, RunnerRuntime>([
+    const runtimes = new Map<string, Runtime>([
       ['own', 'system'],
       ['host', 'sdk'],
       ['outside', 'external'],

@@ -1,14 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startTestApi, type TestApi } from '../support/api.ts';
-import { testEnvironment } from '../support/stack.ts';
+import { expect, test } from 'vitest';
+import { startedApi } from '../support/api.ts';
 import { echo } from './machinery-routes.ts';
 
-const platform = await testEnvironment();
-let api: TestApi;
-beforeAll(async () => {
-  api = await startTestApi(platform.environment, { routes: [echo] });
-});
-afterAll(() => api.stop());
+const { api } = await startedApi({ routes: [echo] });
 
 async function post(body: Uint8Array<ArrayBuffer> | ReadableStream, type?: string) {
   const headers: Record<string, string> = type === undefined ? {} : { 'content-type': type };

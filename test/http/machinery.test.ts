@@ -1,20 +1,12 @@
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ask, startTestApi, type TestApi } from '../support/api.ts';
-import { testEnvironment } from '../support/stack.ts';
+import { describe, expect, test } from 'vitest';
+import { ask, startedApi } from '../support/api.ts';
 import { count } from './count-route.ts';
 import { echo, faulty, refuse } from './machinery-routes.ts';
 
-const platform = await testEnvironment();
-let api: TestApi;
-beforeAll(async () => {
-  api = await startTestApi(platform.environment, {
-    routes: [echo, count, refuse, faulty],
-  });
-});
-afterAll(() => api.stop());
+const { api } = await startedApi({ routes: [echo, count, refuse, faulty] });
 
 const post = async (
   path: string,

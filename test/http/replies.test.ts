@@ -1,14 +1,12 @@
 import { PassThrough, Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineRoute } from '../../api/route.ts';
 import { access } from '../../domain/access/access.ts';
 import { downloadResponses, serveBytes } from '../../http/bodies/download.ts';
-import { ask, startTestApi, type TestApi } from '../support/api.ts';
-import { testEnvironment } from '../support/stack.ts';
+import { ask, startedApi, startTestApi } from '../support/api.ts';
 
-const platform = await testEnvironment();
 const tags = ['Test'];
 const stored = Buffer.from('0123456789');
 const download = defineRoute({
@@ -82,11 +80,7 @@ function brokenStream(): Readable {
   return stream;
 }
 
-let api: TestApi;
-beforeAll(async () => {
-  api = await startTestApi(platform.environment, { routes: [download, waits, streamed] });
-});
-afterAll(() => api.stop());
+const { api, platform } = await startedApi({ routes: [download, waits, streamed] });
 
 describe('stored bytes', () => {
   const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>

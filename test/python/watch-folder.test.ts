@@ -1,21 +1,12 @@
 /** The agent of a capture machine in Python: each file once, whatever happens to agent, line and platform. */
-import { createHash, randomBytes } from 'node:crypto';
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { brokenLineTo } from '../cli/broken-line.ts';
+import { captures, type Life, livesOf, mebibyte, outputsOf, sha256 } from '../cli/capture-agent.ts';
 import { ingestedInto, managedIngest } from '../cli/managed-ingest.ts';
-import { ask } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
 import { type TestProcess, testProcesses } from '../support/processes.ts';
 import { runnerStage, type StageGraph } from '../support/runner.ts';
@@ -24,26 +15,11 @@ import { pythonEnvironment } from './environment.ts';
 const { python = 'python3', missing } = pythonEnvironment();
 const folder = mkdtempSync(join(tmpdir(), 'sdp-agent-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
-const mebibyte = 1024 * 1024;
-const sha256 = (bytes: Buffer | string) => createHash('sha256').update(bytes).digest('hex');
 
 describe.skipIf(missing !== '')(`the agent in Python${missing === '' ? '' : ` (${missing})`}`, async () => {
   const stage = await runnerStage();
   const { api, people } = stage;
   const processes = testProcesses({ PYTHONUNBUFFERED: '1' });
-
-  /** A folder of files, each a minute younger than the one before. */
-  function captures(name: string, files: Readonly<Record<string, Buffer | string>>): string {
-    const path = join(folder, name);
-    mkdirSync(path);
-    const names = Object.keys(files);
-    for (const [index, file] of names.entries()) {
-      writeFileSync(join(path, file), files[file]!);
-      const at = Date.now() / 1000 - (names.length - index) * 60;
-      utimesSync(join(path, file), at, at);
-    }
-    return path;
-  }
 
   const started = (path: string, args: readonly string[], variables: Record<string, string>): TestProcess =>
     processes.startScript('-m', variables, {
@@ -53,39 +29,18 @@ describe.skipIf(missing !== '')(`the agent in Python${missing === '' ? '' : ` ($
   const agent = (path: string, graph: StageGraph, args: readonly string[] = [], url = api.url) =>
     started(path, ['--session', graph.sessionId, ...args], { SDP_URL: url, SDP_TOKEN: people.offlineToken });
 
-  async function outputsOf(graph: StageGraph) {
-    const path = `/api/v2/node-instance/${graph.nodes.input}/outputs`;
-    const { body } = await ask(api.url, 'GET', path, { token: people.adminToken });
-    return Array.isArray(body)
-      ? (body as { outputIdentifier: string; sha256: string; metadata: unknown }[])
-      : [];
-  }
-
-  /** Lives of the agent, each killed one request later than the one before, until one ends well. */
-  async function livesOf(requests: number, live: (url: string) => TestProcess): Promise<number> {
-    let running: TestProcess | undefined;
-    let lives = 0;
-    let request = 0;
-    const url = await brokenLineTo(api.url, () => {
-      request += 1;
-      if (request !== 1 + (lives % requests)) return undefined;
-      running?.kill('SIGKILL');
-      return lives % (2 * requests) < requests ? 'before' : 'after';
-    });
-    for (let isDone = false; !isDone; lives++) {
-      request = 0;
-      running = live(url);
-      const end = await running.ended;
-      isDone = end === 0;
-      if (!isDone) expect(end, running.log()).toBe('SIGKILL');
-      expect(lives).toBeLessThan(80);
-    }
-    return lives;
-  }
+  /** An agent that is killed at its requests, and fails in no other way. */
+  const lifeOf = (running: TestProcess): Life => ({
+    kill: (signal) => running.kill(signal),
+    isDone: running.ended.then((end) => {
+      if (end !== 0) expect(end, running.log()).toBe('SIGKILL');
+      return end === 0;
+    }),
+  });
 
   test('sends what is complete, oldest first, with metadata, and moves and marks it', async () => {
     const graph = await stage.chainOf(1);
-    const path = captures('ordered', {
+    const path = captures(join(folder, 'ordered'), {
       'MARIA-2.csv': 'a\n2\n',
       'MARIA-1.csv': 'a\n1\n',
       'MARIA-1.csv.meta.json': '{"lap":"first","tyre":{"compound":"süß"}}',
@@ -108,7 +63,7 @@ describe.skipIf(missing !== '')(`the agent in Python${missing === '' ? '' : ` ($
     await eventually('the third is moved', async () => readdirSync(moved).length === 3);
     running.kill('SIGTERM');
     await running.ended;
-    const seen = (await outputsOf(graph)).map(({ outputIdentifier, metadata }) => [
+    const seen = (await outputsOf(stage, graph)).map(({ outputIdentifier, metadata }) => [
       outputIdentifier.split('-').at(0),
       metadata,
     ]);
@@ -130,11 +85,11 @@ describe.skipIf(missing !== '')(`the agent in Python${missing === '' ? '' : ` ($
       'c.csv': '',
       'd.bin': randomBytes(20 * mebibyte),
     };
-    const path = captures('killed', files);
-    const lives = await livesOf(10, (url) => agent(path, graph, ['--once'], url));
+    const path = captures(join(folder, 'killed'), files);
+    const lives = await livesOf(api.url, 10, (url) => lifeOf(agent(path, graph, ['--once'], url)));
     expect(lives).toBeGreaterThan(4);
     const all = Object.values(files).map(sha256);
-    expect((await outputsOf(graph)).map((output) => output.sha256)).toEqual(all);
+    expect((await outputsOf(stage, graph)).map((output) => output.sha256)).toEqual(all);
     // No second upload was begun for a file that had one.
     const [begun] = await stage.database.query<{ count: number }>(
       'select count(*)::int as count from resumable_upload where node_instance_id = $1',
@@ -147,7 +102,7 @@ describe.skipIf(missing !== '')(`the agent in Python${missing === '' ? '' : ` ($
     expect(await agent(path, graph, ['--once']).ended).toBe(0);
     rmSync(journal);
     expect(await agent(path, graph, ['--once']).ended).toBe(0);
-    expect(await outputsOf(graph)).toHaveLength(4);
+    expect(await outputsOf(stage, graph)).toHaveLength(4);
   });
 
   test('killed at a managed ingest it makes one session for each file', async () => {
@@ -157,11 +112,11 @@ describe.skipIf(missing !== '')(`the agent in Python${missing === '' ? '' : ` ($
       'OLEG-7.bin': randomBytes(18 * mebibyte),
       'MARIA-2.csv': 'time\n2\n',
     };
-    const path = captures('ingest', files);
+    const path = captures(join(folder, 'ingest'), files);
     const args = ['--ingest', urlPath, '--once', '--pattern', '(?P<driver>[A-Z]+)-'];
     const ingesting = (url: string, SDP_INGEST_SECRET: string) =>
       started(path, args, { SDP_URL: url, SDP_INGEST_SECRET });
-    expect(await livesOf(5, (url) => ingesting(url, secret))).toBeGreaterThan(2);
+    expect(await livesOf(api.url, 5, (url) => lifeOf(ingesting(url, secret)))).toBeGreaterThan(2);
     expect(await ingestedInto(stage.database, projectId)).toEqual(
       Object.entries(files).map(([name, bytes]) => ({
         sessions: 1,
@@ -182,7 +137,7 @@ describe.skipIf(missing !== '')(`the agent in Python${missing === '' ? '' : ` ($
   test('goes on when the platform is back, and keeps to its rate', async () => {
     const graph = await stage.chainOf(1);
     const bytes = randomBytes(18 * mebibyte);
-    const path = captures('slow', { 'long.bin': bytes });
+    const path = captures(join(folder, 'slow'), { 'long.bin': bytes });
     let isAway = true;
     const url = await brokenLineTo(api.url, () => (isAway ? 'before' : undefined));
     const running = agent(path, graph, ['--once', '--limit-rate', '6M'], url);
@@ -191,16 +146,20 @@ describe.skipIf(missing !== '')(`the agent in Python${missing === '' ? '' : ` ($
     const startedAtMs = performance.now();
     expect(await running.ended, running.log()).toBe(0);
     expect(performance.now() - startedAtMs).toBeGreaterThan(2_500);
-    expect(await outputsOf(graph)).toMatchObject([{ sha256: sha256(bytes) }]);
+    expect(await outputsOf(stage, graph)).toMatchObject([{ sha256: sha256(bytes) }]);
   });
 
   test('a refused file does not hold up the others, and what it cannot do it says at the start', async () => {
     const graph = await stage.chainOf(1);
-    const path = captures('refused', { 'a.csv': 'a\n1\n', 'a.csv.meta.json': '[]', 'b.csv': 'a\n2\n' });
+    const path = captures(join(folder, 'refused'), {
+      'a.csv': 'a\n1\n',
+      'a.csv.meta.json': '[]',
+      'b.csv': 'a\n2\n',
+    });
     const running = agent(path, graph, ['--once']);
     expect(await running.ended).toBe(1);
     expect(running.log()).toContain('a.csv.meta.json holds no JSON object.');
-    expect(await outputsOf(graph)).toHaveLength(1);
+    expect(await outputsOf(stage, graph)).toHaveLength(1);
     for (const [args, said] of [
       [[], 'one of the arguments --session --ingest is required'],
       [['--session', 'x', '--limit-rate', 'fast'], 'a number of bytes'],
@@ -243,6 +202,6 @@ print("from", seen[0][0] > 8_000_000, "to", seen[-1], sorted(seen) == seen)
     const next = processes.startScript(file, variables, { program: python });
     expect(await next.ended, next.log()).toBe(0);
     expect(next.log()).toContain(`from True to (${bytes.length}, ${bytes.length}) True`);
-    expect(await outputsOf(graph)).toMatchObject([{ sha256: sha256(bytes), metadata: { lap: 7 } }]);
+    expect(await outputsOf(stage, graph)).toMatchObject([{ sha256: sha256(bytes), metadata: { lap: 7 } }]);
   });
 });

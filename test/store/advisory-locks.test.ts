@@ -4,21 +4,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { advisoryLocks } from '../../store/connection/advisory-locks.ts';
-import { Database } from '../../store/connection/database.ts';
 import { publishManifest } from '../../store/registry/node-templates.ts';
 import { recordProcessHeartbeat } from '../../store/runs/expire-leases.ts';
-import { testEnvironment } from '../support/stack.ts';
+import { databaseStage } from '../support/databases.ts';
 
-const platform = await testEnvironment();
+const { database, platform } = await databaseStage(2);
 const checkout = fileURLToPath(new URL('../../', import.meta.url));
-let database: Database;
-
-beforeAll(async () => {
-  database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 2 });
-});
-afterAll(() => database.close());
 
 /** Holds the locks on a separate connection until the test is over. */
 async function hold(keys: readonly number[]): Promise<void> {

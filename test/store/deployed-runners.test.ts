@@ -1,7 +1,6 @@
 /** Which host holds a deployed runner, and the credential of its process. */
 import { randomBytes, randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Database } from '../../store/connection/database.ts';
+import { expect, test } from 'vitest';
 import { publishManifest } from '../../store/registry/node-templates.ts';
 import {
   acquireProcesses,
@@ -13,15 +12,9 @@ import {
   removeAbandoned,
   saveProcesses,
 } from '../../store/runners/deployed-runners.ts';
-import { testEnvironment } from '../support/stack.ts';
+import { databaseStage } from '../support/databases.ts';
 
-const platform = await testEnvironment();
-let database: Database;
-
-beforeAll(async () => {
-  database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 6 });
-});
-afterAll(() => database.close());
+const { database } = await databaseStage(6);
 
 /** False: another host holds it. */
 const acquire = async (host: string, plan: Parameters<typeof acquireProcesses>[2][number]) =>

@@ -1,16 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Database } from '../../store/connection/database.ts';
+import { expect, test } from 'vitest';
 import { findDimension } from '../../store/dashboards/dimension-reads.ts';
 import { type DimensionPublication, publishDimension } from '../../store/dashboards/dimensions.ts';
+import { databaseStage } from '../support/databases.ts';
 import { chain, claim, finish, type Graph, makeGraph, upload } from '../support/graph.ts';
-import { testEnvironment } from '../support/stack.ts';
 
-const platform = await testEnvironment();
-let database: Database;
-beforeAll(async () => {
-  database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 6 });
-});
-afterAll(() => database.close());
+const { database } = await databaseStage(6);
 
 const identity = { holder: 'builtin', instanceId: 'one' };
 const dashboard: DimensionPublication = {

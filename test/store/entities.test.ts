@@ -1,21 +1,15 @@
 /** Entities and migrations, which make the tables, describe every column alike. */
 import type { EntityClass } from '@mikro-orm/core';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { runAudited } from '../../store/administration/audit-scope.ts';
 import { ensureUser } from '../../store/administration/users.ts';
 import { Database } from '../../store/connection/database.ts';
 import { entities } from '../../store/entities/index.ts';
 import { Project } from '../../store/entities/project.ts';
-import { testEnvironment } from '../support/stack.ts';
+import { databaseStage } from '../support/databases.ts';
 
-const platform = await testEnvironment();
-let database: Database;
-
-beforeAll(async () => {
-  database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 2 });
-});
-afterAll(() => database.close());
+const { database, platform } = await databaseStage(2);
 
 interface Column {
   readonly name: string;

@@ -1,18 +1,15 @@
 /** Every write of a holder locks the run before the claim, as every end of a task does: the two cannot deadlock. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, expect, test } from 'vitest';
-import { Database } from '../../store/connection/database.ts';
+import { expect, test } from 'vitest';
 import type { RunnerIdentity } from '../../store/runners/holder.ts';
 import type { ClaimedTask } from '../../store/runs/claims.ts';
 import { endTask } from '../../store/runs/end-task.ts';
 import { writeWatermark } from '../../store/runs/watermark.ts';
+import { databaseStage } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { chain, claim, type Graph, makeGraph, outsideTemplate, upload, writeOne } from '../support/graph.ts';
-import { testEnvironment } from '../support/stack.ts';
 
-const platform = await testEnvironment();
-const database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 4 });
-afterAll(() => database.close());
+const { database } = await databaseStage(4);
 
 interface Held {
   readonly graph: Graph;

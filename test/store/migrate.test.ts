@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { afterAll, expect, test } from 'vitest';
-import { emptyDatabase } from '../support/empty-database.ts';
+import { emptyDatabase } from '../support/databases.ts';
 import { testEnvironment } from '../support/stack.ts';
 
 const platform = await testEnvironment();

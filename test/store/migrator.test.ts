@@ -11,7 +11,7 @@ import { Database } from '../../store/connection/database.ts';
 import { platformMigrations } from '../../store/connection/migrations.ts';
 import { checkSchema } from '../../store/connection/schema-check.ts';
 import { migrate } from '../../store/migrate.ts';
-import { connected, emptyDatabase } from '../support/empty-database.ts';
+import { connected, emptyDatabase } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { testEnvironment } from '../support/stack.ts';
 

@@ -1,9 +1,8 @@
 /** Configurations of nodes while runs are queued, held and retried: a run has one revision from its first claim on. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { nodeStateCodes } from '../../domain/runs/node-state.ts';
 import type { JsonObject } from '../../domain/text.ts';
-import { Database } from '../../store/connection/database.ts';
 import { findLineage } from '../../store/outputs/lineage.ts';
 import { findDebugNode } from '../../store/run-views/debug-node.ts';
 import { retryFailedRuns, retryRun } from '../../store/runs/operate-runs.ts';
@@ -14,13 +13,11 @@ import {
   findConfiguration,
   listRevisions,
 } from '../../store/sessions/node-configuration.ts';
+import { databaseStage } from '../support/databases.ts';
 import { type Graph, operatorId, stateOf, upload } from '../support/graph.ts';
-import { testEnvironment } from '../support/stack.ts';
 import { broken, completed, operateWorld, unlucky } from './runs/operate-world.ts';
 
-const platform = await testEnvironment();
-const database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 20 });
-afterAll(() => database.close());
+const { database } = await databaseStage(20);
 const { setUp, acquire, tryTake, holderOf, end, write, finishTask, failedGraph, goOn, runsOf } =
   operateWorld(database);
 

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Database } from '../../store/connection/database.ts';
+import { expect, test } from 'vitest';
 import { publishQueued, queueUpload } from '../../store/outputs/queued-uploads.ts';
 import { endTask } from '../../store/runs/end-task.ts';
 import { requestReprocess } from '../../store/runs/reprocess.ts';
 import type { OutputWrite } from '../../store/runs/task-outputs.ts';
+import { databaseStage } from '../support/databases.ts';
 import {
   claim,
   type Graph,
@@ -14,14 +14,8 @@ import {
   upload,
   writeOne,
 } from '../support/graph.ts';
-import { testEnvironment } from '../support/stack.ts';
 
-const platform = await testEnvironment();
-let database: Database;
-beforeAll(async () => {
-  database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 12 });
-});
-afterAll(() => database.close());
+const { database } = await databaseStage(12);
 
 const completed = { kind: 'complete', outcome: 'completed', hasMore: false } as const;
 const callers = 12;

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Database } from '../../store/connection/database.ts';
+import { expect, test } from 'vitest';
 import {
   acquireCreatorsToAsk,
   createRunnerToken,
@@ -10,15 +9,10 @@ import {
   sweepRunnerTokens,
 } from '../../store/runners/runner-tokens.ts';
 import { requeueTask } from '../../store/runs/release-claim.ts';
+import { databaseStage } from '../support/databases.ts';
 import { chain, claim, makeGraph, upload } from '../support/graph.ts';
-import { testEnvironment } from '../support/stack.ts';
 
-const platform = await testEnvironment();
-let database: Database;
-beforeAll(async () => {
-  database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 8 });
-});
-afterAll(() => database.close());
+const { database } = await databaseStage(8);
 
 /** The database's clock, up to the next millisecond: a Date has no finer unit, and earlier events must not be after it. */
 const clock = async () => {

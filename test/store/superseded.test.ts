@@ -1,20 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { Database } from '../../store/connection/database.ts';
+import { beforeEach, expect, test } from 'vitest';
 import { sweepSupersededOutputs } from '../../store/outputs/versions.ts';
 import { endTask } from '../../store/runs/end-task.ts';
 import { renewLease } from '../../store/runs/lease.ts';
 import { findInput, listInputs } from '../../store/runs/task-inputs.ts';
 import { writeWatermark } from '../../store/runs/watermark.ts';
+import { databaseStage } from '../support/databases.ts';
 import { chain, claim, finish, makeGraph, outsideTemplate, upload, writeOne } from '../support/graph.ts';
-import { testEnvironment } from '../support/stack.ts';
 
-const platform = await testEnvironment();
-let database: Database;
-beforeAll(async () => {
-  database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 4 });
-});
-afterAll(() => database.close());
+const { database } = await databaseStage(4);
 
 let runner = { holder: 'token', instanceId: 'none' };
 beforeEach(() => {

@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Database } from '../../store/connection/database.ts';
-import { testEnvironment } from '../support/stack.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { databaseStage } from '../support/databases.ts';
 
-const platform = await testEnvironment();
-let database: Database;
+const { database } = await databaseStage(2);
 beforeAll(async () => {
-  database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 2 });
   await database.query('create table note (text text primary key)');
 });
-afterAll(() => database.close());
 
 const notes = async () =>
   (await database.query<{ text: string }>('select text from note')).map(({ text }) => text);

@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Database } from '../../store/connection/database.ts';
+import { expect, test } from 'vitest';
 import { endWindow, readWindowState } from '../../store/sessions/session-windows.ts';
 import { joinOrOpen } from '../../store/sessions/shared-sessions.ts';
+import { databaseStage } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { chain, makeGraph } from '../support/graph.ts';
-import { testEnvironment } from '../support/stack.ts';
 
-const platform = await testEnvironment();
-let database: Database;
-beforeAll(async () => {
-  database = await Database.open({ databaseUrl: platform.databaseUrl });
-});
-afterAll(() => database.close());
+const { database } = await databaseStage(16);
 
 async function openOne(name: string) {
   const graph = await makeGraph(database, chain(1));

@@ -1,10 +1,11 @@
 /** A real listening API for a test file, and people of every role with real tokens. */
+import { afterAll } from 'vitest';
 import { type Composed, compose } from '../../api/compose.ts';
 import { type StartOptions, startApi } from '../../api/start.ts';
 import { type Role, roles } from '../../domain/access/access.ts';
 import type { RunningServer } from '../../http/server/server.ts';
 import { spawnAuth } from './processes.ts';
-import type { TestEnvironment } from './stack.ts';
+import { type TestEnvironment, testEnvironment } from './stack.ts';
 
 export type TestApi = {
   readonly url: string;
@@ -51,6 +52,31 @@ export async function startTestApi(
     },
   };
 }
+
+/**
+ * The API of a whole test file. Call it once at the top of the file: it stops after the file's last test.
+ * @param settings `variables` beside those of the environment, and which routes it has
+ */
+export async function startedApi({ variables, ...options }: StageSettings = {}) {
+  const platform = await testEnvironment();
+  const api = await startTestApi({ ...platform.environment, ...variables }, options);
+  afterAll(() => api.stop());
+  return { platform, api };
+}
+
+/** As {@link startedApi}, with people of every role. */
+export async function apiStage(settings: StageSettings = {}) {
+  const { platform, api } = await startedApi(settings);
+  const people = await makePeople(api.url, platform.administrator);
+  /** A call of a Developer, or with the token. */
+  const call = (method: string, path: string, json?: unknown, token = people.Developer.token) =>
+    ask(api.url, method, path, { token, json });
+  return { platform, api, people, call };
+}
+
+type StageSettings = Pick<StartOptions, 'routes' | 'shares'> & {
+  readonly variables?: Readonly<Record<string, string>>;
+};
 
 export type Answer = {
   readonly status: number;

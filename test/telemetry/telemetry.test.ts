@@ -1,14 +1,13 @@
 /** What operators see of a running platform: its installed processes, a real runner, a real collector. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { defineRunner, startRunner } from '../../sdk/index.ts';
-import { Database } from '../../store/connection/database.ts';
 import { registry } from '../../telemetry/registry.ts';
 import { ask, makePerson, tokenOf } from '../support/api.ts';
+import { databaseStage } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { chain, type Graph, makeGraph, outsideTemplate } from '../support/graph.ts';
 import { type ApiProcess, type TestProcess, testProcesses } from '../support/processes.ts';
-import { testEnvironment } from '../support/stack.ts';
 import { alertRuleTests } from './alert-rules.ts';
 import { pathTo, type Span, startCollector } from './collector.ts';
 import { type Exposition, metricsIn, readExposition } from './exposition.ts';
@@ -16,7 +15,7 @@ import { alertRules, dashboardExpressions, readOfCheckout } from './operators-fi
 import { ownProcessTests } from './own-process.ts';
 
 const metricsToken = 'a-token-for-the-scraper';
-const platform = await testEnvironment();
+const { database, platform } = await databaseStage(2);
 const collector = await startCollector();
 const processes = testProcesses({
   ...platform.environment,
@@ -25,8 +24,6 @@ const processes = testProcesses({
   METRICS_PORT: '0',
   METRICS_TOKEN: metricsToken,
 });
-const database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 2 });
-afterAll(() => database.close());
 
 let api: ApiProcess;
 let workers: readonly TestProcess[];

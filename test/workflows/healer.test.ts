@@ -1,19 +1,16 @@
 /** The healer's rounds: skipped sessions block no other, and one failure affects one session. */
 import { pino } from 'pino';
-import { afterAll, beforeEach, expect, test } from 'vitest';
-import { Database } from '../../store/connection/database.ts';
+import { beforeEach, expect, test } from 'vitest';
 import { healOnce } from '../../worker/healer.ts';
 import type { WorkflowClient } from '../../workflows/client.ts';
 import type { SessionRunInput } from '../../workflows/contract.ts';
 import type { WorkflowTarget } from '../../workflows/targets.ts';
+import { databaseStage } from '../support/databases.ts';
 import { chain, makeGraph } from '../support/graph.ts';
-import { testEnvironment } from '../support/stack.ts';
 import { testWorkflows } from '../support/workflows.ts';
 
-const platform = await testEnvironment();
+const { database, platform } = await databaseStage(8);
 const temporalSide = await testWorkflows(platform.environment);
-const database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 8 });
-afterAll(() => database.close());
 beforeEach(() => database.query(`update session set desired_version = observed_version, dirty_since = null`));
 
 /** Sessions whose wake was lost, for so many minutes. */

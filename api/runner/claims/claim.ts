@@ -29,7 +29,7 @@ const maxTries = 5;
 
 interface ClaimRequest {
   readonly identity: RunnerIdentity;
-  /** What the runner told of itself; null for nothing. */
+  /** The runner's version as it was sent; null for none. */
   readonly version: string | null;
   readonly coverage: Coverage;
   readonly waitSeconds: number;

@@ -5,7 +5,7 @@ import { table, time } from '../../output.ts';
 
 const places = wholeNumber(0, 100_000);
 const kindOption = () =>
-  new Option('--kind <kind>', 'which is meant, where both have the name').choices([
+  new Option('--kind <kind>', 'when a node template and a runner type have the same name').choices([
     'nodeTemplate',
     'runnerType',
   ] as const);
@@ -42,7 +42,7 @@ export const addConcurrency: AddCommand = (program, cli) => {
     });
   concurrency
     .command('set')
-    .description('Sets a limit, in place of what the manifest says.')
+    .description('Sets a limit, in place of that of the manifest.')
     .argument('<name>', 'a node template or runner type')
     .option('--max <number>', 'in all; 0: no task is claimed (default: any number)', places)
     .option('--per-project <number>', 'of one project', places)
@@ -57,7 +57,7 @@ export const addConcurrency: AddCommand = (program, cli) => {
     });
   concurrency
     .command('clear')
-    .description('Goes back to what the manifest says.')
+    .description('Removes a limit: that of the manifest applies again.')
     .argument('<name>', 'a node template or runner type')
     .addOption(kindOption())
     .addHelpText('after', examples('concurrency clear lap-splitter'))

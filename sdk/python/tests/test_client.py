@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from sdp.client import MissingOutput, NodeFailed, Platform, QueryError, WaitTimeout, parse_query
-from sdp.errors import ApiError, NetworkError, SettingsError, TaskFailure
+from sdp.errors import ApiError, NetworkError, SettingsError, UnreadableData
 
 
 @pytest.mark.parametrize(
@@ -273,7 +273,7 @@ def test_sessions_without_an_output_of_the_node_are_left_out_of_a_frame(server: 
     assert list(platform.to_pandas([], node="laps").columns) == ["session", "session_id"]
 
 
-def test_a_column_that_is_not_there_is_no_missing_output(server: Server) -> None:
+def test_a_table_that_cannot_be_read_is_unreadable_data_and_no_missing_output(server: Server) -> None:
     pytest.importorskip("pandas")
     output = {"id": 5, "nodeInstanceId": 1, "outputIdentifier": "x", "sizeBytes": 9, "createdAt": "2026-01-01T00:00:00Z"}
     server.answers = [
@@ -283,5 +283,5 @@ def test_a_column_that_is_not_there_is_no_missing_output(server: Server) -> None
         (200, b"lap,top\n7,63\n"),
     ]
     platform = Platform(server.url, token="t")
-    with pytest.raises(TaskFailure, match="speed"):
+    with pytest.raises(UnreadableData, match="speed"):
         platform.to_pandas([platform.session("s")], node="laps", usecols=["speed"])

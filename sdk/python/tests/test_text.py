@@ -6,7 +6,7 @@ import io
 
 import pytest
 from sdp._inputs.text import read_lines, read_named_rows, read_rows
-from sdp.errors import TaskFailure
+from sdp.errors import TaskFailure, UnreadableData
 
 
 def rows(text: str | bytes, **options: object) -> list[list[str]]:
@@ -49,6 +49,7 @@ def test_rows_by_name() -> None:
     ],
 )
 def test_what_is_no_table_is_named_by_its_line(text: bytes, said: str) -> None:
-    with pytest.raises(TaskFailure) as caught:
+    with pytest.raises(UnreadableData) as caught:
         list(read_named_rows(io.BytesIO(text), max_characters=50))
+    assert isinstance(caught.value, TaskFailure)
     assert (caught.value.category, caught.value.reason) == ("validation", said)

@@ -1,19 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Role } from '../../../domain/access/access.ts';
-import { Database } from '../../../store/connection/database.ts';
-import { ask, makePeople, startTestApi } from '../../support/api.ts';
+import { apiStage, ask } from '../../support/api.ts';
+import { openDatabase } from '../../support/databases.ts';
 import { makeGraph } from '../../support/graph.ts';
-import { testEnvironment } from '../../support/stack.ts';
 
-const platform = await testEnvironment();
-const api = await startTestApi(platform.environment);
-const people = await makePeople(api.url, platform.administrator);
-const database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 4 });
-afterAll(async () => {
-  await database.close();
-  await api.stop();
-});
+const { api, people, platform } = await apiStage();
+const database = await openDatabase(platform, 4);
 
 const get = (role: Role, path: string) => ask(api.url, 'GET', path, { token: people[role].token });
 const admin = (method: string, path: string, json?: unknown) =>

@@ -10,7 +10,7 @@ const path = '/api/v2/dashboard/layouts';
 type Who = Role;
 
 const send = (who: Who, method: string, to: string, json?: unknown) =>
-  ask(api.url, method, `${path}${to}`, { token: people[who].token, ...(json === undefined ? {} : { json }) });
+  ask(api.url, method, `${path}${to}`, { token: people[who].token, json });
 const form = { version: 1, panels: [{ channels: ['speed'] }] };
 const layout = (scope: string, more: object = {}) => ({ name: `For ${scope}`, scope, layout: form, ...more });
 const opens = async (who: Who) => {

@@ -15,13 +15,11 @@ import { sessionTemplateRoutes } from '../../../api/session-templates/routes.ts'
 import { sessionRoutes } from '../../../api/sessions/routes.ts';
 import { ensurePlatformDataSource } from '../../../store/objects/data-sources.ts';
 import { newOutputKey } from '../../../store/objects/object-store.ts';
-import { ask, makePeople, startTestApi } from '../../support/api.ts';
-import { testEnvironment } from '../../support/stack.ts';
+import { apiStage, ask } from '../../support/api.ts';
 import { inputNode, ship, templateFile } from '../../support/templates.ts';
 
 /** Call it at the top of a test file; everything ends after the file's last test. */
 export async function dashboardWorld() {
-  const platform = await testEnvironment();
   const rows = 5000;
   const firstMs = Date.UTC(2026, 0, 1);
 
@@ -32,14 +30,10 @@ export async function dashboardWorld() {
     ...projectRoutes,
     ...sessionTemplateRoutes,
   ];
-  const api = await startTestApi(platform.environment, { routes });
-  const people = await makePeople(api.url, platform.administrator);
+  const { api, people } = await apiStage({ routes });
   await ship(api.composed.services.database);
   const folder = await mkdtemp(join(tmpdir(), 'sdp-dashboards-'));
-  afterAll(async () => {
-    await api.stop();
-    await rm(folder, { recursive: true, force: true });
-  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
 
   const call = (path: string, json: unknown) =>
     ask(api.url, 'POST', path, { token: people.Developer.token, json });

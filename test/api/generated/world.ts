@@ -117,7 +117,7 @@ export class World {
   }
 
   async #say(method: string, path: string, json?: unknown, token = this.#admin): Promise<Answer> {
-    const answer = await ask(this.#api.url, method, path, { token, ...(json === undefined ? {} : { json }) });
+    const answer = await ask(this.#api.url, method, path, { token, json });
     if (answer.status >= 300)
       throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
     return answer;

@@ -24,8 +24,7 @@ export async function send(url: string, keyed: KeyedRequest, key?: string): Prom
   const { path, token, json, bytes } = keyed;
   const headers = { ...keyed.headers, ...(key === undefined ? {} : { 'idempotency-key': key }) };
   const credentials = token === undefined ? {} : { token };
-  if (bytes === undefined)
-    return await ask(url, 'POST', path, { ...credentials, headers, ...(json === undefined ? {} : { json }) });
+  if (bytes === undefined) return await ask(url, 'POST', path, { ...credentials, headers, json });
   const response = await fetch(url + path, {
     method: 'POST',
     headers: {

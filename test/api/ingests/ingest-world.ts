@@ -18,7 +18,7 @@ export async function ingestWorld(platform: TestEnvironment) {
   await ensurePlatformDataSource(database, api.composed.services.objects.platformAccess);
   const people = await makePeople(api.url, platform.administrator);
   const admin = (method: string, path: string, json?: unknown) =>
-    ask(api.url, method, path, { token: people.Developer.token, ...(json === undefined ? {} : { json }) });
+    ask(api.url, method, path, { token: people.Developer.token, json });
   const template = await admin('POST', '/api/v2/admin/session-templates', {
     ...templateFile('Laps', [inputNode('laps'), tabularNode('table', 'laps')]),
   });

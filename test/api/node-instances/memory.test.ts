@@ -2,19 +2,16 @@ import { existsSync, readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { afterAll, describe, expect, test } from 'vitest';
-import { Database } from '../../../store/connection/database.ts';
+import { describe, expect, test } from 'vitest';
 import { ensurePlatformDataSource } from '../../../store/objects/data-sources.ts';
 import { tokenOf } from '../../support/api.ts';
+import { databaseStage } from '../../support/databases.ts';
 import { makeGraph } from '../../support/graph.ts';
 import { testProcesses } from '../../support/processes.ts';
-import { testEnvironment } from '../../support/stack.ts';
 
 const mebibyte = 1024 * 1024;
 const canMeasure = existsSync('/proc/self/status');
-const platform = await testEnvironment();
-const database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 2 });
-afterAll(() => database.close());
+const { database, platform } = await databaseStage(2);
 const processes = testProcesses(platform.environment);
 
 /** Largest memory of a process so far, in MiB. */

@@ -16,7 +16,7 @@ const processes = testProcesses(environment);
 const path = '/api/v2/dashboard/report-schedules';
 const files = '/api/v2/dashboard/report-files';
 const call = (method: string, at: string, json?: unknown, token = people.Developer.token) =>
-  ask(api.url, method, at, { token, ...(json === undefined ? {} : { json }) });
+  ask(api.url, method, at, { token, json });
 
 let worker: Awaited<ReturnType<typeof processes.startWorker>>;
 let receiver: Receiver;

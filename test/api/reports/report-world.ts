@@ -1,28 +1,21 @@
 /** Reports over their own dimensions, called by people of each role. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, expect } from 'vitest';
+import { expect } from 'vitest';
 import type { Role } from '../../../domain/access/access.ts';
-import { Database } from '../../../store/connection/database.ts';
-import { ask, makePeople, startTestApi } from '../../support/api.ts';
+import { apiStage, ask } from '../../support/api.ts';
+import { openDatabase } from '../../support/databases.ts';
 import { makeGraph } from '../../support/graph.ts';
-import { testEnvironment } from '../../support/stack.ts';
 
 /** To be called at the top of a test file; all of it ends after the file's last test. */
 export async function reportWorld() {
-  const platform = await testEnvironment();
-  const api = await startTestApi(platform.environment);
-  const people = await makePeople(api.url, platform.administrator);
-  const database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 4 });
-  afterAll(async () => {
-    await database.close();
-    await api.stop();
-  });
+  const { api, people, platform } = await apiStage();
+  const database = await openDatabase(platform, 4);
 
   const path = '/api/v2/dashboard/reports';
   const as = (role: Role, method: string, rest: string, json?: unknown) =>
     ask(api.url, method, `${path}${rest}`, {
       token: people[role].token,
-      ...(json === undefined ? {} : { json }),
+      json,
     });
 
   const column = (columnKey: string, expression: string, more: object = {}) => ({

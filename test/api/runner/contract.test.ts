@@ -1,22 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { documentInfo } from '../../../api/docs/info.ts';
 import { runnerApiYaml } from '../../../api/docs/runner-api.ts';
 import { routes } from '../../../api/routes.ts';
 import { openApiDocument } from '../../../http/openapi/openapi.ts';
 import type { Route } from '../../../http/route.ts';
-import { startTestApi, type TestApi } from '../../support/api.ts';
+import { startedApi } from '../../support/api.ts';
 import { formalFaults, interfaceDocument, type Json, lookUp, operationsOf } from '../../support/openapi.ts';
-import { testEnvironment } from '../../support/stack.ts';
 
-const platform = await testEnvironment();
-let api: TestApi;
-beforeAll(async () => {
-  api = await startTestApi(platform.environment);
-});
-afterAll(() => api.stop());
+const { api } = await startedApi();
 
 const file = (path: string) => readFileSync(fileURLToPath(new URL(path, import.meta.url)), 'utf8');
 const published = file('../../../sdk/runner-api.v1.yaml');

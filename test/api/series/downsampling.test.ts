@@ -1,18 +1,9 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Series, SeriesReader } from '../../../api/series/reader.ts';
-import { type Recorded, SeriesBench, sourceOf } from './support.ts';
+import { describe, expect, test } from 'vitest';
+import type { Series } from '../../../api/series/reader.ts';
+import { type Recorded, seriesStage, sourceOf } from './support.ts';
 
-let bench: SeriesBench;
-let reader: SeriesReader;
-beforeAll(async () => {
-  bench = await SeriesBench.open();
-  reader = await bench.reader();
-});
-afterAll(async () => {
-  await reader.close();
-  await bench.close();
-});
+const { bench, reader } = await seriesStage();
 
 interface Row {
   time: number;

@@ -1,17 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { SeriesReader } from '../../../api/series/reader.ts';
-import { type Recorded, SeriesBench, sourceOf } from './support.ts';
+import { describe, expect, test } from 'vitest';
+import { type Recorded, seriesStage, sourceOf } from './support.ts';
 
-let bench: SeriesBench;
-let reader: SeriesReader;
-beforeAll(async () => {
-  bench = await SeriesBench.open();
-  reader = await bench.reader();
-});
-afterAll(async () => {
-  await reader.close();
-  await bench.close();
-});
+const { bench, reader } = await seriesStage();
 
 interface Row {
   time: number;

@@ -3,6 +3,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterAll } from 'vitest';
 import type { TabularConfiguration } from '../../../activities/builtin/tabular/configuration.ts';
 import { type Conversion, convertTabular } from '../../../activities/builtin/tabular/convert/convert.ts';
 import { SeriesReader, type SeriesReaderSettings, type SeriesSource } from '../../../api/series/reader.ts';
@@ -12,6 +13,17 @@ export interface Recorded extends Conversion {
   key: string;
   /** How often the reader asked for the file. */
   loads: number;
+}
+
+/** A bench and its reader for a whole test file. Call it once at the top of the file. */
+export async function seriesStage() {
+  const bench = await SeriesBench.open();
+  const reader = await bench.reader();
+  afterAll(async () => {
+    await reader.close();
+    await bench.close();
+  });
+  return { bench, reader };
 }
 
 export class SeriesBench {

@@ -1,21 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Series, SeriesReader } from '../../../api/series/reader.ts';
+import { describe, expect, test } from 'vitest';
+import type { Series } from '../../../api/series/reader.ts';
 import { vegaFolder } from '../../activities/tabular/support.ts';
-import { SeriesBench, sourceOf } from './support.ts';
+import { seriesStage, sourceOf } from './support.ts';
 
-let bench: SeriesBench;
-let reader: SeriesReader;
-beforeAll(async () => {
-  bench = await SeriesBench.open();
-  reader = await bench.reader();
-});
-afterAll(async () => {
-  await reader.close();
-  await bench.close();
-});
+const { bench, reader } = await seriesStage();
 
 /** The time column that each file must be found to have; null: rows are numbered. */
 const timeColumns: Record<string, string | null> = {

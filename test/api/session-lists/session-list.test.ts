@@ -1,15 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { projectRoutes } from '../../../api/projects/routes.ts';
 import { sessionTemplateRoutes } from '../../../api/session-templates/routes.ts';
 import { sessionRoutes } from '../../../api/sessions/routes.ts';
-import { ask, makePeople, type People, startTestApi, type TestApi } from '../../support/api.ts';
-import { testEnvironment } from '../../support/stack.ts';
+import { apiStage, ask } from '../../support/api.ts';
 import { inputNode, ship, templateFile } from '../../support/templates.ts';
 
-const platform = await testEnvironment();
-let api: TestApi;
-let people: People;
+const routes = [...sessionRoutes, ...projectRoutes, ...sessionTemplateRoutes];
+const { api, call, people } = await apiStage({ routes });
 const names = ['Alpha 50%', 'alpha_b', 'Beta', 'ÄRGER', 'Gamma', 'Gamma', 'Gamma'];
 const ids: string[] = [];
 let projects: number[];
@@ -17,9 +15,6 @@ let templates: number[];
 const idsMessage = 'ids must be 1 to 100 session ids, separated by commas.';
 
 beforeAll(async () => {
-  const routes = [...sessionRoutes, ...projectRoutes, ...sessionTemplateRoutes];
-  api = await startTestApi(platform.environment, { routes });
-  people = await makePeople(api.url, platform.administrator);
   await ship(api.composed.services.database);
   projects = await inOrder(
     [1, 2],
@@ -39,7 +34,6 @@ beforeAll(async () => {
     "update session set created_at = '2026-01-01' where name = 'Gamma'",
   );
 });
-afterAll(() => api.stop());
 
 async function inOrder<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
@@ -47,8 +41,6 @@ async function inOrder<T, R>(items: readonly T[], work: (item: T) => Promise<R>)
   return results;
 }
 
-const call = (method: string, path: string, json?: unknown, token = people.Developer.token) =>
-  ask(api.url, method, path, { token, ...(json === undefined ? {} : { json }) });
 const list = (query: string, token = people.Developer.token) =>
   call('GET', `/api/v2/session${query}`, undefined, token);
 const indexes = (answer: { body: { sessions: { id: string }[] } }) =>

@@ -1,26 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { manifestRoutes } from '../../../api/manifests/routes.ts';
 import { sessionTemplateRoutes } from '../../../api/session-templates/routes.ts';
-import { ask, makePeople, type People, startTestApi, type TestApi } from '../../support/api.ts';
-import { testEnvironment } from '../../support/stack.ts';
+import { apiStage, ask } from '../../support/api.ts';
 import { inputNode, ship, tabularNode, templateFile } from '../../support/templates.ts';
 
-const platform = await testEnvironment();
-let api: TestApi;
-let people: People;
+const { api, call, people } = await apiStage({ routes: [...sessionTemplateRoutes, ...manifestRoutes] });
 
 beforeAll(async () => {
-  api = await startTestApi(platform.environment, { routes: [...sessionTemplateRoutes, ...manifestRoutes] });
-  people = await makePeople(api.url, platform.administrator);
   await ship(api.composed.services.database);
 });
-afterAll(() => api.stop());
 
 const importPath = '/api/v2/admin/session-templates';
 const listPath = '/api/v2/session/session_templates';
-const call = (method: string, path: string, json?: unknown, token = people.Developer.token) =>
-  ask(api.url, method, path, { token, ...(json === undefined ? {} : { json }) });
-
 describe('the shipped template', () => {
   test('exists after the first start, with three nodes in a line', async () => {
     const list = await call('GET', listPath);

@@ -1,20 +1,14 @@
 /** Versions of session templates: who made each, what it says, and what changed. */
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ask, makePeople, type People, startTestApi, type TestApi } from '../../support/api.ts';
-import { testEnvironment } from '../../support/stack.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { apiStage, ask } from '../../support/api.ts';
 import { inputNode, ship, tabularNode, templateFile } from '../../support/templates.ts';
 
-const platform = await testEnvironment();
-let api: TestApi;
-let people: People;
+const { api, people } = await apiStage();
 beforeAll(async () => {
-  api = await startTestApi(platform.environment);
-  people = await makePeople(api.url, platform.administrator);
   await ship(api.composed.services.database);
 });
-afterAll(() => api.stop());
 
 const get = (path: string, token = people.Instructor.token) =>
   ask(api.url, 'GET', `/api/v2/session/session_templates${path}`, { token });

@@ -9,7 +9,7 @@ const at = '2026-03-14T09:33:54.560Z';
 const later = '2026-03-14T09:34:00.000Z';
 
 const call = (method: string, path: string, json?: unknown, token = people.Developer.token) =>
-  ask(api.url, method, path, { token, ...(json === undefined ? {} : { json }) });
+  ask(api.url, method, path, { token, json });
 const pathOf = ({ sessionId }: StageGraph) => `/api/v2/session/${sessionId}/annotations`;
 const labelsOf = async (graph: StageGraph, query = '') => {
   const { body } = await call('GET', pathOf(graph) + query);

@@ -1,24 +1,15 @@
 /** A template with a diamond of four nodes, and calls that make sessions of it. */
-import { afterAll } from 'vitest';
 import { anonymousKey } from '../../../api/identity/participants.ts';
 import { projectRoutes } from '../../../api/projects/routes.ts';
 import { sessionTemplateRoutes } from '../../../api/session-templates/routes.ts';
 import { sessionRoutes } from '../../../api/sessions/routes.ts';
-import { ask, makePeople, startTestApi } from '../../support/api.ts';
-import { testEnvironment } from '../../support/stack.ts';
+import { apiStage } from '../../support/api.ts';
 import { inputNode, ship, tabularNode, templateFile } from '../../support/templates.ts';
 
 export async function diamondWorld() {
-  const platform = await testEnvironment();
-
   const routes = [...sessionRoutes, ...projectRoutes, ...sessionTemplateRoutes];
-  const api = await startTestApi(platform.environment, { routes });
-  const people = await makePeople(api.url, platform.administrator);
+  const { api, call, people, platform } = await apiStage({ routes });
   await ship(api.composed.services.database);
-  afterAll(() => api.stop());
-
-  const call = (method: string, path: string, json?: unknown, token = people.Developer.token) =>
-    ask(api.url, method, path, { token, ...(json === undefined ? {} : { json }) });
 
   const projectId = (await call('POST', '/projects', { Title: 'Flights' })).body.id;
   const nodes = [

@@ -1,30 +1,24 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { projectRoutes } from '../../../api/projects/routes.ts';
 import { sessionQueryRoutes } from '../../../api/session-query/routes.ts';
 import { sessionTemplateRoutes } from '../../../api/session-templates/routes.ts';
 import { sessionRoutes } from '../../../api/sessions/routes.ts';
-import { ask, makePeople, type People, startTestApi, type TestApi } from '../../support/api.ts';
-import { testEnvironment } from '../../support/stack.ts';
+import { apiStage, ask } from '../../support/api.ts';
 import { inputNode, ship, templateFile } from '../../support/templates.ts';
 
-const platform = await testEnvironment();
-let api: TestApi;
-let people: People;
+const routes = [...projectRoutes, ...sessionTemplateRoutes, ...sessionRoutes, ...sessionQueryRoutes];
+const { api, people } = await apiStage({ routes });
 let base: { ProjectId: number; SessionTemplateId: number };
 
 beforeAll(async () => {
-  const routes = [...projectRoutes, ...sessionTemplateRoutes, ...sessionRoutes, ...sessionQueryRoutes];
-  api = await startTestApi(platform.environment, { routes });
-  people = await makePeople(api.url, platform.administrator);
   await ship(api.composed.services.database);
   const project = await call('/projects', { Title: 'p' });
   const template = await call('/api/v2/admin/session-templates', templateFile('t', [inputNode('a')]));
   base = { ProjectId: project.body.id, SessionTemplateId: template.body.id };
 });
-afterAll(() => api.stop());
 
 const call = (path: string, json?: unknown, token = people.Developer.token) =>
-  ask(api.url, 'POST', path, { token, ...(json === undefined ? {} : { json }) });
+  ask(api.url, 'POST', path, { token, json });
 const query = (json?: unknown, token?: string) => call('/api/sessions/query', json, token);
 const make = async (Name: string, fields: object = {}, token?: string) =>
   (await call('/session', { ...base, Name, ...fields }, token)).body;

@@ -10,7 +10,7 @@ const path = '/api/v2/session/views';
 const { Developer, Instructor, Trainee } = people;
 
 const call = (method: string, at: string, json?: unknown, token = Developer.token) =>
-  ask(api.url, method, at, { token, ...(json === undefined ? {} : { json }) });
+  ask(api.url, method, at, { token, json });
 const own = (name: string, query = 'tab=failed') => ({ name, scope: 'mine', query });
 const named = (views: readonly { name: string }[], prefix: string) =>
   views.map(({ name }) => name).filter((name) => name.startsWith(prefix));

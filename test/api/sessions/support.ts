@@ -46,7 +46,7 @@ export async function sessionWorld(
   await ship(database);
   await ensurePlatformDataSource(database, objects.platformAccess);
   const call: SessionWorld['call'] = (method, path, json, token = people.Developer.token) =>
-    ask(api.url, method, path, { token, ...(json === undefined ? {} : { json }) });
+    ask(api.url, method, path, { token, json });
   const importTemplate: SessionWorld['importTemplate'] = async (name, nodes, extra) =>
     (await call('POST', '/api/v2/admin/session-templates', templateFile(name, nodes, extra))).body.id;
   const projectId = (await call('POST', '/projects', { Title: 'Flights' })).body.id;

@@ -2,18 +2,15 @@
  * Exclusive holding of tasks under every fault. In the suite a small campaign; `npm run campaign:claims` makes 50,000
  * calls, or as many as CAMPAIGN_CALLS says.
  */
-import { afterAll, expect, test } from 'vitest';
-import { Database } from '../../../store/connection/database.ts';
+import { expect, test } from 'vitest';
 import { tokenOf } from '../../support/api.ts';
+import { databaseStage } from '../../support/databases.ts';
 import { testProcesses } from '../../support/processes.ts';
-import { testEnvironment } from '../../support/stack.ts';
 import { claimCampaign } from './claim-campaign.ts';
 
 const calls = Number(process.env.CAMPAIGN_CALLS ?? 2_000);
-const platform = await testEnvironment();
+const { database, platform } = await databaseStage(4);
 const processes = testProcesses(platform.environment);
-const database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 4 });
-afterAll(() => database.close());
 
 test(`in ${calls} calls of 32 runners, with stops, kills and lost answers, every run is held by one at a time, and limits hold`, {
   timeout: 300_000 + calls * 40,

@@ -1,20 +1,18 @@
 /** Processes that stall and continue: their locks do not block other processes for long, and no lease is lost. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, expect, test } from 'vitest';
-import { Database, type Tx } from '../../../store/connection/database.ts';
+import { expect, test } from 'vitest';
+import type { Database, Tx } from '../../../store/connection/database.ts';
 import { endOverdueClaims, recordProcessHeartbeat } from '../../../store/runs/expire-leases.ts';
 import { tokenOf } from '../../support/api.ts';
+import { databaseStage } from '../../support/databases.ts';
 import { eventually } from '../../support/eventually.ts';
 import { chain, claim, type Graph, makeGraph, upload } from '../../support/graph.ts';
 import { testProcesses } from '../../support/processes.ts';
-import { testEnvironment } from '../../support/stack.ts';
 import { stretched } from '../../support/stretched.ts';
 import { HttpRunner, outsideChain } from '../http-runner.ts';
 
-const platform = await testEnvironment();
+const { database, platform } = await databaseStage(4);
 const processes = testProcesses(platform.environment);
-const database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 4 });
-afterAll(() => database.close());
 
 /** A graph whose first node was held; the lease ended at the given time. */
 async function overdueGraph(seconds: number): Promise<Graph> {

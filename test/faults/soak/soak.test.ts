@@ -2,20 +2,17 @@
  * Nothing is lost, doubled or forgotten during faults. In the suite a few seconds; `npm run soak` lasts
  * 10 minutes, or for as many as SOAK_MINUTES says.
  */
-import { afterAll, expect, test } from 'vitest';
-import { Database } from '../../../store/connection/database.ts';
+import { expect, test } from 'vitest';
 import { tokenOf } from '../../support/api.ts';
+import { databaseStage } from '../../support/databases.ts';
 import { testProcesses } from '../../support/processes.ts';
-import { testEnvironment } from '../../support/stack.ts';
 import { expectOnlyReferredObjects } from '../fault-world.ts';
 import { soak } from './soak.ts';
 
 const seconds = process.env.SOAK_MINUTES === undefined ? 6 : Number(process.env.SOAK_MINUTES) * 60;
-const platform = await testEnvironment();
+const { database, platform } = await databaseStage(4);
 // Small enough that tasks stop at it and have to be followed up.
 const processes = testProcesses({ ...platform.environment, INCREMENTAL_MAX_INPUTS: '5' });
-const database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 4 });
-afterAll(() => database.close());
 
 test(`after ${seconds} s of uploads, reprocesses, freezes, unsound runners and killed processes every input was consumed once`, {
   timeout: 300_000 + seconds * 2_000,

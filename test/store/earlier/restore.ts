@@ -6,7 +6,7 @@ import { prepareRoles, roleAddresses } from '../../../local/database-roles.ts';
 import { platformMigrations } from '../../../store/connection/migrations.ts';
 import { migrate } from '../../../store/migrate.ts';
 import { s3Client } from '../../support/bucket.ts';
-import { connected, emptyDatabase } from '../../support/empty-database.ts';
+import { connected, emptyDatabase } from '../../support/databases.ts';
 import type { TestEnvironment } from '../../support/stack.ts';
 
 /** What is in the record beside rows, objects and answers. */

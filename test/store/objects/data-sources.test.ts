@@ -1,5 +1,4 @@
-import { afterAll, expect, test } from 'vitest';
-import { Database } from '../../../store/connection/database.ts';
+import { expect, test } from 'vitest';
 import { lookupWithin } from '../../../store/connection/reach.ts';
 import {
   accessOf,
@@ -13,11 +12,9 @@ import {
 import { objectSettings } from '../../../store/objects/object-store.ts';
 import { ObjectStores } from '../../../store/objects/object-stores.ts';
 import { SecretBox, SecretUnreadable } from '../../../store/objects/secrets.ts';
-import { testEnvironment } from '../../support/stack.ts';
+import { databaseStage } from '../../support/databases.ts';
 
-const platform = await testEnvironment();
-const database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 2 });
-afterAll(() => database.close());
+const { database, platform } = await databaseStage(2);
 const secrets = new SecretBox('a key of the tests that is long enough');
 const access = {
   endpoint: 'http://127.0.0.1:9',

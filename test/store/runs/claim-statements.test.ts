@@ -1,17 +1,14 @@
 /** The statements of a claim as the database gets them: composed of parts, they can be read as a whole in the snapshot. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Database, type Tx } from '../../../store/connection/database.ts';
+import { beforeAll, expect, test } from 'vitest';
+import type { Tx } from '../../../store/connection/database.ts';
 import { claimNext, claimRun, registerAndClaim } from '../../../store/runs/claims.ts';
+import { databaseStage } from '../../support/databases.ts';
 import { outsideTemplate } from '../../support/graph.ts';
-import { testEnvironment } from '../../support/stack.ts';
 
-const platform = await testEnvironment();
-let database: Database;
+const { database } = await databaseStage(16);
 beforeAll(async () => {
-  database = await Database.open({ databaseUrl: platform.databaseUrl });
   await outsideTemplate(database, 'shown');
 });
-afterAll(() => database.close());
 
 const identity = { holder: 'user:shown', instanceId: 'one' };
 

@@ -1,15 +1,12 @@
 /** The end of a task with the claim of the next one, in one transaction. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, expect, test } from 'vitest';
-import { Database } from '../../../store/connection/database.ts';
+import { expect, test } from 'vitest';
 import { endTask, type TaskEnd } from '../../../store/runs/end-task.ts';
+import { databaseStage } from '../../support/databases.ts';
 import { eventually } from '../../support/eventually.ts';
 import { chain, claim, finish, makeGraph, outsideTemplate, upload, writeOne } from '../../support/graph.ts';
-import { testEnvironment } from '../../support/stack.ts';
 
-const platform = await testEnvironment();
-const database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 6 });
-afterAll(() => database.close());
+const { database } = await databaseStage(6);
 
 const completed: TaskEnd = { kind: 'complete', outcome: 'completed', hasMore: false };
 

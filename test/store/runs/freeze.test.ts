@@ -1,5 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Database } from '../../../store/connection/database.ts';
+import { expect, test } from 'vitest';
 import { publishUpload } from '../../../store/outputs/publish.ts';
 import type { RunnerIdentity } from '../../../store/runners/holder.ts';
 import { claimOrder } from '../../../store/runs/claim-order.ts';
@@ -15,6 +14,7 @@ import { checkQueue, queueListener } from '../../../store/runs/queue.ts';
 import { reconcileSession } from '../../../store/runs/reconcile-session.ts';
 import { acquireForgottenSessions } from '../../../store/sessions/forgotten-sessions.ts';
 import { freezeSession, isRunFrozen, unfreezeSession } from '../../../store/sessions/freeze-session.ts';
+import { databaseStage } from '../../support/databases.ts';
 import {
   chain,
   changesBy,
@@ -26,14 +26,8 @@ import {
   stateOf,
   upload,
 } from '../../support/graph.ts';
-import { testEnvironment } from '../../support/stack.ts';
 
-const platform = await testEnvironment();
-let database: Database;
-beforeAll(async () => {
-  database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 20 });
-});
-afterAll(() => database.close());
+const { database } = await databaseStage(20);
 
 let runners = 0;
 /** An instance that holds nothing yet. */

@@ -1,17 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { nodeStateCodes } from '../../../domain/runs/node-state.ts';
-import { Database } from '../../../store/connection/database.ts';
 import { retryFailedRuns, retryRun } from '../../../store/runs/operate-runs.ts';
+import { databaseStage } from '../../support/databases.ts';
 import { makeGraph, operatorId, outsideTemplate, stateOf, upload } from '../../support/graph.ts';
-import { testEnvironment } from '../../support/stack.ts';
 import { cancelTests } from './operate-cancel.ts';
 import { retryTests } from './operate-retry.ts';
 import { broken, completed, operateWorld } from './operate-world.ts';
 
-const platform = await testEnvironment();
-const database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 20 });
-afterAll(() => database.close());
+const { database } = await databaseStage(20);
 const world = operateWorld(database);
 const { setUp, tryTake, acquire: take, end, finishTask, uploadId, failedGraph, inputsOf, runsOf } = world;
 

@@ -1,6 +1,5 @@
 /** The statements of a node run read rows by index, however many other runs and outputs there are. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Database } from '../../../store/connection/database.ts';
+import { beforeAll, expect, test } from 'vitest';
 import { findNodeRuns } from '../../../store/run-views/find-runs.ts';
 import { endTask } from '../../../store/runs/end-task.ts';
 import { renewLease } from '../../../store/runs/lease.ts';
@@ -9,14 +8,12 @@ import { rejectInput } from '../../../store/runs/rejections.ts';
 import { requestReprocess } from '../../../store/runs/reprocess.ts';
 import { listInputs } from '../../../store/runs/task-inputs.ts';
 import { writeWatermark } from '../../../store/runs/watermark.ts';
+import { databaseStage } from '../../support/databases.ts';
 import { chain, claim, finish, makeGraph, upload, writeOne } from '../../support/graph.ts';
 import { copySession, readBy } from '../../support/rows-read.ts';
-import { testEnvironment } from '../../support/stack.ts';
 import { completed, runWorld } from './run-world.ts';
 
-const platform = await testEnvironment();
-const database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 4 });
-afterAll(() => database.close());
+const { database, platform } = await databaseStage(4);
 const { ownTemplate, runner } = runWorld(database);
 
 /** Sessions beside the one that is measured, each with the rows of a run that has ended. */

@@ -1,17 +1,14 @@
 /** A reprocess of chosen inputs: it hands out these alone and leaves the rest of the node as it is. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, describe, expect, test } from 'vitest';
-import { Database } from '../../../store/connection/database.ts';
+import { describe, expect, test } from 'vitest';
 import { retryRun } from '../../../store/runs/operate-runs.ts';
 import { requestReprocess } from '../../../store/runs/reprocess.ts';
+import { databaseStage } from '../../support/databases.ts';
 import { claim, finish, type Graph, writeOne } from '../../support/graph.ts';
-import { testEnvironment } from '../../support/stack.ts';
 import { broken, reprocessWorld, runner } from './reprocess-world.ts';
 import { completed } from './run-world.ts';
 
-const platform = await testEnvironment();
-const database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 8 });
-afterAll(() => database.close());
+const { database } = await databaseStage(8);
 const { end, inputsOf, move, nodeWatermark, runOnce, setUp, uploadId, uploadIds } = reprocessWorld(database);
 
 describe('chosen inputs', () => {

@@ -1,18 +1,15 @@
 import fc from 'fast-check';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { nodeStateCodes } from '../../../domain/runs/node-state.ts';
-import { Database } from '../../../store/connection/database.ts';
 import { renewLease } from '../../../store/runs/lease.ts';
 import { requestReprocess } from '../../../store/runs/reprocess.ts';
 import { countPendingInputs, listInputs } from '../../../store/runs/task-inputs.ts';
+import { databaseStage } from '../../support/databases.ts';
 import { chain, claim, finish, makeGraph, stateOf, upload, writeOne } from '../../support/graph.ts';
-import { testEnvironment } from '../../support/stack.ts';
 import { broken, reprocessWorld, runner } from './reprocess-world.ts';
 import { completed } from './run-world.ts';
 
-const platform = await testEnvironment();
-const database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 8 });
-afterAll(() => database.close());
+const { database } = await databaseStage(8);
 const world = reprocessWorld(database);
 const { end, inputsOf, move, nodeWatermark, runOnce, setUp, template, uploadId, uploadIds } = world;
 

@@ -1,8 +1,7 @@
 /** What follows the end of an attempt (decisions 7 and 9); the test sets the times. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { nodeStateCodes } from '../../../domain/runs/node-state.ts';
-import { Database } from '../../../store/connection/database.ts';
 import { findNodeRun } from '../../../store/run-views/node-runs.ts';
 import type { RunnerIdentity } from '../../../store/runners/holder.ts';
 import type { ClaimedTask } from '../../../store/runs/claims.ts';
@@ -13,6 +12,7 @@ import { reconcileSession } from '../../../store/runs/reconcile-session.ts';
 import { requestReprocess } from '../../../store/runs/reprocess.ts';
 import { listInputs } from '../../../store/runs/task-inputs.ts';
 import { writeWatermark } from '../../../store/runs/watermark.ts';
+import { databaseStage } from '../../support/databases.ts';
 import {
   chain,
   claim,
@@ -24,17 +24,13 @@ import {
   upload,
   writeOne,
 } from '../../support/graph.ts';
-import { testEnvironment } from '../../support/stack.ts';
 
-const platform = await testEnvironment();
-let database: Database;
+const { database } = await databaseStage(8);
 beforeAll(async () => {
-  database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 8 });
   await database.query('insert into platform_process (process_id, heartbeat_at) values ($1, now())', [
     randomUUID(),
   ]);
 });
-afterAll(() => database.close());
 
 const completed = { kind: 'complete', outcome: 'completed', hasMore: false } as const;
 const holders = new Map<string, RunnerIdentity>();

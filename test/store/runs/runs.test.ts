@@ -1,11 +1,11 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { nodeStateCodes } from '../../../domain/runs/node-state.ts';
-import { Database } from '../../../store/connection/database.ts';
 import { endTask } from '../../../store/runs/end-task.ts';
 import { renewLease } from '../../../store/runs/lease.ts';
 import { reconcileSession } from '../../../store/runs/reconcile-session.ts';
 import { listInputs } from '../../../store/runs/task-inputs.ts';
 import { writeWatermark } from '../../../store/runs/watermark.ts';
+import { databaseStage } from '../../support/databases.ts';
 import {
   chain,
   changesBy,
@@ -17,14 +17,11 @@ import {
   upload,
   writeOne,
 } from '../../support/graph.ts';
-import { testEnvironment } from '../../support/stack.ts';
 import { claimTests } from './run-claims.ts';
 import { endTests } from './run-ends.ts';
 import { completed, runWorld } from './run-world.ts';
 
-const platform = await testEnvironment();
-const database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 40 });
-afterAll(() => database.close());
+const { database } = await databaseStage(40);
 const world = runWorld(database);
 const { ownTemplate, runner } = world;
 

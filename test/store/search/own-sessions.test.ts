@@ -1,15 +1,12 @@
 /** A person's own sessions are found by index, and no more of them are read than are listed. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { limits } from '../../../domain/limits.ts';
-import { Database } from '../../../store/connection/database.ts';
 import { ownSessions } from '../../../store/search/own-sessions.ts';
+import { databaseStage } from '../../support/databases.ts';
 import { readBy } from '../../support/rows-read.ts';
-import { testEnvironment } from '../../support/stack.ts';
 
-const platform = await testEnvironment();
-const database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 2 });
-afterAll(() => database.close());
+const { database, platform } = await databaseStage(2);
 
 const person = (userId: string) => ({ identifier: userId, key: `anon:${userId}` });
 const [rare, busy, other] = [person(randomUUID()), person(randomUUID()), person(randomUUID())];

@@ -1,14 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { advisoryLocks } from '../../../store/connection/advisory-locks.ts';
-import { Database } from '../../../store/connection/database.ts';
 import { measureStorage, projectStorage } from '../../../store/search/project-storage.ts';
+import { databaseStage } from '../../support/databases.ts';
 import { chain, makeGraph, upload } from '../../support/graph.ts';
-import { testEnvironment } from '../../support/stack.ts';
 
-const platform = await testEnvironment();
-const database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 4 });
-afterAll(() => database.close());
+const { database } = await databaseStage(4);
 
 /** As a platform with too many sessions to add up for each read has it. */
 const kept = () => projectStorage(database, undefined, 0);

@@ -1,19 +1,16 @@
 /** What lists say of a session's work follows every fact about it. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { sessionStates } from '../../../domain/sessions/session-state.ts';
-import { Database } from '../../../store/connection/database.ts';
 import { endTask, type TaskEnd } from '../../../store/runs/end-task.ts';
 import { retryRun } from '../../../store/runs/operate-runs.ts';
 import { requestReprocess } from '../../../store/runs/reprocess.ts';
 import { countListed } from '../../../store/search/session-list.ts';
 import { sessionOverview } from '../../../store/search/session-overview.ts';
+import { databaseStage } from '../../support/databases.ts';
 import { chain, claim, finish, type Graph, makeGraph, outsideTemplate, upload } from '../../support/graph.ts';
-import { testEnvironment } from '../../support/stack.ts';
 
-const platform = await testEnvironment();
-const database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 4 });
-afterAll(() => database.close());
+const { database } = await databaseStage(4);
 
 const runner = { holder: 'token', instanceId: 'runner' };
 const failure = { kind: 'fail', category: 'validation', reason: 'no column' } as const;

@@ -1,21 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { FilterNode } from '../../../domain/sessions/session-filter.ts';
 import { readSessionQuery } from '../../../domain/sessions/session-query.ts';
 import type { SessionState } from '../../../domain/sessions/session-state.ts';
-import { Database } from '../../../store/connection/database.ts';
 import { querySessions } from '../../../store/search/session-query.ts';
+import { databaseStage } from '../../support/databases.ts';
 import { outsideTemplate } from '../../support/graph.ts';
-import { testEnvironment } from '../../support/stack.ts';
 import { filter, orderBy, people, session, sessions, withEveryAddress } from './session-query-arbitraries.ts';
 import { comparator, matches, type PlainSession } from './session-query-reference.ts';
 
-const platform = await testEnvironment();
-let database: Database;
+const { database } = await databaseStage(4);
 
 beforeAll(async () => {
-  database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 4 });
   const [user] = await database.query<{ id: number }>(
     "insert into platform_user (external_id, type) values (gen_random_uuid(), 'Developer') returning id",
   );
@@ -36,7 +33,6 @@ beforeAll(async () => {
   }
   sessions.push(...(await storedSessions()));
 });
-afterAll(() => database.close());
 
 async function insertSession(
   made: typeof session extends fc.Arbitrary<infer T> ? T : never,

@@ -1,15 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Database } from '../../../store/connection/database.ts';
+import { beforeAll, expect, test } from 'vitest';
 import { countSessions } from '../../../store/search/session-count.ts';
-import { testEnvironment } from '../../support/stack.ts';
+import { databaseStage } from '../../support/databases.ts';
 
-const platform = await testEnvironment();
-let database: Database;
+const { database } = await databaseStage(10);
 
 beforeAll(async () => {
-  database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 10 });
   await database.query(
     "insert into platform_user (external_id, type) values (gen_random_uuid(), 'Developer')",
   );
@@ -20,7 +17,6 @@ beforeAll(async () => {
     "insert into session_template (name, configuration) select i::text, '{}' from generate_series(1, 2) i",
   );
 });
-afterAll(() => database.close());
 
 /** The faults of the search rows and counts: none, when both agree with the sessions. */
 async function differences(): Promise<unknown[]> {

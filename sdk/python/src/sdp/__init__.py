@@ -36,6 +36,7 @@ from .errors import (
     SettingsError,
     TaskCancelled,
     TaskFailure,
+    UnreadableData,
 )
 
 __all__ = [
@@ -65,6 +66,7 @@ __all__ = [
     "Task",
     "TaskCancelled",
     "TaskFailure",
+    "UnreadableData",
     "Watermark",
     "WrittenOutput",
     "__version__",

@@ -45,6 +45,16 @@ class TaskFailure(SdpError):
         self.reason = reason
 
 
+class UnreadableData(TaskFailure):
+    """Data are not the text or table as which they are read; the message says what is wrong, with the line if it has one.
+
+    In a runner it fails the task as ``validation``, or rejects the input.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__("validation", reason)
+
+
 class TaskCancelled(SdpError):
     """The task must end now; every call for it raises this from now on."""
 

@@ -7,7 +7,7 @@ import tempfile
 from contextlib import closing
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, Literal, Protocol
 
-from ..errors import MissingLibrary, TaskFailure
+from ..errors import MissingLibrary, UnreadableData
 from .text import delimiter_of
 
 if TYPE_CHECKING:
@@ -148,5 +148,5 @@ def _seekable(source: Readable) -> IO[bytes]:
     return file
 
 
-def _unreadable(source: Readable, error: Exception) -> TaskFailure:
-    return TaskFailure("validation", f"{source.output_identifier}: {error}")
+def _unreadable(source: Readable, error: Exception) -> UnreadableData:
+    return UnreadableData(f"{source.output_identifier}: {error}")

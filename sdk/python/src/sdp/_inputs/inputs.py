@@ -95,7 +95,7 @@ class Input(InputInfo):
     def lines(self, *, max_characters: int = LONGEST_CHARACTERS) -> Iterator[str]:
         """The lines of a UTF-8 text of any size, without line breaks and byte order mark.
 
-        Raises TaskFailure of category ``validation``, with the line, for one that is too long or not text.
+        Raises UnreadableData, with the line, for one that is too long or not text.
         """
         with closing(self.open()) as stream:
             yield from read_lines(stream, max_characters)
@@ -103,8 +103,8 @@ class Input(InputInfo):
     def rows(self, *, delimiter: str | None = None, max_characters: int = LONGEST_CHARACTERS) -> Iterator[Row]:
         """The rows of a comma-, semicolon- or tab-separated table of any size, by the names of its header.
 
-        All values are text. Quoted fields may hold delimiters, line breaks and doubled quotes. Raises TaskFailure of
-        category ``validation``, with the line, when it is not a table.
+        All values are text. Quoted fields may hold delimiters, line breaks and doubled quotes. Raises UnreadableData,
+        with the line, when it is not a table.
         """
         with closing(self.open()) as stream:
             yield from read_named_rows(stream, delimiter, max_characters)

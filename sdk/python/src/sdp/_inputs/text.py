@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from ..errors import TaskFailure
+from ..errors import UnreadableData
 
 LONGEST_CHARACTERS = 1024 * 1024
 """A longer line means that the file is not text."""
@@ -151,5 +151,5 @@ def _words(error: csv.Error) -> str:
     return "a quote is not closed" if "unexpected end of data" in text else text
 
 
-def _invalid(line: int, what: str) -> TaskFailure:
-    return TaskFailure("validation", f"line {line}: {what}")
+def _invalid(line: int, what: str) -> UnreadableData:
+    return UnreadableData(f"line {line}: {what}")

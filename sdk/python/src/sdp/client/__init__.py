@@ -7,7 +7,7 @@
     frame = platform.to_pandas(sessions, node="laps")
 """
 
-from ..errors import ApiError, NetworkError
+from ..errors import ApiError, NetworkError, UnreadableData
 from .dashboard import Channel, Dashboard
 from .output import Output
 from .platform import Platform
@@ -30,6 +30,7 @@ __all__ = [
     "RejectedInput",
     "Run",
     "Session",
+    "UnreadableData",
     "WaitTimeout",
     "parse_query",
 ]

@@ -81,12 +81,15 @@ class Output:
         return json.loads(self.text())
 
     def lines(self) -> Iterator[str]:
-        """The lines of a text of any size."""
+        """The lines of a text of any size. Raises UnreadableData, with the line, for bytes that are not text."""
         with closing(self.open()) as stream:
             yield from read_lines(stream)
 
     def rows(self) -> Iterator[Row]:
-        """The rows of a delimited table of any size, by the names of its header."""
+        """The rows of a delimited table of any size, by the names of its header.
+
+        Raises UnreadableData, with the line, when it is not a table.
+        """
         with closing(self.open()) as stream:
             yield from read_named_rows(stream)
 
@@ -103,7 +106,10 @@ class Output:
         return path
 
     def to_pandas(self, **options: Any) -> pandas.DataFrame:
-        """A table as a pandas frame: Parquet, csv, JSON or JSON lines. Needs ``pip install pandas``."""
+        """A table as a pandas frame: Parquet, csv, JSON or JSON lines. Needs ``pip install pandas``.
+
+        Raises UnreadableData when it cannot be read as one.
+        """
         return frames.to_pandas(self, options)
 
     def to_polars(self, **options: Any) -> polars.DataFrame:

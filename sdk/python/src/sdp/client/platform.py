@@ -163,7 +163,7 @@ class Platform:
         lacking: list[str] = []
         for session in sessions:
             try:
-                output = session.latest(node)
+                output = session.node(node).latest
             except MissingOutput as error:
                 if missing == "raise":
                     raise

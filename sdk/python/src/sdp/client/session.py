@@ -69,10 +69,11 @@ class Node:
     parent_ids: tuple[int, ...]
     current_output_id: int | None
     last_processed: datetime | None
+    _session_name: str = field(repr=False, compare=False)
     _api: Api = field(repr=False, compare=False)
 
     @classmethod
-    def of(cls, wire: dict[str, Any], api: Api) -> Node:
+    def of(cls, wire: dict[str, Any], session_name: str, api: Api) -> Node:
         """A node as the platform lists it."""
         processed = wire.get("lastProcessed")
         return cls(
@@ -84,6 +85,7 @@ class Node:
             parent_ids=tuple(wire["parentIds"]),
             current_output_id=wire.get("currentOutputId"),
             last_processed=None if processed is None else parse_time(processed),
+            _session_name=session_name,
             _api=api,
         )
 
@@ -96,7 +98,7 @@ class Node:
         """The newest output. Raises MissingOutput when there is none."""
         outputs = self.outputs()
         if not outputs:
-            raise MissingOutput(f"{self.name} has no output.")
+            raise MissingOutput(f"{self._session_name}: {self.name} has no output.")
         return outputs[-1]
 
     def runs(self) -> list[Run]:
@@ -140,7 +142,7 @@ class Session:
     def nodes(self) -> dict[str, Node]:
         """The nodes by name, as they are now."""
         body = self._api.object("GET", f"/api/v2/session/{self.id}/node-instances")
-        return {wire["name"]: Node.of(wire, self._api) for wire in body["nodeInstances"]}
+        return {wire["name"]: Node.of(wire, self.name, self._api) for wire in body["nodeInstances"]}
 
     def node(self, name: str) -> Node:
         """One node, as it is now. Raises MissingOutput with the names that there are."""
@@ -148,13 +150,6 @@ class Session:
         if name not in nodes:
             raise MissingOutput(f"{self.name} has no node {name!r}; it has {', '.join(nodes)}.")
         return nodes[name]
-
-    def latest(self, node: str) -> Output:
-        """The newest output of a node. Raises MissingOutput when there is no such node, or when it has none."""
-        outputs = self.node(node).outputs()
-        if not outputs:
-            raise MissingOutput(f"{self.name}: {node} has no output.")
-        return outputs[-1]
 
     @property
     def dashboards(self) -> list[Dashboard]:
@@ -242,7 +237,7 @@ class Session:
 
     def to_pandas(self, node: str, **options: Any) -> pandas.DataFrame:
         """The newest output of a node as a pandas frame. Raises MissingOutput when there is none."""
-        return self.latest(node).to_pandas(**options)
+        return self.node(node).latest.to_pandas(**options)
 
     def _input_node(self, name: str | None) -> Node:
         if name is not None:

@@ -37,7 +37,11 @@ def main(arguments: list[str] | None = None) -> None:
     target.add_argument("--ingest", metavar="PATH", help="path of a managed ingest")
     parser.add_argument("--node", metavar="NAME", help="the node, if the session has several input nodes")
     parser.add_argument(
-        "--settle", metavar="SECONDS", type=_seconds, default=5.0, help="complete when unchanged for so long (5)"
+        "--settle",
+        metavar="SECONDS",
+        type=_seconds,
+        default=5.0,
+        help="seconds without a change after which a file is complete (5)",
     )
     parser.add_argument("--limit-rate", metavar="RATE", type=_rate, help="most bytes a second, as in 500K or 2M")
     parser.add_argument("--pattern", metavar="REGEX", type=_pattern, help="metadata from the name: its named groups")

@@ -1,6 +1,22 @@
-/** An empty database on the server of the tests. */
+/** Databases of tests: a file's own, and empty ones on the same server. */
 import pg from 'pg';
+import { afterAll } from 'vitest';
+import { Database } from '../../store/connection/database.ts';
+import { type TestEnvironment, testEnvironment } from './stack.ts';
 import { testDatabaseName } from './template.ts';
+
+/** The test file's environment and its database. Call it once at the top of a file; it is closed after the last test. */
+export async function databaseStage(poolSize: number) {
+  const platform = await testEnvironment();
+  return { platform, database: await openDatabase(platform, poolSize) };
+}
+
+/** The database of an environment that the file has already. It is closed after the file's last test. */
+export async function openDatabase({ databaseUrl }: TestEnvironment, poolSize: number): Promise<Database> {
+  const database = await Database.open({ databaseUrl, poolSize });
+  afterAll(() => database.close());
+  return database;
+}
 
 export interface EmptyDatabase {
   readonly url: string;
