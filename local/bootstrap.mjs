@@ -8,7 +8,7 @@ import { installPackages, markLive } from './prepare/packages.mjs';
 import { checkout, isProgram, programName } from './prepare/places.mjs';
 import { postgresPrograms } from './prepare/postgres.mjs';
 import { PlainError, say } from './prepare/progress.mjs';
-import { serverProgram } from './prepare/servers.mjs';
+import { buildServers, serverPrograms } from './prepare/servers.mjs';
 import { dataFolder, markStarting, waitForStart } from './prepare/starting.mjs';
 
 const LEAST_NODE_MAJOR = 24;
@@ -43,12 +43,16 @@ function nodeProgram() {
   );
 }
 
+/** Those that Go builds. @param without the parts that the caller brings */
+function serverNames(without) {
+  const names = { objectStore: 'versitygw', temporal: 'temporal' };
+  return Object.keys(names).flatMap((part) => (without.includes(part) ? [] : [names[part]]));
+}
+
 /** Finds or builds the servers; `without` names those that the caller brings. */
 async function prepareServers(without) {
   const postgres = without.includes('postgres') ? undefined : await postgresPrograms();
-  const versitygw = without.includes('objectStore') ? undefined : await serverProgram('versitygw');
-  const temporal = without.includes('temporal') ? undefined : await serverProgram('temporal');
-  return { postgres, versitygw, temporal };
+  return { postgres, ...(await serverPrograms(serverNames(without))) };
 }
 
 /** What the person's own settings replace. */
@@ -103,6 +107,11 @@ function fail(error) {
   process.exit(1);
 }
 
+async function prepareCheckout(command) {
+  await installPackages();
+  if (NEEDS_CONSOLE.has(command)) await buildConsole(nodeProgram());
+}
+
 async function main([command, ...args]) {
   if (command === undefined || command === '--help' || command === '-h') {
     say(USAGE);
@@ -113,9 +122,11 @@ async function main([command, ...args]) {
   const script = PREPARES_ONLY.has(command) ? undefined : scriptFile(command);
   if (command === 'start') markStarting(dataFolder());
   if (command === 'demo') await waitForStart(dataFolder());
-  await installPackages();
-  if (NEEDS_CONSOLE.has(command)) await buildConsole(nodeProgram());
-  if (NEEDS_SERVERS.has(command)) await prepareServers(replacedBySettings());
+  const without = replacedBySettings();
+  // The first start compiles for two minutes, and installs the packages meanwhile.
+  const building = NEEDS_SERVERS.has(command) ? buildServers(serverNames(without)) : Promise.resolve();
+  await Promise.all([building, prepareCheckout(command)]);
+  if (NEEDS_SERVERS.has(command)) await prepareServers(without);
   if (script === undefined) return;
   markLive();
   handOver(script, args);

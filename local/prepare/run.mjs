@@ -20,10 +20,12 @@ export function run(command, args, options = {}) {
       tail = (tail + chunk).slice(-KEPT_CHARACTERS);
     });
     const onSignal = (signal) => child.kill(signal);
-    process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
+    // Another part of the preparation may fail meanwhile, which ends this process.
+    const onExit = () => child.kill();
+    process.on('SIGINT', onSignal).on('SIGTERM', onSignal).on('exit', onExit);
     child.on('error', (error) => reject(new PlainError(`${command} could not be started: ${error.message}`)));
     child.on('close', (code, signal) => {
-      process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
+      process.off('SIGINT', onSignal).off('SIGTERM', onSignal).off('exit', onExit);
       if (code === 0) resolve(stdout);
       else
         reject(

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { isSameProcess, withFileLock } from './file-lock.mjs';
+import { withFileLock } from './file-lock.mjs';
 import { checkout, isProgram, onPath, programName, toolsCache } from './places.mjs';
 import { PlainError, say, withProgress } from './progress.mjs';
 import { run } from './run.mjs';
@@ -15,18 +15,18 @@ const PACKAGES = {
 const TEMPORAL_VERSION = 'v1.5.1';
 
 /**
- * The path of `temporal` or `versitygw`: on PATH, in the cache, else built by Go into the cache,
- * else (Temporal only, on a machine without Go) downloaded by the TypeScript SDK.
+ * The paths of `temporal` and `versitygw`, of those that are named: on PATH, in the cache, else built by Go into the cache,
+ * else (Temporal only, on a machine without Go) downloaded by the TypeScript SDK, whose packages are then installed.
  */
-export async function serverProgram(name) {
-  const found = onPath(name) ?? cached(name);
-  if (found !== undefined) return found;
-  if (onPath('go') !== undefined) return build(name);
-  if (name === 'temporal') return downloadTemporal();
-  throw new PlainError(
-    `The object store (${name}) is neither on PATH nor in the cache, and there is no Go to build it with. ` +
-      'Install Go 1.26 or newer, set S3_ENDPOINT to your own object store, or use docker compose.',
-  );
+export async function serverPrograms(names) {
+  await buildServers(names);
+  const programs = {};
+  for (const name of names) programs[name] = found(name) ?? (await withoutGo(name));
+  return programs;
+}
+
+function found(name) {
+  return onPath(name) ?? cached(name);
 }
 
 function cached(name) {
@@ -34,42 +34,56 @@ function cached(name) {
   return isProgram(file) ? file : undefined;
 }
 
-async function build(name) {
-  const folder = toolsCache();
-  const target = join(folder, programName(name));
-  mkdirSync(folder, { recursive: true });
-  return withFileLock(
-    join(folder, 'build.lock'),
-    async () => {
-      if (isProgram(target)) return target;
-      removeAbandoned(folder);
-      const temporary = join(folder, `${programName(name)}.${process.pid}.partial`);
-      try {
-        await withProgress(`Building ${name} (once for this machine, about two minutes)`, () =>
-          run('go', ['build', '-trimpath', '-ldflags=-s -w', '-o', temporary, PACKAGES[name]], {
-            cwd: join(checkout, 'local/tools'),
-            // Neither server needs C; without it no compiler has to be there. A vendored or read-only
-            // module setting of the person's own environment must not change what is built.
-            env: { ...process.env, CGO_ENABLED: '0', GOFLAGS: '-buildvcs=false', GOWORK: 'off' },
-          }),
-        );
-        renameSync(temporary, target);
-      } finally {
-        rmSync(temporary, { force: true });
-      }
-      return target;
-    },
-    (pid) => say(`Another start (process ${pid}) is building ${name}; waiting for it ...`),
+function withoutGo(name) {
+  if (name === 'temporal') return downloadTemporal();
+  throw new PlainError(
+    `The object store (${name}) is neither on PATH nor in the cache, and there is no Go to build it with. ` +
+      'Install Go 1.26 or newer, set S3_ENDPOINT to your own object store, or use docker compose.',
   );
 }
 
-/** Half-built files of builds that were killed. */
-function removeAbandoned(folder) {
-  for (const file of readdirSync(folder)) {
-    const pid = /\.(\d+)\.partial$/.exec(file)?.[1];
-    if (pid !== undefined && !isSameProcess({ pid: Number(pid) }))
-      rmSync(join(folder, file), { force: true });
-  }
+/**
+ * Builds those that are nowhere, where there is Go: by one command, which compiles one while it links the other. Nothing of
+ * the checkout's packages is needed for it.
+ */
+export async function buildServers(names) {
+  const isAbsent = (name) => found(name) === undefined;
+  if (!names.some(isAbsent) || onPath('go') === undefined) return;
+  const folder = toolsCache();
+  await withFileLock(
+    join(folder, 'build.lock'),
+    async () => {
+      const absent = names.filter(isAbsent);
+      if (absent.length === 0) return;
+      const what = `Building ${absent.join(' and ')} (once for this machine, about two minutes)`;
+      await withProgress(what, () => build(folder, absent));
+    },
+    (pid) => say(`Another start (process ${pid}) is building the servers; waiting for it ...`),
+  );
+}
+
+async function build(folder, names) {
+  // A build that was killed continues with what it has compiled; what has been built needs none of it.
+  const work = join(folder, 'build');
+  const programs = join(work, 'programs');
+  mkdirSync(programs, { recursive: true });
+  const packages = names.map((name) => PACKAGES[name]);
+  await run('go', ['build', '-trimpath', '-ldflags=-s -w', '-o', `${programs}/`, ...packages], {
+    cwd: join(checkout, 'local/tools'),
+    env: {
+      ...process.env,
+      // Neither server needs C; without it no compiler has to be there.
+      CGO_ENABLED: '0',
+      // A vendored or read-only module setting of the person's own environment must not change what is built.
+      GOFLAGS: '-buildvcs=false -modcacherw',
+      GOWORK: 'off',
+      // Some gigabytes, which would stay in the person's own caches for good.
+      GOCACHE: join(work, 'cache'),
+      GOMODCACHE: join(work, 'modules'),
+    },
+  });
+  for (const name of names) renameSync(join(programs, programName(name)), join(folder, programName(name)));
+  rmSync(work, { recursive: true, force: true });
 }
 
 /** The SDK downloads the CLI when it starts its own dev server; we take the file and start it ourselves. */
