@@ -25,7 +25,7 @@ const pageSize = 10;
 
 /** The editor's code is fetched when it is opened. */
 const NewVersionLoader = lazy(
-  () => import('../templates/new-version.tsx').then(({ NewVersion }) => NewVersion),
+  () => import('../templates/definition-dialogs.tsx').then(({ NewVersion }) => NewVersion),
   null,
 );
 
