@@ -131,7 +131,7 @@ function Head(props: {
     saveBlob(new Blob([text], { type: 'application/json' }), `${name}.json`);
   };
   return (
-    <>
+    <header class="session-head">
       {operate && (
         <nav class="crumbs" aria-label="Path">
           <a href="/templates">Templates</a>
@@ -178,6 +178,6 @@ function Head(props: {
           onClose={() => setIsOpen(false)}
         />
       )}
-    </>
+    </header>
   );
 }
