@@ -983,6 +983,14 @@ export interface DocumentIssue {
   readonly message: string;
 }
 
+export interface SessionTemplateImportable {
+  readonly name: string;
+  /** False when the template of this name was updated. */
+  readonly created: boolean;
+  /** The version that says what the file says: no new one when the file changes nothing. */
+  readonly version: number;
+}
+
 export interface SessionTemplateVersions {
   readonly versions: readonly SessionTemplateVersionHead[];
   readonly page: number;
@@ -3258,6 +3266,10 @@ export interface Routes {
   'GET /api/v2/session/session_templates': { reply: readonly SessionTemplate[] };
   'GET /api/v2/session/session_templates/{sessionTemplateId}': { reply: SessionTemplate };
   'POST /api/v2/admin/session-templates': { body: SessionTemplateFile; reply: SessionTemplateImported };
+  'POST /api/v2/admin/session-templates/validate': {
+    body: SessionTemplateFile;
+    reply: SessionTemplateImportable;
+  };
   'GET /api/v2/session/session_templates/{sessionTemplateId}/versions': {
     query?: {
       /** Page number, from 1. */

@@ -14,10 +14,13 @@ import {
   importTemplate,
   listTemplates,
   nodeTemplatesOfTemplate,
+  type TemplateImport,
+  tryImportTemplate,
 } from '../../store/registry/session-templates.ts';
 import { defineRoute } from '../route.ts';
 import { presentTemplate, presentTemplateWithNodes } from './present.ts';
 import {
+  importableSchema,
   importedSchema,
   invalidTemplateSchema,
   templateExample,
@@ -88,19 +91,48 @@ const importFile = defineRoute({
   errorBodies: { invalidTemplate: invalidTemplateSchema },
   refusals: { body: 'invalidTemplate' },
   async handler({ body, principal, services }) {
-    const usable = await usableNodeTemplates(services.database, body);
-    const check = checkTemplateFile(body, usable);
-    if (!check.ok) throw new Problem('invalidTemplate', { fields: { errors: check.issues } });
-    const result = await importTemplate(services.database, check.template, usable, principal.userId);
-    if (result.outcome === 'exists' || result.outcome === 'graph-differs') {
-      throw new Problem('templateExists', result.outcome === 'exists' ? {} : { message: graphDiffers });
-    }
+    const { template, usable } = await checkedFile(services.database, body);
+    const result = done(await importTemplate(services.database, template, usable, principal.userId));
     const { id, name, version } = result;
     return result.outcome === 'created'
       ? { status: 201, body: { id, name, created: true, version } }
       : { status: 200, body: { id, name, created: false, version } };
   },
 });
+
+const validateFile = defineRoute({
+  id: 'validateSessionTemplate',
+  method: 'POST',
+  path: '/api/v2/admin/session-templates/validate',
+  summary: 'Validates a template definition file without importing it',
+  description: 'Answers what an import of the same file would do now, with the same faults.',
+  tags,
+  access: access.templateImport,
+  audit: { notHere: 'Changes nothing.' },
+  body: templateFileSchema,
+  responses: { 200: { description: 'The file can be imported.', schema: importableSchema } },
+  errors: ['invalidTemplate', 'templateExists'],
+  errorBodies: { invalidTemplate: invalidTemplateSchema },
+  refusals: { body: 'invalidTemplate' },
+  async handler({ body, services }) {
+    const { template, usable } = await checkedFile(services.database, body);
+    const { outcome, name, version } = done(await tryImportTemplate(services.database, template, usable));
+    return { status: 200, body: { name, created: outcome === 'created', version } };
+  },
+});
+
+async function checkedFile(database: Database, body: unknown) {
+  const usable = await usableNodeTemplates(database, body);
+  const check = checkTemplateFile(body, usable);
+  if (!check.ok) throw new Problem('invalidTemplate', { fields: { errors: check.issues } });
+  return { template: check.template, usable };
+}
+
+function done(result: TemplateImport) {
+  if (result.outcome === 'exists') throw new Problem('templateExists');
+  if (result.outcome === 'graph-differs') throw new Problem('templateExists', { message: graphDiffers });
+  return result;
+}
 
 const graphDiffers =
   'A session template with the same name and another graph already exists; choose a new name.';
@@ -115,4 +147,4 @@ async function usableNodeTemplates(database: Database, body: unknown) {
   );
 }
 
-export const sessionTemplateRoutes = [list, one, importFile, ...templateVersionRoutes];
+export const sessionTemplateRoutes = [list, one, importFile, validateFile, ...templateVersionRoutes];

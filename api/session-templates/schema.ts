@@ -86,6 +86,11 @@ export const importedSchema = z
     example: { id: 4, name: 'lap-analysis', created: true, version: 1 },
   });
 
+export const importableSchema = importedSchema.omit({ id: true }).meta({
+  id: 'SessionTemplateImportable',
+  example: { name: 'lap-analysis', created: true, version: 1 },
+});
+
 /** A refused file, with all of its faults. */
 export const invalidTemplateSchema = errorSchema.extend({ errors: z.array(documentIssueSchema) }).meta({
   id: 'InvalidSessionTemplate',

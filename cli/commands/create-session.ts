@@ -1,11 +1,10 @@
 /** `sdp sessions create`: by the names of project and template. */
 import { InvalidArgumentError } from 'commander';
+import { defaultSessionName } from '../../client/session-name.ts';
 import { type AddCommand, examples } from '../cli.ts';
 import { findProject, findSessionTemplate } from '../find-by-name.ts';
 import { nodeTable } from '../node-table.ts';
 import { timeHere } from '../output.ts';
-
-const longestTemplatePart = 200;
 
 interface NewSession {
   readonly template: string;
@@ -36,7 +35,7 @@ export const addCreateSession: AddCommand = (sessions, cli) => {
         body: {
           ProjectId,
           SessionTemplateId: chosen.id,
-          Name: name || `${chosen.name.slice(0, longestTemplatePart)}, ${timeHere(new Date())}`,
+          Name: name || defaultSessionName(chosen.name, timeHere(new Date())),
           Metadata: metadata,
         },
       });

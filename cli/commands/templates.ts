@@ -8,6 +8,7 @@ import type { PlatformClient } from '../platform-client.ts';
 export const addTemplates: AddCommand = (program, cli) => {
   const templates = program.command('templates').description('Session templates.');
   addImport(templates, cli);
+  addValidate(templates, cli);
   addReading(templates, cli);
   addVersions(templates, cli);
 };
@@ -29,6 +30,29 @@ const addImport: AddCommand = (templates, cli) => {
       const { id, name, created, version } = made;
       const done = created ? 'Created' : 'Updated';
       cli.print(made, () => `${done} session template ${id} (${name}): version ${version}.`);
+    });
+};
+
+const addValidate: AddCommand = (templates, cli) => {
+  templates
+    .command('validate')
+    .alias('check')
+    .description(
+      'Validates a template definition file without importing it; every fault is listed with its path.',
+    )
+    .argument('<file>', 'a JSON file; - reads standard input')
+    .option('--update-if-exists', 'as an update of the template of this name')
+    .addHelpText(
+      'after',
+      examples('templates validate laps.json', 'templates validate --update-if-exists laps.json'),
+    )
+    .action(async (file: string, options: { updateIfExists?: boolean }) => {
+      const document = prepare(await readDocument(file), file, options.updateIfExists === true);
+      const platform = await cli.connect();
+      const valid = await platform.call('POST /api/v2/admin/session-templates/validate', { document });
+      const { name, created, version } = valid;
+      const would = created ? 'create' : 'update';
+      cli.print(valid, () => `Valid: an import would ${would} session template ${name}: version ${version}.`);
     });
 };
 

@@ -93,6 +93,31 @@ export async function importTemplate(
   );
 }
 
+class TriedOut extends Error {
+  readonly result: TemplateImport;
+
+  constructor(result: TemplateImport) {
+    super('The import is rolled back.');
+    this.result = result;
+  }
+}
+
+/** What {@link importTemplate} would do. It is done and rolled back, so that both answer the same. */
+export async function tryImportTemplate(
+  database: Database,
+  file: TemplateFile,
+  checked: CheckedRevisions,
+): Promise<TemplateImport> {
+  try {
+    return await database.transaction(async (tx) => {
+      throw new TriedOut(await importTemplateWithin(tx, file, checked, null));
+    });
+  } catch (error) {
+    if (error instanceof TriedOut) return error.result;
+    throw error;
+  }
+}
+
 /** As {@link importTemplate}, inside the caller's transaction. */
 export async function importTemplateWithin(
   tx: Tx,

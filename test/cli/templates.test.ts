@@ -25,6 +25,30 @@ function fileOf(name: string, content: unknown): string {
   return path;
 }
 
+describe('sdp templates validate', () => {
+  test('says what an import would do, and changes nothing; `check` is the same', async () => {
+    const path = fileOf('valid.json', templateFile('only-checked', [inputNode('a')]));
+    const found = {
+      code: 0,
+      err: '',
+      out: expect.stringContaining('would create session template only-checked: version 1.'),
+    };
+    expect(await sdp(['templates', 'validate', path])).toEqual(found);
+    expect(await sdp(['templates', 'check', path])).toEqual(found);
+    expect((await sdp(['templates', 'list'])).out).not.toContain('only-checked');
+  });
+
+  test('lists every fault with its path', async () => {
+    const path = fileOf(
+      'faults.json',
+      templateFile('faults', [{ ...inputNode('a'), NodeTemplateName: 'nowhere' }]),
+    );
+    const { code, out, err } = await sdp(['templates', 'validate', path]);
+    expect([code, out]).toEqual([1, '']);
+    expect(err).toContain("$.Nodes[0].NodeTemplateName: Node template 'nowhere' is not registered.");
+  });
+});
+
 describe('sdp templates import', () => {
   test('creates a template from a file or standard input, and updates it on request', async () => {
     const content = templateFile('from-a-file', [inputNode('a')]);

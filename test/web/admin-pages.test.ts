@@ -28,12 +28,17 @@ describeInBrowser('the pages for operators', () => {
       { Name: 'recording', NodeTemplateName: 'no-such-node', Parents: [] as string[] },
       { Name: 'laps-of-it', NodeTemplateName: graph.template, Parents: ['recording'] },
     ];
-    const take = () =>
-      page.locator('input[type=file]').setInputFiles({
-        name: 'laps.json',
-        mimeType: 'application/json',
-        buffer: Buffer.from(JSON.stringify({ Name: 'laps', Description: 'Laps of a car', Nodes: nodes })),
-      });
+    const take = async () => {
+      await dialog()
+        .getByLabel('Template definition file')
+        .setInputFiles({
+          name: 'laps.json',
+          mimeType: 'application/json',
+          buffer: Buffer.from(JSON.stringify({ Name: 'laps', Description: 'Laps of a car', Nodes: nodes })),
+        });
+      await dialog().getByRole('button', { name: 'Import', exact: true }).click();
+    };
+    await click('Import a definition');
     await take();
     await page.getByRole('alert').getByText('$.Nodes[0]').waitFor();
     nodes[0]!.NodeTemplateName = 'input';

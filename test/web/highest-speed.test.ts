@@ -217,7 +217,7 @@ describeInBrowser('the highest speed of a drive', () => {
     expect(before.length).toBeGreaterThan(4);
     await page.getByRole('link', { name: 'Open dashboard' }).click();
     await page.getByRole('button', { name: /^max .* speed: put the cursor there$/ }).waitFor();
-    await page.getByRole('link', { name: 'Session', exact: true }).click();
+    await page.getByRole('navigation', { name: 'Path' }).getByRole('link').last().click();
     expect(await look()).toEqual(before);
   });
 });

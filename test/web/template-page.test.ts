@@ -57,6 +57,7 @@ describeInBrowser('the page of a session template', () => {
   const version = (number: number) => page.getByRole('row').filter({ hasText: `Version ${number}` });
   const differences = () => page.getByRole('list', { name: 'Differences' });
   const editor = () => page.getByRole('dialog').getByLabel('Definition', { exact: true });
+  const check = () => page.getByRole('button', { name: 'Check' }).click();
   const submit = () => page.getByRole('button', { name: 'Make the version' }).click();
 
   test('is reached from the templates, and has the graph, the versions and who made each', async () => {
@@ -90,7 +91,7 @@ describeInBrowser('the page of a session template', () => {
     await differences().getByText('has another configuration').waitFor();
     expect((await differences().innerText()).replace(/\s+/g, ' ')).toBe(
       'The label differs Before 1 Afterwards 2 Read table has another configuration ' +
-        'Before { "inputFormat": "csv" } Afterwards { "inputFormat": "auto" }',
+        'Settings of Read table Setting Before Afterwards inputFormat "csv" "auto"',
     );
     await version(1).getByRole('link').click();
     await page.getByText('This is the first version, with 2 nodes.').waitFor();
@@ -124,11 +125,20 @@ describeInBrowser('the page of a session template', () => {
     expect(await chosen()).toBe('7');
     await picture(page, 'template-faults');
     expect(await accessibilityFaults(page, 'every')).toEqual([]);
+    await editor().fill(text.replace('"auto"', '7'));
+    await check();
+    await faults.getByText('1 fault: no version was made').waitFor();
+    await editor().fill(text);
+    await check();
+    await page.getByRole('dialog').getByText('Nothing differs from version 2.').waitFor();
     await editor().fill('{ "Name": ');
     expect(await page.locator('.json-mark').count()).toBe(0);
     await submit();
     await faults.getByText('This is not JSON').waitFor();
     await editor().fill(text.replace('"auto"', '"json"'));
+    await check();
+    await page.getByText('The definition is valid. It makes version 3.').waitFor();
+    expect(await version(3).count()).toBe(0);
     await submit();
     await page.getByText('Version 3 was made.').waitFor();
     await version(3).waitFor();
@@ -155,6 +165,32 @@ describeInBrowser('the page of a session template', () => {
     const downloading = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Definition' }).click();
     expect((await downloading).suggestedFilename()).toBe('laps-and-more.json');
+  });
+
+  test('imports a definition from a file, after a check that says what it would make', async () => {
+    await goWithin(page, '/templates');
+    await page.getByRole('button', { name: 'Import a definition' }).click();
+    await editor().waitFor();
+    await check();
+    await page.getByRole('dialog').getByText('1 fault: nothing was imported').waitFor();
+    const content = (name: string) => JSON.stringify(templateFile(name, nodes('csv')), null, 2);
+    const choose = (name: string) =>
+      page.getByLabel('Template definition file').setInputFiles({
+        name: 'template.json',
+        mimeType: 'application/json',
+        buffer: Buffer.from(content(name)),
+      });
+    await choose('lap-analysis');
+    await check();
+    await page.getByRole('dialog').getByText('with the same name already exists').waitFor();
+    await choose('sector-analysis');
+    await check();
+    await page.getByText('It makes the new template sector-analysis.').waitFor();
+    await picture(page, 'template-import');
+    expect(await accessibilityFaults(page, 'every')).toEqual([]);
+    await page.getByRole('button', { name: 'Import', exact: true }).click();
+    await page.getByRole('region', { name: 'Template Sector analysis' }).waitFor();
+    await goWithin(page, `/templates/${id}`);
   });
 
   test('is for Instructors to read, without a control that is refused', async () => {

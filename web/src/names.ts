@@ -22,6 +22,12 @@ export function titleOf(name: string): string {
   return /^[a-z][a-z0-9]*([-_][a-z0-9]+)+$/.test(name) ? sentence(name) : name;
 }
 
+/** The title of a node's template where it says more than that of the node, else nothing. */
+export function templateTitle(nodeName: string, nodeTemplate: string): string {
+  const title = titleOf(nodeTemplate);
+  return title === titleOf(nodeName) ? '' : title;
+}
+
 const sentence = (name: string) => capitalized(wordsOf(name));
 
 const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);

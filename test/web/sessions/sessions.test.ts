@@ -150,6 +150,18 @@ describeInBrowser('the list of sessions', () => {
     const template = dialog.getByRole('combobox', { name: /^Template/ });
     const title = (await template.locator('option:checked').textContent()) ?? '';
     await dialog.getByText(`Default: ${title}, `).waitFor();
+    // What was typed is lost only by a second Escape.
+    const name = dialog.getByRole('textbox', { name: /^Name/ });
+    await name.fill('Stint');
+    await page.keyboard.press('Escape');
+    await dialog.getByRole('alert').getByText('Press Escape again').waitFor();
+    expect(await name.inputValue()).toBe('Stint');
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'New session' }).click();
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'New session' }).click();
     await dialog.getByRole('button', { name: 'Create session' }).click();
     const heading = page.getByRole('heading', { level: 1, name: `${title}, ` });
     expect(await heading.textContent()).toMatch(/, \d{1,2} \w+ \d{4}, \d\d:\d\d$/);

@@ -20,7 +20,7 @@ export function RunnerTokens() {
     <section class="page" aria-label="Runner tokens">
       <div class="part-head">
         <h2>Runner tokens</h2>
-        <button type="button" class="button button-primary" onClick={() => setMaking(true)}>
+        <button type="button" class="button button-small" onClick={() => setMaking(true)}>
           <Icon name="plus" />
           New runner token
         </button>
@@ -29,7 +29,7 @@ export function RunnerTokens() {
         <Failure what="The tokens could not be listed." error={list.error} retry={list.reload} />
       )}
       {list.data === null && list.error === null && <Placeholder rows={2} label="Loading tokens" />}
-      {list.data?.length === 0 && <p class="faint">There are no runner tokens yet.</p>}
+      {list.data?.length === 0 && <p class="faint">No runner tokens yet.</p>}
       {list.data !== null && list.data.length > 0 && (
         <TokenTable tokens={[...list.data].reverse()} onRevoke={setRevoking} />
       )}

@@ -1,5 +1,5 @@
 import type { NodeInstanceProgress } from '../api.ts';
-import { titleOf } from '../names.ts';
+import { templateTitle } from '../names.ts';
 import { SessionGraph } from '../session/graph.tsx';
 import type { SessionTemplateNode } from '../templates/api.ts';
 
@@ -17,7 +17,10 @@ export function TemplateGraph(props: {
     nodeTemplateName: node.nodeTemplateName ?? '',
     state: 'NeverBegan',
     stateCode: 0,
-    statusDetails: titleOf(node.nodeTemplateName ?? 'no longer registered'),
+    statusDetails:
+      node.nodeTemplateName === null
+        ? 'no longer registered'
+        : templateTitle(node.name, node.nodeTemplateName),
     lastProcessed: null,
     currentOutputId: null,
     rejectedInputs: 0,

@@ -66,7 +66,9 @@ function Find(props: { shown: readonly number[]; onAdd: (dashboardId: number) =>
             <button type="button" class="add-session-entry" onClick={() => props.onAdd(one.id)}>
               <strong>{one.sessionName}</strong>
               <span class="faint">{factsOf(one)}</span>
-              <Ago at={one.createdAt} />
+              <span class="faint">
+                <Ago at={one.createdAt} />
+              </span>
             </button>
           </li>
         ))}

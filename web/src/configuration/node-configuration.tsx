@@ -75,79 +75,45 @@ export function NodeConfigurationPart(props: NodeProps & { opens: boolean }) {
   );
 }
 
-function ConfigurationForm(
-  props: NodeProps & {
-    present: NodeConfiguration;
-    schema: Readonly<Record<string, unknown>>;
-    reload: () => void;
-    saved: (how: 'saved' | 'rerun') => void;
-  },
-) {
-  const { nodeInstanceId, present, schema, frozen } = props;
+interface FormProps extends NodeProps {
+  present: NodeConfiguration;
+  schema: Readonly<Record<string, unknown>>;
+  reload: () => void;
+  saved: (how: 'saved' | 'rerun') => void;
+}
+
+function ConfigurationForm(props: FormProps) {
+  const { nodeInstanceId, present, frozen } = props;
   const { operate } = useAbilities();
-  const [shown, setShown] = useState(present.configuration);
-  const fields = useMemo(() => fieldsOf(schema, shown), [schema, shown]);
-  const [draft, setDraft] = useState<Draft>(() => draftOf(fields, present.configuration));
-  const [refusal, setRefusal] = useState<ApiError | null>(null);
-  const action = useAction();
-  const made = drafted(fields, draft);
-  const isChanged = JSON.stringify(made.configuration) !== JSON.stringify(startOf(schema, present));
-  const hasFaults = Object.keys(made.faults).length > 0;
-  const canSave = !frozen && !hasFaults;
-  const save = (rerun: boolean) =>
-    action.run(async () => {
-      try {
-        setRefusal(null);
-        await saveConfiguration(nodeInstanceId, present.revision, made.configuration, rerun);
-        props.saved(rerun ? 'rerun' : 'saved');
-        props.reload();
-      } catch (error) {
-        if (!(error instanceof ApiError)) throw error;
-        setRefusal(error);
-      }
-    });
-  const show = (configuration: NodeConfiguration['configuration']) => {
-    setShown(configuration);
-    setDraft(draftOf(fieldsOf(schema, configuration), configuration));
-  };
-  const known = new Set(leavesOf(fields).map(({ path }) => keyOf(path)));
-  const refused = (refusal?.issues ?? [])
-    .map(({ path, message }) => ({ path: path.replace(/^\$\.configuration\b/, '$'), message }))
-    .filter(({ path }) => known.has(path));
-  const faults = {
-    ...Object.fromEntries(refused.map(({ path, message }) => [path, message])),
-    ...made.faults,
-  };
+  const edit = useDraft(props);
+  const reruns = operate && props.canRerun;
   return (
     <form
       class="form"
       onSubmit={(event) => {
         event.preventDefault();
-        if (canSave && isChanged) void save(operate && props.canRerun);
+        if (edit.canSave) void edit.save(reruns);
       }}
     >
-      {fields.length === 0 && <p class="faint">This node has nothing to configure.</p>}
+      {edit.fields.length === 0 && <p class="faint">This node has nothing to configure.</p>}
       <SchemaFields
-        fields={fields}
-        draft={draft}
-        faults={faults}
+        fields={edit.fields}
+        draft={edit.draft}
+        faults={edit.faults}
         disabled={frozen}
-        change={(key, text) => {
-          setRefusal(null);
-          setDraft({ ...draft, [key]: text });
-        }}
+        change={edit.change}
       />
-      {refusal !== null && <Refusal refusal={refusal} reload={props.reload} />}
-      {action.problem !== null && <Notice tone="error">{action.problem}</Notice>}
+      {edit.refusal !== null && <Refusal refusal={edit.refusal} reload={props.reload} />}
+      {edit.action.problem !== null && <Notice tone="error">{edit.action.problem}</Notice>}
       {frozen && <p class="faint">The session is frozen: its configurations cannot be changed.</p>}
-      {!frozen && fields.length > 0 && (
+      {!frozen && edit.fields.length > 0 && (
         <div class="actions">
-          {operate && props.canRerun && (
+          {reruns && (
             <button
               type="submit"
               class="button button-small button-primary"
-              disabled={!isChanged || !canSave}
-              aria-disabled={action.busy}
+              disabled={!edit.canSave}
+              aria-disabled={edit.action.busy}
               title="Saves it, and runs the node again over its latest inputs"
             >
               <Icon name="play" />
@@ -157,27 +123,77 @@ function ConfigurationForm(
           <button
             type="button"
             class="button button-small"
-            disabled={!isChanged || !canSave}
-            aria-disabled={action.busy}
+            disabled={!edit.canSave}
+            aria-disabled={edit.action.busy}
             title="For every run that has not started, and all later ones"
-            onClick={() => void save(false)}
+            onClick={() => void edit.save(false)}
           >
             Save
           </button>
-          {isChanged && (
+          {edit.isChanged && (
             <button
               type="button"
               class="button button-small button-quiet"
-              onClick={() => show(present.configuration)}
+              onClick={() => edit.show(present.configuration)}
             >
               Undo
             </button>
           )}
         </div>
       )}
-      <Revisions nodeInstanceId={nodeInstanceId} present={present.revision} use={frozen ? null : show} />
+      <Revisions nodeInstanceId={nodeInstanceId} present={present.revision} use={frozen ? null : edit.show} />
     </form>
   );
+}
+
+/** What is typed into the form, its faults, and how it is saved. */
+function useDraft({ nodeInstanceId, present, schema, frozen, saved, reload }: FormProps) {
+  const [shown, setShown] = useState(present.configuration);
+  const fields = useMemo(() => fieldsOf(schema, shown), [schema, shown]);
+  const [draft, setDraft] = useState<Draft>(() => draftOf(fields, present.configuration));
+  const [refusal, setRefusal] = useState<ApiError | null>(null);
+  const action = useAction();
+  const made = drafted(fields, draft);
+  const isChanged = JSON.stringify(made.configuration) !== JSON.stringify(startOf(schema, present));
+  const hasFaults = Object.keys(made.faults).length > 0;
+  return {
+    fields,
+    draft,
+    faults: { ...faultsOf(refusal, fields), ...made.faults },
+    refusal,
+    action,
+    isChanged,
+    canSave: !frozen && isChanged && !hasFaults,
+    change: (key: string, text: string) => {
+      setRefusal(null);
+      setDraft({ ...draft, [key]: text });
+    },
+    show: (configuration: NodeConfiguration['configuration']) => {
+      setShown(configuration);
+      setDraft(draftOf(fieldsOf(schema, configuration), configuration));
+    },
+    save: (rerun: boolean) =>
+      action.run(async () => {
+        try {
+          setRefusal(null);
+          await saveConfiguration(nodeInstanceId, present.revision, made.configuration, rerun);
+          saved(rerun ? 'rerun' : 'saved');
+          reload();
+        } catch (error) {
+          if (!(error instanceof ApiError)) throw error;
+          setRefusal(error);
+        }
+      }),
+  };
+}
+
+/** What the platform refused, by the field that it is about. */
+function faultsOf(refusal: ApiError | null, fields: ReturnType<typeof fieldsOf>): Record<string, string> {
+  const known = new Set(leavesOf(fields).map(({ path }) => keyOf(path)));
+  const refused = (refusal?.issues ?? [])
+    .map(({ path, message }) => [path.replace(/^\$\.configuration\b/, '$'), message] as const)
+    .filter(([path]) => known.has(path));
+  return Object.fromEntries(refused);
 }
 
 /** The configuration as an untouched form makes it: without what the form leaves out. */

@@ -44,7 +44,7 @@ export function ConfigurationPage() {
         <Placeholder rows={4} label="Loading the configuration" />
       )}
       {list.data !== null && shown.length === 0 && (
-        <Empty title={wanted === '' ? 'There are no entries yet' : `No entry matches “${search.trim()}”`} />
+        <Empty title={wanted === '' ? 'No entries yet' : `No entry matches “${search.trim()}”`} />
       )}
       {shown.length > 0 && <EntryTable entries={shown} onEdit={setEdited} />}
       {edited !== null && (

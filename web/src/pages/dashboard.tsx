@@ -125,7 +125,7 @@ function DashboardHead(props: { dashboard: Dashboard; channels: readonly string[
       <nav class="crumbs" aria-label="Path">
         <a href="/sessions">Sessions</a>
         <span aria-hidden="true"> / </span>
-        <a href={`/sessions/${dashboard.sessionId}`}>Session</a>
+        <a href={`/sessions/${dashboard.sessionId}`}>{dashboard.sessionName}</a>
       </nav>
       <div class="page-head">
         <h1>{dashboard.sessionName}</h1>

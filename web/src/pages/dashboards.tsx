@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { listProjects } from '../api.ts';
 import { ownTitle } from '../dashboard/model.ts';
+import { SparkLine } from '../dashboard/thumbnails/spark-line.tsx';
 import type { CatalogDimension, CatalogQuery } from '../dashboard-api.ts';
 import { listDimensions } from '../dashboard-api.ts';
 import { plural } from '../format.ts';
@@ -112,7 +113,11 @@ function DashboardTable(props: { rows: readonly CatalogDimension[]; query: Catal
     </th>
   );
   return (
-    <Table caption="Dashboards" columns={['Session', 'Project', 'Owner', when]} busy={props.busy}>
+    <Table
+      caption="Dashboards"
+      columns={['Session', 'First channel', 'Project', 'Owner', when]}
+      busy={props.busy}
+    >
       {props.rows.map((row) => (
         <tr key={row.id}>
           <td>
@@ -122,6 +127,9 @@ function DashboardTable(props: { rows: readonly CatalogDimension[]; query: Catal
             <div class="faint">
               {[ownTitle(row), row.scenarioName].filter((text) => text !== null && text !== '').join(' · ')}
             </div>
+          </td>
+          <td>
+            <SparkLine dimensionId={row.id} />
           </td>
           <td data-label="Project">{row.projectTitle}</td>
           <td data-label="Owner" class="wrap-anywhere">

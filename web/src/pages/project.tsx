@@ -42,16 +42,18 @@ function ProjectBody({ project }: { project: Project }) {
   const rows = sessions.data?.sessions ?? [];
   return (
     <div class="page">
-      <nav class="crumbs" aria-label="Path">
-        <a href="/project-list">Projects</a>
-      </nav>
-      <div class="page-head">
-        <h1>{project.title}</h1>
-        <a class="button" href={`/sessions?project=${project.id}`}>
-          All sessions
-        </a>
-      </div>
-      {project.description !== '' && <p class="faint">{project.description}</p>}
+      <header class="session-head">
+        <nav class="crumbs" aria-label="Path">
+          <a href="/project-list">Projects</a>
+        </nav>
+        <div class="page-head">
+          <h1>{project.title}</h1>
+          <a class="button" href={`/sessions?project=${project.id}`}>
+            All sessions
+          </a>
+        </div>
+        {project.description !== '' && <p class="faint">{project.description}</p>}
+      </header>
       {sessions.error !== null && (
         <Failure what="Its sessions could not be listed." error={sessions.error} retry={sessions.reload} />
       )}
@@ -117,8 +119,9 @@ function Facts({ project, sessions }: { project: Project; sessions: readonly Ses
           <>
             <dt>Ingests</dt>
             <dd class="wrap-anywhere">
-              {own.length === 0 ? 'none' : own.map(({ urlPath }) => urlPath).join(', ')}{' '}
-              <a href="/ingests">Ingests</a>
+              <a href="/ingests">
+                {own.length === 0 ? 'none' : own.map(({ urlPath }) => urlPath).join(', ')}
+              </a>
             </dd>
           </>
         )}

@@ -1,7 +1,7 @@
 import { ApiError } from '../../../client/errors.ts';
 import { formatDateTime } from '../format.ts';
 import { useEvery, useNow, useResource, useTitle } from '../hooks.ts';
-import { runnerTitle, titleOf } from '../names.ts';
+import { runnerTitle, titleOf, withoutCategory } from '../names.ts';
 import { LogPanel } from '../runs/log-panel.tsx';
 import { elapsedOf, isOpenRun, phaseOf, reasonOf, runnerOf, segmentsOf } from '../runs/model.ts';
 import { RunActions } from '../runs/run-actions.tsx';
@@ -92,7 +92,7 @@ function RunHead(props: { run: NodeRunDetails; changed: () => void }) {
       </div>
       {run.heldBy !== null && <RunProgress run={run} />}
       {run.state === 'failed' && run.statusDetails !== '' && (
-        <p class="details details-failed">{run.statusDetails}</p>
+        <p class="details details-failed">{withoutCategory(run.statusDetails)}</p>
       )}
       <p class="faint meta">
         <span title={run.nodeTemplate}>{titleOf(run.nodeTemplate)}</span>
@@ -140,6 +140,13 @@ function Holding({ run, now }: { run: NodeRunDetails; now: number }) {
   );
 }
 
+/** The head of a failed run says already why its last attempt failed. */
+const isSaidAbove = (run: NodeRunDetails, attempt: NodeRunDetails['attempts'][number]) =>
+  reasonOf(attempt) === '' ||
+  (run.state === 'failed' &&
+    attempt.number === run.attempt &&
+    run.statusDetails.includes(attempt.reason ?? ''));
+
 function Attempts({ run }: { run: NodeRunDetails }) {
   const now = useNow(isOpenRun(run));
   return (
@@ -163,7 +170,7 @@ function Attempts({ run }: { run: NodeRunDetails }) {
               {segmentsOf(run, attempt, now)
                 .map(({ words }) => words)
                 .join(', ')}
-              {reasonOf(attempt) !== '' && <span class="waterfall-reason">{reasonOf(attempt)}</span>}
+              {isSaidAbove(run, attempt) || <span class="waterfall-reason">{reasonOf(attempt)}</span>}
             </>
           ),
         }))}

@@ -1,7 +1,6 @@
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { ApiError } from '../../../client/errors.ts';
-import { readSession } from '../api.ts';
 import { useResource, useTitle } from '../hooks.ts';
 import { isUnderWay } from '../node-state.ts';
 import { useAbilities } from '../role.ts';
@@ -9,6 +8,7 @@ import { navigate, useAddress } from '../router.ts';
 import { NewerTemplate } from '../session/adopt-template.tsx';
 import { type Followed, useSessionEvents } from '../session/follow.ts';
 import { SessionHead } from '../session/head.tsx';
+import { readShownSession } from '../session/shown-session.ts';
 import { readTab, type SessionTab, tabAddress } from '../session/tabs/address.ts';
 import type { TabProps } from '../session/tabs/props.ts';
 import { DropOverlay } from '../session/upload/drop-overlay.tsx';
@@ -22,9 +22,9 @@ import '../styles/session/session-page.css';
 /** One session. Its tab and the chosen node are in the address. */
 export function SessionPageView(props: { sessionId: string }) {
   const { sessionId } = props;
-  const session = useResource(sessionId, (signal) => readSession(sessionId, signal));
+  const { readRuns, listSessions } = useAbilities();
+  const session = useResource(sessionId, (signal) => readShownSession(sessionId, listSessions, signal));
   const followed = useSessionEvents(sessionId);
-  const { readRuns } = useAbilities();
   const tab = readTab(useAddress().query, readRuns);
   const Part = parts[tab];
   const uploads = useSessionUploads(followed);

@@ -25,7 +25,7 @@ const pageSize = 10;
 
 /** The editor's code is fetched when it is opened. */
 const NewVersionLoader = lazy(
-  () => import('../templates/new-version.tsx').then(({ NewVersion }) => NewVersion),
+  () => import('../templates/definition-dialogs.tsx').then(({ NewVersion }) => NewVersion),
   null,
 );
 
@@ -131,7 +131,7 @@ function Head(props: {
     saveBlob(new Blob([text], { type: 'application/json' }), `${name}.json`);
   };
   return (
-    <>
+    <header class="session-head">
       {operate && (
         <nav class="crumbs" aria-label="Path">
           <a href="/templates">Templates</a>
@@ -178,6 +178,6 @@ function Head(props: {
           onClose={() => setIsOpen(false)}
         />
       )}
-    </>
+    </header>
   );
 }

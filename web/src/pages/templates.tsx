@@ -1,11 +1,13 @@
+import { useState } from 'preact/hooks';
 import { listTemplates } from '../api.ts';
-import { useAction, useResource, useTitle } from '../hooks.ts';
+import { useResource, useTitle } from '../hooks.ts';
 import { titleOf } from '../names.ts';
 import { navigate, useAddress } from '../router.ts';
-import { importTemplate, readTemplate, type SessionTemplate } from '../templates/api.ts';
+import { readTemplate, type SessionTemplate } from '../templates/api.ts';
 import { TemplateNodes } from '../templates/nodes.tsx';
-import { JsonFileButton } from '../ui/json-file-button.tsx';
-import { Empty, Failure, Notice, Placeholder } from '../ui/notice.tsx';
+import { Icon } from '../ui/icon.tsx';
+import { lazy } from '../ui/lazy.tsx';
+import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
 
 /** The session templates; the chosen one, which is in the address, with its graph. */
 export function TemplatesPage() {
@@ -52,31 +54,32 @@ export function TemplatesPage() {
   );
 }
 
-/** Imports a template definition file. */
 function ImportButton(props: { imported: (id: number) => void }) {
-  const action = useAction();
-  const take = async (file: File) => {
-    let definition: unknown;
-    try {
-      definition = JSON.parse(await file.text());
-    } catch {
-      throw new Error(`${file.name} is not JSON.`);
-    }
-    props.imported((await importTemplate(definition)).id);
-  };
+  const [isOpen, setIsOpen] = useState(false);
   return (
-    <div class="session-actions">
-      <JsonFileButton
-        title="Import a definition"
-        label="Template definition file"
-        class="button button-primary"
-        disabled={action.busy}
-        onFile={(file) => void action.run(() => take(file))}
-      />
-      {action.problem !== null && <Notice tone="error">{action.problem}</Notice>}
-    </div>
+    <>
+      <button type="button" class="button button-primary" onClick={() => setIsOpen(true)}>
+        <Icon name="upload" />
+        Import a definition
+      </button>
+      {isOpen && (
+        <ImportLoader
+          imported={({ id }) => {
+            setIsOpen(false);
+            props.imported(id);
+          }}
+          onClose={() => setIsOpen(false)}
+        />
+      )}
+    </>
   );
 }
+
+/** The code of the editor is fetched when it is opened. */
+const ImportLoader = lazy(
+  () => import('../templates/definition-dialogs.tsx').then(({ ImportDefinition }) => ImportDefinition),
+  null,
+);
 
 function TemplateDetails(props: { template: SessionTemplate }) {
   const { id, name, description } = props.template;

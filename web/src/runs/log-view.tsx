@@ -19,7 +19,7 @@ export function LogView(props: {
   opensAt: OpensAt;
 }) {
   const { lines, wrap } = props;
-  const { frame, shown, follows, onScroll, toEnd } = useLogPlace(lines, wrap, props.opensAt);
+  const { frame, shown, follows, hasMore, onScroll, toEnd } = useLogPlace(lines, wrap, props.opensAt);
   const chunks: number[] = [];
   for (let chunk = shown.first; chunk <= shown.last && chunk < lines.chunks; chunk += 1) chunks.push(chunk);
   return (
@@ -44,7 +44,7 @@ export function LogView(props: {
         ))}
         <div style={{ height: `${shown.belowPx}px` }} />
       </section>
-      {!follows && lines.entries.length > 0 && (
+      {!follows && (lines.isComplete ? hasMore : lines.entries.length > 0) && (
         <button type="button" class="button button-small log-end" onClick={toEnd}>
           <Icon name="down" />
           {lines.isComplete ? 'To the end' : 'Follow'}

@@ -1,5 +1,5 @@
 import { useNow } from '../hooks.ts';
-import { runnerTitle, titleOf } from '../names.ts';
+import { runnerTitle, templateTitle, titleOf, withoutCategory } from '../names.ts';
 import type { NodeRun } from '../runs-api.ts';
 import { Ago } from '../ui/ago.tsx';
 import { Table } from '../ui/table.tsx';
@@ -57,13 +57,14 @@ export function RunTable(props: {
           >
             {chosen !== null && (
               <td class="run-choice">
-                <input
-                  type="checkbox"
-                  aria-label={`Choose the run of ${titleOf(run.nodeName)} in ${run.sessionName}`}
-                  disabled={!run.retryable}
-                  checked={chosen.has(run.id) && run.retryable}
-                  onChange={(event) => choose(run.id, event.currentTarget.checked)}
-                />
+                {run.retryable && (
+                  <input
+                    type="checkbox"
+                    aria-label={`Choose the run of ${titleOf(run.nodeName)} in ${run.sessionName}`}
+                    checked={chosen.has(run.id)}
+                    onChange={(event) => choose(run.id, event.currentTarget.checked)}
+                  />
+                )}
               </td>
             )}
             <RunCells run={run} now={now} />
@@ -91,9 +92,9 @@ function RunCells({ run, now }: { run: NodeRun; now: number }) {
           {titleOf(run.nodeName)}
         </a>{' '}
         <span class="faint" title={run.nodeTemplate}>
-          {titleOf(run.nodeTemplate)}
+          {templateTitle(run.nodeName, run.nodeTemplate)}
         </span>
-        {said !== null && said !== '' && <div class="faint clamp">{said}</div>}
+        {said !== null && said !== '' && <div class="faint clamp">{withoutCategory(said)}</div>}
       </td>
       <td data-label="Session" class="wrap-anywhere">
         {run.sessionName}

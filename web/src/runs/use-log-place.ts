@@ -68,6 +68,8 @@ export function useLogPlace(lines: LogLines, wrap: boolean, opensAt: OpensAt) {
     frame,
     shown,
     follows,
+    /** There are lines below those in view. */
+    hasMore: place.topPx + place.heightPx < lines.offset(lines.chunks) - nearEndPx,
     onScroll: ({ scrollTop, scrollHeight, clientHeight }: HTMLElement) => {
       setFollows(scrollTop + clientHeight >= scrollHeight - nearEndPx && wanted.current === null);
       readPlace();

@@ -1,5 +1,5 @@
 import { useRef } from 'preact/hooks';
-import type { Session, SessionDetails, SessionWindowEvent } from '../api.ts';
+import type { SessionDetails, SessionWindowEvent } from '../api.ts';
 import { formatDateTime, plural } from '../format.ts';
 import { titleOf, withoutCategory } from '../names.ts';
 import { usePageActions } from '../palette/page-actions.ts';
@@ -95,9 +95,9 @@ function UploadButton(props: { isFirst: boolean; upload: (files: File[]) => void
 }
 
 /** The session's project and related objects, with links that the person may follow. */
-function SessionFacts({ session }: { session: Session }) {
+function SessionFacts({ session }: { session: SessionDetails }) {
   const { listSessions } = useAbilities();
-  const { project, sessionTemplate, simulationName } = session;
+  const { project, sessionTemplate, simulationName, owner } = session;
   return (
     <p class="faint meta">
       {project !== null && (
@@ -123,7 +123,7 @@ function SessionFacts({ session }: { session: Session }) {
       {simulationName !== null && simulationName !== '' && <span>{simulationName}</span>}
       <span>
         created <Ago at={session.createdAt} />
-        {/^anon|^[0-9a-f-]{36}$/.test(session.email) ? '' : ` by ${session.email}`}
+        {owner.name !== null && ` by ${owner.name}`}
       </span>
       <span class="session-id">
         <bdi class="mono" title={session.id}>

@@ -1,5 +1,5 @@
 import type { NodeInstanceProgress } from '../api.ts';
-import { titleOf, withoutCategory } from '../names.ts';
+import { templateTitle, titleOf, withoutCategory } from '../names.ts';
 import { Ago } from '../ui/ago.tsx';
 import { Empty } from '../ui/notice.tsx';
 import { StateBadge } from '../ui/state-badge.tsx';
@@ -32,10 +32,10 @@ export function NodeList(props: {
               >
                 {titleOf(node.name)}
               </button>{' '}
-              <span class="faint">{titleOf(node.nodeTemplateName)}</span>
+              <span class="faint">{templateTitle(node.name, node.nodeTemplateName)}</span>
             </td>
             <td data-label="Details" class="wrap-anywhere">
-              <span class="clamp">{withoutCategory(node.statusDetails ?? '')}</span>
+              {node.statusDetails && <span class="clamp">{withoutCategory(node.statusDetails)}</span>}
             </td>
             <td data-label="Last run" class="nowrap">
               {node.lastProcessed !== null && <Ago at={node.lastProcessed} />}

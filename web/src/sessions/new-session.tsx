@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { defaultSessionName } from '../../../client/session-name.ts';
 import type { SessionTemplate } from '../../../client/types.ts';
 import { createSession } from '../api.ts';
 import { formatDateTime } from '../format.ts';
@@ -11,13 +12,8 @@ import { changesOf, type Draft, withChanges } from '../session/metadata-model.ts
 import { Dialog } from '../ui/dialog.tsx';
 import { Form, SelectField, TextField } from '../ui/form.tsx';
 
-const longestTemplatePart = 200;
-
-/** `Lap analysis, 14 Mar 2026, 09:30`. */
-function defaultName(template: Pick<SessionTemplate, 'name'> | undefined): string {
-  const title = titleOf(template?.name ?? 'Session').slice(0, longestTemplatePart);
-  return `${title}, ${formatDateTime(new Date().toISOString())}`;
-}
+const defaultName = (template: Pick<SessionTemplate, 'name'> | undefined) =>
+  defaultSessionName(titleOf(template?.name ?? 'Session'), formatDateTime(new Date().toISOString()));
 
 /** Makes a session and opens it. */
 export function NewSession(props: { world: QueryWorld; projectId: number | null; onClose: () => void }) {

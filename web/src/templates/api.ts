@@ -2,6 +2,7 @@
 import type {
   SessionTemplate,
   SessionTemplateChanges,
+  SessionTemplateImportable,
   SessionTemplateImported,
   SessionTemplateVersion,
   SessionTemplateVersions,
@@ -64,4 +65,11 @@ export function readTemplateChanges(
 /** @throws {ApiError} 400 with every fault of the definition in its message. */
 export function importTemplate(definition: unknown): Promise<SessionTemplateImported> {
   return platform.call('POST /api/v2/admin/session-templates', { document: JSON.stringify(definition) });
+}
+
+/** What the import would do; it refuses what the import would refuse. */
+export function validateTemplate(definition: unknown): Promise<SessionTemplateImportable> {
+  return platform.call('POST /api/v2/admin/session-templates/validate', {
+    document: JSON.stringify(definition),
+  });
 }

@@ -6,6 +6,7 @@ import { navigate } from '../router.ts';
 import { Failure, Placeholder } from '../ui/notice.tsx';
 import { type Comparison, templateAddress } from './address.ts';
 import { readTemplateChanges, type SessionTemplateChanges } from './api.ts';
+import { FieldChangeItem, NodeChangeItem, type SideTitles } from './change-item.tsx';
 
 /** So many versions are offered to compare with. */
 const mostOffered = 100;
@@ -83,6 +84,7 @@ function SinceField(props: { templateId: number; newest: number; version: number
   );
 }
 
+const titles: SideTitles = ['Before', 'Afterwards'];
 const fieldTitles = {
   templateVersion: 'The label',
   description: 'The description',
@@ -105,48 +107,20 @@ function Differences({ changes }: { changes: SessionTemplateChanges }) {
     );
   if (fields.length + nodes.length === 0) return <p class="faint">Nothing differs.</p>;
   return (
-    <ul class="adoption" aria-label="Differences">
+    <ul class="differences" aria-label="Differences">
       {fields.map(({ field, before, after }) => (
-        <li key={field}>
-          <p>
-            <strong>{fieldTitles[field]}</strong> differs
-          </p>
-          <Sides before={before} after={after} />
-        </li>
+        <FieldChangeItem
+          key={field}
+          title={fieldTitles[field]}
+          words="differs"
+          before={before}
+          after={after}
+          titles={titles}
+        />
       ))}
-      {nodes.map(({ node, kind, before, after }) => (
-        <li key={`${node} ${kind}`}>
-          <p>
-            <strong title={node}>{titleOf(node)}</strong>{' '}
-            <span class={`template-change template-change-${kind}`}>{kinds[kind]}</span>
-          </p>
-          <Sides before={before} after={after} />
-        </li>
+      {nodes.map((change) => (
+        <NodeChangeItem key={`${change.node} ${change.kind}`} change={change} words={kinds} titles={titles} />
       ))}
     </ul>
-  );
-}
-
-type Side = SessionTemplateChanges['nodes' | 'fields'][number]['before'];
-
-function Sides({ before, after }: { before: Side; after: Side }) {
-  const sides = [
-    ['Before', before],
-    ['Afterwards', after],
-  ] as const;
-  return (
-    <div class="adoption-sides">
-      {sides.map(
-        ([title, value]) =>
-          value !== null && (
-            <div key={title}>
-              <p class="faint">{title}</p>
-              <pre class="code-block">
-                {typeof value === 'string' ? value || '(empty)' : JSON.stringify(value, null, 2)}
-              </pre>
-            </div>
-          ),
-      )}
-    </div>
   );
 }

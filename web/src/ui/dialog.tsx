@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { useAction } from '../hooks.ts';
 import { Icon } from './icon.tsx';
 import { Notice } from './notice.tsx';
@@ -7,7 +7,10 @@ import { Notice } from './notice.tsx';
 /** The element that had the focus before a window opened; a window that replaces another uses the same one. */
 let opener: HTMLElement | null = null;
 
-/** A window over the page. The browser keeps the focus inside; it returns to the previous element at the end. */
+/**
+ * A window over the page. The browser keeps the focus inside; it returns to the previous element at the end. Escape
+ * closes it; where something was typed into a form, only the second time.
+ */
 export function Dialog(props: {
   title: string;
   /** Closes only by its own controls, not by Escape: its content is shown only once. */
@@ -19,6 +22,8 @@ export function Dialog(props: {
 }) {
   const element = useRef<HTMLDialogElement>(null);
   const title = useId();
+  const isTyped = useRef(false);
+  const [warns, setWarns] = useState(false);
   useEffect(() => {
     const dialog = element.current;
     const before = document.activeElement;
@@ -38,12 +43,28 @@ export function Dialog(props: {
       aria-labelledby={title}
       onCancel={(event) => {
         event.preventDefault();
-        if (props.stays !== true) props.onClose();
+        if (props.stays === true) return;
+        // Of a form that was sent, an alert says that nothing was saved.
+        const isUnsaved =
+          isTyped.current || event.currentTarget.querySelector('form [role="alert"]') !== null;
+        if (isUnsaved && !warns) setWarns(true);
+        else props.onClose();
+      }}
+      onInput={(event) => {
+        if (!isKept(event.target)) return;
+        isTyped.current = true;
+        setWarns(false);
+      }}
+      onSubmit={() => {
+        isTyped.current = false;
+        setWarns(false);
       }}
       // A browser closes it at a second Escape, even if the first was prevented.
-      onClose={(event) =>
-        props.stays === true && event.currentTarget.isConnected && event.currentTarget.showModal()
-      }
+      onClose={(event) => {
+        if (!event.currentTarget.isConnected) return;
+        if (props.stays === true) event.currentTarget.showModal();
+        else props.onClose();
+      }}
     >
       <div class="dialog-head">
         <h2 id={title}>{props.title}</h2>
@@ -54,9 +75,20 @@ export function Dialog(props: {
         )}
       </div>
       {props.children}
+      {warns && (
+        <div class="dialog-unsaved">
+          <Notice tone="error">What you typed is not saved. Press Escape again to discard it.</Notice>
+        </div>
+      )}
     </dialog>
   );
 }
+
+/** A field of a form, other than one that only searches. */
+const isKept = (target: EventTarget | null) =>
+  target instanceof HTMLElement &&
+  target.closest('form') !== null &&
+  target.getAttribute('type') !== 'search';
 
 /** Asks before an irreversible action; stays open with the reason when it fails. */
 export function Confirm(props: {

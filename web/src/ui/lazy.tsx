@@ -35,7 +35,8 @@ export function ReloadNotice(props: { children?: ComponentChildren }) {
         </button>
       }
     >
-      {props.children ?? 'This part of the console could not be loaded. The platform may have been updated.'}
+      {props.children ??
+        'This part of the console could not be loaded. Check the connection. The platform may have been updated.'}
     </Notice>
   );
 }

@@ -24,13 +24,8 @@ export function Axes(props: {
           </text>
         </g>
       ))}
-      {ticksOf(x).map(({ value, text }, index) => (
-        <text
-          key={value}
-          x={place.x(value)}
-          y={bottom + 15}
-          text-anchor={index === 0 ? 'start' : index === 4 ? 'end' : 'middle'}
-        >
+      {ticksOf(x).map(({ value, text }) => (
+        <text key={value} x={place.x(value)} y={bottom + 15} text-anchor={anchorOf(place.x(value), width)}>
           {text}
         </text>
       ))}
@@ -43,6 +38,11 @@ export function Axes(props: {
     </g>
   );
 }
+
+/** Words at an edge of the drawing stay within it. */
+const edge = 24;
+const anchorOf = (x: number, width: number) =>
+  x < margin.left + edge ? 'start' : x > width - margin.right - edge ? 'end' : 'middle';
 
 export function useWidth(frame: { current: HTMLElement | null }): number {
   const [width, setWidth] = useState(600);

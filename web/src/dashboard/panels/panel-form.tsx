@@ -97,27 +97,7 @@ export function PanelDialog(props: {
             onValue={setOutput}
           />
         )}
-        {hasChannels(kind) && (
-          <fieldset class="panel-channels">
-            <legend>Channels, in the order of choice</legend>
-            {names.map((name) => (
-              <label key={name} class="check">
-                <input
-                  type="checkbox"
-                  checked={chosen.includes(name)}
-                  onChange={(event) =>
-                    setChosen(
-                      event.currentTarget.checked
-                        ? [...chosen, name]
-                        : chosen.filter((other) => other !== name),
-                    )
-                  }
-                />
-                <span>{chosen.includes(name) ? `${chosen.indexOf(name) + 1}. ${name}` : name}</span>
-              </label>
-            ))}
-          </fieldset>
-        )}
+        {hasChannels(kind) && <ChannelChoice names={names} chosen={chosen} onChosen={setChosen} />}
         <div class="form-end">
           <button type="button" class="button" onClick={props.onClose}>
             Cancel
@@ -128,5 +108,31 @@ export function PanelDialog(props: {
         </div>
       </form>
     </Dialog>
+  );
+}
+
+/** The order matters: an XY panel has its first channel across. */
+function ChannelChoice(props: {
+  names: readonly string[];
+  chosen: readonly string[];
+  onChosen: (chosen: readonly string[]) => void;
+}) {
+  const { chosen } = props;
+  const choose = (name: string, on: boolean) =>
+    props.onChosen(on ? [...chosen, name] : chosen.filter((other) => other !== name));
+  return (
+    <fieldset class="panel-channels">
+      <legend>Channels, in the order of choice</legend>
+      {props.names.map((name) => (
+        <label key={name} class="check">
+          <input
+            type="checkbox"
+            checked={chosen.includes(name)}
+            onChange={(event) => choose(name, event.currentTarget.checked)}
+          />
+          <span>{chosen.includes(name) ? `${chosen.indexOf(name) + 1}. ${name}` : name}</span>
+        </label>
+      ))}
+    </fieldset>
   );
 }

@@ -1,6 +1,7 @@
-import { useRef, useState } from 'preact/hooks';
+import { useCallback, useRef, useState } from 'preact/hooks';
 import { useAction } from '../../hooks.ts';
 import { Menu } from '../../ui/menu.tsx';
+import { Notice } from '../../ui/notice.tsx';
 import { saveItems } from '../saving/save-menu.tsx';
 import { DragHandle, useDragging } from './dragging.tsx';
 import { derivedOf, type PanelForm, placed, storedKeys, titleOf, withPanel } from './model.ts';
@@ -9,10 +10,20 @@ import { arrangements } from './panel-menu.ts';
 import { type GridProps, PanelView } from './panel-view.tsx';
 
 /** The panels of a layout, in twelve columns. */
-export function PanelGrid(props: GridProps) {
+export function PanelGrid(props: Omit<GridProps, 'onAxisFault'>) {
   const [edited, setEdited] = useState<number | null>(null);
   const [said, setSaid] = useState('');
+  const [axisFaults, setAxisFaults] = useState<ReadonlyMap<number, string>>(new Map());
   const { layout, onLayout } = props;
+  const tellFault = useCallback((index: number, fault: string | null) => {
+    setAxisFaults((before) => {
+      if ((before.get(index) ?? null) === fault) return before;
+      const next = new Map(before);
+      if (fault === null) next.delete(index);
+      else next.set(index, fault);
+      return next;
+    });
+  }, []);
   const panel = edited === null ? undefined : layout.panels[edited];
   const dragging = useDragging((from, to) => {
     if (from === to || to < 0 || to >= layout.panels.length) return false;
@@ -22,10 +33,14 @@ export function PanelGrid(props: GridProps) {
   });
   return (
     <div class="panel-grid">
+      {[...new Set(axisFaults.values())].map((fault) => (
+        <AxisFault key={fault} fault={fault} toTime={() => onLayout({ ...layout, x: null, split: null })} />
+      ))}
       {layout.panels.map((form, index) => (
         <PanelCell
           key={`${index} ${form.kind} ${form.channels.join('\n')}`}
           {...props}
+          onAxisFault={tellFault}
           form={form}
           index={index}
           dragging={dragging}
@@ -44,6 +59,23 @@ export function PanelGrid(props: GridProps) {
           onClose={() => setEdited(null)}
         />
       )}
+    </div>
+  );
+}
+
+function AxisFault({ fault, toTime }: { fault: string; toTime: () => void }) {
+  return (
+    <div class="panel-axis-fault">
+      <Notice
+        tone="error"
+        action={
+          <button type="button" class="button button-small" onClick={toTime}>
+            Show over time
+          </button>
+        }
+      >
+        {fault} Choose another x axis, or split by a channel that changes where it falls, such as the lap.
+      </Notice>
     </div>
   );
 }

@@ -1,7 +1,9 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
+import { ApiError } from '../../../../client/errors.ts';
 import type { ChannelSeries } from '../../api.ts';
 import { askSeries } from '../../dashboard-api.ts';
 import { useResource } from '../../hooks.ts';
+import { textOf } from '../../http.ts';
 import { Failure } from '../../ui/notice.tsx';
 import { Chart } from '../chart/chart.tsx';
 import type { ChartGroup } from '../chart/group.ts';
@@ -34,6 +36,8 @@ export interface GridProps {
   layout: LayoutForm;
   onLayout: (layout: LayoutForm) => void;
   world: World & { dark: boolean };
+  /** Tells why a panel cannot be drawn over the x axis of the layout; null: it can. */
+  onAxisFault: (index: number, fault: string | null) => void;
 }
 
 export function PanelView(props: GridProps & { form: PanelForm; index: number }) {
@@ -68,7 +72,9 @@ function ChannelPanel(props: GridProps & { form: PanelForm; index: number }) {
   const used = layout.derived.filter(
     ({ name }) => form.channels.includes(`=${name}`) || (isOverX && layout.x === `=${name}`),
   );
-  const stored = members.map(({ key }) => key).filter((key) => !key.startsWith('='));
+  // Words are no curve over another channel.
+  const drawn = isOverX ? members.filter((member) => member.kind !== 'text') : members;
+  const stored = drawn.map(({ key }) => key).filter((key) => !key.startsWith('='));
   const question = {
     channels: stored,
     from: new Date(world.span.fromMs).toISOString(),
@@ -78,13 +84,20 @@ function ChannelPanel(props: GridProps & { form: PanelForm; index: number }) {
     ...(isOverX && layout.x !== null ? { x: layout.x } : {}),
     ...(isOverX && layout.split !== null ? { split: layout.split } : {}),
   };
-  const isEmpty = members.length === 0;
+  const isEmpty = drawn.length === 0;
   const read = useResource(
     JSON.stringify([dimensionId, question]),
     async (signal) => (isEmpty ? [] : (await askSeries(dimensionId, question, signal)).series),
     { keepWhileLoading: true },
   );
   const title = titleOf(form, channels, layout.derived);
+  // All panels over this axis have it: it is said once, above them.
+  const axisFault = isOverX && isRefused(read.error) ? textOf(read.error) : null;
+  useEffect(() => {
+    props.onAxisFault(props.index, axisFault);
+    return () => props.onAxisFault(props.index, null);
+  }, [axisFault]);
+  if (axisFault !== null) return <EmptyPanel title={title} text="Not drawn over this axis." />;
   if (read.error !== null)
     return <Failure what={`${title} could not be read.`} error={read.error} retry={read.reload} />;
   const series = (read.data ?? []).filter(
@@ -108,7 +121,7 @@ function ChannelPanel(props: GridProps & { form: PanelForm; index: number }) {
       />
     );
   }
-  const body = { ...props, members, byKey, series, isOverX };
+  const body = { ...props, members: drawn, byKey, series, isOverX };
   const drawing = isEmpty ? null : drawingOf(body);
   if (drawing !== null) {
     return (
@@ -122,16 +135,31 @@ function ChannelPanel(props: GridProps & { form: PanelForm; index: number }) {
       />
     );
   }
+  if (isEmpty) {
+    const text =
+      members.length > 0 ? 'Words are drawn over time only.' : 'This dashboard has none of its channels.';
+    return <EmptyPanel title={title} text={text} />;
+  }
   return (
     <section class="chart" aria-label={title} aria-busy={read.loading}>
       <header class="chart-head">
         <h2>{title}</h2>
       </header>
-      {isEmpty ? (
-        <p class="faint plot-none">This dashboard has none of its channels.</p>
-      ) : (
-        <PanelBody {...body} />
-      )}
+      <PanelBody {...body} />
+    </section>
+  );
+}
+
+const isRefused = (error: Error | null): error is ApiError =>
+  error instanceof ApiError && error.status === 400;
+
+function EmptyPanel({ title, text }: { title: string; text: string }) {
+  return (
+    <section class="chart">
+      <header class="chart-head">
+        <h2>{title}</h2>
+      </header>
+      <p class="faint plot-none">{text}</p>
     </section>
   );
 }
@@ -209,7 +237,8 @@ function drawingOf({ form, members, byKey, series, layout, isOverX }: BodyProps)
   if (isOverX) {
     const across = layout.x ?? 'seconds of each trace';
     const label = `${names(members)} over ${across}`;
-    return { label, traces: series.map(traceOf), as: 'line', across, up: labelled(first), isMap: false };
+    const traces = series.map((one) => traceOf(one, layout.split, members.length === 1));
+    return { label, traces, as: 'line', across, up: labelled(first), isMap: false };
   }
   if (form.kind !== 'track' && form.kind !== 'xy') return null;
   const [across, up] = [byKey.get(first?.key ?? ''), byKey.get(second?.key ?? '')];

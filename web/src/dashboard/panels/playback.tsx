@@ -45,33 +45,35 @@ export function Playback(props: { group: ChartGroup; span: TimeSpan }) {
     return () => cancelAnimationFrame(frame);
   }, [isPlaying, group]);
   return (
-    <span class="button-set playback">
-      <button
-        type="button"
-        class="button button-small button-tool"
-        aria-label="Step back"
-        title="0.1 s back"
-        onClick={() => step(-stepMs)}
-      >
-        <Icon name="left" />
-      </button>
-      <button
-        type="button"
-        class="button button-small"
-        aria-pressed={isPlaying}
-        onClick={() => setIsPlaying(!isPlaying)}
-      >
-        {isPlaying ? 'Pause' : 'Play'}
-      </button>
-      <button
-        type="button"
-        class="button button-small button-tool"
-        aria-label="Step on"
-        title="0.1 s on"
-        onClick={() => step(stepMs)}
-      >
-        <Icon name="right" />
-      </button>
+    <span class="playback">
+      <span class="button-set">
+        <button
+          type="button"
+          class="button button-small button-tool"
+          aria-label="Step back"
+          title="0.1 s back"
+          onClick={() => step(-stepMs)}
+        >
+          <Icon name="left" />
+        </button>
+        <button
+          type="button"
+          class="button button-small"
+          aria-pressed={isPlaying}
+          onClick={() => setIsPlaying(!isPlaying)}
+        >
+          {isPlaying ? 'Pause' : 'Play'}
+        </button>
+        <button
+          type="button"
+          class="button button-small button-tool"
+          aria-label="Step on"
+          title="0.1 s on"
+          onClick={() => step(stepMs)}
+        >
+          <Icon name="right" />
+        </button>
+      </span>
       <select
         class="select"
         aria-label="Playback speed"

@@ -48,14 +48,24 @@ export function shifted({ min, max }: Scale, part: number): Scale {
 const mostDigits = 8;
 /** Beyond this, digits behind the point say nothing. */
 const largest = 1e9;
+/** The most marks of an axis, less one. */
+const mostSteps = 5;
 
-/** Marks of an axis, each with as many digits as tell it from its neighbours. */
+/** 1, 2 or 5 times a power of ten: at most five of it are within `span`. */
+function roundStep(span: number): number {
+  const least = span / mostSteps;
+  const power = 10 ** Math.floor(Math.log10(least));
+  return power * ([1, 2, 5].find((times) => times * power >= least * (1 - 1e-9)) ?? 10);
+}
+
+/** Marks of an axis at round numbers, each with as many digits as tell it from its neighbours. */
 export function ticksOf({ min, max }: Scale): { value: number; text: string }[] {
-  const step = (max - min) / 4;
-  const digits = Math.min(mostDigits, Math.max(0, 2 - Math.ceil(Math.log10(step))));
-  const isPlain = step >= 10 ** -(mostDigits - 1) && Math.max(Math.abs(min), Math.abs(max)) < largest;
-  return [0, 1, 2, 3, 4].map((index) => {
-    const value = min + step * index;
+  const step = roundStep(max - min);
+  const [first, last] = [Math.ceil(min / step - 1e-6), Math.floor(max / step + 1e-6)];
+  const digits = Math.min(mostDigits, Math.max(0, -Math.floor(Math.log10(step) + 1e-9)));
+  const isPlain = step >= 10 ** -mostDigits && Math.max(Math.abs(min), Math.abs(max)) < largest;
+  return Array.from({ length: Math.min(mostSteps, last - first) + 1 }, (_, index) => {
+    const value = (first + index) * step;
     const rounded = Number(value.toFixed(digits));
     const text = isPlain
       ? (rounded === 0 ? 0 : rounded).toLocaleString('en-GB', { maximumFractionDigits: mostDigits })

@@ -45,6 +45,9 @@ export function Overview({ session, followed, uploads }: TabProps) {
             version={String(nodes.find(({ id }) => id === newest.nodeInstanceId)?.currentOutputId)}
           />
         )}
+        {session.hidesDashboards && (
+          <p class="faint">Only people who take part in the session see its dashboard.</p>
+        )}
         <Dashboards session={session} />
         {outputs.data !== null && outputs.data.length > 0 && (
           <NewestFiles sessionId={session.id} outputs={outputs.data} />

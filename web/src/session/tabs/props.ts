@@ -1,10 +1,10 @@
-import type { Session } from '../../api.ts';
 import type { Followed } from '../follow.ts';
+import type { ShownSession } from '../shown-session.ts';
 import type { SessionUploads } from '../upload/uploads.ts';
 
 /** What each part of the session page gets. */
 export interface TabProps {
-  readonly session: Session;
+  readonly session: ShownSession;
   readonly followed: Followed;
   readonly uploads: SessionUploads;
 }

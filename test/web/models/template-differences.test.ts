@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { differences, settingText } from '../../../web/src/session/adoption-model.ts';
+import { differences, settingText } from '../../../web/src/templates/differences.ts';
 
 test('of two configurations the settings that differ are named by their paths', () => {
   const before = {

@@ -1,0 +1,191 @@
+import { useState } from 'preact/hooks';
+import { ApiError } from '../../../client/errors.ts';
+import { plural } from '../format.ts';
+import { useAction, useResource } from '../hooks.ts';
+import { Dialog } from '../ui/dialog.tsx';
+import { Icon } from '../ui/icon.tsx';
+import { JsonFileButton } from '../ui/json-file-button.tsx';
+import { Failure, Notice, Placeholder } from '../ui/notice.tsx';
+import {
+  importTemplate,
+  readTemplateVersion,
+  type SessionTemplateImportable,
+  type SessionTemplateImported,
+  validateTemplate,
+} from './api.ts';
+import { JsonEditor } from './json-editor.tsx';
+import { type Fault, placeOf, syntaxFault } from './json-places.ts';
+import '../styles/template.css';
+
+/** The newest version as a definition file, to be changed: the platform checks it and makes the next version of it. */
+export function NewVersion(props: {
+  templateId: number;
+  version: number;
+  made: (imported: SessionTemplateImported) => void;
+  onClose: () => void;
+}) {
+  const { templateId, version } = props;
+  const stored = useResource(`${templateId} ${version}`, (signal) =>
+    readTemplateVersion(templateId, version, signal),
+  );
+  return (
+    <Dialog title="New version" wide onClose={props.onClose}>
+      {stored.error !== null && (
+        <Failure what="The definition could not be read." error={stored.error} retry={stored.reload} />
+      )}
+      {stored.data === null && stored.error === null && (
+        <Placeholder rows={6} label="Loading the definition" />
+      )}
+      {stored.data !== null && (
+        <Editor
+          text={`${JSON.stringify(stored.data.definition, null, 2)}\n`}
+          send={(definition) => importTemplate(asUpdate(definition))}
+          check={(definition) => validateTemplate(asUpdate(definition))}
+          valid={(would) => versionWords(would, version)}
+          hint="Configurations and the description may change: later sessions get them. Other nodes or parents need another Name, which makes a new template."
+          verb="Make the version"
+          nothing="no version was made"
+          made={props.made}
+          onClose={props.onClose}
+        />
+      )}
+    </Dialog>
+  );
+}
+
+function versionWords(would: SessionTemplateImportable, version: number): string {
+  if (would.created) return `The definition is valid. It makes the new template ${would.name}.`;
+  return would.version > version
+    ? `The definition is valid. It makes version ${would.version}.`
+    : `Nothing differs from version ${would.version}.`;
+}
+
+const blank = `{
+  "TemplateVersion": "1.0.0",
+  "Name": "",
+  "Description": "",
+  "Configuration": {},
+  "Nodes": [
+    {
+      "Name": "upload",
+      "NodeTemplateName": "input-node",
+      "DefaultConfiguration": { "dataSourceName": "platform" },
+      "Parents": []
+    }
+  ]
+}
+`;
+
+/** A definition file that is not stored yet. */
+export function ImportDefinition(props: {
+  imported: (imported: SessionTemplateImported) => void;
+  onClose: () => void;
+}) {
+  return (
+    <Dialog title="Import a definition" wide onClose={props.onClose}>
+      <Editor
+        text={blank}
+        send={importTemplate}
+        check={validateTemplate}
+        valid={({ name }) => `The definition is valid. It makes the new template ${name}.`}
+        hint="It makes a new template. To change a template, open it and make a new version."
+        verb="Import"
+        nothing="nothing was imported"
+        made={props.imported}
+        onClose={props.onClose}
+      />
+    </Dialog>
+  );
+}
+
+function Editor(props: {
+  text: string;
+  send: (definition: unknown) => Promise<SessionTemplateImported>;
+  check: (definition: unknown) => Promise<SessionTemplateImportable>;
+  /** What to say of a definition without a fault. */
+  valid: (would: SessionTemplateImportable) => string;
+  hint: string;
+  verb: string;
+  /** What stands behind the number of faults. */
+  nothing: string;
+  made: (imported: SessionTemplateImported) => void;
+  onClose: () => void;
+}) {
+  const action = useAction();
+  const [text, setText] = useState(props.text);
+  const [faults, setFaults] = useState<readonly Fault[]>([]);
+  const [said, setSaid] = useState('');
+  const change = (next: string) => {
+    setText(next);
+    // They are those of the text that was sent.
+    setFaults([]);
+    setSaid('');
+  };
+  const run = (work: (definition: unknown) => Promise<void>) =>
+    void action.run(async () => {
+      setSaid('');
+      setFaults(await faultsOf(text, work));
+    });
+  return (
+    <form
+      class="form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        run(async (definition) => props.made(await props.send(definition)));
+      }}
+    >
+      <JsonEditor
+        label="Definition"
+        value={text}
+        faults={faults}
+        faultsTitle={`${plural(faults.length, 'fault', 'faults')}: ${props.nothing}`}
+        onValue={change}
+      />
+      <p class="faint">{props.hint}</p>
+      {action.problem !== null && <Notice tone="error">{action.problem}</Notice>}
+      {said !== '' && <Notice tone="done">{said}</Notice>}
+      <div class="form-end">
+        <JsonFileButton
+          title="Choose a file"
+          label="Template definition file"
+          class="button form-start"
+          onFile={(file) => void action.run(async () => change(await file.text()))}
+        />
+        <button type="button" class="button" onClick={props.onClose}>
+          Cancel
+        </button>
+        <button
+          type="button"
+          class="button"
+          aria-disabled={action.busy}
+          onClick={() => run(async (definition) => setSaid(props.valid(await props.check(definition))))}
+        >
+          <Icon name="check" />
+          Check
+        </button>
+        <button type="submit" class="button button-primary" aria-disabled={action.busy}>
+          {props.verb}
+        </button>
+      </div>
+    </form>
+  );
+}
+
+/** Hands the document of a text to `work`; the faults of either, with their places. */
+async function faultsOf(text: string, work: (definition: unknown) => Promise<void>): Promise<Fault[]> {
+  const found = syntaxFault(text);
+  if (found !== null) return [found];
+  try {
+    await work(JSON.parse(text));
+    return [];
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.issues.length === 0) throw error;
+    return error.issues.map((issue) => ({ ...issue, place: placeOf(text, issue.path) }));
+  }
+}
+
+/** What is no object is sent as it is, so that the platform says so. */
+const asUpdate = (document: unknown) =>
+  typeof document === 'object' && document !== null && !Array.isArray(document)
+    ? { ...document, updateIfExists: true }
+    : document;
