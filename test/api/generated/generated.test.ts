@@ -129,6 +129,8 @@ const requestIdForm = /^[A-Za-z0-9._-]{1,128}$/;
 
 /** A repair's correct answer when the machine is so busy that the workflow engine needs more than two seconds. */
 const engineIsSlow = 'The session is planned, and the workflow engine is unavailable.';
+/** The correct answer of 502 to a reader of bytes that an earlier call has stored as gzip, and that are none. */
+const notGzip = 'The stored gzip data cannot be decoded.';
 
 function faultOf(call: GeneratedCall, answer: RawAnswer): string | null {
   const { status, headers, bytes } = answer;
@@ -141,7 +143,7 @@ function faultOf(call: GeneratedCall, answer: RawAnswer): string | null {
   if ((status === 429 || status === 503) && headers['retry-after'] === undefined)
     return 'no hint when to try again';
   if (status === 503 && (headers['retry-after'] === '1' || bytes.includes(engineIsSlow))) return null;
-  if (status >= 500) return 'a failure';
+  if (status >= 500 && !(status === 502 && bytes.includes(notGzip))) return 'a failure';
   if ((status === 204 || status === 304) && bytes.length > 0) return 'a body where none belongs';
   const match = tree.match(call.method, pathIn(call.target));
   if (match.found !== 'route') return strayFault(call, answer, match.found);
