@@ -4,6 +4,7 @@
  */
 import type { Person } from '../../domain/sessions/participant.ts';
 import type { Queryable, Reader } from '../connection/database.ts';
+import { milliseconds, readTimes } from '../connection/json-times.ts';
 
 export interface CatalogFilter {
   /** Dimensions that have a scenario with a window, none of which overlaps from ... to, are left out. */
@@ -172,9 +173,6 @@ export type Subject = Omit<CatalogDimension, DimensionField> & {
   readonly [Field in DimensionField]: CatalogDimension[Field] | null;
 };
 
-/** Since 1970, for JSON, in which the text of a time costs four times as much. */
-const milliseconds = (time: string) => `floor(extract(epoch from ${time}) * 1000)::bigint`;
-
 const subjectFields = {
   name: 'd.name',
   dashboardName: 'd.dashboard_name',
@@ -233,14 +231,6 @@ export async function readSubjects(
     ids.map((id) => (typeof id === 'number' ? id : null)),
     ids.map((id) => (typeof id === 'string' ? id : null)),
   ]);
-  for (const { scenarios } of rows) for (const scenario of scenarios) readTimes(scenario);
+  for (const { scenarios } of rows) readTimes(scenarios, ['from', 'to', 'createdAt']);
   return rows;
-}
-
-/** In JSON the times are milliseconds since 1970. */
-function readTimes(scenario: Partial<Record<'from' | 'to' | 'createdAt', unknown>>): void {
-  const { from, to, createdAt } = scenario;
-  if (typeof from === 'number') scenario.from = new Date(from);
-  if (typeof to === 'number') scenario.to = new Date(to);
-  if (typeof createdAt === 'number') scenario.createdAt = new Date(createdAt);
 }
