@@ -40,7 +40,7 @@ const deflateMethod = 8;
 const deflateOptions: ZlibOptions & TransformOptions = {
   level: 3,
   chunkSize: 65_536,
-  highWaterMark: 1_048_576,
+  highWaterMark: 262_144,
 };
 
 /** A file of the archive, compressed by zlib on another thread: in JavaScript it would take most of a report's time. */
@@ -98,7 +98,7 @@ class Book {
     this.#letters = columns.map((_column, index) => lettersOf(index));
     this.#zip = new Zip((error, chunk) => {
       if (error !== null) throw error;
-      this.#chunks.push(Buffer.from(chunk));
+      this.#chunks.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
     });
     this.#openSheet();
   }
