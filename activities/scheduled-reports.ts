@@ -52,8 +52,7 @@ const awaySeconds = 3_600;
 
 /** Kept files name people by their identifiers: who will read them is not known, and no address is stored. */
 const people: ReportPeople = {
-  prefetch: async () => undefined,
-  show: async (id) => ({ id, name: id, email: '' }),
+  shown: async (identifiers) => new Map(Array.from(identifiers, (id) => [id, { id, name: id, email: '' }])),
 };
 
 export function createReportActivities(services: ReportServices): ReportActivities {

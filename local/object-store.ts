@@ -1,7 +1,5 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CreateBucketCommand, HeadBucketCommand, S3Client } from '@aws-sdk/client-s3';
-import { PlainError } from './plain-error.ts';
 import { Supervised } from './supervised.ts';
 
 /** Address and credentials of an object store; the bucket is the platform's own. */
@@ -30,11 +28,10 @@ export const DEFAULT_REGION = 'us-east-1';
 export const DEFAULT_BUCKET = 'platform';
 
 const READY_MILLISECONDS = 2_000;
-const BUCKET_MILLISECONDS = 10_000;
 
 /** Starts the S3 gateway over a plain folder, under supervision. */
 export async function startObjectStore(options: ObjectStoreOptions): Promise<Supervised> {
-  const objects = join(options.dataDir, 'objects');
+  const objects = objectsFolder(options.dataDir);
   const metadata = metadataFolder(options.dataDir);
   for (const folder of [objects, metadata]) mkdirSync(folder, { recursive: true, mode: 0o700 });
   keepMetadataFolders(options.dataDir, DEFAULT_BUCKET);
@@ -69,6 +66,7 @@ export async function startObjectStore(options: ObjectStoreOptions): Promise<Sup
   return server;
 }
 
+const objectsFolder = (dataDir: string) => join(dataDir, 'objects');
 const metadataFolder = (dataDir: string) => join(dataDir, 'object-metadata');
 
 /**
@@ -83,42 +81,6 @@ export function keepMetadataFolders(dataDir: string, bucket: string): void {
   }
 }
 
-/** Makes the platform's bucket when it is not there. Throws PlainError when the store refuses or does not answer. */
-export async function ensureBucket(access: ObjectStoreAccess): Promise<void> {
-  const client = new S3Client({
-    endpoint: access.endpoint,
-    region: access.region,
-    forcePathStyle: access.forcePathStyle ?? true,
-    ...(access.accessKeyId === ''
-      ? {}
-      : { credentials: { accessKeyId: access.accessKeyId, secretAccessKey: access.secretAccessKey } }),
-  });
-  const options = { abortSignal: AbortSignal.timeout(BUCKET_MILLISECONDS) };
-  try {
-    if (await hasBucket(client, access.bucket, options)) return;
-    await client.send(new CreateBucketCommand({ Bucket: access.bucket }), options);
-  } catch (error) {
-    const { name, message } = error as Error;
-    if (name === 'BucketAlreadyOwnedByYou') return;
-    throw new PlainError(
-      `The bucket "${access.bucket}" at ${access.endpoint} can be neither reached nor created: ${name}: ${message}`,
-    );
-  } finally {
-    client.destroy();
-  }
-}
-
-async function hasBucket(
-  client: S3Client,
-  bucket: string,
-  options: { abortSignal: AbortSignal },
-): Promise<boolean> {
-  try {
-    await client.send(new HeadBucketCommand({ Bucket: bucket }), options);
-    return true;
-  } catch (error) {
-    if ((error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode === 404)
-      return false;
-    throw error;
-  }
-}
+/** Whether the store of this folder has the bucket: each is a folder. */
+export const hasBucketFolder = (dataDir: string, bucket: string) =>
+  existsSync(join(objectsFolder(dataDir), bucket));

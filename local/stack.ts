@@ -2,8 +2,8 @@ import { existsSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { endOrphans, type Keys, lockDataFolder, makeDataFolder, readOrMakeKeys } from './data-folder.ts';
 import { type RoleAddresses, roleAddresses } from './database-roles.ts';
-import { ensureBucket, type ObjectStoreAccess } from './object-store.ts';
-import { objectStorePart, postgresPart, temporalPart } from './parts.ts';
+import { hasBucketFolder, type ObjectStoreAccess } from './object-store.ts';
+import { objectStorePart, postgresPart, type Started, temporalPart } from './parts.ts';
 import { PlainError } from './plain-error.ts';
 import type { PortName } from './ports.ts';
 import { answers, removeOutsideDatabase } from './postgres.ts';
@@ -33,6 +33,14 @@ export interface StackOptions {
   temporary?: boolean;
   /** Called when the data folder is locked and no process of an earlier start runs, before any server starts. */
   beforeServers?: () => Promise<void>;
+  /** Called when the database serves, while the other servers still start. Its failure ends the start. */
+  onDatabase?: (database: StackDatabase) => Promise<void>;
+}
+
+export interface StackDatabase {
+  /** As the stack's, with the database and the secrets alone. */
+  readonly environment: Record<string, string>;
+  readonly roles: RoleAddresses | undefined;
 }
 
 /** One embedded server: it is started again when it dies, until `stop`. It keeps its ports. */
@@ -120,14 +128,13 @@ async function startParts(options: StackOptions, started: Supervised[], release:
   // All at once: each spends most of its start waiting. All must have settled before an error is passed on, or a late
   // one would be left running.
   const [postgres, temporal, objectStore] = await allEnded([
-    external.databaseUrl === undefined
-      ? postgresPart(options, programs, keys).then(keep)
-      : externalDatabase(external.databaseUrl),
+    databasePart(options, keys, () => postgresPart(options, programs, keys).then(keep)),
     external.temporalAddress === undefined ? temporalPart(options, programs).then(keep) : undefined,
     external.objectStore === undefined ? objectStorePart(options, programs, keys).then(keep) : undefined,
   ]);
   const access = objectStore?.value ?? (external.objectStore as ObjectStoreAccess);
-  await ensureBucket(access);
+  if (objectStore === undefined || !hasBucketFolder(dataDir, access.bucket))
+    await (await import('./bucket.ts')).ensureBucket(access);
   return {
     dataDir,
     environment: {
@@ -161,6 +168,22 @@ async function allEnded<T extends readonly unknown[]>(
 /** None of the three needs another, so they stop at once. */
 async function stopAll(started: Supervised[]): Promise<void> {
   await Promise.all(started.map((server) => server.stop()));
+}
+
+async function databasePart(
+  { external, onDatabase }: StackOptions,
+  keys: Keys,
+  startEmbedded: () => Promise<Started<string>>,
+): Promise<string | Started<string>> {
+  const address = external?.databaseUrl;
+  const database = address === undefined ? await startEmbedded() : await externalDatabase(address);
+  const isEmbedded = typeof database !== 'string';
+  const url = isEmbedded ? database.value : database;
+  await onDatabase?.({
+    environment: { DATABASE_URL: url, ...secretVariables(keys) },
+    roles: isEmbedded ? roleAddresses(url) : undefined,
+  });
+  return database;
 }
 
 async function externalDatabase(url: string): Promise<string> {

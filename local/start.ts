@@ -10,7 +10,7 @@ import { platformProcesses, runnerHostProcess } from './platform.ts';
 import { isPortFree, localAddress } from './ports.ts';
 import { readyBlock } from './ready-block.ts';
 import { readStartSettings, type StartSettings, secretsOfStart } from './settings.ts';
-import { type Stack, startStack } from './stack.ts';
+import { type Stack, type StackDatabase, startStack } from './stack.ts';
 import type { Supervised } from './supervised.ts';
 
 /** Thrown between two steps of the start when the person has asked to stop meanwhile. */
@@ -66,36 +66,40 @@ class Platform {
   async start(): Promise<void> {
     const { dataDir, ports, external, port, host } = this.#settings;
     say('Starting database, Temporal and object store ...');
-    this.#stack = startStack({
-      dataDir,
-      log: say,
-      ports,
-      external,
-      beforeServers: () => requirePort(port, host),
-    });
-    const stack = await this.#unlessStopped(this.#stack);
-    const environment = this.#environment(stack);
-    say('Migrating the database ...');
-    const administrator = await this.#unlessStopped(
-      migrate(
-        this.#asOwner(environment, stack),
-        join(dataDir, 'logs', 'migrate.log'),
-        this.#settings.adminPassword,
-      ),
-    );
+    let administrator: FirstAdministrator | undefined;
     try {
+      this.#stack = startStack({
+        dataDir,
+        log: say,
+        ports,
+        external,
+        beforeServers: () => requirePort(port, host),
+        onDatabase: async (database) => {
+          administrator = await this.#migrate(database);
+        },
+      });
+      const stack = await this.#unlessStopped(this.#stack);
+      const environment = this.#environment(stack);
       say('Starting API and workers ...');
       const options = { environment, dataDir, address: localAddress(host, port), log: say };
       this.#processes = platformProcesses(options);
       this.#runnerHost = runnerHostProcess(options);
       const all = [...this.#processes, ...(this.#runnerHost ? [this.#runnerHost] : [])];
       await this.#unlessStopped(Promise.all(all.map((child) => child.start())));
+      this.#announce(stack, administrator);
     } catch (error) {
       // The password is made once; it must not be lost because something else went wrong.
       if (administrator?.password !== undefined) say(`First sign-in: ${firstSignIn(administrator)}`);
       throw error;
     }
-    this.#announce(stack, administrator);
+  }
+
+  /** As the owner of the tables, where the database is the embedded one. */
+  async #migrate({ environment, roles }: StackDatabase): Promise<FirstAdministrator | undefined> {
+    const { dataDir, adminPassword } = this.#settings;
+    say('Migrating the database ...');
+    const own = { ...withOwn(environment, process.env), ...(roles && { DATABASE_URL: roles.owner }) };
+    return await migrate(own, join(dataDir, 'logs', 'migrate.log'), adminPassword);
   }
 
   /** Deployed runners release their tasks while the API is running; the servers stop last. */
@@ -138,11 +142,6 @@ class Platform {
       TEMP_DIR: this.#settings.tempDir ?? emptyFolder(join(dataDir, 'temp')),
       ...(sdkRunnersDir === undefined ? {} : { SDK_RUNNERS_DIR: sdkRunnersDir }),
     };
-  }
-
-  /** Migrations of the embedded database run as the owner of its tables. */
-  #asOwner(environment: Record<string, string>, { roles }: Stack): Record<string, string> {
-    return roles === undefined ? environment : { ...environment, DATABASE_URL: roles.owner };
   }
 
   #announce(stack: Stack, administrator: FirstAdministrator | undefined): void {

@@ -43,6 +43,8 @@ const LONGEST_WAIT_AFTER_SERVICE_MILLISECONDS = 1_000;
 const STEADY_MILLISECONDS = 30_000;
 const READY_POLL_MILLISECONDS = 50;
 const WATCH_MILLISECONDS = 250;
+/** Of a child that serves: each look costs it a request. */
+const STEADY_WATCH_MILLISECONDS = 1_000;
 const LOG_SHOWN_BYTES = 2_000;
 /** The reason of a failed start comes before the long stack trace of a Go program. */
 const LOG_TAIL_BYTES = 65_536;
@@ -149,7 +151,8 @@ export class Supervised {
         child.kill('SIGKILL');
         return;
       }
-      await sleep(WATCH_MILLISECONDS, undefined, { ref: false });
+      const pause = this.#served === child ? STEADY_WATCH_MILLISECONDS : WATCH_MILLISECONDS;
+      await sleep(pause, undefined, { ref: false });
     }
   }
 

@@ -6,7 +6,10 @@ import { peopleOf } from '../identity/participants.ts';
 export function reportPeople(context: Parameters<typeof peopleOf>[0]): ReportPeople {
   const people = peopleOf(context);
   return {
-    prefetch: (identifiers) => people.prefetch(identifiers),
-    show: (identifier) => presentMember(identifier, people),
+    async shown(identifiers) {
+      await people.prefetch(identifiers);
+      const members = await Promise.all(Array.from(identifiers, (id) => presentMember(id, people)));
+      return new Map(members.map((member) => [member.id, member]));
+    },
   };
 }

@@ -9,14 +9,18 @@ export interface LoadedSession {
   readonly nodes: readonly NodeProgress[];
 }
 
-/** Throws `missing` (404) when the session is gone. */
+/**
+ * Throws `missing` (404) when the session is gone.
+ * @param ids of its project and template, where the caller knows them
+ */
 export async function loadSession(
   database: Queryable,
   id: string,
   missing: ProblemKey = 'sessionNotFound',
+  ids?: Parameters<typeof findSessionDetails>[2],
 ): Promise<LoadedSession> {
   const [session, nodes] = await Promise.all([
-    findSessionDetails(database, id),
+    findSessionDetails(database, id, ids),
     sessionProgress(database, id),
   ]);
   if (session === undefined || nodes === undefined) throw new Problem(missing);

@@ -16,7 +16,7 @@ import { sessionActivityRoutes } from './activity-route.ts';
 import { adoptTemplateRoutes } from './adopt-route.ts';
 import { sessionChangeRoutes } from './change-routes.ts';
 import { sessionListRoutes } from './list-routes.ts';
-import { loadSession } from './load.ts';
+import { type LoadedSession, loadSession } from './load.ts';
 import { hideAddresses, maxParticipants } from './metadata.ts';
 import { sessionDetailsSchema } from './overview-schema.ts';
 import { presentProgress, presentSession } from './present.ts';
@@ -51,19 +51,26 @@ const create = defineRoute({
     // Addresses are resolved before the transaction, which must not wait for another service.
     const participant = await people.resolve(body.Email ?? principal.email);
     const metadata = body.Metadata ? await hideAddresses(body.Metadata, people, tooManyPeople) : null;
-    const result = await createSession(services.database, {
+    const ids = { sessionTemplateId: body.SessionTemplateId, projectId: body.ProjectId };
+    const session = {
+      ...ids,
       name: body.Name ?? (await defaultName(services.database, body.SessionTemplateId)),
       simulationName: body.SimulationName ?? null,
-      sessionTemplateId: body.SessionTemplateId,
-      projectId: body.ProjectId,
       participant,
       userId: principal.userId,
       logoUrl: logoUrlOf(metadata),
       metadata,
+    };
+    let loading: Promise<LoadedSession> | undefined;
+    const result = await createSession(services.database, session, (sent, id) => {
+      loading = loadSession(sent, id, 'sessionNotFound', ids);
+      // A transaction that fails is the error of this call.
+      loading.catch(() => undefined);
     });
     if (result.outcome === 'project-missing') throw new Problem('projectNotFound');
     if (result.outcome === 'template-missing') throw new Problem('sessionTemplateNotFound');
-    return { status: 201, body: await load(services.database, result.sessionId, people) };
+    const made = await (loading ?? loadSession(services.database, result.sessionId));
+    return { status: 201, body: await presentSession(made.session, made.nodes, people) };
   },
 });
 

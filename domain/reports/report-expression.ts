@@ -7,6 +7,7 @@ import { type ASTNode, Environment } from '@marcbachmann/cel-js';
 import { type LinearPattern, PatternError, readPattern } from '../templates/linear-pattern.ts';
 import { channelTable, channelUse } from './channel-use.ts';
 import { type ExpressionFault, type ExpressionNode, isNode, loops } from './expression-nodes.ts';
+import { type ExpressionReads, expressionReads } from './expression-reads.ts';
 import { type Cell, type ColumnType, type ReportRow, reportSources } from './report.ts';
 import { annotationList, unknownName } from './report-names.ts';
 import { plainPath } from './report-path.ts';
@@ -45,7 +46,12 @@ function patternOf(text: string): LinearPattern {
 export type Evaluate = (row: ReportRow) => unknown;
 
 export type Compiled =
-  | { readonly ok: true; readonly evaluate: Evaluate; readonly channels: ReadonlySet<string> }
+  | {
+      readonly ok: true;
+      readonly evaluate: Evaluate;
+      readonly channels: ReadonlySet<string>;
+      readonly reads: ExpressionReads;
+    }
   | { readonly ok: false; readonly reason: string; readonly position: number };
 
 /**
@@ -68,14 +74,15 @@ export function compileExpression(
     if (fault !== undefined) return { ok: false, ...fault };
     const check = parsed.check();
     if (!check.valid) return refused(check.error);
+    const reads = expressionReads(parsed.ast);
     const byEngine: Evaluate = (row) => {
       try {
-        return parsed({ ...row[source], ...row });
+        return parsed(reads.bareNames ? { ...row[source], ...row } : row);
       } catch {
         return undefined;
       }
     };
-    return { ok: true, evaluate: plainPath(parsed.ast) ?? byEngine, channels: channels.names };
+    return { ok: true, evaluate: plainPath(parsed.ast) ?? byEngine, channels: channels.names, reads };
   } catch (error) {
     return refused(error);
   }

@@ -34,6 +34,9 @@ const sources: ReadonlySet<string> = new Set(reportSources);
 export function plainPath(root: unknown): ((row: ReportRow) => unknown) | undefined {
   const names = namesOf(root);
   if (names?.[0] === undefined || !sources.has(names[0])) return undefined;
+  const [source, field, deeper] = names as [keyof ReportRow, ...string[]];
+  if (field !== undefined && deeper === undefined)
+    return (row) => (Object.hasOwn(row[source], field) ? row[source][field] : undefined);
   return (row) => {
     let value: unknown = row;
     for (const name of names) {

@@ -9,11 +9,14 @@ const formula = /^(?=[=+\-@\t\r])/;
 const innerFormula = /(?<=[;\t\r\n])(?="*[=+\-@\t\r])/g;
 /** At the end of a quoted text the closing quote would open a cell with the text that follows. */
 const innerEnd = /(?<=[;\t\r\n]"*)$/;
+/** Text with none of these needs neither quotes nor an apostrophe. */
+const needsCare = /^[=+\-@]|[;\t\r\n",]/;
 /** RFC 4180: a text with one of these needs quotes. */
 export const quoted = /[",\r\n]/;
 
 /** Text as a cell of a csv file. Numbers are not text: they stay as they are, a minus sign included. */
 export function guardedText(text: string): string {
+  if (!needsCare.test(text)) return text;
   const safe = text.replace(formula, "'").replaceAll(innerFormula, "'");
   return quoted.test(safe) ? safe.replace(innerEnd, "'") : safe;
 }

@@ -4,6 +4,7 @@
  */
 import type { Person } from '../../domain/sessions/participant.ts';
 import type { Queryable, Reader } from '../connection/database.ts';
+import { milliseconds, readTimes } from '../connection/json-times.ts';
 
 export interface CatalogFilter {
   /** Dimensions that have a scenario with a window, none of which overlaps from ... to, are left out. */
@@ -105,11 +106,21 @@ export async function idsOfDimensions(
   filter: CatalogFilter,
   { order, offset, limit }: Page,
 ): Promise<readonly number[]> {
-  const rows = await database.queryUnprepared<{ id: number }>(
+  const ids = await joined(
+    database,
     `select d.id ${from} where ${condition} order by ${orders[order]} limit $9 offset $10`,
     [...valuesOf(filter), limit, offset],
   );
-  return rows.map(({ id }) => id);
+  return ids.map(Number);
+}
+
+/** The only column of a statement. As one text: a million rows of the driver are garbage that has grown old. */
+async function joined(database: Reader, statement: string, parameters: unknown[]): Promise<string[]> {
+  const [row] = await database.queryUnprepared<{ ids: string }>(
+    `select array_to_string(array(${statement}), ',') as ids`,
+    parameters,
+  );
+  return row?.ids ? row.ids.split(',') : [];
 }
 
 /** The id of a dashboard, or that of a session without one. */
@@ -121,12 +132,13 @@ export async function idsOfSessions(
   filter: CatalogFilter,
   limit: number,
 ): Promise<readonly SubjectId[]> {
-  const rows = await database.queryUnprepared<{ id: number | null; sessionId: string }>(
-    `select d.id, s.id as session_id ${fromSessions} where ${condition}
+  const ids = await joined(
+    database,
+    `select coalesce(d.id::text, s.id::text) ${fromSessions} where ${condition}
       order by newest.from_at asc nulls last, coalesce(d.created_at, s.created_at) asc, d.id asc, s.id asc limit $9`,
     [...valuesOf(filter), limit],
   );
-  return rows.map(({ id, sessionId }) => id ?? sessionId);
+  return ids.map((id) => (id.includes('-') ? id : Number(id)));
 }
 
 /** The ids of one page, and how many there are. */
@@ -161,19 +173,39 @@ export type Subject = Omit<CatalogDimension, DimensionField> & {
   readonly [Field in DimensionField]: CatalogDimension[Field] | null;
 };
 
-/** Since 1970, for JSON, in which the text of a time costs four times as much. */
-const milliseconds = (time: string) => `floor(extract(epoch from ${time}) * 1000)::bigint`;
+const subjectFields = {
+  name: 'd.name',
+  dashboardName: 'd.dashboard_name',
+  dashboardVersion: 'd.dashboard_version',
+  createdAt: 'd.created_at',
+  sessionName: 's.name as session_name',
+  simulationName: 's.simulation_name',
+  sessionCreatedAt: 's.created_at as session_created_at',
+  sessionTemplateName: 't.name as session_template_name',
+  projectId: 's.project_id',
+  projectTitle: 'p.title as project_title',
+  metadata: 'session_shown_metadata(s) as metadata',
+};
+const scenarioFields = {
+  id: 'i.id',
+  simulationId: 'i.simulation_id',
+  scenarioName: 'i.scenario_name',
+  from: milliseconds('i.from_at'),
+  to: milliseconds('i.to_at'),
+  createdAt: milliseconds('i.created_at'),
+};
+type OptionalField = keyof typeof subjectFields | keyof typeof scenarioFields;
 
-const subjectsStatement = (metadata: string) => `
-     select d.id, d.name, d.dashboard_name, d.dashboard_version,
-            d.created_at, s.id as session_id, s.name as session_name,
-            s.simulation_name, s.created_at as session_created_at, t.name as session_template_name,
-            s.project_id, p.title as project_title, ${metadata} as metadata,
+/** @param isNeeded fields for which it is false are left out: each costs time, the metadata the most */
+export function subjectsStatement(isNeeded: (field: OptionalField) => boolean): string {
+  const needed = (fields: Partial<Record<OptionalField, string>>) =>
+    Object.entries(fields).filter(([name]) => isNeeded(name as OptionalField));
+  const own = needed(subjectFields).map(([, column]) => `${column}, `);
+  const ofScenario = needed(scenarioFields).map(([name, value]) => `'${name}', ${value}`);
+  return `
+     select d.id, s.id as session_id, ${own.join('')}
             coalesce((
-              select json_agg(json_build_object('id', i.id, 'simulationId', i.simulation_id,
-                       'scenarioName', i.scenario_name, 'from', ${milliseconds('i.from_at')},
-                       'to', ${milliseconds('i.to_at')}, 'createdAt', ${milliseconds('i.created_at')})
-                       order by i.created_at, i.id)
+              select json_agg(json_build_object(${ofScenario.join(', ')}) order by i.created_at, i.id)
                 from scenario_instance i where i.session_id = s.id), '[]') as scenarios,
             array(select u.identifier from session_member u where u.session_id = s.id order by u.id) as members
        from unnest($1::bigint[], $2::uuid[]) with ordinality as wanted (id, session_id, place)
@@ -181,41 +213,24 @@ const subjectsStatement = (metadata: string) => `
        join session s on s.id = coalesce(d.session_id, wanted.session_id)
        join project p on p.id = s.project_id join session_template t on t.id = s.session_template_id
       order by wanted.place`;
-const wholeSubjects = subjectsStatement('session_shown_metadata(s)');
-const subjectsWithoutMetadata = subjectsStatement('null');
+}
+
+const wholeSubjects = subjectsStatement(() => true);
 
 /**
  * Those with these ids that are still there, in the order of the ids.
- * @param needsMetadata without it the metadata are null: they cost most of the time
+ * @param statement of {@link subjectsStatement}
  */
 export async function readSubjects(
   database: Queryable,
   ids: readonly SubjectId[],
-  needsMetadata = true,
+  statement = wholeSubjects,
 ): Promise<readonly Subject[]> {
   if (ids.length === 0) return [];
-  const rows = await database.query<Subject & { scenarios: readonly WrittenScenario[] }>(
-    needsMetadata ? wholeSubjects : subjectsWithoutMetadata,
-    [
-      ids.map((id) => (typeof id === 'number' ? id : null)),
-      ids.map((id) => (typeof id === 'string' ? id : null)),
-    ],
-  );
-  return rows.map((row) => ({ ...row, scenarios: row.scenarios.map(scenarioOf) }));
-}
-
-/** Times are milliseconds since 1970. */
-interface WrittenScenario extends Omit<CatalogScenario, 'from' | 'to' | 'createdAt'> {
-  readonly from: number | null;
-  readonly to: number | null;
-  readonly createdAt: number;
-}
-
-function scenarioOf(written: WrittenScenario): CatalogScenario {
-  return {
-    ...written,
-    from: written.from === null ? null : new Date(written.from),
-    to: written.to === null ? null : new Date(written.to),
-    createdAt: new Date(written.createdAt),
-  };
+  const rows = await database.query<Subject>(statement, [
+    ids.map((id) => (typeof id === 'number' ? id : null)),
+    ids.map((id) => (typeof id === 'string' ? id : null)),
+  ]);
+  for (const { scenarios } of rows) readTimes(scenarios, ['from', 'to', 'createdAt']);
+  return rows;
 }

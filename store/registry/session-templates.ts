@@ -42,11 +42,11 @@ export async function listTemplates(database: Queryable): Promise<TemplateRow[]>
 
 /** One template with its nodes in the order of its file. */
 export async function findTemplate(database: Queryable, id: number): Promise<TemplateWithNodes | undefined> {
-  const [row] = await database.query<TemplateRow>(
-    `select ${templateColumns} from session_template t where t.id = $1`,
-    [id],
-  );
-  return row === undefined ? undefined : { ...row, nodes: await templateNodes(database, id) };
+  const [[row], nodes] = await Promise.all([
+    database.query<TemplateRow>(`select ${templateColumns} from session_template t where t.id = $1`, [id]),
+    templateNodes(database, id),
+  ]);
+  return row === undefined ? undefined : { ...row, nodes };
 }
 
 async function templateNodes(database: Queryable, templateId: number): Promise<TemplateNodeRow[]> {

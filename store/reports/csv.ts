@@ -1,5 +1,4 @@
 /** A report as csv (RFC 4180, UTF-8 with a mark so that spreadsheets read it as such). */
-import { stringify } from 'csv-stringify/sync';
 import type { Cell } from '../../domain/reports/report.ts';
 import { guardedText, quoted } from '../../domain/reports/spreadsheet-text.ts';
 
@@ -8,7 +7,7 @@ function textOf(cell: Cell): string {
     case 'empty':
       return '';
     case 'string':
-      return guardedText(cell.value);
+      return fieldOf(cell.value);
     case 'number':
     case 'boolean':
       return String(cell.value);
@@ -17,6 +16,12 @@ function textOf(cell: Cell): string {
     case 'duration':
       return durationText(cell.value);
   }
+}
+
+/** The other types have no text that needs quotes. */
+function fieldOf(text: string): string {
+  const safe = guardedText(text);
+  return quoted.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
 /** `[-]hours:mm:ss`, with milliseconds where there are any. */
@@ -33,18 +38,10 @@ export async function* writeCsv(
   header: readonly string[],
   batches: AsyncIterable<readonly (readonly Cell[])[]>,
 ): AsyncGenerator<Buffer> {
-  const line = (values: readonly (readonly string[])[]) =>
-    Buffer.from(
-      stringify(
-        values.map((row) => [...row]),
-        { record_delimiter: 'windows', quoted_match: quoted },
-      ),
-    );
-  yield Buffer.concat([
-    Buffer.from('\ufeff'),
-    line([header.map((value) => textOf({ type: 'string', value }))]),
-  ]);
+  yield Buffer.from(`\ufeff${header.map(fieldOf).join(',')}\r\n`);
   for await (const rows of batches) {
-    if (rows.length > 0) yield line(rows.map((row) => row.map(textOf)));
+    let lines = '';
+    for (const row of rows) lines += `${row.map(textOf).join(',')}\r\n`;
+    if (lines !== '') yield Buffer.from(lines);
   }
 }

@@ -15,7 +15,7 @@ import {
   type Evaluate,
   equalsValue,
 } from '../../domain/reports/report-expression.ts';
-import { annotationList } from '../../domain/reports/report-names.ts';
+import { annotationList, reportFields } from '../../domain/reports/report-names.ts';
 import type { Reader } from '../connection/database.ts';
 import {
   type CatalogFilter,
@@ -24,6 +24,7 @@ import {
   idsOfSessions,
   readSubjects,
   type Subject,
+  subjectsStatement,
 } from '../dashboards/dimension-catalog.ts';
 import { annotationsOf, type ReportAnnotation } from './annotations.ts';
 import { type ChannelStatistics, channelsOf } from './channels.ts';
@@ -38,18 +39,18 @@ const maxSubjects = 1_000_000;
 export interface CompiledReport {
   readonly columns: ReadonlyArray<{ readonly column: ReportColumn; readonly evaluate: Evaluate }>;
   readonly filters: ReadonlyArray<{ readonly filter: ReportFilter; readonly evaluate: Evaluate }>;
-  /** Whether an expression reads the metadata, the larger part of a dimension. */
-  readonly needsMetadata: boolean;
-  /** Whether an expression reads the annotations of the session. */
-  readonly needsAnnotations: boolean;
+  /** Whether an expression may read this field of a row, its metadata, or its annotations. */
+  readonly reads: (name: string) => boolean;
+  /** The fields of the dimension that an expression may read. */
+  readonly dimensionFields: readonly string[];
   /** The channels whose statistics expressions read. */
   readonly channels: ReadonlySet<string>;
 }
 
 /** How the members of a session are shown to the reader of the report. */
 export interface ReportPeople {
-  prefetch(identifiers: Iterable<string>): Promise<void>;
-  show(identifier: string): Promise<ReportRow['user']>;
+  /** Each of these people, by identifier. */
+  shown(identifiers: ReadonlySet<string>): Promise<ReadonlyMap<string, User>>;
 }
 
 /** The cells of a stored expression that this version refuses stay empty. */
@@ -58,21 +59,34 @@ export function compileReport(
   filters: readonly ReportFilter[],
 ): CompiledReport {
   const channels = new Set<string>();
+  const names = new Set<string>();
+  let readsAll = false;
   const evaluateOf = ({ expression, source }: ReportColumn | ReportFilter): Evaluate => {
     const compiled = compileExpression(expression, source);
     if (!compiled.ok) return () => undefined;
     for (const name of compiled.channels) channels.add(name);
+    for (const name of compiled.reads.names) names.add(name);
+    if (compiled.reads.bareNames) names.add(source);
+    readsAll ||= compiled.reads.wholeSource;
     return compiled.evaluate;
   };
   return {
     columns: columns.map((column) => ({ column, evaluate: evaluateOf(column) })),
     filters: filters.map((filter) => ({ filter, evaluate: evaluateOf(filter) })),
-    needsMetadata: [...columns, ...filters].some(
-      ({ expression, source }) => source === 'metadata' || expression.includes('metadata'),
-    ),
-    needsAnnotations: [...columns, ...filters].some(({ expression }) => expression.includes(annotationList)),
+    // A source as a whole may be gone through by names that no expression has; the two large parts have their own.
+    reads: (name) => names.has(name) || (readsAll && name !== 'metadata' && name !== annotationList),
+    dimensionFields: [...(reportFields.dimension ?? [])].filter((name) => names.has(name) || readsAll),
     channels,
   };
+}
+
+/** Reads nothing else of the database than what the report reads of its rows. */
+function statementOf({ reads }: CompiledReport): string {
+  const ofDashboards = reads('dashboard');
+  return subjectsStatement(
+    (field) =>
+      reads(field) || (field === 'name' && reads('title')) || (/^dashboard/.test(field) && ofDashboards),
+  );
 }
 
 export interface RowsRequest {
@@ -98,13 +112,15 @@ export async function* reportRows(
     covers === 'sessions'
       ? await idsOfSessions(database, bySession(filter), mostSubjects)
       : await idsOfDimensions(database, filter, { order: 'ascending', offset: 0, limit: mostSubjects });
+  const statement = statementOf(report);
   const read = async (at: number) => {
-    const subjects = await readSubjects(database, ids.slice(at, at + batchSize), report.needsMetadata);
-    await people.prefetch(subjects.flatMap(({ members }) => members));
-    const sessions = report.needsAnnotations ? subjects.map(({ sessionId }) => sessionId) : [];
+    const subjects = await readSubjects(database, ids.slice(at, at + batchSize), statement);
+    const members = new Set(subjects.flatMap((subject) => membersOf(subject, userId)));
+    const sessions = report.reads(annotationList) ? subjects.map(({ sessionId }) => sessionId) : [];
     const dashboards = subjects.flatMap(({ id }) => (id === null ? [] : [id]));
     return {
       subjects,
+      users: await people.shown(members),
       annotations: await annotationsOf(annotationsFrom, sessions),
       channels: await channelsOf(database, dashboards, report.channels),
     };
@@ -112,14 +128,14 @@ export async function* reportRows(
   // The next batch is read while this one is processed.
   let next = ids.length === 0 ? undefined : read(0);
   for (let at = 0; next !== undefined; at += batchSize) {
-    const { subjects, annotations, channels } = await next;
+    const { subjects, users, annotations, channels } = await next;
     next = at + batchSize < ids.length ? read(at + batchSize) : undefined;
     // It is never awaited when the caller is gone.
     next?.catch(() => undefined);
     let batch: Cell[][] = [];
     for (const subject of subjects) {
       const parts = {
-        users: await usersOf(subject, userId, people),
+        users: usersOf(membersOf(subject, userId), users),
         annotations: annotations.get(subject.sessionId) ?? [],
         channels: channels.get(subject.id ?? 0) ?? {},
       };
@@ -144,15 +160,13 @@ const bySession = ({ nameContains, ...filter }: CatalogFilter): CatalogFilter =>
 
 type User = ReportRow['user'];
 
-/** The members of a session that the report covers; one empty member when there is none. */
-async function usersOf(
-  { members }: Subject,
-  userId: string | undefined,
-  people: ReportPeople,
-): Promise<readonly User[]> {
-  const shown = userId === undefined ? members : members.filter((member) => member === userId);
-  return shown.length === 0 ? [{}] : await Promise.all(shown.map((id) => people.show(id)));
-}
+/** The members of a session that the report covers. */
+const membersOf = ({ members }: Subject, userId: string | undefined): readonly string[] =>
+  userId === undefined ? members : members.filter((member) => member === userId);
+
+/** One empty member when there is none. */
+const usersOf = (members: readonly string[], users: ReadonlyMap<string, User>): readonly User[] =>
+  members.length === 0 ? [{}] : members.map((member) => users.get(member) ?? {});
 
 /** What all rows of a subject have. */
 interface Parts {
@@ -163,33 +177,42 @@ interface Parts {
 
 function* rowsOf(
   subject: Subject,
-  { needsMetadata }: CompiledReport,
+  report: CompiledReport,
   { users, annotations, channels }: Parts,
 ): Generator<ReportRow> {
-  const { scenarios, members: _, metadata, ...own } = subject;
-  const { name, dashboardName, dashboardVersion } = subject;
-  // Whole numbers are CEL integers; the other fields are texts and times, which stay as they are.
-  const id = subject.id === null ? null : BigInt(subject.id);
-  const url = subject.id === null ? undefined : dashboardUrl(subject.id);
+  const dimension = dimensionOf(subject, report);
+  const metadata = report.reads('metadata') ? celValue(subject.metadata ?? {}) : {};
+  const dashboard = report.reads('dashboard') ? dashboardOf(subject) : {};
   const shared = {
-    dimension: {
-      ...own,
-      id,
-      projectId: BigInt(subject.projectId),
-      title: name,
-      ...(url !== undefined && { url }),
-    },
-    metadata: needsMetadata ? celValue(metadata ?? {}) : {},
-    dashboard: id === null ? {} : { id, name: dashboardName, version: dashboardVersion, url },
     [annotationList]: celValue(annotations),
     [channelTable]: Object.fromEntries(
       Object.entries(channels).map(([key, one]) => [key, channelValue(one)]),
     ),
-  } as Pick<ReportRow, 'dimension' | 'metadata' | 'dashboard'>;
-  for (const scenario of scenarios.length === 0 ? [undefined] : scenarios) {
+  };
+  for (const scenario of subject.scenarios.length === 0 ? [undefined] : subject.scenarios) {
     const scenarioInstance = scenario === undefined ? {} : scenarioOf(scenario);
-    for (const user of users) yield { ...shared, scenarioInstance, user };
+    for (const user of users)
+      yield { ...shared, dimension, metadata, dashboard, scenarioInstance, user } as ReportRow;
   }
+}
+
+/** Whole numbers are CEL integers; the other fields are texts and times, which stay as they are. */
+function dimensionOf(subject: Subject, { dimensionFields }: CompiledReport): ReportRow['dimension'] {
+  const { id, projectId, name } = subject;
+  const fields: Record<string, unknown> = {};
+  for (const field of dimensionFields) {
+    if (field === 'id') fields.id = id === null ? null : BigInt(id);
+    else if (field === 'projectId') fields.projectId = BigInt(projectId);
+    else if (field === 'title') fields.title = name;
+    else if (field !== 'url') fields[field] = subject[field as keyof Subject];
+    else if (id !== null) fields.url = dashboardUrl(id);
+  }
+  return fields;
+}
+
+function dashboardOf({ id, dashboardName, dashboardVersion }: Subject): ReportRow['dashboard'] {
+  if (id === null) return {};
+  return { id: BigInt(id), name: dashboardName, version: dashboardVersion, url: dashboardUrl(id) };
 }
 
 /** Statistics are fractions, also where they happen to be whole; numbers of values are whole. */
@@ -202,7 +225,9 @@ function channelValue({
   return { ...Object.fromEntries(known), count: BigInt(count), missing: BigInt(missing) };
 }
 
-function scenarioOf({ from, to, ...rest }: CatalogScenario): Readonly<Record<string, unknown>> {
+function scenarioOf(scenario: CatalogScenario): Readonly<Record<string, unknown>> {
+  const { from, to, ...rest } = scenario;
+  if (from !== null && to !== null) return { ...scenario };
   // A missing time is a missing value.
   return { ...rest, ...(from === null ? {} : { from }), ...(to === null ? {} : { to }) };
 }

@@ -5,8 +5,8 @@
 import { once } from 'node:events';
 import type { TransformOptions } from 'node:stream';
 import { finished } from 'node:stream/promises';
-import { createDeflateRaw, type ZlibOptions } from 'node:zlib';
-import { Zip, ZipPassThrough } from 'fflate';
+import { crc32, createDeflateRaw, type ZlibOptions } from 'node:zlib';
+import { type AsyncFlateStreamHandler, Zip, type ZipInputFile } from 'fflate';
 import type { Cell, ReportColumn } from '../../domain/reports/report.ts';
 import { contentTypes, packageRelations, Styles, workbook, workbookRelations } from './xlsx-parts.ts';
 import { escapeXml } from './xml-text.ts';
@@ -40,21 +40,28 @@ const deflateMethod = 8;
 const deflateOptions: ZlibOptions & TransformOptions = {
   level: 3,
   chunkSize: 65_536,
-  highWaterMark: 1_048_576,
+  highWaterMark: 262_144,
 };
 
 /** A file of the archive, compressed by zlib on another thread: in JavaScript it would take most of a report's time. */
-class DeflatedFile extends ZipPassThrough {
-  override compression = deflateMethod;
+class DeflatedFile implements ZipInputFile {
+  readonly filename: string;
+  readonly compression = deflateMethod;
+  /** Of what was pushed. */
+  size = 0;
+  crc = 0;
+  /** Set by the archive. */
+  declare ondata: AsyncFlateStreamHandler;
   readonly #deflate = createDeflateRaw(deflateOptions);
 
   constructor(name: string) {
-    super(name);
+    this.filename = name;
     this.#deflate.on('data', (chunk: Buffer<ArrayBuffer>) => this.ondata(null, chunk, false));
   }
 
-  /** Called by `push`. */
-  protected override process(chunk: Uint8Array): void {
+  push(chunk: Buffer): void {
+    this.size += chunk.length;
+    this.crc = crc32(chunk, this.crc);
     this.#deflate.write(chunk);
   }
 
@@ -64,7 +71,7 @@ class DeflatedFile extends ZipPassThrough {
   }
 
   async end(text: string): Promise<void> {
-    this.push(Buffer.from(text), true);
+    this.push(Buffer.from(text));
     this.#deflate.end();
     await finished(this.#deflate);
     this.ondata(null, new Uint8Array(0), true);
@@ -91,7 +98,7 @@ class Book {
     this.#letters = columns.map((_column, index) => lettersOf(index));
     this.#zip = new Zip((error, chunk) => {
       if (error !== null) throw error;
-      this.#chunks.push(Buffer.from(chunk));
+      this.#chunks.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
     });
     this.#openSheet();
   }

@@ -7,6 +7,7 @@ import { findProject, type ShownProject } from '../administration/projects.ts';
 import type { Database, Queryable, Tx } from '../connection/database.ts';
 import { once } from '../connection/idempotency.ts';
 import { newId } from '../connection/ids.ts';
+import { milliseconds, readTimes } from '../connection/json-times.ts';
 import { findTemplate, type TemplateWithNodes } from '../registry/session-templates.ts';
 
 export interface NewSession {
@@ -34,17 +35,30 @@ export type SessionCreation =
   | { readonly outcome: 'project-missing' }
   | { readonly outcome: 'template-missing' };
 
-/** Makes a session with its own node instances, in one transaction. */
-export async function createSession(database: Database, session: NewSession): Promise<SessionCreation> {
+/**
+ * Makes a session with its own node instances, in one transaction.
+ * @param read may read what was made: what it sends at once goes out with the commit. Not called when this call's
+ * idempotency key has made the session before.
+ */
+export async function createSession(
+  database: Database,
+  session: NewSession,
+  read: (sent: Queryable, sessionId: string) => void,
+): Promise<SessionCreation> {
   return database.transaction(
     once(
-      (tx) => insertSession(tx, session),
+      async (tx) => {
+        const made = await insertSession(tx, session);
+        const sent: Queryable = { query: (statement, parameters) => tx.pipelined(statement, parameters) };
+        if (made.outcome === 'created') read(sent, made.sessionId);
+        return made;
+      },
       ({ outcome }) => outcome === 'created',
     ),
   );
 }
 
-/** As {@link createSession}, inside the caller's transaction. */
+/** As {@link createSession}, inside the caller's transaction. Its nodes and members go out with what follows. */
 export async function insertSession(tx: Tx, session: NewSession): Promise<SessionCreation> {
   const sessionId = newId();
   const { shared } = session;
@@ -81,8 +95,8 @@ export async function insertSession(tx: Tx, session: NewSession): Promise<Sessio
     return { outcome: projects.length === 0 ? 'project-missing' : 'template-missing' };
   }
   noteAuditedSession(sessionId);
-  await insertNodeInstances(tx, sessionId, session.sessionTemplateId);
-  await tx.query(
+  void insertNodeInstances(tx, sessionId, session.sessionTemplateId);
+  void tx.pipelined(
     `insert into session_member (session_id, identifier, created_at)
      select s.id, u.identifier, s.created_at
        from session s, unnest($2::text[]) with ordinality as u (identifier, place)
@@ -95,7 +109,7 @@ export async function insertSession(tx: Tx, session: NewSession): Promise<Sessio
 
 /** Gives a session the nodes of a template, with parents in the order of the template and children in that of the nodes. */
 export async function insertNodeInstances(tx: Tx, sessionId: string, templateId: number): Promise<void> {
-  await tx.query(
+  await tx.pipelined(
     `with nodes as materialized (
        select n.*, nextval(pg_get_serial_sequence('node_instance', 'id')) as new_id
          from (select * from session_template_node where session_template_id = $2 order by ordinal) n
@@ -181,39 +195,54 @@ export async function findSession(database: Queryable, id: string): Promise<Sess
   return row;
 }
 
+/** @param ids of the project and the template, where the caller knows them: all is then sent at once */
 export async function findSessionDetails(
   database: Queryable,
   id: string,
+  ids?: Pick<SessionRow, 'projectId' | 'sessionTemplateId'>,
 ): Promise<SessionDetails | undefined> {
-  const session = await findSession(database, id);
-  if (session === undefined) return undefined;
-  const [project, sessionTemplate, users, dimensions, scenarios] = await Promise.all([
-    findProject(database, session.projectId),
-    findTemplate(database, session.sessionTemplateId),
-    sessionUsers(database, id),
-    database.query<SessionDimensionRow>(
-      `select id, name, dashboard_name, dashboard_version,
-              node_instance_id, created_at
-         from dimension where session_id = $1 order by id`,
-      [id],
-    ),
-    database.query<SessionScenarioRow>(
-      `select id, simulation_id, scenario_name, from_at as "from", to_at as "to",
-              created_at
-         from scenario_instance where session_id = $1 order by created_at, id`,
-      [id],
-    ),
+  const found = withLists(database, id);
+  const known = ids ?? (await found);
+  if (known === undefined) return undefined;
+  const [session, project, sessionTemplate] = await Promise.all([
+    found,
+    findProject(database, known.projectId),
+    findTemplate(database, known.sessionTemplateId),
   ]);
-  if (project === undefined || sessionTemplate === undefined) return undefined;
-  return { ...session, project, sessionTemplate, users, dimensions, scenarios };
+  if (session === undefined || project === undefined || sessionTemplate === undefined) return undefined;
+  return { ...session, project, sessionTemplate };
 }
 
-/** The creator and the participants, in the order in which they joined. */
-async function sessionUsers(database: Queryable, sessionId: string): Promise<SessionUserRow[]> {
-  return database.query<SessionUserRow>(
-    `select id, identifier, created_at from session_member where session_id = $1 order by id`,
-    [sessionId],
+/** The creator and the participants in the order in which they joined, the dashboards, the scenarios. */
+async function withLists(
+  database: Queryable,
+  id: string,
+): Promise<Omit<SessionDetails, 'project' | 'sessionTemplate'> | undefined> {
+  const list = (table: string, fields: string, order: string) =>
+    `coalesce((select json_agg(json_build_object(${fields}, 'createdAt', ${milliseconds('o.created_at')}) order by ${order})
+       from ${table} o where o.session_id = session.id), '[]')`;
+  const [row] = await database.query<Omit<SessionDetails, 'project' | 'sessionTemplate'>>(
+    `select ${sessionColumns},
+            ${list('session_member', `'id', o.id, 'identifier', o.identifier`, 'o.id')} as users,
+            ${list(
+              'dimension',
+              `'id', o.id, 'name', o.name, 'dashboardName', o.dashboard_name,
+               'dashboardVersion', o.dashboard_version, 'nodeInstanceId', o.node_instance_id`,
+              'o.id',
+            )} as dimensions,
+            ${list(
+              'scenario_instance',
+              `'id', o.id, 'simulationId', o.simulation_id, 'scenarioName', o.scenario_name,
+               'from', ${milliseconds('o.from_at')}, 'to', ${milliseconds('o.to_at')}`,
+              'o.created_at, o.id',
+            )} as scenarios
+       from session where id = $1`,
+    [id],
   );
+  if (row === undefined) return undefined;
+  for (const rows of [row.users, row.dimensions]) readTimes(rows, ['createdAt']);
+  readTimes(row.scenarios, ['from', 'to', 'createdAt']);
+  return row;
 }
 
 /**

@@ -127,3 +127,36 @@ test('a plain path finds what the engine finds in any row', () => {
     { numRuns: 1_000 },
   );
 });
+
+test('an expression reads of a row no field but those that it names, unless it uses a whole part', () => {
+  const leafPath = fc.tuple(fc.constantFrom(...reportSources), name).map((path) => path.join('.'));
+  const written = fc.oneof(
+    leafPath,
+    name,
+    fc.tuple(leafPath, leafPath).map(([one, other]) => `${one} == ${other}`),
+    fc.tuple(leafPath, name).map(([path, own]) => `[${path}].exists(x, x == 1) ? ${own} : ${path}`),
+    leafPath.map((path) => `has(${path}) ? 1 : 2`),
+    fc.constantFrom('size(dimension)', 'dimension["a"]', 'metadata.?a', 'user.map(u, u)', 'string(user.a)'),
+  );
+  fc.assert(
+    fc.property(fc.constantFrom(...reportSources), written, anyRow, (source, text, full) => {
+      const compiled = compileExpression(text, source);
+      if (!compiled.ok || compiled.reads.wholeSource) return;
+      const { names } = compiled.reads;
+      const needed = Object.entries(full).map(([key, fields]) => [
+        key,
+        Object.fromEntries(Object.entries(fields).filter(([field]) => names.has(field))),
+      ]);
+      const pruned = Object.fromEntries(needed) as ReportRow;
+      expect(compiled.evaluate(pruned)).toEqual(compiled.evaluate(full));
+    }),
+    { numRuns: 1_000 },
+  );
+  const isWhole = (text: string) => {
+    const compiled = compileExpression(text, 'user');
+    return compiled.ok && compiled.reads.wholeSource;
+  };
+  expect(
+    ['size(dimension)', 'dimension["a"]', 'dimension.?a', 'has(user.name)', 'user.name'].map(isWhole),
+  ).toEqual([true, true, true, false, false]);
+});

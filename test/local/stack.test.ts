@@ -152,6 +152,24 @@ test("the caller's own servers replace embedded ones", async () => {
   expect(serversOf(dataDir)).toEqual([]);
 });
 
+test('a database is migrated while the other servers start; a failure of that ends the start and all servers', async () => {
+  const dataDir = newFolder();
+  let answered: Record<string, unknown>[] = [];
+  const attempt = startStack({
+    dataDir,
+    log: () => undefined,
+    temporary: true,
+    async onDatabase({ environment, roles }) {
+      expect(environment.TOKEN_KEY).not.toBe('');
+      answered = await query(roles?.owner ?? '', 'SELECT current_user AS "user"');
+      throw new Error('not migrated');
+    },
+  });
+  await expect(attempt).rejects.toThrow('not migrated');
+  expect(answered).toEqual([{ user: 'sdp_migrate' }]);
+  expect(serversOf(dataDir).filter(isAlive)).toEqual([]);
+});
+
 test("a caller's database that does not answer is named with its fault", async () => {
   const external = { ...externalServers(), databaseUrl: 'postgresql://nobody@127.0.0.1:1/none' };
   const attempt = startStack({ dataDir: newFolder(), log: () => undefined, external });

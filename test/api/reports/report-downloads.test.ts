@@ -44,6 +44,23 @@ describe('a downloaded report', () => {
     ]);
   });
 
+  test('gives an expression over a whole part of a row all of its fields', async () => {
+    const prefix = `whole-${randomUUID().slice(0, 8)}`;
+    const scenarios = [['landing', '2026-03-01T12:00:00Z', null]] as const;
+    await dimension(prefix, { members: ['anon:0'], scenarios, metadata: { grade: 1 } });
+    const sizes = ['dimension', 'scenarioInstance', 'user', 'metadata', 'dashboard'];
+    const named = [column('id', 'dimension.id'), column('version', 'version', { source: 'dashboard' })];
+    const whole = sizes.map((part) => column(part, `size(${part})`));
+    const only = report({ dimensionNameFilter: prefix, columns: [...named, column('at', 'createdAt')] });
+    const made = report({ dimensionNameFilter: prefix, columns: [...named, ...whole] });
+    for (const one of [only, made]) await as('Developer', 'POST', '', one);
+    const [, line = ''] = await csvLines(made.key);
+    // A scenario without an end has one field less.
+    expect(line.split(',').slice(1)).toEqual(['next', '14', '5', '3', '1', '4']);
+    const [, other = ''] = await csvLines(only.key);
+    expect(other).toMatch(/^\d+,next,\d{4}-.*Z$/);
+  });
+
   test('keeps the rows for which its filters equal their values, by type', async () => {
     const prefix = `filter-${randomUUID().slice(0, 8)}`;
     for (const grade of [1, 2, '2'])

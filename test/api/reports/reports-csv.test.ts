@@ -1,7 +1,9 @@
 /** Readers of a csv report: programs by RFC 4180, and spreadsheets that split columns otherwise. */
+import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Cell } from '../../../domain/reports/report.ts';
+import { guardedText } from '../../../domain/reports/spreadsheet-text.ts';
 import { writeCsv } from '../../../store/reports/csv.ts';
 
 async function csvOf(header: readonly string[], rows: readonly (readonly string[])[]): Promise<string> {
@@ -82,4 +84,15 @@ test('no text becomes a formula, for any column separator of the spreadsheet', a
     { numRuns: 1_000 },
   );
   expect(await csvOf(['h'], [['x;=HYPERLINK("http://a")']])).toContain(`x;'=HYPERLINK`);
+});
+
+test('the bytes are those of the csv-stringify library, given the same guarded texts', async () => {
+  await fc.assert(
+    fc.asyncProperty(table, async (rows) => {
+      const guarded = [rows[0]!, ...rows].map((row) => row.map(guardedText));
+      const written = stringify(guarded, { record_delimiter: 'windows', quoted_match: /[",\r\n]/ });
+      expect(await csvOf(rows[0]!, rows)).toBe(written);
+    }),
+    { numRuns: 300 },
+  );
 });
