@@ -15,7 +15,7 @@ export function PanelGrid(props: Omit<GridProps, 'onAxisFault'>) {
   const [said, setSaid] = useState('');
   const [axisFaults, setAxisFaults] = useState<ReadonlyMap<number, string>>(new Map());
   const { layout, onLayout } = props;
-  const tellFault = useCallback((index: number, fault: string | null) => {
+  const reportFault = useCallback((index: number, fault: string | null) => {
     setAxisFaults((before) => {
       if ((before.get(index) ?? null) === fault) return before;
       const next = new Map(before);
@@ -40,7 +40,7 @@ export function PanelGrid(props: Omit<GridProps, 'onAxisFault'>) {
         <PanelCell
           key={`${index} ${form.kind} ${form.channels.join('\n')}`}
           {...props}
-          onAxisFault={tellFault}
+          onAxisFault={reportFault}
           form={form}
           index={index}
           dragging={dragging}
