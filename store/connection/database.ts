@@ -211,7 +211,9 @@ class Pipeline implements Tx, StatementSink {
 
   /** After a failure in a transaction, the server answers a commit by rolling back, without an error. */
   async commit(): Promise<void> {
-    const { command } = await (this.committed ?? this.client.query('commit'));
+    // A statement that comes later would go to the next user of the connection.
+    this.committed ??= this.client.query('commit');
+    const { command } = await this.committed;
     if (command !== 'COMMIT') throw new Error('The transaction was rolled back.');
   }
 }

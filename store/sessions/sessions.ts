@@ -108,8 +108,9 @@ export async function insertSession(tx: Tx, session: NewSession): Promise<Sessio
 }
 
 /** Gives a session the nodes of a template, with parents in the order of the template and children in that of the nodes. */
-export async function insertNodeInstances(tx: Tx, sessionId: string, templateId: number): Promise<void> {
-  await tx.pipelined(
+export function insertNodeInstances(tx: Tx, sessionId: string, templateId: number): Promise<unknown> {
+  // The very promise, whose failure the transaction reports: one made of it here would be a rejection of its own.
+  return tx.pipelined(
     `with nodes as materialized (
        select n.*, nextval(pg_get_serial_sequence('node_instance', 'id')) as new_id
          from (select * from session_template_node where session_template_id = $2 order by ordinal) n
