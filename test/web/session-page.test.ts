@@ -178,6 +178,10 @@ describeInBrowser('the session page', () => {
     expect(await width()).toBeGreaterThan(80);
     expect((await page.locator('.node-name').first().boundingBox())!.height).toBeGreaterThan(12);
     await page.getByRole('button', { name: /^n3 ?Not started/ }).waitFor();
+    const buttons = (await page.locator('.graph-tools').boundingBox())!;
+    expect((await page.locator('.node').first().boundingBox())!.y).toBeGreaterThan(
+      buttons.y + buttons.height,
+    );
     await picture(page, 'pipeline-41-whole');
     await looks('pipeline-41-bands');
     for (let times = 0; times < 8; times += 1) await page.getByRole('button', { name: 'Zoom in' }).click();

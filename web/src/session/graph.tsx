@@ -66,11 +66,12 @@ export function SessionGraph(props: {
     <div class="graph-frame">
       {tools}
       <div class="graph" ref={frame}>
-        <section class="graph-canvas" ref={canvas} aria-label={props.label ?? 'Graph of the session'}>
-          <div
-            class={isSmall(zoom) ? 'graph-scaled graph-small' : 'graph-scaled'}
-            style={{ transform: `scale(${zoom})`, '--zoom': String(zoom) }}
-          >
+        <section
+          class={isSmall(zoom) ? 'graph-canvas graph-small' : 'graph-canvas'}
+          ref={canvas}
+          aria-label={props.label ?? 'Graph of the session'}
+        >
+          <div class="graph-scaled" style={{ transform: `scale(${zoom})`, '--zoom': String(zoom) }}>
             <svg class="graph-lines" width={layout.width} height={layout.height} aria-hidden="true">
               {layout.edges.map((edge) => (
                 <path
