@@ -82,6 +82,20 @@ const manifest = {
   ],
 };
 
+const lapsTemplate = {
+  TemplateVersion: '1',
+  Name: 'laps',
+  Nodes: [
+    {
+      Name: 'in',
+      NodeTemplateName: 'input-node',
+      DefaultConfiguration: { dataSourceName: 'platform' },
+      Parents: [],
+    },
+    { Name: 'laps', NodeTemplateName: nodeTemplate, DefaultConfiguration: {}, Parents: ['in'] },
+  ],
+};
+
 async function publish({ drive, people }: Scenario): Promise<void> {
   const { token } = people.Developer;
   await drive.good('POST', `${base}/manifests/validate`, { token, json: manifest });
@@ -92,22 +106,8 @@ async function publish({ drive, people }: Scenario): Promise<void> {
   await drive.good('DELETE', limit, { token });
   const wrong = { ...manifest, feature: { ...manifest.feature, name: people.Trainee.address.value } };
   await drive.refused([400], 'POST', `${admin}/runner-manifests`, { token, json: wrong });
-  await drive.good('POST', `${admin}/session-templates`, {
-    token,
-    json: {
-      TemplateVersion: '1',
-      Name: 'laps',
-      Nodes: [
-        {
-          Name: 'in',
-          NodeTemplateName: 'input-node',
-          DefaultConfiguration: { dataSourceName: 'platform' },
-          Parents: [],
-        },
-        { Name: 'laps', NodeTemplateName: nodeTemplate, DefaultConfiguration: {}, Parents: ['in'] },
-      ],
-    },
-  });
+  for (const path of ['session-templates/validate', 'session-templates'])
+    await drive.good('POST', `${admin}/${path}`, { token, json: lapsTemplate });
 }
 
 interface Nodes {
