@@ -144,7 +144,9 @@ describeInBrowser('the pages of the sidebar', () => {
     await page.getByRole('link', { name: 'Key figures' }).click();
     await page.getByRole('heading', { level: 1, name: 'Key figures' }).waitFor();
     expect(await page.getByLabel('Key figure').inputValue()).toBe('top.speed');
-    await page.getByText('301.5 to 341.7').waitFor();
+    const trend = page.getByRole('region', { name: 'Over sessions' });
+    for (const level of ['301.5', '341.7']) await trend.getByText(level, { exact: true }).waitFor();
+    expect(await trend.locator('.project-trend-days').textContent()).toMatch(/ 20\d\d/);
     await page.getByLabel('Key figure').selectOption('size in MB');
     await page.waitForURL(/figure=size/);
     await page.getByRole('link', { name: /^Stint 2: 0/ }).click();

@@ -169,11 +169,21 @@ describeInBrowser('the session page', () => {
       page.locator('.graph').evaluate((graph) => graph.scrollWidth > graph.clientWidth);
     const zoomOut = page.getByRole('button', { name: 'Zoom out' });
     while (await widerThanFrame()) await zoomOut.click();
-    await expect.poll(width).toBeLessThan(fitting);
+    await expect.poll(width).toBeLessThan(fitting + 1);
     await page.getByRole('button', { name: 'Zoom in' }).click();
     await page.getByRole('button', { name: 'Fit' }).click();
-    await expect.poll(widerThanFrame).toBe(false);
+    await expect.poll(width).toBeCloseTo(fitting, 0);
+    expect(await widerThanFrame()).toBe(false);
+    // It is set in bands, whose nodes have room for letters of 11 px.
+    expect(await width()).toBeGreaterThan(80);
+    expect((await page.locator('.node-name').first().boundingBox())!.height).toBeGreaterThan(12);
+    await page.getByRole('button', { name: /^n3 ?Not started/ }).waitFor();
+    const buttons = (await page.locator('.graph-tools').boundingBox())!;
+    expect((await page.locator('.node').first().boundingBox())!.y).toBeGreaterThan(
+      buttons.y + buttons.height,
+    );
     await picture(page, 'pipeline-41-whole');
+    await looks('pipeline-41-bands');
     for (let times = 0; times < 8; times += 1) await page.getByRole('button', { name: 'Zoom in' }).click();
     await looks('pipeline-41');
   });

@@ -1,5 +1,5 @@
 import type { SessionListRow } from '../api.ts';
-import { formatDateTime, formatValue } from '../format.ts';
+import { formatDate, formatDateTime, formatValue } from '../format.ts';
 import { type Resource, useResource } from '../hooks.ts';
 import { navigate, useAddress } from '../router.ts';
 import { Select } from '../ui/form.tsx';
@@ -30,13 +30,6 @@ export function TrendChart(props: { sessions: readonly SessionListRow[]; pinned:
     ...[...stored, ...found].map((one) => ({ value: one, label: one })),
     ...(found.length > 0 ? [] : [{ value: ofOutputs, label: 'figures of outputs …' }]),
   ];
-  const values = points.map(({ value }) => value);
-  const [low, high] = [Math.min(...values), Math.max(...values)];
-  const placed = points.map((point, index) => ({
-    point,
-    x: points.length === 1 ? width / 2 : edge + ((width - 2 * edge) * index) / (points.length - 1),
-    y: high === low ? height / 2 : height - edge - ((height - 2 * edge) * (point.value - low)) / (high - low),
-  }));
   return (
     <section class="card project-trend" aria-labelledby="trend-title">
       <div class="project-trend-head">
@@ -47,32 +40,64 @@ export function TrendChart(props: { sessions: readonly SessionListRow[]; pinned:
           options={options}
           onValue={(next) => navigate(`${place}?figure=${encodeURIComponent(next)}`, { replace: true })}
         />
-        {points.length > 0 && (
-          <span class="faint figure">
-            {formatValue(low)} to {formatValue(high)}
-          </span>
-        )}
       </div>
       {isOfOutputs && outputs.error !== null && (
         <Failure what="The outputs could not be read." error={outputs.error} retry={outputs.reload} />
       )}
       {isReading && <Placeholder rows={3} label="Reading the outputs of the sessions" />}
       {!isReading && points.length === 0 && <p class="faint">No session has this figure yet.</p>}
-      {!isReading && points.length > 0 && (
-        <svg viewBox={`0 0 ${width} ${height}`} class="project-trend-chart">
-          <title>{`${path} of ${points.length} sessions, oldest first`}</title>
-          <path d={placed.map(({ x, y }, index) => `${index === 0 ? 'M' : 'L'}${x} ${y}`).join('')} />
-          {placed.map(({ point, x, y }) => (
-            <a key={point.id} href={`/sessions/${point.id}`} aria-label={said(point)}>
-              <circle cx={x} cy={y} r={placed.length > crowded ? 3 : 5}>
-                <title>{said(point)}</title>
-              </circle>
-            </a>
-          ))}
-        </svg>
-      )}
+      {!isReading && points.length > 0 && <Plot path={path} points={points} />}
     </section>
   );
+}
+
+/** The points on a line, with the highest and the lowest value, the first and the last day. */
+function Plot({ path, points }: { path: string; points: readonly TrendPoint[] }) {
+  const values = points.map(({ value }) => value);
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  const yOf = (value: number) =>
+    high === low ? height / 2 : height - edge - ((height - 2 * edge) * (value - low)) / (high - low);
+  const placed = points.map((point, index) => ({
+    point,
+    x: points.length === 1 ? width / 2 : edge + ((width - 2 * edge) * index) / (points.length - 1),
+    y: yOf(point.value),
+  }));
+  const levels = high === low ? [high] : [high, low];
+  return (
+    <div class="project-trend-plot faint figure">
+      <div class="project-trend-levels">
+        {levels.map((level) => (
+          <span key={level}>{formatValue(level)}</span>
+        ))}
+      </div>
+      <svg viewBox={`0 0 ${width} ${height}`} class="project-trend-chart">
+        <title>{`${path} of ${points.length} sessions, oldest first`}</title>
+        {levels.map((level) => (
+          <line key={level} x1={0} x2={width} y1={yOf(level)} y2={yOf(level)} />
+        ))}
+        <path d={placed.map(({ x, y }, index) => `${index === 0 ? 'M' : 'L'}${x} ${y}`).join('')} />
+        {placed.map(({ point, x, y }) => (
+          <a key={point.id} href={`/sessions/${point.id}`} aria-label={said(point)}>
+            <circle cx={x} cy={y} r={placed.length > crowded ? 3 : 5}>
+              <title>{said(point)}</title>
+            </circle>
+          </a>
+        ))}
+      </svg>
+      <div class="project-trend-days">
+        {daysOf(points).map((day) => (
+          <span key={day}>{day}</span>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+/** The day of the first and of the last; with the time of day where both are the same. */
+function daysOf(points: readonly TrendPoint[]): string[] {
+  const ends = [points[0]!, points.at(-1)!].map(({ at }) => new Date(at).toISOString());
+  const days = new Set(ends.map(formatDate));
+  return [...(days.size > 1 ? days : new Set(ends.map(formatDateTime)))];
 }
 
 /** Read when they are first asked for, and again when a session is new or has changed. */

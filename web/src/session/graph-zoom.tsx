@@ -1,34 +1,49 @@
 import type { RefObject, VNode } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { Icon } from '../ui/icon.tsx';
-import type { GraphLayout } from './graph-layout.ts';
+import { foldToFit } from './graph-fold.ts';
+import type { GraphLayout, GraphSizes } from './graph-layout.ts';
 
 const smallest = 0.3;
 /** On a phone a graph is scrolled rather than too small to be read. */
 const narrowPx = 600;
 const readable = 0.65;
+/** At a smaller scale names lose their ends: the graph is set in bands. */
+const named = 0.45;
 /** Room around the nodes: see session.css. */
 const marginPx = 60;
+/** So much of the window's height has room below the head of the page. */
+const roomShare = 0.6;
 
-/** The scale of a graph, which fits its frame until the reader chooses another, and its buttons. */
+/** A smaller node shows its sign and its name alone. */
+export const isSmall = (zoom: number) => zoom < readable;
+
+/**
+ * The scale of a graph, which fits its frame until the reader chooses another, and its buttons. A graph that is too wide to be
+ * read in one band is set in several.
+ */
 export function useZoom(
   frame: RefObject<HTMLElement | null>,
-  layout: GraphLayout,
-): { zoom: number; tools: VNode } {
-  const [chosen, setChosen] = useState<number | 'whole' | null>(null);
-  const [widthPx, setWidthPx] = useState(0);
-  useEffect(() => {
-    const element = frame.current;
-    if (element === null) return;
-    const observer = new ResizeObserver(() => setWidthPx(element.clientWidth));
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
-  const whole = Math.max(1, widthPx - marginPx) / Math.max(1, layout.width);
-  const opened = widthPx === 0 ? 1 : Math.min(1, Math.max(widthPx < narrowPx ? readable : smallest, whole));
-  // A long chain is wider than any scale at which it can be read: it fits when one asks for it.
+  unfolded: GraphLayout,
+  sizes: GraphSizes,
+): { zoom: number; layout: GraphLayout; tools: VNode } {
+  const [chosen, setChosen] = useState<number | null>(null);
+  const [asked, setAsked] = useState(false);
+  const widthPx = useWidth(frame);
+  const isNarrow = widthPx < narrowPx;
+  const fits = asked || !isNarrow;
+  const width = Math.max(1, widthPx - marginPx);
+  const layout = useMemo(
+    () =>
+      fits && width / unfolded.width < named
+        ? foldToFit(unfolded, sizes, { width, height: window.innerHeight * roomShare })
+        : unfolded,
+    [unfolded, sizes, fits, width],
+  );
+  const whole = Math.min(1, width / Math.max(1, layout.width));
+  const opened = widthPx === 0 ? 1 : fits ? whole : Math.max(readable, whole);
   const least = widthPx === 0 ? smallest : Math.min(smallest, whole);
-  const zoom = chosen === 'whole' ? Math.min(1, whole) : (chosen ?? opened);
+  const zoom = chosen ?? opened;
   const by = (factor: number) => setChosen(Math.min(1.5, Math.max(least, zoom * factor)));
   useEffect(() => {
     const element = frame.current;
@@ -57,8 +72,11 @@ export function useZoom(
         type="button"
         class="button button-small button-quiet"
         title="Show the whole graph"
-        aria-pressed={chosen === 'whole' || zoom === Math.min(1, whole)}
-        onClick={() => setChosen('whole')}
+        aria-pressed={fits && chosen === null}
+        onClick={() => {
+          setAsked(true);
+          setChosen(null);
+        }}
       >
         Fit
       </button>
@@ -73,5 +91,18 @@ export function useZoom(
       </button>
     </div>
   );
-  return { zoom, tools };
+  return { zoom, layout, tools };
+}
+
+/** Of an element, as it is now; 0 until it is known. */
+function useWidth(element: RefObject<HTMLElement | null>): number {
+  const [widthPx, setWidthPx] = useState(0);
+  useEffect(() => {
+    const { current } = element;
+    if (current === null) return;
+    const observer = new ResizeObserver(() => setWidthPx(current.clientWidth));
+    observer.observe(current);
+    return () => observer.disconnect();
+  }, []);
+  return widthPx;
 }

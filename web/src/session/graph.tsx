@@ -6,7 +6,7 @@ import { stateStyle } from '../node-state.ts';
 import { Icon } from '../ui/icon.tsx';
 import type { PlacedNode } from './graph-layout.ts';
 import { edgePath, layoutGraph } from './graph-layout.ts';
-import { useZoom } from './graph-zoom.tsx';
+import { isSmall, useZoom } from './graph-zoom.tsx';
 import { dropHandlers } from './upload/drop-handlers.ts';
 
 const sizes = { nodeWidth: 204, nodeHeight: 64, columnGap: 48, rowGap: 20 };
@@ -29,12 +29,12 @@ export function SessionGraph(props: {
 }) {
   const { onFiles, found = null, hasStates = true } = props;
   const shape = props.nodes.map((node) => `${node.id}:${node.parentIds.join('.')}`).join(' ');
-  const layout = useMemo(() => layoutGraph(props.nodes, sizes), [shape]);
+  const unfolded = useMemo(() => layoutGraph(props.nodes, sizes), [shape]);
   const byId = new Map(props.nodes.map((node) => [node.id, node]));
   const frame = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLElement>(null);
 
-  const { zoom, tools } = useZoom(frame, layout);
+  const { zoom, layout, tools } = useZoom(frame, unfolded, sizes);
 
   useEffect(() => {
     if (canvas.current === null) return;
@@ -66,8 +66,12 @@ export function SessionGraph(props: {
     <div class="graph-frame">
       {tools}
       <div class="graph" ref={frame}>
-        <section class="graph-canvas" ref={canvas} aria-label={props.label ?? 'Graph of the session'}>
-          <div class="graph-scaled" style={{ transform: `scale(${zoom})` }}>
+        <section
+          class={isSmall(zoom) ? 'graph-canvas graph-small' : 'graph-canvas'}
+          ref={canvas}
+          aria-label={props.label ?? 'Graph of the session'}
+        >
+          <div class="graph-scaled" style={{ transform: `scale(${zoom})`, '--zoom': String(zoom) }}>
             <svg class="graph-lines" width={layout.width} height={layout.height} aria-hidden="true">
               {layout.edges.map((edge) => (
                 <path
