@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Command } from 'commander';
 import { ApiError } from '../client/errors.ts';
+import { defaultSessionName } from '../client/session-name.ts';
 import type { Session } from '../client/types.ts';
 import { contentTypeOf } from './content-type.ts';
 import { type Found, findPlatform } from './find-platform.ts';
@@ -32,7 +33,7 @@ async function main(options: Options): Promise<void> {
   const running = await findPlatform(options.url ?? process.env.SDP_URL ?? addressOfPort(process.env.PORT));
   const { platform, username } = await signedIn(running, options);
   console.log(`Signed in to ${running.address} as ${username}.`);
-  const session = await createSession(platform);
+  const session = await createSession(platform, options.file);
   await uploadRecording(platform, session, options.file);
   const finished = await followGraph(platform, session.id);
   const { dimensions } = await platform.call('GET /api/v2/sessions/{id}', { params: { id: session.id } });
@@ -92,7 +93,7 @@ async function askPassword(username: string): Promise<string> {
   }
 }
 
-async function createSession(platform: PlatformClient): Promise<Session> {
+async function createSession(platform: PlatformClient, file: string): Promise<Session> {
   const templates = await platform.call('GET /api/v2/session/session_templates');
   const template = templates.find(({ name }) => name === templateName);
   if (!template) throw new Error(`Session template not found: ${templateName}.`);
@@ -103,14 +104,17 @@ async function createSession(platform: PlatformClient): Promise<Session> {
       DefaultSessionTemplateId: template.id,
     },
   });
+  const what = file === recording ? 'Seattle weather' : basename(file);
   const session = await platform.call('POST /session', {
     body: {
-      Name: `Seattle weather, ${timeHere(new Date())}`,
+      Name: defaultSessionName(what, timeHere(new Date())),
       ProjectId: project.id,
       SessionTemplateId: template.id,
     },
   });
-  console.log(`Created project ${project.id} (${project.title}) and session ${session.id}.`);
+  console.log(
+    `Created project ${project.id} (${project.title}) and session ${session.id} (${session.name}).`,
+  );
   return platform.call('GET /api/v2/sessions/{id}', { params: { id: session.id } });
 }
 

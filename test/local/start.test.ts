@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -145,9 +145,12 @@ async function isReached(address: string | undefined, port: number): Promise<boo
 }
 
 /** `npm run demo`, without a terminal to ask at. */
-async function demo(variables: Record<string, string>): Promise<{ code: number; output: string }> {
+async function demo(
+  variables: Record<string, string>,
+  args: readonly string[] = [],
+): Promise<{ code: number; output: string }> {
   const { ADMIN_PASSWORD, SDP_URL, SDP_TOKEN, PORT, HOST, ...env } = process.env;
-  const run = promisify(execFile)('npm', ['run', '--silent', 'demo'], {
+  const run = promisify(execFile)('npm', ['run', '--silent', 'demo', '--', ...args], {
     cwd: checkout,
     env: { ...env, ...variables },
     timeout: 150_000,
@@ -175,7 +178,10 @@ async function demoAfterChanges(port: number, password: string): Promise<void> {
   const path = `/api/authorization/users/${user.userId}/password`;
   expect((await send(path, change, accessToken)).ok).toBe(true);
   expect(await demo({ DATA_DIR: dataDir, PORT: String(port) })).toMatchObject({ code: 0 });
-  expect(await demo({ DATA_DIR: dataDir, SDP_URL: `http://localhost:${port}` })).toMatchObject({ code: 0 });
+  const file = join(dataDir, 'lap 1.csv');
+  writeFileSync(file, 'time,speed\n0,1\n1,2\n');
+  const own = await demo({ DATA_DIR: dataDir, SDP_URL: `http://localhost:${port}` }, ['--file', file]);
+  expect(own).toMatchObject({ code: 0, output: expect.stringContaining('(lap 1.csv, ') });
   // Another data folder, so presumably another platform.
   const stranger = await demo({ DATA_DIR: join(dataDir, 'logs'), SDP_URL: url });
   expect(stranger.code).toBe(1);
