@@ -107,8 +107,9 @@ function fail(error) {
   process.exit(1);
 }
 
-async function prepareCheckout(command) {
+async function prepareCheckout(command, needsPostgres) {
   await installPackages();
+  if (needsPostgres) await postgresPrograms();
   if (NEEDS_CONSOLE.has(command)) await buildConsole(nodeProgram());
 }
 
@@ -124,9 +125,10 @@ async function main([command, ...args]) {
   if (command === 'demo') await waitForStart(dataFolder());
   const without = replacedBySettings();
   // The first start compiles for two minutes, and installs the packages meanwhile.
-  const building = NEEDS_SERVERS.has(command) ? buildServers(serverNames(without)) : Promise.resolve();
-  await Promise.all([building, prepareCheckout(command)]);
-  if (NEEDS_SERVERS.has(command)) await prepareServers(without);
+  const needsServers = NEEDS_SERVERS.has(command);
+  const building = needsServers ? buildServers(serverNames(without)) : Promise.resolve();
+  await Promise.all([building, prepareCheckout(command, needsServers && !without.includes('postgres'))]);
+  if (needsServers) await prepareServers(without);
   if (script === undefined) return;
   markLive();
   handOver(script, args);

@@ -11,6 +11,32 @@ const PACKAGES = {
   versitygw: 'github.com/versity/versitygw/cmd/versitygw',
 };
 
+/**
+ * Linked into the servers, but never run here: clients of other stores, queues and clouds. They are compiled without
+ * inlining, which is a third quicker.
+ */
+const NEVER_RUN = [
+  'cloud.google.com/go',
+  'github.com/Azure',
+  'github.com/aws/aws-sdk-go',
+  'github.com/aws/aws-sdk-go-v2',
+  'github.com/envoyproxy/go-control-plane',
+  'github.com/gocql/gocql',
+  'github.com/hashicorp/vault-client-go',
+  'github.com/nats-io/nats.go',
+  'github.com/olivere/elastic',
+  'github.com/segmentio/kafka-go',
+  'github.com/versity/versitygw/tests',
+  'google.golang.org/api',
+  'google.golang.org/grpc/xds',
+];
+
+/** What is stripped from the programs is not made in the first place. */
+const COMPILE_FLAGS = [
+  '-gcflags=all=-dwarf=false',
+  ...NEVER_RUN.map((path) => `-gcflags=${path}/...=-dwarf=false -l`),
+];
+
 /** The same as in local/tools/go.mod. */
 const TEMPORAL_VERSION = 'v1.5.1';
 
@@ -68,7 +94,7 @@ async function build(folder, names) {
   const programs = join(work, 'programs');
   mkdirSync(programs, { recursive: true });
   const packages = names.map((name) => PACKAGES[name]);
-  await run('go', ['build', '-trimpath', '-ldflags=-s -w', '-o', `${programs}/`, ...packages], {
+  await run('go', ['build', '-trimpath', '-ldflags=-s -w', ...COMPILE_FLAGS, '-o', `${programs}/`, ...packages], {
     cwd: join(checkout, 'local/tools'),
     env: {
       ...process.env,
@@ -77,6 +103,8 @@ async function build(folder, names) {
       // A vendored or read-only module setting of the person's own environment must not change what is built.
       GOFLAGS: '-buildvcs=false -modcacherw',
       GOWORK: 'off',
+      // The compilers live for a second each: they need not collect so much garbage.
+      GOGC: '400',
       // Some gigabytes, which would stay in the person's own caches for good.
       GOCACHE: join(work, 'cache'),
       GOMODCACHE: join(work, 'modules'),

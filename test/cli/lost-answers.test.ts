@@ -6,8 +6,9 @@ import { expect, test } from 'vitest';
 import { runnerStage } from '../support/runner.ts';
 import { inputNode, ship, tabularNode, templateFile } from '../support/templates.ts';
 import { brokenLineTo } from './broken-line.ts';
-import { folder, runSdp } from './support.ts';
+import { commandLine } from './support.ts';
 
+const { folder, runSdp } = commandLine();
 const { api, people, database } = await runnerStage();
 await ship(database);
 await database.query("insert into runner_type (name, runtime) values ('lap-tools', 'external')");

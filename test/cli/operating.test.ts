@@ -6,8 +6,9 @@ import { tokenStage } from '../api/runner-tokens/support.ts';
 import { ask } from '../support/api.ts';
 import { runnerStage } from '../support/runner.ts';
 import { inputNode, ship, tabularNode, templateFile } from '../support/templates.ts';
-import { folder, runSdp } from './support.ts';
+import { commandLine } from './support.ts';
 
+const { folder, runSdp } = commandLine();
 const stage = await runnerStage();
 const { api, people, platform } = stage;
 await ship(api.composed.services.database);

@@ -4,8 +4,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { folder } from './support.ts';
+import { commandLine } from './support.ts';
 
+const { folder } = commandLine();
 const checkout = fileURLToPath(new URL('../../', import.meta.url));
 
 test('the package is one program without dependencies that knows its version, finds no checkout and brings the kits', () => {

@@ -3,8 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { ask } from '../support/api.ts';
 import { runnerStage } from '../support/runner.ts';
-import { runSdp } from './support.ts';
+import { commandLine } from './support.ts';
 
+const { runSdp } = commandLine();
 const { api, people } = await runnerStage();
 const title = `Named ${randomUUID()}`;
 const lineOf = (out: string, part: string) => out.split('\n').find((line) => line.includes(part)) ?? '';
@@ -25,11 +26,12 @@ test('the owner of a project, also without an address; by the id where the calle
 });
 
 test('who did what in the audit, with the id', async () => {
-  const { userId, token } = people.Developer;
+  const { userId, username, token } = people.Developer;
+  const name = `Developer No ${username.split('-')[1]}`;
   await ask(api.url, 'POST', '/projects', { token, json: { Title: title } });
   const made = await sdp(['audit', '--actor-id', userId, '--action', 'createProject']);
-  expect(lineOf(made, 'createProject')).toContain(`user Developer No 4 (${userId})`);
+  expect(lineOf(made, 'createProject')).toContain(`user ${name} (${userId})`);
   const accounts = lineOf(await sdp(['audit', '--tokens', '--action', 'createUser']), userId);
-  expect(accounts).toContain(`user Developer No 4 (${userId})`);
+  expect(accounts).toContain(`user ${name} (${userId})`);
   expect(accounts).toContain('user Administrator (');
 });

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { runnerStage } from '../support/runner.ts';
-import { runSdp } from './support.ts';
+import { commandLine } from './support.ts';
 
+const { runSdp } = commandLine();
 const stage = await runnerStage();
 const { api, people } = stage;
 const sdp = (...args: string[]) => runSdp(args, { SDP_URL: api.url, SDP_TOKEN: people.Developer.token });

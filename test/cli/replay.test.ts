@@ -10,7 +10,7 @@ import { sweepRunnerInstances } from '../../store/runners/runner-instances.ts';
 import { sweepTaskUploads } from '../../store/runs/sweep-task-uploads.ts';
 import { hasPython } from '../support/has-python.ts';
 import { runnerStage } from '../support/runner.ts';
-import { folder, runSdp } from './support.ts';
+import { commandLine } from './support.ts';
 
 const stage = await runnerStage();
 const { api, people, database } = stage;
@@ -56,7 +56,8 @@ def add(task):
 
 sdp.run(add)
 `;
-mkdirSync(folder, { recursive: true });
+
+const { folder, runSdp } = commandLine();
 writeFileSync(join(folder, 'add.mts'), typescript);
 writeFileSync(join(folder, 'add.py'), python);
 const kits = [

@@ -8,8 +8,9 @@ import { eventually } from '../support/eventually.ts';
 import { hasPython } from '../support/has-python.ts';
 import { runnerStage } from '../support/runner.ts';
 import { ship } from '../support/templates.ts';
-import { folder, runSdp, startSdp } from './support.ts';
+import { commandLine } from './support.ts';
 
+const { folder, runSdp, startSdp } = commandLine();
 const stage = await runnerStage();
 const { api, people, database } = stage;
 await ship(database);

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { checkManifest } from '../../domain/runners/manifest.ts';
 import { empty } from '../domain/manifest-samples.ts';
-import { folder, runSdp } from './support.ts';
+import { commandLine } from './support.ts';
 
+const { folder, runSdp } = commandLine();
 const init = (...args: string[]) => runSdp(['runner', 'init', ...args], {});
 
 test.each(['python', 'typescript'])('makes a runner in %s, named after its folder', async (language) => {

@@ -3,8 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { runnerStage } from '../support/runner.ts';
 import { brokenLineTo } from './broken-line.ts';
-import { runSdp, startSdp } from './support.ts';
+import { commandLine } from './support.ts';
 
+const { runSdp, startSdp } = commandLine();
 const stage = await runnerStage();
 const { api, people } = stage;
 const environment = { SDP_URL: api.url, SDP_TOKEN: people.adminToken };

@@ -6,8 +6,9 @@ import { expect, test } from 'vitest';
 import { runnerStage } from '../support/runner.ts';
 import { ship } from '../support/templates.ts';
 import { brokenLineTo } from './broken-line.ts';
-import { folder, runSdp } from './support.ts';
+import { commandLine } from './support.ts';
 
+const { folder, runSdp } = commandLine();
 const stage = await runnerStage();
 const { api, people } = stage;
 await ship(api.composed.services.database);

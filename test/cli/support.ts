@@ -9,24 +9,10 @@ import { compileCache } from '../support/caches.ts';
 
 const program = fileURLToPath(new URL('../../cli/sdp.ts', import.meta.url));
 
-/** A folder of the test file's own for files and sign-ins; removed at its end. */
-export const folder = mkdtempSync(join(tmpdir(), 'sdp-cli-'));
-afterAll(() => rmSync(folder, { recursive: true }));
-
 export interface Ended {
   readonly code: number | null;
   readonly out: string;
   readonly err: string;
-}
-
-/** Runs one command to its end, without a terminal. */
-export function runSdp(
-  args: readonly string[],
-  environment: Readonly<Record<string, string>>,
-  input = '',
-  cwd?: string,
-): Promise<Ended> {
-  return startSdp(args, environment, input, cwd).ended;
 }
 
 export interface Running {
@@ -36,12 +22,27 @@ export interface Running {
   kill(signal: NodeJS.Signals): void;
 }
 
-export function startSdp(
+type Command = readonly [
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
-  input = '',
+  input?: string,
   cwd?: string,
-): Running {
+];
+
+/**
+ * The command line for a test file. Call it once at the top of the file.
+ *
+ * `folder` is the file's own, for files and sign-ins; it is removed after the last test. `runSdp` runs one command to its
+ * end, without a terminal; `startSdp` does not wait for it.
+ */
+export function commandLine() {
+  const folder = mkdtempSync(join(tmpdir(), 'sdp-cli-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const startSdp = (...command: Command) => started(folder, command);
+  return { folder, startSdp, runSdp: (...command: Command): Promise<Ended> => startSdp(...command).ended };
+}
+
+function started(folder: string, [args, environment, input = '', cwd]: Command): Running {
   const { PATH = '', HOME = '' } = process.env;
   const child = spawn(process.execPath, [program, ...args], {
     ...(cwd === undefined ? {} : { cwd }),

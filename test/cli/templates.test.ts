@@ -5,8 +5,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sessionTemplateRoutes } from '../../api/session-templates/routes.ts';
 import { apiStage } from '../support/api.ts';
 import { inputNode, ship, tabularNode, templateFile } from '../support/templates.ts';
-import { runSdp } from './support.ts';
+import { commandLine } from './support.ts';
 
+const { runSdp } = commandLine();
 const { api, people } = await apiStage({ routes: sessionTemplateRoutes });
 const folder = mkdtempSync(join(tmpdir(), 'sdp-cli-'));
 beforeAll(() => ship(api.composed.services.database));

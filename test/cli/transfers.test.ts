@@ -7,8 +7,9 @@ import { eventually } from '../support/eventually.ts';
 import { openGate } from '../support/network/gate.ts';
 import { runnerStage, type StageGraph } from '../support/runner.ts';
 import { type Breaks, brokenLineTo } from './broken-line.ts';
-import { folder, runSdp, startSdp } from './support.ts';
+import { commandLine } from './support.ts';
 
+const { folder, runSdp, startSdp } = commandLine();
 const stage = await runnerStage();
 const { api, people } = stage;
 const sdp = (args: readonly string[], environment: Record<string, string> = {}, input = '') =>

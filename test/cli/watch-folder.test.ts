@@ -8,8 +8,9 @@ import { runnerStage, type StageGraph } from '../support/runner.ts';
 import { brokenLineTo } from './broken-line.ts';
 import { captures, type Life, livesOf, mebibyte, outputsOf, sha256 } from './capture-agent.ts';
 import { ingestedInto, managedIngest } from './managed-ingest.ts';
-import { folder, type Running, runSdp, startSdp } from './support.ts';
+import { commandLine, type Running } from './support.ts';
 
+const { folder, runSdp, startSdp } = commandLine();
 const stage = await runnerStage();
 const { api, people } = stage;
 
