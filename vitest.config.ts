@@ -6,9 +6,11 @@ import { compileCache } from './test/support/caches.ts';
  * Everything else has a process for each file: native code that crashes must not take others along, and what measures
  * the memory of its process wants it to itself. What these import must register no hooks: it is loaded once for many.
  */
-const together = ['api', 'auth', 'client', 'conformance', 'domain', 'http', 'store', 'web'].map(
-  (folder) => `test/${folder}/**/*.test.ts`,
-);
+const folders = [
+  ...['activities', 'api', 'auth', 'cli', 'client', 'conformance', 'docs', 'domain', 'helm', 'http', 'privacy', 'python'],
+  ...['runner-host', 'scale', 'sdk', 'separate-auth', 'settings', 'store', 'telemetry', 'web', 'workflows'],
+];
+const together = folders.map((folder) => `test/${folder}/**/*.test.ts`);
 const measured = ['test/**/*memory.test.ts'];
 const never = ['test/bench/**', '**/node_modules/**'];
 

@@ -60,8 +60,8 @@ export class Load {
     this.#plan = plan;
     const runners = Array.from({ length: plan.runners }, () => new HttpRunner(plan.url, plan.token));
     this.#loops = [
-      this.#loop(() => (this.#isUploading ? this.#upload() : this.#rest())),
-      this.#loop(() => (this.#isUploading ? this.#uploadSlowly() : this.#rest())),
+      this.#loop(() => (this.#mayUpload() ? this.#upload() : this.#rest())),
+      this.#loop(() => (this.#mayUpload() ? this.#uploadSlowly() : this.#rest())),
       this.#loop(() => this.#read()),
       ...runners.map((runner) => this.#loop(() => this.#work(runner))),
       ...plan.followed.map((sessionId) => this.#follow(sessionId)),
@@ -98,6 +98,11 @@ export class Load {
       await step().catch((error: unknown) => this.#fail('a step', error));
       await delay(pauseMs);
     }
+  }
+
+  /** Not before all streams are open: outputs of an earlier time are not events of theirs. */
+  #mayUpload(): boolean {
+    return this.#isUploading && this.#result.followings >= this.#plan.followed.length;
   }
 
   #rest(): Promise<void> {
