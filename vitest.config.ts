@@ -1,16 +1,13 @@
 import { defineConfig } from 'vitest/config';
 import { compileCache } from './test/support/caches.ts';
+import { LongestFirst } from './test/support/longest-first.ts';
 
 /**
- * These share processes, and so the modules that each would otherwise load anew, which takes a third of the suite's time.
- * Everything else has a process for each file: native code that crashes must not take others along, and what measures
- * the memory of its process wants it to itself. What these import must register no hooks: it is loaded once for many.
+ * Files share processes, and so the modules that each would otherwise load anew, which took a third of the suite's time.
+ * They must register no hooks at import, nor leave anything behind in the process. What measures memory has a process for
+ * each file.
  */
-const folders = [
-  ...['activities', 'api', 'auth', 'cli', 'client', 'conformance', 'docs', 'domain', 'helm', 'http', 'privacy', 'python'],
-  ...['runner-host', 'scale', 'sdk', 'separate-auth', 'settings', 'store', 'telemetry', 'web', 'workflows'],
-];
-const together = folders.map((folder) => `test/${folder}/**/*.test.ts`);
+const all = ['test/**/*.test.ts'];
 const measured = ['test/**/*memory.test.ts'];
 const never = ['test/bench/**', '**/node_modules/**'];
 
@@ -24,8 +21,9 @@ export default defineConfig({
     experimental: { viteModuleRunner: false, nodeLoader: false },
     setupFiles: ['test/support/keep-compiled.ts'],
     pool: 'forks',
+    sequence: { sequencer: LongestFirst },
     // More than there are processors: most tests wait for servers most of the time.
-    maxWorkers: 3,
+    maxWorkers: 4,
     // Limits only tell when a test hangs. Several times what the slowest needs: the machine may be busy.
     testTimeout: 300_000,
     hookTimeout: 300_000,
@@ -34,16 +32,9 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'together', isolate: false, include: together, exclude: [...measured, ...never] },
+        test: { name: 'together', isolate: false, include: all, exclude: [...measured, ...never] },
       },
-      {
-        extends: true,
-        test: {
-          name: 'apart',
-          include: ['test/**/*.test.ts'],
-          exclude: [...together.map((files) => files.replace('*.test', '!(*memory).test')), ...never],
-        },
-      },
+      { extends: true, test: { name: 'apart', include: measured, exclude: never } },
     ],
   },
 });

@@ -4,7 +4,7 @@ import { leaseTimes } from '../../domain/runs/lease-times.ts';
 import { levelBits } from '../../domain/runs/run-log.ts';
 import type { Queryable } from '../connection/database.ts';
 import type { RunnerIdentity } from '../runners/holder.ts';
-import { isAlive, leaseFromNow, renewed } from '../runs/lease.ts';
+import { isAlive, isOpen, leaseFromNow, renewed } from '../runs/lease.ts';
 import { packEntries, type WrittenEntry } from './log-pieces.ts';
 
 /** The entries of one call for a task. */
@@ -43,10 +43,10 @@ const writeStatement = `
   ), renewal as (
     update node_claim c set ${renewed}
      where c.task_id in (
-       select k.task_id from node_claim k join held on held.task_id = k.task_id
-        where k.ended_at is null
-          and (not k.used or k.lease_until < ${leaseFromNow(`k.lease_seconds - ${leaseTimes.logRenewAfterSeconds}`)})
-        order by k.task_id for update of k skip locked)
+       select c.task_id from node_claim c join held on held.task_id = c.task_id
+        where ${isOpen}
+          and (not c.used or c.lease_until < ${leaseFromNow(`c.lease_seconds - ${leaseTimes.logRenewAfterSeconds}`)})
+        order by c.task_id for update of c skip locked)
   ), head as (
     insert into node_log as l (run_id, attempt, task_id, sequence, last_ms, bytes, dropped_entries)
     select run_id, attempt, task_id, sequence, floor(extract(epoch from clock_timestamp()) * 1000),

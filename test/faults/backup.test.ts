@@ -200,6 +200,7 @@ test('nothing acknowledged before the end of the backup is lost, and unfinished 
     });
     expect(orphans.orphans).toBeGreaterThan(0);
   } finally {
+    await restoredTemporal.stop();
     await restoredApi.stop();
     await restoredDatabase.close();
   }

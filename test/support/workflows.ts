@@ -12,6 +12,8 @@ export interface TestWorkflows {
   /** Actions of an operator in the UI. */
   readonly operator: Client;
   startWorker(queue: 'workflows' | 'builtin'): Promise<RunningWorker>;
+  /** Called by itself after the file's last test. */
+  stop(): Promise<void>;
   /** Status name of the session's workflow, e.g. `RUNNING`. */
   statusOf(sessionId: string): Promise<string>;
 }
@@ -29,7 +31,7 @@ export function quietRuntime(): void {
   });
 }
 
-/** Everything is stopped after the file's last test. */
+/** Everything is stopped after the file's last test; what a test makes for itself, it stops itself. */
 export async function testWorkflows(environment: Record<string, string>): Promise<TestWorkflows> {
   quietRuntime();
   const connection = await Connection.connect({ address: environment.TEMPORAL_ADDRESS! });
@@ -43,12 +45,14 @@ export async function testWorkflows(environment: Record<string, string>): Promis
     pino({ level: 'silent' }),
   );
   const workers: RunningWorker[] = [];
-  afterAll(async () => {
+  async function stop() {
     await Promise.all(workers.map((worker) => worker.stop()));
     await workflows.close();
     await connection.close();
-  });
+  }
+  afterAll(stop);
   return {
+    stop,
     workflows,
     operator,
     async startWorker(queue) {

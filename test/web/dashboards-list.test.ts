@@ -15,8 +15,6 @@ describeInBrowser('the list of dashboards', () => {
   let browser: TestBrowser;
   let page: Page;
   let sessionId: string;
-  let atOnce = 0;
-  let mostAtOnce = 0;
   const asked = new Set<string>();
 
   beforeAll(async () => {
@@ -38,16 +36,12 @@ describeInBrowser('the list of dashboards', () => {
       await route.fulfill({ response: answer, json: { ...list, dimensions, totalCount: many } });
     });
     await page.route(/\/dashboard\/dimensions\/\d+(\/series\?.*)?$/, async (route) => {
-      atOnce += 1;
-      mostAtOnce = Math.max(mostAtOnce, atOnce);
       const { pathname } = new URL(route.request().url());
       const id = /dimensions\/(\d+)/.exec(pathname)![1]!;
       asked.add(id);
       await route.continue({
         url: route.request().url().replace(`dimensions/${id}`, `dimensions/${dashboardId}`),
       });
-      await route.request().response();
-      atOnce -= 1;
     });
     await page.setViewportSize({ width: 1440, height: 500 });
     await signInAs(page, `${api.url}/dashboards`, administrator);
@@ -67,6 +61,12 @@ describeInBrowser('the list of dashboards', () => {
       .getByRole('row', { name: new RegExp(`^Car ${many} `) })
       .locator('.spark path')
       .waitFor();
+    // By the page's own times: what the test hears of an answer comes later than the page does.
+    const mostAtOnce = await page.evaluate<number>(`(() => {
+      const reads = performance.getEntriesByType('resource').filter(({ name }) => /dimensions[/][0-9]+/.test(name));
+      const begunBefore = (at) => reads.filter(({ startTime, responseEnd }) => startTime <= at && responseEnd > at);
+      return Math.max(...reads.map(({ startTime }) => begunBefore(startTime).length));
+    })()`);
     expect(mostAtOnce).toBeGreaterThan(0);
     expect(mostAtOnce).toBeLessThanOrEqual(4);
   });

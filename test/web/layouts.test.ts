@@ -165,9 +165,7 @@ describeInBrowser('a dashboard that is arranged in panels', () => {
     await eventually('the panel was dropped', async () => String(await titles()) === String(dragged));
     await handle(1).press('ArrowRight');
     await eventually('the panel is back', async () => String(await titles()) === String(before));
-    expect(await page.evaluate('document.activeElement.getAttribute("aria-label")')).toContain(
-      'Move panel 2',
-    );
+    await untilTrue(page, `document.activeElement.getAttribute('aria-label')?.includes('Move panel 2')`);
     await page.getByText(`Panel 1 is panel 2 of ${before.length} now.`).waitFor();
   });
 

@@ -7,7 +7,7 @@ import { ask } from '../support/api.ts';
 import { runnerStage, type StageGraph } from '../support/runner.ts';
 import { adminPage } from './support/admin-page.ts';
 import { accessibilityFaults } from './support/axe.ts';
-import { describeInBrowser, picture } from './support/browser.ts';
+import { describeInBrowser, picture, untilTrue } from './support/browser.ts';
 
 const stage = await runnerStage();
 const { api, people } = stage;
@@ -38,7 +38,7 @@ describeInBrowser('the page of runners', () => {
     for (let times = 0; times < 3; times += 1) await page.keyboard.press('Escape');
     const token = await copied();
     expect(token).toMatch(/^hrt_/);
-    expect(await page.evaluate('document.activeElement.textContent')).toBe('New runner token');
+    await untilTrue(page, 'document.activeElement.textContent === "New runner token"');
     expect(await page.content()).not.toContain(token);
     const runner = stage.runner({ token, instanceId: 'laboratory-3' });
     expect((await runner.claim(graph.template)).status).toBe(204);

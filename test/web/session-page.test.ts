@@ -194,7 +194,7 @@ describeInBrowser('the session page', () => {
     await page.keyboard.press('Control+k');
     const field = page.getByRole('dialog').getByRole('combobox');
     await field.waitFor();
-    expect(await page.evaluate('document.activeElement?.role')).toBe('combobox');
+    await untilTrue(page, `document.activeElement?.role === 'combobox'`);
     await looks('palette');
     await field.fill('show the logs');
     await page.getByRole('option', { name: /Show the logs/ }).waitFor();

@@ -1,11 +1,10 @@
 /** A real Chromium for tests of the console. */
 import { execFile } from 'node:child_process';
-import { accessSync, constants, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { accessSync, constants, mkdirSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { type BrowserContext, type CDPSession, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, type CDPSession, chromium, type Page } from 'playwright-core';
 import { afterAll, describe } from 'vitest';
 import { eventually, patienceMs } from '../../support/eventually.ts';
 
@@ -55,13 +54,17 @@ export function describeInBrowser(name: string, tests: () => void): void {
   });
 }
 
-/** A page of the console, in a browser that is closed when the tests of {@link describeInBrowser} have ended. */
+/** One for all tests of a process; it ends with the process. Each gets a context as empty as a new profile. */
+let running: Promise<Browser> | undefined;
+
+/** A page of the console, in a context that is closed when the tests of {@link describeInBrowser} have ended. */
 export async function openBrowser(
   site: string,
   options?: BrowserOptions,
 ): Promise<{ browser: TestBrowser; page: Page }> {
   await buildConsole();
-  const browser = await startBrowser(program!, site, options);
+  if ((await running)?.isConnected() !== true) running = launch(program!);
+  const browser = await contextIn(await running!, site, options);
   opened.add(browser);
   return { browser, page: await browser.newPage() };
 }
@@ -96,13 +99,20 @@ interface BrowserOptions {
 export async function startBrowser(
   program: string,
   origin: string,
+  options?: BrowserOptions,
+): Promise<TestBrowser> {
+  const browser = await launch(program);
+  return { ...(await contextIn(browser, origin, options)), close: () => browser.close() };
+}
+
+const launch = (program: string) => chromium.launch({ executablePath: program, headless: true, args: flags });
+
+async function contextIn(
+  browser: Browser,
+  origin: string,
   options: BrowserOptions = {},
 ): Promise<TestBrowser> {
-  const profile = mkdtempSync(join(tmpdir(), 'sdp-browser-'));
-  const context = await chromium.launchPersistentContext(profile, {
-    executablePath: program,
-    headless: true,
-    args: flags,
+  const context = await browser.newContext({
     hasTouch: options.touch ?? false,
     viewport: { width: options.width ?? 1440, height: 900 },
     colorScheme: options.colorScheme ?? 'light',
@@ -126,10 +136,7 @@ export async function startBrowser(
     context,
     offences,
     newPage: () => context.newPage(),
-    async close() {
-      await context.close();
-      rmSync(profile, { recursive: true, force: true });
-    },
+    close: () => context.close(),
   };
 }
 
