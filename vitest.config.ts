@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { compileCache } from './test/support/caches.ts';
-import { LongestFirst } from './test/support/longest-first.ts';
+import { LongestFirst } from './test/support/vitest/longest-first.ts';
 
 /**
  * Files share processes, and so the modules that each would otherwise load anew, which took a third of the suite's time.
@@ -19,7 +19,7 @@ export default defineConfig({
     globalSetup: ['test/support/global-setup.ts'],
     // Node itself loads the sources, as it does in an installation, and keeps what it has compiled of them.
     experimental: { viteModuleRunner: false, nodeLoader: false },
-    setupFiles: ['test/support/keep-compiled.ts'],
+    setupFiles: ['test/support/vitest/keep-compiled.ts'],
     pool: 'forks',
     sequence: { sequencer: LongestFirst },
     // More than there are processors: most tests wait for servers most of the time.
