@@ -44,6 +44,7 @@ const seedWork = [
    select gen_random_uuid(), n.session_id, n.id, 'none', 'none', 'input', 'queued', 1, now()
      from node_instance n join session_activity a on a.session_id = n.session_id
     where n.ordinal = 2 and a.started and not a.failed order by n.id desc limit 200`,
+  'insert into node_attempt (run_id, number, session_id) select id, 1, session_id from node_run',
 ];
 
 /** Cards and their indices are made when all sessions are there: row by row it would need many minutes. */

@@ -1,0 +1,94 @@
+/**
+ * What a node run and the lists around it cost as the work of the past grows. Run: `npm run bench:growth`.
+ *
+ * The same steps on platforms with 10,000, 100,000 and 1,000,000 sessions and as many ended runs, attempts, claims and
+ * outputs (GROWTH_SIZES=10000,100000). The aim: the p95 of each step within 1.5 times that of the smallest.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { Database } from '../../store/connection/database.ts';
+import { cpuSeconds } from './support/cpu.ts';
+import { seedEndedRuns } from './support/ended-runs.ts';
+import { quantile, report } from './support/figures.ts';
+import { importTemplate, Runner, register, runnerTokenClient, upload } from './support/outside-runner.ts';
+import { type BenchPlatform, printMachine, startBenchPlatform } from './support/platform.ts';
+import { seedSessionsInto } from './support/seeded-sessions.ts';
+import { createSession } from './support/sessions.ts';
+
+const sizes = (process.env.GROWTH_SIZES ?? '10000,100000,1000000').split(',').map(Number);
+const rounds = 300;
+/** PostgreSQL plans a statement anew for the first uses on each connection. */
+const warmUpRounds = 60;
+const restSeconds = 20;
+const nodeTemplate = 'grown-node';
+
+type Steps = Map<string, number[]>;
+
+/** Milliseconds of each step, one node run after the other. */
+async function measured({ client, ...platform }: BenchPlatform): Promise<Steps> {
+  await register(client, nodeTemplate);
+  const template = await importTemplate(client, nodeTemplate, 1, 1);
+  const runner = new Runner(await runnerTokenClient({ client, ...platform }, nodeTemplate), nodeTemplate);
+  const steps: Steps = new Map();
+  for (let round = 0; round < warmUpRounds + rounds; round++) {
+    const timed = async <T>(name: string, step: () => Promise<T>): Promise<T> => {
+      const startedAt = performance.now();
+      const result = await step();
+      if (round >= warmUpRounds) steps.set(name, [...(steps.get(name) ?? []), performance.now() - startedAt]);
+      return result;
+    };
+    const session = await createSession(client, template, 'input');
+    await timed('upload', () => upload(client, session.inputId));
+    const task = await timed('claim', () => runner.claim(5));
+    if (task === undefined) throw new Error('There is no task.');
+    await timed('output', () => runner.writeOutput(task));
+    await timed('complete', () => runner.complete(task, 'completed'));
+    await timed('list of sessions', () => client.expect(200, 'GET', '/api/v2/session?pageSize=25'));
+    await timed('list of runs', () => client.expect(200, 'GET', '/api/v2/admin/node-runs?pageSize=25'));
+  }
+  return steps;
+}
+
+/** Milliseconds of processor time a second of all parts while nobody calls: healers and loops alone. */
+async function atRest(platform: BenchPlatform): Promise<number> {
+  await delay(5_000);
+  const sum = () => {
+    const { bench: _, ...parts } = cpuSeconds(platform);
+    return Object.values(parts).reduce((total, seconds) => total + seconds, 0);
+  };
+  const before = sum();
+  await delay(restSeconds * 1_000);
+  return ((sum() - before) * 1_000) / restSeconds;
+}
+
+printMachine();
+let smallest: Steps | undefined;
+for (const size of sizes) {
+  const platform = await startBenchPlatform();
+  try {
+    const database = await Database.open({
+      databaseUrl: platform.stack.environment.DATABASE_URL ?? '',
+      poolSize: 1,
+    });
+    await seedSessionsInto(database, size);
+    await seedEndedRuns(database, size);
+    await database.close();
+    const label = size.toLocaleString('en');
+    const rest = await atRest(platform);
+    const steps = await measured(platform);
+    smallest ??= steps;
+    for (const [name, ms] of steps) {
+      const first = smallest.get(name)!;
+      report({ name: `${name}, ${label} sessions and ended runs`, unit: 'ms', values: ms });
+      const p50 = quantile(ms, 0.5);
+      const p95 = quantile(ms, 0.95);
+      const times = p95 / quantile(first, 0.95);
+      console.log(
+        `${`${name}, ${label}`.padEnd(40)} p50 ${p50.toFixed(1)} ms   p95 ${p95.toFixed(1)} ms   ${times.toFixed(2)} times`,
+      );
+    }
+    report({ name: `at rest, ${label} sessions and ended runs`, unit: 'ms', values: [rest] });
+    console.log(`${`at rest, ${label}`.padEnd(40)} ${rest.toFixed(1)} ms of processor time a second`);
+  } finally {
+    await platform.stop();
+  }
+}
