@@ -107,9 +107,8 @@ function fail(error) {
   process.exit(1);
 }
 
-async function prepareCheckout(command, needsPostgres) {
+async function prepareCheckout(command) {
   await installPackages();
-  if (needsPostgres) await postgresPrograms();
   if (NEEDS_CONSOLE.has(command)) await buildConsole(nodeProgram());
 }
 
@@ -125,10 +124,9 @@ async function main([command, ...args]) {
   if (command === 'demo') await waitForStart(dataFolder());
   const without = replacedBySettings();
   // The first start compiles for two minutes, and installs the packages meanwhile.
-  const needsServers = NEEDS_SERVERS.has(command);
-  const building = needsServers ? buildServers(serverNames(without)) : Promise.resolve();
-  await Promise.all([building, prepareCheckout(command, needsServers && !without.includes('postgres'))]);
-  if (needsServers) await prepareServers(without);
+  const building = NEEDS_SERVERS.has(command) ? buildServers(serverNames(without)) : Promise.resolve();
+  await Promise.all([building, prepareCheckout(command)]);
+  if (NEEDS_SERVERS.has(command)) await prepareServers(without);
   if (script === undefined) return;
   markLive();
   handOver(script, args);

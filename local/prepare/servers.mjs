@@ -31,8 +31,10 @@ const NEVER_RUN = [
   'google.golang.org/grpc/xds',
 ];
 
-/** What is stripped from the programs is not made in the first place. */
-const COMPILE_FLAGS = [
+const BUILD_FLAGS = [
+  '-trimpath',
+  '-ldflags=-s -w',
+  // What is stripped from the programs is not made in the first place.
   '-gcflags=all=-dwarf=false',
   ...NEVER_RUN.map((path) => `-gcflags=${path}/...=-dwarf=false -l`),
 ];
@@ -94,26 +96,22 @@ async function build(folder, names) {
   const programs = join(work, 'programs');
   mkdirSync(programs, { recursive: true });
   const packages = names.map((name) => PACKAGES[name]);
-  await run(
-    'go',
-    ['build', '-trimpath', '-ldflags=-s -w', ...COMPILE_FLAGS, '-o', `${programs}/`, ...packages],
-    {
-      cwd: join(checkout, 'local/tools'),
-      env: {
-        ...process.env,
-        // Neither server needs C; without it no compiler has to be there.
-        CGO_ENABLED: '0',
-        // A vendored or read-only module setting of the person's own environment must not change what is built.
-        GOFLAGS: '-buildvcs=false -modcacherw',
-        GOWORK: 'off',
-        // The compilers live for a second each: they need not collect so much garbage.
-        GOGC: '400',
-        // Some gigabytes, which would stay in the person's own caches for good.
-        GOCACHE: join(work, 'cache'),
-        GOMODCACHE: join(work, 'modules'),
-      },
+  await run('go', ['build', ...BUILD_FLAGS, '-o', `${programs}/`, ...packages], {
+    cwd: join(checkout, 'local/tools'),
+    env: {
+      ...process.env,
+      // Neither server needs C; without it no compiler has to be there.
+      CGO_ENABLED: '0',
+      // A vendored or read-only module setting of the person's own environment must not change what is built.
+      GOFLAGS: '-buildvcs=false -modcacherw',
+      GOWORK: 'off',
+      // The compilers live for a second each: they need not collect so much garbage.
+      GOGC: '400',
+      // Some gigabytes, which would stay in the person's own caches for good.
+      GOCACHE: join(work, 'cache'),
+      GOMODCACHE: join(work, 'modules'),
     },
-  );
+  });
   for (const name of names) renameSync(join(programs, programName(name)), join(folder, programName(name)));
   rmSync(work, { recursive: true, force: true });
 }

@@ -10,7 +10,7 @@ import { cpuSeconds } from './support/cpu.ts';
 import { seedEndedRuns } from './support/ended-runs.ts';
 import { quantile, report } from './support/figures.ts';
 import { importTemplate, Runner, register, runnerTokenClient, upload } from './support/outside-runner.ts';
-import { type BenchPlatform, printMachine, startBenchPlatform } from './support/platform.ts';
+import { type BenchPlatform, printFigure, printMachine, startBenchPlatform } from './support/platform.ts';
 import { seedSessionsInto } from './support/seeded-sessions.ts';
 import { createSession } from './support/sessions.ts';
 
@@ -24,18 +24,21 @@ const nodeTemplate = 'grown-node';
 type Steps = Map<string, number[]>;
 
 /** Milliseconds of each step, one node run after the other. */
-async function measured({ client, ...platform }: BenchPlatform): Promise<Steps> {
+async function measured(platform: BenchPlatform): Promise<Steps> {
+  const { client } = platform;
   await register(client, nodeTemplate);
   const template = await importTemplate(client, nodeTemplate, 1, 1);
-  const runner = new Runner(await runnerTokenClient({ client, ...platform }, nodeTemplate), nodeTemplate);
+  const runner = new Runner(await runnerTokenClient(platform, nodeTemplate), nodeTemplate);
   const steps: Steps = new Map();
+  const timed = async <T>(name: string, step: () => Promise<T>): Promise<T> => {
+    const startedAt = performance.now();
+    const result = await step();
+    const ms = performance.now() - startedAt;
+    if (steps.get(name)?.push(ms) === undefined) steps.set(name, [ms]);
+    return result;
+  };
   for (let round = 0; round < warmUpRounds + rounds; round++) {
-    const timed = async <T>(name: string, step: () => Promise<T>): Promise<T> => {
-      const startedAt = performance.now();
-      const result = await step();
-      if (round >= warmUpRounds) steps.set(name, [...(steps.get(name) ?? []), performance.now() - startedAt]);
-      return result;
-    };
+    if (round === warmUpRounds) steps.clear();
     const session = await createSession(client, template, 'input');
     await timed('upload', () => upload(client, session.inputId));
     const task = await timed('claim', () => runner.claim(5));
@@ -77,14 +80,9 @@ for (const size of sizes) {
     const steps = await measured(platform);
     smallest ??= steps;
     for (const [name, ms] of steps) {
-      const first = smallest.get(name)!;
-      report({ name: `${name}, ${label} sessions and ended runs`, unit: 'ms', values: ms });
-      const p50 = quantile(ms, 0.5);
-      const p95 = quantile(ms, 0.95);
-      const times = p95 / quantile(first, 0.95);
-      console.log(
-        `${`${name}, ${label}`.padEnd(40)} p50 ${p50.toFixed(1)} ms   p95 ${p95.toFixed(1)} ms   ${times.toFixed(2)} times`,
-      );
+      printFigure(`${name}, ${label} sessions and ended runs`, ms);
+      const times = quantile(ms, 0.95) / quantile(smallest.get(name)!, 0.95);
+      console.log(`    p95 ${times.toFixed(2)} times that of the smallest`);
     }
     report({ name: `at rest, ${label} sessions and ended runs`, unit: 'ms', values: [rest] });
     console.log(`${`at rest, ${label}`.padEnd(40)} ${rest.toFixed(1)} ms of processor time a second`);

@@ -1,24 +1,17 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { sessionTemplateRoutes } from '../../api/session-templates/routes.ts';
 import { apiStage } from '../support/api.ts';
 import { inputNode, ship, tabularNode, templateFile } from '../support/templates.ts';
 import { commandLine } from './support.ts';
 
-const { runSdp } = commandLine();
+const { folder, runSdp } = commandLine();
 const { api, people } = await apiStage({ routes: sessionTemplateRoutes });
-const folder = mkdtempSync(join(tmpdir(), 'sdp-cli-'));
 beforeAll(() => ship(api.composed.services.database));
-afterAll(() => rmSync(folder, { recursive: true }));
 
 const sdp = (args: readonly string[], environment: Record<string, string> = {}, input = '') =>
-  runSdp(
-    args,
-    { SDP_URL: api.url, SDP_TOKEN: people.Developer.token, DATA_DIR: folder, ...environment },
-    input,
-  );
+  runSdp(args, { SDP_URL: api.url, SDP_TOKEN: people.Developer.token, ...environment }, input);
 
 function fileOf(name: string, content: unknown): string {
   const path = join(folder, name);
