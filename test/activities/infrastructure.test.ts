@@ -168,7 +168,7 @@ test('a run that is cancelled in the middle of a conversion ends within seconds,
   await client.call('POST', `/api/v2/admin/node-runs/${run!.id}/cancel`);
   const nodes = await session.settled();
   expect(nodes[1]).toMatchObject({ state: 'Failed', statusDetails: 'cancelled' });
-  expect(conversions()).toBe(0);
+  await eventually('its process has ended', () => conversions() === 0);
 });
 
 test('a run that ends without an output fails at once with a reason', async () => {
