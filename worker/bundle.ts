@@ -27,13 +27,19 @@ function bundle() {
   return bundleWorkflowCode({ workflowsPath: entry, workflowInterceptorModules: [interceptors], logger });
 }
 
+/** The files that the bundle may be made of, relative to the checkout. */
+export function bundleSources(): string[] {
+  return ['workflows', 'domain'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .map((file) => join(folder, file))
+      .sort(),
+  );
+}
+
 function sourcesHash(): string {
   const hash = createHash('sha256');
   hash.update(createRequire(import.meta.url)('@temporalio/workflow/package.json').version);
-  for (const folder of ['workflows', 'domain']) {
-    for (const file of readdirSync(join(root, folder)).sort()) {
-      if (file.endsWith('.ts')) hash.update(file).update(readFileSync(join(root, folder, file)));
-    }
-  }
+  for (const file of bundleSources()) hash.update(file).update(readFileSync(join(root, file)));
   return hash.digest('hex').slice(0, 32);
 }

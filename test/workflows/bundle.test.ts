@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
-import { workflowBundle } from '../../worker/bundle.ts';
+import { bundleSources, workflowBundle } from '../../worker/bundle.ts';
 import { workflowTypes } from '../../workflows/contract.ts';
 
 let code: string;
@@ -25,10 +25,19 @@ test('the bundle builds from the current sources and has the workflows of all se
   expect(code).toContain(workflowTypes.session);
 });
 
-test('nothing of the database, of activities or of servers gets into workflows', () => {
-  const ours = modules
+/** The platform's own files in the bundle, relative to the checkout. */
+const ownModules = () =>
+  modules
     .filter((name) => name.endsWith('.ts') && !name.includes('node_modules'))
     .map((name) => name.replace(/^.*?\/(?=(workflows|domain|store|activities|worker|api|http|auth)\/)/, ''));
+
+test('a kept bundle is made anew after a change of any of its files', () => {
+  const sources = new Set(bundleSources());
+  expect(ownModules().filter((file) => !sources.has(file))).toEqual([]);
+});
+
+test('nothing of the database, of activities or of servers gets into workflows', () => {
+  const ours = ownModules();
   expect(ours.filter((name) => !/^(workflows|domain)\//.test(name))).toEqual([]);
   expect(ours).not.toContain('workflows/client.ts');
 });
