@@ -47,15 +47,23 @@ export async function postgresPart(
   });
 }
 
+export interface TemporalAddress {
+  address: string;
+  uiUrl: string;
+}
+
+/** @param onAddress called with the address at which it will serve; again when another program took that one meanwhile */
 export async function temporalPart(
   options: PartOptions,
   programs: Programs,
-): Promise<Started<{ address: string; uiUrl: string }>> {
+  onAddress: (value: TemporalAddress) => void,
+): Promise<Started<TemporalAddress>> {
   return await withPorts(options, ['temporal', 'temporalUi'], async ([port, uiPort]) => {
     const program = programs.temporal as string;
     const settings = { dataDir: options.dataDir, program, port, uiPort, log: options.log };
-    const server = await startTemporal(settings);
-    return { server, value: { address: `127.0.0.1:${port}`, uiUrl: temporalUiUrl(settings) } };
+    const value = { address: `127.0.0.1:${port}`, uiUrl: temporalUiUrl(settings) };
+    onAddress(value);
+    return { server: await startTemporal(settings), value };
   });
 }
 

@@ -3,11 +3,11 @@ import { resolve } from 'node:path';
 import { endOrphans, type Keys, lockDataFolder, makeDataFolder, readOrMakeKeys } from './data-folder.ts';
 import { type RoleAddresses, roleAddresses } from './database-roles.ts';
 import { hasBucketFolder, type ObjectStoreAccess } from './object-store.ts';
-import { objectStorePart, postgresPart, type Started, temporalPart } from './parts.ts';
+import { objectStorePart, postgresPart, type Started, type TemporalAddress, temporalPart } from './parts.ts';
 import { PlainError } from './plain-error.ts';
 import type { PortName } from './ports.ts';
 import { answers, removeOutsideDatabase } from './postgres.ts';
-import { findPrograms } from './programs.ts';
+import { findPrograms, type Programs } from './programs.ts';
 import type { Supervised } from './supervised.ts';
 import { TEMPORAL_NAMESPACE, wipeTemporalStore } from './temporal.ts';
 
@@ -35,7 +35,12 @@ export interface StackOptions {
   beforeServers?: () => Promise<void>;
   /** Called when the database serves, while the other servers still start. Its failure ends the start. */
   onDatabase?: (database: StackDatabase) => Promise<void>;
+  /** Called when database and object store serve, while Temporal, the slowest, still starts. Its failure ends the start. */
+  onStorage?: (stack: StackFacts) => Promise<void>;
 }
+
+/** How the servers are reached. */
+export type StackFacts = Pick<Stack, 'environment' | 'roles'>;
 
 export interface StackDatabase {
   /** As the stack's, with the database and the secrets alone. */
@@ -125,27 +130,20 @@ async function startParts(options: StackOptions, started: Supervised[], release:
     started.push(part.server);
     return part;
   };
+  const temporalStart =
+    external.temporalAddress === undefined ? startingTemporal(options, programs) : undefined;
   // All at once: each spends most of its start waiting. All must have settled before an error is passed on, or a late
   // one would be left running.
-  const [postgres, temporal, objectStore] = await allEnded([
-    databasePart(options, keys, () => postgresPart(options, programs, keys).then(keep)),
-    external.temporalAddress === undefined ? temporalPart(options, programs).then(keep) : undefined,
-    external.objectStore === undefined ? objectStorePart(options, programs, keys).then(keep) : undefined,
-  ]);
-  const access = objectStore?.value ?? (external.objectStore as ObjectStoreAccess);
-  if (objectStore === undefined || !hasBucketFolder(dataDir, access.bucket))
-    await (await import('./bucket.ts')).ensureBucket(access);
+  const [storage, temporal] = await allEnded([startStorage(), temporalStart?.server.then(keep)]);
+  const isMoved =
+    temporal !== undefined && temporal.value.address !== (await temporalStart?.address)?.address;
+  if (isMoved && options.onStorage !== undefined)
+    throw new PlainError('Another program took the port of Temporal during the start. Start again.');
+  const { postgres, objectStore } = storage;
   return {
     dataDir,
-    environment: {
-      DATABASE_URL: typeof postgres === 'string' ? postgres : postgres.value,
-      TEMPORAL_ADDRESS: temporal?.value.address ?? (external.temporalAddress as string),
-      TEMPORAL_NAMESPACE,
-      ...uiVariable(temporal?.value.uiUrl ?? external.temporalUiUrl),
-      ...objectStoreVariables(access),
-      ...secretVariables(keys),
-    },
-    roles: typeof postgres === 'string' ? undefined : roleAddresses(postgres.value),
+    environment: environmentOf(storage, temporal?.value),
+    roles: rolesOf(postgres),
     postgres: typeof postgres === 'string' ? undefined : postgres.server,
     temporal: temporal === undefined ? undefined : withWipe(temporal.server, dataDir),
     objectStore: objectStore?.server,
@@ -154,7 +152,55 @@ async function startParts(options: StackOptions, started: Supervised[], release:
       release();
     },
   };
+
+  async function startStorage(): Promise<Storage> {
+    const [postgres, objectStore] = await allEnded([
+      databasePart(options, keys, () => postgresPart(options, programs, keys).then(keep)),
+      external.objectStore === undefined ? objectStorePart(options, programs, keys).then(keep) : undefined,
+    ]);
+    const access = objectStore?.value ?? (external.objectStore as ObjectStoreAccess);
+    if (objectStore === undefined || !hasBucketFolder(dataDir, access.bucket))
+      await (await import('./bucket.ts')).ensureBucket(access);
+    const storage = { postgres, objectStore, access };
+    if (options.onStorage !== undefined) {
+      const environment = environmentOf(storage, await temporalStart?.address);
+      await options.onStorage({ environment, roles: rolesOf(postgres) });
+    }
+    return storage;
+  }
+
+  /** @param temporal of the embedded server */
+  function environmentOf({ postgres, access }: Storage, temporal: TemporalAddress | undefined) {
+    return {
+      DATABASE_URL: typeof postgres === 'string' ? postgres : postgres.value,
+      TEMPORAL_ADDRESS: temporal?.address ?? (external.temporalAddress as string),
+      TEMPORAL_NAMESPACE,
+      ...uiVariable(temporal?.uiUrl ?? external.temporalUiUrl),
+      ...objectStoreVariables(access),
+      ...secretVariables(keys),
+    };
+  }
 }
+
+/** The embedded server, and its address, which is known before it serves. */
+function startingTemporal(options: StackOptions, programs: Programs) {
+  const chosen = Promise.withResolvers<TemporalAddress>();
+  const server = temporalPart(options, programs, chosen.resolve);
+  server.catch(chosen.reject);
+  // It may fail before anything waits for the address.
+  chosen.promise.catch(() => undefined);
+  return { server, address: chosen.promise };
+}
+
+/** Database and object store: embedded ones, or the address and the access of the caller's own. */
+interface Storage {
+  readonly postgres: string | Started<string>;
+  readonly objectStore: Started<ObjectStoreAccess> | undefined;
+  readonly access: ObjectStoreAccess;
+}
+
+const rolesOf = (postgres: Storage['postgres']) =>
+  typeof postgres === 'string' ? undefined : roleAddresses(postgres.value);
 
 /** As Promise.all, but an error is passed on only when all have settled. */
 async function allEnded<T extends readonly unknown[]>(

@@ -10,7 +10,7 @@ import { platformProcesses, runnerHostProcess } from './platform.ts';
 import { isPortFree, localAddress } from './ports.ts';
 import { readyBlock } from './ready-block.ts';
 import { readStartSettings, type StartSettings, secretsOfStart } from './settings.ts';
-import { type Stack, type StackDatabase, startStack } from './stack.ts';
+import { type Stack, type StackDatabase, type StackFacts, startStack } from './stack.ts';
 import type { Supervised } from './supervised.ts';
 
 /** Thrown between two steps of the start when the person has asked to stop meanwhile. */
@@ -77,16 +77,9 @@ class Platform {
         onDatabase: async (database) => {
           administrator = await this.#migrate(database);
         },
+        onStorage: (storage) => this.#startProcesses(storage),
       });
-      const stack = await this.#unlessStopped(this.#stack);
-      const environment = this.#environment(stack);
-      say('Starting API and workers ...');
-      const options = { environment, dataDir, address: localAddress(host, port), log: say };
-      this.#processes = platformProcesses(options);
-      this.#runnerHost = runnerHostProcess(options);
-      const all = [...this.#processes, ...(this.#runnerHost ? [this.#runnerHost] : [])];
-      await this.#unlessStopped(Promise.all(all.map((child) => child.start())));
-      this.#announce(stack, administrator);
+      this.#announce(await this.#unlessStopped(this.#stack), administrator);
     } catch (error) {
       // The password is made once; it must not be lost because something else went wrong.
       if (administrator?.password !== undefined) say(`First sign-in: ${firstSignIn(administrator)}`);
@@ -100,6 +93,19 @@ class Platform {
     say('Migrating the database ...');
     const own = { ...withOwn(environment, process.env), ...(roles && { DATABASE_URL: roles.owner }) };
     return await migrate(own, join(dataDir, 'logs', 'migrate.log'), adminPassword);
+  }
+
+  /** While Temporal still starts: API and workers wait for it, and spend most of their start on loading. */
+  async #startProcesses(storage: StackFacts): Promise<void> {
+    const { dataDir, port, host } = this.#settings;
+    if (this.#isStopping) throw new Stopped();
+    say('Starting API and workers ...');
+    const environment = this.#environment(storage);
+    const options = { environment, dataDir, address: localAddress(host, port), log: say };
+    this.#processes = platformProcesses(options);
+    this.#runnerHost = runnerHostProcess(options);
+    const all = [...this.#processes, ...(this.#runnerHost ? [this.#runnerHost] : [])];
+    await Promise.all(all.map((child) => child.start()));
   }
 
   /** Deployed runners release their tasks while the API is running; the servers stop last. */
@@ -123,7 +129,7 @@ class Platform {
   }
 
   /** The variables of every process of the platform; the person's own take precedence. */
-  #environment({ environment, roles }: Stack): Record<string, string> {
+  #environment({ environment, roles }: StackFacts): Record<string, string> {
     const { port, host, dataDir, publicUrl, sdkRunnersDir } = this.#settings;
     const made: Record<string, string> = {
       ...environment,

@@ -69,6 +69,8 @@ interface Process {
   readonly pending: PendingObjects;
   readonly workflows: WorkflowClient;
   readonly log: Logger;
+  /** Aborted when the worker is told to stop. */
+  readonly stopping: AbortController;
 }
 
 /** JSON lines; a filter removes whatever has the form of a token or an address, though workers get neither. */
@@ -97,7 +99,7 @@ async function openProcess(
   database.onSessionChanged = workflows.sessionChanged;
   const objects = new ObjectStores(settings.objects, openStaging(settings.staging));
   const pending = new PendingObjects(database, objects);
-  return { settings, database, objects, pending, workflows, log };
+  return { settings, database, objects, pending, workflows, log, stopping: new AbortController() };
 }
 
 /** Starts one worker with what it needs; resolves when it polls. */
@@ -106,17 +108,15 @@ export async function startWorker(
   queue: 'workflows' | 'builtin',
 ): Promise<RunningWorker> {
   const parts = await openProcess(environment, queue);
-  const { settings, database, objects, workflows, log } = parts;
-  const stopping = new AbortController();
+  const { settings, database, objects, workflows, log, stopping } = parts;
+  // What needs no Temporal comes first: with `npm start` it still starts.
+  const createWorkers = await (queue === 'workflows' ? workflowWorkers(parts) : builtinWorkers(parts));
   const connection = await connectTemporal(settings.temporal, log, stopping.signal);
   const namespace = settings.temporal.TEMPORAL_NAMESPACE;
-  if (!(await ensureNamespace(connection, namespace))) {
+  if (!(await ensureNamespace(connection, namespace, stopping.signal))) {
     log.warn({ namespace, searchAttributes }, 'Temporal refuses to create them; they must exist');
   }
-  const taskWorkers =
-    queue === 'workflows'
-      ? [await workflowWorker(parts, connection), await webhookWorkerOf(parts, connection)]
-      : [await builtinWorker(parts, connection, stopping.signal)];
+  const taskWorkers = await createWorkers(connection);
   const loops = queue === 'workflows' ? startLoops(parts, connection) : [];
   // One that fails ends the others, and with them the process.
   const shutdown = () => {
@@ -143,35 +143,36 @@ export async function startWorker(
 
 type Connection = Awaited<ReturnType<typeof connectTemporal>>;
 
-async function workflowWorker(
-  { settings, database, objects, pending, log }: Process,
-  connection: Connection,
-): Promise<Worker> {
-  return await Worker.create({
-    connection,
-    namespace: settings.temporal.TEMPORAL_NAMESPACE,
-    taskQueue: settings.temporal.TEMPORAL_TASK_QUEUE,
-    workflowBundle: await workflowBundle(settings.worker.WORKFLOW_CACHE_DIR),
-    activities: {
-      ...createSessionActivities({ database }),
-      ...createWindowActivities({ database }),
-      ...createIngestActivities({ database, objects, pending, log }),
-    },
-    interceptors: { activity: [traceActivities] },
-    maxConcurrentLocalActivityExecutions: 10,
-    maxConcurrentActivityTaskExecutions: 50,
-    maxCachedWorkflows: 500,
-    // How long workflows cached by a killed worker wait for it before another worker gets them.
-    stickyQueueScheduleToStartTimeout: '5s',
-    shutdownGraceTime: '10s',
-  });
+type CreateWorkers = (connection: Connection) => Promise<Worker[]>;
+
+async function workflowWorkers(parts: Process): Promise<CreateWorkers> {
+  const { settings, database, objects, pending, log } = parts;
+  const bundle = await workflowBundle(settings.worker.WORKFLOW_CACHE_DIR);
+  return async (connection) => [
+    await Worker.create({
+      connection,
+      namespace: settings.temporal.TEMPORAL_NAMESPACE,
+      taskQueue: settings.temporal.TEMPORAL_TASK_QUEUE,
+      workflowBundle: bundle,
+      activities: {
+        ...createSessionActivities({ database }),
+        ...createWindowActivities({ database }),
+        ...createIngestActivities({ database, objects, pending, log }),
+      },
+      interceptors: { activity: [traceActivities] },
+      maxConcurrentLocalActivityExecutions: 10,
+      maxConcurrentActivityTaskExecutions: 50,
+      maxCachedWorkflows: 500,
+      // How long workflows cached by a killed worker wait for it before another worker gets them.
+      stickyQueueScheduleToStartTimeout: '5s',
+      shutdownGraceTime: '10s',
+    }),
+    await webhookWorkerOf(parts, connection),
+  ];
 }
 
-async function builtinWorker(
-  { settings, database, objects, pending, log }: Process,
-  connection: Connection,
-  stopping: AbortSignal,
-): Promise<Worker> {
+async function builtinWorkers(parts: Process): Promise<CreateWorkers> {
+  const { settings, database, objects, pending, log, stopping } = parts;
   // Only this process loads what built-in nodes need: the database engine for tables is large.
   const { builtinNodes, createBuiltinActivities, shippedTemplate } = await import(
     '../activities/run-builtin.ts'
@@ -182,18 +183,24 @@ async function builtinWorker(
   if (settings.worker.REGISTER_DEFAULT_DATA_SOURCE && !objects.platformAccess.usesOwnIdentity) {
     await ensureDefaultDataSource(database, objects.secrets, objects.platformAccess);
   }
-  return await Worker.create({
-    connection,
-    namespace: settings.temporal.TEMPORAL_NAMESPACE,
-    taskQueue: builtinQueueOf(settings.temporal.TEMPORAL_TASK_QUEUE),
-    activities: {
-      ...createBuiltinActivities({ database, objects, pending, log }, stopping, diskOf(settings.worker)),
-      ...createReportActivities({ database, objects, pending, log }),
-    },
-    interceptors: { activity: [traceActivities] },
-    maxConcurrentActivityTaskExecutions: 2,
-    shutdownGraceTime: '20s',
-  });
+  return async (connection) => [
+    await Worker.create({
+      connection,
+      namespace: settings.temporal.TEMPORAL_NAMESPACE,
+      taskQueue: builtinQueueOf(settings.temporal.TEMPORAL_TASK_QUEUE),
+      activities: {
+        ...createBuiltinActivities(
+          { database, objects, pending, log },
+          stopping.signal,
+          diskOf(settings.worker),
+        ),
+        ...createReportActivities({ database, objects, pending, log }),
+      },
+      interceptors: { activity: [traceActivities] },
+      maxConcurrentActivityTaskExecutions: 2,
+      shutdownGraceTime: '20s',
+    }),
+  ];
 }
 
 function webhookWorkerOf(parts: Process, connection: Connection) {
@@ -226,7 +233,7 @@ function startLoops(parts: Process, connection: Connection): Loop[] {
     startLoop('healer', 2_000, log, () => healOnce(database, workflows, log)),
     startLoop('claim order', 2_000, log, () => orderChangedProjects(database)),
     startLoop('namespace', 60_000, log, async () => {
-      await ensureNamespace(connection, settings.temporal.TEMPORAL_NAMESPACE);
+      await ensureNamespace(connection, settings.temporal.TEMPORAL_NAMESPACE, parts.stopping.signal);
     }),
   ];
 }

@@ -7,7 +7,8 @@ import { searchAttributes } from '../workflows/contract.ts';
 import { type TemporalSettings, temporalConnection } from '../workflows/settings.ts';
 
 /** Numbers of gRPC's status codes. */
-const grpc = { alreadyExists: 6, permissionDenied: 7, unimplemented: 12 } as const;
+const grpc = { alreadyExists: 6, permissionDenied: 7, unimplemented: 12, unavailable: 14 } as const;
+const retryMs = 100;
 /** Temporal's numbers of search attribute types. */
 const attributeTypes = { KEYWORD: 2, INT: 3 } as const;
 
@@ -23,23 +24,28 @@ export async function connectTemporal(
     } catch (error) {
       if (tries === 1)
         log.warn({ error: String(error), address: settings.TEMPORAL_ADDRESS }, 'waiting for Temporal');
-      await delay(500, undefined, { signal });
+      await delay(retryMs, undefined, { signal });
     }
   }
 }
 
 /**
- * Makes the namespace and the search attributes when they are missing; a wiped store gets them again.
+ * Makes the namespace and the search attributes when they are missing, trying again while Temporal accepts connections
+ * but does not serve yet; a wiped store gets them again.
  * @returns false where this identity may not make them (a managed Temporal): an identity that may must do so, once
  */
-export async function ensureNamespace(connection: NativeConnection, namespace: string): Promise<boolean> {
-  const isNamespaceSeenTo = await tryToMake(() =>
+export async function ensureNamespace(
+  connection: NativeConnection,
+  namespace: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const isNamespaceSeenTo = await tryToMake(signal, () =>
     connection.workflowService.registerNamespace({
       namespace,
       workflowExecutionRetentionPeriod: { seconds: Long.fromNumber(7 * 24 * 3_600) },
     }),
   );
-  const areAttributesSeenTo = await tryToMake(() =>
+  const areAttributesSeenTo = await tryToMake(signal, () =>
     connection.operatorService.addSearchAttributes({
       namespace,
       searchAttributes: Object.fromEntries(
@@ -50,13 +56,17 @@ export async function ensureNamespace(connection: NativeConnection, namespace: s
   return isNamespaceSeenTo && areAttributesSeenTo;
 }
 
-async function tryToMake(make: () => Promise<unknown>): Promise<boolean> {
-  try {
-    await make();
-  } catch (error) {
-    const { code } = error as { code?: number };
-    if (code === grpc.permissionDenied || code === grpc.unimplemented) return false;
-    if (code !== grpc.alreadyExists) throw error;
+async function tryToMake(signal: AbortSignal, make: () => Promise<unknown>): Promise<boolean> {
+  for (;;) {
+    try {
+      await make();
+      return true;
+    } catch (error) {
+      const { code } = error as { code?: number };
+      if (code === grpc.alreadyExists) return true;
+      if (code === grpc.permissionDenied || code === grpc.unimplemented) return false;
+      if (code !== grpc.unavailable) throw error;
+    }
+    await delay(retryMs, undefined, { signal });
   }
-  return true;
 }

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { DeleteObjectCommand, GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import pg from 'pg';
 import { afterAll, expect, inject, onTestFinished, test, vi } from 'vitest';
+import { rememberedPorts } from '../../local/ports.ts';
 import { isAlive, type ProcessIdentity, readIdentity } from '../../local/process-identity.ts';
 import { removeData, type Stack, type StackOptions, startStack } from '../../local/stack.ts';
 import { s3Client } from '../support/bucket.ts';
@@ -167,6 +168,25 @@ test('a database is migrated while the other servers start; a failure of that en
   });
   await expect(attempt).rejects.toThrow('not migrated');
   expect(answered).toEqual([{ user: 'sdp_migrate' }]);
+  expect(serversOf(dataDir).filter(isAlive)).toEqual([]);
+});
+
+test('what needs no Temporal starts while Temporal does, knows its address, and ends the start when it fails', async () => {
+  const dataDir = newFolder();
+  let address: string | undefined;
+  const attempt = startStack({
+    dataDir,
+    log: () => undefined,
+    temporary: true,
+    async onStorage({ environment }) {
+      address = environment.TEMPORAL_ADDRESS;
+      expect(await query(environment.DATABASE_URL ?? '', 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+      await putObject(environment, 'outputs/early');
+      throw new Error('no API');
+    },
+  });
+  await expect(attempt).rejects.toThrow('no API');
+  expect(address).toBe(`127.0.0.1:${rememberedPorts(dataDir).temporal}`);
   expect(serversOf(dataDir).filter(isAlive)).toEqual([]);
 });
 

@@ -62,5 +62,6 @@ export const cutAfter: FaultKind = {
 export const sliced: FaultKind = {
   number: 11,
   name: 'segments of one byte',
-  inject: (context) => onLine(context, { kind: 'slice', bytes: 256 }),
+  // Each segment costs a wake-up of the other side: a small campaign sends only the first line so.
+  inject: (context) => onLine(context, { kind: 'slice', bytes: context.size === 'small' ? 32 : 256 }),
 };
