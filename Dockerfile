@@ -31,4 +31,4 @@ COPY --from=build /app /app
 USER 10001:10001
 VOLUME /var/lib/sdp
 EXPOSE 8080
-CMD ["node", "--max-semi-space-size=4", "api/main.ts"]
+CMD ["node", "--max-semi-space-size=8", "api/main.ts"]

@@ -21,6 +21,7 @@ export function platformProcesses(options: PlatformOptions): Supervised[] {
       isReady: () => isHealthy(options.address),
       niceness: 0,
       stopSeconds: STOP_SECONDS,
+      youngMebibytes: API_YOUNG_MEBIBYTES,
     }),
     worker(options, 'Worker', 'worker', ['worker/main.ts']),
     worker(options, 'Worker of the built-in nodes', 'worker-builtin', [
@@ -66,13 +67,20 @@ function worker(
   const readyFile = join(options.dataDir, 'run', `${file}.ready`);
   const environment = { ...options.environment, READY_FILE: readyFile };
   const isReady = () => Promise.resolve(existsSync(readyFile));
-  const own = { isReady, readyFile, niceness: WORKER_NICENESS, stopSeconds };
+  const youngMebibytes = WORKER_YOUNG_MEBIBYTES;
+  const own = { isReady, readyFile, niceness: WORKER_NICENESS, stopSeconds, youngMebibytes };
   return child({ ...options, environment }, name, file, script, own);
 }
 
-/** Transferred bytes leave garbage quickly: a small young generation bounds memory (212 MiB, not 310). */
 // Otherwise a signal from any process of the same user would open a debugger with access to all memory of the process.
-export const NODE_FLAGS = ['--max-semi-space-size=4', '--disable-sigusr1'];
+const NODE_FLAGS = ['--disable-sigusr1'];
+
+/**
+ * Transferred bytes leave garbage quickly: a small young generation bounds memory. Requests leave it too, and with 4 MiB
+ * the API spends a sixth of its processor time on collecting it.
+ */
+const API_YOUNG_MEBIBYTES = 8;
+const WORKER_YOUNG_MEBIBYTES = 4;
 
 /**
  * The memory of a password hash (19 MiB) is returned to the system at its end. Without a fixed threshold glibc raises
@@ -87,18 +95,22 @@ const STOP_SECONDS = 35;
 /** Bookkeeping and built-in nodes yield to requests on a machine with few processors. */
 const WORKER_NICENESS = 5;
 
+type OwnPlan = Pick<ChildPlan, 'isReady' | 'readyFile' | 'niceness' | 'stopSeconds'> & {
+  readonly youngMebibytes: number;
+};
+
 function child(
   options: PlatformOptions,
   name: string,
   file: string,
   [script, ...args]: [string, ...string[]],
-  own: Pick<ChildPlan, 'isReady' | 'readyFile' | 'niceness' | 'stopSeconds'>,
+  { youngMebibytes, ...own }: OwnPlan,
 ): Supervised {
   const path = join(checkout, script);
   return new Supervised({
     name,
     command: process.execPath,
-    args: [...NODE_FLAGS, path, ...args],
+    args: [...NODE_FLAGS, `--max-semi-space-size=${youngMebibytes}`, path, ...args],
     env: { ...MALLOC_SETTINGS, ...withMetricsPort(options.environment, file) },
     cwd: checkout,
     programName: 'node',
