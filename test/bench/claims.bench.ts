@@ -144,7 +144,7 @@ async function compareLimited(): Promise<void> {
   const names = Array.from({ length: 20 }, (_, at) => `limited-${at}`);
   for (const name of names) await register(platform.client, name);
   await spread(names, count * rounds * 3);
-  const limitedClient = await runnerTokenClient(platform, ...names);
+  const limitedClient = await runnerTokenClient(platform, names);
   for (let round = 0; round < rounds * 2; round++) {
     const kind = round % 2 === 0 ? 'free' : 'limited';
     for (const name of names) {

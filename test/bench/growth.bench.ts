@@ -2,14 +2,22 @@
  * What a node run and the lists around it cost as the work of the past grows. Run: `npm run bench:growth`.
  *
  * The same steps on platforms with 10,000, 100,000 and 1,000,000 sessions and as many ended runs, attempts, claims and
- * outputs (GROWTH_SIZES=10000,100000). The aim: the p95 of each step within 1.5 times that of the smallest.
+ * outputs (GROWTH_SIZES=10000,100000), alone and beside 1,000 runners that wait for other tasks. The aim: the p95 of each
+ * step within 1.5 times that of the smallest.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { Database } from '../../store/connection/database.ts';
 import { cpuSeconds } from './support/cpu.ts';
 import { seedEndedRuns } from './support/ended-runs.ts';
 import { quantile, report } from './support/figures.ts';
-import { importTemplate, Runner, register, runnerTokenClient, upload } from './support/outside-runner.ts';
+import {
+  importTemplate,
+  Runner,
+  register,
+  runnerTokenClient,
+  upload,
+  waitingRunners,
+} from './support/outside-runner.ts';
 import { type BenchPlatform, printFigure, printMachine, startBenchPlatform } from './support/platform.ts';
 import { seedSessionsInto } from './support/seeded-sessions.ts';
 import { createSession } from './support/sessions.ts';
@@ -19,6 +27,9 @@ const rounds = 300;
 /** PostgreSQL plans a statement anew for the first uses on each connection. */
 const warmUpRounds = 60;
 const restSeconds = 20;
+const waitingCount = 1_000;
+/** Until all wait. */
+const gatheringMs = 5_000;
 const nodeTemplate = 'grown-node';
 
 type Steps = Map<string, number[]>;
@@ -63,6 +74,14 @@ async function atRest(platform: BenchPlatform): Promise<number> {
   return ((sum() - before) * 1_000) / restSeconds;
 }
 
+function printSteps(steps: Steps, what: string, smallest: Steps): void {
+  for (const [name, ms] of steps) {
+    printFigure(`${name}, ${what}`, ms);
+    const times = quantile(ms, 0.95) / quantile(smallest.get(name)!, 0.95);
+    console.log(`    p95 ${times.toFixed(2)} times that of the smallest`);
+  }
+}
+
 printMachine();
 let smallest: Steps | undefined;
 for (const size of sizes) {
@@ -79,11 +98,11 @@ for (const size of sizes) {
     const rest = await atRest(platform);
     const steps = await measured(platform);
     smallest ??= steps;
-    for (const [name, ms] of steps) {
-      printFigure(`${name}, ${label} sessions and ended runs`, ms);
-      const times = quantile(ms, 0.95) / quantile(smallest.get(name)!, 0.95);
-      console.log(`    p95 ${times.toFixed(2)} times that of the smallest`);
-    }
+    printSteps(steps, `${label} sessions and ended runs`, smallest);
+    const waiting = await waitingRunners(platform, waitingCount);
+    await delay(gatheringMs);
+    printSteps(await measured(platform), `${label} and ${waitingCount} waiting runners`, smallest);
+    waiting.stop();
     report({ name: `at rest, ${label} sessions and ended runs`, unit: 'ms', values: [rest] });
     console.log(`${`at rest, ${label}`.padEnd(40)} ${rest.toFixed(1)} ms of processor time a second`);
   } finally {

@@ -38,13 +38,14 @@ export async function register(
 /** A client with a runner token for the node template of {@link register}. */
 export async function runnerTokenClient(
   { client, port }: BenchPlatform,
-  ...names: readonly string[]
+  names: string | readonly string[],
+  connections?: number,
 ): Promise<BenchClient> {
   const { token } = await client.expect<{ token: string }>(201, 'POST', '/api/v2/admin/runner-tokens', {
-    runnerTypes: names.map((name) => `${name}-runner`),
+    runnerTypes: [names].flat().map((name) => `${name}-runner`),
     scopes: ['tasks'],
   });
-  return new BenchClient(port, { authorization: `Bearer ${token}` });
+  return new BenchClient(port, { authorization: `Bearer ${token}` }, connections);
 }
 
 /** A template of `width` chains of `length` nodes below one input. */
@@ -155,4 +156,26 @@ export class Runner {
   private get header() {
     return { 'x-platform-runner-instance': this.instanceId };
   }
+}
+
+/** Instances that wait for tasks of a node template that has none, each at a connection of its own, until `stop`. */
+export async function waitingRunners(platform: BenchPlatform, count: number): Promise<{ stop(): void }> {
+  const template = 'waiting-node';
+  await register(platform.client, template);
+  const client = await runnerTokenClient(platform, template, count);
+  let isStopping = false;
+  for (let started = 0; started < count; started++) {
+    const waiting = new Runner(client, template);
+    void (async () => {
+      while (!isStopping) await waiting.claim(20);
+    })().catch((error) => {
+      if (!isStopping) throw error;
+    });
+  }
+  return {
+    stop() {
+      isStopping = true;
+      client.close();
+    },
+  };
 }

@@ -24,13 +24,14 @@ export interface Answer<T> {
 
 /** JSON over kept-alive connections, with as little work as possible: the client shares the machine. */
 export class BenchClient {
-  private readonly agent = new Agent({ keepAlive: true, maxSockets: 200 });
+  private readonly agent: Agent;
   private readonly port: number;
   private readonly headers: Record<string, string>;
 
-  constructor(port: number, headers: Record<string, string> = {}) {
+  constructor(port: number, headers: Record<string, string> = {}, connections = 200) {
     this.port = port;
     this.headers = headers;
+    this.agent = new Agent({ keepAlive: true, maxSockets: connections });
   }
 
   call<T>(
