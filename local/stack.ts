@@ -33,20 +33,17 @@ export interface StackOptions {
   temporary?: boolean;
   /** Called when the data folder is locked and no process of an earlier start runs, before any server starts. */
   beforeServers?: () => Promise<void>;
-  /** Called when the database serves, while the other servers still start. Its failure ends the start. */
-  onDatabase?: (database: StackDatabase) => Promise<void>;
+  /**
+   * Called when the database serves, while the other servers still start; the environment names the database and the
+   * secrets alone. Its failure ends the start.
+   */
+  onDatabase?: (database: StackFacts) => Promise<void>;
   /** Called when database and object store serve, while Temporal, the slowest, still starts. Its failure ends the start. */
   onStorage?: (stack: StackFacts) => Promise<void>;
 }
 
 /** How the servers are reached. */
 export type StackFacts = Pick<Stack, 'environment' | 'roles'>;
-
-export interface StackDatabase {
-  /** As the stack's, with the database and the secrets alone. */
-  readonly environment: Record<string, string>;
-  readonly roles: RoleAddresses | undefined;
-}
 
 /** One embedded server: it is started again when it dies, until `stop`. It keeps its ports. */
 export interface Part {
@@ -118,6 +115,15 @@ export async function removeData(dataDir: string): Promise<void> {
   rmSync(dataDir, { recursive: true, force: true });
 }
 
+/** What a start works with. */
+interface Start {
+  readonly options: StackOptions;
+  readonly keys: Keys;
+  readonly programs: Programs;
+  /** Remembers a server that runs, so that a failed start stops it. */
+  readonly keep: <Part extends { server: Supervised }>(part: Part) => Part;
+}
+
 async function startParts(options: StackOptions, started: Supervised[], release: () => void): Promise<Stack> {
   const { dataDir, external = {} } = options;
   const keys = readOrMakeKeys(dataDir);
@@ -126,81 +132,87 @@ async function startParts(options: StackOptions, started: Supervised[], release:
     temporal: external.temporalAddress !== undefined,
     objectStore: external.objectStore !== undefined,
   });
-  const keep = <T>(part: { server: Supervised; value: T }) => {
+  const keep: Start['keep'] = (part) => {
     started.push(part.server);
     return part;
   };
-  const temporalStart =
-    external.temporalAddress === undefined ? startingTemporal(options, programs) : undefined;
+  const start = { options, keys, programs, keep };
+  const coming = external.temporalAddress === undefined ? startTemporalServer(start) : undefined;
   // All at once: each spends most of its start waiting. All must have settled before an error is passed on, or a late
   // one would be left running.
-  const [storage, temporal] = await allEnded([startStorage(), temporalStart?.server.then(keep)]);
-  const isMoved =
-    temporal !== undefined && temporal.value.address !== (await temporalStart?.address)?.address;
+  const [storage, temporal] = await allEnded([startStorage(start, coming?.address), coming?.server]);
+  const isMoved = temporal !== undefined && temporal.value.address !== (await coming?.address)?.address;
   if (isMoved && options.onStorage !== undefined)
     throw new PlainError('Another program took the port of Temporal during the start. Start again.');
-  const { postgres, objectStore } = storage;
   return {
     dataDir,
-    environment: environmentOf(storage, temporal?.value),
-    roles: rolesOf(postgres),
-    postgres: typeof postgres === 'string' ? undefined : postgres.server,
+    environment: environmentOf(start, storage, temporal?.value),
+    roles: storage.roles,
+    postgres: storage.postgres,
     temporal: temporal === undefined ? undefined : withWipe(temporal.server, dataDir),
-    objectStore: objectStore?.server,
+    objectStore: storage.objectStore,
     stop: async () => {
       await stopAll(started);
       release();
     },
   };
+}
 
-  async function startStorage(): Promise<Storage> {
-    const [postgres, objectStore] = await allEnded([
-      databasePart(options, keys, () => postgresPart(options, programs, keys).then(keep)),
-      external.objectStore === undefined ? objectStorePart(options, programs, keys).then(keep) : undefined,
-    ]);
-    const access = objectStore?.value ?? (external.objectStore as ObjectStoreAccess);
-    if (objectStore === undefined || !hasBucketFolder(dataDir, access.bucket))
-      await (await import('./bucket.ts')).ensureBucket(access);
-    const storage = { postgres, objectStore, access };
-    if (options.onStorage !== undefined) {
-      const environment = environmentOf(storage, await temporalStart?.address);
-      await options.onStorage({ environment, roles: rolesOf(postgres) });
-    }
-    return storage;
-  }
+/** Database and object store, the servers where they are embedded. */
+interface Storage extends Pick<Stack, 'roles' | 'postgres' | 'objectStore'> {
+  readonly databaseUrl: string;
+  readonly access: ObjectStoreAccess;
+}
 
-  /** @param temporal of the embedded server */
-  function environmentOf({ postgres, access }: Storage, temporal: TemporalAddress | undefined) {
-    return {
-      DATABASE_URL: typeof postgres === 'string' ? postgres : postgres.value,
-      TEMPORAL_ADDRESS: temporal?.address ?? (external.temporalAddress as string),
-      TEMPORAL_NAMESPACE,
-      ...uiVariable(temporal?.uiUrl ?? external.temporalUiUrl),
-      ...objectStoreVariables(access),
-      ...secretVariables(keys),
-    };
-  }
+/** @param temporal of the embedded server */
+async function startStorage(start: Start, temporal?: Promise<TemporalAddress>): Promise<Storage> {
+  const { options, keys, programs, keep } = start;
+  const { dataDir, external = {}, onStorage } = options;
+  const [postgres, objectStore] = await allEnded([
+    databasePart(options, keys, () => postgresPart(options, programs, keys).then(keep)),
+    external.objectStore === undefined ? objectStorePart(options, programs, keys).then(keep) : undefined,
+  ]);
+  const access = objectStore?.value ?? (external.objectStore as ObjectStoreAccess);
+  if (objectStore === undefined || !hasBucketFolder(dataDir, access.bucket))
+    await (await import('./bucket.ts')).ensureBucket(access);
+  const isEmbedded = typeof postgres !== 'string';
+  const storage = {
+    databaseUrl: isEmbedded ? postgres.value : postgres,
+    roles: isEmbedded ? roleAddresses(postgres.value) : undefined,
+    postgres: isEmbedded ? postgres.server : undefined,
+    objectStore: objectStore?.server,
+    access,
+  };
+  if (onStorage !== undefined)
+    await onStorage({ environment: environmentOf(start, storage, await temporal), roles: storage.roles });
+  return storage;
+}
+
+/** @param temporal of the embedded server */
+function environmentOf(
+  { options: { external = {} }, keys }: Start,
+  { databaseUrl, access }: Storage,
+  temporal: TemporalAddress | undefined,
+): Record<string, string> {
+  return {
+    DATABASE_URL: databaseUrl,
+    TEMPORAL_ADDRESS: temporal?.address ?? (external.temporalAddress as string),
+    TEMPORAL_NAMESPACE,
+    ...uiVariable(temporal?.uiUrl ?? external.temporalUiUrl),
+    ...objectStoreVariables(access),
+    ...secretVariables(keys),
+  };
 }
 
 /** The embedded server, and its address, which is known before it serves. */
-function startingTemporal(options: StackOptions, programs: Programs) {
+function startTemporalServer({ options, programs, keep }: Start) {
   const chosen = Promise.withResolvers<TemporalAddress>();
-  const server = temporalPart(options, programs, chosen.resolve);
+  const server = temporalPart(options, programs, chosen.resolve).then(keep);
   server.catch(chosen.reject);
   // It may fail before anything waits for the address.
   chosen.promise.catch(() => undefined);
   return { server, address: chosen.promise };
 }
-
-/** Database and object store: embedded ones, or the address and the access of the caller's own. */
-interface Storage {
-  readonly postgres: string | Started<string>;
-  readonly objectStore: Started<ObjectStoreAccess> | undefined;
-  readonly access: ObjectStoreAccess;
-}
-
-const rolesOf = (postgres: Storage['postgres']) =>
-  typeof postgres === 'string' ? undefined : roleAddresses(postgres.value);
 
 /** As Promise.all, but an error is passed on only when all have settled. */
 async function allEnded<T extends readonly unknown[]>(

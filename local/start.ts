@@ -10,7 +10,7 @@ import { platformProcesses, runnerHostProcess } from './platform.ts';
 import { isPortFree, localAddress } from './ports.ts';
 import { readyBlock } from './ready-block.ts';
 import { readStartSettings, type StartSettings, secretsOfStart } from './settings.ts';
-import { type Stack, type StackDatabase, type StackFacts, startStack } from './stack.ts';
+import { type Stack, type StackFacts, startStack } from './stack.ts';
 import type { Supervised } from './supervised.ts';
 
 /** Thrown between two steps of the start when the person has asked to stop meanwhile. */
@@ -88,7 +88,7 @@ class Platform {
   }
 
   /** As the owner of the tables, where the database is the embedded one. */
-  async #migrate({ environment, roles }: StackDatabase): Promise<FirstAdministrator | undefined> {
+  async #migrate({ environment, roles }: StackFacts): Promise<FirstAdministrator | undefined> {
     const { dataDir, adminPassword } = this.#settings;
     say('Migrating the database ...');
     const own = { ...withOwn(environment, process.env), ...(roles && { DATABASE_URL: roles.owner }) };
