@@ -53,7 +53,7 @@ export function createApp({
   return app
     .use(securityHeaders(options.isBehindTls === true))
     .use(identified(log, shutdown, styleOf))
-    .use(logged(options.observe))
+    .use(logged(log, options.observe))
     .use(answered(styleOf, leaving))
     .use(refuseSmuggled)
     .use(routed(options.routeSets))

@@ -25,7 +25,8 @@ export type Call = {
   readonly shutdown: AbortSignal;
   /** The bytes of the request, for routes that read a stream. */
   readonly upload: UploadBody;
-  log: Logger;
+  /** Its lines carry the request's id, and the route and ids that are known at its first use. */
+  readonly log: Logger;
   /** For log and metrics: the route's id, or a name for the other handler. */
   routeId: string | null;
   /** Set by the router. */

@@ -40,7 +40,8 @@ export function identified(
   shutdown: AbortSignal,
   styleOf: (path: string) => ErrorStyle,
 ): Middleware {
-  return ({ req, res, state }, next) => {
+  return (context, next) => {
+    const { req, res } = context;
     // The writer sees that the caller is gone; an error without a listener would end the process.
     res.on('error', () => undefined);
     const { path, query } = splitTarget(req.url ?? '/');
@@ -54,7 +55,8 @@ export function identified(
     const life = new RequestLifetime(() => {
       if (res.headersSent) res.destroy();
     });
-    const call: Call = {
+    let own: Logger | undefined;
+    context.state = {
       ...unknownYet,
       method: req.method ?? 'GET',
       url: req.url,
@@ -71,9 +73,13 @@ export function identified(
         open: () => openBody(req, res, (problem) => refuseSlow(res, errorReply(problem, styleOf(path)))),
         declaredBytes: declaredBytes(req),
       },
-      log: log.child({ requestId }),
+      // Most requests write their one line alone, which needs no logger of its own.
+      get log() {
+        const { route, facts } = context.state;
+        own ??= log.child({ requestId, ...(route === null ? {} : { route: route.id }), ...facts.ids });
+        return own;
+      },
     };
-    Object.assign(state, call);
     return next();
   };
 }
@@ -101,10 +107,13 @@ async function refuseSlow(response: ServerResponse, { status, headers, body }: E
 }
 
 /** Writes one line, and ends the span, when the answer was sent or the caller is gone. @param observe for metrics */
-export function logged(observe?: (routeId: string, status: number, seconds: number) => void): Middleware {
+export function logged(
+  log: Logger,
+  observe?: (routeId: string, status: number, seconds: number) => void,
+): Middleware {
   return async ({ res, state, method }, next) => {
     const startedAt = performance.now();
-    const { log, life } = state;
+    const { life, requestId } = state;
     res.once('close', () => {
       if (!res.writableFinished) life.hangUp();
       // Koa sends the answer when the last middleware is done; the caller may have hung up before.
@@ -125,6 +134,7 @@ export function logged(observe?: (routeId: string, status: number, seconds: numb
       endSpan(state, status);
       const traceId = state.span?.traceparent.slice(3, 35);
       const line = {
+        requestId,
         route,
         ...state.facts.ids,
         ...(traceId === undefined ? {} : { traceId }),
@@ -140,12 +150,13 @@ export function logged(observe?: (routeId: string, status: number, seconds: numb
   };
 }
 
-async function settle({ life, reply, log }: Call, isDelivered: boolean): Promise<void> {
+async function settle(state: Call, isDelivered: boolean): Promise<void> {
+  const { life, reply } = state;
   life.end();
   try {
     await reply?.settled?.(isDelivered);
   } catch (error) {
-    log.error({ err: error }, 'after the reply');
+    state.log.error({ err: error }, 'after the reply');
   }
 }
 

@@ -195,7 +195,7 @@ function readQuery(query: string): Record<string, string> {
 export function handled<Services>(services: Services): RouteMiddleware {
   return ({ handler }) =>
     async ({ state }) => {
-      const { method, url, headers, bearer, remoteAddress, requestId, log, life, facts, shutdown } = state;
+      const { method, url, headers, bearer, remoteAddress, requestId, life, facts, shutdown } = state;
       const reply = await (handler as Route<Services>['handler'])({
         params: state.params,
         query: state.queryValues,
@@ -206,7 +206,9 @@ export function handled<Services>(services: Services): RouteMiddleware {
         request: { method, url, headers, remoteAddress, bearer },
         note: (ids) => facts.note(ids),
         requestId,
-        log,
+        get log() {
+          return state.log;
+        },
         signal: life.signal,
         shutdown,
       });

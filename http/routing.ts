@@ -75,11 +75,9 @@ function entriesOf({ routes, middlewares, others }: RouteSet): Entry[] {
 /** Notes the route that was found. */
 function found(route: Route): Middleware {
   return ({ state, params }, next) => {
-    const ids = idsInPath(route.path, params);
     state.route = route;
     state.routeId = route.id;
-    state.facts.note(ids);
-    state.log = state.log.child({ route: route.id, ...ids });
+    state.facts.note(idsInPath(route.path, params));
     return next();
   };
 }

@@ -62,6 +62,6 @@ export const cutAfter: FaultKind = {
 export const sliced: FaultKind = {
   number: 11,
   name: 'segments of one byte',
-  // Each segment costs a wake-up of the other side: a small campaign sends only the first line so.
-  inject: (context) => onLine(context, { kind: 'slice', bytes: context.size === 'small' ? 32 : 256 }),
+  // Each segment costs a wake-up of the other side: a small campaign sends only the beginning so.
+  inject: (context) => onLine(context, { kind: 'slice', bytes: context.size === 'small' ? 12 : 256 }),
 };
