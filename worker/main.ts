@@ -28,7 +28,7 @@ import { startTelemetry } from '../telemetry/start.ts';
 import { currentTraceIds, currentTraceparent } from '../telemetry/trace.ts';
 import { endOnUnexpected } from '../telemetry/unexpected.ts';
 import { WorkflowClient } from '../workflows/client.ts';
-import { builtinQueueOf, searchAttributes } from '../workflows/contract.ts';
+import { builtinQueueOf } from '../workflows/contract.ts';
 import { temporalSettings } from '../workflows/settings.ts';
 import { workflowBundle } from './bundle.ts';
 import { healOnce } from './healer.ts';
@@ -112,10 +112,6 @@ export async function startWorker(
   // What needs no Temporal comes first: with `npm start` it still starts.
   const createWorkers = await (queue === 'workflows' ? workflowWorkers(parts) : builtinWorkers(parts));
   const connection = await connectTemporal(settings.temporal, log, stopping.signal);
-  const namespace = settings.temporal.TEMPORAL_NAMESPACE;
-  if (!(await ensureNamespace(connection, namespace, stopping.signal))) {
-    log.warn({ namespace, searchAttributes }, 'Temporal refuses to create them; they must exist');
-  }
   const taskWorkers = await createWorkers(connection);
   const loops = queue === 'workflows' ? startLoops(parts, connection) : [];
   // One that fails ends the others, and with them the process.
@@ -233,7 +229,7 @@ function startLoops(parts: Process, connection: Connection): Loop[] {
     startLoop('healer', 2_000, log, () => healOnce(database, workflows, log)),
     startLoop('claim order', 2_000, log, () => orderChangedProjects(database)),
     startLoop('namespace', 60_000, log, async () => {
-      await ensureNamespace(connection, settings.temporal.TEMPORAL_NAMESPACE, parts.stopping.signal);
+      await ensureNamespace(connection, settings.temporal.TEMPORAL_NAMESPACE);
     }),
   ];
 }

@@ -12,16 +12,26 @@ const retryMs = 100;
 /** Temporal's numbers of search attribute types. */
 const attributeTypes = { KEYWORD: 2, INT: 3 } as const;
 
-/** Connects, trying again until Temporal is there or `signal` aborts. */
+/**
+ * Connects and makes what our workflows need, trying again until Temporal serves or `signal` aborts: it accepts connections
+ * a moment before.
+ */
 export async function connectTemporal(
   settings: TemporalSettings,
   log: Logger,
   signal: AbortSignal,
 ): Promise<NativeConnection> {
+  const namespace = settings.TEMPORAL_NAMESPACE;
   for (let tries = 1; ; tries++) {
+    let connection: NativeConnection | undefined;
     try {
-      return await NativeConnection.connect(temporalConnection(settings));
+      connection = await NativeConnection.connect(temporalConnection(settings));
+      if (!(await ensureNamespace(connection, namespace)))
+        log.warn({ namespace, searchAttributes }, 'Temporal refuses to create them; they must exist');
+      return connection;
     } catch (error) {
+      await connection?.close();
+      if (connection !== undefined && (error as { code?: number }).code !== grpc.unavailable) throw error;
       if (tries === 1)
         log.warn({ error: String(error), address: settings.TEMPORAL_ADDRESS }, 'waiting for Temporal');
       await delay(retryMs, undefined, { signal });
@@ -30,22 +40,17 @@ export async function connectTemporal(
 }
 
 /**
- * Makes the namespace and the search attributes when they are missing, trying again while Temporal accepts connections
- * but does not serve yet; a wiped store gets them again.
+ * Makes the namespace and the search attributes when they are missing; a wiped store gets them again.
  * @returns false where this identity may not make them (a managed Temporal): an identity that may must do so, once
  */
-export async function ensureNamespace(
-  connection: NativeConnection,
-  namespace: string,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const isNamespaceSeenTo = await tryToMake(signal, () =>
+export async function ensureNamespace(connection: NativeConnection, namespace: string): Promise<boolean> {
+  const isNamespaceSeenTo = await tryToMake(() =>
     connection.workflowService.registerNamespace({
       namespace,
       workflowExecutionRetentionPeriod: { seconds: Long.fromNumber(7 * 24 * 3_600) },
     }),
   );
-  const areAttributesSeenTo = await tryToMake(signal, () =>
+  const areAttributesSeenTo = await tryToMake(() =>
     connection.operatorService.addSearchAttributes({
       namespace,
       searchAttributes: Object.fromEntries(
@@ -56,17 +61,13 @@ export async function ensureNamespace(
   return isNamespaceSeenTo && areAttributesSeenTo;
 }
 
-async function tryToMake(signal: AbortSignal, make: () => Promise<unknown>): Promise<boolean> {
-  for (;;) {
-    try {
-      await make();
-      return true;
-    } catch (error) {
-      const { code } = error as { code?: number };
-      if (code === grpc.alreadyExists) return true;
-      if (code === grpc.permissionDenied || code === grpc.unimplemented) return false;
-      if (code !== grpc.unavailable) throw error;
-    }
-    await delay(retryMs, undefined, { signal });
+async function tryToMake(make: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await make();
+  } catch (error) {
+    const { code } = error as { code?: number };
+    if (code === grpc.permissionDenied || code === grpc.unimplemented) return false;
+    if (code !== grpc.alreadyExists) throw error;
   }
+  return true;
 }
