@@ -2,15 +2,17 @@
 import { z } from 'zod';
 import { Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
-import { readOutputHeaders } from '../../domain/outputs/output-headers.ts';
 import { pathId } from '../../http/schemas.ts';
 import type { DataSourceRow } from '../../store/objects/data-sources.ts';
-import { ObjectStoreError } from '../../store/objects/object-store.ts';
+import { newOutputKey, ObjectStoreError } from '../../store/objects/object-store.ts';
 import { PendingObjectGone } from '../../store/objects/pending-objects.ts';
-import { outputDataSource } from '../../store/outputs/output-target.ts';
 import { findOutputByIdentifier } from '../../store/outputs/outputs.ts';
-import { renewLease } from '../../store/runs/lease.ts';
-import { type OutputWrite, type TaskOutput, writeTaskOutput } from '../../store/runs/task-outputs.ts';
+import {
+  beginTaskOutput,
+  type OutputWrite,
+  type TaskOutput,
+  writeTaskOutput,
+} from '../../store/runs/task-outputs.ts';
 import { defineRoute } from '../route.ts';
 import type { Services } from '../services.ts';
 import { type ReceivedObject, readSaidOfBytes, receiveObject } from '../uploads/receive.ts';
@@ -83,28 +85,32 @@ const writeOutput = defineRoute({
   async handler(context) {
     const { params, body, services, request, signal } = context;
     const identity = identityOf(context);
-    const { outputIdentifier } = readOutputHeaders(request.headers);
+    const said = readSaidOfBytes(request.headers);
     const watermarkInputId = readWatermark(request.headers['x-platform-watermark']);
     if ((body.declaredBytes ?? 0) > limits.runnerOutputBytes) throw new Problem('outputTooLarge');
-    const task = await renewLease(services.database, identity, params.taskId);
+    const { database, pending } = services;
+    const { taskId } = params;
+    const { outputIdentifier } = said;
+    const objectKey = newOutputKey();
+    const task = await beginTaskOutput(database, pending, identity, taskId, outputIdentifier, objectKey);
     if (task === undefined) throw new Problem('taskNotFound');
     context.note({ sessionId: task.sessionId, nodeInstanceId: task.nodeInstanceId, runId: task.runId });
     const write = (upload: TaskOutput) =>
-      writeTaskOutput(services.database, identity, params.taskId, upload, watermarkInputId);
-    const existing =
-      outputIdentifier === null
-        ? undefined
-        : await findOutputByIdentifier(services.database, task.nodeInstanceId, outputIdentifier);
-    // A resend: its bytes are not read again, unless its output is removed at this moment.
-    const resent = existing && (await write(existing).catch(goneAsUndefined));
-    if (resent !== undefined) return written(resent);
-    const dataSource = await outputDataSource(services.database, task.nodeInstanceId);
-    if (dataSource === undefined) throw new Problem('dataSourceNotFound');
-    const keeper = new LeaseKeeper(services.database, identity, params.taskId);
+      writeTaskOutput(database, identity, taskId, upload, watermarkInputId);
+    if (task.isKnown) {
+      const existing = await findOutputByIdentifier(database, task.nodeInstanceId, outputIdentifier!);
+      // A resend: its bytes are not read again, unless its output is removed at this moment.
+      const resent = existing && (await write(existing).catch(goneAsUndefined));
+      if (resent !== undefined) return written(resent);
+    }
+    const { dataSource } = task;
+    if (dataSource === null) throw new Problem('dataSourceNotFound');
+    const keeper = new LeaseKeeper(database, identity, taskId);
     const received = await receive(services, keeper, {
       kind: 'output',
       dataSource,
-      said: readSaidOfBytes(request.headers),
+      ...(task.isBegun ? { objectKey } : {}),
+      said,
       body,
       maxBytes: limits.runnerOutputBytes,
       tooLarge: 'outputTooLarge',

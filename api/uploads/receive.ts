@@ -62,6 +62,8 @@ export interface ReceiveOptions {
   readonly maxBytes: number;
   /** The node to which a caller uploads; outputs of tasks have none. */
   readonly nodeInstanceId?: number;
+  /** Of a pending row that the caller has written; default: a new one. */
+  readonly objectKey?: string;
   /** The refusal for more; default `bodyTooLarge`. */
   readonly tooLarge?: ProblemKey;
   /** Aborted when the caller hangs up. */
@@ -85,12 +87,11 @@ export async function receiveObject(
   if (body.declaredBytes !== null && body.declaredBytes > options.maxBytes) throw new Problem(tooLarge);
   const startedAtMs = performance.now();
   const seconds = () => (performance.now() - startedAtMs) / 1000;
-  const store = services.objects.of(dataSource);
-  const objectKey = newOutputKey();
-  await beginObject(services.pending, objectKey, options);
+  const objectKey = options.objectKey ?? newOutputKey();
+  if (options.objectKey === undefined) await beginObject(services.pending, objectKey, options);
   let stored: PutResult;
   try {
-    stored = await store.put(objectKey, body.open(), {
+    stored = await services.objects.of(dataSource).put(objectKey, body.open(), {
       declaredBytes: body.declaredBytes,
       maxBytes: options.maxBytes,
       withMd5: sent.md5 !== null,

@@ -59,9 +59,22 @@ export class PendingObjects {
    * @throws PendingNodeGone
    */
   async begin(objectKey: string, dataSourceId: number, nodeInstanceId?: number): Promise<void> {
-    await unaudited(() => this.#writeRow(objectKey, dataSourceId, nodeInstanceId));
+    await this.beginBy(objectKey, async () => {
+      await this.#writeRow(objectKey, dataSourceId, nodeInstanceId);
+      return { isBegun: true };
+    });
+  }
+
+  /** As {@link begin}, by a statement of the caller's that inserts the row, unless it says that it has not. */
+  async beginBy<T extends { readonly isBegun: boolean } | undefined>(
+    objectKey: string,
+    insert: () => Promise<T>,
+  ): Promise<T> {
+    const inserted = await unaudited(insert);
+    if (inserted?.isBegun !== true) return inserted;
     this.#active.add(objectKey);
     this.#timer ??= setInterval(() => unaudited(() => void this.#heartbeat()), heartbeatEveryMs).unref();
+    return inserted;
   }
 
   async #writeRow(objectKey: string, dataSourceId: number, nodeInstanceId?: number): Promise<void> {

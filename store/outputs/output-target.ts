@@ -1,36 +1,49 @@
 /** Where a node's outputs go: the data source its own configuration names, else its nearest Input ancestor's, else `platform`. */
 
 import type { Queryable } from '../connection/database.ts';
-import { type DataSourceRow, findDataSourceByName, platformDataSourceName } from '../objects/data-sources.ts';
+import { type DataSourceRow, dataSourceColumns, platformDataSourceName } from '../objects/data-sources.ts';
+
+/**
+ * The `dataSourceName` of a configuration, as SQL; null when it names none or is no JSON object. A text that PostgreSQL
+ * cannot hold (with the character 0) stands for itself, quoted: no data source has such a name.
+ */
+const nameIn = (configuration: string) => {
+  const value = `${configuration}::json -> 'dataSourceName'`;
+  return `
+    case when pg_input_is_valid(${configuration}, 'json') then
+      case when json_typeof(${value}) = 'string' then
+        case when pg_input_is_valid((${value})::text, 'jsonb') then nullif((${value})::jsonb #>> '{}', '')
+             else (${value})::text end end end`;
+};
+
+/**
+ * For `with recursive`: the step `target`, the data source of a node's new outputs. It has no row when the named one is
+ * not registered. @param node an SQL expression of the node's id
+ */
+export const targetSteps = (node: string) => `
+  ancestry as (
+    select n.id, n.parent_ids, n.configuration, n.node_template_id, 0 as depth from node_instance n where n.id = ${node}
+    union
+    select p.id, p.parent_ids, p.configuration, p.node_template_id, a.depth + 1
+      from ancestry a join node_instance p on p.id = any (a.parent_ids) where a.depth < 500
+  ), naming as (
+    select a.id, min(a.depth) as depth, ${nameIn('a.configuration')} as name
+      from ancestry a join node_template t on t.id = a.node_template_id
+     where a.depth = 0 or t.type = 'Input' group by a.id, a.configuration
+  ), target as (
+    select d.* from data_source d
+     where d.name = coalesce(
+             (select name from naming where name is not null order by depth, id limit 1), '${platformDataSourceName}')
+  )`;
 
 /** The data source that new outputs of the node are written to; undefined when the named one is not registered. */
 export async function outputDataSource(
   database: Queryable,
   nodeInstanceId: number,
 ): Promise<DataSourceRow | undefined> {
-  const nodes = await database.query<{ configuration: string; depth: number }>(
-    `with recursive ancestry as (
-       select n.id, n.parent_ids, n.configuration, n.node_template_id, 0 as depth from node_instance n where n.id = $1
-       union
-       select p.id, p.parent_ids, p.configuration, p.node_template_id, a.depth + 1
-         from ancestry a join node_instance p on p.id = any (a.parent_ids) where a.depth < 500
-     )
-     select a.configuration, min(a.depth) as depth from ancestry a join node_template t on t.id = a.node_template_id
-      where a.depth = 0 or t.type = 'Input' group by a.id, a.configuration order by depth, a.id`,
+  const [row] = await database.query<DataSourceRow>(
+    `with recursive ${targetSteps('$1::bigint')} select ${dataSourceColumns('target')} from target`,
     [nodeInstanceId],
   );
-  const names = nodes
-    .map((node) => dataSourceNameOf(node.configuration))
-    .filter((name) => name !== undefined);
-  return findDataSourceByName(database, names[0] ?? platformDataSourceName);
-}
-
-/** The `dataSourceName` of a node's configuration; undefined when it names none or is no JSON object. */
-function dataSourceNameOf(configuration: string): string | undefined {
-  try {
-    const name = (JSON.parse(configuration) as { dataSourceName?: unknown } | null)?.dataSourceName;
-    return typeof name === 'string' && name !== '' ? name : undefined;
-  } catch {
-    return undefined;
-  }
+  return row;
 }

@@ -55,3 +55,39 @@ export async function markPublished(
     [output.nodeInstanceId, output.position, output.id],
   );
 }
+
+/**
+ * For `with`: what a run has staged is published, outputs in the order in which they were written, and annotations.
+ * `publication` has one row: how many outputs (`count`), their bytes, and the `id` and `position` of the last.
+ * @param step SQL expressions. `after`: the session's newest position; null: nothing is published
+ */
+export const publicationSteps = ({
+  runId,
+  after,
+  at,
+}: {
+  readonly runId: string;
+  readonly after: string;
+  readonly at: string;
+}) => `
+  staged as (
+    select id, row_number() over (order by id) as place from node_output
+     where run_id = ${runId} and position is null and ${after} is not null
+  ), published as (
+    update node_output o set position = ${after} + staged.place, created_at = ${at}
+      from staged where o.id = staged.id
+    returning o.id, o.position, o.size_bytes
+  ), annotated as (
+    update annotation set staged = false, created_at = ${at}
+     where run_id = ${runId} and staged and ${after} is not null
+  ), publication as (
+    select count(*)::int as count, coalesce(sum(size_bytes), 0)::bigint as bytes, max(id) as id,
+           max(position) as position
+      from published
+  )`;
+
+/** Moves the session's counters over the outputs of {@link publicationSteps}. */
+export function countPublication(session: LockedSession, count: number, bytes: number): void {
+  session.newestPosition += count;
+  session.publishedBytes += bytes;
+}

@@ -12,7 +12,7 @@ import {
 } from '../runs/change-session.ts';
 import { planSession } from '../runs/plan-session.ts';
 import type { NodeOutputRow, UploadedObject } from './outputs.ts';
-import { markPublished, publishOutput } from './publish-output.ts';
+import { countPublication, markPublished, publicationSteps, publishOutput } from './publish-output.ts';
 import { publishQueuedOfNode } from './queued-uploads.ts';
 
 export type PublishResult =
@@ -95,22 +95,11 @@ export async function publishStaged(
   runId: string,
 ): Promise<StagedPublication | undefined> {
   const [row] = await tx.query<{ count: number; id: number; bytes: number }>(
-    `with staged as (
-       select id, row_number() over (order by id) as place from node_output
-        where run_id = $1 and position is null
-     ), published as (
-       update node_output o set position = $2 + staged.place, created_at = $3
-         from staged where o.id = staged.id
-       returning o.id, o.size_bytes
-     ), annotated as (
-       update annotation set staged = false, created_at = $3 where run_id = $1 and staged
-     )
-     select count(*) as count, max(id) as id, sum(size_bytes)::bigint as bytes from published`,
+    `with ${publicationSteps({ runId: '$1', after: '$2::bigint', at: '$3::timestamptz' })} select * from publication`,
     [runId, session.newestPosition, session.publishedAt],
   );
   const { count, id, bytes } = row!;
   if (count === 0) return undefined;
-  session.newestPosition += count;
-  session.publishedBytes += bytes;
+  countPublication(session, count, bytes);
   return { newest: { id, position: session.newestPosition }, createdAt: session.publishedAt };
 }

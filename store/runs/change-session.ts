@@ -88,15 +88,23 @@ export async function changeSession<T>(
   return database.transaction((tx) => changeSessionWithin(tx, key, (session) => change(tx, session)));
 }
 
-/** As {@link changeSession}, as the last work in the caller's transaction; a claim may follow it. */
-export async function changeSessionWithin<T>(
+/**
+ * As {@link changeSession}, as the last work in the caller's transaction; a claim may follow it.
+ * @param ahead statements that need the lock and nothing of the session: they are sent with it, in one round trip
+ */
+export async function changeSessionWithin<T, A = undefined>(
   tx: Tx,
   key: SessionKey,
-  change: (session: LockedSession) => Promise<Change<T>>,
+  change: (session: LockedSession, ahead: A) => Promise<Change<T>>,
+  ahead?: () => Promise<A>,
 ): Promise<T | undefined> {
-  const session = await lockSession(tx, key);
+  const locking = lockSession(tx, key);
+  const sent = ahead?.();
+  // The first failure of the two is the one to report.
+  sent?.catch(() => undefined);
+  const session = await locking;
   if (session === undefined) return undefined;
-  const { result, save, ended, answer } = await change(session);
+  const { result, save, ended, answer } = await change(session, (await sent) as A);
   if (save === 'all') saveSession(tx, session, ended, answer);
   if (save === 'counters') saveCounters(tx, session);
   return result;

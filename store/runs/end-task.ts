@@ -14,7 +14,6 @@ import {
 import type { EndedAttempt } from '../../domain/sessions/session-change.ts';
 import type { Database, Tx } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
-import { publishStaged } from '../outputs/publish.ts';
 import { writeLogTail } from '../run-logs/log-tail.ts';
 import type { RunnerIdentity } from '../runners/holder.ts';
 import { changed, changeSessionWithin, type LockedSession, unchanged } from './change-session.ts';
@@ -128,15 +127,22 @@ async function endWithin(
   digest: string,
   jitter: number,
 ): Promise<AcceptedEnd> {
-  const result = await changeSessionWithin<AcceptedEnd>(tx, { taskId }, async (session) => {
-    const run = await endHeldClaim(tx, identity, taskId, end.kind, digest);
+  const endClaimed = () => endHeldClaim(tx, identity, taskId, end.kind, digest);
+  const apply = async (session: LockedSession, run: HeldRun | undefined) => {
     if (!run) return unchanged(await repeatedEnd(tx, identity, taskId, digest));
     if ('logTail' in end && end.logTail) await writeLogTail(tx, run, end.logTail);
     const { reply, ended } = await applyEnd(tx, session, run, end, jitter);
     const { runId, nodeInstanceId } = run;
     const { sessionId } = session;
-    return changed({ kind: 'ended', reply, sessionId, runId, nodeInstanceId }, ended, { taskId, reply });
-  });
+    const result = { kind: 'ended', reply, sessionId, runId, nodeInstanceId } as const;
+    return changed<AcceptedEnd>(result, ended, { taskId, reply });
+  };
+  const result = await changeSessionWithin<AcceptedEnd, HeldRun | undefined>(
+    tx,
+    { taskId },
+    apply,
+    endClaimed,
+  );
   if (result === undefined) throw new Refusal('task-not-found');
   return result;
 }
@@ -214,8 +220,6 @@ async function applyComplete(
   const end = endAttempt(run, report, 0);
   if (end.kind !== 'done') throw new Error('A completed attempt is done.');
   const succeeded = end.outcome === 'completed';
-  const published = succeeded ? await publishStaged(tx, session, run.runId) : undefined;
-  if (succeeded && !published && !run.wroteOutput) throw new Refusal('output-missing');
   const next =
     end.outcome === 'cancelled'
       ? { followUp: false }
@@ -225,16 +229,19 @@ async function applyComplete(
   if (run.concernsRejections && end.outcome !== 'cancelled')
     await settleRejections(tx, run.taskId, isSuccess);
   const effects = {
-    newest: published?.newest,
+    publishTo: succeeded ? session : undefined,
     state: end.outcome === 'cancelled' ? undefined : report.state,
     followUpWanted: next.followUp,
     watermarkToUpper: !run.incremental && isSuccess,
   };
   if (effects.state !== undefined) await saveStateBefore(tx, run.taskId);
+  const newestBefore = session.newestPosition;
   const [endedAttempt, queued] = await Promise.all([
     writeDone(tx, run, { ...end, statusDetails: details }, effects),
     planSession(tx, session, run.nodeInstanceId),
   ]);
+  if (succeeded && session.newestPosition === newestBefore && !run.wroteOutput)
+    throw new Refusal('output-missing');
   const nodeState = queued.includes(run.nodeInstanceId) ? 'Pending' : end.nodeState;
   return {
     reply: { taskId: run.taskId, outcome: report.outcome, nodeState, followUp: next.followUp },

@@ -1,7 +1,9 @@
 /** Outputs that the holder of a task writes. Each write repeats the fence in its own transaction. */
 import type { Database, Queryable } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
-import { PendingObjectGone } from '../objects/pending-objects.ts';
+import { type DataSourceRow, dataSourceColumns } from '../objects/data-sources.ts';
+import { PendingObjectGone, type PendingObjects } from '../objects/pending-objects.ts';
+import { targetSteps } from '../outputs/output-target.ts';
 import {
   findOutputByIdentifier,
   jsonOrNull,
@@ -10,12 +12,13 @@ import {
   objectParameters,
   objectValues,
   outputColumns,
+  splitSource,
   type UploadedObject,
 } from '../outputs/outputs.ts';
 import type { RunnerIdentity } from '../runners/holder.ts';
 import { type Change, changed, type LockedSession, unchanged } from './change-session.ts';
 import { runConfiguration } from './configuration-check.ts';
-import { isHeld, lockRun, renewed, renewLease } from './lease.ts';
+import { isHeld, lockRun, renewed, renewHeld, renewLease } from './lease.ts';
 import { moveWatermark } from './watermark.ts';
 import { Refusal, type TaskWrite, type WriteRefusal, writeTask, writeTaskAndSession } from './write-task.ts';
 
@@ -32,6 +35,54 @@ export type OutputWrite = WrittenOutput | { readonly kind: 'refused'; readonly w
  * names.
  */
 export type TaskOutput = Omit<UploadedObject, 'nodeInstanceId'>;
+
+/** A held task that is about to write an output. */
+export interface TaskOutputBegin {
+  readonly runId: string;
+  readonly sessionId: string;
+  readonly nodeInstanceId: number;
+  /** The node has an output of this identifier: nothing is begun. */
+  readonly isKnown: boolean;
+  /** The object has its pending row: it needs a `release` or `discard`. False without a data source. */
+  readonly isBegun: boolean;
+  /** Null when the one that the node names is not registered. */
+  readonly dataSource: DataSourceRow | null;
+}
+
+const beginStatement = `
+  with recursive claim as (${renewHeld} returning c.run_id), task as (
+    select r.id as run_id, r.session_id, r.node_instance_id from claim join node_run r on r.id = claim.run_id
+  ), ${targetSteps('(select node_instance_id from task)')}, known as (
+    select from task join node_output o on o.node_instance_id = task.node_instance_id and o.output_identifier = $4
+  ), pending as (
+    insert into pending_object (object_key, data_source_id)
+    select $5, target.id from task, target where not exists (select from known) returning object_key
+  )
+  select task.*, exists (select from known) as is_known, exists (select from pending) as is_begun,
+         ${dataSourceColumns('target', 'source.')}
+    from task left join target on true`;
+
+/**
+ * What goes before the bytes of an output, in one statement: the lease is renewed, the data source found, and the
+ * object's pending row written.
+ * @returns undefined when the caller does not hold the task
+ */
+export async function beginTaskOutput(
+  database: Queryable,
+  pending: PendingObjects,
+  { holder, instanceId }: RunnerIdentity,
+  taskId: string,
+  outputIdentifier: string | null,
+  objectKey: string,
+): Promise<TaskOutputBegin | undefined> {
+  return await pending.beginBy(objectKey, async () => {
+    const values = [taskId, holder, instanceId, outputIdentifier, objectKey];
+    const [row] = await database.query(beginStatement, values);
+    if (row === undefined) return undefined;
+    const { output: begin, dataSource } = splitSource(row);
+    return { ...begin, dataSource: dataSource.id === null ? null : dataSource } as unknown as TaskOutputBegin;
+  });
+}
 
 /**
  * Writes an output of a held task whose bytes are in storage. Without a watermark it is staged until the watermark

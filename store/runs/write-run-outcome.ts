@@ -4,6 +4,8 @@ import type { AttemptEnd } from '../../domain/runs/run-plan.ts';
 import type { EndedAttempt } from '../../domain/sessions/session-change.ts';
 import { attemptFailed, runEnded } from '../../telemetry/metrics.ts';
 import type { Tx } from '../connection/database.ts';
+import { countPublication, publicationSteps } from '../outputs/publish-output.ts';
+import type { LockedSession } from './change-session.ts';
 import { notifyReady, queuedAfter, queuedColumns } from './queue.ts';
 
 /** A run whose attempt has just ended; its row is locked. */
@@ -14,8 +16,8 @@ export interface EndingRun {
 }
 
 export interface DoneEffects {
-  /** The last output that the run published at its end, if any. */
-  readonly newest?: { readonly id: number; readonly position: number } | undefined;
+  /** Set when the run succeeds: what it has staged is published there. Else it is dropped. */
+  readonly publishTo?: LockedSession | undefined;
   /** The incremental state to save; undefined leaves what is stored. */
   readonly state?: Record<string, unknown> | undefined;
   readonly followUpWanted?: boolean | undefined;
@@ -31,11 +33,16 @@ interface EndedRow {
   readonly templateName: string;
 }
 
+interface DoneRow extends EndedRow {
+  readonly publishedCount: number;
+  readonly publishedBytes: number;
+}
+
 type Done = Extract<AttemptEnd, { kind: 'done' }>;
 type Retry = Extract<AttemptEnd, { kind: 'retry' }>;
 
 const endRun = `
-  with run as (
+  with ${publicationSteps({ runId: '$1', after: '$7::bigint', at: '$8::timestamptz' })}, run as (
     update node_run set state = 'done', outcome = $4, status_details = $5, ended_at = clock_timestamp(), due_at = null,
            lineage = case when $4 = 'completed' or exists (
                             select 1 from node_output o where o.run_id = $1 and o.position is not null)
@@ -45,9 +52,10 @@ const endRun = `
     update node_attempt set ended_at = clock_timestamp(), outcome = $4, details = $12, category = $13
      where run_id = $1 and number = $2 returning awaited
   ), dropped as (
-    delete from node_output where run_id = $1 and position is null returning data_source_id, object_key
+    delete from node_output where run_id = $1 and position is null and $7::bigint is null
+    returning data_source_id, object_key
   ), unseen as (
-    delete from annotation where run_id = $1 and staged
+    delete from annotation where run_id = $1 and staged and $7::bigint is null
   ), unwanted as (
     insert into object_deletion (data_source_id, object_key) select data_source_id, object_key from dropped
   )
@@ -56,7 +64,8 @@ const endRun = `
          consumed_position = case when run.input_ids is null
                                   then greatest(n.consumed_position, coalesce(run.upper_position, 0))
                                   else n.consumed_position end,
-         newest_position = coalesce($7, n.newest_position), newest_output_id = coalesce($8, n.newest_output_id),
+         newest_position = coalesce(publication.position, n.newest_position),
+         newest_output_id = coalesce(publication.id, n.newest_output_id),
          runner_state = coalesce($9::jsonb, n.runner_state), follow_up_wanted = $10,
          follow_up_reprocess_position = case when $10 then run.reprocess_position end,
          follow_up_reprocess_output_id = case when $10 then run.reprocess_output_id end,
@@ -70,12 +79,13 @@ const endRun = `
               where v.node_instance_id = any (n.parent_ids) and v.position <= run.upper_position
               order by v.position desc limit 1)
            else n.watermark_output_id end
-    from run, attempt where n.id = $3
-   returning attempt.awaited, run.template_name`;
+    from run, attempt, publication where n.id = $3
+   returning attempt.awaited, run.template_name, publication.count as published_count,
+             publication.bytes as published_bytes`;
 
 /**
- * Ends the run for good. Outputs staged since its watermark last moved are dropped, their objects go to the deletion
- * queue. Published outputs stay, and the run keeps its lineage.
+ * Ends the run for good. Outputs staged since its watermark last moved are published with it where it succeeded; else
+ * they are dropped, and their objects go to the deletion queue. Published outputs stay, and the run keeps its lineage.
  */
 export async function writeDone(
   tx: Tx,
@@ -83,15 +93,16 @@ export async function writeDone(
   end: Done,
   effects: DoneEffects = {},
 ): Promise<EndedAttempt> {
-  const [row] = await tx.query<EndedRow>(endRun, [
+  const { publishTo } = effects;
+  const [row] = await tx.query<DoneRow>(endRun, [
     run.runId,
     run.attempt,
     run.nodeInstanceId,
     end.outcome,
     end.statusDetails,
     nodeStateCodes[end.nodeState satisfies NodeState],
-    effects.newest?.position ?? null,
-    effects.newest?.id ?? null,
+    publishTo?.newestPosition ?? null,
+    publishTo?.publishedAt ?? null,
     effects.state === undefined ? null : JSON.stringify(effects.state),
     effects.followUpWanted ?? false,
     effects.watermarkToUpper ?? false,
@@ -99,6 +110,7 @@ export async function writeDone(
     end.failure?.category ?? null,
   ]);
   if (row) {
+    if (publishTo !== undefined) countPublication(publishTo, row.publishedCount, row.publishedBytes);
     tx.onCommit(() => {
       runEnded(row.templateName, end.outcome);
       if (end.failure) attemptFailed(row.templateName, end.failure.category);
