@@ -18,6 +18,7 @@ import type { Reach } from '../connection/reach.ts';
 import { whileBytesFlow } from './buffer-garbage.ts';
 import { openClient } from './client.ts';
 import type { S3Access } from './data-sources.ts';
+import { DirectPuts } from './direct-put.ts';
 import { httpStatusOf, toObjectStoreError } from './errors.ts';
 import type { MultipartPlace } from './multipart.ts';
 import { reasonOf, type SourceOptions, type StoredBytes, withIntake } from './source.ts';
@@ -62,11 +63,13 @@ export interface ListedObject {
 export class ObjectStore {
   readonly #client: S3Client;
   readonly #access: S3Access;
+  readonly #direct: DirectPuts | undefined;
   readonly #staging: StagingArea;
   readonly #traits = { refusesTrailers: false };
 
-  constructor(client: S3Client, access: S3Access, staging: StagingArea) {
-    this.#client = client;
+  constructor(access: S3Access, staging: StagingArea, reach: Reach) {
+    this.#client = openClient(access, reach);
+    this.#direct = DirectPuts.to(access, reach);
     this.#access = access;
     this.#staging = staging;
   }
@@ -81,6 +84,7 @@ export class ObjectStore {
     return await withIntake(source, { ...options, withCrc32: true }, async (intake) => {
       const { etag } = await uploadObject({
         client: this.#client,
+        direct: this.#direct,
         traits: this.#traits,
         ...this.#at(key),
         declaredBytes: options.declaredBytes ?? null,
@@ -239,6 +243,7 @@ export class ObjectStore {
   /** Frees the connections; requests under way fail. */
   close(): void {
     this.#client.destroy();
+    this.#direct?.close();
   }
 
   #at(key: string): { bucket: string; key: string } {
@@ -253,7 +258,7 @@ export function openObjectStore(
   staging = new StagingArea(),
   reach: Reach = { inside: true },
 ): ObjectStore {
-  return new ObjectStore(openClient(access, reach), access, staging);
+  return new ObjectStore(access, staging, reach);
 }
 
 function shortCall(): { abortSignal: AbortSignal } {

@@ -1,7 +1,7 @@
 /**
  * From a stream to an object. Three ways, by what is known of the stream:
  *
- * - `small`: it ended within the first 8 MiB. One request, tried again when it fails.
+ * - `small`: it ended within the first 8 MiB. One request, tried again when it fails; the smallest go without the SDK.
  * - `streamed`: its length is declared, at most 5 GiB, and it comes fast. One request that passes the bytes on as they
  *   come. Stores write such an object once; a multi-part one they often assemble by copying at the end. A checksum
  *   after the bytes makes the store refuse a truncated body: some stores accept a request of undeclared content that
@@ -9,9 +9,11 @@
  * - `parts`: everything else. Each part is staged, sent with a retry, and memory stays flat. A slow caller then never
  *   keeps a request to the store waiting, which stores cut after some seconds.
  */
+import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { BytesDiffer, objectContentType, sendBody, setHeaders, trailerHeaders, withTrailer } from './body.ts';
+import { type DirectPuts, directBytesAtMost } from './direct-put.ts';
 import { httpStatusOf, toObjectStoreError, withTries } from './errors.ts';
 import type { Intake } from './intake.ts';
 import { abortMultipart, bareEtag, beginMultipart, completeMultipart, sendPart } from './multipart.ts';
@@ -39,6 +41,7 @@ interface StoreTraits {
 
 export interface UploadJob {
   readonly client: S3Client;
+  readonly direct: DirectPuts | undefined;
   readonly traits: StoreTraits;
   readonly bucket: string;
   readonly key: string;
@@ -84,6 +87,8 @@ async function usingPart<T>(part: StagedPart, work: () => Promise<T>): Promise<T
 
 async function putStaged(job: UploadJob, part: StagedPart): Promise<{ etag: string }> {
   const { sha256 } = job.intake.digests();
+  const etag = await putDirectly(job, part, sha256);
+  if (etag !== undefined) return { etag: bareEtag(etag) };
   return await withTries(job.signal, async () => {
     const result = await sendBody(job.signal, part.read(), (Body, abortSignal) => {
       const command = new PutObjectCommand({ ...target(job), Body, ContentLength: part.sizeBytes });
@@ -93,6 +98,12 @@ async function putStaged(job: UploadJob, part: StagedPart): Promise<{ etag: stri
     });
     return { etag: bareEtag(result.ETag) };
   });
+}
+
+async function putDirectly(job: UploadJob, part: StagedPart, sha256: string): Promise<string | undefined> {
+  const { direct, bucket, key, signal } = job;
+  if (direct === undefined || part.sizeBytes > directBytesAtMost) return undefined;
+  return await direct.put({ bucket, key, bytes: await buffer(part.read()), sha256, signal });
 }
 
 async function putStreamed(job: UploadJob, first: StagedPart, carry: Carry): Promise<{ etag: string }> {
