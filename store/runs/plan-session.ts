@@ -34,7 +34,9 @@ export const nodeFacts = `
          ${isConfigurationChecked} as "isChecked",
          coalesce((select array_agg(p.newest_position) from node_instance p where p.id = any (n.parent_ids)), '{}')
            as "parentPositions",
-         exists (select 1 from node_run r where r.node_instance_id = n.id and r.state <> 'done') as "hasOpenRun"
+         -- An "exists" may be answered by reading all runs there are.
+         coalesce((select true from node_run r where r.node_instance_id = n.id and r.state <> 'done' limit 1), false)
+           as "hasOpenRun"
     from node_instance n join node_template t on t.id = n.node_template_id`;
 const wholeSession = `${nodeFacts} where n.session_id = $1 order by n.ordinal`;
 const changedNodeAndChildren = `${nodeFacts}
