@@ -3,6 +3,7 @@ import { flushCompileCache } from 'node:module';
 import { limits } from '../domain/limits.ts';
 import { SettingsError } from '../domain/settings.ts';
 import type { RunningServer } from '../http/server/server.ts';
+import { collectAfterStart } from '../store/objects/buffer-garbage.ts';
 import { startTelemetry, type Telemetry } from '../telemetry/start.ts';
 import { endOnUnexpected } from '../telemetry/unexpected.ts';
 import { compose } from './compose.ts';
@@ -30,6 +31,7 @@ try {
   running = await startApi(composed);
   log.info({ port: running.port }, 'listening');
   flushCompileCache();
+  collectAfterStart();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.once(signal, () => {
       stop().catch((error) => {

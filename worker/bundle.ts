@@ -1,25 +1,39 @@
 /** The workflow code as one bundle; kept in a folder under a hash of its sources, because making it takes seconds. */
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { bundleWorkflowCode } from '@temporalio/worker';
 
 const root = join(import.meta.dirname, '..');
 const entry = join(root, 'workflows', 'all.ts');
+const writer = join(import.meta.dirname, 'write-bundle.ts');
 const interceptors = join(root, 'workflows', 'trace-interceptors.ts');
 
-/** The bundle's code, from the folder when it holds the one of these sources. */
+/**
+ * The bundle's code, from the folder when it holds the one of these sources. Else a process of its own makes it there:
+ * what that takes, 90 MB, would stay with the worker as long as it runs.
+ */
 export async function workflowBundle(cacheDir?: string): Promise<{ code: string }> {
   if (!cacheDir) return bundle();
-  const path = join(cacheDir, `workflows-${sourcesHash()}.js`);
-  if (existsSync(path)) return { code: readFileSync(path, 'utf8') };
-  const made = await bundle();
-  mkdirSync(cacheDir, { recursive: true });
-  writeFileSync(`${path}.${process.pid}`, made.code);
-  renameSync(`${path}.${process.pid}`, path);
-  return made;
+  const path = pathIn(cacheDir);
+  if (!existsSync(path)) await promisify(execFile)(process.execPath, [writer, cacheDir]);
+  return { code: readFileSync(path, 'utf8') };
 }
+
+/** Makes the bundle in the folder unless it is there; several processes may do so at once. */
+export async function writeBundle(cacheDir: string): Promise<void> {
+  const path = pathIn(cacheDir);
+  if (existsSync(path)) return;
+  const { code } = await bundle();
+  mkdirSync(cacheDir, { recursive: true });
+  writeFileSync(`${path}.${process.pid}`, code);
+  renameSync(`${path}.${process.pid}`, path);
+}
+
+const pathIn = (cacheDir: string) => join(cacheDir, `workflows-${sourcesHash()}.js`);
 
 function bundle() {
   const quiet = () => {};
