@@ -29,8 +29,10 @@ export interface LockedSession extends HeldSession {
   /** Milliseconds since 1970 of the last queued run's rank. */
   queueTimeMs: number;
   readonly isClean: boolean;
-  /** The session's workflow reconciles it anyway within a second or two. */
-  readonly reconcilesSoon: boolean;
+  /** When its workflow reconciles the session anyway; null or below 0: it does not. */
+  readonly reconcilesInMs: number | null;
+  /** When the first of the runs that this transaction made wait falls due: see {@link waitsFor}. */
+  dueInMs: number;
   /** Set when a run of a built-in node was queued, which the workflow is to start at once. */
   builtinQueued: boolean;
 }
@@ -143,7 +145,8 @@ function lockStatement(sessionId: string): string {
              as published_at,
            case when s.queue_time = '-infinity' then 0 else extract(epoch from s.queue_time)::float8 * 1000 end as queue_time_ms,
            s.desired_version = s.observed_version as is_clean,
-           coalesce(s.next_reconcile_at > clock_timestamp(), false) as reconciles_soon, false as builtin_queued,
+           extract(epoch from s.next_reconcile_at - clock_timestamp())::float8 * 1000 as reconciles_in_ms,
+           'infinity'::float8 as due_in_ms, false as builtin_queued,
            extract(epoch from clock_timestamp())::float8 * 1000 as now_ms
       from session s
      where s.id = ${sessionId}
@@ -217,8 +220,16 @@ function saveSession(
     session.publishedAt,
     session.publishedBytes,
   ]);
-  const wake = session.isClean && (session.builtinQueued || !session.reconcilesSoon);
+  const reconcilesInMs = Math.max(0, session.reconcilesInMs ?? 0);
+  // It makes the timers of waiting runs.
+  const isTooLate = reconcilesInMs > session.dueInMs;
+  const wake = isTooLate || (session.isClean && (session.builtinQueued || reconcilesInMs === 0));
   tx.announce({ session: labelOf(session), wake, isUrgent: session.builtinQueued, ended });
+}
+
+/** A run of the session waits for this long before it may be claimed again. */
+export function waitsFor(session: LockedSession, delayMs: number): void {
+  if (delayMs > 0) session.dueInMs = Math.min(session.dueInMs, delayMs);
 }
 
 /** Planning publishes nothing: of the counters it moves the rank alone. */

@@ -258,7 +258,7 @@ async function applyFailure(
 ): Promise<Applied> {
   const end = endAttempt(run, report, jitter);
   if (end.kind === 'retry') {
-    const ended = await writeRetry(tx, run, end, 'failed');
+    const ended = await writeRetry(tx, session, run, end, 'failed');
     const nextAttemptAt = new Date(session.nowMs + end.delayMs).toISOString();
     return {
       reply: { taskId: run.taskId, nodeState: 'Pending', willRetry: true, nextAttemptAt },

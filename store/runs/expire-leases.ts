@@ -154,7 +154,7 @@ async function endTimedOut(
     reason: 'The attempt exceeded the time limit of its node template.',
   } as const;
   const end = endAttempt(run, report, jitter);
-  if (end.kind === 'retry') return [await writeRetry(tx, run, end, 'failed')];
+  if (end.kind === 'retry') return [await writeRetry(tx, session, run, end, 'failed')];
   const ended = await writeDone(tx, run, end);
   await planSession(tx, session, run.nodeInstanceId);
   return [ended];

@@ -42,10 +42,10 @@ const movesForMs = 2_000;
 const reconcileAgainMs = 1_000;
 /**
  * A session in which so many attempts ended since the last reconcile is busy. It is reconciled less often: a reconcile
- * costs as much as two node runs. Still before the first retry of what failed meanwhile falls due.
+ * costs as much as two node runs. A run that falls due before wakes the workflow: see `waitsFor`.
  */
 const busyEnds = 2;
-const reconcileBusyMs = 2_500;
+const reconcileBusyMs = 5_000;
 /** A reconcile that is later than this is not relied upon. */
 const reconcileSlackSeconds = 1;
 

@@ -4,7 +4,7 @@ import { endAttempt, releaseDelayMs } from '../../domain/runs/run-plan.ts';
 import type { EndedAttempt } from '../../domain/sessions/session-change.ts';
 import { leaseLost } from '../../telemetry/metrics.ts';
 import type { Tx } from '../connection/database.ts';
-import type { LockedSession } from './change-session.ts';
+import { type LockedSession, waitsFor } from './change-session.ts';
 import { planSession } from './plan-session.ts';
 import { notifyReady, queuedAfter, queuedColumns } from './queue.ts';
 import { writeDone, writeRetry } from './write-run-outcome.ts';
@@ -50,6 +50,7 @@ export async function requeueRun(
   if (how.kind === 'lost' || run.cancelRequested) return [await endLost(tx, session, run)];
   const releases = run.releaseCount + (how.kind === 'released' ? 1 : 0);
   const delayMs = how.kind === 'released' ? releaseDelayMs(releases) : 0;
+  waitsFor(session, delayMs);
   const details = how.kind === 'released' && how.reason ? `Released: ${how.reason}` : null;
   await tx.query(
     `with run as (
@@ -68,7 +69,7 @@ export async function requeueRun(
 
 async function endLost(tx: Tx, session: LockedSession, run: RequeuedRun): Promise<EndedAttempt> {
   const end = endAttempt(run, { kind: 'lost' }, 0);
-  if (end.kind === 'retry') return writeRetry(tx, run, end, 'lost');
+  if (end.kind === 'retry') return writeRetry(tx, session, run, end, 'lost');
   const ended = await writeDone(tx, run, end);
   await planSession(tx, session, run.nodeInstanceId);
   return ended;

@@ -5,7 +5,7 @@ import type { EndedAttempt } from '../../domain/sessions/session-change.ts';
 import { attemptFailed, runEnded } from '../../telemetry/metrics.ts';
 import type { Tx } from '../connection/database.ts';
 import { countPublication, publicationSteps } from '../outputs/publish-output.ts';
-import type { LockedSession } from './change-session.ts';
+import { type LockedSession, waitsFor } from './change-session.ts';
 import { notifyReady, queuedAfter, queuedColumns } from './queue.ts';
 
 /** A run whose attempt has just ended; its row is locked. */
@@ -153,10 +153,12 @@ const retryRun = `
 /** Ends the attempt and queues the run for its next one: at once, or after the delay. */
 export async function writeRetry(
   tx: Tx,
+  session: LockedSession,
   run: EndingRun,
   end: Retry,
   cause: 'failed' | 'lost',
 ): Promise<EndedAttempt> {
+  waitsFor(session, end.delayMs);
   const [row] = await tx.query<EndedRow>(retryRun, [
     run.runId,
     run.attempt,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { nodeStateCodes } from '../../../domain/runs/node-state.ts';
-import { endTask } from '../../../store/runs/end-task.ts';
+import { endTask, type TaskEnd } from '../../../store/runs/end-task.ts';
 import { renewLease } from '../../../store/runs/lease.ts';
 import { reconcileSession } from '../../../store/runs/reconcile-session.ts';
 import { listInputs } from '../../../store/runs/task-inputs.ts';
@@ -150,8 +150,29 @@ describe('what the workflow waits for', () => {
       const task = (await claim(database, runner('a'), template))!;
       await finish(database, runner('a'), graph, task);
     }
-    expect(await reconcileInMs()).toBe(2_500);
+    expect(await reconcileInMs()).toBe(5_000);
     expect(await reconcileInMs()).toBe(1_000);
+  });
+
+  test('a run that falls due before the next reconcile of a busy session notifies its workflow, and no other one does', async () => {
+    const template = await ownTemplate();
+    const graph = await makeGraph(database, chain(5, template));
+    await upload(database, graph, 'input');
+    for (let run = 0; run < 2; run++)
+      await finish(database, runner('a'), graph, (await claim(database, runner('a'), template))!);
+    const end = async (ended: TaskEnd, jitter: number) => {
+      const { taskId } = (await claim(database, runner('a'), template))!;
+      return await changesBy(database, () => endTask(database, runner('a'), taskId, ended, taskId, jitter));
+    };
+    await reconcileSession(database, graph.sessionId);
+    for (let release = 0; release < 2; release++)
+      expect(await end({ kind: 'release' }, 0)).toMatchObject([{ wake: false }]);
+    expect(await end({ kind: 'release' }, 0)).toMatchObject([{ wake: true }]);
+    await database.query(
+      "update node_run set state = 'queued', due_at = null where session_id = $1 and state = 'waiting'",
+      [graph.sessionId],
+    );
+    expect(await end({ kind: 'fail', category: 'error', reason: 'x' }, 0.9)).toMatchObject([{ wake: true }]);
   });
 
   test('a built-in run is awaited, and so started, at once', async () => {
