@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
+import { type HeaderValues, readOutputHeaders } from '../../domain/outputs/output-headers.ts';
 import { pathId } from '../../http/schemas.ts';
 import type { DataSourceRow } from '../../store/objects/data-sources.ts';
 import { newOutputKey, ObjectStoreError } from '../../store/objects/object-store.ts';
@@ -15,7 +16,7 @@ import {
 } from '../../store/runs/task-outputs.ts';
 import { defineRoute } from '../route.ts';
 import type { Services } from '../services.ts';
-import { type ReceivedObject, readSaidOfBytes, receiveObject } from '../uploads/receive.ts';
+import { type ReceivedObject, readSaidOfBytes, receiveObject, type SaidOfBytes } from '../uploads/receive.ts';
 import { runnerStory } from './examples.ts';
 import { identityOf, taskRoute } from './identity.ts';
 import { LeaseKeeper } from './lease-keeper.ts';
@@ -85,13 +86,14 @@ const writeOutput = defineRoute({
   async handler(context) {
     const { params, body, services, request, signal } = context;
     const identity = identityOf(context);
-    const said = readSaidOfBytes(request.headers);
+    const { outputIdentifier } = readOutputHeaders(request.headers);
     const watermarkInputId = readWatermark(request.headers['x-platform-watermark']);
     if ((body.declaredBytes ?? 0) > limits.runnerOutputBytes) throw new Problem('outputTooLarge');
     const { database, pending } = services;
     const { taskId } = params;
-    const { outputIdentifier } = said;
-    const objectKey = newOutputKey();
+    // A resend may say what it likes of its bytes, which are not read: the refusal of other headers comes after it.
+    const said = saidOrRefusal(request.headers);
+    const objectKey = said instanceof Problem ? null : newOutputKey();
     const task = await beginTaskOutput(database, pending, identity, taskId, outputIdentifier, objectKey);
     if (task === undefined) throw new Problem('taskNotFound');
     context.note({ sessionId: task.sessionId, nodeInstanceId: task.nodeInstanceId, runId: task.runId });
@@ -105,11 +107,12 @@ const writeOutput = defineRoute({
     }
     const { dataSource } = task;
     if (dataSource === null) throw new Problem('dataSourceNotFound');
+    if (said instanceof Problem) throw said;
     const keeper = new LeaseKeeper(database, identity, taskId);
     const received = await receive(services, keeper, {
       kind: 'output',
       dataSource,
-      ...(task.isBegun ? { objectKey } : {}),
+      ...(task.isBegun ? { objectKey: objectKey! } : {}),
       said,
       body,
       maxBytes: limits.runnerOutputBytes,
@@ -120,6 +123,15 @@ const writeOutput = defineRoute({
     return written(await keep(services, dataSource, received, write));
   },
 });
+
+function saidOrRefusal(headers: HeaderValues): SaidOfBytes | Problem {
+  try {
+    return readSaidOfBytes(headers);
+  } catch (error) {
+    if (error instanceof Problem) return error;
+    throw error;
+  }
+}
 
 function goneAsUndefined(error: unknown): undefined {
   if (!(error instanceof PendingObjectGone)) throw error;

@@ -46,7 +46,7 @@ export function whileBytesFlow(): () => void {
   };
 }
 
-/** Returns what the start of the process has left behind, some seconds after it: nothing else asks for it while the process is idle. */
+/** Collects what the start of the process has left, some seconds after it: a process at rest would keep it. */
 export function collectAfterStart(): void {
   collect ??= exposeCollector();
   setTimeout(() => collect?.({ type: 'major' }), afterStartMs).unref();

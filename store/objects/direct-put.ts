@@ -17,8 +17,10 @@ export const directBytesAtMost = 256 * 1024;
 const silentMs = 5_000;
 /** So long it is left to the SDK after a failure, so that one that is away is not asked twice each time. */
 const restMs = 10_000;
+/** So long a connection is kept without a request. */
+const idleMs = 60_000;
 /** Paths that are signed as they are sent, whatever encoding a store applies. */
-const plainPath = /^[\w./-]+$/;
+const plainPath = /^[\w-][\w.-]*(\/[\w-][\w.-]*)*$/;
 
 export interface DirectObject {
   readonly bucket: string;
@@ -53,33 +55,33 @@ export class DirectPuts {
     this.#reach = reach;
     const isSecure = endpoint.protocol === 'https:';
     this.#request = isSecure ? httpsRequest : httpRequest;
-    const options = { keepAlive: true, maxFreeSockets: 32, lookup: lookupWithin(reach) };
+    const options = { keepAlive: true, maxFreeSockets: 32, timeout: idleMs, lookup: lookupWithin(reach) };
     this.#agent = isSecure ? new HttpsAgent(options) : new HttpAgent(options);
   }
 
   /** @returns the store's etag as it was sent; undefined when the SDK should put the object */
   async put(object: DirectObject): Promise<string | undefined> {
-    const { hostname } = this.#endpoint;
     if (performance.now() < this.#restUntilMs || !plainPath.test(`${object.bucket}/${object.key}`))
       return undefined;
-    if (isAddress(hostname) && isRefused(hostname, this.#reach)) return undefined;
+    if (isAddress(this.#endpoint.hostname) && isRefused(this.#endpoint.hostname, this.#reach))
+      return undefined;
     return await this.#send(object);
   }
 
   #send(object: DirectObject): Promise<string | undefined> {
     return new Promise((resolve) => {
-      const fail = () => {
-        // A store may close a kept connection at any time: that says nothing of it.
-        if (!sent.reusedSocket && !object.signal.aborted) this.#restUntilMs = performance.now() + restMs;
+      const fail = (rests: boolean) => {
+        if (rests && !object.signal.aborted) this.#restUntilMs = performance.now() + restMs;
         resolve(undefined);
       };
       const sent = this.#request(this.#signed(object), (answer) => {
         answer.on('error', () => undefined).resume();
         if (answer.statusCode === 200 && answer.headers.etag !== undefined) resolve(answer.headers.etag);
-        else fail();
+        else fail(true);
       });
       sent.setTimeout(silentMs, () => sent.destroy());
-      sent.on('error', fail);
+      // A store may close a kept connection at any time: that says nothing of it.
+      sent.on('error', () => fail(!sent.reusedSocket));
       sent.end(object.bytes);
     });
   }

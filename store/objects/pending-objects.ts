@@ -67,11 +67,11 @@ export class PendingObjects {
 
   /** As {@link begin}, by a statement of the caller's that inserts the row, unless it says that it has not. */
   async beginBy<T extends { readonly isBegun: boolean } | undefined>(
-    objectKey: string,
+    objectKey: string | null,
     insert: () => Promise<T>,
   ): Promise<T> {
     const inserted = await unaudited(insert);
-    if (inserted?.isBegun !== true) return inserted;
+    if (objectKey === null || inserted?.isBegun !== true) return inserted;
     this.#active.add(objectKey);
     this.#timer ??= setInterval(() => unaudited(() => void this.#heartbeat()), heartbeatEveryMs).unref();
     return inserted;

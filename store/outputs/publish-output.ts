@@ -59,7 +59,7 @@ export async function markPublished(
 /**
  * For `with`: what a run has staged is published, outputs in the order in which they were written, and annotations.
  * `publication` has one row: how many outputs (`count`), their bytes, and the `id` and `position` of the last.
- * @param step SQL expressions. `after`: the session's newest position; null: nothing is published
+ * All three are SQL expressions. @param after the session's newest position; null: nothing is published
  */
 export const publicationSteps = ({
   runId,

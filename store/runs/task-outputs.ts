@@ -43,7 +43,7 @@ export interface TaskOutputBegin {
   readonly nodeInstanceId: number;
   /** The node has an output of this identifier: nothing is begun. */
   readonly isKnown: boolean;
-  /** The object has its pending row: it needs a `release` or `discard`. False without a data source. */
+  /** The object has its pending row: it needs a `release` or `discard`. False without a data source or a key. */
   readonly isBegun: boolean;
   /** Null when the one that the node names is not registered. */
   readonly dataSource: DataSourceRow | null;
@@ -56,7 +56,8 @@ const beginStatement = `
     select from task join node_output o on o.node_instance_id = task.node_instance_id and o.output_identifier = $4
   ), pending as (
     insert into pending_object (object_key, data_source_id)
-    select $5, target.id from task, target where not exists (select from known) returning object_key
+    select $5::text, target.id from task, target
+     where $5::text is not null and not exists (select from known) returning object_key
   )
   select task.*, exists (select from known) as is_known, exists (select from pending) as is_begun,
          ${dataSourceColumns('target', 'source.')}
@@ -65,6 +66,7 @@ const beginStatement = `
 /**
  * What goes before the bytes of an output, in one statement: the lease is renewed, the data source found, and the
  * object's pending row written.
+ * @param objectKey null for a request that is refused unless the node has its output
  * @returns undefined when the caller does not hold the task
  */
 export async function beginTaskOutput(
@@ -73,7 +75,7 @@ export async function beginTaskOutput(
   { holder, instanceId }: RunnerIdentity,
   taskId: string,
   outputIdentifier: string | null,
-  objectKey: string,
+  objectKey: string | null,
 ): Promise<TaskOutputBegin | undefined> {
   return await pending.beginBy(objectKey, async () => {
     const values = [taskId, holder, instanceId, outputIdentifier, objectKey];

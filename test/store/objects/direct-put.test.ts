@@ -90,6 +90,14 @@ test.each([
   },
 );
 
+test('a refusal on a kept connection leaves the store to the SDK too', async () => {
+  const { store, sent } = await storeBehind((isDirect) =>
+    isDirect && sent.length > 1 ? refused : undefined,
+  );
+  for (let round = 0; round < 3; round += 1) await roundTrip(store, 100);
+  expect(sent).toEqual(['direct', 'direct', 'SDK', 'SDK']);
+});
+
 test('a kept connection that the store has closed costs one request by the SDK, and the next goes directly', async () => {
   let closes = 0;
   const { store, sent } = await storeBehind((isDirect) => {
@@ -115,6 +123,16 @@ test('bytes for a caller who hung up are not stored, and the store is still put 
   await roundTrip(store, 100);
   expect(sent).toEqual(['direct', 'direct']);
 });
+
+test.each(['a key', 'a/../b', 'a//b', './a', 'ä'])(
+  'the key %j, which stores may read in several ways, is left to the SDK',
+  async (key) => {
+    const puts = DirectPuts.to(access, { inside: true })!;
+    const object = { bucket: access.bucket, bytes: Buffer.alloc(1), sha256: '0'.repeat(64), signal: never };
+    expect(await puts.put({ ...object, key })).toBe(undefined);
+    puts.close();
+  },
+);
 
 test.each([
   ['the identity of the machine', { usesOwnIdentity: true }],
