@@ -4,17 +4,13 @@ import type { Queryable } from '../connection/database.ts';
 import { type DataSourceRow, dataSourceColumns, platformDataSourceName } from '../objects/data-sources.ts';
 
 /**
- * The `dataSourceName` of a configuration, as SQL; null when it names none or is no JSON object. A text that PostgreSQL
- * cannot hold (with the character 0) stands for itself, quoted: no data source has such a name.
+ * The `dataSourceName` of a configuration, as SQL; null when it names none or is no JSON object. Escapes that PostgreSQL
+ * cannot hold make it name none: no request brings them here, and reading any key of such a text would fail.
  */
-const nameIn = (configuration: string) => {
-  const value = `${configuration}::json -> 'dataSourceName'`;
-  return `
-    case when pg_input_is_valid(${configuration}, 'json') then
-      case when json_typeof(${value}) = 'string' then
-        case when pg_input_is_valid((${value})::text, 'jsonb') then nullif((${value})::jsonb #>> '{}', '')
-             else (${value})::text end end end`;
-};
+const nameIn = (configuration: string) => `
+    case when pg_input_is_valid(${configuration}, 'jsonb') then
+      case when jsonb_typeof(${configuration}::jsonb -> 'dataSourceName') = 'string'
+           then nullif(${configuration}::jsonb ->> 'dataSourceName', '') end end`;
 
 /**
  * For `with recursive`: the step `target`, the data source of a node's new outputs. It has no row when the named one is
