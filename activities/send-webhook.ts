@@ -5,10 +5,9 @@ import { request as requestSecure } from 'node:https';
 import { BlockList } from 'node:net';
 import { limits } from '../domain/limits.ts';
 import { isEndpointAllowed } from '../domain/network/endpoint.ts';
-import { isAddress } from '../domain/network/inner-address.ts';
 import { redacted } from '../domain/redact.ts';
 import { type WebhookAttempt, webhookSecretPrefix } from '../domain/webhooks/webhook.ts';
-import { isRefused, lookupWithin, type Reach, refusal } from '../store/connection/reach.ts';
+import { isRefusedHost, lookupWithin, type Reach, refusal } from '../store/connection/reach.ts';
 
 export interface WebhookMessage {
   readonly url: string;
@@ -97,7 +96,7 @@ function post(
   const url = new URL(address);
   const reach = reachOf(url);
   // An address that is written out is never looked up.
-  if (isAddress(url.hostname) && isRefused(url.hostname, reach)) return Promise.reject(refusal());
+  if (isRefusedHost(url.hostname, reach)) return Promise.reject(refusal());
   const seconds = Math.floor(Date.now() / 1_000);
   const request = url.protocol === 'https:' ? requestSecure : requestPlain;
   return new Promise((resolve, reject) => {

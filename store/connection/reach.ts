@@ -1,7 +1,7 @@
 /** Where the platform connects to on behalf of a caller: addresses are judged after resolution, in the connection itself. */
 import { type LookupAddress, type LookupOptions, lookup } from 'node:dns';
 import { isLinkLocal } from '../../domain/network/endpoint.ts';
-import { isInnerAddress } from '../../domain/network/inner-address.ts';
+import { isAddress, isInnerAddress } from '../../domain/network/inner-address.ts';
 
 /** Where a client may connect to. */
 export interface Reach {
@@ -33,9 +33,14 @@ export function lookupWithin(reach: Reach, ask: Lookup = lookup): Lookup {
 }
 
 /** @param address as {@link isInnerAddress} */
-export function isRefused(address: string, reach: Reach): boolean {
+function isRefused(address: string, reach: Reach): boolean {
   if (isLinkLocal(address)) return true;
   return !reach.inside && isInnerAddress(address) && reach.admits?.(address) !== true;
+}
+
+/** The same for a host that is written as an address: it is never looked up, so it is judged before each request. */
+export function isRefusedHost(host: string, reach: Reach): boolean {
+  return isAddress(host) && isRefused(host, reach);
 }
 
 /** As if the host did not exist: all failures to reach a host read alike. */

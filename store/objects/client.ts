@@ -1,7 +1,6 @@
 import { S3Client, type ServiceInputTypes, type ServiceOutputTypes } from '@aws-sdk/client-s3';
 import type { FinalizeRequestMiddleware } from '@smithy/types';
-import { isAddress } from '../../domain/network/inner-address.ts';
-import { isRefused, lookupWithin, type Reach, refusal } from '../connection/reach.ts';
+import { isRefusedHost, lookupWithin, type Reach, refusal } from '../connection/reach.ts';
 import type { S3Access } from './data-sources.ts';
 import { httpStatusOf } from './errors.ts';
 
@@ -20,7 +19,7 @@ export function openClient(access: S3Access, reach: Reach): S3Client {
   };
   const client = new S3Client({
     ...(access.endpoint === '' ? {} : { endpoint: access.endpoint }),
-    region: access.region === '' ? 'us-east-1' : access.region,
+    region: regionOf(access),
     forcePathStyle: access.forcePathStyle,
     // Without keys the SDK searches for some on its own. A registered data source never gets those: they are the
     // platform's.
@@ -42,7 +41,7 @@ export function openClient(access: S3Access, reach: Reach): S3Client {
   client.middlewareStack.add(
     (next) => (args) => {
       const { hostname } = args.request as { readonly hostname: string };
-      if (isAddress(hostname) && isRefused(hostname, reach)) throw refusal();
+      if (isRefusedHost(hostname, reach)) throw refusal();
       return next(args);
     },
     { step: 'finalizeRequest', name: 'refuseInnerAddresses' },
@@ -76,6 +75,9 @@ function retryAfterClockSteps({ config, middlewareStack }: S3Client): void {
 function keysOf({ accessKeyId, secretAccessKey }: S3Access) {
   return { accessKeyId, secretAccessKey };
 }
+
+/** What the signature names; stores without regions accept this one. */
+export const regionOf = ({ region }: S3Access): string => (region === '' ? 'us-east-1' : region);
 
 const nothing = () => undefined;
 /** The error that we throw holds what matters of a failure. */

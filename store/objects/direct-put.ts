@@ -6,9 +6,9 @@
 import { Agent as HttpAgent, request as httpRequest } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import aws4 from 'aws4';
-import { isAddress } from '../../domain/network/inner-address.ts';
-import { isRefused, lookupWithin, type Reach } from '../connection/reach.ts';
+import { isRefusedHost, lookupWithin, type Reach } from '../connection/reach.ts';
 import { objectContentType } from './body.ts';
+import { regionOf } from './client.ts';
 import type { S3Access } from './data-sources.ts';
 
 /** Larger bytes cost as much either way. */
@@ -63,8 +63,7 @@ export class DirectPuts {
   async put(object: DirectObject): Promise<string | undefined> {
     if (performance.now() < this.#restUntilMs || !plainPath.test(`${object.bucket}/${object.key}`))
       return undefined;
-    if (isAddress(this.#endpoint.hostname) && isRefused(this.#endpoint.hostname, this.#reach))
-      return undefined;
+    if (isRefusedHost(this.#endpoint.hostname, this.#reach)) return undefined;
     return await this.#send(object);
   }
 
@@ -88,7 +87,7 @@ export class DirectPuts {
 
   #signed({ bucket, key, bytes, sha256, signal }: DirectObject) {
     const { hostname, host, port } = this.#endpoint;
-    const { region, accessKeyId, secretAccessKey } = this.#access;
+    const { accessKeyId, secretAccessKey } = this.#access;
     const headers = {
       Host: host,
       'Content-Length': bytes.length,
@@ -97,7 +96,7 @@ export class DirectPuts {
     };
     const options = {
       service: 's3',
-      region: region === '' ? 'us-east-1' : region,
+      region: regionOf(this.#access),
       method: 'PUT',
       hostname: hostname.replace(/^\[|\]$/g, ''),
       ...(port === '' ? {} : { port }),
