@@ -88,12 +88,14 @@ describe('a piece that breaks off is kept up to the break', () => {
 
   test('a hundred times: each byte is there once', async () => {
     const { nodeId } = await makeNode();
-    const bytes = randomBytes(12 * mebibyte + 1);
+    const pieceBytes = 120_000;
+    // A last byte is held back: a piece that completes the upload ends by itself, perhaps before it is seen.
+    const bytes = randomBytes(100 * pieceBytes + 1);
     const path = await begun(nodeId, bytes.length);
     let offset = 0;
-    for (let cut = 0; cut < 100 && offset < bytes.length; cut++) {
+    for (let cut = 0; cut < 100; cut++) {
       const { source, answer } = openPiece(path, offset, bytes.length - offset);
-      source.write(bytes.subarray(offset, offset + 200_000));
+      source.write(bytes.subarray(offset, offset + pieceBytes));
       await received(path);
       source.destroy(new Error('cut'));
       await answer;
