@@ -19,7 +19,7 @@ export default defineConfig({
     globalSetup: ['test/support/global-setup.ts'],
     // Node itself loads the sources, as it does in an installation, and keeps what it has compiled of them.
     experimental: { viteModuleRunner: false, nodeLoader: false },
-    setupFiles: ['test/support/vitest/keep-compiled.ts'],
+    setupFiles: ['test/support/vitest/each-file.ts'],
     pool: 'forks',
     sequence: { sequencer: LongestFirst },
     // More than there are processors: most tests wait for servers most of the time.

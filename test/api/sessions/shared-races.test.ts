@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ask, startTestApi, type TestApi } from '../../support/api.ts';
+import { type Answer, ask, startTestApi, type TestApi } from '../../support/api.ts';
 import { testEnvironment } from '../../support/stack.ts';
 import { at, routesOfSessions, type SessionWorld, sessionWorld, windowStart } from './support.ts';
 
@@ -23,11 +23,11 @@ interface Ask {
   readonly startTimeUtc?: string;
   readonly timeWindowSeconds?: number;
 }
-/** Joins by one API process or the other; asks again, as devices do, when the key is busy. */
+/** Joins by one API process or the other. */
 async function join(fields: Ask, place: number) {
   const url = place % 2 === 0 ? world.api.url : second.url;
-  for (;;) {
-    const answer = await ask(url, 'POST', `/api/v2/session/shared_session?projectId=${world.projectId}`, {
+  return await untilFree(() =>
+    ask(url, 'POST', `/api/v2/session/shared_session?projectId=${world.projectId}`, {
       token: world.people.offlineToken,
       json: {
         simulationName: 'sim',
@@ -37,7 +37,14 @@ async function join(fields: Ask, place: number) {
         machineGroup: 1,
         ...fields,
       },
-    });
+    }),
+  );
+}
+
+/** Asks again, as devices do, while the key is busy. */
+async function untilFree(request: () => Promise<Answer>): Promise<Answer> {
+  for (;;) {
+    const answer = await request();
     if (answer.status !== 503) return answer;
     expect([answer.headers.get('retry-after'), answer.body.message]).toEqual([
       '1',
@@ -115,7 +122,9 @@ test('renaming sessions into one key while others join it ends in one open sessi
     const name = `Renamed ${round}`;
     const others = await Promise.all([1, 2, 3].map((place) => join({ name: `${name} ${place}` }, place)));
     const answers = await Promise.all([
-      ...others.map((other) => world.call('PATCH', `/api/v2/sessions/${other.body.id}`, { name })),
+      ...others.map(({ body }) =>
+        untilFree(() => world.call('PATCH', `/api/v2/sessions/${body.id}`, { name })),
+      ),
       ...Array.from({ length: 6 }, (_, place) => join({ name, email: `m${place}@example.org` }, place)),
     ]);
     for (const { status } of answers) expect([200, 201, 400]).toContain(status);
