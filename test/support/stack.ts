@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, inject } from 'vitest';
 import { roleAddresses } from '../../local/database-roles.ts';
 import { keepMetadataFolders } from '../../local/object-store.ts';
-import { removeData, type Stack, startStack } from '../../local/stack.ts';
+import { type Stack, startStack } from '../../local/stack.ts';
 import { makeBucket, removeBucket } from './bucket.ts';
 import { workflowCache } from './caches.ts';
-import { temporaryDataFolder } from './global-setup.ts';
+import { removeServersFolder, temporaryServersFolder } from './global-setup.ts';
 import { ADMINISTRATOR, cloneTemplate, dropClone } from './template.ts';
 
 /** What one test file has for itself on the real servers. */
@@ -63,7 +63,7 @@ export async function testEnvironment(options: TestEnvironmentOptions = {}): Pro
   const cleanup = once(async () => {
     if (own !== undefined) {
       await own.stop();
-      await removeData(own.dataDir);
+      await removeServersFolder(own.dataDir);
       return;
     }
     // Servers of this run alone are deleted as a whole at its end.
@@ -90,7 +90,7 @@ export async function testEnvironment(options: TestEnvironmentOptions = {}): Pro
 }
 
 async function ownStack(): Promise<Stack> {
-  return await startStack({ dataDir: temporaryDataFolder(), log: () => undefined, temporary: true });
+  return await startStack({ dataDir: temporaryServersFolder(), log: () => undefined, temporary: true });
 }
 
 function once(work: () => Promise<void>): () => Promise<void> {
