@@ -30,7 +30,7 @@ beforeAll(async () => {
   auth = await spawnAuth(platform.environment);
   wire = await openAuthWire(auth.url);
   api = await startTestApi({ ...platform.environment, AUTH_URL: wire.url });
-  people = await makePeople(api.url, platform.administrator);
+  people = await makePeople(api.url, platform);
   const { database, objects } = api.composed.services;
   await ship(database);
   await ensurePlatformDataSource(database, objects.platformAccess);

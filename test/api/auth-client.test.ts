@@ -19,7 +19,7 @@ beforeAll(async () => {
     authServerSettings.parse({ PORT: '0', LOG_LEVEL: 'silent', RESPONSE_CHECKS: 'strict' }),
   );
   api = await startTestApi({ ...platform.environment, AUTH_URL: `${auth.url}/` });
-  people = await makePeople(auth.url, platform.administrator);
+  people = await makePeople(auth.url, platform);
 });
 afterAll(async () => {
   await api.stop();

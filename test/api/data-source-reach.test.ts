@@ -27,7 +27,7 @@ beforeAll(async () => {
   // As installed, without an allowlist.
   const { DATA_SOURCE_ENDPOINT_ALLOWLIST: _, ...environment } = platform.environment;
   api = await startTestApi(environment, { routes: [...dataSourceRoutes, ...nodeInstanceRoutes] });
-  people = await makePeople(api.url, platform.administrator);
+  people = await makePeople(api.url, platform);
   await ship(api.composed.services.database);
 });
 afterAll(async () => {

@@ -28,7 +28,7 @@ beforeAll(async () => {
     DATA_SOURCE_ENDPOINT_ALLOWLIST: '127.0.0.1, localhost, nowhere.invalid, 169.254.169.254',
   };
   api = await startTestApi({ ...platform.environment, ...allowlist }, { routes });
-  people = await makePeople(api.url, platform.administrator);
+  people = await makePeople(api.url, platform);
   await ship(api.composed.services.database);
 });
 afterAll(async () => {

@@ -36,7 +36,7 @@ beforeAll(async () => {
   const start = (TRAINEE_DATA: string) =>
     startTestApi({ ...platform.environment, TRAINEE_DATA }, { routes: [...platformRoutes, forgotten] });
   apis = { all: await start('all'), own: await start('own') };
-  people = await makePeople(apis.all.url, platform.administrator);
+  people = await makePeople(apis.all.url, platform);
   const { database, objects } = apis.all.composed.services;
   await ship(database);
   await ensurePlatformDataSource(database, objects.platformAccess);

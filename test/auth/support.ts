@@ -49,7 +49,7 @@ export async function authWorld(variables: Readonly<Record<string, string>> = {}
     await Promise.all([database.end(), watcher.end()]);
     await api.stop();
   });
-  const people = await makePeople(api.url, platform.administrator);
+  const people = await makePeople(api.url, platform);
   const auth: AuthWorld['auth'] = (method, path, options = {}) =>
     ask(api.url, method, `/api/authorization${path}`, options);
   return {

@@ -2,10 +2,13 @@
 import { afterAll } from 'vitest';
 import { type Composed, compose } from '../../api/compose.ts';
 import { type StartOptions, startApi } from '../../api/start.ts';
+import { AuthDatabase } from '../../auth/database.ts';
+import { createUser } from '../../auth/users.ts';
 import { type Role, roles } from '../../domain/access/access.ts';
 import type { RunningServer } from '../../http/server/server.ts';
 import { spawnAuth } from './processes.ts';
 import { type TestEnvironment, testEnvironment } from './stack.ts';
+import { fastHash } from './template.ts';
 
 export type TestApi = {
   readonly url: string;
@@ -67,7 +70,7 @@ export async function startedApi({ variables, ...options }: StageSettings = {}) 
 /** As {@link startedApi}, with people of every role. */
 export async function apiStage(settings: StageSettings = {}) {
   const { platform, api } = await startedApi(settings);
-  const people = await makePeople(api.url, platform.administrator);
+  const people = await makePeople(api.url, platform);
   /** A call of a Developer, or with the token. */
   const call = (method: string, path: string, json?: unknown, token = people.Developer.token) =>
     ask(api.url, method, path, { token, json });
@@ -135,33 +138,53 @@ export type People = Readonly<Record<Role, TestPerson>> & {
   readonly adminToken: string;
 };
 
-/** Makes one user of each role through the interface itself, and an offline token. */
+/** Makes one user of each role, and an offline token. */
 export async function makePeople(
   url: string,
-  administrator: TestEnvironment['administrator'],
+  { databaseUrl, administrator }: Pick<TestEnvironment, 'databaseUrl' | 'administrator'>,
 ): Promise<People> {
   const adminToken = await tokenOf(url, administrator.username, administrator.password);
   const people: Partial<Record<Role, TestPerson>> = {};
-  for (const role of roles) people[role] = await makePerson(url, adminToken, role);
+  const accounts = new AuthDatabase(databaseUrl);
+  try {
+    for (const role of roles) people[role] = await makeAccount(accounts, url, role);
+  } finally {
+    await accounts.close();
+  }
   const offline = await ask(url, 'POST', '/api/authorization/offline_token', { token: adminToken });
   return { ...(people as Record<Role, TestPerson>), offlineToken: offline.body.token, adminToken };
 }
 
 let made = 0;
-/** Makes one user and signs in. */
+function nextPerson(role: Role) {
+  made += 1;
+  const username = `${role.toLowerCase()}-${made}`;
+  const names = { firstName: role, lastName: `No ${made}` };
+  return { ...names, username, email: `${username}@example.org`, password: `password of ${username}` };
+}
+
+/** A user who is stored as the service stores them, but for a password that is checked fast. */
+async function makeAccount(accounts: AuthDatabase, url: string, role: Role): Promise<TestPerson> {
+  const { password, ...named } = nextPerson(role);
+  const state = { isActive: true, isRegistrationComplete: true, hasAcceptedDataPrivacy: false };
+  const user = { ...named, ...state, role, title: '', company: '', forceChangePassword: false };
+  const { id } = await createUser(accounts, user, fastHash(password));
+  const token = await tokenOf(url, named.username, password);
+  return { userId: id, username: named.username, password, email: named.email, token };
+}
+
+/** Makes one user through the interface and signs in. */
 export async function makePerson(
   url: string,
   adminToken: string,
   role: Role,
   fields: Readonly<Record<string, unknown>> = {},
 ): Promise<TestPerson> {
-  made += 1;
-  const username = `${role.toLowerCase()}-${made}`;
-  const password = `password of ${username}`;
-  const email = `${username}@example.org`;
+  const person = nextPerson(role);
+  const { username, password, email } = person;
   const answer = await ask(url, 'POST', '/api/authorization/users', {
     token: adminToken,
-    json: { username, password, email, role, firstName: role, lastName: `No ${made}`, ...fields },
+    json: { ...person, role, ...fields },
   });
   if (answer.status !== 201) throw new Error(`user ${username}: ${answer.status}`);
   const token = await tokenOf(url, username, password);

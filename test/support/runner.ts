@@ -61,7 +61,7 @@ export async function runnerStage(variables: Record<string, string> = {}): Promi
     await api.stop();
     await database.close();
   });
-  const people = await makePeople(api.url, platform.administrator);
+  const people = await makePeople(api.url, platform);
   return {
     platform,
     api,

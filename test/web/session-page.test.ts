@@ -170,10 +170,12 @@ describeInBrowser('the session page', () => {
     const zoomOut = page.getByRole('button', { name: 'Zoom out' });
     while (await widerThanFrame()) await zoomOut.click();
     await expect.poll(width).toBeLessThan(fitting + 1);
+    const before = await width();
     await page.getByRole('button', { name: 'Zoom in' }).click();
+    await expect.poll(width).toBeGreaterThan(before);
     await page.getByRole('button', { name: 'Fit' }).click();
     await expect.poll(width).toBeCloseTo(fitting, 0);
-    expect(await widerThanFrame()).toBe(false);
+    await expect.poll(widerThanFrame).toBe(false);
     // It is set in bands, whose nodes have room for letters of 11 px.
     expect(await width()).toBeGreaterThan(80);
     expect((await page.locator('.node-name').first().boundingBox())!.height).toBeGreaterThan(12);

@@ -45,7 +45,7 @@ export class World {
   async make(): Promise<void> {
     await ship(this.#api.composed.services.database);
     const { url } = this.#api;
-    const people = await makePeople(url, this.platform.administrator);
+    const people = await makePeople(url, this.platform);
     this.#admin = people.adminToken;
     this.#holder = people.Administrator;
     const pending = await makePerson(url, this.#admin, 'Administrator', {

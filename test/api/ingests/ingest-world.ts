@@ -16,7 +16,7 @@ export async function ingestWorld(platform: TestEnvironment) {
   const database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 4 });
   await ship(database);
   await ensurePlatformDataSource(database, api.composed.services.objects.platformAccess);
-  const people = await makePeople(api.url, platform.administrator);
+  const people = await makePeople(api.url, platform);
   const admin = (method: string, path: string, json?: unknown) =>
     ask(api.url, method, path, { token: people.Developer.token, json });
   const template = await admin('POST', '/api/v2/admin/session-templates', {

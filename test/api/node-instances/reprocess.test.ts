@@ -8,7 +8,7 @@ const world = await uploadWorld();
 const { api, database } = world;
 let people: People;
 beforeAll(async () => {
-  people = await makePeople(api.url, world.platform.administrator);
+  people = await makePeople(api.url, world.platform);
 });
 
 const reprocess = (nodeId: number | string, token: string | null = people.Developer.token) =>

@@ -173,7 +173,7 @@ describe('refusals, in the decided order', () => {
   });
 
   test('only accounts of every role and offline tokens may upload', async () => {
-    const people = await makePeople(api.url, world.platform.administrator);
+    const people = await makePeople(api.url, world.platform);
     const { nodeId } = await makeNode();
     const tokens = [people.Administrator, people.Instructor, people.Trainee, people.Developer].map(
       (one) => one.token,

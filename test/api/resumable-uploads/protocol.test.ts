@@ -177,7 +177,7 @@ describe('refusals, before the body', () => {
   });
 
   test('only its caller continues and terminates an upload, with any of their tokens', async () => {
-    const people = await makePeople(api.url, platform.administrator);
+    const people = await makePeople(api.url, platform);
     const { nodeId } = await makeNode();
     const path = await begun(nodeId, 10);
     const as = (token: string) => ({ authorization: `Bearer ${token}` });

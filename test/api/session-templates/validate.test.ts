@@ -11,7 +11,7 @@ let people: People;
 
 beforeAll(async () => {
   api = await startTestApi(platform.environment, { routes: sessionTemplateRoutes });
-  people = await makePeople(api.url, platform.administrator);
+  people = await makePeople(api.url, platform);
   await ship(api.composed.services.database);
 });
 afterAll(() => api.stop());

@@ -41,7 +41,7 @@ export async function sessionWorld(
   extra: Readonly<Record<string, string>> = {},
 ): Promise<SessionWorld> {
   const api = await startTestApi({ ...platform.environment, ...extra }, { routes: routesOfSessions });
-  const people = await makePeople(api.url, platform.administrator);
+  const people = await makePeople(api.url, platform);
   const { database, objects } = api.composed.services;
   await ship(database);
   await ensurePlatformDataSource(database, objects.platformAccess);

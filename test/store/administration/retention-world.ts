@@ -21,7 +21,7 @@ export async function retentionWorld() {
   const api = await startTestApi(platform.environment);
   const { database } = api.composed.services;
   await ensurePlatformDataSource(database, api.composed.services.objects.platformAccess);
-  const people = await makePeople(api.url, platform.administrator);
+  const people = await makePeople(api.url, platform);
 
   afterAll(async () => {
     bucket.destroy();

@@ -24,7 +24,7 @@ test('the whole platform works as the application’s role: accounts, graphs, bu
     const { database, objects } = api.composed.services;
     await ship(database);
     await ensurePlatformDataSource(database, objects.platformAccess);
-    const people = await makePeople(api.url, platform.administrator);
+    const people = await makePeople(api.url, platform);
     const token = people.Administrator.token;
     const call = async (method: string, path: string, json?: unknown) => {
       const answer = await ask(api.url, method, path, { token, json });

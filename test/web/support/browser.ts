@@ -9,7 +9,7 @@ import { afterAll, describe } from 'vitest';
 import { eventually, patienceMs } from '../../support/eventually.ts';
 
 const checkout = fileURLToPath(new URL('../../..', import.meta.url));
-/** Screenshots of each page, kept for review. */
+/** Screenshots of each page, for review. */
 const artefacts = join(checkout, 'test-results', 'web');
 
 const programs = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
@@ -118,6 +118,8 @@ async function contextIn(
     colorScheme: options.colorScheme ?? 'light',
     timezoneId: 'Europe/Vienna',
     locale: 'en-GB',
+    // What moves for ever is drawn 60 times a second.
+    reducedMotion: 'reduce',
     acceptDownloads: true,
   });
   context.setDefaultTimeout(patienceMs);
@@ -150,8 +152,12 @@ export async function untilTrue(page: Page, expression: string): Promise<void> {
 
 const cameras = new WeakMap<Page, Promise<CDPSession>>();
 
-/** Keeps a picture of the page under this name, as it is drawn right now: larger and made faster than Playwright's own. */
+/**
+ * With `PICTURES=true` keeps a picture of the page under this name, as it is drawn right now: larger and made faster than
+ * Playwright's own.
+ */
 export async function picture(page: Page, name: string): Promise<void> {
+  if (process.env.PICTURES !== 'true') return;
   const camera = cameras.get(page) ?? page.context().newCDPSession(page);
   cameras.set(page, camera);
   const taken = await (await camera).send('Page.captureScreenshot', {
