@@ -1,7 +1,7 @@
 /** People are shown by their names, where the caller may know them. */
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { ask } from '../support/api.ts';
+import { ask, makePerson } from '../support/api.ts';
 import { runnerStage } from '../support/runner.ts';
 import { commandLine } from './support.ts';
 
@@ -26,7 +26,7 @@ test('the owner of a project, also without an address; by the id where the calle
 });
 
 test('who did what in the audit, with the id', async () => {
-  const { userId, username, token } = people.Developer;
+  const { userId, username, token } = await makePerson(api.url, people.adminToken, 'Developer');
   const name = `Developer No ${username.split('-')[1]}`;
   await ask(api.url, 'POST', '/projects', { token, json: { Title: title } });
   const made = await sdp(['audit', '--actor-id', userId, '--action', 'createProject']);

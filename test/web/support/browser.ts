@@ -13,6 +13,8 @@ const checkout = fileURLToPath(new URL('../../..', import.meta.url));
 const artefacts = join(checkout, 'test-results', 'web');
 
 const programs = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+/** How late a page that stays too wide is reported. */
+const widthLimitMs = 10_000;
 const flags = [
   '--no-sandbox',
   '--disable-gpu',
@@ -178,14 +180,22 @@ export async function goWithin(page: Page, address: string): Promise<void> {
   }
 }
 
-/** Elements beyond the right edge of the window, which need sideways scrolling. */
+/**
+ * Elements beyond the right edge of the window, which need sideways scrolling. Charts take a new width a moment after the
+ * window has it.
+ */
 export async function tooWide(page: Page): Promise<string[]> {
-  const found = await page.evaluate(`(() => {
-    if (document.documentElement.scrollWidth <= innerWidth) return [];
-    const wide = [...document.querySelectorAll('body *')].filter((element) => element.getBoundingClientRect().right > innerWidth);
-    return ['page of ' + document.documentElement.scrollWidth, ...wide.map((element) => element.outerHTML.slice(0, 80))];
-  })()`);
-  return found as string[];
+  let found: string[] = [];
+  const isNarrow = async () => {
+    found = (await page.evaluate(`(() => {
+      if (document.documentElement.scrollWidth <= innerWidth) return [];
+      const wide = [...document.querySelectorAll('body *')].filter((element) => element.getBoundingClientRect().right > innerWidth);
+      return ['page of ' + document.documentElement.scrollWidth, ...wide.map((element) => element.outerHTML.slice(0, 80))];
+    })()`)) as string[];
+    return found.length === 0;
+  };
+  await eventually('the page is narrow enough', isNarrow, widthLimitMs).catch(() => undefined);
+  return found;
 }
 
 interface DroppedFile {
