@@ -23,7 +23,7 @@ export default defineConfig({
     pool: 'forks',
     sequence: { sequencer: LongestFirst },
     // More than there are processors: most tests wait for servers most of the time.
-    maxWorkers: 4,
+    maxWorkers: 5,
     // Limits only tell when a test hangs. Several times what the slowest needs: the machine may be busy.
     testTimeout: 300_000,
     hookTimeout: 300_000,

@@ -1,6 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { SettingsError } from '../domain/settings.ts';
+import { collectAfterStart } from '../store/objects/buffer-garbage.ts';
 import { endOnUnexpected, type FatalLog } from '../telemetry/unexpected.ts';
 import { writeDurably } from './data-folder.ts';
 import { type FirstAdministrator, migrate } from './migrate.ts';
@@ -159,6 +160,7 @@ class Platform {
       `${JSON.stringify({ address, publicUrl, temporalUiUrl, pid: process.pid })}\n`,
     );
     const signIn = administrator === undefined ? undefined : firstSignIn(administrator);
+    collectAfterStart();
     say(readyBlock({ publicUrl, host, temporalUiUrl, dataDir, signIn }));
   }
 }

@@ -53,7 +53,14 @@ const LAW: Record<string, readonly string[]> = {
   sdk: ['client'],
   cli: ['client'],
   web: ['client'],
-  local: ['domain', 'settings', 'store/roles', 'telemetry/unexpected', 'auth/local-token'],
+  local: [
+    'domain',
+    'settings',
+    'store/roles',
+    'store/objects/buffer-garbage',
+    'telemetry/unexpected',
+    'auth/local-token',
+  ],
 };
 
 /** The one place where the API calls the authentication service in process. */

@@ -18,7 +18,6 @@ import {
   ClaimLostError,
   dataSourceName,
 } from './node.ts';
-import { readDescription } from './tabular/recording/describe.ts';
 import { type RecordingDescription, recordingDescriptionSchema } from './tabular/recording/recording.ts';
 import { downloadInput, taskInputs } from './task-inputs.ts';
 import { writeOutput } from './write-output.ts';
@@ -111,6 +110,8 @@ async function describe(
 ): Promise<RecordingDescription> {
   const path = join(run.workDir, 'recording.parquet');
   await downloadInput(run, services, input, path);
+  // The engine for tables takes 29 MB, which a worker needs for such recordings alone: others are read in a child.
+  const { readDescription } = await import('./tabular/recording/describe.ts');
   return readDescription(path, run.signal);
 }
 
