@@ -95,7 +95,6 @@ function post(
 ): Promise<IncomingMessage> {
   const url = new URL(address);
   const reach = reachOf(url);
-  // An address that is written out is never looked up.
   if (isRefusedHost(url.hostname, reach)) return Promise.reject(refusal());
   const seconds = Math.floor(Date.now() / 1_000);
   const request = url.protocol === 'https:' ? requestSecure : requestPlain;

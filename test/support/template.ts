@@ -80,14 +80,9 @@ async function ensureTemplate(client: pg.Client, environment: Record<string, str
   return name;
 }
 
-async function makeSignInFast(url: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    await client.query('UPDATE auth.users SET password_hash = $1', [fastHash(ADMINISTRATOR.password)]);
-  } finally {
-    await client.end();
-  }
+function makeSignInFast(url: string): Promise<unknown> {
+  const hash = fastHash(ADMINISTRATOR.password);
+  return withClient(url, (client) => client.query('UPDATE auth.users SET password_hash = $1', [hash]));
 }
 
 async function migrate(environment: Record<string, string>): Promise<void> {
@@ -134,11 +129,15 @@ function databaseUrl(environment: Record<string, string>, name: string): string 
   return url.href;
 }
 
-async function withServer<T>(
+function withServer<T>(
   environment: Record<string, string>,
   work: (client: pg.Client) => Promise<T>,
 ): Promise<T> {
-  const client = new pg.Client({ connectionString: databaseUrl(environment, 'postgres') });
+  return withClient(databaseUrl(environment, 'postgres'), work);
+}
+
+async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
     return await work(client);

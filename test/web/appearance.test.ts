@@ -1,7 +1,6 @@
 /**
  * Every page of the console as people see it: in both colour schemes and on a phone, without faults that axe finds and
- * without sideways scrolling. With `PICTURES=true` the
- * pictures stay in test-results/web, for review.
+ * without sideways scrolling. With `PICTURES=true` the pictures stay in test-results/web, for review.
  */
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
