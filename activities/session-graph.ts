@@ -4,6 +4,7 @@ import type { ReconcileResult } from '../domain/runs/reconcile-result.ts';
 import type { Database } from '../store/connection/database.ts';
 import { attemptOutcome, reconcileSession } from '../store/runs/reconcile-session.ts';
 import { activityNames } from '../workflows/contract.ts';
+import { LongQueues } from './long-queues.ts';
 
 export interface SessionActivities {
   /**
@@ -26,9 +27,11 @@ export interface SessionActivities {
 }
 
 export function createSessionActivities(services: { database: Database }): SessionActivities {
+  const longQueues = new LongQueues();
   return {
     async [activityNames.reconcileSession](sessionId, awaited) {
-      return (await reconcileSession(services.database, sessionId, awaited)) ?? null;
+      const longQueueMs = () => longQueues.intervalMs(sessionId);
+      return (await reconcileSession(services.database, sessionId, awaited, longQueueMs)) ?? null;
     },
     async [activityNames.awaitOutcome](_sessionId, runId, attempt) {
       const outcome = await attemptOutcome(services.database, runId, attempt);

@@ -139,6 +139,12 @@ export async function startWorker(
 
 type Connection = Awaited<ReturnType<typeof connectTemporal>>;
 
+/**
+ * A cached workflow takes half a mebibyte. Any other is made and replayed for each of its tasks, at four times the
+ * processor time; and the memory of those that come and go is more than that of as many that stay.
+ */
+const maxCachedWorkflows = 1_200;
+
 type CreateWorkers = (connection: Connection) => Promise<Worker[]>;
 
 async function workflowWorkers(parts: Process): Promise<CreateWorkers> {
@@ -158,7 +164,7 @@ async function workflowWorkers(parts: Process): Promise<CreateWorkers> {
       interceptors: { activity: [traceActivities] },
       maxConcurrentLocalActivityExecutions: 10,
       maxConcurrentActivityTaskExecutions: 50,
-      maxCachedWorkflows: 500,
+      maxCachedWorkflows,
       // How long workflows cached by a killed worker wait for it before another worker gets them.
       stickyQueueScheduleToStartTimeout: '5s',
       shutdownGraceTime: '10s',

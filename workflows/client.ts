@@ -20,6 +20,13 @@ import { sessionWorkflowId, wakeSignal, windowWorkflowId } from './contract.ts';
 import { type TemporalSettings, temporalConnection } from './settings.ts';
 import { sessionTarget, type WorkflowTarget } from './targets.ts';
 
+/** An attempt that a runner holds. */
+export interface HeldAttempt {
+  readonly sessionId: string;
+  readonly runId: string;
+  readonly attempt: number;
+}
+
 /** `failing`: its workflow task has failed and is tried again. */
 export type WorkflowHealth = 'running' | 'failing' | 'ended';
 
@@ -60,12 +67,12 @@ export class WorkflowClient {
   /**
    * Shows in the workflow's pending activity who holds the attempt.
    * @param shown called when it is shown; not called while the workflow does not wait for the attempt
+   * @param isLong the workflow is to wait for the attempt: when it does not, it is notified
    */
   showHolder(
-    sessionId: string,
-    runId: string,
-    attempt: number,
+    { sessionId, runId, attempt }: HeldAttempt,
     holder: Readonly<Record<string, unknown>>,
+    isLong: boolean,
     shown: () => void,
   ): void {
     this.calls.send(async () => {
@@ -75,6 +82,7 @@ export class WorkflowClient {
       } catch (error) {
         // Not yet or no longer awaited: there is nothing to show it in.
         if (!(error instanceof ActivityNotFoundError)) throw error;
+        if (isLong) await this.signalOpen(sessionId);
       }
     });
   }
@@ -146,6 +154,15 @@ export class WorkflowClient {
       staticSummary: summary,
       typedSearchAttributes: searchAttributes,
     });
+  }
+
+  /** A workflow that is not there is left to the healer. */
+  private async signalOpen(sessionId: string): Promise<void> {
+    try {
+      await this.client.workflow.getHandle(sessionWorkflowId(sessionId)).signal(wakeSignal);
+    } catch (error) {
+      if (!(error instanceof WorkflowNotFoundError)) throw error;
+    }
   }
 
   private handleOf(target: WorkflowTarget) {

@@ -1,51 +1,26 @@
 /** The database work of a session's reconcile: plan everything, return what is open, due and has ended. */
 
-import { nodeStateCodes } from '../../domain/runs/node-state.ts';
 import {
-  attemptActivityId,
-  type DueRun,
-  type OpenAttempt,
-  type ReconcileResult,
-} from '../../domain/runs/reconcile-result.ts';
+  awaitedChanges,
+  busyEnds,
+  type OpenRun,
+  type SessionPace,
+} from '../../domain/runs/awaited-attempts.ts';
+import { nodeStateCodes } from '../../domain/runs/node-state.ts';
+import type { DueRun, ReconcileResult } from '../../domain/runs/reconcile-result.ts';
 import { type NodeFacts, runWanted } from '../../domain/runs/run-plan.ts';
 import type { Database, Tx } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
 import { changeSession, planned, unchanged } from './change-session.ts';
+import { claimOrder } from './claim-order.ts';
 import { nodeFacts, planSession } from './plan-session.ts';
 import { notifyReady, queued, queuedColumns } from './queue.ts';
 
 /** At most this many ends are reported in one reconcile; the rest follow in the next. */
 const maxNamedEnds = 200;
-/**
- * Attempts of outside runners, and of built-in nodes, that a session's workflow awaits at once. All open ones may be
- * claimed; the rest are awaited as others end. More would fill the server's buffer of a hundred events while a workflow
- * task runs, and the server then fails that task.
- */
-const maxAwaited = 40;
-
 /** Runs that wait for their time, each of which gets a timer; the others follow as these fall due. */
 const maxTimers = 10;
 
-/**
- * Attempts of outside runners are awaited one by one only when they have been held, or have waited for a runner, for so
- * long. Most are over before: the next reconcile returns them, which costs the workflow one task a second however many
- * there were.
- */
-const awaitHeldAfterMs = 1_000;
-const awaitQueuedAfterMs = 10_000;
-/**
- * While a queue moves, that is while some run of the session was claimed or ended this recently, no run in it is
- * awaited either, however long it has been there: its runs are over soon, and each would cost the workflow an activity
- * and tasks.
- */
-const movesForMs = 2_000;
-const reconcileAgainMs = 1_000;
-/**
- * A session in which so many attempts ended since the last reconcile is busy. It is reconciled less often: a reconcile
- * costs as much as two node runs. A run that falls due before wakes the workflow: see `waitsFor`.
- */
-const busyEnds = 2;
-const reconcileBusyMs = 5_000;
 /** A reconcile that is later than this is not relied upon. */
 const reconcileSlackSeconds = 1;
 
@@ -59,11 +34,14 @@ const maxPasses = 4;
  * Every fact plans its own next step, so there is almost never anything left to plan: the reconcile reads one snapshot
  * without a lock, and acquires the session's lock only when it finds something. The session is marked up to the
  * snapshot; a fact that arrived meanwhile relied on this reconcile (the session was not clean), so it runs again.
+ *
+ * @param awaited activity ids that the workflow waits for
  */
 export async function reconcileSession(
   database: Database,
   sessionId: string,
   awaited: readonly string[] = [],
+  longQueueMs: SessionPace['longQueueMs'] = () => 5_000,
 ): Promise<ReconcileResult | undefined> {
   const ended: NamedEnd[] = [];
   for (let passes = 1; ; passes++) {
@@ -73,7 +51,7 @@ export async function reconcileSession(
       state = await readSessionState(database, sessionId);
     }
     if (!state) return undefined;
-    const changes = present(state, awaited);
+    const changes = present(state, awaited, longQueueMs);
     const marked = await markObserved(database, sessionId, state.desiredVersion, changes);
     ended.push(...marked.ended);
     await failpoint('session-advanced');
@@ -84,29 +62,22 @@ export async function reconcileSession(
 
 type NamedEnd = ReconcileResult['ended'][number];
 
-interface OpenRun extends OpenAttempt {
+interface RunRow extends Omit<OpenRun, 'isUnclaimable'> {
   readonly waiting: boolean;
   readonly started: boolean;
-  /** Since the claim while it is held, else since it could be claimed. */
-  readonly openForMs: number;
-  readonly held: boolean;
   readonly dueAt: string | null;
   readonly dueInMs: number | null;
   /** Not held, and the session is frozen: it is neither claimed nor does it fall due. */
   readonly heldBack: boolean;
 }
 
-interface SessionState {
+interface SessionState extends Omit<SessionPace, 'longQueueMs'> {
   readonly desiredVersion: number;
   readonly frozen: boolean;
   readonly failedNodes: number;
-  /** Since a run last ended; null before the first. */
-  readonly sinceEndMs: number | null;
-  /** Attempts whose end the workflow does not know, to {@link busyEnds}. */
-  readonly unreportedEnds: number;
   /** Nodes for which a run might be wanted. */
   readonly candidates: readonly NodeFacts[];
-  readonly runs: readonly OpenRun[];
+  readonly runs: readonly RunRow[];
 }
 
 const sessionStateStatement = `
@@ -137,7 +108,7 @@ const sessionStateStatement = `
                from node_run r join node_instance n on n.id = r.node_instance_id
                join node_attempt a on a.run_id = r.id and a.number = r.attempt
               where r.session_id = s.id and r.state <> 'done'
-              order by r.due_at nulls first, r.state = 'held' desc, r.queue_time) o), '[]') as runs
+              order by r.due_at nulls first, ${claimOrder('r')}) o), '[]') as runs
     from session s where s.id = $1`;
 
 async function readSessionState(database: Database, sessionId: string): Promise<SessionState | undefined> {
@@ -218,64 +189,28 @@ async function markObserved(
   return { desiredVersion: row?.desiredVersion ?? seq, ended: row?.ended ?? [] };
 }
 
-function present(state: SessionState, awaited: readonly string[]): Omit<ReconcileResult, 'ended' | 'again'> {
+function present(
+  state: SessionState,
+  awaited: readonly string[],
+  longQueueMs: SessionPace['longQueueMs'],
+): Omit<ReconcileResult, 'ended' | 'again'> {
   const waiting = state.runs.filter((run) => run.waiting && !run.heldBack).slice(0, maxTimers);
+  // A released run keeps its attempt, and so its wait, while it is held back.
+  const open = state.runs
+    .filter((run) => !run.waiting || run.started)
+    .map((run): OpenRun => ({ ...run, isUnclaimable: run.heldBack || run.waiting }));
+  const { start, drop, reconcileInMs } = awaitedChanges(open, { ...state, longQueueMs }, new Set(awaited));
   return {
-    // A released run keeps its attempt, and so its wait, while it is held back.
-    ...awaitedChanges(
-      state.runs.filter((run) => !run.waiting || run.started),
-      state,
-      new Set(awaited),
-    ),
+    start,
+    drop,
+    lookInMs: reconcileInMs,
     due: waiting[0] ? toDueRun(waiting[0]) : null,
     waiting: waiting.map(toDueRun),
     failedNodes: state.failedNodes,
   };
 }
 
-/** What the workflow must await from now on, and what no longer: at most {@link maxAwaited} of either kind at once. */
-function awaitedChanges(
-  open: readonly OpenRun[],
-  { sinceEndMs, unreportedEnds }: Pick<SessionState, 'sinceEndMs' | 'unreportedEnds'>,
-  awaited: ReadonlySet<string>,
-): Pick<ReconcileResult, 'start' | 'drop' | 'lookInMs'> {
-  const openIds = new Set(open.map((run) => attemptActivityId(run.runId, run.attempt)));
-  const movedBeforeMs = Math.min(
-    sinceEndMs ?? Number.POSITIVE_INFINITY,
-    ...open.filter((run) => run.held && !run.builtin).map((run) => run.openForMs),
-  );
-  const isQueueYoung = (run: OpenRun) => run.openForMs < awaitQueuedAfterMs || movedBeforeMs < movesForMs;
-  const isYoung = (run: OpenRun) =>
-    !run.builtin && (run.held ? run.openForMs < awaitHeldAfterMs : isQueueYoung(run));
-  const start: OpenAttempt[] = [];
-  for (const builtin of [true, false]) {
-    const kind = open.filter((run) => run.builtin === builtin);
-    const fresh = kind.filter((run) => !awaited.has(attemptActivityId(run.runId, run.attempt)));
-    const room = Math.max(0, maxAwaited - (kind.length - fresh.length));
-    const ready = fresh.filter((run) => !isYoung(run) && !(builtin && isUnclaimable(run))).slice(0, room);
-    start.push(...ready.map(toOpenAttempt));
-  }
-  return {
-    start,
-    drop: [...awaited].filter((id) => !openIds.has(id)),
-    lookInMs: open.some((run) => isYoung(run) && !awaited.has(attemptActivityId(run.runId, run.attempt)))
-      ? unreportedEnds < busyEnds
-        ? reconcileAgainMs
-        : reconcileBusyMs
-      : null,
-  };
-}
-
-/** Starting a built-in run then would only be refused, repeatedly. */
-function isUnclaimable(run: OpenRun): boolean {
-  return run.heldBack || run.waiting;
-}
-
-function toOpenAttempt({ runId, attempt, maxAttempts, nodeName, builtin }: OpenRun): OpenAttempt {
-  return { runId, attempt, maxAttempts, nodeName, builtin };
-}
-
-function toDueRun({ runId, nodeName, attempt, maxAttempts, dueInMs, dueAt }: OpenRun): DueRun {
+function toDueRun({ runId, nodeName, attempt, maxAttempts, dueInMs, dueAt }: RunRow): DueRun {
   return {
     runId,
     nodeName,

@@ -9,7 +9,7 @@ import { isClaimable } from '../runs/queue.ts';
 
 /** A session whose graph is not being reconciled. */
 export interface ForgottenSession extends SessionLabel {
-  /** How long its desired version has not been observed; 0 when it is. */
+  /** How long its desired version should have been observed and is not; 0 when it is. */
   readonly dirtyForSeconds: number;
 }
 
@@ -48,13 +48,16 @@ const isOlder = (column: string, seconds: string) =>
 /** Part of each search, so that sessions to be skipped do not use up its limit. $4: seconds between two. */
 const mayBeHealed = `s.frozen_at is null and ${isOlder('s.healed_at', '$4')}`;
 
+/** Since when its workflow should have observed the session's desired version: it may reconcile later by itself. */
+const wantedSince = 'greatest(s.dirty_since, s.next_reconcile_at)';
+
 const forgottenStatement = acquireStatement(
   'healed_at',
   `s.id in (select id from forgotten) and ${mayBeHealed} limit $5`,
   {
     before: `forgotten as (
         (select s.id from session s where s.desired_version > s.observed_version
-            and ${isOlder('s.dirty_since', '$1')} and ${mayBeHealed}
+            and ${isOlder('s.dirty_since', '$1')} and ${isOlder(wantedSince, '$1')} and ${mayBeHealed}
           order by s.dirty_since limit $5)
         union
         (select r.session_id from node_run r join session s on s.id = r.session_id
@@ -65,7 +68,7 @@ const forgottenStatement = acquireStatement(
           where ${isClaimable} and r.runner_type = 'system' and ${isOlder('r.queue_time', '$3')} and ${mayBeHealed}
           order by r.queue_time limit $5))`,
     columns: `case when s.desired_version > s.observed_version
-                   then extract(epoch from clock_timestamp() - s.dirty_since)::float8 else 0 end as dirty_for_seconds`,
+                   then extract(epoch from clock_timestamp() - ${wantedSince})::float8 else 0 end as dirty_for_seconds`,
   },
 );
 

@@ -2,8 +2,8 @@
  * What a node run and the lists around it cost as the work of the past grows. Run: `npm run bench:growth`.
  *
  * The same steps on platforms with 10,000, 100,000 and 1,000,000 sessions and as many ended runs, attempts, claims and
- * outputs (GROWTH_SIZES=10000,100000), alone and beside 1,000 runners that wait for other tasks. The aim: the p95 of each
- * step within 1.5 times that of the smallest.
+ * outputs (GROWTH_SIZES=10000,1000000:10000000; the second number counts the runs), alone and beside 1,000 runners that
+ * wait for other tasks. The aim: the p95 of each step within 1.5 times that of the smallest.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { Database } from '../../store/connection/database.ts';
@@ -22,7 +22,10 @@ import { type BenchPlatform, printFigure, printMachine, startBenchPlatform } fro
 import { seedSessionsInto } from './support/seeded-sessions.ts';
 import { createSession } from './support/sessions.ts';
 
-const sizes = (process.env.GROWTH_SIZES ?? '10000,100000,1000000').split(',').map(Number);
+const sizes = (process.env.GROWTH_SIZES ?? '10000,100000,1000000').split(',').map((size) => {
+  const [sessions, runs = sessions] = size.split(':').map(Number);
+  return { sessions: sessions!, runs: runs! };
+});
 const rounds = 300;
 /** PostgreSQL plans a statement anew for the first uses on each connection. */
 const warmUpRounds = 60;
@@ -84,21 +87,25 @@ function printSteps(steps: Steps, what: string, smallest: Steps): void {
 
 printMachine();
 let smallest: Steps | undefined;
-for (const size of sizes) {
+for (const { sessions, runs } of sizes) {
   const platform = await startBenchPlatform();
   try {
     const database = await Database.open({
       databaseUrl: platform.stack.environment.DATABASE_URL ?? '',
       poolSize: 1,
     });
-    await seedSessionsInto(database, size);
-    await seedEndedRuns(database, size);
+    await seedSessionsInto(database, sessions);
+    await seedEndedRuns(database, runs);
     await database.close();
-    const label = size.toLocaleString('en');
+    const [sessionCount, runCount] = [sessions, runs].map((count) => count.toLocaleString('en'));
+    const label =
+      sessions === runs
+        ? `${sessionCount} sessions and ended runs`
+        : `${sessionCount} sessions, ${runCount} ended runs`;
     const rest = await atRest(platform);
     const steps = await measured(platform);
     smallest ??= steps;
-    printSteps(steps, `${label} sessions and ended runs`, smallest);
+    printSteps(steps, label, smallest);
     const waiting = await waitingRunners(platform, waitingCount);
     await delay(gatheringMs);
     printSteps(await measured(platform), `${label} and ${waitingCount} waiting runners`, smallest);

@@ -4,6 +4,8 @@
  * - upload sent -> child run held by a waiting runner, and complete -> next run held, on a chain of 60 nodes with 100 ms work
  * - claim + complete a second at 1, 8 and 32 runners over 1,000 queued runs
  * - node runs a second through graphs with 8 runners over 20 sessions
+ *
+ * `PROCESSES=1,2,4 npm run bench:runs` does it with one, two and four APIs and workers, each pinned to a processor.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { cpuSeconds, printCpu } from './support/cpu.ts';
@@ -12,6 +14,7 @@ import { importTemplate, Runner, register, runnerTokenClient, upload } from './s
 import {
   type BenchClient,
   type BenchPlatform,
+  type Copies,
   printFigure,
   printMachine,
   startBenchPlatform,
@@ -133,35 +136,45 @@ export async function throughGraphs(
     Array.from({ length: sessionCount }, () => createSession(client, template, 'input')),
   );
   const total = sessionCount * 50;
-  let done = 0;
+  const completeMs: number[] = [];
   const before = cpuSeconds(platform);
   const started = performance.now();
   await Promise.all(sessions.map((session) => upload(client, session.inputId)));
   await Promise.all(
     Array.from({ length: 8 }, async () => {
       const own = new Runner(runnerClient, 'graph-node');
-      while (done < total) {
+      while (completeMs.length < total) {
         const task = await own.claim(1);
         if (!task) continue;
         await own.writeOutput(task);
+        const sentAt = performance.now();
         await own.complete(task, 'completed');
-        done += 1;
+        completeMs.push(performance.now() - sentAt);
       }
     }),
   );
-  return { total, seconds: (performance.now() - started) / 1_000, before };
+  return { total, seconds: (performance.now() - started) / 1_000, before, completeMs };
 }
 
 const benches = { latency, claimRate, throughput };
 
-if (import.meta.main) {
-  printMachine();
-  const platform = await startBenchPlatform();
+async function run(copies?: Copies): Promise<void> {
+  const platform = await startBenchPlatform(copies);
   try {
     for (const [name, bench] of Object.entries(benches)) {
       if (process.argv.length < 3 || process.argv.includes(name)) await bench(platform);
     }
   } finally {
     await platform.stop();
+  }
+}
+
+if (import.meta.main) {
+  printMachine();
+  const counts = process.env.PROCESSES?.split(',').map(Number);
+  if (counts === undefined) await run();
+  for (const count of counts ?? []) {
+    console.log(`${count} of each, pinned`);
+    await run({ count, arePinned: true });
   }
 }

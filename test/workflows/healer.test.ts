@@ -46,6 +46,19 @@ test('after an outage of Temporal one round notifies all waiting sessions, for a
   expect(new Set(await Promise.all(ids.slice(-20).map(statusOf)))).toEqual(new Set(['RUNNING']));
 });
 
+test('a session that its workflow reconciles soon is left to it, and healed when that is over', async () => {
+  const [later, late] = await forgotten(2, 1);
+  const reconcilesIn = (id: string, seconds: number) =>
+    database.query('update session set next_reconcile_at = now() + make_interval(secs => $2) where id = $1', [
+      id,
+      seconds,
+    ]);
+  await reconcilesIn(later!, 20);
+  await reconcilesIn(late!, -6);
+  await healOnce(database, temporalSide.workflows, log);
+  expect([await statusOf(later!), await statusOf(late!)]).toEqual(['none', 'RUNNING']);
+});
+
 test('a session that cannot be healed does not block others', async () => {
   const ids = await forgotten(3, 1);
   let failed: string | undefined;

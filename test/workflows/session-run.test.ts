@@ -142,6 +142,41 @@ describe('operators act through the platform, and the workflow shows it', () => 
   });
 });
 
+test('of a long queue the end is awaited, and a run that is held for long beside it when its holder is shown', async () => {
+  const template = await ownTemplate();
+  const nodes = Array.from({ length: 30 }, (_, index) => ({
+    name: `n${index}`,
+    parents: ['input'],
+    template,
+  }));
+  const graph = await makeGraph(database, [{ name: 'input', parents: [] }, ...nodes]);
+  await uploadTo(graph);
+  await database.query(
+    `update node_attempt set available_at = available_at - interval '11 seconds' where session_id = $1`,
+    [graph.sessionId],
+  );
+  const idsOfPending = async () => (await pendingActivities(graph)).map(({ activityId }) => activityId);
+  await eventually('the end of the queue is awaited', async () => (await idsOfPending()).length === 10);
+  const task = await nextTask(template);
+  const id = `${task.runId}.1`;
+  expect(await idsOfPending()).not.toContain(id);
+  await database.query(
+    `update node_attempt set started_at = started_at - interval '5 seconds' where run_id = $1`,
+    [task.runId],
+  );
+  let isShown = false;
+  await eventually('its holder is shown', () => {
+    temporalSide.workflows.showHolder(task, { instance: 'runner' }, true, () => {
+      isShown = true;
+    });
+    return isShown;
+  });
+  expect(await idsOfPending()).toContain(id);
+  await finishTask(graph, task);
+  for (let done = 1; done < nodes.length; done++) await finishNext(graph, template);
+  await workflowEnded(graph);
+});
+
 test('a long session continues as new and loses nothing', async () => {
   const template = await ownTemplate();
   const width = 40;

@@ -9,6 +9,8 @@ const showAfterMs = 1_000;
 /** The workflow begins to wait for an attempt some seconds after the claim, later when it is busy. */
 const longestPauseMs = 16_000;
 const maxTries = 15;
+/** Five seconds after the claim: from this try on a workflow that does not wait for the attempt is notified. */
+const longFromTry = 3;
 
 export class HolderNotices {
   readonly #workflows: WorkflowClient;
@@ -41,10 +43,9 @@ export class HolderNotices {
     tries: number,
   ): void {
     const timer = setTimeout(() => {
-      const { taskId, sessionId, runId, attempt } = task;
-      if (tries === maxTries) this.#timers.delete(taskId);
+      if (tries === maxTries) this.#timers.delete(task.taskId);
       else this.#showAfter(task, holder, Math.min(pauseMs * 1.5, longestPauseMs), tries + 1);
-      this.#workflows.showHolder(sessionId, runId, attempt, holder, () => this.ended(taskId));
+      this.#workflows.showHolder(task, holder, tries >= longFromTry, () => this.ended(task.taskId));
     }, pauseMs).unref();
     this.#timers.set(task.taskId, timer);
   }

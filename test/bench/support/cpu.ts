@@ -8,8 +8,8 @@ const ticksPerSecond = 100;
 export function cpuSeconds(platform: BenchPlatform): Record<string, number> {
   const { stack } = platform;
   return {
-    api: secondsOf([platform.pid('api')]),
-    worker: secondsOf([platform.pid('worker')]),
+    api: secondsOf(platform.pids('api')),
+    worker: secondsOf(platform.pids('worker')),
     postgres: secondsOf(familyOf(stack.postgres?.pid ?? 0)),
     temporal: secondsOf([stack.temporal?.pid ?? 0]),
     s3: secondsOf([stack.objectStore?.pid ?? 0]),

@@ -37,7 +37,7 @@ export async function register(
 
 /** A client with a runner token for the node template of {@link register}. */
 export async function runnerTokenClient(
-  { client, port }: BenchPlatform,
+  { client, ports }: BenchPlatform,
   names: string | readonly string[],
   connections?: number,
 ): Promise<BenchClient> {
@@ -45,7 +45,7 @@ export async function runnerTokenClient(
     runnerTypes: [names].flat().map((name) => `${name}-runner`),
     scopes: ['tasks'],
   });
-  return new BenchClient(port, { authorization: `Bearer ${token}` }, connections);
+  return new BenchClient(ports, { authorization: `Bearer ${token}` }, connections);
 }
 
 /** A template of `width` chains of `length` nodes below one input. */

@@ -1,8 +1,10 @@
 /** The whole platform as `npm start` runs it (servers, API, worker, built-in worker), in a temporary folder, for benchmarks. */
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
+import { makeDataFolder } from '../../../local/data-folder.ts';
 import { migrate } from '../../../local/migrate.ts';
 import { onEnd } from '../../../local/parent.ts';
 import { platformProcesses } from '../../../local/platform.ts';
@@ -25,11 +27,13 @@ export interface Answer<T> {
 /** JSON over kept-alive connections, with as little work as possible: the client shares the machine. */
 export class BenchClient {
   private readonly agent: Agent;
-  private readonly port: number;
+  private readonly ports: readonly number[];
   private readonly headers: Record<string, string>;
+  private sent = 0;
 
-  constructor(port: number, headers: Record<string, string> = {}, connections = 200) {
-    this.port = port;
+  /** @param ports of several APIs: its calls go to one after the other */
+  constructor(ports: number | readonly number[], headers: Record<string, string> = {}, connections = 200) {
+    this.ports = [ports].flat();
     this.headers = headers;
     this.agent = new Agent({ keepAlive: true, maxSockets: connections });
   }
@@ -45,7 +49,7 @@ export class BenchClient {
     return new Promise((resolve, reject) => {
       const sent = request(
         {
-          port: this.port,
+          port: this.ports[this.sent++ % this.ports.length],
           host: '127.0.0.1',
           method,
           path,
@@ -94,17 +98,29 @@ async function answerOf<T>(response: IncomingMessage): Promise<Answer<T>> {
 
 export interface BenchPlatform {
   readonly port: number;
+  /** Of all APIs. */
+  readonly ports: readonly number[];
   readonly stack: Stack;
   /** Signed in as the Administrator. */
   readonly client: BenchClient;
   /** The same person's access token. */
   readonly token: string;
-  /** Process ids by name, e.g. `api`. */
+  /** Process ids by name, e.g. `api`: of the first and of all. */
   pid(name: string): number;
+  pids(name: string): readonly number[];
   stop(): Promise<void>;
 }
 
-export async function startBenchPlatform(): Promise<BenchPlatform> {
+export interface Copies {
+  /** APIs, and as many workers of each kind. */
+  readonly count: number;
+  /** The first of each on the first processor, the second of each on the second, and so on; servers are free. */
+  readonly arePinned: boolean;
+}
+
+export async function startBenchPlatform(
+  copies: Copies = { count: 1, arePinned: false },
+): Promise<BenchPlatform> {
   const dataDir = temporaryDataFolder();
   const stack = await startStack({ dataDir, log: () => {} });
   const started: { processes: Supervised[]; client?: BenchClient } = { processes: [] };
@@ -123,7 +139,7 @@ export async function startBenchPlatform(): Promise<BenchPlatform> {
   // A benchmark does not stay alive to wait for the command that started it.
   process.channel?.unref();
   try {
-    return await startOn(dataDir, stack, started, stop);
+    return await startOn(dataDir, stack, copies, started, stop);
   } catch (error) {
     await stop();
     throw error;
@@ -140,47 +156,62 @@ async function stopAll(dataDir: string, stack: Stack, processes: readonly Superv
 async function startOn(
   dataDir: string,
   stack: Stack,
+  copies: Copies,
   started: { processes: Supervised[]; client?: BenchClient },
   stop: () => Promise<void>,
 ): Promise<BenchPlatform> {
-  const port = await freePort();
-  const tempDir = join(dataDir, 'temp');
-  mkdirSync(tempDir, { recursive: true });
   const environment = {
     ...(process.env as Record<string, string>),
     ...stack.environment,
+    LOG_LEVEL: process.env.LOG_LEVEL ?? 'info',
+    NODE_OPTIONS: process.env.BENCH_NODE_OPTIONS ?? '',
+  };
+  await migrate({ ...environment, DATA_DIR: dataDir }, join(dataDir, 'migrate.log'), password);
+  const sets: ProcessSet[] = [];
+  for (let copy = 0; copy < copies.count; copy++)
+    sets.push(await processSet(environment, join(dataDir, `copy-${copy}`)));
+  started.processes = sets.flatMap(({ processes }) => processes);
+  await Promise.all(started.processes.map((child) => child.start()));
+  if (copies.arePinned) for (const [processor, set] of sets.entries()) pin(set, processor);
+  const ports = sets.map(({ port }) => port);
+  const token = await signIn(ports[0]!);
+  const client = new BenchClient(ports, { authorization: `Bearer ${token}` });
+  started.client = client;
+  const pids = (name: string) => sets.map(({ processes }) => pidOf(processes, name));
+  return { port: ports[0]!, ports, stack, client, token, pid: (name) => pids(name)[0]!, pids, stop };
+}
+
+/** An API, a worker and a worker of the built-in nodes. */
+interface ProcessSet {
+  readonly port: number;
+  readonly processes: readonly Supervised[];
+}
+
+async function processSet(common: Record<string, string>, dataDir: string): Promise<ProcessSet> {
+  const port = await freePort();
+  makeDataFolder(dataDir);
+  const tempDir = join(dataDir, 'temp');
+  mkdirSync(tempDir);
+  const environment = {
+    ...common,
     WORKFLOW_CACHE_DIR: join(dataDir, 'workflow-cache'),
     PORT: String(port),
     DATA_DIR: dataDir,
     TEMP_DIR: tempDir,
-    LOG_LEVEL: process.env.LOG_LEVEL ?? 'info',
-    NODE_OPTIONS: process.env.BENCH_NODE_OPTIONS ?? '',
   };
-  await migrate(environment, join(dataDir, 'migrate.log'), password);
-  const processes = platformProcesses({
-    environment,
-    dataDir,
-    address: `http://127.0.0.1:${port}`,
-    log: () => {},
-  });
-  started.processes = processes;
-  await Promise.all(processes.map((child) => child.start()));
-  const token = await signIn(port);
-  const client = new BenchClient(port, { authorization: `Bearer ${token}` });
-  started.client = client;
-  return {
-    port,
-    stack,
-    client,
-    token,
-    pid(name) {
-      const index = ['api', 'worker', 'builtin'].indexOf(name);
-      const pid = processes[index]?.pid;
-      if (pid === undefined) throw new Error(`${name} does not run.`);
-      return pid;
-    },
-    stop,
-  };
+  const address = `http://127.0.0.1:${port}`;
+  return { port, processes: platformProcesses({ environment, dataDir, address, log: () => {} }) };
+}
+
+function pidOf(processes: readonly Supervised[], name: string): number {
+  const pid = processes[['api', 'worker', 'builtin'].indexOf(name)]?.pid;
+  if (pid === undefined) throw new Error(`${name} does not run.`);
+  return pid;
+}
+
+function pin({ processes }: ProcessSet, processor: number): void {
+  for (const { pid } of processes)
+    execFileSync('taskset', ['--all-tasks', '--pid', '--cpu-list', String(processor), String(pid)]);
 }
 
 async function signIn(port: number): Promise<string> {

@@ -136,7 +136,7 @@ describe('what the workflow waits for', () => {
     const task = (await claim(database, runner('a'), template))!;
     expect(await reconcileSession(database, graph.sessionId)).toMatchObject({ start: [], lookInMs: 1_000 });
     await finish(database, runner('a'), graph, task);
-    expect(await reconcileSession(database, graph.sessionId)).toMatchObject({ start: [], lookInMs: 1_000 });
+    expect(await reconcileSession(database, graph.sessionId)).toMatchObject({ start: [], lookInMs: 5_000 });
     await age('last_processed', 'node_instance', 3);
     expect(await started()).toBe(3);
   });
