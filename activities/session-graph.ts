@@ -4,7 +4,7 @@ import type { ReconcileResult } from '../domain/runs/reconcile-result.ts';
 import type { Database } from '../store/connection/database.ts';
 import { attemptOutcome, reconcileSession } from '../store/runs/reconcile-session.ts';
 import { activityNames } from '../workflows/contract.ts';
-import { LongQueues } from './long-queues.ts';
+import { ReconcilePace } from './reconcile-pace.ts';
 
 export interface SessionActivities {
   /**
@@ -27,11 +27,12 @@ export interface SessionActivities {
 }
 
 export function createSessionActivities(services: { database: Database }): SessionActivities {
-  const longQueues = new LongQueues();
+  const pace = new ReconcilePace();
   return {
     async [activityNames.reconcileSession](sessionId, awaited) {
-      const longQueueMs = () => longQueues.intervalMs(sessionId);
-      return (await reconcileSession(services.database, sessionId, awaited, longQueueMs)) ?? null;
+      const result = await reconcileSession(services.database, sessionId, awaited, pace.sharedMs());
+      pace.note(sessionId, result !== undefined && result.lookInMs !== null);
+      return result ?? null;
     },
     async [activityNames.awaitOutcome](_sessionId, runId, attempt) {
       const outcome = await attemptOutcome(services.database, runId, attempt);

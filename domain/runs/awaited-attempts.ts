@@ -19,8 +19,8 @@ export interface SessionPace {
   readonly sinceEndMs: number | null;
   /** Attempts whose end the workflow does not know, to {@link busyEnds}. */
   readonly unreportedEnds: number;
-  /** The time between two reconciles while its queue is long; asked only then. */
-  readonly longQueueMs: () => number;
+  /** Reconciles are at least so far apart, and queued runs are awaited so late: more the more sessions there are. */
+  readonly sharedMs: number;
 }
 
 /**
@@ -103,11 +103,14 @@ function choose(
 }
 
 /** Whether an outside run may be over soon. */
-function youth(outside: readonly OpenRun[], { sinceEndMs }: SessionPace): (run: OpenRun) => boolean {
+function youth(
+  outside: readonly OpenRun[],
+  { sinceEndMs, sharedMs }: SessionPace,
+): (run: OpenRun) => boolean {
   const sinceClaimMs = outside.filter((run) => run.held).map((run) => run.openForMs);
   const isMoving = Math.min(sinceEndMs ?? Number.POSITIVE_INFINITY, ...sinceClaimMs) < movesForMs;
-  return (run) =>
-    run.held ? run.openForMs < awaitHeldAfterMs : isMoving || run.openForMs < awaitQueuedAfterMs;
+  const queuedAfterMs = Math.max(awaitQueuedAfterMs, sharedMs);
+  return (run) => (run.held ? run.openForMs < awaitHeldAfterMs : isMoving || run.openForMs < queuedAfterMs);
 }
 
 /**
@@ -118,14 +121,14 @@ function reconcileInMs(
   isAnyFresh: boolean,
   isQueueLong: boolean,
   later: readonly OpenRun[],
-  { unreportedEnds, longQueueMs }: SessionPace,
+  { unreportedEnds, sharedMs }: SessionPace,
 ): number | null {
-  if (isQueueLong) return later.length > 0 || unreportedEnds > 0 ? longQueueMs() : null;
-  if (isAnyFresh && unreportedEnds >= busyEnds) return reconcileBusyMs;
+  const isBusy = isAnyFresh && unreportedEnds >= (isQueueLong ? 1 : busyEnds);
+  if (isBusy || (isQueueLong && later.length > 0)) return Math.max(reconcileBusyMs, sharedMs);
   if (later.length === 0) return null;
   // As long again as they have been open.
-  const openForMs = Math.min(...later.map((run) => run.openForMs));
-  return Math.round(Math.min(reconcileBusyMs, Math.max(reconcileAgainMs, openForMs)));
+  const openForMs = Math.round(Math.min(...later.map((run) => run.openForMs)));
+  return Math.max(Math.min(reconcileBusyMs, Math.max(reconcileAgainMs, openForMs)), sharedMs);
 }
 
 function droppedOf(open: readonly OpenRun[], awaited: ReadonlySet<string>): string[] {

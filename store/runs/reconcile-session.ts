@@ -36,12 +36,13 @@ const maxPasses = 4;
  * snapshot; a fact that arrived meanwhile relied on this reconcile (the session was not clean), so it runs again.
  *
  * @param awaited activity ids that the workflow waits for
+ * @param sharedMs the least time to its next reconcile, so that many sessions share the reconciles of a process
  */
 export async function reconcileSession(
   database: Database,
   sessionId: string,
   awaited: readonly string[] = [],
-  longQueueMs: SessionPace['longQueueMs'] = () => 5_000,
+  sharedMs = 0,
 ): Promise<ReconcileResult | undefined> {
   const ended: NamedEnd[] = [];
   for (let passes = 1; ; passes++) {
@@ -51,7 +52,7 @@ export async function reconcileSession(
       state = await readSessionState(database, sessionId);
     }
     if (!state) return undefined;
-    const changes = present(state, awaited, longQueueMs);
+    const changes = present(state, awaited, sharedMs);
     const marked = await markObserved(database, sessionId, state.desiredVersion, changes);
     ended.push(...marked.ended);
     await failpoint('session-advanced');
@@ -71,7 +72,7 @@ interface RunRow extends Omit<OpenRun, 'isUnclaimable'> {
   readonly heldBack: boolean;
 }
 
-interface SessionState extends Omit<SessionPace, 'longQueueMs'> {
+interface SessionState extends Omit<SessionPace, 'sharedMs'> {
   readonly desiredVersion: number;
   readonly frozen: boolean;
   readonly failedNodes: number;
@@ -192,14 +193,14 @@ async function markObserved(
 function present(
   state: SessionState,
   awaited: readonly string[],
-  longQueueMs: SessionPace['longQueueMs'],
+  sharedMs: number,
 ): Omit<ReconcileResult, 'ended' | 'again'> {
   const waiting = state.runs.filter((run) => run.waiting && !run.heldBack).slice(0, maxTimers);
   // A released run keeps its attempt, and so its wait, while it is held back.
   const open = state.runs
     .filter((run) => !run.waiting || run.started)
     .map((run): OpenRun => ({ ...run, isUnclaimable: run.heldBack || run.waiting }));
-  const { start, drop, reconcileInMs } = awaitedChanges(open, { ...state, longQueueMs }, new Set(awaited));
+  const { start, drop, reconcileInMs } = awaitedChanges(open, { ...state, sharedMs }, new Set(awaited));
   return {
     start,
     drop,

@@ -60,9 +60,9 @@ async function printTables(database: pg.Client): Promise<void> {
 }
 
 async function churn(platform: BenchPlatform, database: pg.Client): Promise<void> {
-  await register(platform.client, 'churned-node');
-  const runnerClient = await runnerTokenClient(platform, 'churned-node');
-  const template: Template = await importTemplate(platform.client, 'churned-node', 5, 10);
+  await register(platform.client, 'graph-node');
+  const runnerClient = await runnerTokenClient(platform, 'graph-node');
+  const template: Template = await importTemplate(platform.client, 'graph-node', 5, 10);
   const work = (sessions: number) => throughGraphs(platform, template, runnerClient, sessions);
   // The first round warms up.
   await work(4);

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { awaitedChanges, type OpenRun } from '../../domain/runs/awaited-attempts.ts';
 import { attemptActivityId } from '../../domain/runs/reconcile-result.ts';
 
-const calm = { sinceEndMs: null, unreportedEnds: 0, longQueueMs: () => 12_000 };
+const calm = { sinceEndMs: null, unreportedEnds: 0, sharedMs: 200 };
 const run = (name: string, more: Partial<OpenRun> = {}): OpenRun => ({
   runId: name,
   attempt: 1,
@@ -56,6 +56,11 @@ describe('what a workflow awaits', () => {
 
   test.each<[string, OpenRun[], Partial<typeof calm> & { sinceEndMs?: number }]>([
     ['a run that was queued just now', [run('q', { openForMs: 9_000 })], {}],
+    [
+      'a run that was queued lately, beside many sessions',
+      [run('q', { openForMs: 19_000 })],
+      { sharedMs: 20_000 },
+    ],
     ['a run that was claimed just now', [run('h', { held: true, openForMs: 900 })], {}],
     ['a queue of which a run ended just now', [run('q')], { sinceEndMs: 1_900 } as never],
     ['a queue of which a run was claimed just now', [run('h', { held: true, openForMs: 900 }), run('q')], {}],
@@ -65,7 +70,9 @@ describe('what a workflow awaits', () => {
 });
 
 describe('when a workflow reconciles again', () => {
-  test.each<[string, OpenRun[], { unreportedEnds?: number; sinceEndMs?: number }, number | null]>([
+  test.each<
+    [string, OpenRun[], { unreportedEnds?: number; sinceEndMs?: number; sharedMs?: number }, number | null]
+  >([
     ['not, with nothing open', [], { unreportedEnds: 2 }, null],
     ['not, for built-in runs: they are awaited at once', [run('b', { builtin: true })], {}, null],
     ['in a second, for a new run', [run('q', { openForMs: 10 })], {}, 1_000],
@@ -78,8 +85,14 @@ describe('when a workflow reconciles again', () => {
       1_000,
     ],
     ['in five seconds, while runs keep ending', [run('q', { openForMs: 10 })], { unreportedEnds: 2 }, 5_000],
-    ['at the pace of long queues, when its own is long', runs('q', 11, { openForMs: 10 }), {}, 12_000],
-    ['at that pace, when a run of it ended', runs('q', 31), { unreportedEnds: 1, sinceEndMs: 3_000 }, 12_000],
+    ['later, beside many sessions', [run('q', { openForMs: 10 })], { sharedMs: 17_000 }, 17_000],
+    ['in five seconds, for a long queue', runs('q', 11, { openForMs: 10 }), {}, 5_000],
+    [
+      'in five seconds, when one run of it ended',
+      runs('q', 31),
+      { unreportedEnds: 1, sinceEndMs: 3_000 },
+      5_000,
+    ],
   ])('%s', (_name, open, pace, expected) => {
     expect(awaitedChanges(open, { ...calm, ...pace }, new Set()).reconcileInMs).toBe(expected);
   });

@@ -175,6 +175,18 @@ describe('what the workflow waits for', () => {
     expect(await end({ kind: 'fail', category: 'error', reason: 'x' }, 0.9)).toMatchObject([{ wake: true }]);
   });
 
+  test('beside many sessions the end of the last open run notifies the workflow, and no other one does', async () => {
+    const template = await ownTemplate();
+    const graph = await makeGraph(database, chain(2, template));
+    await upload(database, graph, 'input');
+    expect(await reconcileSession(database, graph.sessionId, [], 20_000)).toMatchObject({ lookInMs: 20_000 });
+    for (const wake of [false, true]) {
+      const task = (await claim(database, runner('a'), template))!;
+      const changes = await changesBy(database, () => finish(database, runner('a'), graph, task));
+      expect(changes).toMatchObject([{ wake, ended: [{ awaited: false }] }]);
+    }
+  });
+
   test('a built-in run is awaited, and so started, at once', async () => {
     const builtin = 'builtin-awaited';
     await outsideTemplate(database, builtin, { runnerType: 'system' });
