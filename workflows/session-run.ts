@@ -69,7 +69,7 @@ export async function sessionRun(input: SessionRunInput): Promise<void> {
   let dirty = true;
   let failedNodes = 0;
   const timers = new Map<string, CancellationScope>();
-  let reconciling = false;
+  let later: { readonly atMs: number; readonly scope: CancellationScope } | undefined;
   setHandler(wake, () => {
     dirty = true;
   });
@@ -120,15 +120,24 @@ export async function sessionRun(input: SessionRunInput): Promise<void> {
     void scope.run(() => sleep(waitMs, { summary })).then(ring, () => {});
   }
 
-  /** Short runs are not awaited one by one: the next reconcile reports them. */
+  /** Short runs are not awaited one by one: the next reconcile reports them. One timer, until the earliest of the times. */
   function reconcileLater(waitMs: number | null): void {
-    if (waitMs === null || reconciling) return;
-    reconciling = true;
-    const onTimer = () => {
-      reconciling = false;
+    if (waitMs === null) return;
+    const atMs = Date.now() + waitMs;
+    if (later !== undefined) {
+      if (later.atMs <= atMs || !patched('reconciles-sooner')) return;
+      const replaced = later;
+      later = undefined;
+      replaced.scope.cancel();
+    }
+    const own = { atMs, scope: new CancellationScope() };
+    later = own;
+    const onEnd = () => {
+      if (later !== own) return;
+      later = undefined;
       dirty = true;
     };
-    void sleep(waitMs, { summary: 'reconciles again' }).then(onTimer, onTimer);
+    void own.scope.run(() => sleep(waitMs, { summary: 'reconciles again' })).then(onEnd, onEnd);
   }
 
   const hasBuiltin = () => [...waits.values()].some((wait) => wait.builtin);

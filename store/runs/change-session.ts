@@ -232,7 +232,9 @@ function saveSession(
   // It makes the timers of waiting runs, and ends the workflow when nothing is left to do.
   const isTooLate =
     reconcilesInMs > session.dueInMs || (reconcilesInMs > endsWithinMs && isLikelyOver(session, ended));
-  const wake = isTooLate || (session.isClean && (session.builtinQueued || reconcilesInMs === 0));
+  // A session that is not clean and reconciles later relies on that; its workflow has not been notified.
+  const isStarted = session.builtinQueued && reconcilesInMs > 0;
+  const wake = isTooLate || isStarted || (session.isClean && reconcilesInMs === 0);
   tx.announce({ session: labelOf(session), wake, isUrgent: session.builtinQueued, ended });
 }
 

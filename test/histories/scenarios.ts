@@ -85,6 +85,29 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     return graph;
   },
 
+  /** A busy session is to be reconciled in five seconds; a notification comes before, and then it is in one. */
+  async 'reconciles-sooner'(stage) {
+    const graph = await outside(stage, 4);
+    const [change] = await changesBy(stage.database, () => upload(stage.database, graph, 'input'));
+    await stage.workflows.wake(sessionTarget(change!.session));
+    await finishNext(stage, graph);
+    await finishNext(stage, graph);
+    const eventsOf = async () => (await handleOf(stage, graph).fetchHistory()).events ?? [];
+    await eventually('the timer of a busy session', async () =>
+      (await eventsOf()).some(
+        (event) => Number(event.timerStartedEventAttributes?.startToFireTimeout?.seconds) === 5,
+      ),
+    );
+    const task = await acquire(stage, graph.template);
+    await stage.workflows.wake(sessionTarget(change!.session));
+    await eventually('another one in its place', async () =>
+      (await eventsOf()).some((event) => event.timerCanceledEventAttributes),
+    );
+    await finish(stage.database, runner, graph, task);
+    await finishNext(stage, graph);
+    return graph;
+  },
+
   /** An end that does not notify the wait: the next reconciliation drops the wait. */
   async 'dropped-wait'(stage) {
     const graph = await outside(stage, 2);

@@ -52,6 +52,7 @@ describe('workflows that run during an update continue: recorded histories repla
         'dropped-wait',
         'ingest',
         'plain',
+        'reconciles-sooner',
         'reports',
         'retry',
         'timers',

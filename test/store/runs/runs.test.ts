@@ -187,6 +187,25 @@ describe('what the workflow waits for', () => {
     }
   });
 
+  test('a built-in run that is queued in a busy session notifies its workflow, which alone starts it', async () => {
+    const template = await ownTemplate();
+    const builtin = 'builtin-after-busy';
+    await outsideTemplate(database, builtin, { runnerType: 'system' });
+    const graph = await makeGraph(database, [
+      { name: 'input', parents: [] },
+      { name: 'left', parents: ['input'], template },
+      { name: 'right', parents: ['input'], template },
+      { name: 'both', parents: ['left', 'right'], template: builtin },
+    ]);
+    await upload(database, graph, 'input');
+    await reconcileSession(database, graph.sessionId);
+    for (const isUrgent of [false, true]) {
+      const task = (await claim(database, runner('a'), template))!;
+      const changes = await changesBy(database, () => finish(database, runner('a'), graph, task));
+      expect(changes).toMatchObject([{ wake: isUrgent, isUrgent }]);
+    }
+  });
+
   test('a built-in run is awaited, and so started, at once', async () => {
     const builtin = 'builtin-awaited';
     await outsideTemplate(database, builtin, { runnerType: 'system' });
