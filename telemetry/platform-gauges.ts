@@ -177,7 +177,7 @@ new Gauge({
 });
 gauge(
   'sdp_sessions_wanted',
-  'Sessions with a change that their workflow has not reconciled.',
+  'Sessions with a change that their workflow should have reconciled by now.',
   (source) => source.state?.sessionsWanted,
 );
 gauge(

@@ -15,7 +15,7 @@ export interface PlatformState {
     /** Instances that are there and may claim its tasks; null for built-in nodes, which the platform runs itself. */
     readonly runners: number | null;
   }>;
-  /** Sessions whose last change their workflow has not reconciled, and for how long the longest. */
+  /** Sessions whose last change their workflow should have reconciled by now, and for how long the longest. */
   readonly sessionsWanted: number;
   readonly wantedOldestSeconds: number;
   /** Uploads of projects with queued ingestion that are not published yet. */
@@ -40,7 +40,9 @@ const stateStatement = `
                 and ${claimsTasksOf({ template: 't.name', runnerType: 't.runner_type', runtime: 'y.runtime' })}) end as runners
       from queue q left join node_template t on t.name = q.template left join runner_type y on y.name = t.runner_type
   ), wanted as (
-    select count(*) as sessions, min(dirty_since) as since from session where dirty_since is not null
+    select count(*) as sessions, min(late.since) as since
+      from (select greatest(dirty_since, next_reconcile_at) as since from session where dirty_since is not null) late
+     where late.since <= clock_timestamp()
   ), uploads as (
     select count(*) as uploads, (select u.queued_at from queued_upload u order by u.id limit 1) as since
       from queued_upload

@@ -1,6 +1,7 @@
 /** The healer's rounds: skipped sessions block no other, and one failure affects one session. */
 import { pino } from 'pino';
 import { beforeEach, expect, test } from 'vitest';
+import { readPlatformState } from '../../store/administration/platform-state.ts';
 import { healOnce } from '../../worker/healer.ts';
 import type { WorkflowClient } from '../../workflows/client.ts';
 import type { SessionRunInput } from '../../workflows/contract.ts';
@@ -55,6 +56,7 @@ test('a session that its workflow reconciles soon is left to it, and healed when
     ]);
   await reconcilesIn(later!, 20);
   await reconcilesIn(late!, -6);
+  expect(await readPlatformState(database)).toMatchObject({ sessionsWanted: 1 });
   await healOnce(database, temporalSide.workflows, log);
   expect([await statusOf(later!), await statusOf(late!)]).toEqual(['none', 'RUNNING']);
 });
