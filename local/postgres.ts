@@ -91,7 +91,8 @@ function settings(options: PostgresOptions): string[] {
     port: String(options.port),
     // The path of a socket has a length limit that deep folders exceed, and the socket is not needed.
     unix_socket_directories: '',
-    max_connections: '200',
+    // The platforms of several test files share one server.
+    max_connections: options.temporary ? '500' : '200',
     shared_buffers: '256MB',
     max_wal_size: '2GB',
     // A statement whose client was killed ends within a second and releases its locks.

@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { afterAll, expect, test } from 'vitest';
 import { ensurePlatformDataSource } from '../../../store/objects/data-sources.ts';
+import { eventually } from '../../support/eventually.ts';
 import { testProcesses } from '../../support/processes.ts';
 import { runnerStage } from '../../support/runner.ts';
 import { ApiSoak, mebibytes, type SoakSizes } from './api-soak.ts';
@@ -93,9 +94,10 @@ test(`after waves of hostile callers (${percent} %) the process is the same, as 
         })),
       );
   });
-  const after = await median(soak);
+  // Other test files use the processors too.
+  await eventually('it is as fast as before', async () => (await median(soak)) < Math.max(50, before * 3));
   const end = await heldMemory();
-  if (process.env.SOAK_API_PERCENT !== undefined) console.log({ pid: api.pid, start, end, before, after });
+  if (process.env.SOAK_API_PERCENT !== undefined) console.log({ pid: api.pid, start, end, before });
   expect(await Promise.race([api.ended, Promise.resolve('runs')])).toBe('runs');
   expect(soak.descriptors).toBeLessThan(descriptorsBefore + 10);
   expect(mebibytes(end.heapUsed + end.external)).toBeLessThan(
@@ -103,7 +105,6 @@ test(`after waves of hostile callers (${percent} %) the process is the same, as 
   );
   expect(Math.max(...soak.rows.map(({ resident }) => resident))).toBeLessThan(residentMebibytes);
   expect(soak.rows.map(({ unserved }) => unserved)).toEqual(soak.rows.map(() => ({})));
-  expect(after).toBeLessThan(Math.max(50, before * 3));
   const statuses = soak.rows.flatMap(({ answers }) => Object.keys(answers));
   expect(statuses.filter((status) => status.startsWith('5'))).toEqual([]);
   // The waves did what they claim: some calls were answered, some refused, some never read.
