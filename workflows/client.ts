@@ -82,7 +82,9 @@ export class WorkflowClient {
       } catch (error) {
         // Not yet or no longer awaited: there is nothing to show it in.
         if (!(error instanceof ActivityNotFoundError)) throw error;
-        if (isLong) await this.signalOpen(sessionId);
+        const handle = this.client.workflow.getHandle(sessionWorkflowId(sessionId));
+        // One that is not there is left to the healer.
+        if (isLong) await unlessGone(() => handle.signal(wakeSignal));
       }
     });
   }
@@ -118,12 +120,8 @@ export class WorkflowClient {
   /** Ends the workflows of a deleted session; throws when Temporal does not answer. */
   async endSession(sessionId: string): Promise<void> {
     for (const workflowId of [sessionWorkflowId(sessionId), windowWorkflowId(sessionId)]) {
-      try {
-        const handle = this.client.workflow.getHandle(workflowId);
-        await this.calls.make(() => handle.terminate('The session was deleted.'));
-      } catch (error) {
-        if (!(error instanceof WorkflowNotFoundError)) throw error;
-      }
+      const handle = this.client.workflow.getHandle(workflowId);
+      await unlessGone(() => this.calls.make(() => handle.terminate('The session was deleted.')));
     }
   }
 
@@ -156,15 +154,6 @@ export class WorkflowClient {
     });
   }
 
-  /** A workflow that is not there is left to the healer. */
-  private async signalOpen(sessionId: string): Promise<void> {
-    try {
-      await this.client.workflow.getHandle(sessionWorkflowId(sessionId)).signal(wakeSignal);
-    } catch (error) {
-      if (!(error instanceof WorkflowNotFoundError)) throw error;
-    }
-  }
-
   private handleOf(target: WorkflowTarget) {
     return this.client.workflow.getHandle(target.workflowId(this.taskQueue));
   }
@@ -183,6 +172,14 @@ export class WorkflowClient {
       if (!(error instanceof ActivityNotFoundError)) throw error;
       if (wake) await this.signal(sessionTarget(session));
     }
+  }
+}
+
+async function unlessGone(call: () => Promise<unknown>): Promise<void> {
+  try {
+    await call();
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError)) throw error;
   }
 }
 

@@ -2,6 +2,7 @@
 import type { Database } from '../connection/database.ts';
 import { claimingInstances, claimsTasksOf } from '../runners/runner-instances.ts';
 import { queueByTemplate } from '../runs/queue.ts';
+import { wantedSince } from '../sessions/forgotten-sessions.ts';
 
 export interface PlatformState {
   /** Node templates with tasks that could be claimed now, those with the most first. */
@@ -41,7 +42,7 @@ const stateStatement = `
       from queue q left join node_template t on t.name = q.template left join runner_type y on y.name = t.runner_type
   ), wanted as (
     select count(*) as sessions, min(late.since) as since
-      from (select greatest(dirty_since, next_reconcile_at) as since from session where dirty_since is not null) late
+      from (select ${wantedSince} as since from session s where s.dirty_since is not null) late
      where late.since <= clock_timestamp()
   ), uploads as (
     select count(*) as uploads, (select u.queued_at from queued_upload u order by u.id limit 1) as since

@@ -29,9 +29,8 @@ export interface LockedSession extends HeldSession {
   /** Milliseconds since 1970 of the last queued run's rank. */
   queueTimeMs: number;
   readonly isClean: boolean;
-  /** Whether several of its runs were open, and {@link queueTimeMs}, when the lock was acquired. */
-  readonly hadSeveralRuns: boolean;
-  readonly hadQueueTimeMs: number;
+  /** Its workflow reconciles late, at most one run was open, and none was queued since: an end likely leaves none. */
+  mayBeOver: boolean | null;
   /** When its workflow reconciles the session anyway; null or below 0: it does not. */
   readonly reconcilesInMs: number | null;
   /** When the first of the runs that this transaction made wait falls due: see {@link waitsFor}. */
@@ -135,8 +134,8 @@ const newestOutputAt = `(
              select max(o.created_at) from node_instance n join node_output o on o.id = n.newest_output_id
               where n.session_id = s.id)`;
 
-const queueTimeMs = `
-           case when s.queue_time = '-infinity' then 0 else extract(epoch from s.queue_time)::float8 * 1000 end`;
+/** Beside many sessions one is reconciled late. When it is over its workflow ends sooner, and takes no more memory. */
+const endsWithinSeconds = 7;
 
 /**
  * The template is no join: a statement that waited while the session got another template would find no row.
@@ -149,10 +148,11 @@ function lockStatement(sessionId: string): string {
            s.frozen_at is not null as frozen, s.newest_position, 0 as published_bytes,
            date_trunc('milliseconds', greatest(clock_timestamp(), coalesce(s.newest_output_at, ${newestOutputAt})))
              as published_at,
-           ${queueTimeMs} as queue_time_ms, ${queueTimeMs} as had_queue_time_ms,
+           case when s.queue_time = '-infinity' then 0 else extract(epoch from s.queue_time)::float8 * 1000 end as queue_time_ms,
            s.desired_version = s.observed_version as is_clean,
-           (select count(*) > 1 from (
-              select from node_run r where r.session_id = s.id and r.state <> 'done' limit 2) open) as had_several_runs,
+           case when s.next_reconcile_at > clock_timestamp() + interval '${endsWithinSeconds} seconds' then (
+              select count(*) <= 1 from (
+                select from node_run r where r.session_id = s.id and r.state <> 'done' limit 2) open) end as may_be_over,
            extract(epoch from s.next_reconcile_at - clock_timestamp())::float8 * 1000 as reconciles_in_ms,
            'infinity'::float8 as due_in_ms, false as builtin_queued,
            extract(epoch from clock_timestamp())::float8 * 1000 as now_ms
@@ -230,20 +230,11 @@ function saveSession(
   ]);
   const reconcilesInMs = Math.max(0, session.reconcilesInMs ?? 0);
   // It makes the timers of waiting runs, and ends the workflow when nothing is left to do.
-  const isTooLate =
-    reconcilesInMs > session.dueInMs || (reconcilesInMs > endsWithinMs && isLikelyOver(session, ended));
+  const isTooLate = reconcilesInMs > session.dueInMs || (session.mayBeOver === true && ended.length > 0);
   // A session that is not clean and reconciles later relies on that; its workflow has not been notified.
   const isStarted = session.builtinQueued && reconcilesInMs > 0;
   const wake = isTooLate || isStarted || (session.isClean && reconcilesInMs === 0);
   tx.announce({ session: labelOf(session), wake, isUrgent: session.builtinQueued, ended });
-}
-
-/** Beside many sessions one is reconciled late. When it is over its workflow ends sooner, and takes no more memory. */
-const endsWithinMs = 7_000;
-
-/** Whether an end has left the session without an open run. A notification too many does no harm. */
-function isLikelyOver(session: LockedSession, ended: readonly EndedAttempt[]): boolean {
-  return ended.length > 0 && !session.hadSeveralRuns && session.queueTimeMs === session.hadQueueTimeMs;
 }
 
 /** A run of the session waits for this long before it may be claimed again. */

@@ -139,6 +139,7 @@ async function failMisconfigured(tx: Tx, wanted: readonly WantedRun[]): Promise<
 
 /** The next queue time of the session, milliseconds since 1970. */
 export function nextQueueTime(session: LockedSession): number {
+  session.mayBeOver = false;
   session.queueTimeMs = Math.max(session.nowMs, session.queueTimeMs + fairShareMs);
   return session.queueTimeMs;
 }

@@ -48,8 +48,8 @@ const isOlder = (column: string, seconds: string) =>
 /** Part of each search, so that sessions to be skipped do not use up its limit. $4: seconds between two. */
 const mayBeHealed = `s.frozen_at is null and ${isOlder('s.healed_at', '$4')}`;
 
-/** Since when its workflow should have observed the session's desired version: it may reconcile later by itself. */
-const wantedSince = 'greatest(s.dirty_since, s.next_reconcile_at)';
+/** Since when its workflow should have observed the session's desired version: it may reconcile later by itself. Of `session s` */
+export const wantedSince = 'greatest(s.dirty_since, s.next_reconcile_at)';
 
 const forgottenStatement = acquireStatement(
   'healed_at',

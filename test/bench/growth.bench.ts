@@ -110,7 +110,7 @@ for (const { sessions, runs } of sizes) {
     await delay(gatheringMs);
     printSteps(await measured(platform), `${label} and ${waitingCount} waiting runners`, smallest);
     waiting.stop();
-    report({ name: `at rest, ${label} sessions and ended runs`, unit: 'ms', values: [rest] });
+    report({ name: `at rest, ${label}`, unit: 'ms', values: [rest] });
     console.log(`${`at rest, ${label}`.padEnd(40)} ${rest.toFixed(1)} ms of processor time a second`);
   } finally {
     await platform.stop();

@@ -14,7 +14,6 @@ import { importTemplate, Runner, register, runnerTokenClient, upload } from './s
 import {
   type BenchClient,
   type BenchPlatform,
-  type Copies,
   printFigure,
   printMachine,
   startBenchPlatform,
@@ -158,8 +157,8 @@ export async function throughGraphs(
 
 const benches = { latency, claimRate, throughput };
 
-async function run(copies?: Copies): Promise<void> {
-  const platform = await startBenchPlatform(copies);
+async function run(pinned?: number): Promise<void> {
+  const platform = await startBenchPlatform(pinned);
   try {
     for (const [name, bench] of Object.entries(benches)) {
       if (process.argv.length < 3 || process.argv.includes(name)) await bench(platform);
@@ -175,6 +174,6 @@ if (import.meta.main) {
   if (counts === undefined) await run();
   for (const count of counts ?? []) {
     console.log(`${count} of each, pinned`);
-    await run({ count, arePinned: true });
+    await run(count);
   }
 }

@@ -47,6 +47,10 @@ async function untilFree(request: () => Promise<Answer>): Promise<Answer> {
     const answer = await request();
     if (answer.status !== 503) return answer;
     expect(answer.headers.get('retry-after')).toBe('1');
+    expect([
+      'Another request for the same session is in progress.',
+      'Service unavailable. Please try again later.',
+    ]).toContain(answer.body.message);
   }
 }
 const close = (id: string, place = 0) =>

@@ -111,16 +111,11 @@ export interface BenchPlatform {
   stop(): Promise<void>;
 }
 
-export interface Copies {
-  /** APIs, and as many workers of each kind. */
-  readonly count: number;
-  /** The first of each on the first processor, the second of each on the second, and so on; servers are free. */
-  readonly arePinned: boolean;
-}
-
-export async function startBenchPlatform(
-  copies: Copies = { count: 1, arePinned: false },
-): Promise<BenchPlatform> {
+/**
+ * @param pinned so many APIs and workers of each kind, the first of each on the first processor and so on, while the
+ * servers are free; without it one of each, all free
+ */
+export async function startBenchPlatform(pinned?: number): Promise<BenchPlatform> {
   const dataDir = temporaryDataFolder();
   const stack = await startStack({ dataDir, log: () => {} });
   const started: { processes: Supervised[]; client?: BenchClient } = { processes: [] };
@@ -139,7 +134,7 @@ export async function startBenchPlatform(
   // A benchmark does not stay alive to wait for the command that started it.
   process.channel?.unref();
   try {
-    return await startOn(dataDir, stack, copies, started, stop);
+    return await startOn(dataDir, stack, pinned, started, stop);
   } catch (error) {
     await stop();
     throw error;
@@ -156,7 +151,7 @@ async function stopAll(dataDir: string, stack: Stack, processes: readonly Superv
 async function startOn(
   dataDir: string,
   stack: Stack,
-  copies: Copies,
+  pinned: number | undefined,
   started: { processes: Supervised[]; client?: BenchClient },
   stop: () => Promise<void>,
 ): Promise<BenchPlatform> {
@@ -168,11 +163,11 @@ async function startOn(
   };
   await migrate({ ...environment, DATA_DIR: dataDir }, join(dataDir, 'migrate.log'), password);
   const sets: ProcessSet[] = [];
-  for (let copy = 0; copy < copies.count; copy++)
+  for (let copy = 0; copy < (pinned ?? 1); copy++)
     sets.push(await processSet(environment, join(dataDir, `copy-${copy}`)));
   started.processes = sets.flatMap(({ processes }) => processes);
   await Promise.all(started.processes.map((child) => child.start()));
-  if (copies.arePinned) for (const [processor, set] of sets.entries()) pin(set, processor);
+  if (pinned !== undefined) for (const [processor, set] of sets.entries()) pin(set, processor);
   const ports = sets.map(({ port }) => port);
   const token = await signIn(ports[0]!);
   const client = new BenchClient(ports, { authorization: `Bearer ${token}` });
