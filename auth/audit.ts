@@ -6,9 +6,10 @@ import {
   type AuditPlace,
   auditPageStatement,
 } from '../domain/access/audit-page.ts';
+import { planForValues } from '../domain/network/session-options.ts';
 import { redacted } from '../domain/redact.ts';
 import { clientNetwork } from '../http/server/client-address.ts';
-import type { Runner, Statement } from './database.ts';
+import type { AuthDatabase, Runner, Statement } from './database.ts';
 import type { AuthCaller } from './route.ts';
 
 /** The network and the request id of a call. */
@@ -65,9 +66,11 @@ export async function audit(
   await tx.query(insertStatement, [action, ...who, object.type, object.id, requestId, origin.network]);
 }
 
+const planPage: Statement = { name: 'audit_plan', text: planForValues };
+
 /** Newest first. @param after the last entry of the page before */
 export async function listAudit(
-  runner: Runner,
+  database: Pick<AuthDatabase, 'transaction'>,
   filter: AuditFilter,
   after: AuditPlace | null,
   limit: number,
@@ -76,5 +79,8 @@ export async function listAudit(
   // One prepared statement for each set of filters.
   const names = Object.entries(filter).flatMap(([name, value]) => (value === undefined ? [] : [name]));
   const name = `audit_list_${names.sort().join('_')}_${after === null ? 'first' : 'next'}`;
-  return await runner.query<AuditEntry>({ name, text }, values);
+  return await database.transaction(async (tx) => {
+    await tx.query(planPage, []);
+    return await tx.query<AuditEntry>({ name, text }, values);
+  });
 }

@@ -4,13 +4,13 @@
  * hashes are stored here.
  */
 import pg from 'pg';
-import { endsWithLostClient } from '../domain/network/lost-clients.ts';
+import { endsWithLostClient, plannedOnce } from '../domain/network/session-options.ts';
 import { watchPool } from '../telemetry/metrics.ts';
 
 const poolSize = 5;
 const options =
   '-c lock_timeout=2000 -c statement_timeout=10000 -c idle_in_transaction_session_timeout=10000 ' +
-  endsWithLostClient;
+  `${plannedOnce} ${endsWithLostClient}`;
 
 /** A statement that PostgreSQL prepares once a connection. */
 export type Statement = { readonly name: string; readonly text: string };

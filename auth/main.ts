@@ -56,7 +56,7 @@ if (import.meta.main) {
     const settings = readSettings(parts, process.env);
     await checkAuthSchema(settings.auth.DATABASE_URL);
     const log = createLog('auth', settings.server.LOG_LEVEL);
-    const telemetry = await startTelemetry('auth', settings.telemetry, log);
+    const telemetry = await startTelemetry(['auth'], settings.telemetry, log);
     const running = await startAuth(settings.auth, settings.server);
     const stop = () => running.stop().then(() => telemetry.stop());
     endOnUnexpected(log, stop, limits.shutdownGraceSeconds + settings.server.SHUTDOWN_DELAY_SECONDS);

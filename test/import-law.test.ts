@@ -27,7 +27,7 @@ const LAW: Record<string, readonly string[]> = {
     'domain/errors',
     'domain/examples',
     'domain/limits',
-    'domain/network/lost-clients',
+    'domain/network/session-options',
     'domain/redact',
     'domain/access',
     'domain/settings',

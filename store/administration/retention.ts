@@ -8,7 +8,7 @@
  * newest of each node and those that an open run or a later node still has to read.
  */
 
-import type { Database, Queryable, Tx } from '../connection/database.ts';
+import type { Database, Reader, Tx } from '../connection/database.ts';
 import { forgetSources } from '../dashboards/dimensions.ts';
 import { holdSession } from '../runs/change-session.ts';
 import { deleteLockedSession } from '../sessions/delete-session.ts';
@@ -59,11 +59,11 @@ export interface ExpiredOutputs {
 
 /** Sessions that expire now, by id. @param after the last of the page before */
 export async function listExpiredSessions(
-  database: Queryable,
+  database: Reader,
   after: string | null,
   limit: number,
 ): Promise<ExpiredSession[]> {
-  return database.query<ExpiredSession & Record<string, unknown>>(
+  return database.queryUnprepared<ExpiredSession & Record<string, unknown>>(
     `select s.id as session_id, s.project_id, s.created_at,
             coalesce(t.outputs, 0) as outputs, coalesce(t.bytes, 0)::float8 as bytes
        from (select s.id, s.project_id, s.created_at from session s join project p on p.id = s.project_id
@@ -78,11 +78,11 @@ export async function listExpiredSessions(
 
 /** Sessions that stay, with how much of each expires now, by id. @param after the last of the page before */
 export async function listExpiredOutputs(
-  database: Queryable,
+  database: Reader,
   after: string | null,
   limit: number,
 ): Promise<ExpiredOutputs[]> {
-  return database.query<ExpiredOutputs & Record<string, unknown>>(
+  return database.queryUnprepared<ExpiredOutputs & Record<string, unknown>>(
     `select s.id as session_id, s.project_id, count(*)::int as outputs,
             sum(o.size_bytes)::float8 as bytes
        from session s join project p on p.id = s.project_id join node_instance n on n.session_id = s.id

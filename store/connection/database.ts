@@ -14,7 +14,7 @@
 import type { SqlEntityManager } from '@mikro-orm/postgresql';
 import pg from 'pg';
 import { isConflict } from '../../domain/network/database-fault.ts';
-import { endsWithLostClient } from '../../domain/network/lost-clients.ts';
+import { endsWithLostClient, planForValues, plannedOnce } from '../../domain/network/session-options.ts';
 import type { SessionChange } from '../../domain/sessions/session-change.ts';
 import { watchPool } from '../../telemetry/metrics.ts';
 import { auditStatement, isAuditPending, isWrite } from '../administration/audit-scope.ts';
@@ -34,7 +34,7 @@ export interface DatabaseSettings {
 
 const workingOptions =
   '-c work_mem=16MB -c lock_timeout=2000 -c statement_timeout=60000 -c idle_in_transaction_session_timeout=10000 ' +
-  endsWithLostClient;
+  `${plannedOnce} ${endsWithLostClient}`;
 
 /** Transactions that must run again: serialisation failures, deadlocks and lock time-outs. */
 const conflicts: Tries = { maxTries: 6, firstPauseMs: 14, mayPass: isConflict };
@@ -78,8 +78,7 @@ export class Database implements Reader, EntityReader {
   }
 
   async queryUnprepared<R = Row>(statement: string, parameters: readonly unknown[] = []): Promise<R[]> {
-    const result = await this.pool.query(new Statement(statement, parameters, false));
-    return result.rows as R[];
+    return this.once((tx) => tx.lastUnprepared<R>(statement, parameters));
   }
 
   /** A fresh entity manager, for reads. */
@@ -95,7 +94,7 @@ export class Database implements Reader, EntityReader {
     return tryAgain(conflicts, () => this.once(work));
   }
 
-  private async once<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+  private async once<T>(work: (tx: Pipeline) => Promise<T>): Promise<T> {
     const client = await this.pool.connect();
     let broken: Error | undefined;
     const pipeline = new Pipeline(client, this);
@@ -164,9 +163,13 @@ class Pipeline implements Tx, StatementSink {
   }
 
   async query<R>(statement: string, parameters: readonly unknown[] = []): Promise<R[]> {
+    return this.run<R>(new Statement(statement, parameters));
+  }
+
+  private async run<R>(statement: Statement): Promise<R[]> {
     if (this.committed !== undefined) throw new Error('The last statement has been sent.');
-    this.hasWritten ||= this.isAudited && isWrite(statement);
-    const result = await this.client.query(new Statement(statement, parameters));
+    this.hasWritten ||= this.isAudited && isWrite(statement.text);
+    const result = await this.client.query(statement);
     return result.rows as R[];
   }
 
@@ -185,10 +188,20 @@ class Pipeline implements Tx, StatementSink {
   }
 
   async last<R>(statement: string, parameters: readonly unknown[] = []): Promise<R[]> {
+    return this.runLast<R>(new Statement(statement, parameters));
+  }
+
+  /** As `last`, planned for the values. */
+  async lastUnprepared<R>(statement: string, parameters: readonly unknown[]): Promise<R[]> {
+    this.pipelined(planForValues);
+    return this.runLast<R>(new Statement(statement, parameters, false));
+  }
+
+  private async runLast<R>(statement: Statement): Promise<R[]> {
     // Then more follows: the entry of the audit, or what entities have changed.
-    if (this.isAudited || this.entities !== undefined) return this.query<R>(statement, parameters);
+    if (this.isAudited || this.entities !== undefined) return this.run<R>(statement);
     (this.client as unknown as PreparingClient).gather();
-    const rows = this.query<R>(statement, parameters);
+    const rows = this.run<R>(statement);
     this.committed = this.client.query('commit');
     // `commit` reports it when the rows have come.
     this.committed.catch(() => {});

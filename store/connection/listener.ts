@@ -2,8 +2,10 @@
  * A dedicated connection that LISTENs and is replaced when it breaks or falls silent. Notifications sent while there is
  * none are lost, so its users also poll now and then.
  */
-import pg from 'pg';
+import type pg from 'pg';
+import { plannedOnce } from '../../domain/network/session-options.ts';
 import type { Database, Row } from './database.ts';
+import { PreparingClient } from './postgres-client.ts';
 
 /** A connection that answers nothing for this long is replaced. */
 const silentMs = 2_000;
@@ -68,8 +70,9 @@ export class Listener {
 
   async #run(): Promise<void> {
     while (!this.#isStopped) {
-      const client = new pg.Client({
+      const client = new PreparingClient({
         connectionString: this.#database.pool.options.connectionString,
+        options: plannedOnce,
         connectionTimeoutMillis: 5_000,
         query_timeout: silentMs,
         keepAlive: true,

@@ -9,7 +9,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { endsWithLostClient } from '../../domain/network/lost-clients.ts';
+import { endsWithLostClient } from '../../domain/network/session-options.ts';
 import { SettingsError } from '../../domain/settings.ts';
 import { inTransaction, isStepwise, runSteps } from './migration-steps.ts';
 

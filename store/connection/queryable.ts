@@ -7,7 +7,9 @@ export type Row = Record<string, unknown>;
 /** What both a transaction and the database itself offer. */
 export interface Queryable {
   /**
-   * Runs one statement with `$1`-style parameters. Statements are constant texts: they never contain a caller's text.
+   * Runs one statement with `$1`-style parameters. Statements are constant texts: they never contain a caller's text. They
+   * are prepared and planned once, whatever the values: a number of rows that the plan depends on (`limit`) stands in the
+   * text.
    */
   query<R = Row>(statement: string, parameters?: readonly unknown[]): Promise<R[]>;
 }

@@ -25,8 +25,8 @@ export async function sweepSupersededOutputs(
           select old.output_id, old.position from node_output_superseded old
            where old.superseded_at <= clock_timestamp() - make_interval(secs => $1)
              and not exists (
-               select 1 from node_run r join node_instance n on n.id = r.node_instance_id
-                where r.session_id = old.session_id
+               select 1 from node_instance n join node_run r on r.node_instance_id = n.id
+                where n.session_id = old.session_id
                   and (r.state <> 'done'
                        or r.outcome in ('failed', 'cancelled')
                           and r.ended_at > clock_timestamp() - make_interval(days => ${limits.failedRunInputsKeptDays}))

@@ -3,7 +3,6 @@ import type { Concurrency, ConcurrencyKind } from '../../domain/runners/concurre
 import type { Runtime } from '../../domain/runners/manifest-runner-types.ts';
 import type { Database } from '../connection/database.ts';
 import { claimingInstances, claimsTasksOf, type RunnerState } from '../runners/runner-instances.ts';
-import { isOpen } from '../runs/lease.ts';
 import { queueByTemplate } from '../runs/queue.ts';
 
 /** The queue of one node template. */
@@ -32,14 +31,13 @@ const limitMs = 5_000;
 
 /**
  * 1. `queue`: what waits, by node template.
- * 2. `held`: by the index of open claims.
+ * 2. `held`: by the index of held runs.
  * 3. `present`: instances, with the runner types of their tokens; accounts reach all external ones.
  * 4. `recent`: the attempts that ended last, by the index of ended claims.
  */
 const statement = `
   with ${queueByTemplate()}, held as (
-    select r.template_name as template, count(*) as tasks
-      from node_claim c join node_run r on r.id = c.run_id where ${isOpen} group by 1
+    select r.template_name as template, count(*) as tasks from node_run r where r.state = 'held' group by 1
   ), present as materialized (${claimingInstances}), ended as materialized (
     select c.run_id, c.ending, c.ended_at from node_claim c
      where c.ended_at > clock_timestamp() - interval '${hourSeconds} seconds' order by c.ended_at desc limit ${maxRecent}

@@ -8,7 +8,7 @@ import type { Database, Queryable, Tx } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
 import type { RunnerIdentity } from '../runners/holder.ts';
 import { type Change, changed, type LockedSession, unchanged } from './change-session.ts';
-import { countPendingInputs, findInput } from './task-inputs.ts';
+import { countPendingInputs, findInput, isConsumed } from './task-inputs.ts';
 import { moveWatermark, type WatermarkWrite } from './watermark.ts';
 import { Refusal, type TaskWrite, writeTaskAndSession } from './write-task.ts';
 
@@ -95,11 +95,9 @@ const settleStatement = `
     select c.task_id, c.run_id, c.attempt, c.watermark_position, r.upper_position, r.input_ids, r.node_instance_id
       from node_claim c join node_run r on r.id = c.run_id where c.task_id = $1
   ), accepted as (
-    delete from rejected_input j using task, output_version v
-     where $2 and j.node_instance_id = task.node_instance_id and v.output_id = j.output_id
-       and v.position > task.watermark_position and v.position <= task.upper_position
-       and (v.superseded_at_position is null or v.superseded_at_position > task.upper_position)
-       and (task.input_ids is null or v.output_id = any (task.input_ids))
+    delete from rejected_input j using task
+     where $2 and j.node_instance_id = task.node_instance_id
+       and ${isConsumed('j.output_id', { run: 'task', above: 'task.watermark_position', upTo: 'task.upper_position' })}
        and not exists (select from task_rejection x where x.task_id = task.task_id and x.output_id = j.output_id)
   )
   insert into rejected_input (node_instance_id, output_id, run_id, attempt, category, reason, rejected_at)

@@ -39,6 +39,17 @@ const withinBound = ({ inputIds }: Pick<InputBounds, 'inputIds'>) => `
   and (v.superseded_at_position is null or v.superseded_at_position > $2)
   and ${inputIds === null ? '$3::bigint[] is null' : 'v.output_id = any ($3::bigint[])'}`;
 
+/**
+ * SQL: an output is an input of a run, between two positions. No "exists", which may be answered by reading all outputs
+ * there are.
+ * @param bounds SQL expressions; `run` is an alias with `upper_position` and `input_ids`
+ */
+export const isConsumed = (output: string, bounds: { run: string; above: string; upTo: string }) => `
+  (select true from output_version v
+    where v.output_id = ${output} and v.position > ${bounds.above} and v.position <= ${bounds.upTo}
+      and (v.superseded_at_position is null or v.superseded_at_position > ${bounds.run}.upper_position)
+      and (${bounds.run}.input_ids is null or v.output_id = any (${bounds.run}.input_ids)) limit 1)`;
+
 export type InputMode = 'since-watermark' | 'latest' | 'all';
 
 /**

@@ -8,7 +8,7 @@ import { changed, type LockedSession, unchanged } from './change-session.ts';
 import type { HeldTask } from './lease.ts';
 import { planSession } from './plan-session.ts';
 import { saveStateBefore } from './state-history.ts';
-import { countPendingInputs, findInput } from './task-inputs.ts';
+import { countPendingInputs, findInput, isConsumed } from './task-inputs.ts';
 import { Refusal, type TaskWrite, type WriteRefusal, writeTaskAndSession } from './write-task.ts';
 
 export type WatermarkWrite =
@@ -52,11 +52,9 @@ const moveStatement = `
      where id = $5
     returning node_instance_id, upper_position, input_ids
   ), accepted as (
-    delete from rejected_input j using run, output_version v
-     where j.node_instance_id = run.node_instance_id and v.output_id = j.output_id
-       and v.position > $9 and v.position <= $2
-       and (v.superseded_at_position is null or v.superseded_at_position > run.upper_position)
-       and (run.input_ids is null or v.output_id = any (run.input_ids))
+    delete from rejected_input j using run
+     where j.node_instance_id = run.node_instance_id
+       and ${isConsumed('j.output_id', { run: 'run', above: '$9', upTo: '$2' })}
   )
   update node_instance n
      set watermark_output_id = case when run.input_ids is null and $2 >= n.watermark_position

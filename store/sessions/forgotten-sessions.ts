@@ -65,7 +65,9 @@ const forgottenStatement = acquireStatement(
           order by r.due_at limit $5)
         union
         (select r.session_id from node_run r join session s on s.id = r.session_id
-          where ${isClaimable} and r.runner_type = 'system' and ${isOlder('r.queue_time', '$3')} and ${mayBeHealed}
+          where ${isClaimable}
+            and r.template_name = any (array(select t.name from node_template t where t.runner_type = 'system'))
+            and ${isOlder('r.queue_time', '$3')} and ${mayBeHealed}
           order by r.queue_time limit $5))`,
     columns: `case when s.desired_version > s.observed_version
                    then extract(epoch from clock_timestamp() - ${wantedSince})::float8 else 0 end as dirty_for_seconds`,
@@ -92,8 +94,9 @@ export async function acquireForgottenSessions(
 
 const uncheckedStatement = acquireStatement(
   'checked_at',
-  `${isOlder('s.checked_at', '$1')} and s.frozen_at is null
-     and exists (select 1 from node_run r where r.session_id = s.id and r.state <> 'done')
+  // First the open runs, by their index: they are fewer than the sessions.
+  `s.id = any (array(select distinct r.session_id from node_run r where r.state <> 'done'))
+     and ${isOlder('s.checked_at', '$1')} and s.frozen_at is null
    order by s.checked_at limit $2`,
 );
 

@@ -35,7 +35,7 @@ beforeAll(async () => {
 
 test('a node run, whatever its end, reads no table from end to end', async () => {
   const incremental = await ownTemplate({ incremental: true });
-  // A prepared statement is planned anew for its first five uses.
+  // A plan is made at the first use, and some tables are filled by it.
   const graphs = await Promise.all(Array.from({ length: 7 }, () => makeGraph(database, chain(2, template))));
   const followed = await Promise.all(
     Array.from({ length: 7 }, () => makeGraph(database, chain(1, incremental))),
@@ -77,6 +77,22 @@ test('runs that failed, or are open, are found without those that went well', as
   const read = await readBy(platform.databaseUrl, async (own) => {
     for (const state of ['failed', 'cancelled', 'queued', 'held', 'waiting'] as const)
       await findNodeRuns(own, { states: [state] }, { number: 1, size: 50 });
+  });
+  expect(tooMuch(read)).toEqual({});
+});
+
+test('nor does a node run read what is open elsewhere, though nothing was when statistics were collected', async () => {
+  const graph = await makeGraph(database, chain(2, template));
+  await database.query(
+    `update node_run set state = 'queued', outcome = null, ended_at = null, template_name = 'elsewhere'
+      where template_name = $1 and node_instance_id > 1000000`,
+    [template],
+  );
+  const read = await readBy(platform.databaseUrl, async (own) => {
+    await upload(own, graph, 'input', 'a');
+    for (let node = 0; node < 2; node++)
+      await finish(own, runner('a'), graph, (await claim(own, runner('a'), template))!);
+    await reconcileSession(own, graph.sessionId);
   });
   expect(tooMuch(read)).toEqual({});
 });
