@@ -26,7 +26,7 @@ try {
     return stopping;
   };
   endOnUnexpected(log, stop, limits.shutdownGraceSeconds + composed.services.settings.SHUTDOWN_DELAY_SECONDS);
-  telemetry = await startTelemetry('api', composed.telemetry, log);
+  telemetry = await startTelemetry(['api'], composed.telemetry, log);
   await composed.check();
   running = await startApi(composed);
   log.info({ port: running.port }, 'listening');

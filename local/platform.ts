@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type { WorkerQueue } from '../worker/main.ts';
 import { checkout } from './settings.ts';
 import { type ChildPlan, Supervised } from './supervised.ts';
 
@@ -14,22 +15,25 @@ export interface PlatformOptions {
 
 const HEALTH_MILLISECONDS = 2_500;
 
-/** API, worker and worker of the built-in nodes, each a process under supervision, not yet started. */
+/** The API and a worker for everything, each a process under supervision, not yet started. */
 export function platformProcesses(options: PlatformOptions): Supervised[] {
-  return [
-    child(options, 'API', 'api', ['api/main.ts'], {
-      isReady: () => isHealthy(options.address),
-      niceness: 0,
-      stopSeconds: STOP_SECONDS,
-      youngMebibytes: API_YOUNG_MEBIBYTES,
-    }),
-    worker(options, 'Worker', 'worker', ['worker/main.ts']),
-    worker(options, 'Worker of the built-in nodes', 'worker-builtin', [
-      'worker/main.ts',
-      '--queue',
-      'builtin',
-    ]),
-  ];
+  return [apiProcess(options), workerProcess(options, 'all')];
+}
+
+export function apiProcess(options: PlatformOptions): Supervised {
+  return child(options, 'API', 'api', ['api/main.ts'], {
+    isReady: () => isHealthy(options.address),
+    niceness: 0,
+    stopSeconds: STOP_SECONDS,
+    youngMebibytes: API_YOUNG_MEBIBYTES,
+  });
+}
+
+/** @param queue what it works on; as on one machine of several, workflows and built-in nodes may be apart */
+export function workerProcess(options: PlatformOptions, queue: WorkerQueue): Supervised {
+  const [name, file] =
+    queue === 'builtin' ? ['Worker of the built-in nodes', 'worker-builtin'] : ['Worker', 'worker'];
+  return worker(options, name, file, ['worker/main.ts', '--queue', queue]);
 }
 
 /**

@@ -150,12 +150,12 @@ poolGauge('sdp_pool_waiting', 'Callers waiting for a database connection.', (poo
 
 const processInfo = new Gauge({
   name: 'sdp_process_info',
-  help: 'Always 1; its labels have the name and version of this process.',
+  help: 'Always 1; its labels have the name and version of this process, once for each part that it is.',
   labelNames: ['process', 'version'] as const,
   registers,
 });
 
-export function processIs(process: string, version: string): void {
+export function processIs(names: readonly string[], version: string): void {
   processInfo.reset();
-  processInfo.set({ process, version }, 1);
+  for (const process of names) processInfo.set({ process, version }, 1);
 }

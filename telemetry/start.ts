@@ -17,15 +17,18 @@ export interface Telemetry {
   stop(): Promise<void>;
 }
 
-/** Rejects when the metrics port is not available. */
+/**
+ * Rejects when the metrics port is not available.
+ * @param names what the process is, each; traces bear the first
+ */
 export async function startTelemetry(
-  name: ProcessName,
+  names: readonly [ProcessName, ...ProcessName[]],
   settings: TelemetrySettings,
   log: TelemetryLog,
 ): Promise<Telemetry> {
-  processIs(name, ownVersion());
+  processIs(names, ownVersion());
   describeProcess();
-  const stopTracing = await startTracing(process.env, `sdp-${name}`, log);
+  const stopTracing = await startTracing(process.env, `sdp-${names[0]}`, log);
   const { METRICS_PORT, METRICS_HOST } = settings;
   const server =
     METRICS_PORT === undefined ? undefined : await serveMetrics({ port: METRICS_PORT, host: METRICS_HOST });

@@ -1,6 +1,7 @@
 /**
  * The worker process. `worker/main.ts` runs workflows, their short activities, the healer and the lease loop;
- * `worker/main.ts --queue builtin` runs built-in nodes, in a process of their own because of their memory.
+ * `worker/main.ts --queue builtin` runs built-in nodes and is scaled by them; `--queue all` does both on one machine, in
+ * the memory of one process. Each conversion of a recording has a process of its own in any case.
  */
 import { flushCompileCache } from 'node:module';
 import { parseArgs } from 'node:util';
@@ -55,6 +56,15 @@ const settingsParts = {
 };
 type Settings = ReturnType<typeof readSettings<typeof settingsParts>>;
 
+/** What a process may work on: the workers that it creates, and what it is in metrics; traces bear the first name. */
+const queues = {
+  workflows: { create: [workflowWorkers], names: ['worker'] },
+  builtin: { create: [builtinWorkers], names: ['worker-builtin'] },
+  all: { create: [workflowWorkers, builtinWorkers], names: ['worker', 'worker-builtin'] },
+} as const;
+
+export type WorkerQueue = keyof typeof queues;
+
 export interface RunningWorker {
   /** Lets work under way finish for a while, then ends. */
   stop(): Promise<void>;
@@ -81,7 +91,7 @@ function workerLog(level: string, process: string): Logger {
 /** @throws SettingsError; when the database's schema is another */
 async function openProcess(
   environment: Readonly<Record<string, string | undefined>>,
-  queue: 'workflows' | 'builtin',
+  queue: WorkerQueue,
 ): Promise<Process> {
   const settings = readSettings(settingsParts, environment);
   const log = workerLog(settings.worker.LOG_LEVEL, `worker-${queue}`);
@@ -105,15 +115,15 @@ async function openProcess(
 /** Starts one worker with what it needs; resolves when it polls. */
 export async function startWorker(
   environment: Readonly<Record<string, string | undefined>>,
-  queue: 'workflows' | 'builtin',
+  queue: WorkerQueue,
 ): Promise<RunningWorker> {
   const parts = await openProcess(environment, queue);
   const { settings, database, objects, workflows, log, stopping } = parts;
   // What needs no Temporal comes first: with `npm start` it still starts.
-  const createWorkers = await (queue === 'workflows' ? workflowWorkers(parts) : builtinWorkers(parts));
+  const createWorkers = await Promise.all(queues[queue].create.map((prepare) => prepare(parts)));
   const connection = await connectTemporal(settings.temporal, log, stopping.signal);
-  const taskWorkers = await createWorkers(connection);
-  const loops = queue === 'workflows' ? startLoops(parts, connection) : [];
+  const taskWorkers = (await Promise.all(createWorkers.map((create) => create(connection)))).flat();
+  const loops = queue === 'builtin' ? [] : startLoops(parts, connection);
   // One that fails ends the others, and with them the process.
   const shutdown = () => {
     for (const worker of taskWorkers) if (worker.getState() === 'RUNNING') worker.shutdown();
@@ -243,13 +253,12 @@ function startLoops(parts: Process, connection: Connection): Loop[] {
 if (import.meta.main) {
   const { values } = parseArgs({ options: { queue: { type: 'string', default: 'workflows' } } });
   try {
-    const queue = values.queue === 'builtin' ? 'builtin' : 'workflows';
+    const queue = queueNamed(values.queue);
     const { telemetry: asked, worker } = readSettings(settingsParts, process.env);
-    const name = queue === 'builtin' ? 'worker-builtin' : 'worker';
     const log = workerLog(worker.LOG_LEVEL, `worker-${queue}`);
     let running: RunningWorker | undefined;
     endOnUnexpected(log, async () => await running?.stop());
-    const telemetry = await startTelemetry(name, asked, log);
+    const telemetry = await startTelemetry(queues[queue].names, asked, log);
     const temporal = await temporalTelemetry(asked);
     Runtime.install({ logger: quietRuntimeLogger(), shutdownSignals: [], ...temporal });
     running = await startWorker(process.env, queue);
@@ -263,6 +272,12 @@ if (import.meta.main) {
     for (const line of lines) process.stderr.write(`${line}\n`);
     process.exitCode = 1;
   }
+}
+
+/** @throws SettingsError */
+function queueNamed(name: string): WorkerQueue {
+  if (Object.hasOwn(queues, name)) return name as WorkerQueue;
+  throw new SettingsError([`--queue: unknown queue "${name}"; use ${Object.keys(queues).join(', ')}.`]);
 }
 
 /** Temporal's own log lines as ours: JSON, warnings and errors only. */

@@ -64,7 +64,7 @@ export async function recordingStage() {
   const temporalSide = await testWorkflows(platform.environment);
   const api = await startTestApi(platform.environment);
   afterAll(() => api.stop());
-  await Promise.all([temporalSide.startWorker('workflows'), temporalSide.startWorker('builtin')]);
+  await temporalSide.startWorker('all');
   const client = await RecordingClient.signIn(api.url, platform.administrator);
   return { platform, temporalSide, api, client };
 }

@@ -53,7 +53,7 @@ const missing = ['bash', 'curl', 'python3'].filter(
 const why = missing.length === 0 ? '' : ` (there is no ${missing.join(', no ')})`;
 describe.skipIf(missing.length > 0)(`the commands of a page${why}`, () => {
   beforeAll(async () => {
-    await Promise.all([processes.startWorker('workflows'), processes.startWorker('builtin')]);
+    await processes.startWorker('all');
   });
 
   test.each(run)('%s print what it says', async (path) => {

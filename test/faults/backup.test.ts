@@ -169,7 +169,7 @@ test('nothing acknowledged before the end of the backup is lost, and unfinished 
       });
       expect([read.status, await read.text()]).toEqual([200, text]);
     }
-    await Promise.all([restoredTemporal.startWorker('workflows'), restoredTemporal.startWorker('builtin')]);
+    await restoredTemporal.startWorker('all');
     // As if the healer's pauses were over.
     await restoredDatabase.query(
       `update node_run set queue_time = queue_time - interval '1 minute' where state <> 'done'`,

@@ -81,11 +81,11 @@ async function main(names: readonly string[]): Promise<void> {
     );
     database.onSessionChanged = workflows.sessionChanged;
     const connection = await Connection.connect({ address: TEMPORAL_ADDRESS });
-    const workers = [await startWorker(environment, 'workflows'), await startWorker(environment, 'builtin')];
+    const worker = await startWorker(environment, 'all');
     const stage = { database, objects, workflows, operator: new Client({ connection }) };
     for (const [name, scenario] of Object.entries(scenarios))
       if (names.length === 0 || names.includes(name)) await record(stage, name, scenario);
-    await Promise.all(workers.map((worker) => worker.stop()));
+    await worker.stop();
     await workflows.close();
     await connection.close();
     objects.close();

@@ -84,7 +84,7 @@ describe.skipIf(stage === undefined)(`the guide${why}`, () => {
     await ship(stage!.database);
     for (const { info, language, text } of page.blocks)
       if (/\.\w+$/.test(info) && language !== 'sh') writeFileSync(join(folder, info), `${text}\n`);
-    await Promise.all([processes.startWorker('workflows'), processes.startWorker('builtin')]);
+    await processes.startWorker('all');
   });
 
   test('tests its runner as it says', () => {

@@ -1,5 +1,6 @@
 /** Hosts of deployed runners that are stopped, killed or stalled, and runners that hang. */
 import { readdirSync, readFileSync } from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
 import { describe, expect, test } from 'vitest';
 import { startLeaseLoop } from '../../worker/lease-loop.ts';
 import { eventually } from '../support/eventually.ts';
@@ -39,6 +40,10 @@ function readProc(pid: number, file: string): string {
   }
 }
 
+/** Of the runners of a host. */
+const temporaryFolders = (host: number) =>
+  readdirSync(tmpdir()).filter((name) => name.startsWith(`sdp-runner-${hostname()}-${host}-`));
+
 const parentOf = (pid: number) => Number(/^PPid:\s+(\d+)/m.exec(readProc(pid, 'status'))?.[1]);
 
 function untilOne(stage: HostStage, runnerType: string, isIt: (pid: number) => boolean = () => true) {
@@ -70,6 +75,7 @@ describe.concurrent('of two hosts', () => {
     expect((await stage.work(session, 'before')).pid).toBe((await untilOne(stage, 'two')).pid);
     const before = await Promise.all(names.map((name) => untilOne(stage, name)));
     const host = hosts.find(({ pid }) => pid === parentOf(before[1]!.pid))!;
+    expect(temporaryFolders(host.pid)).not.toEqual([]);
     host.kill('SIGKILL');
     const other = hosts.find(({ pid }) => pid !== host.pid)!;
     await eventually('its process ends by itself', () => !lives(before[1]!.pid));
@@ -77,6 +83,10 @@ describe.concurrent('of two hosts', () => {
     expect(await isRevoked(stage, before[1]!.tokenId)).toBe(true);
     expect(after.tokenId).not.toBe(before[1]!.tokenId);
     expect((await stage.work(session, 'after')).pid).toBe(after.pid);
+    // The next host on the machine removes what the killed one could not.
+    await stage.startHost();
+    expect(temporaryFolders(host.pid)).toEqual([]);
+    expect(temporaryFolders(other.pid)).not.toEqual([]);
   });
 
   test('the one that stalls loses its runner to the other, and does not interfere when it continues', async () => {

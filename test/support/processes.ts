@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll } from 'vitest';
 import type { Failpoint } from '../../store/connection/failpoint.ts';
+import type { WorkerQueue } from '../../worker/main.ts';
 import { compileCache } from './caches.ts';
 import { eventually } from './eventually.ts';
 
@@ -45,7 +46,7 @@ export interface TestProcesses {
   /** `auth/main.ts`, the authentication service alone; resolves when it listens. */
   startAuth(options?: ProcessOptions): Promise<ApiProcess>;
   /** `worker/main.ts`; resolves when it claims tasks. */
-  startWorker(queue: 'workflows' | 'builtin', options?: ProcessOptions): Promise<TestProcess>;
+  startWorker(queue: WorkerQueue, options?: ProcessOptions): Promise<TestProcess>;
   /** A script, by its path in the checkout; run by Node unless another program is named. */
   startScript(
     path: string,

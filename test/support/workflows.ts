@@ -3,7 +3,7 @@ import { Client, Connection } from '@temporalio/client';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { pino } from 'pino';
 import { afterAll } from 'vitest';
-import { type RunningWorker, startWorker } from '../../worker/main.ts';
+import { type RunningWorker, startWorker, type WorkerQueue } from '../../worker/main.ts';
 import { WorkflowClient } from '../../workflows/client.ts';
 import { sessionWorkflowId } from '../../workflows/contract.ts';
 
@@ -11,7 +11,7 @@ export interface TestWorkflows {
   readonly workflows: WorkflowClient;
   /** Actions of an operator in the UI. */
   readonly operator: Client;
-  startWorker(queue: 'workflows' | 'builtin'): Promise<RunningWorker>;
+  startWorker(queue: WorkerQueue): Promise<RunningWorker>;
   /** Called by itself after the file's last test. */
   stop(): Promise<void>;
   /** Status name of the session's workflow, e.g. `RUNNING`. */

@@ -2,8 +2,8 @@
  * What the process of a deployed runner may do: read the operator's folder and the kit, write into a folder of its own,
  * start threads, use the network. Node refuses the rest; where the host is root, the system does too.
  */
-import { chownSync, mkdtempSync, realpathSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chownSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
 /** Further permissions of a program; each of them leads out of Node's own bounds. */
@@ -36,8 +36,33 @@ export interface ConfinementWish {
 /** The kit and its dependencies. */
 const kitFolders = ['sdk', 'client'].map((name) => join(import.meta.dirname, '../..', name));
 
+/** Beginning of the names of folders for temporary files: they name the machine and the host's process. */
+const temporaryPrefix = `sdp-runner-${hostname()}-`;
+
+/** Removes the temporary folders of hosts on this machine that were killed. Call it before the first process starts. */
+export function removeLeftFolders(): void {
+  const parent = realpathSync(tmpdir());
+  for (const name of readdirSync(parent)) {
+    if (!name.startsWith(temporaryPrefix)) continue;
+    const pid = Number(/^(\d+)-\w{6}$/.exec(name.slice(temporaryPrefix.length))?.[1]);
+    // In a container a host has the process id of the one before it.
+    if (pid === process.pid || (pid > 0 && !isRunning(pid)))
+      rmSync(join(parent, name), { recursive: true, force: true });
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // A process of another user.
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
 export function confine({ folder, path, uid, allow }: ConfinementWish): Confinement {
-  const tempDir = mkdtempSync(join(realpathSync(tmpdir()), 'sdp-runner-'));
+  const tempDir = mkdtempSync(join(realpathSync(tmpdir()), `${temporaryPrefix}${process.pid}-`));
   const mayChoose = process.getuid?.() === 0;
   const isReadable = [path, join(import.meta.dirname, '../../sdk/deployed.ts'), process.execPath].every(
     isOpenToAll,

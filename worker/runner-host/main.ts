@@ -9,6 +9,7 @@ import { startTelemetry } from '../../telemetry/start.ts';
 import { endOnUnexpected } from '../../telemetry/unexpected.ts';
 import { touchRegularly } from '../ready-file.ts';
 import { ApiCalls } from './api-calls.ts';
+import { removeLeftFolders } from './confinement.ts';
 import { RunnerHost } from './host.ts';
 import { runnerHostSettings } from './settings.ts';
 
@@ -37,9 +38,10 @@ export async function startRunnerHost(environment: Environment): Promise<Running
     // The runners' output passes through here too.
     hooks: { streamWrite: redacted },
   });
-  const telemetry = await startTelemetry('runner-host', asked, log);
+  const telemetry = await startTelemetry(['runner-host'], asked, log);
   const url = settings.SDK_RUNNERS_URL ?? `http://127.0.0.1:${settings.PORT}`;
   const api = new ApiCalls(url, settings.RUNNER_HOST_KEY);
+  removeLeftFolders();
   const host = new RunnerHost({ api, settings, url, log });
   host.start();
   log.info({ url }, 'the host of deployed runners is running');

@@ -45,7 +45,7 @@ export async function startPlatform(): Promise<Peer> {
       await runnerOf(worker).complete(task, output === null ? 'no-output' : 'completed');
     },
     pids: () => [
-      ...['api', 'worker', 'builtin'].map((name) => platform.pid(name)),
+      ...['api', 'worker'].map((name) => platform.pid(name)),
       ...[stack.postgres, stack.temporal, stack.objectStore].map((server) => server?.pid ?? 0),
     ],
     stop: () => platform.stop(),

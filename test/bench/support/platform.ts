@@ -1,4 +1,4 @@
-/** The whole platform as `npm start` runs it (servers, API, worker, built-in worker), in a temporary folder, for benchmarks. */
+/** The whole platform as `npm start` runs it (servers, API, worker), in a temporary folder, for benchmarks. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
 import { Agent, type IncomingMessage, request } from 'node:http';
@@ -112,7 +112,7 @@ export interface BenchPlatform {
 }
 
 /**
- * @param pinned so many APIs and workers of each kind, the first of each on the first processor and so on, while the
+ * @param pinned so many APIs and workers, the first of each on the first processor and so on, while the
  * servers are free; without it one of each, all free
  */
 export async function startBenchPlatform(pinned?: number): Promise<BenchPlatform> {
@@ -176,7 +176,7 @@ async function startOn(
   return { port: ports[0]!, ports, stack, client, token, pid: (name) => pids(name)[0]!, pids, stop };
 }
 
-/** An API, a worker and a worker of the built-in nodes. */
+/** An API and a worker. */
 interface ProcessSet {
   readonly port: number;
   readonly processes: readonly Supervised[];
@@ -199,7 +199,7 @@ async function processSet(common: Record<string, string>, dataDir: string): Prom
 }
 
 function pidOf(processes: readonly Supervised[], name: string): number {
-  const pid = processes[['api', 'worker', 'builtin'].indexOf(name)]?.pid;
+  const pid = processes[['api', 'worker'].indexOf(name)]?.pid;
   if (pid === undefined) throw new Error(`${name} does not run.`);
   return pid;
 }

@@ -1,7 +1,7 @@
-/** One process of the platform as `npm start` runs it: supervised, on a port and in its own folder. */
+/** One process of the platform, supervised as `npm start` does, on a port and in its own folder. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { type PlatformOptions, platformProcesses } from '../../../local/platform.ts';
+import { apiProcess, type PlatformOptions, workerProcess } from '../../../local/platform.ts';
 import type { Supervised } from '../../../local/supervised.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type Gate, openGate } from '../../support/network/gate.ts';
@@ -92,7 +92,9 @@ export class Slot {
 
   #make(variables: Readonly<Record<string, string>>): Supervised {
     const environment = { ...this.#options.environment, ...variables };
-    return platformProcesses({ ...this.#options, environment })[roles.indexOf(this.role)]!;
+    const options = { ...this.#options, environment };
+    if (this.role === 'API') return apiProcess(options);
+    return workerProcess(options, this.role === 'worker' ? 'workflows' : 'builtin');
   }
 
   #note(line: string): void {

@@ -7,7 +7,7 @@ import { expectOnceEach, factsOf, graphEnds } from '../soak/graph-facts.ts';
 
 const { platform, temporal, processes, database, api: living, client } = await faultWorld();
 beforeAll(async () => {
-  await Promise.all([temporal.startWorker('workflows'), temporal.startWorker('builtin')]);
+  await temporal.startWorker('all');
 });
 
 /**

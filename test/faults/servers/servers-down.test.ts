@@ -10,7 +10,7 @@ import { expectNothingOpen, expectOnceEach, factsOf, graphEnds } from '../soak/g
 const { platform, temporal, database, api, client } = await faultWorld({ ownStack: true });
 const { postgres, temporal: temporalServer } = platform.stack!;
 beforeAll(async () => {
-  await Promise.all([temporal.startWorker('workflows'), temporal.startWorker('builtin')]);
+  await temporal.startWorker('all');
 });
 
 const newRunner = () => new HttpRunner(api.url, client.token);

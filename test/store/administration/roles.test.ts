@@ -18,7 +18,7 @@ const processes = testProcesses({});
 const temporal = await testWorkflows(application);
 
 test('the whole platform works as the application’s role: accounts, graphs, built-in nodes, deletion, audit', async () => {
-  await Promise.all([temporal.startWorker('workflows'), temporal.startWorker('builtin')]);
+  await temporal.startWorker('all');
   const api = await startTestApi(application);
   try {
     const { database, objects } = api.composed.services;

@@ -36,8 +36,8 @@ export function recording(machine: number): string {
 /** Everything through the interface, as people and machines do it. */
 export async function makeWorld(stage: RunnerStage, workflows: TestWorkflows): Promise<World> {
   const { api, people } = stage;
-  // They ship the templates too.
-  await Promise.all([workflows.startWorker('workflows'), workflows.startWorker('builtin')]);
+  // It ships the templates too.
+  await workflows.startWorker('all');
   const call = async (method: string, path: string, json?: unknown, token = people.adminToken) => {
     const answer = await ask(api.url, method, path, { token, ...(json === undefined ? {} : { json }) });
     if (answer.status > 299)
