@@ -1,4 +1,7 @@
 /** Prometheus text format, as far as tests need to read it, and the metrics that expressions of Prometheus name. */
+import { expect } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import type { TestProcess } from '../support/processes.ts';
 
 interface Sample {
   readonly name: string;
@@ -74,4 +77,18 @@ export function metricsIn(expression: string): readonly string[] {
       return !isFunction && !isNumber && !keywords.has(word);
     })
     .map(([word]) => word);
+}
+
+/** What a process serves at its metrics port. */
+export async function scrapeOf(running: TestProcess): Promise<Exposition> {
+  const port = await eventually(
+    'its metrics are served',
+    () => /"metricsPort":(\d+)/.exec(running.log())?.[1],
+  );
+  const response = await fetch(`http://127.0.0.1:${port}/metrics`);
+  expect([response.status, response.headers.get('content-type')]).toEqual([
+    200,
+    'text/plain; version=0.0.4; charset=utf-8',
+  ]);
+  return readExposition(await response.text());
 }

@@ -10,7 +10,7 @@ import { chain, type Graph, makeGraph, outsideTemplate } from '../support/graph.
 import { type ApiProcess, type TestProcess, testProcesses } from '../support/processes.ts';
 import { alertRuleTests } from './alert-rules.ts';
 import { pathTo, type Span, startCollector } from './collector.ts';
-import { type Exposition, metricsIn, readExposition } from './exposition.ts';
+import { metricsIn, scrapeOf } from './exposition.ts';
 import { alertRules, dashboardExpressions, readOfCheckout } from './operators-files.ts';
 import { ownProcessTests } from './own-process.ts';
 
@@ -64,19 +64,6 @@ const logOf = (running: TestProcess): Record<string, unknown>[] =>
     .split('\n')
     .filter((line) => line.startsWith('{') && line.endsWith('}'))
     .map((line) => JSON.parse(line) as Record<string, unknown>);
-
-async function scrapeOf(running: TestProcess): Promise<Exposition> {
-  const port = await eventually(
-    'its metrics are served',
-    () => /"metricsPort":(\d+)/.exec(running.log())?.[1],
-  );
-  const response = await fetch(`http://127.0.0.1:${port}/metrics`);
-  expect([response.status, response.headers.get('content-type')]).toEqual([
-    200,
-    'text/plain; version=0.0.4; charset=utf-8',
-  ]);
-  return readExposition(await response.text());
-}
 
 async function upload(): Promise<number> {
   const path = `/api/v2/node-instance/${graph.nodes.input}/outputs/data`;
@@ -200,6 +187,18 @@ describe('one upload through a runner and a built-in node', () => {
     expect(seen.value('sdp_pool_connections_max', { pool: 'platform' })).toBeGreaterThan(0);
     expect(seen.value('sdp_process_info', { process: 'api' })).toBe(1);
   });
+});
+
+test('a worker for all queues is both workers in metrics; an unknown queue ends it with a sentence', async () => {
+  const both = await processes.startWorker('all', { variables: { LOG_LEVEL: 'info' } });
+  const seen = await scrapeOf(both);
+  for (const name of ['worker', 'worker-builtin'])
+    expect(seen.value('sdp_process_info', { process: name })).toBe(1);
+  both.kill('SIGTERM');
+  expect(await both.ended).toBe(0);
+  const wrong = processes.startScript('worker/main.ts', {}, { args: ['--queue', 'nonsense'] });
+  expect(await wrong.ended).toBe(1);
+  expect(wrong.log()).toContain('--queue: unknown queue "nonsense"; use workflows, builtin, all.');
 });
 
 test('an upload continues the trace of its device, also through the queue of its project', async () => {
