@@ -74,7 +74,8 @@ export async function measureStorage(database: Database, atOnce = mostAtOnce): P
 }
 
 async function addedUp(database: Database, projectId: number | undefined): Promise<StorageReading> {
-  const projects = await database.query<ProjectStorage>(
+  // Of one project, or of all: two plans.
+  const projects = await database.queryUnprepared<ProjectStorage>(
     `select p.id as project_id, p.title as project_title, ${ofSessions}
        from project p left join session s on s.project_id = p.id
       where $1::bigint is null or p.id = $1
