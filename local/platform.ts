@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { WorkerQueue } from '../worker/main.ts';
 import { checkout } from './settings.ts';
 import { type ChildPlan, Supervised } from './supervised.ts';
 
@@ -29,8 +28,8 @@ export function apiProcess(options: PlatformOptions): Supervised {
   });
 }
 
-/** @param queue what it works on; as on one machine of several, workflows and built-in nodes may be apart */
-export function workerProcess(options: PlatformOptions, queue: WorkerQueue): Supervised {
+/** @param queue what it works on (`--queue`): of several machines, one may run the workflows and another the built-in nodes */
+export function workerProcess(options: PlatformOptions, queue: 'workflows' | 'builtin' | 'all'): Supervised {
   const [name, file] =
     queue === 'builtin' ? ['Worker of the built-in nodes', 'worker-builtin'] : ['Worker', 'worker'];
   return worker(options, name, file, ['worker/main.ts', '--queue', queue]);
