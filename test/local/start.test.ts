@@ -110,8 +110,8 @@ test(
       readIdentity(join(dataDir, 'run', name)),
     );
     const alive = children.filter((identity) => identity !== undefined);
-    // Three servers, API, two workers and the host of deployed runners.
-    expect(alive).toHaveLength(7);
+    // Three servers, API, worker and the host of deployed runners.
+    expect(alive).toHaveLength(6);
     const host = readIdentity(join(dataDir, 'run', 'runner-host.pid'))!;
     const given = readFileSync(`/proc/${host.pid}/environ`, 'utf8');
     expect(given).toMatch(/(^|\0)RUNNER_HOST_KEY=[0-9a-f]{64}/);
