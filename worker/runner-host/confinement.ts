@@ -46,8 +46,16 @@ export function removeLeftFolders(): void {
     if (!name.startsWith(temporaryPrefix)) continue;
     const pid = Number(/^(\d+)-\w{6}$/.exec(name.slice(temporaryPrefix.length))?.[1]);
     // In a container a host has the process id of the one before it.
-    if (pid === process.pid || (pid > 0 && !isRunning(pid)))
-      rmSync(join(parent, name), { recursive: true, force: true });
+    if (pid === process.pid || (pid > 0 && !isRunning(pid))) removeIfOwn(join(parent, name));
+  }
+}
+
+/** Any user may make a folder of such a name: one that cannot be removed must not keep the host from starting. */
+function removeIfOwn(folder: string): void {
+  try {
+    rmSync(folder, { recursive: true, force: true });
+  } catch {
+    // It stays.
   }
 }
 
