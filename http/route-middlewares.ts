@@ -1,6 +1,5 @@
 /** The middlewares of one route. Each is made from the route's declaration; unneeded ones are left out. */
 import { Readable } from 'node:stream';
-import type { Logger } from 'pino';
 import type { z } from 'zod';
 import { type Caller, decideAccess } from '../domain/access/access.ts';
 import type { ShareName } from '../domain/access/shares.ts';
@@ -43,7 +42,7 @@ export function checked(checks: ResponseChecks): RouteMiddleware {
     async ({ state }, next) => {
       try {
         await next();
-        if (state.reply !== null) state.reply = checkedReply(route, state.reply, state.log, checks);
+        if (state.reply !== null) state.reply = checkedReply(route, state.reply, state, checks);
         if (state.life.refusal !== undefined) throw state.life.refusal;
       } catch (thrown) {
         // The refusal takes precedence over the handler's result.
@@ -56,13 +55,14 @@ export function checked(checks: ResponseChecks): RouteMiddleware {
     };
 }
 
-function checkedReply(route: Route, reply: Reply, log: Logger, checks: ResponseChecks): Reply {
+/** @param call whose log is made only when there is something to say */
+function checkedReply(route: Route, reply: Reply, call: Pick<Call, 'log'>, checks: ResponseChecks): Reply {
   const { fault, body } = checkReply(route, reply);
   if (fault !== null) {
-    log.error({ route: route.id, fault }, 'undeclared response');
+    call.log.error({ route: route.id, fault }, 'undeclared response');
     if (checks === 'strict') throw new Problem('internal', { cause: new Error(`${route.id}: ${fault}`) });
   }
-  if (reply.items !== undefined) return withItems(route, reply, log, checks);
+  if (reply.items !== undefined) return withItems(route, reply, call, checks);
   return body === undefined ? reply : { ...reply, body };
 }
 
@@ -70,7 +70,7 @@ function checkedReply(route: Route, reply: Reply, log: Logger, checks: ResponseC
 function withItems(
   route: Route,
   { items = none(), ...reply }: Reply,
-  log: Logger,
+  call: Pick<Call, 'log'>,
   checks: ResponseChecks,
 ): Reply {
   const schema = route.responses[reply.status]?.items;
@@ -79,7 +79,7 @@ function withItems(
     const { fault, body } =
       schema === undefined ? { fault: 'no item is declared', body: item } : checkBody(schema, item);
     if (fault === null) return body;
-    if (!isLogged) log.error({ route: route.id, fault }, 'undeclared response');
+    if (!isLogged) call.log.error({ route: route.id, fault }, 'undeclared response');
     isLogged = true;
     if (checks === 'strict') throw new Error(`${route.id}: ${fault}`);
     return body;
