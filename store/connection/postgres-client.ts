@@ -23,8 +23,16 @@ export class Statement {
   }
 }
 
+/**
+ * So many statements after its start, a connection plans its statements again: those that were planned while the tables
+ * were empty read them from end to end, and the tables have grown since. Later, autovacuum sees to it.
+ */
+const planAgainAt: ReadonlySet<number> = new Set([1_000, 10_000]);
+
 /** Prepares each statement with parameters under a name made from its text. */
 export class PreparingClient extends pg.Client {
+  #sent = 0;
+
   // biome-ignore lint/suspicious/noExplicitAny: pg's overloads cannot be written otherwise; the values pass through.
   override query(config: any, values?: any, callback?: any): any {
     if (config instanceof Statement) return this.#run(config, callback);
@@ -35,6 +43,9 @@ export class PreparingClient extends pg.Client {
   }
 
   #run(statement: Statement, callback?: QueryCallback): unknown {
+    this.#sent += 1;
+    // Refused in a transaction that has failed, and then without effect.
+    if (planAgainAt.has(this.#sent)) super.query('discard plans').catch(() => undefined);
     if (callback !== undefined) return super.query(queryOf(statement, callback));
     return new Promise<pg.QueryResult>((resolve, reject) => {
       super.query(queryOf(statement, (error, result) => (error ? reject(error) : resolve(result))));

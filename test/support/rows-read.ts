@@ -1,9 +1,23 @@
 /** A database with many sessions, and how many of its rows some work reads. */
+import { randomUUID } from 'node:crypto';
 import { Database } from '../../store/connection/database.ts';
 import type { Graph } from './graph.ts';
 
-/** Copies the rows of a session; ids are moved by a distance that differs for each copy. */
+/**
+ * Copies the rows of a session; ids are moved by a distance that differs for each copy. Statistics are collected
+ * afterwards, after which PostgreSQL plans each statement again.
+ */
 export async function copySession(
+  database: Database,
+  graph: Pick<Graph, 'sessionId'>,
+  count: number,
+): Promise<void> {
+  await copyRows(database, graph, count);
+  await database.query('analyze');
+}
+
+/** As {@link copySession}, without statistics. */
+export async function copyRows(
   database: Database,
   graph: Pick<Graph, 'sessionId'>,
   count: number,
@@ -36,17 +50,17 @@ export async function copySession(
   await database.transaction(async (tx) => {
     // Rows of these copies need neither announcements nor cards.
     await tx.query('set local session_replication_role = replica');
-    await tx.query(`create temporary table copy on commit drop as
-      select i, gen_random_uuid() as session_id, gen_random_uuid() as run_id, gen_random_uuid() as task_id
-        from generate_series(1, ${count}) i`);
+    // Without a temporary table, whose schema would make PostgreSQL plan each statement again.
+    const seed = randomUUID();
+    const id = (kind: string) => `md5('${seed}${kind}' || i)::uuid as ${kind}_id`;
+    const copy = `(select i, ${id('session')}, ${id('run')}, ${id('task')} from generate_series(1, ${count}) i) copy`;
     for (const [table, [where, fields]] of Object.entries(copies))
       await tx.query(
         `insert into ${table} overriding system value
-         select r.* from copy, ${table} t, jsonb_populate_record(t, jsonb_build_object(${fields})) r where ${where}`,
+         select r.* from ${copy}, ${table} t, jsonb_populate_record(t, jsonb_build_object(${fields})) r where ${where}`,
         [graph.sessionId],
       );
   });
-  await database.query('analyze');
 }
 
 /** Rows that statements have read of each table so far, by scans and by indexes. */
@@ -68,8 +82,16 @@ export async function readBy(
   databaseUrl: string,
   work: (database: Database) => Promise<void>,
 ): Promise<Record<string, number>> {
+  return await readUntilClosed(databaseUrl, await Database.open({ databaseUrl, poolSize: 2 }), work);
+}
+
+/** As {@link readBy}, by connections that were used before. They are closed. */
+export async function readUntilClosed(
+  databaseUrl: string,
+  own: Database,
+  work: (database: Database) => Promise<void>,
+): Promise<Record<string, number>> {
   const before = await rowsRead(databaseUrl);
-  const own = await Database.open({ databaseUrl, poolSize: 2 });
   try {
     await work(own);
   } finally {

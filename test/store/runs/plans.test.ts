@@ -1,5 +1,6 @@
 /** The statements of a node run read rows by index, however many other runs and outputs there are. */
 import { beforeAll, expect, test } from 'vitest';
+import { Database } from '../../../store/connection/database.ts';
 import { findNodeRuns } from '../../../store/run-views/find-runs.ts';
 import { endTask } from '../../../store/runs/end-task.ts';
 import { renewLease } from '../../../store/runs/lease.ts';
@@ -10,11 +11,12 @@ import { listInputs } from '../../../store/runs/task-inputs.ts';
 import { writeWatermark } from '../../../store/runs/watermark.ts';
 import { databaseStage } from '../../support/databases.ts';
 import { chain, claim, finish, makeGraph, upload, writeOne } from '../../support/graph.ts';
-import { copySession, readBy } from '../../support/rows-read.ts';
+import { copyRows, copySession, readBy, readUntilClosed } from '../../support/rows-read.ts';
 import { completed, runWorld } from './run-world.ts';
 
 const { database, platform } = await databaseStage(4);
 const { ownTemplate, runner } = runWorld(database);
+const fresh = await databaseStage(1);
 
 /** Sessions beside the one that is measured, each with the rows of a run that has ended. */
 const others = 4_000;
@@ -94,5 +96,31 @@ test('nor does a node run read what is open elsewhere, though nothing was when s
       await finish(own, runner('a'), graph, (await claim(own, runner('a'), template))!);
     await reconcileSession(own, graph.sessionId);
   });
+  expect(tooMuch(read)).toEqual({});
+});
+
+test('nor does a connection go on as it planned while the tables were empty', async () => {
+  const { databaseUrl } = fresh.platform;
+  const { ownTemplate, runner } = runWorld(fresh.database);
+  const template = await ownTemplate();
+  await fresh.database.query('analyze');
+  const own = await Database.open({ databaseUrl, poolSize: 1 });
+  const nodeRun = async () => {
+    const graph = await makeGraph(fresh.database, chain(1, template));
+    await upload(own, graph, 'input');
+    const task = (await claim(own, runner('a'), template))!;
+    await renewLease(own, runner('a'), task.taskId);
+    await finish(own, runner('a'), graph, task);
+    await reconcileSession(own, graph.sessionId);
+    return graph;
+  };
+  const first = await nodeRun();
+  const copier = await Database.open({ databaseUrl, poolSize: 1 });
+  await copyRows(copier, first, others);
+  // Else what it has read might count as the node run's.
+  await copier.query('select pg_stat_force_next_flush()');
+  await copier.close();
+  for (let sent = 0; sent < 1_000; sent++) await own.query('select $1::int', [sent]);
+  const read = await readUntilClosed(databaseUrl, own, async () => void (await nodeRun()));
   expect(tooMuch(read)).toEqual({});
 });
