@@ -12,20 +12,29 @@ const PACKAGES = {
 };
 
 /**
- * Linked into the servers, but never run here: clients of other stores, queues and clouds. They are compiled without
- * inlining, which is a third quicker.
+ * Linked into the servers, but never run here: clients of other databases, stores, queues and clouds. They are compiled
+ * without optimizations, which is a third quicker.
  */
 const NEVER_RUN = [
   'cloud.google.com/go',
   'github.com/Azure',
+  'github.com/AzureAD',
+  'github.com/apache/thrift',
   'github.com/aws/aws-sdk-go',
   'github.com/aws/aws-sdk-go-v2',
+  'github.com/cncf/xds',
   'github.com/envoyproxy/go-control-plane',
+  'github.com/go-sql-driver/mysql',
   'github.com/gocql/gocql',
+  'github.com/google/s2a-go',
+  'github.com/googleapis/gax-go',
   'github.com/hashicorp/vault-client-go',
+  'github.com/jackc',
+  'github.com/lib/pq',
   'github.com/nats-io/nats.go',
   'github.com/olivere/elastic',
   'github.com/segmentio/kafka-go',
+  'github.com/temporalio/sqlparser',
   'github.com/versity/versitygw/tests',
   'google.golang.org/api',
   'google.golang.org/grpc/xds',
@@ -36,7 +45,7 @@ const BUILD_FLAGS = [
   '-ldflags=-s -w',
   // What is stripped from the programs is not made in the first place.
   '-gcflags=all=-dwarf=false',
-  ...NEVER_RUN.map((path) => `-gcflags=${path}/...=-dwarf=false -l`),
+  ...NEVER_RUN.map((path) => `-gcflags=${path}/...=-dwarf=false -N -l`),
 ];
 
 /** The same as in local/tools/go.mod. */
