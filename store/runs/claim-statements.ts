@@ -119,18 +119,25 @@ const nextUnlimited = (template: string, condition = ''): Pick => ({
   limited: '',
 });
 
-/** The same under limits, whose locks the transaction holds. */
+/**
+ * The same under limits, whose locks the transaction holds. One queued run after the other: laterals that end in `offset`
+ * or `for update` cannot become joins, for which PostgreSQL would read the whole queue of the platform.
+ */
 const nextWithinLimits = (template: string, condition = ''): Pick => ({
   pick: `
   select r.id
-    from (select r.id, ${claimOrder('r')} as place from node_run r
+    from (select r.id, r.session_id, ${claimOrder('r')} as place from node_run r
            where ${isClaimable} and r.template_name = ${template}
            order by ${claimOrder('r')} limit ${queuedRunsChecked}) next
-    join node_run r on r.id = next.id join session s on s.id = r.session_id
-   where exists (select from free) and ${isClaimable}
-     and s.project_id not in (select project_id from full_project)
-     and s.id not in (select session_id from full_session)${condition}
-   order by next.place limit 1 for update of r skip locked`,
+   cross join lateral (
+     select s.id from session s
+      where s.id = next.session_id and s.project_id not in (select project_id from full_project)
+        and s.id not in (select session_id from full_session) offset 0) open
+   cross join lateral (
+     select r.id from node_run r where r.id = next.id and r.session_id = open.id and ${isClaimable}
+        for update skip locked) r
+   where exists (select from free)${condition}
+   order by next.place limit 1`,
   limits: `${limitSteps(template)}, `,
   limited: ' limited = true,',
 });

@@ -209,14 +209,18 @@ applied as materialized (
   group by l.kind, l.per_session, h.session_id having count(*) >= l.per_session
 ), pick as materialized (
   select r.id
-  from (select r.id, coalesce(r.claim_time, r.queue_time) as place from node_run r
+  from (select r.id, r.session_id, coalesce(r.claim_time, r.queue_time) as place from node_run r
     where r.state = 'queued' and not r.frozen and r.template_name = $6
     order by coalesce(r.claim_time, r.queue_time) limit 10000) next
-  join node_run r on r.id = next.id join session s on s.id = r.session_id
-  where exists (select from free) and r.state = 'queued' and not r.frozen
-  and s.project_id not in (select project_id from full_project)
-  and s.id not in (select session_id from full_session)
-  order by next.place limit 1 for update of r skip locked),
+  cross join lateral (
+    select s.id from session s
+    where s.id = next.session_id and s.project_id not in (select project_id from full_project)
+    and s.id not in (select session_id from full_session) offset 0) open
+  cross join lateral (
+    select r.id from node_run r where r.id = next.id and r.session_id = open.id and r.state = 'queued' and not r.frozen
+    for update skip locked) r
+  where exists (select from free)
+  order by next.place limit 1),
 instance as materialized (
   select i.drained, i.version from runner_instance i, pick
   where i.holder = $1 and i.instance_id = $2 and ($5::bigint is null or i.claim_seq = $5) for update of i),

@@ -1,7 +1,10 @@
 /** The statements of a node run read rows by index, however many other runs and outputs there are. */
+import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
 import { Database } from '../../../store/connection/database.ts';
+import { changeConcurrencyLimit } from '../../../store/registry/concurrency-limits.ts';
 import { findNodeRuns } from '../../../store/run-views/find-runs.ts';
+import { claimNext, registerClaim } from '../../../store/runs/claims.ts';
 import { endTask } from '../../../store/runs/end-task.ts';
 import { renewLease } from '../../../store/runs/lease.ts';
 import { reconcileSession } from '../../../store/runs/reconcile-session.ts';
@@ -95,6 +98,28 @@ test('nor does a node run read what is open elsewhere, though nothing was when s
     for (let node = 0; node < 2; node++)
       await finish(own, runner('a'), graph, (await claim(own, runner('a'), template))!);
     await reconcileSession(own, graph.sessionId);
+  });
+  expect(tooMuch(read)).toEqual({});
+});
+
+test('a claim under a limit looks at the first tasks of its template, and not at the queue of the platform', async () => {
+  const limited = await ownTemplate();
+  const noMoreThanFive = { max: 5, perProject: null, perSession: null };
+  await changeConcurrencyLimit(
+    database,
+    { name: limited, kind: 'nodeTemplate' },
+    noMoreThanFive,
+    randomUUID(),
+  );
+  const graphs = await Promise.all(Array.from({ length: 3 }, () => makeGraph(database, chain(1, limited))));
+  for (const graph of graphs) await upload(database, graph, 'input');
+  const read = await readBy(platform.databaseUrl, async (own) => {
+    for (const [place] of graphs.entries()) {
+      const holder = runner(`limited-${place}`);
+      const { claimSeq } = await registerClaim(own, holder);
+      const request = { claimSeq, templates: [limited], leaseSeconds: 30, isLimited: () => true };
+      expect((await claimNext(own, holder, request))?.nodeTemplate).toBe(limited);
+    }
   });
   expect(tooMuch(read)).toEqual({});
 });
