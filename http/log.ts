@@ -46,7 +46,8 @@ export function createLog(
 function withoutNestedSecrets(fields: Record<string, unknown>): Record<string, unknown> {
   let result = fields;
   for (const [name, value] of Object.entries(fields)) {
-    if (typeof value !== 'object' || value === null || value instanceof Error) continue;
+    // Of `err` the serializer leaves nothing else.
+    if (typeof value !== 'object' || value === null || name === 'err') continue;
     const secrets = secretFields.filter((secret) => Object.hasOwn(value, secret));
     if (secrets.length === 0) continue;
     const censored = Object.fromEntries(secrets.map((secret) => [secret, censor]));

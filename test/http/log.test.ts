@@ -61,6 +61,10 @@ describe('a log line', () => {
       'what every line of a request carries',
       (log) => log.child({ requestId: token }).info('ann%40example.org'),
     ],
+    [
+      'a named field of an error',
+      (log) => log.info({ cause: Object.assign(new Error('x'), { token: 'ann' }) }),
+    ],
     ['a named field', (log) => log.info({ token, email: 'ann@example.org', deep: { password: 'ann' } }, 'x')],
   ])('contains neither token nor address in %s', (_, write) => {
     const lines = linesOf(write);

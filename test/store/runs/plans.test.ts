@@ -124,7 +124,7 @@ test('a claim under a limit looks at the first tasks of its template, and not at
   expect(tooMuch(read)).toEqual({});
 });
 
-test('nor does a connection go on as it planned while the tables were empty', async () => {
+test('a connection does not go on as it planned while the tables were empty', async () => {
   const { databaseUrl } = fresh.platform;
   const { ownTemplate, runner } = runWorld(fresh.database);
   const template = await ownTemplate();
