@@ -3,7 +3,8 @@ import { CreateBucketCommand, HeadBucketCommand, S3Client } from '@aws-sdk/clien
 import type { ObjectStoreAccess } from './object-store.ts';
 import { PlainError } from './plain-error.ts';
 
-const BUCKET_MILLISECONDS = 10_000;
+/** The store has answered its health check before; a busy machine may still need long for the first bucket. */
+const BUCKET_MILLISECONDS = 60_000;
 
 /** Makes the platform's bucket when it is not there. Throws PlainError when the store refuses or does not answer. */
 export async function ensureBucket(access: ObjectStoreAccess): Promise<void> {

@@ -54,6 +54,9 @@ export interface StageOptions {
   readonly limits?: Partial<WorldLimits>;
 }
 
+/** How long a runner may load before its first claim: its interpreter, its packages, its model. */
+const startLimitMs = 60_000;
+
 export class Stage {
   readonly server: ContractServer;
   readonly under: RunnerUnderTest;
@@ -69,6 +72,9 @@ export class Stage {
   longestSilenceMs: number;
   readonly #serverOptions: ServerOptions;
   readonly #copies: { readonly server: ContractServer; readonly runner: RunnerProcess }[] = [];
+  /** What has been started: its calls, and since when it runs. */
+  readonly #starts: { readonly journal: Journal; readonly runner: RunnerProcess; readonly atMs: number }[] =
+    [];
   #runner: RunnerProcess | undefined;
   #mayEnd = false;
 
@@ -176,9 +182,10 @@ export class Stage {
 
   #runOn(server: ContractServer): RunnerProcess {
     const settings = { SDP_URL: server.url, SDP_RUNNER_TOKEN: server.token };
-    return new RunnerProcess(this.under, { ...this.under.environment, ...settings }, () =>
-      this.world.changed(),
-    );
+    const environment = { ...this.under.environment, ...settings };
+    const runner = new RunnerProcess(this.under, environment, () => this.world.changed());
+    this.#starts.push({ journal: server.journal, runner, atMs: performance.now() });
+    return runner;
   }
 
   /** From now on the runner may end. */
@@ -187,14 +194,15 @@ export class Stage {
   }
 
   /**
-   * Waits until `check` holds; false when it does not within `limitMs`. A runner that ends meanwhile without permission
-   * ends the scenario with a finding.
+   * Waits until `check` holds; false when it does not within `limitMs`, in which the start of the runner does not count. A
+   * runner that ends meanwhile without permission ends the scenario with a finding.
    */
   async until(check: () => boolean, limitMs: number = this.under.patienceMs): Promise<boolean> {
-    const untilMs = performance.now() + limitMs;
+    let untilMs = performance.now() + limitMs;
     for (;;) {
       if (check()) return true;
       if (!this.#mayEnd) this.#endWithRunner();
+      if (this.#isStarting) untilMs = performance.now() + limitMs;
       const leftMs = untilMs - performance.now();
       if (leftMs <= 0) return false;
       await this.#change(Math.min(leftMs, 100));
@@ -204,6 +212,14 @@ export class Stage {
   /** Lets time pass for the runner. */
   async pause(timeMs: number): Promise<void> {
     await this.until(() => false, timeMs);
+  }
+
+  get #isStarting(): boolean {
+    const now = performance.now();
+    return this.#starts.some(
+      ({ journal, runner, atMs }) =>
+        runner.exit === undefined && now - atMs < startLimitMs && journal.of('claim').length === 0,
+    );
   }
 
   #endWithRunner(): void {

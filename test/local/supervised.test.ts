@@ -98,9 +98,14 @@ test('a Temporal that answers and whose store refuses is killed and serves again
 test('the check of Temporal leaves no connection open in it', async () => {
   const { temporal, uiUrl } = await startedTemporal(newFolder(), () => undefined);
   const descriptors = () => readdirSync(`/proc/${temporal.pid}/fd`).length;
-  for (let count = 0; count < 10; count += 1) await isTemporalReady(uiUrl);
+  const checked = async (times: number) => {
+    for (let count = 0; count < times; count += 1)
+      // A check that a busy machine did not answer in time is made again.
+      await eventually('Temporal is ready', () => isTemporalReady(uiUrl).catch(() => false));
+  };
+  await checked(10);
   const before = descriptors();
-  for (let count = 0; count < 50; count += 1) expect(await isTemporalReady(uiUrl)).toBe(true);
+  await checked(50);
   expect(descriptors() - before).toBeLessThan(25);
 });
 

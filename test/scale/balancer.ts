@@ -24,14 +24,16 @@ export async function startBalancer(): Promise<Balancer> {
   let turn = 0;
   const readyServers = () => [...servers].filter(([, isReady]) => isReady).map(([url]) => url);
 
-  async function check(): Promise<void> {
-    for (const url of servers.keys()) {
-      const answer = await fetch(`${url}/ready_check`, {
-        headers: { connection: 'close' },
-        signal: AbortSignal.timeout(2_000),
-      }).catch(() => undefined);
-      servers.set(url, answer?.status === 200);
-    }
+  const checking = new Set<string>();
+  async function check(url: string): Promise<void> {
+    checking.add(url);
+    const answer = await fetch(`${url}/ready_check`, {
+      headers: { connection: 'close' },
+      // A server that stops refuses at once: silence only says that the machine is busy.
+      signal: AbortSignal.timeout(20_000),
+    }).catch(() => undefined);
+    servers.set(url, answer?.status === 200);
+    checking.delete(url);
   }
 
   function forward(incoming: IncomingMessage, outgoing: ServerResponse, left: readonly string[]): void {
@@ -72,7 +74,9 @@ export async function startBalancer(): Promise<Balancer> {
   });
   proxy.requestTimeout = 0;
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
-  const timer = setInterval(() => void check(), checkEveryMs);
+  const timer = setInterval(() => {
+    for (const url of servers.keys()) if (!checking.has(url)) void check(url);
+  }, checkEveryMs);
   return {
     url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
     add(url) {

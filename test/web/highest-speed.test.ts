@@ -208,7 +208,7 @@ describeInBrowser('the highest speed of a drive', () => {
       await page.getByRole('list', { name: 'Activity' }).waitFor();
       return page.evaluate<
         unknown[]
-      >(`[...document.querySelectorAll('.overview, .figures, .figures > div, .thumbnail')].map(
+      >(`[...document.querySelectorAll('.overview-main, .figures, .figures > div, .thumbnail')].map(
         (element) => [element.className, getComputedStyle(element).color, ...['x', 'width', 'height'].map(
           (side) => Math.round(element.getBoundingClientRect()[side]))])`);
     };
