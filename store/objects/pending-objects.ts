@@ -168,7 +168,7 @@ export async function sweepAbandonedObjects(
 
 // Uploads of tasks, and resumable ones, live without a heartbeat: see sweep-task-uploads.ts and
 // sweep-resumable-uploads.ts.
-const isOld = `heartbeat_at < clock_timestamp() - make_interval(secs => $1) and not exists (
+const isOld = `heartbeat_at < statement_timestamp() - make_interval(secs => $1) and not exists (
     select 1 from task_upload u where u.object_key = pending_object.object_key and u.state <> 'done')
   and not exists (
     select 1 from resumable_upload u where u.object_key = pending_object.object_key and u.state <> 'done')
@@ -237,7 +237,7 @@ async function sweepDeletions(
                      where o.object_key = q.object_key and o.data_source_id = q.data_source_id)
             or exists (select from node_output_superseded v
                         where v.object_key = q.object_key and v.data_source_id = q.data_source_id) as is_referred
-       from object_deletion q where q.requested_at <= clock_timestamp() - make_interval(hours => $1)
+       from object_deletion q where q.requested_at <= statement_timestamp() - make_interval(hours => $1)
       order by q.requested_at limit ${sweepBatch}`,
     [keptHours],
   );

@@ -23,7 +23,7 @@ export async function sweepSupersededOutputs(
        delete from node_output_superseded v
         where (v.output_id, v.position) in (
           select old.output_id, old.position from node_output_superseded old
-           where old.superseded_at <= clock_timestamp() - make_interval(secs => $1)
+           where old.superseded_at <= statement_timestamp() - make_interval(secs => $1)
              and not exists (
                select 1 from node_instance n join node_run r on r.node_instance_id = n.id
                 where n.session_id = old.session_id

@@ -146,7 +146,7 @@ export async function acquireForgottenSchedules(
   return database.query(
     `with late as (
        select id from report_schedule
-        where next_at < clock_timestamp() - make_interval(secs => $1)
+        where next_at < statement_timestamp() - make_interval(secs => $1)
           and healed_at < clock_timestamp() - make_interval(secs => $2)
         order by next_at limit $3 for no key update skip locked)
      update report_schedule s set healed_at = clock_timestamp() from late where s.id = late.id

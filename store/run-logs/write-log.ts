@@ -98,7 +98,7 @@ export async function removeOldLogs(database: Queryable, keptDays: number): Prom
     const batch = await database.query(
       `delete from node_log where (run_id, attempt) in (
          select run_id, attempt from node_log
-          where created_at < clock_timestamp() - make_interval(days => $1) limit 100)
+          where created_at < statement_timestamp() - make_interval(days => $1) limit 100)
        returning 1`,
       [keptDays],
     );

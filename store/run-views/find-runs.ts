@@ -37,7 +37,8 @@ export async function findNodeRuns(
     states.length === 0 ? [where] : stateArms(states, parameters).map((arm) => `${where} and ${arm}`);
   const offset = parameters.bind((page.number - 1) * page.size, 'bigint');
   const size = parameters.bind(page.size, 'bigint');
-  const from = 'from node_run r join session s on s.id = r.session_id';
+  const ofProject = search.projectId === undefined ? '' : 'join session s on s.id = r.session_id';
+  const from = `from node_run r ${ofProject}`;
   // Ids are made in the order of time: the newest runs are found without a sort, in each arm by its own index.
   const picked = arms.map(
     (arm) => `(select r.id ${from} where ${arm} order by r.id desc limit ${offset} + ${size})`,

@@ -208,33 +208,33 @@ function armsOf({ states, ...filter }: NodeRunFilter, parameters: Parameters): s
   const isScoped = nodeInstanceId !== undefined || sessionId !== undefined;
   const wanted = (arm: string) => [arm, ...all].join(' and ');
   if (states.length === 0) {
-    return isScoped
-      ? [wanted('true')]
-      : [wanted(`r.state <> 'done'`), wanted(`r.outcome in ('failed', 'cancelled')`)];
+    return isScoped ? [wanted('true')] : [wanted(openRuns), wanted(failedRuns)];
   }
   // The states of runs that went well are only requested within a session or node.
   return stateArms(states, parameters).map(wanted);
 }
 
 const openStates: readonly string[] = openRunStates;
-const failedOutcomes: readonly string[] = ['failed', 'cancelled'];
+const failedRuns = `r.outcome in ('failed', 'cancelled')`;
+/**
+ * Of a run `r`. Without statistics of its state (docs/architecture/023-planned-once.md) PostgreSQL takes nearly all runs for
+ * open ones, and would read the whole table. Their nodes are collected from the index alone.
+ */
+const openRuns = `r.state <> 'done'
+  and r.node_instance_id = any (array(select o.node_instance_id from node_run o where o.state <> 'done'))`;
 
-/** Conditions that exclude each other and together find the states: open and failed runs have indexes of their own. */
+/** Conditions that exclude each other and together find the states: all but completed runs have indexes of their own. */
 export function stateArms(states: readonly ShownRunState[], parameters: Parameters): string[] {
   const open = states.filter((state) => openStates.includes(state));
-  const failed = states.filter((state) => failedOutcomes.includes(state));
-  const other = states.filter((state) => !open.includes(state) && !failed.includes(state));
-  const arms: ReadonlyArray<readonly [states: readonly string[], condition: string, column: string]> = [
-    [open, `r.state <> 'done'`, 'r.state'],
-    [failed, `r.outcome in ('failed', 'cancelled')`, 'r.outcome'],
-    [other, `r.state = 'done'`, 'r.outcome'],
+  const rest = states.filter((state) => !openStates.includes(state) && state !== 'completed');
+  const among = (column: string, wanted: readonly string[]) =>
+    `${column} = any (${parameters.bind(wanted, 'text[]')})`;
+  return [
+    ...(open.length > 0 ? [`${openRuns} and ${among('r.state', open)}`] : []),
+    ...(rest.length > 0 ? [`r.outcome <> 'completed' and ${among('r.outcome', rest)}`] : []),
+    // Written so that PostgreSQL expects many, and does not sort all to find the newest.
+    ...(states.includes('completed') ? [`array_position('{completed}', r.outcome) is not null`] : []),
   ];
-  return arms
-    .filter(([wanted]) => wanted.length > 0)
-    .map(
-      ([wanted, condition, column]) =>
-        `${condition} and ${column} = any (${parameters.bind(wanted, 'text[]')})`,
-    );
 }
 
 export function nodeRunOf(row: RunRow): NodeRunRow {

@@ -40,7 +40,7 @@ const statement = `
     select r.template_name as template, count(*) as tasks from node_run r where r.state = 'held' group by 1
   ), present as materialized (${claimingInstances}), ended as materialized (
     select c.run_id, c.ending, c.ended_at from node_claim c
-     where c.ended_at > clock_timestamp() - interval '${hourSeconds} seconds' order by c.ended_at desc limit ${maxRecent}
+     where c.ended_at > statement_timestamp() - interval '${hourSeconds} seconds' order by c.ended_at desc limit ${maxRecent}
   ), recent as (
     select r.template_name as template, count(*) filter (where e.ending = 'complete') as completed,
            count(*) filter (where e.ending in ('fail', 'lost')) as failed

@@ -29,7 +29,7 @@ export async function sweepTaskUploads(database: Queryable, stores: ObjectStores
     `select u.handle, u.state, u.data_source_id, u.object_key,
             u.store_upload_id, ${isHeld} as is_held
        from task_upload u
-      where u.sweep_at <= clock_timestamp()
+      where u.sweep_at <= statement_timestamp()
         and (u.state = 'over' or (u.state = 'open' and u.expires_at <= clock_timestamp()) or not ${isHeld})
       order by u.sweep_at, u.handle limit ${sweepBatch}`,
   );

@@ -49,7 +49,7 @@ export async function listEndingSessions(
 ): Promise<string[]> {
   const rows = await database.query<{ sessionId: string }>(
     `select session_id from session_ending
-      where requested_at < clock_timestamp() - make_interval(secs => $1) order by requested_at limit $2`,
+      where requested_at < statement_timestamp() - make_interval(secs => $1) order by requested_at limit $2`,
     [seconds, limit],
   );
   return rows.map((row) => row.sessionId);

@@ -43,7 +43,7 @@ function acquireStatement(
 }
 
 const isOlder = (column: string, seconds: string) =>
-  `${column} < clock_timestamp() - make_interval(secs => ${seconds})`;
+  `${column} < statement_timestamp() - make_interval(secs => ${seconds})`;
 
 /** Part of each search, so that sessions to be skipped do not use up its limit. $4: seconds between two. */
 const mayBeHealed = `s.frozen_at is null and ${isOlder('s.healed_at', '$4')}`;

@@ -73,7 +73,7 @@ export async function watchSessions(
   await database.query(
     `with over as (
        delete from session_watch where session_id in (
-         select session_id from session_watch where until < clock_timestamp() limit 100 for update skip locked)
+         select session_id from session_watch where until < statement_timestamp() limit 100 for update skip locked)
      )
      insert into session_watch (session_id, until)
      select id, clock_timestamp() + make_interval(secs => $2) from unnest($1::uuid[]) as w (id) order by id

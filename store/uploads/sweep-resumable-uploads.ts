@@ -18,7 +18,7 @@ interface OverResumable extends OverUpload {
 export async function sweepResumableUploads(database: Queryable, stores: ObjectStores): Promise<number> {
   const uploads = await database.query<OverResumable>(
     `select id, state, data_source_id, object_key, store_upload_id from resumable_upload
-      where sweep_at <= clock_timestamp() order by sweep_at, id limit ${sweepBatch}`,
+      where sweep_at <= statement_timestamp() order by sweep_at, id limit ${sweepBatch}`,
   );
   return removeUploads(
     database,

@@ -199,7 +199,7 @@ export async function sweepDeliveries(database: Queryable): Promise<number> {
   const gone = await database.query(
     `delete from webhook_delivery d using (
        select id from webhook_delivery
-        where ended_at < clock_timestamp() - make_interval(days => $1) order by ended_at limit 5000) old
+        where ended_at < statement_timestamp() - make_interval(days => $1) order by ended_at limit 5000) old
       where d.id = old.id returning 1`,
     [limits.webhookDeliveryKeptDays],
   );

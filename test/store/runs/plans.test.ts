@@ -4,6 +4,8 @@ import { beforeAll, expect, test } from 'vitest';
 import { Database } from '../../../store/connection/database.ts';
 import { changeConcurrencyLimit } from '../../../store/registry/concurrency-limits.ts';
 import { findNodeRuns } from '../../../store/run-views/find-runs.ts';
+import { listNodeRuns } from '../../../store/run-views/node-runs.ts';
+import { listQueues } from '../../../store/run-views/queues.ts';
 import { claimNext, registerClaim } from '../../../store/runs/claims.ts';
 import { endTask } from '../../../store/runs/end-task.ts';
 import { renewLease } from '../../../store/runs/lease.ts';
@@ -79,10 +81,23 @@ test('a node run, whatever its end, reads no table from end to end', async () =>
 });
 
 test('runs that failed, or are open, are found without those that went well', async () => {
+  const page = { number: 1, size: 50 };
   const read = await readBy(platform.databaseUrl, async (own) => {
-    for (const state of ['failed', 'cancelled', 'queued', 'held', 'waiting'] as const)
-      await findNodeRuns(own, { states: [state] }, { number: 1, size: 50 });
+    for (const state of ['failed', 'cancelled', 'queued', 'held', 'waiting'] as const) {
+      await findNodeRuns(own, { states: [state] }, page);
+      await listNodeRuns(own, { states: [state] }, page);
+    }
+    await listNodeRuns(own, { states: [] }, page);
   });
+  expect(tooMuch(read)).toEqual({});
+});
+
+test('queues are listed without what ended earlier than an hour ago', async () => {
+  await database.query(
+    `update node_claim set ended_at = ended_at - interval '2 hours' where ended_at is not null`,
+  );
+  await database.query('analyze node_claim');
+  const read = await readBy(platform.databaseUrl, async (own) => void (await listQueues(own, 50)));
   expect(tooMuch(read)).toEqual({});
 });
 
