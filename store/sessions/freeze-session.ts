@@ -3,8 +3,9 @@
  * are held may finish.
  */
 
+import type { RunState } from '../../domain/runs/run-plan.ts';
 import type { Database, Tx } from '../connection/database.ts';
-import { changed, changeSession, type LockedSession, unchanged } from '../runs/change-session.ts';
+import { changed, changeSession, type LockedSession, unchanged, waitsFor } from '../runs/change-session.ts';
 import { planSession } from '../runs/plan-session.ts';
 import { notifyReady, queuedColumns } from '../runs/queue.ts';
 import { queueDueRuns } from '../runs/reconcile-session.ts';
@@ -40,15 +41,21 @@ export async function unfreezeSession(
 }
 
 async function thawRuns(tx: Tx, session: LockedSession): Promise<void> {
-  await tx.query(
+  const thawed = await tx.query<{ runnerType: string; state: RunState; dueInMs: number }>(
     `with session as (update session set frozen_at = null where id = $1), thawed as (
        update node_run r set frozen = false where session_id = $1 and state <> 'done'
-       returning ${queuedColumns}
+       returning ${queuedColumns}, extract(epoch from r.due_at - clock_timestamp())::float8 * 1000 as due_in_ms
      )
-     select ${notifyReady('thawed')} from thawed`,
+     select ${notifyReady('thawed')}, runner_type, state, due_in_ms from thawed`,
     [session.sessionId],
   );
   session.frozen = false;
+  // While it was frozen its workflow neither started these nor kept their timers.
+  for (const { runnerType, state, dueInMs } of thawed) {
+    const isDue = state === 'queued' || (state === 'waiting' && dueInMs <= 0);
+    session.builtinQueued ||= isDue && runnerType === 'system';
+    if (state === 'waiting') waitsFor(session, dueInMs);
+  }
 }
 
 /** Whether the run waits because its session is frozen. */

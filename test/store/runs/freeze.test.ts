@@ -165,6 +165,35 @@ test('built-in nodes of a frozen session are not started', async () => {
   ]);
 });
 
+test('the unfreeze notifies a workflow that reconciles later, when it has a built-in run to start or a retry to time', async () => {
+  const outside = await ownTemplate();
+  const builtin = 'builtin-unfrozen';
+  await outsideTemplate(database, builtin, { runnerType: 'system' });
+  for (const other of [builtin, await ownTemplate()]) {
+    const graph = await makeGraph(database, [
+      { name: 'input', parents: [] },
+      { name: 'outside', parents: ['input'], template: outside },
+      { name: 'other', parents: ['input'], template: other },
+    ]);
+    await upload(database, graph, 'input');
+    if (other !== builtin) {
+      const runner = newRunner();
+      const task = (await claim(database, runner, other))!;
+      const failure = { kind: 'fail', category: 'error', reason: 'x' } as const;
+      await endTask(database, runner, task.taskId, failure, 'x', 0);
+    }
+    await freezeSession(database, graph.sessionId);
+    // The workflow has seen all of it, and relies on its timer for the outside run: a long one, as beside many sessions.
+    await reconcileSession(database, graph.sessionId);
+    await database.query(
+      `update session set next_reconcile_at = clock_timestamp() + interval '1 hour' where id = $1`,
+      [graph.sessionId],
+    );
+    const changes = await changesBy(database, () => unfreezeSession(database, graph.sessionId));
+    expect(changes).toMatchObject([{ wake: true, isUrgent: other === builtin }]);
+  }
+});
+
 test('freezing and unfreezing race with claims, uploads and ends: nothing is claimed while frozen, nothing is lost', async () => {
   const template = await ownTemplate();
   const graph = await makeGraph(database, chain(1, template));
