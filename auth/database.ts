@@ -8,8 +8,9 @@ import { endsWithLostClient, plannedOnce } from '../domain/network/session-optio
 import { watchPool } from '../telemetry/metrics.ts';
 
 const poolSize = 5;
+const longestStatementMs = 10_000;
 const options =
-  '-c lock_timeout=2000 -c statement_timeout=10000 -c idle_in_transaction_session_timeout=10000 ' +
+  `-c lock_timeout=2000 -c statement_timeout=${longestStatementMs} -c idle_in_transaction_session_timeout=10000 ` +
   `${plannedOnce} ${endsWithLostClient}`;
 
 /** A statement that PostgreSQL prepares once a connection. */
@@ -29,6 +30,8 @@ export class AuthDatabase implements Runner {
       idleTimeoutMillis: 60_000,
       application_name: 'authentication',
       options,
+      // A connection whose server is gone is closed, and does not wait a quarter of an hour for the kernel.
+      query_timeout: longestStatementMs + 5_000,
     });
     // A connection that the server drops while idle must not end the process; the pool makes a new one.
     pool.on('error', () => undefined);

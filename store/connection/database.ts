@@ -30,11 +30,15 @@ export interface DatabaseSettings {
   databaseUrl: string;
   /** Connections of this process at the most. */
   poolSize?: number;
+  /** After which PostgreSQL ends a statement. */
+  longestStatementMs?: number;
 }
 
-const workingOptions =
-  '-c work_mem=16MB -c lock_timeout=2000 -c statement_timeout=60000 -c idle_in_transaction_session_timeout=10000 ' +
-  `${plannedOnce} ${endsWithLostClient}`;
+const workingOptions = (longestStatementMs: number) =>
+  `-c work_mem=16MB -c lock_timeout=2000 -c statement_timeout=${longestStatementMs} ` +
+  `-c idle_in_transaction_session_timeout=10000 ${plannedOnce} ${endsWithLostClient}`;
+/** A connection without an answer for so long after that has lost its server, and is closed: the kernel takes a quarter of an hour. */
+const answerSlackMs = 5_000;
 
 /** Transactions that must run again: serialisation failures, deadlocks and lock time-outs. */
 const conflicts: Tries = { maxTries: 6, firstPauseMs: 14, mayPass: isConflict };
@@ -52,13 +56,15 @@ export class Database implements Reader, EntityReader {
 
   /** Opens the pool; the first connection is made by the first query. */
   static async open(settings: DatabaseSettings): Promise<Database> {
+    const { longestStatementMs = 60_000 } = settings;
     const pool = new pg.Pool({
       connectionString: settings.databaseUrl,
       max: settings.poolSize ?? 16,
       connectionTimeoutMillis: 5_000,
       idleTimeoutMillis: 60_000,
       // With the default of 4 MB a search that finds much remembers whole pages and checks each of their rows.
-      options: workingOptions,
+      options: workingOptions(longestStatementMs),
+      query_timeout: longestStatementMs + answerSlackMs,
       pipeline: true,
       // pg's types of `Client` in a pool's options are of its own class.
       Client: PreparingClient,

@@ -9,16 +9,21 @@ import { isConflict } from '../../domain/network/database-fault.ts';
 
 const pauseMs = { least: 100, most: 700 } as const;
 const conflictLimitMs = 300_000;
+const lockWaitMs = 300;
+/** An autovacuum yields to a statement that has waited for a second, and to no other. Services wait for two seconds. */
+const longLockWaitMs = 1_400;
+const triesForLongWait = 5;
 
 /**
  * A transaction of a migration. A waiting table lock blocks every later request on the table, so this waits briefly,
- * lets the others pass, and tries again, for five minutes.
+ * lets the others pass, and tries again, for five minutes; now and then it waits so long that an autovacuum yields.
  */
 export async function inTransaction<T>(client: pg.Client, work: () => Promise<T>): Promise<T> {
   const deadlineMs = Date.now() + conflictLimitMs;
-  for (;;) {
+  for (let tries = 1; ; tries++) {
+    const waitMs = tries % triesForLongWait === 0 ? longLockWaitMs : lockWaitMs;
     try {
-      await client.query('begin; set local lock_timeout = 300');
+      await client.query(`begin; set local lock_timeout = ${waitMs}`);
       const result = await work();
       await client.query('commit');
       return result;

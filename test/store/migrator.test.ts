@@ -102,6 +102,26 @@ describe('beside writers', () => {
     expect(await copied(client)).toBe(rows);
   });
 
+  test('a migration passes what yields only to a statement that has waited for a second, as an autovacuum does', async () => {
+    const { url, client } = await ownDatabase();
+    await migrate(url, [bigTable]);
+    await client.query('begin; lock table big in share update exclusive mode');
+    const statistics = {
+      name: '0002-statistics',
+      text: 'alter table big alter column note set statistics 0',
+    };
+    const migrating = migrate(url, [bigTable, statistics]);
+    migrating.catch(() => undefined);
+    await eventually('it has waited for a second', async () => {
+      const { rows: waiting } = await client.query(
+        `select from pg_locks where relation = 'big'::regclass and waitstart < clock_timestamp() - interval '1 second'`,
+      );
+      return waiting.length > 0;
+    });
+    await client.query('rollback');
+    expect(await migrating).toEqual([statistics.name]);
+  });
+
   test('two migrators at once do the work once, and wait for each other without a deadlock', async () => {
     const { url, client } = await ownDatabase();
     const both = await Promise.all([1, 2].map(() => migrate(url, [bigTable, bigIndex])));

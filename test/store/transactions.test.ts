@@ -1,7 +1,10 @@
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { isDatabaseUnavailable } from '../../domain/network/database-fault.ts';
+import { Database } from '../../store/connection/database.ts';
 import { databaseStage } from '../support/databases.ts';
+import { openGate } from '../support/network/gate.ts';
 
-const { database } = await databaseStage(2);
+const { database, platform } = await databaseStage(2);
 beforeAll(async () => {
   await database.query('create table note (text text primary key)');
 });
@@ -35,4 +38,19 @@ test('a last statement that fails rolls back what was before it, and the connect
     }),
   ).rejects.toMatchObject({ code: '23505' });
   for (let use = 0; use < 4; use += 1) expect(await notes()).toEqual(['first', 'last']);
+});
+
+test('a connection whose server vanished without a word is given up soon after the longest statement, and replaced', async () => {
+  const gate = await openGate(platform.databaseUrl);
+  onTestFinished(() => gate.close());
+  const through = new URL(platform.databaseUrl);
+  through.port = String(gate.port);
+  const lost = await Database.open({ databaseUrl: through.href, poolSize: 1, longestStatementMs: 500 });
+  onTestFinished(() => lost.close());
+  await lost.query('select 1');
+  gate.set({ kind: 'hold' });
+  const error = await lost.transaction((tx) => tx.query('select 1')).catch((thrown: unknown) => thrown);
+  expect(isDatabaseUnavailable(error)).toBe(true);
+  gate.set({ kind: 'pass' });
+  expect(await lost.query<{ one: number }>('select 1 as one')).toEqual([{ one: 1 }]);
 });
