@@ -65,7 +65,7 @@ async function drainProject(
         signal.throwIfAborted();
         // The other sessions continue; this one is tried again with the activity.
         failed.add(sessionId);
-        services.log.warn({ sessionId, error: String(error) }, 'queued uploads could not be published');
+        services.log.warn({ sessionId, err: error }, 'queued uploads could not be published');
       }
     }
   }

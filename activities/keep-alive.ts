@@ -44,7 +44,7 @@ export function keepAlive(
     } catch (error) {
       // The next heartbeat tries again; when none gets through, the lease ends, as the fence then reports.
       const { taskId, sessionId, nodeInstanceId } = task;
-      services.log.warn({ taskId, sessionId, nodeInstanceId, error: String(error) }, 'a heartbeat failed');
+      services.log.warn({ taskId, sessionId, nodeInstanceId, err: error }, 'a heartbeat failed');
     }
   }
   const timer = setInterval(() => void sendHeartbeat(), renewEveryMs);

@@ -55,7 +55,7 @@ export async function packSmall(
     } catch (error) {
       await services.pending.discard(objectKey, dataSource);
       signal.throwIfAborted();
-      services.log.warn({ error: String(error), uploads: group.length }, 'small uploads stay unpacked');
+      services.log.warn({ err: error, uploads: group.length }, 'small uploads stay unpacked');
       continue;
     }
     bundles.push({ objectKey, dataSource });

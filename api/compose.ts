@@ -2,7 +2,6 @@
 import type { Logger } from 'pino';
 import { type AuthService, authRoutes, openAuthService } from '../auth/service.ts';
 import { authSettings } from '../auth/settings.ts';
-import { createLog } from '../http/log.ts';
 import type { Route } from '../http/route.ts';
 import type { RouteSet } from '../http/routing.ts';
 import { type Environment, readSettings } from '../settings/read.ts';
@@ -16,6 +15,7 @@ import { objectSettings, openObjectStore } from '../store/objects/object-store.t
 import { ObjectStores } from '../store/objects/object-stores.ts';
 import { PendingObjects } from '../store/objects/pending-objects.ts';
 import { openStaging, stagingSettings } from '../store/objects/staging-settings.ts';
+import { createLog } from '../telemetry/log.ts';
 import { temporalCalled } from '../telemetry/metrics.ts';
 import { watchPlatform } from '../telemetry/platform-gauges.ts';
 import { type TelemetrySettings, telemetrySettings } from '../telemetry/settings.ts';
@@ -110,7 +110,7 @@ async function openServices(settings: AllSettings, log: Logger, inside: AuthServ
 /** Throws `SettingsError` with every fault of the environment. Connects to nothing yet. */
 export async function compose(environment: Environment): Promise<Composed> {
   const settings = readAllSettings(environment);
-  const log = createLog('api', settings.api.LOG_LEVEL);
+  const log = createLog({ service: 'api' }, settings.api.LOG_LEVEL);
   const inside =
     settings.auth === null ? null : openAuthService(settings.auth, log, settings.api.RESPONSE_CHECKS);
   const { services, reportReader, platformStore, keys } = await openServices(settings, log, inside);

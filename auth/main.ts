@@ -2,10 +2,10 @@
 import { flushCompileCache } from 'node:module';
 import { limits } from '../domain/limits.ts';
 import { createApp } from '../http/app.ts';
-import { createLog } from '../http/log.ts';
 import { observeRoutes } from '../http/observe.ts';
 import { listen, type RunningServer } from '../http/server/server.ts';
 import { readSettings, SettingsError } from '../settings/read.ts';
+import { createLog } from '../telemetry/log.ts';
 import { telemetrySettings } from '../telemetry/settings.ts';
 import { startTelemetry } from '../telemetry/start.ts';
 import { endOnUnexpected } from '../telemetry/unexpected.ts';
@@ -20,7 +20,7 @@ export async function startAuth(
   settings: AuthSettings,
   serverSettings: ServerSettings,
 ): Promise<RunningServer> {
-  const log = createLog('auth', serverSettings.LOG_LEVEL);
+  const log = createLog({ service: 'auth' }, serverSettings.LOG_LEVEL);
   const leaving = new AbortController();
   const shutdown = new AbortController();
   const service = openAuthService(settings, log, serverSettings.RESPONSE_CHECKS, leaving.signal);
@@ -55,7 +55,7 @@ if (import.meta.main) {
     const parts = { auth: authSettings, server: authServerSettings, telemetry: telemetrySettings };
     const settings = readSettings(parts, process.env);
     await checkAuthSchema(settings.auth.DATABASE_URL);
-    const log = createLog('auth', settings.server.LOG_LEVEL);
+    const log = createLog({ service: 'auth' }, settings.server.LOG_LEVEL);
     const telemetry = await startTelemetry(['auth'], settings.telemetry, log);
     const running = await startAuth(settings.auth, settings.server);
     const stop = () => running.stop().then(() => telemetry.stop());

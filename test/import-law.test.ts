@@ -11,8 +11,8 @@ const checkout = fileURLToPath(new URL('../', import.meta.url));
  */
 const LAW: Record<string, readonly string[]> = {
   domain: [],
-  // The telemetry of every process.
-  telemetry: [],
+  // The telemetry of every process; its log is redacted.
+  telemetry: ['domain/redact', 'types:domain/settings'],
   // Reads variables and the files that they name: for the start of processes.
   settings: ['domain'],
   store: ['telemetry', 'domain', 'settings'],

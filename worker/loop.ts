@@ -17,10 +17,7 @@ export function startLoop(name: string, everyMs: number, log: Logger, round: () 
       try {
         await round();
       } catch (error) {
-        log.warn(
-          { loop: name, error: error instanceof Error ? error.message : String(error) },
-          'a round failed',
-        );
+        log.warn({ loop: name, err: error }, 'a round failed');
       }
       await delay(everyMs, undefined, { signal: stopping.signal }).catch(() => {});
     }

@@ -6,12 +6,11 @@
 import { flushCompileCache } from 'node:module';
 import { parseArgs } from 'node:util';
 import { Runtime, Worker } from '@temporalio/worker';
-import pino, { type Logger } from 'pino';
+import type { Logger } from 'pino';
 import { createIngestActivities } from '../activities/ingest.ts';
 import { createReportActivities } from '../activities/scheduled-reports.ts';
 import { createSessionActivities } from '../activities/session-graph.ts';
 import { createWindowActivities } from '../activities/window.ts';
-import { redacted } from '../domain/redact.ts';
 import { readSettings, SettingsError } from '../settings/read.ts';
 import { Database } from '../store/connection/database.ts';
 import { checkSchema } from '../store/connection/schema-check.ts';
@@ -23,10 +22,11 @@ import { PendingObjects } from '../store/objects/pending-objects.ts';
 import { openStaging, stagingSettings } from '../store/objects/staging-settings.ts';
 import { seedBuiltins } from '../store/registry/builtins.ts';
 import { orderChangedProjects } from '../store/runs/claim-order.ts';
+import { createLog } from '../telemetry/log.ts';
 import { temporalCalled } from '../telemetry/metrics.ts';
 import { telemetrySettings } from '../telemetry/settings.ts';
 import { startTelemetry } from '../telemetry/start.ts';
-import { currentTraceIds, currentTraceparent } from '../telemetry/trace.ts';
+import { currentTraceparent } from '../telemetry/trace.ts';
 import { endOnUnexpected } from '../telemetry/unexpected.ts';
 import { WorkflowClient } from '../workflows/client.ts';
 import { builtinQueueOf } from '../workflows/contract.ts';
@@ -38,6 +38,7 @@ import { type Loop, startLoop } from './loop.ts';
 import { touchRegularly } from './ready-file.ts';
 import { startRetention } from './retention.ts';
 import { startRunnerSweeper } from './runner-sweeper.ts';
+import { runtimeLog } from './runtime-log.ts';
 import { type WorkerSettings, workerSettings } from './settings.ts';
 import { startSweeper } from './sweeper.ts';
 import { temporalTelemetry } from './telemetry.ts';
@@ -83,18 +84,13 @@ interface Process {
   readonly stopping: AbortController;
 }
 
-/** JSON lines; a filter removes whatever has the form of a token or an address, though workers get neither. */
-function workerLog(level: string, process: string): Logger {
-  return pino({ level, base: { process }, mixin: currentTraceIds, hooks: { streamWrite: redacted } });
-}
-
 /** @throws SettingsError; when the database's schema is another */
 async function openProcess(
   environment: Readonly<Record<string, string | undefined>>,
   queue: WorkerQueue,
 ): Promise<Process> {
   const settings = readSettings(settingsParts, environment);
-  const log = workerLog(settings.worker.LOG_LEVEL, `worker-${queue}`);
+  const log = createLog({ process: `worker-${queue}` }, settings.worker.LOG_LEVEL);
   const database = await Database.open({ databaseUrl: settings.database.DATABASE_URL, poolSize: 12 });
   try {
     await checkSchema(database);
@@ -255,12 +251,13 @@ if (import.meta.main) {
   try {
     const queue = queueNamed(values.queue);
     const { telemetry: asked, worker } = readSettings(settingsParts, process.env);
-    const log = workerLog(worker.LOG_LEVEL, `worker-${queue}`);
+    const log = createLog({ process: `worker-${queue}` }, worker.LOG_LEVEL);
     let running: RunningWorker | undefined;
     endOnUnexpected(log, async () => await running?.stop());
     const telemetry = await startTelemetry(queues[queue].names, asked, log);
     const temporal = await temporalTelemetry(asked);
-    Runtime.install({ logger: quietRuntimeLogger(), shutdownSignals: [], ...temporal });
+    const logger = runtimeLog(createLog({ process: 'worker' }, 'warn'));
+    Runtime.install({ logger, shutdownSignals: [], ...temporal });
     running = await startWorker(process.env, queue);
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void running?.stop());
     if (process.env.READY_FILE) touchRegularly(process.env.READY_FILE);
@@ -278,20 +275,4 @@ if (import.meta.main) {
 function queueNamed(name: string): WorkerQueue {
   if (Object.hasOwn(queues, name)) return name as WorkerQueue;
   throw new SettingsError([`--queue: unknown queue "${name}"; use ${Object.keys(queues).join(', ')}.`]);
-}
-
-/** Temporal's own log lines as ours: JSON, warnings and errors only. */
-function quietRuntimeLogger() {
-  const log = workerLog('warn', 'worker');
-  const line = (level: 'warn' | 'error') => (message: string, meta?: object) =>
-    log[level](meta ?? {}, message);
-  const nothing = () => {};
-  return {
-    log: nothing,
-    trace: nothing,
-    debug: nothing,
-    info: nothing,
-    warn: line('warn'),
-    error: line('error'),
-  };
 }

@@ -32,8 +32,7 @@ export async function connectTemporal(
     } catch (error) {
       await connection?.close();
       if (connection !== undefined && (error as { code?: number }).code !== grpc.unavailable) throw error;
-      if (tries === 1)
-        log.warn({ error: String(error), address: settings.TEMPORAL_ADDRESS }, 'waiting for Temporal');
+      if (tries === 1) log.warn({ err: error, address: settings.TEMPORAL_ADDRESS }, 'waiting for Temporal');
       await delay(retryMs, undefined, { signal });
     }
   }

@@ -47,8 +47,7 @@ export function startWebhookLoops({ database, workflows, log }: Parts): Loop[] {
     { [webhookDueChannel]: wake },
     {
       connected: () => undefined,
-      lost: (error) =>
-        log.warn({ error: error.message }, 'webhooks are not announced; the healer wakes them'),
+      lost: (error) => log.warn({ err: error }, 'webhooks are not announced; the healer wakes them'),
     },
   );
   listener.start();

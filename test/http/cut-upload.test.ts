@@ -4,9 +4,9 @@ import { afterAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { createApp, routeSet } from '../../http/app.ts';
-import { createLog } from '../../http/log.ts';
 import { routeFactory } from '../../http/route.ts';
 import { listen } from '../../http/server/server.ts';
+import { createLog } from '../../telemetry/log.ts';
 import { eventually } from '../support/eventually.ts';
 
 const upload = routeFactory<null, never>()({
@@ -25,7 +25,7 @@ const upload = routeFactory<null, never>()({
 
 const lines: string[] = [];
 const observed: [string, number][] = [];
-const log = createLog('test', 'info', { write: (line: string) => void lines.push(line) });
+const log = createLog({ service: 'test' }, 'info', { write: (line: string) => void lines.push(line) });
 const shutdown = new AbortController();
 const routes = routeSet([upload], {
   services: null,

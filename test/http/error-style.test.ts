@@ -3,8 +3,8 @@ import { type AddressInfo, connect } from 'node:net';
 import type { Readable } from 'node:stream';
 import { afterAll, expect, test } from 'vitest';
 import { createApp, routeSet } from '../../http/app.ts';
-import { createLog } from '../../http/log.ts';
 import { type Route, routeFactory } from '../../http/route.ts';
+import { createLog } from '../../telemetry/log.ts';
 
 const defineRoute = routeFactory<object, never>();
 const common = {
@@ -29,7 +29,7 @@ const under = [defineRoute({ ...common, id: 'auth', path: '/auth/late' })] as Ro
 const server = createApp({
   routeSets: [routeSet(under, guard), routeSet(routes, guard)],
   codedPrefixes: ['/api/v2/runner/'],
-  log: createLog('test', 'silent'),
+  log: createLog({ service: 'test' }, 'silent'),
   shutdown: new AbortController().signal,
 }).listen(0);
 await once(server, 'listening');

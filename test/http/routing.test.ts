@@ -5,10 +5,10 @@ import { json } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { createApp } from '../../http/app.ts';
-import { createLog } from '../../http/log.ts';
 import { allPaths } from '../../http/paths.ts';
 import type { Route } from '../../http/route.ts';
 import type { RouteSet } from '../../http/routing.ts';
+import { createLog } from '../../telemetry/log.ts';
 import { allRoutes } from '../support/openapi.ts';
 import { PathTree } from '../support/path-tree.ts';
 
@@ -29,7 +29,7 @@ const paths = allRoutes.flatMap((route) => {
 });
 const app = createApp({
   routeSets: [found],
-  log: createLog('test', 'silent'),
+  log: createLog({ service: 'test' }, 'silent'),
   shutdown: new AbortController().signal,
 });
 const server = app.listen(0, '127.0.0.1');

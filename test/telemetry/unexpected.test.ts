@@ -14,10 +14,16 @@ import { runnerStage } from '../support/runner.ts';
 
 const checkout = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Throws in the process at SIGUSR2, and at SIGHUP rejects a promise, like code without an await. */
+/**
+ * Throws in the process at SIGUSR2, and at SIGHUP rejects a promise, like code without an await. The error has what
+ * PostgreSQL adds to its refusals: a value of the row, in two parts, because the stack has this text.
+ */
 const provoked = `data:text/javascript,${encodeURIComponent(
-  `process.on('SIGUSR2', () => { throw new TypeError('provoked exception'); });
-   process.on('SIGHUP', () => { Promise.reject(new TypeError('provoked rejection')); });`,
+  `const value = 'secret-' + 'value';
+   const row = { detail: 'Failing row contains (' + value + ').', where: 'unnamed portal parameter $1 = ' + value };
+   const error = (text) => Object.assign(new TypeError(text), row);
+   process.on('SIGUSR2', () => { throw error('provoked exception'); });
+   process.on('SIGHUP', () => { Promise.reject(error('provoked rejection')); });`,
 )}`;
 const variables = { NODE_OPTIONS: `--import=${provoked}` };
 
@@ -87,11 +93,12 @@ describe('a process in which it happens', async () => {
   async function expectFatal(running: TestProcess, signal: 'SIGUSR2' | 'SIGHUP' = 'SIGUSR2'): Promise<void> {
     running.kill(signal);
     expect(await running.ended).toBe(1);
-    const fatal = running.log().match(/^.*"level":("fatal"|60).*$/m)?.[0] ?? '{}';
+    const fatal = running.log().match(/^.*"level":"fatal".*$/m)?.[0] ?? '{}';
     expect(JSON.parse(fatal)).toMatchObject({
       msg: 'an unexpected exception; the process ends',
       err: { type: 'TypeError', message: expect.stringContaining('provoked'), stack: expect.any(String) },
     });
+    expect(running.log()).not.toContain('secret-value');
   }
 
   test('the API: the upload in progress is completed and acknowledged, and no new call is accepted', async () => {
@@ -161,6 +168,7 @@ describe('a process in which it happens', async () => {
       expect([code, signal]).toEqual([1, null]);
       expect(text).toContain('"level":"fatal"');
       expect(text).toContain('provoked exception');
+      expect(text).not.toContain('secret-value');
     },
   );
 });

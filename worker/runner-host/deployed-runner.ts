@@ -88,7 +88,7 @@ export class DeployedRunner {
         waitMs = await this.#turn();
       } catch (error) {
         this.#note('waiting', 'Its host cannot reach the API, or is refused; it will retry.');
-        this.#log.warn({ error: messageOf(error) }, 'a deployed runner cannot be started');
+        this.#log.warn({ err: error }, 'a deployed runner cannot be started');
       }
       await delay(waitMs, undefined, { signal }).catch(() => undefined);
     }
@@ -189,7 +189,7 @@ export class DeployedRunner {
       await ended;
     } catch (error) {
       // The token expires, and the host that acquires the process next revokes it before.
-      this.#log.warn({ error: messageOf(error) }, 'the token of a stopped runner is not ended yet');
+      this.#log.warn({ err: error }, 'the token of a stopped runner is not ended yet');
     }
   }
 
@@ -197,8 +197,4 @@ export class DeployedRunner {
     this.#state = state;
     this.#message = message.slice(0, limits.deployedMessageCharacters).toWellFormed();
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,9 +1,9 @@
 /** The process that hosts deployed runners: `SDK_RUNNERS_DIR` names the folder of their modules. */
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import pino, { type Logger } from 'pino';
-import { redacted } from '../../domain/redact.ts';
+import type { Logger } from 'pino';
 import { type Environment, readSettings, SettingsError } from '../../settings/read.ts';
+import { createLog } from '../../telemetry/log.ts';
 import { telemetrySettings } from '../../telemetry/settings.ts';
 import { startTelemetry } from '../../telemetry/start.ts';
 import { endOnUnexpected } from '../../telemetry/unexpected.ts';
@@ -32,12 +32,7 @@ export async function startRunnerHost(environment: Environment): Promise<Running
   if (!statSync(settings.SDK_RUNNERS_DIR, { throwIfNoEntry: false })?.isDirectory()) {
     throw new SettingsError(['SDK_RUNNERS_DIR: the folder does not exist.']);
   }
-  const log = pino({
-    level: settings.LOG_LEVEL,
-    base: { process: 'runner-host' },
-    // The runners' output passes through here too.
-    hooks: { streamWrite: redacted },
-  });
+  const log = createLog({ process: 'runner-host' }, settings.LOG_LEVEL);
   const telemetry = await startTelemetry(['runner-host'], asked, log);
   const url = settings.SDK_RUNNERS_URL ?? `http://127.0.0.1:${settings.PORT}`;
   const api = new ApiCalls(url, settings.RUNNER_HOST_KEY);

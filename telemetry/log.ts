@@ -1,8 +1,14 @@
-/** JSON logs. Tokens, passwords and addresses never reach them: nothing here logs headers, bodies or query texts. */
+/**
+ * The JSON log of every process. Tokens, passwords and addresses never reach it: no process logs headers, bodies or query
+ * texts.
+ */
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { redacted } from '../domain/redact.ts';
 import type { LogLevel } from '../domain/settings.ts';
-import { currentTraceIds } from '../telemetry/trace.ts';
+import { currentTraceIds } from './trace.ts';
+
+/** What writes the log; on each line. */
+type LogSource = { readonly service: string } | { readonly process: string };
 
 /** A last safeguard; secrets must not be passed to the log at all. */
 const secretFields = [
@@ -20,16 +26,16 @@ const censor = '[redacted]';
 
 /** @param destination where lines go; default: standard output */
 export function createLog(
-  service: string,
+  source: LogSource,
   level: LogLevel = 'info',
   destination: DestinationStream = pino.destination(1),
 ): Logger {
   return pino(
     {
       level,
-      base: { service },
+      base: source,
       timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (label) => ({ level: label }), log: withoutNestedSecrets },
+      formatters: { level: (label) => ({ level: label }), log: withoutSecrets },
       mixin: currentTraceIds,
       redact: { paths: secretFields, censor },
       serializers: { err: (error: unknown) => plainError(error) },
@@ -40,14 +46,19 @@ export function createLog(
 }
 
 /**
- * The fields of a line without the secrets in objects among them; pino removes its own. With wildcards (`*.token`) pino
- * would look for each path in each value of each line, which cost a third of all memory that requests allocated.
+ * The fields of a line, with the safe fields alone of errors and without the secrets in other objects; pino removes its
+ * own. With wildcards (`*.token`) pino would look for each path in each value of each line, which cost a third of all
+ * memory that requests allocated.
  */
-function withoutNestedSecrets(fields: Record<string, unknown>): Record<string, unknown> {
+function withoutSecrets(fields: Record<string, unknown>): Record<string, unknown> {
   let result = fields;
   for (const [name, value] of Object.entries(fields)) {
-    // Of `err` the serializer leaves nothing else.
+    // `err` has its serializer.
     if (typeof value !== 'object' || value === null || name === 'err') continue;
+    if (value instanceof Error) {
+      result = { ...result, [name]: plainError(value) };
+      continue;
+    }
     const secrets = secretFields.filter((secret) => Object.hasOwn(value, secret));
     if (secrets.length === 0) continue;
     const censored = Object.fromEntries(secrets.map((secret) => [secret, censor]));

@@ -1,15 +1,24 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { formatToken } from '../../domain/access/token-format.ts';
-import { createLog } from '../../http/log.ts';
+import { createLog } from '../../telemetry/log.ts';
+import { startLoop } from '../../worker/loop.ts';
+import { runtimeLog } from '../../worker/runtime-log.ts';
 
 const token = formatToken('offline', Buffer.alloc(32, 9));
 
+/** A log, and what was written to it. */
+function keptLog() {
+  const lines: string[] = [];
+  const log = createLog({ process: 'test' }, 'trace', { write: (line: string) => void lines.push(line) });
+  return { log, text: () => lines.join('') };
+}
+
 /** The lines that `write` makes, as text. */
 function linesOf(write: (log: ReturnType<typeof createLog>) => void): string {
-  const lines: string[] = [];
-  write(createLog('test', 'trace', { write: (line: string) => void lines.push(line) }));
-  return lines.join('');
+  const { log, text } = keptLog();
+  write(log);
+  return text();
 }
 
 describe('a log line', () => {
@@ -71,5 +80,50 @@ describe('a log line', () => {
     expect(() => JSON.parse(lines)).not.toThrow();
     expect(lines).not.toContain(token.slice(4, 30));
     expect(lines).not.toMatch(/ann/);
+  });
+});
+
+describe('a refusal of PostgreSQL, which quotes the row', () => {
+  const refusal = () =>
+    Object.assign(new Error('new row violates check constraint "people_check"'), {
+      code: '23514',
+      table: 'people',
+      detail: 'Failing row contains (secret-value).',
+      where: "unnamed portal with parameters: $1 = 'secret-value'",
+    });
+  const shown = {
+    type: 'Error',
+    message: 'new row violates check constraint "people_check"',
+    stack: expect.stringContaining('log.test.ts'),
+    code: '23514',
+    table: 'people',
+  };
+
+  test('is without the row in the log of a loop of the worker', async () => {
+    const { log, text } = keptLog();
+    const loop = startLoop('healer', 60_000, log, () => Promise.reject(refusal()));
+    await loop.stop();
+    expect(JSON.parse(text())).toEqual({
+      level: 'warn',
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+      process: 'test',
+      loop: 'healer',
+      err: shown,
+      msg: 'a round failed',
+    });
+  });
+
+  test('is without the row in what Temporal logs of an activity, and called err there too', () => {
+    const line = linesOf((log) =>
+      runtimeLog(log).warn('Activity failed', { error: refusal(), durationMs: 3 }),
+    );
+    expect(JSON.parse(line)).toMatchObject({ err: shown, durationMs: 3, msg: 'Activity failed' });
+    expect(JSON.parse(line)).not.toHaveProperty('error');
+    expect(line).not.toContain('secret-value');
+  });
+
+  test('is without the row under any other name', () => {
+    const line = linesOf((log) => log.warn({ failure: refusal() }, 'x'));
+    expect(JSON.parse(line).failure).toEqual(shown);
   });
 });
