@@ -2,6 +2,7 @@
 import type { Concurrency, ConcurrencyKind } from '../../domain/runners/concurrency.ts';
 import { noteAudited } from '../administration/audit-scope.ts';
 import type { Database, Queryable, Tx } from '../connection/database.ts';
+import { heldUnderLimit } from '../runs/concurrency.ts';
 import { notifyTemplates } from '../runs/queue.ts';
 
 export interface ConcurrencyLimit extends Concurrency {
@@ -18,10 +19,7 @@ export interface ConcurrencyLimit extends Concurrency {
 
 const columns = `
   l.kind, l.name, l.max, l.per_project, l.per_session, l.declared, l.chosen, l.changed_by, l.changed_at,
-  (select count(*) from node_run r
-    where r.state = 'held' and case l.kind when 'runnerType' then r.runner_type = l.name else
-          r.runner_type = (select t.runner_type from node_template t where t.name = l.name)
-          and r.template_name = l.name end) as held`;
+  (select count(*) from (select l.kind, l.name) l ${heldUnderLimit}) as held`;
 
 /** All limits, by name. */
 export async function listConcurrencyLimits(database: Queryable): Promise<ConcurrencyLimit[]> {
@@ -125,7 +123,7 @@ export async function settleLimits(database: Database, names: readonly string[])
     `update node_run r set limited = true
        from template_limit l
       where l.name = any ($1::text[]) and r.state = 'held' and not r.limited
-        and r.runner_type = l.runner_type and r.template_name = l.template_name`,
+        and r.template_name = l.template_name`,
     [names],
   );
   await database.query(notifyTemplates('t.name = any ($1::text[]) or t.runner_type = any ($1::text[])'), [

@@ -27,9 +27,11 @@ export function lockLimits(tx: Tx, template: string): void {
   );
 }
 
-/** Whether the held run `h` counts under the limit `l` of `template_limit`. */
-const countsUnderLimit = `
-  h.state = 'held' and h.runner_type = l.runner_type and (l.kind = 'runnerType' or h.template_name = l.template_name)`;
+/** The held runs `h` that count under the limit `l`: those of its node templates, which may have moved to its runner type since. */
+export const heldUnderLimit = `
+  join node_template counted
+    on case l.kind when 'nodeTemplate' then counted.name = l.name else counted.runner_type = l.name end
+  join node_run h on h.state = 'held' and h.template_name = counted.name`;
 
 /** Queued runs that a claim looks through for one whose project and session have room. */
 export const queuedRunsChecked = 10_000;
@@ -44,8 +46,7 @@ export const limitSteps = (template: string) => `
     select * from template_limit where template_name = ${template}
   ), held as materialized (
     select l.kind, h.session_id, s.project_id
-      from applied l
-      join node_run h on ${countsUnderLimit}
+      from applied l ${heldUnderLimit}
       join session s on s.id = h.session_id
   ), free as (
     select where not exists (
@@ -65,7 +66,7 @@ export const fullLimitsOfNode = `
    cross join lateral (
      select count(*) as all, count(*) filter (where hs.project_id = s.project_id) as project,
             count(*) filter (where hs.id = s.id) as session
-       from node_run h join session hs on hs.id = h.session_id where ${countsUnderLimit}) held
+       from (select l.kind, l.name) l ${heldUnderLimit} join session hs on hs.id = h.session_id) held
    cross join lateral (values ('all', l.max, held.all), ('project', l.per_project, held.project),
                               ('session', l.per_session, held.session)) as c (scope, max, held)
    where r.node_instance_id = $1 and r.state = 'queued' and c.held >= c.max

@@ -195,8 +195,9 @@ applied as materialized (
 ), held as materialized (
   select l.kind, h.session_id, s.project_id
   from applied l
-  join node_run h on
-  h.state = 'held' and h.runner_type = l.runner_type and (l.kind = 'runnerType' or h.template_name = l.template_name)
+  join node_template counted
+  on case l.kind when 'nodeTemplate' then counted.name = l.name else counted.runner_type = l.name end
+  join node_run h on h.state = 'held' and h.template_name = counted.name
   join session s on s.id = h.session_id
 ), free as (
   select where not exists (

@@ -92,6 +92,20 @@ describe('a concurrency limit', () => {
     expect((await waiting).status).toBe(200);
   });
 
+  test('counts runs that were queued before their node template moved to another runner type', async () => {
+    const [from, to] = [`r-${randomUUID()}`, `r-${randomUUID()}`];
+    const [graph, other] = [await fan(4, { runnerType: from }), await fan(2, { runnerType: to })];
+    await upload(database, graph, 'input');
+    await upload(database, other, 'input');
+    await limit(graph.template, { max: 2 });
+    // As a manifest does.
+    await database.query('update node_template set runner_type = $2 where name = $1', [graph.template, to]);
+    await templates.load(0);
+    expect(await claimed(graph.template, 4)).toHaveLength(2);
+    expect(await limit(to, { max: 3 })).toMatchObject({ body: { kind: 'runnerType', held: 2 } });
+    expect(await claimed(other.template, 2)).toHaveLength(1);
+  });
+
   test('for each session and project leaves places to the others', async () => {
     const first = await fan(4);
     const second = await fan(4, { template: first.template });
