@@ -49,7 +49,10 @@ export const apiSettings = z.object({
     }),
   /** Address of the Temporal UI for browsers, for links to workflows; absent: no links. */
   TEMPORAL_UI_URL: webAddress().optional(),
-  /** Folder of the deployed runners' modules, which the runner host starts; absent: the host is off. */
+  /**
+   * Folder of the deployed runners' modules, to check entrypoints of manifests; absent: they are not checked. The host has a
+   * setting of its own.
+   */
   SDK_RUNNERS_DIR: z.string().optional(),
   /** `strict` turns an undeclared response into a 500; for tests. */
   RESPONSE_CHECKS: z.enum(['strict', 'log']).default('log'),

@@ -11,7 +11,7 @@ const authDatabaseSettings = z.object({
 });
 
 export const authSettings = authDatabaseSettings.extend({
-  /** Key of the digests under which tokens are stored. Changing it ends every token. */
+  /** Key of the digests under which tokens are stored. Changing it ends every access, refresh and offline token. */
   TOKEN_KEY: secret,
   /** The platform's credential for requests about active users. Absent: such requests are refused. */
   AUTH_SERVICE_KEY: secret.optional().meta({ secret: true }),

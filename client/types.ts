@@ -83,8 +83,11 @@ export interface RunnerManifest {
      * Without it, any number. Operators may choose other values.
      */
     readonly concurrency?: {
+      /** In all. */
       readonly max: number;
+      /** Of the sessions of one project. */
       readonly perProject?: number | undefined;
+      /** Of one session. */
       readonly perSession?: number | undefined;
     } | undefined;
   }[];
@@ -141,8 +144,11 @@ export interface RunnerManifest {
      * Without it, any number. Operators may choose other values.
      */
     readonly concurrency?: {
+      /** In all. */
       readonly max: number;
+      /** Of the sessions of one project. */
       readonly perProject?: number | undefined;
+      /** Of one session. */
       readonly perSession?: number | undefined;
     } | undefined;
   }[] | undefined;

@@ -139,27 +139,13 @@ export const limits = {
   /** Sessions that a search or a query matches are counted up to here: each costs a read of its row. */
   sessionsMatched: 2_000,
   /** Paths that a project pins. */
-  /** Of a project or session, to both sides of 0. */
-  priorityMax: 10,
-  /** Of waiting, by which each step moves a run. */
-  priorityStepSeconds: 60,
   pinnedMetadata: 8,
   /** Of the newest sessions, the metadata in which keys are looked for. */
   metadataKeySessions: 500,
   metadataKeys: 200,
   metadataKeySamples: 10,
   metadataSampleCharacters: 100,
-  /**
-   * The writer of an object sends a heartbeat every few seconds; after this long without one the object is abandoned.
-   */
-  uploadAbandonedSeconds: 3_600,
-  /** A younger object without a row is not an orphan yet. */
-  orphanAgeSeconds: 86_400,
-  retentionSessionsShown: 100,
-  retentionSessionsCounted: 10_000,
-  retentionPagesListed: 50,
-  auditPageDefault: 50,
-  auditPageMax: 500,
+  storageProjects: 1_000,
   nodeRunPageSizeDefault: 25,
   nodeRunPageSizeMax: 100,
   nodeRunsCounted: 10_000,
@@ -186,6 +172,23 @@ export const limits = {
   sharedSessionRetryAfterSeconds: 1,
   sharedSessionWaitSeconds: 2,
   closeReasonCharacters: 4000,
+  // Priorities
+  /** Of a project or session, to both sides of 0. */
+  priorityMax: 10,
+  /** Of waiting, by which each step moves a run. */
+  priorityStepSeconds: 60,
+  // Retention and audit
+  /**
+   * The writer of an object sends a heartbeat every few seconds; after this long without one the object is abandoned.
+   */
+  uploadAbandonedSeconds: 3_600,
+  /** A younger object without a row is not an orphan yet. */
+  orphanAgeSeconds: 86_400,
+  retentionSessionsShown: 100,
+  retentionSessionsCounted: 10_000,
+  retentionPagesListed: 50,
+  auditPageDefault: 50,
+  auditPageMax: 500,
   // Logs of runs
   logEntriesPerCall: 500,
   logCallBytes: 256 * kibibytes,
@@ -228,6 +231,8 @@ export const limits = {
   // Saved views of the list of sessions
   sessionViewsPerPerson: 200,
   sessionViewsListed: 1_000,
+  sessionViewBytes: 8 * kibibytes,
+  // Reports
   /** Of a session: the first ones. */
   reportAnnotations: 100,
   reportSchedules: 200,
@@ -242,8 +247,6 @@ export const limits = {
   reportChannelNames: 500,
   reportPreviewRows: 20,
   reportPreviewDimensions: 2_000,
-  storageProjects: 1_000,
-  sessionViewBytes: 8 * kibibytes,
   // Derived channels and traces of a series request
   derivedChannels: 16,
   derivedCharacters: 1_000,

@@ -9,7 +9,7 @@ SDP_URL            the platform's base address
 SDP_RUNNER_TOKEN   a runner token (hrt_...)
 SDP_RUNNER_CONCURRENCY, SDP_RUNNER_INSTANCE, SDP_RUNNER_WAIT_SECONDS, SDP_RUNNER_GRACE_SECONDS, SDP_RUNNER_LOG,
 SDP_RUNNER_TEMPLATE_SUFFIX
-                   see StartOptions
+                   see Settings in the README of the kit
 SDP_REPLAY_CASE    work on the saved case of this folder instead of claiming; outputs go to SDP_REPLAY_OUT`;
 
 const [file, ...others] = process.argv.slice(2);

@@ -39,7 +39,9 @@ export const workerSettings = z.object({
     .describe('How long deleted bytes are kept. Set it to the duration of a backup of database and bucket.'),
   RUN_LOG_DAYS: wholeNumber(1, 3_650)
     .default(30)
-    .describe('How long logs of runs are kept, in days; they go with their session before.'),
+    .describe(
+      'How long logs of runs are kept, in days, or until their session is deleted, if that is earlier.',
+    ),
   RETENTION_REMOVES_ORPHANS: z
     .enum(['true', 'false'], { error: 'must be true or false' })
     .default('false')

@@ -20,10 +20,14 @@ const temporalVariables = z.object({
     .regex(/^[A-Za-z0-9._-]{1,100}$/, 'must be 1 to 100 letters, digits, dots, underscores or hyphens')
     .default(defaultTaskQueue)
     .describe('Task queue of the platform’s workflows; built-in nodes use the same name with “-builtin”.'),
-  TEMPORAL_TLS: z.enum(['true', 'false'], { error: 'must be true or false' }).optional().meta({
-    description:
-      'Whether to connect to Temporal over TLS; absent: yes if an API key, a certificate or an authority is set.',
-  }),
+  TEMPORAL_TLS: z
+    .enum(['true', 'false'], { error: 'must be true or false' })
+    .optional()
+    .meta({
+      description:
+        'Whether to connect to Temporal over TLS; absent: yes if an authority, a server name, a certificate or an API key is set. ' +
+        '`false` is refused with the first three.',
+    }),
   TEMPORAL_TLS_CA: pem('CERTIFICATE', 'Certificate of the authority of Temporal’s server.'),
   TEMPORAL_TLS_SERVER_NAME: z
     .string()

@@ -26,9 +26,13 @@ const concurrency = {
     'How many of its tasks may be held at once, over all runners: in all, of one project, of one session. Without it, any number. Operators may choose other values.',
   required: ['max'],
   properties: Object.fromEntries(
-    ['max', 'perProject', 'perSession'].map((key) => [
+    [
+      ['max', 'In all.'],
+      ['perProject', 'Of the sessions of one project.'],
+      ['perSession', 'Of one session.'],
+    ].map(([key, description]) => [
       key,
-      { type: 'integer', minimum: 1, maximum: concurrencyMax },
+      { type: 'integer', minimum: 1, maximum: concurrencyMax, description },
     ]),
   ),
 };

@@ -5,7 +5,7 @@ import { databaseAddress } from '../../settings/database-address.ts';
 
 export const databaseSettings = z.object({
   DATABASE_URL: databaseAddress("The platform's own database"),
-  /** Maximum number of connections of one process. */
+  /** Maximum number of connections of the main pool of an API process; a worker always has 12. */
   DATABASE_POOL_SIZE: wholeNumber(2, 200).default(16),
 });
 const reportDatabase = databaseAddress(

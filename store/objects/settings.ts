@@ -44,7 +44,9 @@ const objectVariables = z.object({
     }),
   SECRETS_KEY: secretText(32).meta({
     secret: true,
-    description: 'Encrypts the keys of registered data sources. They cannot be decrypted with another value.',
+    description:
+      'Encrypts the keys of registered data sources and the secrets of webhooks, and digests runner tokens and ingest secrets. ' +
+      'With another value none of them can be used.',
   }),
 });
 

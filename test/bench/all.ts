@@ -1,5 +1,5 @@
 /**
- * All benchmarks, one after the other, into one table: `npm run bench` (about half an hour), or
+ * All benchmarks but churn and peers, one after the other, into one table: `npm run bench` (about half an hour), or
  * `npm run bench -- series report` for some, which keeps the rows of the others.
  *
  * `npm run bench -- --against REF` compares this checkout with a commit and prints the ratios: each benchmark of the commit

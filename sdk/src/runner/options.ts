@@ -22,7 +22,7 @@ export interface StartOptions {
   readonly waitSeconds?: number;
   /**
    * At the end: how long running tasks may continue before they are aborted and released, in seconds; default
-   * `SDP_RUNNER_GRACE_SECONDS`, else 15. After that they get five seconds more to end.
+   * `SDP_RUNNER_GRACE_SECONDS`, else 15. After that they get eight seconds more to end.
    */
   readonly graceSeconds?: number;
   /** Size of a part of outputs above 16 MB, in bytes, 5 to 100 MB; default 8 MiB. */

@@ -15,9 +15,10 @@ export interface AreaRun {
 
 const intro = `# Benchmarks
 
-Written by \`npm run bench\`, which runs all of them in about half an hour; \`npm run bench -- series report\` runs some and
-keeps the rows of the others. Each starts the whole platform on this machine, so client, servers and
-database share its processors. \`npm run bench -- --against REF\` compares this checkout with a commit: both in turn, on one machine.
+Written by \`npm run bench\`, which runs all benchmarks in about half an hour, but for \`bench:churn\` (an hour), \`bench:peers\`
+and the large sizes of \`bench:growth\`; \`npm run bench -- series report\` runs some and keeps the rows of the others. Each starts
+the whole platform on this machine, so client, servers and database share its processors. \`npm run bench -- --against REF\`
+compares this checkout with a commit: both in turn, on one machine.
 
 p95 is what 95 of 100 values are not worse than; the floor is what the same costs without the platform, with the ratio
 of the medians behind it (for rates: how much of the floor is reached).

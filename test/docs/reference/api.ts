@@ -20,6 +20,7 @@ const kinds: Readonly<Record<string, string>> = {
   offlineToken: 'offline',
   runnerToken: 'runner',
   ingestSecret: 'ingest secret',
+  ingestToken: 'ingest secret',
   serviceKey: 'service key',
 };
 
@@ -49,10 +50,10 @@ export function apiPage(): string {
   return `${generated}
 # Routes
 
-Every route of the platform and its authentication service, ${once.length} of them. Bodies, fields, examples and
-errors are documented by the platform itself: \`/docs\` to browse, \`/api/v2/openapi.json\` for programs, and
-\`/api/v2/runner/runner-api.v1.yaml\` ([the same file](../../sdk/runner-api.v1.yaml)) for runners only. Besides the statuses
-listed here, every route may answer ${everywhere.join(', ')}: see [errors](errors.md).
+The routes of the platform and its authentication service, ${once.length} of them, and \`GET /metrics\`: [metrics](metrics.md).
+Bodies, fields, examples and errors are documented by the platform itself: \`/docs\` to browse, \`/api/v2/openapi.json\` for
+programs, and \`/api/v2/runner/runner-api.v1.yaml\` ([the same file](../../sdk/runner-api.v1.yaml)) for runners only. Besides the
+statuses listed here, every route may answer ${everywhere.join(', ')}: see [errors](errors.md).
 
 ${description}
 
@@ -63,7 +64,9 @@ ${sections.join('\n')}`;
 function callersOf({ security }: Operation): string {
   const schemes = (security ?? []).flatMap((one) => Object.entries(one));
   if (schemes.length === 0) return 'everyone';
-  const tokens = [...new Set(schemes.map(([name]) => kinds[name] ?? name))].join(', ');
+  const isOptional = security!.some((one) => Object.keys(one).length === 0);
+  const names = [...new Set(schemes.map(([name]) => kinds[name] ?? name))].join(', ');
+  const tokens = isOptional ? `${names}, or none where the ingest allows it` : names;
   const roles = schemes.find(([, list]) => list.length > 0)?.[1] ?? [];
   return roles.length === 0 || roles.length === 4 ? tokens : `${tokens}: ${roles.join(', ')}`;
 }

@@ -54,7 +54,7 @@ const parts: readonly Part[] = [
   },
   {
     title: 'Database',
-    about: 'Read by API and workers; `REPORT_DATABASE_URL` by the API only.',
+    about: '`DATABASE_URL` is read by API and workers, the others by the API only.',
     file: 'store/connection/settings.ts',
     schemas: [databaseSettings, reportDatabaseSettings],
   },
@@ -111,7 +111,7 @@ const common: Readonly<Record<string, string>> = {
   HOST: 'Address to listen on; absent: every interface.',
   PORT: 'Port to listen on.',
   RESPONSE_CHECKS: '`strict` turns an undeclared response into a 500; for tests.',
-  SERIES_CACHE_MB: 'Maximum size of that folder, in megabytes.',
+  SERIES_CACHE_MB: 'Maximum size of `SERIES_CACHE_DIR`, in megabytes.',
 };
 
 export function configurationPage(): string {

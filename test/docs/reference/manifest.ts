@@ -24,6 +24,7 @@ export function manifestPage(): string {
     ['feature', feature!],
     ['runnerTypes[]', runnerTypes!.items!],
     ['nodeTemplates[]', nodeTemplates!.items!],
+    ['concurrency', nodeTemplates!.items!.properties!.concurrency!],
   ] as const;
   return `${generated}
 # The manifest
@@ -35,7 +36,9 @@ fields are ignored, with a warning. [\`npx sdp runner init\`](../operations/comm
 \`\`\`json
 ${JSON.stringify(manifestShape.example, null, 2)}
 \`\`\`
-${sections.map(([title, shape]) => section(title, shape)).join('')}`;
+${sections.map(([title, shape]) => section(title, shape)).join('')}
+At most five tasks at once, and at most two of one project: \`"concurrency": { "max": 5, "perProject": 2 }\`.
+`;
 }
 
 function section(title: string, { properties = {}, required = [] }: Shape): string {
