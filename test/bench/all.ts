@@ -32,6 +32,7 @@ const benches: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   logs: {},
   shared: {},
   query: {},
+  reads: { RUNS: '500000' },
   growth: { GROWTH_SIZES: '10000,100000' },
   bytes: {},
   resumable: {},

@@ -11,13 +11,14 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Database, type Queryable, type Tx } from '../../store/connection/database.ts';
+import type { Queryable, Tx } from '../../store/connection/database.ts';
 import { claimNext, registerAndClaim } from '../../store/runs/claims.ts';
 import { cpuSeconds, printCpu } from './support/cpu.ts';
 import { report } from './support/figures.ts';
 import { importTemplate, Runner, register, runnerTokenClient } from './support/outside-runner.ts';
 import { type BenchClient, printFigure, printMachine, startBenchPlatform } from './support/platform.ts';
 import { queueRuns } from './support/queued-runs.ts';
+import { openForSeeding } from './support/seeded-sessions.ts';
 
 const runs = Number(process.env.QUEUED_RUNS ?? 100_000);
 const sessions = Number(process.env.SESSIONS ?? 1_000);
@@ -30,10 +31,7 @@ class Shown extends Error {}
 
 printMachine();
 const platform = await startBenchPlatform();
-const database = await Database.open({
-  databaseUrl: platform.stack.environment.DATABASE_URL ?? '',
-  poolSize: 2,
-});
+const database = await openForSeeding(platform);
 try {
   const { client } = platform;
   await register(client, template);

@@ -6,7 +6,6 @@
  * wait for other tasks. The aim: the p95 of each step within 1.5 times that of the smallest.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { Database } from '../../store/connection/database.ts';
 import { cpuSeconds } from './support/cpu.ts';
 import { seedEndedRuns } from './support/ended-runs.ts';
 import { quantile, report } from './support/figures.ts';
@@ -19,7 +18,7 @@ import {
   waitingRunners,
 } from './support/outside-runner.ts';
 import { type BenchPlatform, printFigure, printMachine, startBenchPlatform } from './support/platform.ts';
-import { seedSessionsInto } from './support/seeded-sessions.ts';
+import { openForSeeding, seedSessionsInto } from './support/seeded-sessions.ts';
 import { createSession } from './support/sessions.ts';
 
 const sizes = (process.env.GROWTH_SIZES ?? '10000,100000,1000000').split(',').map((size) => {
@@ -90,10 +89,7 @@ let smallest: Steps | undefined;
 for (const { sessions, runs } of sizes) {
   const platform = await startBenchPlatform();
   try {
-    const database = await Database.open({
-      databaseUrl: platform.stack.environment.DATABASE_URL ?? '',
-      poolSize: 1,
-    });
+    const database = await openForSeeding(platform);
     await seedSessionsInto(database, sessions);
     await seedEndedRuns(database, runs);
     await database.close();

@@ -4,14 +4,15 @@
  * Each line is one request after the other over one connection to the API, with other values each time: p50 and p95
  * of what the caller waits. With up to 10,000 sessions (`--sessions 10000`) the aim is a p95 of 100 ms for each. `--plans` also prints how PostgreSQL answers each kind.
  */
+
 import { parseArgs } from 'node:util';
 import { readSessionQuery } from '../../domain/sessions/session-query.ts';
-import { Database } from '../../store/connection/database.ts';
+import type { Database } from '../../store/connection/database.ts';
 import { listStatement } from '../../store/search/session-list.ts';
 import type { Statement } from '../../store/search/session-page.ts';
 import { queryStatement } from '../../store/search/session-query.ts';
 import { type BenchPlatform, printFigure, printMachine, startBenchPlatform } from './support/platform.ts';
-import { seedSessionsInto } from './support/seeded-sessions.ts';
+import { openForSeeding, seedSessionsInto } from './support/seeded-sessions.ts';
 
 const { values } = parseArgs({
   options: {
@@ -193,10 +194,7 @@ async function explain(database: Database, kind: Kind): Promise<void> {
 if (import.meta.main) {
   printMachine();
   const platform = await startBenchPlatform();
-  const database = await Database.open({
-    databaseUrl: platform.stack.environment.DATABASE_URL ?? '',
-    poolSize: 2,
-  });
+  const database = await openForSeeding(platform);
   try {
     await seedSessionsInto(database, sessions);
     for (const kind of kinds) await measure(platform, database, kind);

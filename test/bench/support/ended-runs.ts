@@ -28,7 +28,6 @@ const statements = [
 export async function seedEndedRuns(database: Database, count: number): Promise<void> {
   await database.transaction(async (tx) => {
     await tx.query('set local session_replication_role = replica');
-    await tx.query('set local statement_timeout = 0');
     for (const [at, statement] of statements.entries()) await tx.query(statement, at === 0 ? [count] : []);
   });
   for (const table of ['node_run', 'node_attempt', 'node_claim', 'node_output'])

@@ -1,5 +1,6 @@
 /** Sessions with metadata, states and nodes, written by the database itself. */
-import type { Database } from '../../../store/connection/database.ts';
+import { Database } from '../../../store/connection/database.ts';
+import type { BenchPlatform } from './platform.ts';
 
 const seeding = [
   `insert into platform_user (external_id, type)
@@ -47,6 +48,12 @@ const seedWork = [
   'insert into node_attempt (run_id, number, session_id) select id, 1, session_id from node_run',
 ];
 
+/** The database of a platform, for statements that take minutes. */
+export async function openForSeeding({ stack }: Pick<BenchPlatform, 'stack'>): Promise<Database> {
+  const databaseUrl = stack.environment.DATABASE_URL ?? '';
+  return await Database.open({ databaseUrl, poolSize: 2, longestStatementMs: 3_600_000 });
+}
+
 /** Cards and their indices are made when all sessions are there: row by row it would need many minutes. */
 export async function seedSessionsInto(database: Database, sessions: number): Promise<void> {
   const started = performance.now();
@@ -61,8 +68,8 @@ export async function seedSessionsInto(database: Database, sessions: number): Pr
   for (let from = 1; from <= sessions; from += batch) {
     await database.query(seedSessions, [from, Math.min(from + batch - 1, sessions)]);
   }
-  await withoutTimeout(database, 'alter table session_search disable trigger session_search_counted_once');
-  await withoutTimeout(
+  await withMemory(database, 'alter table session_search disable trigger session_search_counted_once');
+  await withMemory(
     database,
     'insert into session_search select made.* from session s, lateral session_search_of(s) made on conflict do nothing',
   );
@@ -72,8 +79,8 @@ export async function seedSessionsInto(database: Database, sessions: number): Pr
     'insert into session_count select project_id, session_template_id, count(*) from session_search group by 1, 2',
   );
   await database.query('alter table session enable trigger session_search_made');
-  for (const { definition } of indices) await withoutTimeout(database, definition);
-  for (const statement of seedWork) await withoutTimeout(database, statement);
+  for (const { definition } of indices) await withMemory(database, definition);
+  for (const statement of seedWork) await withMemory(database, statement);
   for (const table of [
     'session_search',
     'session',
@@ -82,7 +89,7 @@ export async function seedSessionsInto(database: Database, sessions: number): Pr
     'node_instance',
     'node_run',
   ])
-    await withoutTimeout(database, `vacuum analyze ${table}`);
+    await withMemory(database, `vacuum analyze ${table}`);
   console.log(`${sessions} sessions seeded in ${((performance.now() - started) / 1000).toFixed(0)} s`);
   for (const { name, size } of await database.query<{ name: string; size: string }>(
     `select relname as name, pg_size_pretty(pg_relation_size(oid)) as size from pg_class
@@ -91,12 +98,12 @@ export async function seedSessionsInto(database: Database, sessions: number): Pr
     console.log(`  ${name.padEnd(40)} ${size}`);
 }
 
-async function withoutTimeout(database: Database, statement: string): Promise<void> {
+async function withMemory(database: Database, statement: string): Promise<void> {
   const client = await database.pool.connect();
   try {
-    await client.query("set statement_timeout = 0; set maintenance_work_mem = '512MB'");
+    await client.query("set maintenance_work_mem = '512MB'");
     await client.query(statement);
-    await client.query('reset statement_timeout; reset maintenance_work_mem');
+    await client.query('reset maintenance_work_mem');
   } finally {
     client.release();
   }
