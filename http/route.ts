@@ -197,6 +197,11 @@ export type RouteSpec<Params, Query, Headers, Body, Responses, Rule, Principal, 
    * the service's own keys. An open route answers by `answerOnce` itself, once it knows its caller.
    */
   readonly idempotent?: 'plain' | 'secret' | 'forwarded';
+  /**
+   * A POST to its path with `X-HTTP-Method-Override` is a request of the method that the header names. Only for paths
+   * all of whose routes say so.
+   */
+  readonly methodOverride?: true;
   /** Headers of every reply, refusals included. */
   readonly replyHeaders?: Readonly<Record<string, string>>;
   /** Not in the OpenAPI document (pages for people). */
