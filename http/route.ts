@@ -192,9 +192,10 @@ export type RouteSpec<Params, Query, Headers, Body, Responses, Rule, Principal, 
   /** `coded`: error bodies carry `code` (runner routes). Default `common`. */
   readonly errorStyle?: 'common' | 'coded';
   /**
-   * It creates, and accepts `Idempotency-Key`: `plain` saves the reply for repeats, `secret` does not, since the reply
-   * shows a secret, and `forwarded` leaves the key to another service. The creating transaction must run in `once` of
-   * the service's own keys. An open route answers by `answerOnce` itself, once it knows its caller.
+   * A repeat would make or start something again, so it accepts `Idempotency-Key`: `plain` saves the reply for repeats,
+   * `secret` does not, since the reply shows a secret, and `forwarded` leaves the key to another service. The transaction
+   * that makes it must run in `once` of the service's own keys. An open route answers by `answerOnce` itself, once it
+   * knows its caller.
    */
   readonly idempotent?: 'plain' | 'secret' | 'forwarded';
   /**
