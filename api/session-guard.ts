@@ -5,6 +5,8 @@
 
 import { sessionRules } from '../domain/access/session-access.ts';
 import { Problem } from '../domain/errors.ts';
+import type { HeaderValues } from '../domain/outputs/output-headers.ts';
+import { readUploadMetadata } from '../domain/outputs/tus.ts';
 import type { Call, RouteMiddleware } from '../http/call.ts';
 import type { Route } from '../http/route.ts';
 import { sessionOf } from '../store/sessions/session-of.ts';
@@ -39,11 +41,17 @@ async function isAdmitted(
   // A route that the table does not know shows a Trainee nothing.
   if (rule === undefined) return isEverybodys;
   if ('notHere' in rule || (isEverybodys && rule.always !== true)) return true;
-  if (rule.withHeader !== undefined && headers[rule.withHeader] === undefined) return true;
+  if (rule.withIdentifierIn !== undefined && !namesOutput(headers, rule.withIdentifierIn)) return true;
   const id = (params as Readonly<Record<string, string | number>>)[rule.from];
   if (id === undefined) return false;
   const sessionId = await sessionOf(services.database, rule.of, id);
   if (sessionId === undefined) return false;
   const { caller } = peopleOf({ services, principal, requestId });
   return await isSessionMember(services.database, sessionId, caller);
+}
+
+/** @throws Problem `invalidRequest` for metadata that cannot be read, as the handler does */
+function namesOutput(headers: HeaderValues, where: 'headers' | 'upload-metadata'): boolean {
+  const said = where === 'headers' ? headers : readUploadMetadata(headers);
+  return said['x-platform-output-identifier'] !== undefined;
 }

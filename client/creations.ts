@@ -99,7 +99,7 @@ const isSpent = (error: unknown): error is ApiError =>
 
 function secretLost(error: ApiError): ApiError {
   const message =
-    'It was made, but the answer with its secret was lost, and the secret is shown only once. Delete it and make another one.';
+    'It was done, but the answer with its secret was lost, and the secret is shown only once. Replace the secret again, or delete what was made and make another one.';
   return new ApiError({ ...error, message });
 }
 

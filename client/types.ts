@@ -548,6 +548,7 @@ export interface ReportChange {
 }
 
 export interface NewReport {
+  /** Not `catalog` or `download`. */
   readonly key: string;
   readonly name: string;
   readonly configurationKey?: string | undefined;

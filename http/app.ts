@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { jsonBody } from './bodies/json-body.ts';
 import type { Call, RouteMiddleware } from './call.ts';
 import type { ErrorStyle } from './errors.ts';
+import { overridden } from './method-override.ts';
 import { answered, type Fallback, identified, logged, refuseSmuggled, unrouted } from './middlewares.ts';
 import type { Route } from './route.ts';
 import {
@@ -52,6 +53,7 @@ export function createApp({
   app.on('error', (error) => log.error({ err: error }, 'app error'));
   return app
     .use(securityHeaders(options.isBehindTls === true))
+    .use(overridden(options.routeSets))
     .use(identified(log, shutdown, styleOf))
     .use(logged(log, options.observe))
     .use(answered(styleOf, leaving))

@@ -192,11 +192,17 @@ export type RouteSpec<Params, Query, Headers, Body, Responses, Rule, Principal, 
   /** `coded`: error bodies carry `code` (runner routes). Default `common`. */
   readonly errorStyle?: 'common' | 'coded';
   /**
-   * It creates, and accepts `Idempotency-Key`: `plain` saves the reply for repeats, `secret` does not, since the reply
-   * shows a secret, and `forwarded` leaves the key to another service. The creating transaction must run in `once` of
-   * the service's own keys. An open route answers by `answerOnce` itself, once it knows its caller.
+   * A repeat would make or start something again, so it accepts `Idempotency-Key`: `plain` saves the reply for repeats,
+   * `secret` does not, since the reply shows a secret, and `forwarded` leaves the key to another service. The transaction
+   * that makes it must run in `once` of the service's own keys. An open route answers by `answerOnce` itself, once it
+   * knows its caller.
    */
   readonly idempotent?: 'plain' | 'secret' | 'forwarded';
+  /**
+   * A POST to its path with `X-HTTP-Method-Override` is a request of the method that the header names. Only for paths
+   * all of whose routes say so.
+   */
+  readonly methodOverride?: true;
   /** Headers of every reply, refusals included. */
   readonly replyHeaders?: Readonly<Record<string, string>>;
   /** Not in the OpenAPI document (pages for people). */

@@ -33,7 +33,7 @@ type Matching = RouterContext<Call>;
 export function routed(sets: readonly RouteSet[]): Middleware {
   const entries = sets.flatMap(entriesOf);
   refuseTwins(sets, entries);
-  const words = new Set(entries.flatMap(({ path }) => path.split('/')));
+  const words = wordsOf(entries.map(({ path }) => path));
   const routers = new Map<string, Router<Call>>();
   for (const { methods, path, stack } of entries.sort(byKinds)) {
     const beginning = path.split('/{', 1)[0] ?? '';
@@ -61,8 +61,7 @@ export function routed(sets: readonly RouteSet[]): Middleware {
 function entriesOf({ routes, middlewares, others }: RouteSet): Entry[] {
   const own = routes.flatMap((route) => {
     const stack = [found(route), ...middlewares(route)];
-    const paths = allPaths(route.path, route.aliases ?? [], route.versions ?? 'versioned');
-    return paths.map((path) => ({ methods: [route.method], path, stack }));
+    return pathsOf(route).map((path) => ({ methods: [route.method], path, stack }));
   });
   if (others === undefined) return own;
   const { below, middleware } = others;
@@ -71,6 +70,14 @@ function entriesOf({ routes, middlewares, others }: RouteSet): Entry[] {
     ...[below, `${below}/{rest+}`].map((path) => ({ methods: METHODS, path, stack: [middleware] })),
   ];
 }
+
+/** Every path at which a route answers. */
+export const pathsOf = ({ path, aliases = [], versions = 'versioned' }: Route): string[] =>
+  allPaths(path, aliases, versions);
+
+/** The segments of paths as routes write them. */
+export const wordsOf = (paths: readonly string[]): ReadonlySet<string> =>
+  new Set(paths.flatMap((path) => path.split('/')));
 
 /** Notes the route that was found. */
 function found(route: Route): Middleware {
@@ -113,7 +120,7 @@ function shorter(path: string): string | undefined {
  * The path without a slash at its end, and with words as routes write them: `%70rojects` is `projects`. A segment that
  * cannot be decoded is encoded, so that it comes back as it is and the others beside it decoded.
  */
-function routerPath(path: string, words: ReadonlySet<string>): string {
+export function routerPath(path: string, words: ReadonlySet<string>): string {
   const trimmed = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
   if (!trimmed.includes('%')) return trimmed;
   const plain = trimmed.split('/').map((segment) => {

@@ -29,7 +29,7 @@ export const documentInfo: DocumentInfo = {
     'Errors: `{ "status": "error", "message": "..." }`; runner routes add a stable `code`. An id of the wrong form in a ' +
       'path is a missing resource. Every response has `X-Request-Id`: the one of the request when it has 1 to ' +
       `${limits.requestIdCharacters} characters of \`A-Za-z0-9._-\`, else a new one.`,
-    'Repeats: every POST that creates accepts `Idempotency-Key`, 1 to ' +
+    'Repeats: every POST whose repeat would make something more, or replace a secret again, accepts `Idempotency-Key`, 1 to ' +
       `${limits.idempotencyKeyCharacters} visible characters, in double quotes or bare. For ${limits.idempotencyKeyKeptHours} hours the ` +
       'same request of the same caller is executed once, and repeats get the first response: status, body and headers. ' +
       'A different request under the key is 422. A repeat while the first is in progress is 409 with `Retry-After`. If the response shows ' +

@@ -132,6 +132,7 @@ const rotate = defineRoute({
   tags,
   access: access.admin,
   audit: { object: 'ingest', from: 'id' },
+  idempotent: 'secret',
   params,
   responses: { 200: { description: 'The ingest, with its new secret.', schema: ingestWithSecretSchema } },
   errors: ['ingestNotFound'],

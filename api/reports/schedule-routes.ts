@@ -124,6 +124,7 @@ const run = defineRoute({
   tags,
   access: access.reportWrite,
   audit: { object: 'reportSchedule', from: 'id' },
+  idempotent: 'plain',
   params: scheduleParams,
   responses: { 202: { description: 'The schedule.', schema: scheduleSchema } },
   errors: ['reportScheduleNotFound'],

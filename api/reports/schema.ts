@@ -18,6 +18,14 @@ const reportKey = () =>
   z.string().max(64).regex(keyForm, {
     error: 'key must hold 1 to 64 lowercase letters and digits, with single hyphens between them.',
   });
+/** Keys whose paths other routes have: a report under one could be created and not read. */
+const otherPaths: readonly string[] = ['catalog', 'download'];
+const newReportKey = () =>
+  reportKey()
+    .refine((key) => !otherPaths.includes(key), {
+      error: 'key must not be `catalog` or `download`: other routes have these paths.',
+    })
+    .meta({ description: 'Not `catalog` or `download`.' });
 
 const column = z.object({
   columnKey: itemKey(),
@@ -82,7 +90,7 @@ const filterExample = {
   source: 'dashboard',
 } as const;
 
-export const newReportSchema = z.object({ key: reportKey(), ...fields }).meta({
+export const newReportSchema = z.object({ key: newReportKey(), ...fields }).meta({
   id: 'NewReport',
   example: {
     key: 'flight-list',

@@ -28,7 +28,7 @@ import {
   ingestUploadSchema,
   ofPieces,
 } from './schema.ts';
-import { replyHeaders, tusRoutesAt } from './tus-routes.ts';
+import { ofTus, tusRoutesAt } from './tus-routes.ts';
 import type { UploadWriter } from './writers.ts';
 
 const path = '/api/v2/ingest-uploads';
@@ -46,7 +46,7 @@ const shared = {
   tags: ['Managed ingest'],
   access: access.open,
   credentials: ['ingestSecret', 'ingestToken', 'none'],
-  replyHeaders,
+  ...ofTus,
 } as const;
 const ofIngest = ['ingestNotFound', 'ingestSecretRequired'] as const;
 const ofTheEnd = ['sessionFrozen', 'nodeInstanceNotFound'] as const;

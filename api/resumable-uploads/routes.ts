@@ -20,7 +20,7 @@ import {
   tusHeaders,
   uploadParams,
 } from './schema.ts';
-import { replyHeaders, tusRoutesAt } from './tus-routes.ts';
+import { ofTus, tusRoutesAt } from './tus-routes.ts';
 import type { UploadWriter } from './writers.ts';
 
 const path = '/api/v2/node-instance/{nodeInstanceId}/uploads';
@@ -38,7 +38,7 @@ const shared = {
   tags: ['Node outputs'],
   access: access.outputUpload,
   refusals: { params: 'nodeInstanceNotFound' },
-  replyHeaders,
+  ...ofTus,
 } as const;
 const asPlain = [
   'nodeInstanceNotFound',
@@ -61,8 +61,9 @@ const create = defineRoute({
   id: 'createResumableUpload',
   description:
     'Version 1.0.0 of tus with creation, creation-with-upload, termination, checksum and expiration: any client works with ' +
-    'this address and a bearer token. Checks and limits are those of a plain upload, and come before the body. A body ' +
-    'needs `Content-Type: application/offset+octet-stream`. Only its caller may continue an upload, with any token ' +
+    'this address and a bearer token, also one that sends `POST` with `X-HTTP-Method-Override` in place of other methods. ' +
+    'Checks and limits are those of a plain upload, and come before the body. A body needs `Content-Type: ' +
+    'application/offset+octet-stream`. Only its caller may continue an upload, with any token ' +
     `that reaches the node. It expires ${limits.resumableUploadSeconds / 3600} hours after its last byte came; a caller may have ${limits.resumableUploadsPerCaller} unfinished ones.`,
   errors: [...asPlain, ...ofPieces, 'invalidOutputIdentifier', 'invalidOutputMetadata', 'tooManyUploads'],
   async handler(context) {

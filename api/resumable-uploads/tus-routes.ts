@@ -5,8 +5,8 @@ import type { Services } from '../services.ts';
 import { supported } from './present.ts';
 import { offsetHeaders, supportedHeaders } from './schema.ts';
 
-/** In every reply. */
-export const replyHeaders = { 'tus-resumable': tusVersion } as const;
+/** Of every route, as the core protocol says. */
+export const ofTus = { replyHeaders: { 'tus-resumable': tusVersion }, methodOverride: true } as const;
 
 const begun = 'Begun. When the body was all of it, the upload is finished as by its last piece.';
 const length = { 'upload-length': 'Bytes of the whole upload.' } as const;

@@ -53,8 +53,8 @@ export class RunnerTokens {
   readonly #open = new OpenCalls();
   /** The last round's result for tokens with open calls. */
   #found: Found = { atMs: 0, callers: new Map() };
-  /** By digest. */
-  readonly #remembered = new Map<string, { readonly atMs: number; readonly principal: RunnerPrincipal }>();
+  /** By digest; until then by `performance.now`. */
+  readonly #remembered = new Map<string, { readonly untilMs: number; readonly principal: RunnerPrincipal }>();
   readonly #over = new AbortController();
   #rounds: Promise<void> | undefined;
   #asking: Promise<void> | undefined;
@@ -80,12 +80,18 @@ export class RunnerTokens {
     const key = digest.toString('base64');
     const known = this.#remembered.get(key);
     const atMs = performance.now();
-    if (known !== undefined && atMs - known.atMs < rememberedMs) return known.principal;
+    if (known !== undefined && atMs < known.untilMs) return known.principal;
     this.#remembered.delete(key);
-    const principal = await this.#check(() => findRunnerToken(this.#parts.database, digest));
+    let leftMs = 0;
+    const principal = await this.#check(async () => {
+      const row = await findRunnerToken(this.#parts.database, digest);
+      // Both by the clock of the database: that of this process may be wrong.
+      if (row !== undefined) leftMs = row.expiresAt.getTime() - row.now.getTime();
+      return row;
+    });
     if (principal === null) return null;
     if (this.#remembered.size >= mostRemembered) this.#remembered.clear();
-    this.#remembered.set(key, { atMs, principal });
+    this.#remembered.set(key, { untilMs: atMs + Math.min(rememberedMs, leftMs), principal });
     return principal;
   }
 

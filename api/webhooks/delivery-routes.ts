@@ -1,7 +1,13 @@
 /** Deliveries of webhooks: what was sent, with each attempt; test events and redelivery (additions, section 3). */
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
-import { listDeliveries, queueTestDelivery, redeliver } from '../../store/webhooks/deliveries.ts';
+import {
+  type DeliveryRow,
+  listDeliveries,
+  type QueueRefusal,
+  queueTestDelivery,
+  redeliver,
+} from '../../store/webhooks/deliveries.ts';
 import { findWebhook } from '../../store/webhooks/webhooks.ts';
 import { defineRoute } from '../route.ts';
 import {
@@ -52,14 +58,13 @@ const sendTest = defineRoute({
   tags,
   access: access.admin,
   audit: { object: 'webhook', from: 'id' },
+  idempotent: 'plain',
   params: webhookParams,
   responses: { 202: { description: 'The queued delivery.', schema: deliverySchema } },
   errors: ['webhookNotFound', 'webhookDisabled'],
   refusals: { params: 'webhookNotFound' },
   async handler({ services, params }) {
-    const delivery = await queueTestDelivery(services.database, params.id);
-    if (delivery === undefined) throw new Problem('webhookNotFound');
-    if (delivery === 'disabled') throw new Problem('webhookDisabled');
+    const delivery = queued(await queueTestDelivery(services.database, params.id));
     return { status: 202, body: presentDelivery(delivery) };
   },
 });
@@ -74,18 +79,26 @@ const again = defineRoute({
   tags,
   access: access.admin,
   audit: { object: 'webhook', from: 'id' },
+  idempotent: 'plain',
   params: deliveryParams,
   responses: { 202: { description: 'The queued delivery.', schema: deliverySchema } },
   errors: ['webhookNotFound', 'webhookDeliveryNotFound', 'webhookDisabled'],
   refusals: { params: 'webhookDeliveryNotFound' },
   async handler({ services, params: { id, deliveryId } }) {
-    const webhook = await findWebhook(services.database, id);
-    if (webhook === undefined) throw new Problem('webhookNotFound');
-    if (!webhook.enabled) throw new Problem('webhookDisabled');
-    const delivery = await redeliver(services.database, id, deliveryId);
-    if (delivery === undefined) throw new Problem('webhookDeliveryNotFound');
+    const delivery = queued(await redeliver(services.database, id, deliveryId));
     return { status: 202, body: presentDelivery(delivery) };
   },
 });
+
+const refusals = {
+  'webhook-missing': 'webhookNotFound',
+  'webhook-disabled': 'webhookDisabled',
+  'delivery-missing': 'webhookDeliveryNotFound',
+} as const;
+
+function queued(result: DeliveryRow | QueueRefusal): DeliveryRow {
+  if (typeof result === 'string') throw new Problem(refusals[result]);
+  return result;
+}
 
 export const deliveryRoutes = [list, sendTest, again];

@@ -142,6 +142,7 @@ const rotate = defineRoute({
   tags,
   access: access.admin,
   audit: { object: 'webhook', from: 'id' },
+  idempotent: 'secret',
   params,
   responses: { 200: { description: 'The new secret.', schema: rotatedSecretSchema } },
   errors: ['webhookNotFound'],

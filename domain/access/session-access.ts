@@ -13,8 +13,8 @@ export type SessionRule =
       readonly from: string;
       /** Members alone, whatever `TRAINEE_DATA` says. */
       readonly always?: true;
-      /** Only calls with this header. */
-      readonly withHeader?: string;
+      /** Only uploads that name an output to replace, by a header of their own or in the metadata of tus. */
+      readonly withIdentifierIn?: 'headers' | 'upload-metadata';
     }
   /** It shows nothing of a session, or checks access itself: how. */
   | { readonly notHere: string };
@@ -55,13 +55,13 @@ export const sessionRules: Readonly<Record<string, SessionRule>> = {
   explainNodeInstance: { of: 'nodeInstance', from: 'nodeInstanceId' },
   listRejectedInputs: { of: 'nodeInstance', from: 'nodeInstanceId' },
   // Without an identifier an upload replaces nothing and shows what was sent.
-  uploadNodeOutput: {
+  uploadNodeOutput: { of: 'nodeInstance', from: 'nodeInstanceId', withIdentifierIn: 'headers' },
+  resumableUploadOptions: nothing,
+  createResumableUpload: {
     of: 'nodeInstance',
     from: 'nodeInstanceId',
-    withHeader: 'x-platform-output-identifier',
+    withIdentifierIn: 'upload-metadata',
   },
-  resumableUploadOptions: nothing,
-  createResumableUpload: { of: 'nodeInstance', from: 'nodeInstanceId' },
   continueResumableUpload: ownUpload,
   getResumableUpload: ownUpload,
   terminateResumableUpload: ownUpload,

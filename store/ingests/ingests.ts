@@ -101,7 +101,8 @@ export async function rotateIngestSecret(
   { digest, hint }: IngestSecret,
 ): Promise<boolean> {
   const change = { secretDigest: digest, secretHint: hint, updatedAt: now() };
-  return database.transaction(async ({ em }) => (await em.nativeUpdate(Ingest, { id }, change)) > 0);
+  const work = async ({ em }: Tx) => (await em.nativeUpdate(Ingest, { id }, change)) > 0;
+  return database.transaction(once(work, (isRotated) => isRotated));
 }
 
 /** @returns false when there is no such ingest */

@@ -82,7 +82,7 @@ export async function updateSchedule(
 
 /** Makes the next file due now, also of one that is disabled. Undefined when there is no such schedule. */
 export async function runScheduleNow(database: Database, id: string): Promise<ReportSchedule | undefined> {
-  return database.transaction(async (tx) => {
+  const work = async (tx: Tx): Promise<ReportSchedule | undefined> => {
     const { em } = tx;
     const schedule = await em.findOne(ReportSchedule, id, { lockMode: LockMode.PESSIMISTIC_WRITE });
     if (schedule === null) return undefined;
@@ -90,7 +90,8 @@ export async function runScheduleNow(database: Database, id: string): Promise<Re
     schedule.nextAt = clock!.now;
     await em.flush();
     return schedule;
-  });
+  };
+  return database.transaction(once(work, (schedule) => schedule !== undefined));
 }
 
 /** With its files. @returns false when there is no such schedule */

@@ -5,7 +5,8 @@
  */
 import { limits } from '../../domain/limits.ts';
 import { type WebhookAttempt, webhookTestEvent } from '../../domain/webhooks/webhook.ts';
-import type { Database, Queryable } from '../connection/database.ts';
+import type { Database, Queryable, Tx } from '../connection/database.ts';
+import { once } from '../connection/idempotency.ts';
 
 /** The channel on which a new delivery is announced; the payload is the id of its webhook. */
 export const webhookDueChannel = 'webhook_due';
@@ -117,18 +118,14 @@ export async function disableWebhook(database: Queryable, webhookId: string, rea
   );
 }
 
-/** Queues the test event; undefined when there is no such webhook. */
+export type QueueRefusal = 'webhook-missing' | 'webhook-disabled' | 'delivery-missing';
+
+/** Queues the test event. */
 export async function queueTestDelivery(
   database: Database,
   webhookId: string,
-): Promise<DeliveryRow | 'disabled' | undefined> {
-  return database.transaction(async (tx) => {
-    const [webhook] = await tx.query<{ enabled: boolean }>(
-      'select enabled from webhook where id = $1 for key share',
-      [webhookId],
-    );
-    if (webhook === undefined) return undefined;
-    if (!webhook.enabled) return 'disabled';
+): Promise<DeliveryRow | QueueRefusal> {
+  return queueOnce(database, webhookId, async (tx) => {
     const [row] = await tx.query<DeliveryRow>(
       `with made as (
          insert into webhook_delivery as d (webhook_id, type, data, due_at)
@@ -138,6 +135,24 @@ export async function queueTestDelivery(
     );
     return row;
   });
+}
+
+/** Queues a delivery of a webhook that is enabled; under an idempotency key once. */
+async function queueOnce(
+  database: Database,
+  webhookId: string,
+  queue: (tx: Tx) => Promise<DeliveryRow | undefined>,
+): Promise<DeliveryRow | QueueRefusal> {
+  const work = async (tx: Tx): Promise<DeliveryRow | QueueRefusal> => {
+    const [webhook] = await tx.query<{ enabled: boolean }>(
+      'select enabled from webhook where id = $1 for key share',
+      [webhookId],
+    );
+    if (webhook === undefined) return 'webhook-missing';
+    if (!webhook.enabled) return 'webhook-disabled';
+    return (await queue(tx)) ?? 'delivery-missing';
+  };
+  return database.transaction(once(work, (result) => typeof result === 'object'));
 }
 
 export interface DeliveryRow {
@@ -172,26 +187,25 @@ export async function listDeliveries(
   );
 }
 
-/**
- * Sends a delivery again, at once and out of order; one that is pending gets its next attempt at once, in its order.
- * @returns undefined when the webhook has no such delivery
- */
+/** Sends a delivery again, at once and out of order; one that is pending gets its next attempt at once, in its order. */
 export async function redeliver(
   database: Database,
   webhookId: string,
   deliveryId: string,
-): Promise<DeliveryRow | undefined> {
-  const [row] = await database.query<DeliveryRow>(
-    `with again as (
-       update webhook_delivery d
-          set session_id = case when d.state = 'pending' then d.session_id end,
-              due_at = case when d.state = 'pending' and d.due_at is null then null else clock_timestamp() end,
-              state = 'pending', ended_at = null, expires_at = clock_timestamp() + interval '3 days'
-        where d.webhook_id = $1 and d.id = $2 returning ${columns}, d.webhook_id)
-     select again.*, pg_notify('${webhookDueChannel}', again.webhook_id::text) from again`,
-    [webhookId, deliveryId],
-  );
-  return row;
+): Promise<DeliveryRow | QueueRefusal> {
+  return queueOnce(database, webhookId, async (tx) => {
+    const [row] = await tx.query<DeliveryRow>(
+      `with again as (
+         update webhook_delivery d
+            set session_id = case when d.state = 'pending' then d.session_id end,
+                due_at = case when d.state = 'pending' and d.due_at is null then null else clock_timestamp() end,
+                state = 'pending', ended_at = null, expires_at = clock_timestamp() + interval '3 days'
+          where d.webhook_id = $1 and d.id = $2 returning ${columns}, d.webhook_id)
+       select again.*, pg_notify('${webhookDueChannel}', again.webhook_id::text) from again`,
+      [webhookId, deliveryId],
+    );
+    return row;
+  });
 }
 
 /** Removes deliveries that ended long ago. */

@@ -91,7 +91,7 @@ export async function rotateWebhookSecret(
   id: string,
   secret: string,
 ): Promise<Webhook | undefined> {
-  return database.transaction(async ({ em }) => {
+  const work = async ({ em }: Tx): Promise<Webhook | undefined> => {
     const webhook = await em.findOne(Webhook, id, { lockMode: LockMode.PESSIMISTIC_WRITE });
     if (webhook === null) return undefined;
     webhook.previousSecret = webhook.secret;
@@ -100,7 +100,8 @@ export async function rotateWebhookSecret(
     Object.assign(webhook, { updatedAt: now() });
     await em.flush();
     return webhook;
-  });
+  };
+  return database.transaction(once(work, (webhook) => webhook !== undefined));
 }
 
 /** With its deliveries. @returns false when there is no such webhook */

@@ -11,6 +11,7 @@ import { ensurePlatformDataSource } from '../../store/objects/data-sources.ts';
 import { ask, makePeople, makePerson, type People, startTestApi, type TestApi } from '../support/api.ts';
 import { testEnvironment } from '../support/stack.ts';
 import { inputNode, ship, templateFile } from '../support/templates.ts';
+import { metadataOf } from './resumable-uploads/support.ts';
 
 const platform = await testEnvironment();
 const routes = platformRoutes as unknown as readonly Route[];
@@ -78,6 +79,7 @@ async function makeSession(email: string) {
   };
 }
 
+const tus = { 'tus-resumable': '1.0.0' };
 /** What a call needs beside its path, so that nothing but the session decides. */
 const query: Readonly<Record<string, string>> = {
   getDashboardSeries: '?channels=1:a',
@@ -89,6 +91,9 @@ const parts: Readonly<Record<string, object>> = {
   askDashboardExport: { json: { channels: ['1:a'] } },
   createScenarioInstance: { json: { scenarioName: 'Approach', simulationId: 'sim-3' } },
   uploadNodeOutput: { json: { lap: 2 }, headers: { 'x-platform-output-identifier': 'laps' } },
+  createResumableUpload: {
+    headers: { ...tus, 'upload-length': '1', 'upload-metadata': metadataOf({ identifier: 'laps' }) },
+  },
 };
 async function call(api: TestApi, route: Route, id: string | number, token: string) {
   const signal = AbortSignal.timeout(20_000);
@@ -155,6 +160,45 @@ test('a refused replacement leaves the bytes as they are, and a Trainee who was 
   await call(apis.own, upload, ids.nodeInstance!, stranger.token);
   expect(await read()).toEqual(before);
   expect((await call(apis.own, upload, ids.nodeInstance!, people.Trainee.token)).status).toBe(200);
+});
+
+describe('an upload without an identifier, which replaces nothing, is let in from a Trainee of another session', () => {
+  const send = async (method: string, path: string, headers: Record<string, string>, body?: string) => {
+    const { token } = await stranger;
+    const response = await fetch(apis.own.url + path, {
+      method,
+      headers: { authorization: `Bearer ${token}`, ...headers },
+      ...(body === undefined ? {} : { body }),
+    });
+    return { status: response.status, headers: response.headers, text: await response.text() };
+  };
+  let stranger: ReturnType<typeof makePerson>;
+  let node: string;
+  beforeAll(() => {
+    stranger = makePerson(apis.all.url, people.adminToken, 'Trainee');
+    node = `/api/v2/node-instance/${ids.nodeInstance}`;
+  });
+
+  test('plain', async () => {
+    const { status, text } = await send('POST', `${node}/outputs/data`, { 'content-type': 'text/csv' }, 'a');
+    expect(status, text).toBe(201);
+  });
+
+  test.each([
+    ['without metadata', {}],
+    ['with other metadata', { 'upload-metadata': metadataOf({ contentType: 'text/csv' }) }],
+  ])('resumable, %s', async (_name, metadata) => {
+    const begun = await send('POST', `${node}/uploads`, { ...tus, 'upload-length': '1', ...metadata });
+    expect(begun.status, begun.text).toBe(201);
+    const piece = { ...tus, 'content-type': 'application/offset+octet-stream', 'upload-offset': '0' };
+    const ended = await send('PATCH', begun.headers.get('location')!, piece, 'b');
+    expect([ended.status, ended.headers.get('x-platform-upload-state')]).toEqual([204, 'published']);
+  });
+
+  test('and one whose metadata cannot be read is refused as everybody’s is', async () => {
+    const headers = { ...tus, 'upload-length': '1', 'upload-metadata': 'identifier no base64' };
+    expect((await send('POST', `${node}/uploads`, headers)).status).toBe(400);
+  });
 });
 
 test('a route that the table does not know shows Trainees nothing, with TRAINEE_DATA=own', async () => {

@@ -129,7 +129,7 @@ test('a secret whose answer was lost is said in words, and the next call makes a
   const error = await client.call('POST /api/v2/admin/runner-tokens', { body }).catch((caught) => caught);
   expect(error).toBeInstanceOf(ApiError);
   expect(error.message).toBe(
-    'It was made, but the answer with its secret was lost, and the secret is shown only once. Delete it and make another one.',
+    'It was done, but the answer with its secret was lost, and the secret is shown only once. Replace the secret again, or delete what was made and make another one.',
   );
   await client.call('POST /api/v2/admin/runner-tokens', { body });
   expect([keys[1] === keys[0], keys[2] === keys[0]]).toEqual([true, false]);

@@ -5,7 +5,7 @@ import type { Database } from '../../../store/connection/database.ts';
 import { allRoutes } from '../../support/openapi.ts';
 import { testEnvironment } from '../../support/stack.ts';
 import { expectNowhereStored } from '../../support/stored-text.ts';
-import { ingestWorld } from '../ingests/ingest-world.ts';
+import { ingests, ingestWorld } from '../ingests/ingest-world.ts';
 import { type KeyedRequest, keyedRequests, send, sendHead } from './requests.ts';
 
 const platform = await testEnvironment();
@@ -17,18 +17,55 @@ afterAll(() => world.stop());
 const keyed = allRoutes.filter(({ idempotent }) => idempotent !== undefined);
 const byId = new Map(keyed.map((route) => [route.id, route]));
 
-/** Routes that answer 201, or make something, and need no key. */
-const withoutKey: Readonly<Record<string, string>> = {
-  writeTaskOutput: 'a repeat is known by the output identifier',
-  startTaskUpload: 'a repeat is known by the output identifier',
-  completeTaskUpload: 'a repeated complete is answered with the output',
+/** The routes that need no key, by the reason. */
+const withoutKey: Readonly<Record<string, readonly string[]>> = {
+  'It makes nothing.': [
+    'validateSessionTemplate',
+    'validateRunnerManifest',
+    'querySessions',
+    'askDashboardSeries',
+    'askDashboardStatistics',
+    'askDashboardExport',
+    'previewReport',
+    'validateToken',
+    'resolveUser',
+    'lookUpUsers',
+    'activeUsers',
+  ],
+  'A repeat leaves things as they are.': [
+    'publishRunnerManifest',
+    'freezeSession',
+    'unfreezeSession',
+    'closeSession',
+    'repairSession',
+    'retryNodeRun',
+    'retryFailedNodeRuns',
+    'cancelNodeRun',
+    'runRetention',
+    'drainRunner',
+    'signOut',
+    'revokeTokens',
+    'changePassword',
+  ],
+  'A repeat is known by the output identifier, the sequence or the text.': [
+    'writeTaskOutput',
+    'startTaskUpload',
+    'completeTaskUpload',
+    'writeTaskLog',
+    'stageTaskAnnotations',
+  ],
+  'A repeat is a new claim, and the task of the lost one is released.': ['claimTask'],
+  'It is the way to a caller.': ['signIn', 'refreshToken'],
+  'Its host starts the process anew.': [
+    'reconcileRunnerHost',
+    'startDeployedProcess',
+    'endDeployedProcesses',
+  ],
 };
 
-test('a POST that answers 201 accepts a key, or states why it needs none', () => {
-  const creating = allRoutes.filter(({ method, responses }) => method === 'POST' && 201 in responses);
-  const lacking = creating.filter(({ id, idempotent }) => idempotent === undefined && !(id in withoutKey));
-  expect(lacking.map(({ id }) => id)).toEqual([]);
-  expect(creating.length).toBeGreaterThan(10);
+test('a POST accepts a key, or states why it needs none', () => {
+  const lacking = allRoutes.filter(({ method, idempotent }) => method === 'POST' && idempotent === undefined);
+  expect(lacking.map(({ id }) => id).sort()).toEqual(Object.values(withoutKey).flat().sort());
   expect(Object.keys(requests).sort()).toEqual(keyed.map(({ id }) => id).sort());
 });
 
@@ -77,6 +114,29 @@ describe('a request under a key', () => {
     if (byId.get(id)?.idempotent === 'plain')
       for (const { headers } of refused) expect(headers.get('retry-after')).toBe('1');
     expect(difference(start, await rowsOf(database))).toEqual(usual);
+  });
+});
+
+describe('a secret that is replaced under a key', () => {
+  test('of a managed ingest stays the one of the first answer when the request is repeated', async () => {
+    const { id, urlPath } = await world.newIngest();
+    const one = { path: `${ingests}/${id}/rotate-secret`, token: world.people.Developer.token };
+    const key = randomUUID();
+    const { secret } = (await send(api.url, one, key)).body;
+    expect((await send(api.url, one, key)).status).toBe(409);
+    expect((await world.send(urlPath, { secret })).status).toBe(201);
+    expect((await send(api.url, one, randomUUID())).status).toBe(200);
+    expect((await world.send(urlPath, { secret })).status).toBe(401);
+  });
+
+  test('of a webhook does too, beside the one before', async () => {
+    const { one } = requests.rotateWebhookSecret!();
+    const secrets = () => database.query('select secret, previous_secret from webhook order by id');
+    const key = randomUUID();
+    expect((await send(api.url, one, key)).status).toBe(200);
+    const rotated = await secrets();
+    expect((await send(api.url, one, key)).status).toBe(409);
+    expect(await secrets()).toEqual(rotated);
   });
 });
 

@@ -72,6 +72,14 @@ export async function keyedRequests(world: IngestWorld, platform: TestEnvironmen
   await database.query("insert into runner_type (name, runtime) values ('keyed', 'external')");
   await admin('POST', '/api/v2/admin/statics', staticOf('backed'));
   const name = () => `n${randomUUID()}`;
+  const turned = await world.newIngest();
+  const hooks = '/api/v2/admin/webhooks';
+  const hook = { url: 'https://hooks.example.org/', events: ['node.failed'] };
+  const { id: hookId } = (await admin('POST', hooks, hook)).body;
+  const { id: deliveryId } = (await admin('POST', `${hooks}/${hookId}/test`)).body;
+  const schedules = '/api/v2/dashboard/report-schedules';
+  const daily = { reportKey: 'session-list', every: 'day', enabled: false };
+  const { id: scheduleId } = (await admin('POST', schedules, daily)).body;
   const imported = async (...nodes: object[]) =>
     (await admin('POST', '/api/v2/admin/session-templates', templateFile(name(), nodes))).body.id;
   const [few, more] = [
@@ -149,15 +157,13 @@ export async function keyedRequests(world: IngestWorld, platform: TestEnvironmen
         { label: 'other' },
       ),
     createIngest: () => changed({ path: ingests, token, json: world.fields() }, { allowAnonymous: true }),
+    rotateIngestSecret: () => otherQuery({ path: `${ingests}/${turned.id}/rotate-secret`, token }),
     createWebhook: () =>
-      changed(
-        {
-          path: '/api/v2/admin/webhooks',
-          token,
-          json: { url: `https://hooks.example.org/${name()}`, events: ['node.failed'] },
-        },
-        { enabled: false },
-      ),
+      changed({ path: hooks, token, json: { ...hook, url: `${hook.url}${name()}` } }, { enabled: false }),
+    rotateWebhookSecret: () => otherQuery({ path: `${hooks}/${hookId}/rotate-secret`, token }),
+    testWebhook: () => otherQuery({ path: `${hooks}/${hookId}/test`, token }),
+    redeliverWebhook: () =>
+      otherQuery({ path: `${hooks}/${hookId}/deliveries/${deliveryId}/redeliver`, token }),
     createReport: () =>
       changed(
         {
@@ -171,15 +177,8 @@ export async function keyedRequests(world: IngestWorld, platform: TestEnvironmen
         },
         { name: 'other' },
       ),
-    createReportSchedule: () =>
-      changed(
-        {
-          path: '/api/v2/dashboard/report-schedules',
-          token,
-          json: { reportKey: 'session-list', every: 'day', enabled: false },
-        },
-        { every: 'week' },
-      ),
+    createReportSchedule: () => changed({ path: schedules, token, json: daily }, { every: 'week' }),
+    runReportSchedule: () => otherQuery({ path: `${schedules}/${scheduleId}/run`, token }),
     createLayout: () =>
       changed(
         {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { reportRoutes } from '../../../api/reports/routes.ts';
 import { reportWorld } from './report-world.ts';
 
 const { database, as, column, report, dimension } = await reportWorld();
@@ -77,6 +78,35 @@ describe('definitions', () => {
     await as('Developer', 'PUT', '/session-list', { setAsDefault: true });
     expect((await as('Trainee', 'GET', '/catalog')).status).toBe(401);
     expect((await as('Instructor', 'GET', '/catalog')).body.defaultReport).toBe('session-list');
+  });
+
+  test('no key is one at which another route answers, since the report could not be read', async () => {
+    const literal = reportRoutes.flatMap(({ method, path }) => {
+      const key = /^\/api\/v2\/dashboard\/reports\/([a-z-]+)$/.exec(path)?.[1];
+      return method === 'GET' && key !== undefined ? [key] : [];
+    });
+    expect(literal).toEqual(['catalog', 'download']);
+    for (const key of literal) {
+      const { status, body } = await as('Developer', 'POST', '', report({ key }));
+      expect([status, body]).toEqual([
+        400,
+        {
+          status: 'error',
+          message: 'key must not be `catalog` or `download`: other routes have these paths.',
+        },
+      ]);
+      // One that an earlier version has created can still be changed.
+      await database.query(
+        `insert into report_definition (key, name, configuration_key, file_name) values ($1, $1, $1, 'Old')`,
+        [key],
+      );
+      expect(await as('Developer', 'PUT', `/${key}`, { name: 'Renamed' })).toMatchObject({
+        status: 200,
+        body: { key, name: 'Renamed' },
+      });
+    }
+    for (const key of ['catalogue', 'download-2'])
+      expect((await as('Developer', 'POST', '', report({ key }))).status).toBe(201);
   });
 
   test('an invalid expression is refused with its key, position and reason', async () => {

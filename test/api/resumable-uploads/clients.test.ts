@@ -57,6 +57,7 @@ describe('tus-js-client', () => {
     ['one piece', {}],
     ['pieces', { chunkSize: 3 * mebibyte }],
     ['a body at the creation', { uploadDataDuringCreation: true }],
+    ['pieces by POST in place of PATCH', { chunkSize: 3 * mebibyte, overridePatchMethod: true }],
   ];
   test.each(ways)('%s, on a good line', async (_way, options) => {
     const { nodeId } = await makeNode();

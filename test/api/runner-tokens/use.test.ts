@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { formatToken } from '../../../domain/access/token-format.ts';
+import { eventually } from '../../support/eventually.ts';
 import { upload } from '../../support/graph.ts';
 import { runnerStage } from '../../support/runner.ts';
 import { newRunnerType, newToken, tokenStage } from './support.ts';
@@ -18,6 +19,29 @@ describe('a runner token', () => {
       const answer = await stage.runner({ token: value }).call('GET', '/whoami');
       expect([value, answer.status, answer.body.code]).toEqual([value, 401, 'unauthorized']);
     }
+  });
+
+  test('is refused from the moment of its end on, although the process has just checked it', async () => {
+    const { made } = await tokenStage(stage);
+    const whoami = async () =>
+      (await stage.runner({ token: made.token }).call('GET', '/whoami')).status as number;
+    const expiresAt = await eventually('it is accepted shortly before its end', async () => {
+      const [row] = await database.query<{ expiresAt: Date }>(
+        `update runner_token set expires_at = clock_timestamp() + interval '300 ms' where id = $1
+         returning expires_at`,
+        [made.id],
+      );
+      stage.api.composed.services.runners.tokens.forget();
+      return (await whoami()) === 200 && row!.expiresAt.getTime();
+    });
+    const late: number[] = [];
+    await eventually('it is refused', async () => {
+      const isLate = Date.now() > expiresAt;
+      const status = await whoami();
+      if (isLate) late.push(status);
+      return status === 401;
+    });
+    expect(late.filter((status) => status !== 401)).toEqual([]);
   });
 
   test('gets its permissions from whoami, with templates only of its own runner types', async () => {

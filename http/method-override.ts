@@ -1,0 +1,41 @@
+/** `X-HTTP-Method-Override`, for routes that declare it: their clients may reach them through what passes only POST on. */
+import { METHODS } from 'node:http';
+import type { Middleware } from './call.ts';
+import { splitTarget } from './paths.ts';
+import { pathsOf, type RouteSet, routerPath, wordsOf } from './routing.ts';
+
+const header = 'x-http-method-override';
+/** As OpenTelemetry writes a method that HTTP does not know. */
+const unknownMethod = '_OTHER';
+
+/**
+ * Makes a POST the method that its header names, where every route of the path declares `methodOverride`. It runs before
+ * all that look at the method, so that none of them knows another one.
+ */
+export function overridden(sets: readonly RouteSet[]): Middleware {
+  const routes = sets.flatMap((set) => set.routes);
+  const words = wordsOf(routes.flatMap(pathsOf));
+  const places = routes.flatMap((route) => pathsOf(route).map((path) => ({ route, form: formOf(path) })));
+  const isOpen = (target: string): boolean => {
+    const path = routerPath(splitTarget(target).path, words);
+    const found = places.filter(({ form }) => form.test(path));
+    return found.length > 0 && found.every(({ route }) => route.methodOverride === true);
+  };
+  return async (context, next) => {
+    const { req } = context;
+    const named = req.headers[header];
+    if (typeof named !== 'string' || req.method !== 'POST' || !isOpen(req.url ?? '/')) return await next();
+    context.method = METHODS.includes(named) ? named : unknownMethod;
+    await next();
+    // To the client it is the answer of a POST, whose length is that of the bytes that follow.
+    if (context.method === 'HEAD') context.length = 0;
+  };
+}
+
+function formOf(path: string): RegExp {
+  const segments = path.split('/').map((segment) => {
+    if (!segment.startsWith('{')) return segment.replaceAll('.', '\\.');
+    return segment.endsWith('+}') ? '.+' : '[^/]+';
+  });
+  return new RegExp(`^${segments.join('/')}$`);
+}
