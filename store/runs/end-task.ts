@@ -5,7 +5,6 @@
  * clock, read after the row is locked) in the transaction that writes it.
  */
 import {
-  type AttemptReport,
   type CompleteOutcome,
   endAttempt,
   type FailureCategory,
@@ -21,9 +20,9 @@ import { type ArrivedClaim, recordClaim, registerAndClaimLast, type TemplateClai
 import { endClaim, isHeld } from './lease.ts';
 import { planSession } from './plan-session.ts';
 import { concernsRejections, settleRejections } from './rejections.ts';
-import { requeueRun } from './requeue-run.ts';
+import { endFailedAttempt, type FailedRun, requeueRun, runFacts } from './requeue-run.ts';
 import { saveStateBefore } from './state-history.ts';
-import { writeDone, writeRetry } from './write-run-outcome.ts';
+import { writeDone } from './write-run-outcome.ts';
 
 export type TaskEnd =
   | {
@@ -71,15 +70,8 @@ class Refusal extends Error {
   }
 }
 
-interface HeldRun {
+interface HeldRun extends FailedRun {
   readonly taskId: string;
-  readonly runId: string;
-  readonly nodeInstanceId: number;
-  readonly attempt: number;
-  readonly maxAttempts: number;
-  readonly firstAttempt: number;
-  readonly lostCount: number;
-  readonly cancelRequested: boolean;
   readonly wroteOutput: boolean;
   readonly incremental: boolean;
   readonly watermarkMoved: boolean;
@@ -156,9 +148,7 @@ async function endHeldClaim(
 ): Promise<HeldRun | undefined> {
   const [run] = await tx.query<HeldRun>(
     `${endClaim('ending = $4, ending_digest = $5', isHeld)}
-     select ended.task_id, run.id as run_id, run.node_instance_id, run.attempt,
-            run.max_attempts, run.first_attempt, run.lost_count,
-            run.cancel_requested, run.wrote_output, t.incremental,
+     select ended.task_id, ${runFacts}, run.wrote_output, t.incremental,
             coalesce(run.reprocess_position, n.watermark_position) > ended.watermark_position as watermark_moved,
             not t.incremental and ${concernsRejections('ended.task_id', 'run.node_instance_id')} as concerns_rejections
        from ended, run, node_instance n, node_template t
@@ -253,20 +243,17 @@ async function applyFailure(
   tx: Tx,
   session: LockedSession,
   run: HeldRun,
-  report: AttemptReport,
+  report: Extract<TaskEnd, { kind: 'fail' }>,
   jitter: number,
 ): Promise<Applied> {
-  const end = endAttempt(run, report, jitter);
+  const { ended, end, queued } = await endFailedAttempt(tx, session, run, report, jitter);
   if (end.kind === 'retry') {
-    const ended = await writeRetry(tx, session, run, end, 'failed');
     const nextAttemptAt = new Date(session.nowMs + end.delayMs).toISOString();
     return {
       reply: { taskId: run.taskId, nodeState: 'Pending', willRetry: true, nextAttemptAt },
       ended: [ended],
     };
   }
-  const ended = await writeDone(tx, run, end);
-  const queued = await planSession(tx, session, run.nodeInstanceId);
   const nodeState = queued.includes(run.nodeInstanceId) ? 'Pending' : end.nodeState;
   return { reply: { taskId: run.taskId, nodeState, willRetry: false, nextAttemptAt: null }, ended: [ended] };
 }
