@@ -13,6 +13,7 @@ import {
 import type { EndedAttempt } from '../../domain/sessions/session-change.ts';
 import type { Database, Tx } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
+import { Refused, refusable } from '../connection/refused.ts';
 import { writeLogTail } from '../run-logs/log-tail.ts';
 import type { RunnerIdentity } from '../runners/holder.ts';
 import { changed, changeSessionWithin, type LockedSession, unchanged } from './change-session.ts';
@@ -61,15 +62,6 @@ type AcceptedEnd =
 
 export type EndResult = AcceptedEnd | { readonly kind: 'refused'; readonly why: EndRefusal };
 
-/** Thrown inside the transaction so that the end of the claim is rolled back with it. */
-class Refusal extends Error {
-  readonly why: EndRefusal;
-  constructor(why: EndRefusal) {
-    super(why);
-    this.why = why;
-  }
-}
-
 interface HeldRun extends FailedRun {
   readonly taskId: string;
   readonly wroteOutput: boolean;
@@ -95,17 +87,19 @@ export async function endTask(
   next?: TemplateClaim,
 ): Promise<EndResult> {
   try {
-    const result = await database.transaction(async (tx) => {
-      const ended = await endWithin(tx, identity, taskId, end, digest, jitter);
-      if (ended.kind !== 'ended' || next === undefined) return ended;
-      return { ...ended, next: await registerAndClaimLast(tx, identity, next) };
-    });
+    const result = await refusable<AcceptedEnd, EndRefusal>(() =>
+      database.transaction(async (tx) => {
+        const ended = await endWithin(tx, identity, taskId, end, digest, jitter);
+        if (ended.kind !== 'ended' || next === undefined) return ended;
+        return { ...ended, next: await registerAndClaimLast(tx, identity, next) };
+      }),
+    );
+    if (result.kind === 'refused') return result;
     await failpoint('end-committed');
     if (result.kind === 'ended' && result.next?.task !== undefined) await recordClaim(result.next.task);
     return result;
   } catch (error) {
-    if (error instanceof Refusal) return { kind: 'refused', why: error.why };
-    // For example when another claim of the instance wins at the same time.
+    // Not a refusal: for example when another claim of the instance wins at the same time.
     if (next !== undefined) return await endTask(database, identity, taskId, end, digest, jitter);
     throw error;
   }
@@ -135,7 +129,7 @@ async function endWithin(
     apply,
     endClaimed,
   );
-  if (result === undefined) throw new Refusal('task-not-found');
+  if (result === undefined) throw new Refused<EndRefusal>('task-not-found');
   return result;
 }
 
@@ -171,8 +165,8 @@ async function repeatedEnd(
         and ended_at > clock_timestamp() - interval '10 minutes'`,
     [taskId, identity.holder, identity.instanceId],
   );
-  if (!claim) throw new Refusal('task-not-found');
-  if (claim.digest !== digest) throw new Refusal('task-finished');
+  if (!claim) throw new Refused<EndRefusal>('task-not-found');
+  if (claim.digest !== digest) throw new Refused<EndRefusal>('task-finished');
   return { kind: 'repeated', reply: claim.reply };
 }
 
@@ -206,7 +200,7 @@ async function applyComplete(
   run: HeldRun,
   report: Extract<TaskEnd, { kind: 'complete' }>,
 ): Promise<Applied> {
-  if (report.hasMore && !run.incremental) throw new Refusal('not-incremental');
+  if (report.hasMore && !run.incremental) throw new Refused<EndRefusal>('not-incremental');
   const end = endAttempt(run, report, 0);
   if (end.kind !== 'done') throw new Error('A completed attempt is done.');
   const succeeded = end.outcome === 'completed';
@@ -231,7 +225,7 @@ async function applyComplete(
     planSession(tx, session, run.nodeInstanceId),
   ]);
   if (succeeded && session.newestPosition === newestBefore && !run.wroteOutput)
-    throw new Refusal('output-missing');
+    throw new Refused<EndRefusal>('output-missing');
   const nodeState = queued.includes(run.nodeInstanceId) ? 'Pending' : end.nodeState;
   return {
     reply: { taskId: run.taskId, outcome: report.outcome, nodeState, followUp: next.followUp },

@@ -1,6 +1,7 @@
 /** Outputs that the holder of a task writes. Each write repeats the fence in its own transaction. */
 import type { Database, Queryable } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
+import { Refused } from '../connection/refused.ts';
 import { type DataSourceRow, dataSourceColumns } from '../objects/data-sources.ts';
 import { PendingObjectGone, type PendingObjects } from '../objects/pending-objects.ts';
 import { targetSteps } from '../outputs/output-target.ts';
@@ -20,7 +21,7 @@ import { type Change, changed, type LockedSession, unchanged } from './change-se
 import { runConfiguration } from './configuration-check.ts';
 import { isHeld, lockRun, renewed, renewHeld, renewLease } from './lease.ts';
 import { moveWatermark } from './watermark.ts';
-import { Refusal, type TaskWrite, type WriteRefusal, writeTask, writeTaskAndSession } from './write-task.ts';
+import { type TaskWrite, type WriteRefusal, writeTask, writeTaskAndSession } from './write-task.ts';
 
 /** `existing`: the node has an output of the identifier, which stays, and the object stays with its pending row. */
 export interface WrittenOutput {
@@ -130,7 +131,7 @@ export async function stageOutput(held: TaskWrite, upload: TaskOutput): Promise<
   if (existing === undefined) {
     // The process may have stood still since the fence: then the lease is over.
     const isStillHeld = (await renewLease(tx, identity, task.taskId)) !== undefined;
-    throw isStillHeld ? new PendingObjectGone(upload.objectKey) : new Refusal('task-not-found');
+    throw isStillHeld ? new PendingObjectGone(upload.objectKey) : new Refused<WriteRefusal>('task-not-found');
   }
   await tx.query('update node_run set wrote_output = true where id = $1 and not wrote_output', [task.runId]);
   return { kind: 'existing', output: existing };
