@@ -4,6 +4,7 @@
  * Heartbeats of outside runners arrive through API processes. While none was up, no runner could renew a lease: such
  * leases get one more full lease before any call is refused.
  */
+import { isRefusal, sqlStates } from '../../domain/network/database-fault.ts';
 import { leaseTimes } from '../../domain/runs/lease-times.ts';
 import type { EndedAttempt } from '../../domain/sessions/session-change.ts';
 import { advisoryLocks } from '../connection/advisory-locks.ts';
@@ -48,7 +49,6 @@ export async function recordProcessHeartbeat(database: Database, processId: stri
 
 /** The session stays locked: its claims wait for the next round, and do not delay other sessions' claims. */
 class SessionBusy extends Error {}
-const lockTimeoutCode = '55P03';
 
 export interface EndedClaim {
   readonly sessionId: string;
@@ -101,7 +101,7 @@ async function endUnlessBusy(
       endOverdueClaim(tx, session, taskId, jitter),
     );
   } catch (error) {
-    if ((error as { code?: string }).code === lockTimeoutCode) throw new SessionBusy();
+    if (isRefusal(error, sqlStates.lockNotAvailable)) throw new SessionBusy();
     throw error;
   }
 }

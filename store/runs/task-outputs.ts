@@ -1,4 +1,5 @@
 /** Outputs that the holder of a task writes. Each write repeats the fence in its own transaction. */
+import { isRefusal, sqlStates } from '../../domain/network/database-fault.ts';
 import type { Database, Queryable } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
 import { Refused } from '../connection/refused.ts';
@@ -99,15 +100,23 @@ export async function writeTaskOutput(
   watermarkInputId?: number,
 ): Promise<OutputWrite> {
   await failpoint('task-output-stored');
-  const written =
+  const write = async () =>
     watermarkInputId === undefined
       ? await stageAlone(database, identity, taskId, upload)
       : await writeTaskAndSession(database, identity, taskId, (held, session) =>
           stageAndMove(held, session, upload, watermarkInputId),
         );
+  const written = await write().catch((error) => {
+    // An upload to the node used the identifier at this moment: the second try finds its output.
+    if (isRefusal(error, sqlStates.uniqueViolation, identifierConstraint)) return write();
+    throw error;
+  });
   await failpoint('task-output-committed');
   return written;
 }
+
+/** An identifier names one output of a node. */
+const identifierConstraint = 'node_output_node_instance_id_output_identifier_key';
 
 /** Nearly every output of a runner is new and staged: one statement, and a transaction only to find out why it is not. */
 async function stageAlone(
