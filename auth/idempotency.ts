@@ -10,6 +10,7 @@ import {
   keySweepBatch,
 } from '../domain/access/idempotency.ts';
 import { Problem } from '../domain/errors.ts';
+import { isRefusal, sqlStates } from '../domain/network/database-fault.ts';
 import { type RouteMiddleware, replyAfter } from '../http/call.ts';
 import { answerOnce, type KeyKeeper } from '../http/idempotency.ts';
 import type { AuthDatabase, Runner, Statement } from './database.ts';
@@ -21,7 +22,6 @@ const named = (name: keyof KeyStatements): Statement => ({
   text: texts[name],
 });
 const holds = new AsyncLocalStorage<KeyHold>();
-const lockTimeout = '55P03';
 const acquireTries = 3;
 
 /**
@@ -59,7 +59,7 @@ class AuthKeys implements KeyLedger {
       }
       return undefined;
     } catch (error) {
-      if ((error as { code?: string }).code === lockTimeout) return undefined;
+      if (isRefusal(error, sqlStates.lockNotAvailable)) return undefined;
       throw error;
     }
   }

@@ -1,6 +1,7 @@
 /** Accounts: found, listed, made, changed, removed. The last active Administrator always stays. */
 import { randomUUID } from 'node:crypto';
 import { Problem } from '../domain/errors.ts';
+import { isRefusal, sqlStates } from '../domain/network/database-fault.ts';
 import type { AuthDatabase, Runner, Statement } from './database.ts';
 import { endAllTokens } from './tokens.ts';
 import { emailKey, usernameKey } from './user-keys.ts';
@@ -226,7 +227,7 @@ async function orTaken<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if ((error as { code?: string }).code === '23505') throw new Problem('usernameTaken', { cause: error });
+    if (isRefusal(error, sqlStates.uniqueViolation)) throw new Problem('usernameTaken', { cause: error });
     throw error;
   }
 }

@@ -6,6 +6,7 @@
  * everything.
  */
 import pg from 'pg';
+import { isRefusal, sqlStates } from '../domain/network/database-fault.ts';
 import { readSettings, SettingsError } from '../settings/read.ts';
 import { databaseSettings } from './connection/settings.ts';
 
@@ -17,8 +18,6 @@ const appendOnly = ['audit_entry'];
 const readOnly = ['platform_migration'];
 /** Columns that reports never see, in any table: digests, encrypted keys, passwords. */
 const secretColumns = '(digest|ciphertext|secret|password|access_key)';
-const roleIsThere = ['42710', '23505'];
-const concurrentUpdate = 'XX000';
 
 /**
  * Makes the roles that are missing, without a way to log in: an operator gives them passwords, or members. Needs a user
@@ -34,10 +33,13 @@ export async function makeRoles(client: pg.Client): Promise<void> {
       if (role === report) await client.query(`alter role ${report} set default_transaction_read_only = on`);
     } catch (error) {
       // Another process on the same server has just made it.
-      if (!roleIsThere.includes((error as { code?: string }).code ?? '')) throw error;
+      if (!isRoleThere(error)) throw error;
     }
   }
 }
+
+const isRoleThere = (error: unknown) =>
+  isRefusal(error, sqlStates.duplicateObject) || isRefusal(error, sqlStates.uniqueViolation);
 
 /**
  * Grants the roles that exist what they need of the tables that exist; to be repeated whenever there are new ones.
@@ -81,7 +83,7 @@ export async function setPasswords(
       return;
     } catch (error) {
       // Another process on the same server sets them at this moment.
-      if ((error as { code?: string }).code !== concurrentUpdate || left === 0) throw error;
+      if (!isRefusal(error, sqlStates.internalError) || left === 0) throw error;
     }
   }
 }

@@ -27,6 +27,7 @@ const LAW: Record<string, readonly string[]> = {
     'domain/errors',
     'domain/examples',
     'domain/limits',
+    'domain/network/database-fault',
     'domain/network/session-options',
     'domain/redact',
     'domain/access',

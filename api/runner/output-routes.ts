@@ -168,11 +168,7 @@ async function keep(
 ): Promise<OutputWrite> {
   let result: OutputWrite;
   try {
-    result = await write(received).catch((error) => {
-      // An upload to the node used the identifier at this moment: the second try finds its output.
-      if ((error as { readonly code?: string }).code === '23505') return write(received);
-      throw error;
-    });
+    result = await write(received);
   } catch (error) {
     await services.pending.discard(received.objectKey, dataSource);
     throw error;

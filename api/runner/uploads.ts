@@ -6,6 +6,7 @@ import { type HeaderValues, readSentDigests } from '../../domain/outputs/output-
 import type { UploadBody } from '../../http/route.ts';
 import { uuid } from '../../http/schemas.ts';
 import { failpoint } from '../../store/connection/failpoint.ts';
+import { refusable } from '../../store/connection/refused.ts';
 import { type DataSourceRow, findDataSource } from '../../store/objects/data-sources.ts';
 import {
   abortMultipart,
@@ -32,7 +33,7 @@ import {
   type TaskUploadPart,
 } from '../../store/runs/task-uploads.ts';
 import { checkWatermark } from '../../store/runs/watermark.ts';
-import { refusable } from '../../store/runs/write-task.ts';
+import type { WriteRefusal } from '../../store/runs/write-task.ts';
 import { uploadEnded } from '../../telemetry/metrics.ts';
 import type { Services } from '../services.ts';
 import { stagingProblem } from '../uploads/receive.ts';
@@ -196,7 +197,9 @@ export async function completeUpload(
   const parts = await listParts(database, upload.handle);
   const sizeBytes = wholeSize(parts);
   if (watermarkInputId !== undefined) {
-    const checked = await refusable(() => checkWatermark(database, task, watermarkInputId));
+    const checked = await refusable<number, WriteRefusal>(() =>
+      checkWatermark(database, task, watermarkInputId),
+    );
     if (typeof checked !== 'number') throw writeProblem(checked.why);
   }
   const place = objects.of(await dataSourceOf(services, upload)).multipart(upload.objectKey);

@@ -1,5 +1,24 @@
 /** What a failed statement says about the database, by PostgreSQL's codes and the driver's messages without a code. */
 
+/** The SQLSTATEs that the product tells apart, by PostgreSQL's names for them. */
+export const sqlStates = {
+  invalidParameterValue: '22023',
+  foreignKeyViolation: '23503',
+  uniqueViolation: '23505',
+  exclusionViolation: '23P01',
+  idleInTransactionTimeout: '25P03',
+  serializationFailure: '40001',
+  deadlockDetected: '40P01',
+  duplicateObject: '42710',
+  undefinedTable: '42P01',
+  lockNotAvailable: '55P03',
+  queryCanceled: '57014',
+  /** Of an update of the system's catalogues that another one overtook. */
+  internalError: 'XX000',
+} as const;
+
+export type SqlState = (typeof sqlStates)[keyof typeof sqlStates];
+
 /** The driver's messages, without a code, for a connection that broke or could not be made. */
 const connectionFaults =
   /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout|Cannot use a pool after calling end)/;
@@ -19,14 +38,27 @@ const networkCodes = new Set([
 ]);
 
 /** The same transaction may succeed when it is run again: serialisation failures, deadlocks, lock time-outs. */
-const conflictCodes = new Set(['40001', '40P01', '55P03']);
+const conflictStates = [
+  sqlStates.serializationFailure,
+  sqlStates.deadlockDetected,
+  sqlStates.lockNotAvailable,
+] as const;
 
-type Fault = { readonly code?: unknown; readonly message?: unknown };
+type Fault = { readonly code?: unknown; readonly constraint?: unknown; readonly message?: unknown };
 
 const partsOf = (error: unknown) => {
   const { code, message } = (error ?? {}) as Fault;
   return { code: typeof code === 'string' ? code : '', message: typeof message === 'string' ? message : '' };
 };
+
+/**
+ * Whether the database refused a statement with this SQLSTATE.
+ * @param constraint the one that was violated; without it, any
+ */
+export function isRefusal(error: unknown, state: SqlState, constraint?: string): boolean {
+  const fault = (error ?? {}) as Fault;
+  return fault.code === state && (constraint === undefined || fault.constraint === constraint);
+}
 
 /** Whether a query's error means that the database was unavailable, and not that it refused something. */
 export function isDatabaseAway(error: unknown): boolean {
@@ -37,7 +69,7 @@ export function isDatabaseAway(error: unknown): boolean {
 
 /** Whether a transaction is to be run again at once. */
 export function isConflict(error: unknown): boolean {
-  return conflictCodes.has(partsOf(error).code);
+  return conflictStates.some((state) => isRefusal(error, state));
 }
 
 /**
@@ -46,5 +78,6 @@ export function isConflict(error: unknown): boolean {
  */
 export function isDatabaseUnavailable(error: unknown): boolean {
   const { code } = partsOf(error);
-  return isDatabaseAway(error) || isConflict(error) || code === '57014' || /^53...$/.test(code);
+  const isTooSlow = isRefusal(error, sqlStates.queryCanceled);
+  return isDatabaseAway(error) || isConflict(error) || isTooSlow || /^53...$/.test(code);
 }

@@ -67,6 +67,8 @@ export type AttemptEnd =
     }
   | {
       readonly kind: 'retry';
+      /** Of the attempt; its run goes on. */
+      readonly outcome: 'failed' | 'lost';
       readonly delayMs: number;
       readonly statusDetails: string;
       readonly failure: AttemptFailure;
@@ -84,6 +86,7 @@ export type AttemptReport =
   | { readonly kind: 'fail'; readonly category: FailureCategory; readonly reason: string }
   | { readonly kind: 'lost' };
 
+/** The facts of a run that decide what the end of its attempt means. */
 export interface RunFacts {
   readonly attempt: number;
   readonly maxAttempts: number;
@@ -110,12 +113,12 @@ export function endAttempt(run: RunFacts, report: AttemptReport, jitter: number)
     case 'lost':
       return run.lostCount + 1 >= maxLostLeases || run.attempt >= run.maxAttempts
         ? failedWith(leaseLost)
-        : retryAfter(0, run, leaseLost);
+        : retryAfter(0, run, 'lost', leaseLost);
     case 'fail': {
       const failure = { category: report.category, reason: report.reason };
       return report.category === 'validation' || run.attempt >= run.maxAttempts
         ? failedWith(failure)
-        : retryAfter(retryDelayMs(run.attempt - run.firstAttempt + 1, jitter), run, failure);
+        : retryAfter(retryDelayMs(run.attempt - run.firstAttempt + 1, jitter), run, 'failed', failure);
     }
   }
 }
@@ -183,11 +186,16 @@ export function failedWith(failure: AttemptFailure): Done {
   return { kind: 'done', outcome: 'failed', nodeState: 'Failed', statusDetails, failure };
 }
 
-function retryAfter(delayMs: number, run: RunFacts, failure: AttemptFailure): AttemptEnd {
+function retryAfter(
+  delayMs: number,
+  run: RunFacts,
+  outcome: 'failed' | 'lost',
+  failure: AttemptFailure,
+): AttemptEnd {
   const statusDetails =
     `Attempt ${run.attempt} of ${run.maxAttempts} failed, waiting for the next: ` +
     `${failure.category}: ${failure.reason}`;
-  return { kind: 'retry', delayMs, statusDetails, failure };
+  return { kind: 'retry', outcome, delayMs, statusDetails, failure };
 }
 
 /** The facts that decide an operator's request about a run. */

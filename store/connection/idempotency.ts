@@ -9,13 +9,13 @@ import {
 } from '../../domain/access/idempotency.ts';
 import { Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
+import { isRefusal, sqlStates } from '../../domain/network/database-fault.ts';
 import { dropAudit, unaudited } from '../administration/audit-scope.ts';
 import type { Database, Queryable, Tx } from './database.ts';
 import { failpoint } from './failpoint.ts';
 
 const statements = keyStatements('idempotency_key');
 const holds = new AsyncLocalStorage<KeyHold>();
-const lockTimeout = '55P03';
 const acquireTries = 3;
 const renewEveryMs = (limits.idempotencyKeyLeaseSeconds * 1_000) / 3;
 
@@ -111,7 +111,7 @@ export class IdempotencyKeys implements KeyLedger {
       const [state] = await unaudited(() => this.#database.query<KeyState>(statement, values));
       return state;
     } catch (error) {
-      if ((error as { code?: string }).code === lockTimeout) return undefined;
+      if (isRefusal(error, sqlStates.lockNotAvailable)) return undefined;
       throw error;
     }
   }

@@ -9,6 +9,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
+import { isRefusal, sqlStates } from '../../domain/network/database-fault.ts';
 import { endsWithLostClient } from '../../domain/network/session-options.ts';
 import { SettingsError } from '../../domain/settings.ts';
 import { inTransaction, isStepwise, runSteps } from './migration-steps.ts';
@@ -35,7 +36,6 @@ export interface MigrationSet {
 
 const options = `-c idle_in_transaction_session_timeout=60000 ${endsWithLostClient}`;
 const acquireEveryMs = 100;
-const unknownTable = '42P01';
 
 /** The SQL files of a folder and its sub-folders, ordered by number. A file is never edited after it has landed. */
 export function readMigrations(folder: string): Migration[] {
@@ -110,7 +110,7 @@ export async function ranNames(
   try {
     return (await query(`select name from ${table} order by name`)).map(({ name }) => name);
   } catch (error) {
-    if ((error as { code?: string }).code === unknownTable) return [];
+    if (isRefusal(error, sqlStates.undefinedTable)) return [];
     throw error;
   }
 }

@@ -4,6 +4,7 @@
  * A node's uploads are always published in the order of their rows' ids: a row leaves the queue in the transaction that
  * publishes it, under the session's lock, and always from the front of its node's queue.
  */
+import { isRefusal, sqlStates } from '../../domain/network/database-fault.ts';
 import { currentTraceparent } from '../../telemetry/trace.ts';
 import { noteAuditedSession } from '../administration/audit-scope.ts';
 import type { Database, Queryable, Tx } from '../connection/database.ts';
@@ -50,8 +51,6 @@ export type QueueResult =
   | Repeat
   | { readonly outcome: 'frozen' | 'node-missing' };
 
-const foreignKeyViolation = '23503';
-
 /**
  * Puts an upload whose bytes are in storage into its project's queue. Once committed, it will be published whatever
  * process ends. A repeat of the same upload is not queued again; of two at the same moment the drain skips one.
@@ -82,8 +81,7 @@ export async function queueUpload(
     return result;
   } catch (error) {
     // The session was deleted, or got other nodes, meanwhile.
-    if ((error as { readonly code?: string }).code === foreignKeyViolation)
-      return { outcome: 'node-missing' };
+    if (isRefusal(error, sqlStates.foreignKeyViolation)) return { outcome: 'node-missing' };
     throw error;
   }
 }

@@ -1,6 +1,7 @@
 /** Schedules of reports: what people set. Their files are written and listed by scheduled-files.ts. */
 import { LockMode } from '@mikro-orm/core';
 import { limits } from '../../domain/limits.ts';
+import { isRefusal, sqlStates } from '../../domain/network/database-fault.ts';
 import { noteAudited } from '../administration/audit-scope.ts';
 import type { Database, EntityReader, Tx } from '../connection/database.ts';
 import { once } from '../connection/idempotency.ts';
@@ -118,10 +119,8 @@ async function nextOf(tx: Tx, schedule: Pick<ScheduleFields, (typeof timing)[num
   return row!.at;
 }
 
-const invalidParameter = '22023';
-
 /** The database's list of zones may lack one that this process knows. */
 function whenZoneUnknown(error: unknown): ScheduleWrite {
-  if ((error as { readonly code?: string }).code === invalidParameter) return { outcome: 'zone-unknown' };
+  if (isRefusal(error, sqlStates.invalidParameterValue)) return { outcome: 'zone-unknown' };
   throw error;
 }

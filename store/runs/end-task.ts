@@ -5,7 +5,6 @@
  * clock, read after the row is locked) in the transaction that writes it.
  */
 import {
-  type AttemptReport,
   type CompleteOutcome,
   endAttempt,
   type FailureCategory,
@@ -14,6 +13,7 @@ import {
 import type { EndedAttempt } from '../../domain/sessions/session-change.ts';
 import type { Database, Tx } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
+import { Refused, refusable } from '../connection/refused.ts';
 import { writeLogTail } from '../run-logs/log-tail.ts';
 import type { RunnerIdentity } from '../runners/holder.ts';
 import { changed, changeSessionWithin, type LockedSession, unchanged } from './change-session.ts';
@@ -21,9 +21,9 @@ import { type ArrivedClaim, recordClaim, registerAndClaimLast, type TemplateClai
 import { endClaim, isHeld } from './lease.ts';
 import { planSession } from './plan-session.ts';
 import { concernsRejections, settleRejections } from './rejections.ts';
-import { requeueRun } from './requeue-run.ts';
+import { endFailedAttempt, type FailedRun, requeueRun, runFacts } from './requeue-run.ts';
 import { saveStateBefore } from './state-history.ts';
-import { writeDone, writeRetry } from './write-run-outcome.ts';
+import { writeDone } from './write-run-outcome.ts';
 
 export type TaskEnd =
   | {
@@ -62,24 +62,8 @@ type AcceptedEnd =
 
 export type EndResult = AcceptedEnd | { readonly kind: 'refused'; readonly why: EndRefusal };
 
-/** Thrown inside the transaction so that the end of the claim is rolled back with it. */
-class Refusal extends Error {
-  readonly why: EndRefusal;
-  constructor(why: EndRefusal) {
-    super(why);
-    this.why = why;
-  }
-}
-
-interface HeldRun {
+interface HeldRun extends FailedRun {
   readonly taskId: string;
-  readonly runId: string;
-  readonly nodeInstanceId: number;
-  readonly attempt: number;
-  readonly maxAttempts: number;
-  readonly firstAttempt: number;
-  readonly lostCount: number;
-  readonly cancelRequested: boolean;
   readonly wroteOutput: boolean;
   readonly incremental: boolean;
   readonly watermarkMoved: boolean;
@@ -103,17 +87,19 @@ export async function endTask(
   next?: TemplateClaim,
 ): Promise<EndResult> {
   try {
-    const result = await database.transaction(async (tx) => {
-      const ended = await endWithin(tx, identity, taskId, end, digest, jitter);
-      if (ended.kind !== 'ended' || next === undefined) return ended;
-      return { ...ended, next: await registerAndClaimLast(tx, identity, next) };
-    });
+    const result = await refusable<AcceptedEnd, EndRefusal>(() =>
+      database.transaction(async (tx) => {
+        const ended = await endWithin(tx, identity, taskId, end, digest, jitter);
+        if (ended.kind !== 'ended' || next === undefined) return ended;
+        return { ...ended, next: await registerAndClaimLast(tx, identity, next) };
+      }),
+    );
+    if (result.kind === 'refused') return result;
     await failpoint('end-committed');
     if (result.kind === 'ended' && result.next?.task !== undefined) await recordClaim(result.next.task);
     return result;
   } catch (error) {
-    if (error instanceof Refusal) return { kind: 'refused', why: error.why };
-    // For example when another claim of the instance wins at the same time.
+    // Not a refusal: for example when another claim of the instance wins at the same time.
     if (next !== undefined) return await endTask(database, identity, taskId, end, digest, jitter);
     throw error;
   }
@@ -143,7 +129,7 @@ async function endWithin(
     apply,
     endClaimed,
   );
-  if (result === undefined) throw new Refusal('task-not-found');
+  if (result === undefined) throw new Refused<EndRefusal>('task-not-found');
   return result;
 }
 
@@ -156,9 +142,7 @@ async function endHeldClaim(
 ): Promise<HeldRun | undefined> {
   const [run] = await tx.query<HeldRun>(
     `${endClaim('ending = $4, ending_digest = $5', isHeld)}
-     select ended.task_id, run.id as run_id, run.node_instance_id, run.attempt,
-            run.max_attempts, run.first_attempt, run.lost_count,
-            run.cancel_requested, run.wrote_output, t.incremental,
+     select ended.task_id, ${runFacts}, run.wrote_output, t.incremental,
             coalesce(run.reprocess_position, n.watermark_position) > ended.watermark_position as watermark_moved,
             not t.incremental and ${concernsRejections('ended.task_id', 'run.node_instance_id')} as concerns_rejections
        from ended, run, node_instance n, node_template t
@@ -181,8 +165,8 @@ async function repeatedEnd(
         and ended_at > clock_timestamp() - interval '10 minutes'`,
     [taskId, identity.holder, identity.instanceId],
   );
-  if (!claim) throw new Refusal('task-not-found');
-  if (claim.digest !== digest) throw new Refusal('task-finished');
+  if (!claim) throw new Refused<EndRefusal>('task-not-found');
+  if (claim.digest !== digest) throw new Refused<EndRefusal>('task-finished');
   return { kind: 'repeated', reply: claim.reply };
 }
 
@@ -216,7 +200,7 @@ async function applyComplete(
   run: HeldRun,
   report: Extract<TaskEnd, { kind: 'complete' }>,
 ): Promise<Applied> {
-  if (report.hasMore && !run.incremental) throw new Refusal('not-incremental');
+  if (report.hasMore && !run.incremental) throw new Refused<EndRefusal>('not-incremental');
   const end = endAttempt(run, report, 0);
   if (end.kind !== 'done') throw new Error('A completed attempt is done.');
   const succeeded = end.outcome === 'completed';
@@ -241,7 +225,7 @@ async function applyComplete(
     planSession(tx, session, run.nodeInstanceId),
   ]);
   if (succeeded && session.newestPosition === newestBefore && !run.wroteOutput)
-    throw new Refusal('output-missing');
+    throw new Refused<EndRefusal>('output-missing');
   const nodeState = queued.includes(run.nodeInstanceId) ? 'Pending' : end.nodeState;
   return {
     reply: { taskId: run.taskId, outcome: report.outcome, nodeState, followUp: next.followUp },
@@ -253,20 +237,17 @@ async function applyFailure(
   tx: Tx,
   session: LockedSession,
   run: HeldRun,
-  report: AttemptReport,
+  report: Extract<TaskEnd, { kind: 'fail' }>,
   jitter: number,
 ): Promise<Applied> {
-  const end = endAttempt(run, report, jitter);
+  const { ended, end, queued } = await endFailedAttempt(tx, session, run, report, jitter);
   if (end.kind === 'retry') {
-    const ended = await writeRetry(tx, session, run, end, 'failed');
     const nextAttemptAt = new Date(session.nowMs + end.delayMs).toISOString();
     return {
       reply: { taskId: run.taskId, nodeState: 'Pending', willRetry: true, nextAttemptAt },
       ended: [ended],
     };
   }
-  const ended = await writeDone(tx, run, end);
-  const queued = await planSession(tx, session, run.nodeInstanceId);
   const nodeState = queued.includes(run.nodeInstanceId) ? 'Pending' : end.nodeState;
   return { reply: { taskId: run.taskId, nodeState, willRetry: false, nextAttemptAt: null }, ended: [ended] };
 }

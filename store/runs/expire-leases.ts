@@ -4,8 +4,8 @@
  * Heartbeats of outside runners arrive through API processes. While none was up, no runner could renew a lease: such
  * leases get one more full lease before any call is refused.
  */
+import { isRefusal, sqlStates } from '../../domain/network/database-fault.ts';
 import { leaseTimes } from '../../domain/runs/lease-times.ts';
-import { endAttempt } from '../../domain/runs/run-plan.ts';
 import type { EndedAttempt } from '../../domain/sessions/session-change.ts';
 import { advisoryLocks } from '../connection/advisory-locks.ts';
 import type { Database, Tx } from '../connection/database.ts';
@@ -18,9 +18,7 @@ import {
   unchanged,
 } from './change-session.ts';
 import { endClaim, isOpen, isOverdue, prolonged } from './lease.ts';
-import { planSession } from './plan-session.ts';
-import { requeueRun } from './requeue-run.ts';
-import { writeDone, writeRetry } from './write-run-outcome.ts';
+import { endFailedAttempt, lockHeldRun, requeueRun } from './requeue-run.ts';
 
 /**
  * Records that this API process is up. The first to find that none was, for longer than the gap, gives every lease that
@@ -51,7 +49,6 @@ export async function recordProcessHeartbeat(database: Database, processId: stri
 
 /** The session stays locked: its claims wait for the next round, and do not delay other sessions' claims. */
 class SessionBusy extends Error {}
-const lockTimeoutCode = '55P03';
 
 export interface EndedClaim {
   readonly sessionId: string;
@@ -104,7 +101,7 @@ async function endUnlessBusy(
       endOverdueClaim(tx, session, taskId, jitter),
     );
   } catch (error) {
-    if ((error as { code?: string }).code === lockTimeoutCode) throw new SessionBusy();
+    if (isRefusal(error, sqlStates.lockNotAvailable)) throw new SessionBusy();
     throw error;
   }
 }
@@ -133,29 +130,12 @@ async function endTimedOut(
   runId: string,
   jitter: number,
 ): Promise<EndedAttempt[]> {
-  const [run] = await tx.query<{
-    runId: string;
-    nodeInstanceId: number;
-    attempt: number;
-    maxAttempts: number;
-    firstAttempt: number;
-    lostCount: number;
-    cancelRequested: boolean;
-  }>(
-    `select id as run_id, node_instance_id, attempt, max_attempts,
-            first_attempt, lost_count, cancel_requested
-       from node_run where id = $1 and state = 'held'`,
-    [runId],
-  );
+  const run = await lockHeldRun(tx, runId);
   if (!run) return [];
   const report = {
     kind: 'fail',
     category: 'timeout',
     reason: 'The attempt exceeded the time limit of its node template.',
   } as const;
-  const end = endAttempt(run, report, jitter);
-  if (end.kind === 'retry') return [await writeRetry(tx, session, run, end, 'failed')];
-  const ended = await writeDone(tx, run, end);
-  await planSession(tx, session, run.nodeInstanceId);
-  return [ended];
+  return [(await endFailedAttempt(tx, session, run, report, jitter)).ended];
 }

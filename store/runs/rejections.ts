@@ -6,11 +6,12 @@
 import type { FailureCategory } from '../../domain/runs/run-plan.ts';
 import type { Database, Queryable, Tx } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
+import { Refused } from '../connection/refused.ts';
 import type { RunnerIdentity } from '../runners/holder.ts';
 import { type Change, changed, type LockedSession, unchanged } from './change-session.ts';
 import { countPendingInputs, findInput, isConsumed } from './task-inputs.ts';
 import { moveWatermark, type WatermarkWrite } from './watermark.ts';
-import { Refusal, type TaskWrite, writeTaskAndSession } from './write-task.ts';
+import { type TaskWrite, type WriteRefusal, writeTaskAndSession } from './write-task.ts';
 
 interface Rejection {
   readonly inputId: number;
@@ -33,7 +34,8 @@ export async function rejectInput(
 }
 
 async function rejectWithTask({ tx, task }: TaskWrite, { inputId, category, reason }: Rejection) {
-  if ((await findInput(tx, task, inputId)) === undefined) throw new Refusal('watermark-unknown-input');
+  if ((await findInput(tx, task, inputId)) === undefined)
+    throw new Refused<WriteRefusal>('watermark-unknown-input');
   await tx.query(
     `insert into task_rejection (task_id, output_id, category, reason) values ($1, $2, $3, $4)
      on conflict do nothing`,
@@ -60,7 +62,8 @@ async function rejectAndMove(
   }
   const { position, published } = await moveWatermark(held, session, inputId);
   // The input is consumed already, and its result may be published.
-  if (!isRepeat && position === task.watermarkPosition) throw new Refusal('watermark-regression');
+  if (!isRepeat && position === task.watermarkPosition)
+    throw new Refused<WriteRefusal>('watermark-regression');
   if (!isRepeat) {
     void tx.pipelined(
       `insert into rejected_input (node_instance_id, output_id, run_id, attempt, category, reason)

@@ -1,13 +1,19 @@
-/** Putting a run back into the queue when its claim ended without an outcome. */
+/** What follows for a run whose claim ended without an outcome, or whose attempt failed. */
 import { nodeStateCodes } from '../../domain/runs/node-state.ts';
-import { endAttempt, releaseDelayMs } from '../../domain/runs/run-plan.ts';
+import {
+  type AttemptEnd,
+  type AttemptReport,
+  endAttempt,
+  type RunFacts,
+  releaseDelayMs,
+} from '../../domain/runs/run-plan.ts';
 import type { EndedAttempt } from '../../domain/sessions/session-change.ts';
 import { leaseLost } from '../../telemetry/metrics.ts';
 import type { Tx } from '../connection/database.ts';
 import { type LockedSession, waitsFor } from './change-session.ts';
 import { planSession } from './plan-session.ts';
 import { notifyReady, queuedAfter, queuedColumns } from './queue.ts';
-import { writeDone, writeRetry } from './write-run-outcome.ts';
+import { type EndingRun, writeDone, writeRetry } from './write-run-outcome.ts';
 
 export type Requeue =
   /** The claim was never used, as if it had not been made. */
@@ -17,16 +23,26 @@ export type Requeue =
   /** The lease ended: counts as an attempt. */
   | { readonly kind: 'lost' };
 
-interface RequeuedRun {
-  readonly runId: string;
+/** A run whose attempt has failed; its row is locked. */
+export interface FailedRun extends EndingRun, RunFacts {}
+
+/** The columns of a {@link FailedRun}, of a row `run`. */
+export const runFacts = `run.id as run_id, run.node_instance_id, run.attempt, run.max_attempts,
+            run.first_attempt, run.lost_count, run.cancel_requested`;
+
+interface HeldRun extends FailedRun {
   readonly templateName: string;
-  readonly nodeInstanceId: number;
-  readonly attempt: number;
-  readonly maxAttempts: number;
-  readonly firstAttempt: number;
-  readonly lostCount: number;
   readonly releaseCount: number;
-  readonly cancelRequested: boolean;
+}
+
+/** Locks a run whose claim has ended; undefined when the run is no longer held. */
+export async function lockHeldRun(tx: Tx, runId: string): Promise<HeldRun | undefined> {
+  const [run] = await tx.query<HeldRun>(
+    `select ${runFacts}, run.template_name, run.release_count
+       from node_run run where run.id = $1 and run.state = 'held' for update`,
+    [runId],
+  );
+  return run;
 }
 
 /**
@@ -39,15 +55,12 @@ export async function requeueRun(
   runId: string,
   how: Requeue,
 ): Promise<EndedAttempt[]> {
-  const [run] = await tx.query<RequeuedRun>(
-    `select id as run_id, template_name, node_instance_id, attempt,
-            max_attempts, first_attempt, lost_count, release_count, cancel_requested
-       from node_run where id = $1 and state = 'held' for update`,
-    [runId],
-  );
+  const run = await lockHeldRun(tx, runId);
   if (!run) return [];
   if (how.kind === 'lost') tx.onCommit(() => leaseLost(run.templateName));
-  if (how.kind === 'lost' || run.cancelRequested) return [await endLost(tx, session, run)];
+  if (how.kind === 'lost' || run.cancelRequested) {
+    return [(await endFailedAttempt(tx, session, run, { kind: 'lost' }, 0)).ended];
+  }
   const releases = run.releaseCount + (how.kind === 'released' ? 1 : 0);
   const delayMs = how.kind === 'released' ? releaseDelayMs(releases) : 0;
   waitsFor(session, delayMs);
@@ -67,10 +80,26 @@ export async function requeueRun(
   return [];
 }
 
-async function endLost(tx: Tx, session: LockedSession, run: RequeuedRun): Promise<EndedAttempt> {
-  const end = endAttempt(run, { kind: 'lost' }, 0);
-  if (end.kind === 'retry') return writeRetry(tx, session, run, end, 'lost');
+interface FailedAttempt {
+  readonly ended: EndedAttempt;
+  readonly end: AttemptEnd;
+  /** The node instances that got a run because this one is done. */
+  readonly queued: readonly number[];
+}
+
+/**
+ * Ends an attempt that failed or was lost: its run is tried again, or is done and what follows from that is planned.
+ * @param jitter a random number in [0, 1)
+ */
+export async function endFailedAttempt(
+  tx: Tx,
+  session: LockedSession,
+  run: FailedRun,
+  report: Exclude<AttemptReport, { kind: 'complete' }>,
+  jitter: number,
+): Promise<FailedAttempt> {
+  const end = endAttempt(run, report, jitter);
+  if (end.kind === 'retry') return { ended: await writeRetry(tx, session, run, end), end, queued: [] };
   const ended = await writeDone(tx, run, end);
-  await planSession(tx, session, run.nodeInstanceId);
-  return ended;
+  return { ended, end, queued: await planSession(tx, session, run.nodeInstanceId) };
 }

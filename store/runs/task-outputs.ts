@@ -1,6 +1,8 @@
 /** Outputs that the holder of a task writes. Each write repeats the fence in its own transaction. */
+import { isRefusal, sqlStates } from '../../domain/network/database-fault.ts';
 import type { Database, Queryable } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
+import { Refused } from '../connection/refused.ts';
 import { type DataSourceRow, dataSourceColumns } from '../objects/data-sources.ts';
 import { PendingObjectGone, type PendingObjects } from '../objects/pending-objects.ts';
 import { targetSteps } from '../outputs/output-target.ts';
@@ -20,7 +22,7 @@ import { type Change, changed, type LockedSession, unchanged } from './change-se
 import { runConfiguration } from './configuration-check.ts';
 import { isHeld, lockRun, renewed, renewHeld, renewLease } from './lease.ts';
 import { moveWatermark } from './watermark.ts';
-import { Refusal, type TaskWrite, type WriteRefusal, writeTask, writeTaskAndSession } from './write-task.ts';
+import { type TaskWrite, type WriteRefusal, writeTask, writeTaskAndSession } from './write-task.ts';
 
 /** `existing`: the node has an output of the identifier, which stays, and the object stays with its pending row. */
 export interface WrittenOutput {
@@ -98,15 +100,23 @@ export async function writeTaskOutput(
   watermarkInputId?: number,
 ): Promise<OutputWrite> {
   await failpoint('task-output-stored');
-  const written =
+  const write = async () =>
     watermarkInputId === undefined
       ? await stageAlone(database, identity, taskId, upload)
       : await writeTaskAndSession(database, identity, taskId, (held, session) =>
           stageAndMove(held, session, upload, watermarkInputId),
         );
+  const written = await write().catch((error) => {
+    // An upload to the node used the identifier at this moment: the second try finds its output.
+    if (isRefusal(error, sqlStates.uniqueViolation, identifierConstraint)) return write();
+    throw error;
+  });
   await failpoint('task-output-committed');
   return written;
 }
+
+/** An identifier names one output of a node. */
+const identifierConstraint = 'node_output_node_instance_id_output_identifier_key';
 
 /** Nearly every output of a runner is new and staged: one statement, and a transaction only to find out why it is not. */
 async function stageAlone(
@@ -130,7 +140,7 @@ export async function stageOutput(held: TaskWrite, upload: TaskOutput): Promise<
   if (existing === undefined) {
     // The process may have stood still since the fence: then the lease is over.
     const isStillHeld = (await renewLease(tx, identity, task.taskId)) !== undefined;
-    throw isStillHeld ? new PendingObjectGone(upload.objectKey) : new Refusal('task-not-found');
+    throw isStillHeld ? new PendingObjectGone(upload.objectKey) : new Refused<WriteRefusal>('task-not-found');
   }
   await tx.query('update node_run set wrote_output = true where id = $1 and not wrote_output', [task.runId]);
   return { kind: 'existing', output: existing };

@@ -5,6 +5,7 @@
 
 import type { Database, Queryable, Tx } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
+import { Refused } from '../connection/refused.ts';
 import type { SentPart } from '../objects/multipart.ts';
 import { PendingObjectGone } from '../objects/pending-objects.ts';
 import { jsonOrNull, type NodeOutputRow, outputColumns, type UploadedObject } from '../outputs/outputs.ts';
@@ -18,7 +19,7 @@ import {
   type TaskOutput,
   type WrittenOutput,
 } from './task-outputs.ts';
-import { Refusal, type TaskWrite, writeTask, writeTaskAndSession } from './write-task.ts';
+import { type TaskWrite, type WriteRefusal, writeTask, writeTaskAndSession } from './write-task.ts';
 
 /** The description of the output when its upload begins; the platform makes an identifier only at the completion. */
 export interface NewTaskUpload
@@ -234,16 +235,16 @@ async function finishWithin(
   write: (upload: TaskOutput) => Promise<Change<WrittenOutput>>,
 ): Promise<Change<WrittenOutput>> {
   const upload = await findTaskUpload(tx, task.taskId, handle);
-  if (upload === undefined) throw new Refusal('upload-not-found');
+  if (upload === undefined) throw new Refused<WriteRefusal>('upload-not-found');
   if (upload.outputId !== null) {
     const { outputIdentifier } = await outputById(tx, upload.outputId);
     return write({ ...upload, ...nothing, outputIdentifier });
   }
-  if (upload.state !== 'open' || upload.isExpired) throw new Refusal('upload-not-found');
+  if (upload.state !== 'open' || upload.isExpired) throw new Refused<WriteRefusal>('upload-not-found');
   const change = await write(packed({ ...upload, ...nothing, ...object }));
   const { kind, output } = change.result;
   // The output found before is gone, and there is no object to replace it.
-  if (object === null && kind === 'created') throw new Refusal('upload-not-found');
+  if (object === null && kind === 'created') throw new Refused<WriteRefusal>('upload-not-found');
   await endUpload(tx, handle, kind === 'created' ? 'done' : 'over', output.id);
   return change;
 }
@@ -262,7 +263,7 @@ async function outputById(tx: Tx, id: number): Promise<NodeOutputRow> {
     `select ${outputColumns} from node_output o where o.id = $1`,
     [id],
   );
-  if (output === undefined) throw new Refusal('upload-not-found');
+  if (output === undefined) throw new Refused<WriteRefusal>('upload-not-found');
   return output;
 }
 

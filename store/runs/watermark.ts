@@ -2,6 +2,7 @@
 import { judgeWatermark } from '../../domain/runs/watermark.ts';
 import type { Database, Queryable } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
+import { Refused } from '../connection/refused.ts';
 import { publishStaged, type StagedPublication } from '../outputs/publish.ts';
 import type { RunnerIdentity } from '../runners/holder.ts';
 import { changed, type LockedSession, unchanged } from './change-session.ts';
@@ -9,7 +10,7 @@ import type { HeldTask } from './lease.ts';
 import { planSession } from './plan-session.ts';
 import { saveStateBefore } from './state-history.ts';
 import { countPendingInputs, findInput, isConsumed } from './task-inputs.ts';
-import { Refusal, type TaskWrite, type WriteRefusal, writeTaskAndSession } from './write-task.ts';
+import { type TaskWrite, type WriteRefusal, writeTaskAndSession } from './write-task.ts';
 
 export type WatermarkWrite =
   | { readonly kind: 'moved'; readonly watermark: number | null; readonly pendingInputs: number }
@@ -107,7 +108,8 @@ export async function checkWatermark(database: Queryable, task: HeldTask, inputI
   const input = await findInput(database, task, inputId);
   const present = { position: task.watermarkPosition, outputId: task.watermarkOutputId };
   const step = judgeWatermark(present, input?.position);
-  if (input === undefined || step === 'unknown-input') throw new Refusal('watermark-unknown-input');
-  if (step === 'regression') throw new Refusal('watermark-regression');
+  if (input === undefined || step === 'unknown-input')
+    throw new Refused<WriteRefusal>('watermark-unknown-input');
+  if (step === 'regression') throw new Refused<WriteRefusal>('watermark-regression');
   return input.position;
 }

@@ -156,7 +156,6 @@ export async function writeRetry(
   session: LockedSession,
   run: EndingRun,
   end: Retry,
-  cause: 'failed' | 'lost',
 ): Promise<EndedAttempt> {
   waitsFor(session, end.delayMs);
   const [row] = await tx.query<EndedRow>(retryRun, [
@@ -165,12 +164,14 @@ export async function writeRetry(
     run.nodeInstanceId,
     end.delayMs / 1_000,
     end.statusDetails,
-    cause === 'lost' ? 1 : 0,
-    cause,
+    end.outcome === 'lost' ? 1 : 0,
+    end.outcome,
     end.failure.reason,
     end.failure.category,
   ]);
   if (row)
-    tx.onCommit(() => attemptFailed(row.templateName, cause === 'lost' ? cause : end.failure.category));
-  return { runId: run.runId, attempt: run.attempt, outcome: cause, awaited: row?.awaited ?? true };
+    tx.onCommit(() =>
+      attemptFailed(row.templateName, end.outcome === 'lost' ? end.outcome : end.failure.category),
+    );
+  return { runId: run.runId, attempt: run.attempt, outcome: end.outcome, awaited: row?.awaited ?? true };
 }

@@ -1,5 +1,6 @@
 /** The transaction in which the holder of a task writes: fenced, and refused as a whole. */
 import type { Database, Tx } from '../connection/database.ts';
+import { Refused, refusable } from '../connection/refused.ts';
 import type { RunnerIdentity } from '../runners/holder.ts';
 import { type Change, changeSession, type LockedSession } from './change-session.ts';
 import { fence, type HeldTask } from './lease.ts';
@@ -9,27 +10,6 @@ export type WriteRefusal =
   | 'upload-not-found'
   | 'watermark-regression'
   | 'watermark-unknown-input';
-
-/** Thrown inside the transaction: a refused write leaves nothing behind. */
-export class Refusal extends Error {
-  readonly why: WriteRefusal;
-  constructor(why: WriteRefusal) {
-    super(why);
-    this.why = why;
-  }
-}
-
-/** Returns a {@link Refusal} thrown by `work` as a result. */
-export async function refusable<T>(
-  work: () => Promise<T>,
-): Promise<T | { readonly kind: 'refused'; readonly why: WriteRefusal }> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof Refusal) return { kind: 'refused', why: error.why };
-    throw error;
-  }
-}
 
 /** A held task for a write, its run and claim locked. */
 export interface TaskWrite {
@@ -45,7 +25,9 @@ export async function writeTask<T>(
   taskId: string,
   write: (held: TaskWrite) => Promise<T>,
 ) {
-  return refusable(() => database.transaction(async (tx) => write(await held(tx, identity, taskId))));
+  return refusable<T, WriteRefusal>(() =>
+    database.transaction(async (tx) => write(await held(tx, identity, taskId))),
+  );
 }
 
 /** As {@link writeTask}, for what changes the task's session. */
@@ -55,17 +37,17 @@ export async function writeTaskAndSession<T>(
   taskId: string,
   write: (held: TaskWrite, session: LockedSession) => Promise<Change<T>>,
 ) {
-  return refusable(async () => {
+  return refusable<T, WriteRefusal>(async () => {
     const result = await changeSession(database, { taskId }, async (tx, session) =>
       write(await held(tx, identity, taskId), session),
     );
-    if (result === undefined) throw new Refusal('task-not-found');
+    if (result === undefined) throw new Refused<WriteRefusal>('task-not-found');
     return result;
   });
 }
 
 async function held(tx: Tx, identity: RunnerIdentity, taskId: string): Promise<TaskWrite> {
   const task = await fence(tx, identity, taskId);
-  if (task === undefined) throw new Refusal('task-not-found');
+  if (task === undefined) throw new Refused<WriteRefusal>('task-not-found');
   return { tx, identity, task };
 }

@@ -5,6 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { isRefusal, sqlStates } from '../../domain/network/database-fault.ts';
 import { unaudited } from '../administration/audit-scope.ts';
 import type { Database, Tx } from '../connection/database.ts';
 
@@ -14,8 +15,6 @@ export const keyBusy = Symbol('match key busy');
 const pauseMs = { least: 5, most: 20 } as const;
 /** Requests handled in one transaction. */
 const mostTogether = 50;
-/** Time-outs: of the wait for a row of the session, or between statements of a slow process. */
-const busyCodes = new Set(['55P03', '25P03']);
 
 // A connection in these transactions dies soon after its owner, and the lock with it. Servers on Windows cannot check
 // their clients, and refuse the setting.
@@ -130,7 +129,9 @@ async function tryTogether(
     for (const [place, waiting] of together.entries()) waiting.settle(results[place]);
   } catch (error) {
     if (together.length > 1) return 'failed';
-    const isBusy = busyCodes.has((error as { code?: string }).code ?? '');
+    // Time-outs: of the wait for a row of the session, or between statements of a slow process.
+    const isBusy =
+      isRefusal(error, sqlStates.lockNotAvailable) || isRefusal(error, sqlStates.idleInTransactionTimeout);
     for (const waiting of together) {
       if (isBusy) waiting.settle(keyBusy);
       else waiting.fail(error);

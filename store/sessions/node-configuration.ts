@@ -9,6 +9,7 @@ import { configurationValidator } from '../../domain/templates/configuration-sch
 import { configurationOf } from '../../domain/templates/node-configuration.ts';
 import type { JsonObject } from '../../domain/text.ts';
 import type { Database, Queryable, Tx } from '../connection/database.ts';
+import { Refused, refusable } from '../connection/refused.ts';
 import { type Change, changed, changeSession, unchanged } from '../runs/change-session.ts';
 import { type ReprocessResult, reprocessWithin } from '../runs/reprocess.ts';
 
@@ -95,40 +96,25 @@ export type ConfigurationResult =
 /** A rerun names no inputs, so none is unknown. */
 type RerunRefusal = Exclude<ReprocessResult['outcome'], 'queued' | 'unknown-input'>;
 
-/** Thrown so that the change is rolled back with the rerun that is refused. */
-class RerunRefused extends Error {
-  readonly outcome: RerunRefusal;
-
-  constructor(outcome: RerunRefusal) {
-    super(outcome);
-    this.outcome = outcome;
-  }
-}
-
 /** Gives a node another configuration, for every run that is not yet claimed. An equal one is no change. */
 export async function changeConfiguration(
   database: Database,
   request: ConfigurationRequest,
 ): Promise<ConfigurationResult> {
   const { nodeInstanceId, rerun } = request;
-  try {
-    const result = await changeSession<ConfigurationResult>(
-      database,
-      { nodeInstanceId },
-      async (tx, session) => {
-        if (session.frozen) return unchanged({ outcome: 'frozen' });
-        const change = await saveRequested(tx, request);
-        if (!rerun || change.result.outcome !== 'saved') return change;
-        const { outcome } = (await reprocessWithin(tx, session, nodeInstanceId, null)).result;
-        if (outcome !== 'queued' && outcome !== 'unknown-input') throw new RerunRefused(outcome);
-        return changed(change.result);
-      },
-    );
-    return result ?? { outcome: 'node-missing' };
-  } catch (error) {
-    if (error instanceof RerunRefused) return { outcome: error.outcome };
-    throw error;
-  }
+  const result = await refusable<ConfigurationResult | undefined, RerunRefusal>(() =>
+    changeSession(database, { nodeInstanceId }, async (tx, session) => {
+      if (session.frozen) return unchanged({ outcome: 'frozen' });
+      const change = await saveRequested(tx, request);
+      if (!rerun || change.result.outcome !== 'saved') return change;
+      const { outcome } = (await reprocessWithin(tx, session, nodeInstanceId, null)).result;
+      // The change is rolled back with the rerun.
+      if (outcome !== 'queued' && outcome !== 'unknown-input') throw new Refused<RerunRefusal>(outcome);
+      return changed(change.result);
+    }),
+  );
+  if (result === undefined) return { outcome: 'node-missing' };
+  return 'why' in result ? { outcome: result.why } : result;
 }
 
 interface ChangedNode extends StoredConfiguration {

@@ -1,5 +1,6 @@
 /** Opening and joining shared sessions (contract: Shared session matching; decisions 6; architecture 10). */
 import { limits } from '../../domain/limits.ts';
+import { isRefusal, sqlStates } from '../../domain/network/database-fault.ts';
 import type { Person } from '../../domain/sessions/participant.ts';
 import type { SessionLabel } from '../../domain/sessions/session-change.ts';
 import {
@@ -33,8 +34,6 @@ export type JoinResult =
     }
   | { readonly outcome: 'frozen' | 'busy' | 'project-missing' | 'template-missing' };
 
-/** Two open sessions of one key would overlap: a session was changed to this key at the same moment. */
-const overlapCode = '23P01';
 const triesAfterOverlap = 5;
 
 /**
@@ -55,7 +54,8 @@ export async function joinOrOpen(database: Database, request: JoinRequest): Prom
       await failpoint('shared-committed');
       return result;
     } catch (error) {
-      if ((error as { code?: string }).code !== overlapCode) throw error;
+      // Two open sessions of one key would overlap: a session was changed to this key at the same moment.
+      if (!isRefusal(error, sqlStates.exclusionViolation)) throw error;
       if (tries === triesAfterOverlap) return { outcome: 'busy' };
     }
   }

@@ -1,4 +1,5 @@
 /** Changing a session (contract: Session, update route; decisions 5). */
+import { isRefusal, sqlStates } from '../../domain/network/database-fault.ts';
 import { nodeStateCodes } from '../../domain/runs/node-state.ts';
 import type { Person } from '../../domain/sessions/participant.ts';
 import { logoUrlOf } from '../../domain/sessions/session.ts';
@@ -36,7 +37,6 @@ export const hasUploads = `
   (exists (select 1 from queued_upload q where q.node_instance_id = n.id)
     or exists (select 1 from pending_object p where p.node_instance_id = n.id
                   and p.heartbeat_at > clock_timestamp() - make_interval(secs => ${uploadHeartbeatSeconds})))`;
-const overlapCode = '23P01';
 
 /** Thrown so that everything rolls back. */
 class InvalidChange extends Error {}
@@ -76,7 +76,7 @@ export async function updateSession(
     return update ?? 'missing';
   } catch (error) {
     if (error instanceof InvalidChange) return 'invalid';
-    if ((error as { code?: string }).code === overlapCode) return 'invalid';
+    if (isRefusal(error, sqlStates.exclusionViolation)) return 'invalid';
     throw error;
   }
 }

@@ -50,7 +50,11 @@ describe('the end of an attempt', () => {
   test.each(['error', 'timeout', 'memory'] as const)(
     '%s is tried again, but not after the last attempt',
     (category) => {
-      expect(endAttempt(run, failure(category), 0)).toMatchObject({ kind: 'retry', delayMs: 5_000 });
+      expect(endAttempt(run, failure(category), 0)).toMatchObject({
+        kind: 'retry',
+        outcome: 'failed',
+        delayMs: 5_000,
+      });
       expect(endAttempt({ ...run, attempt: 3 }, failure(category), 0)).toEqual({
         kind: 'done',
         outcome: 'failed',
@@ -66,7 +70,11 @@ describe('the end of an attempt', () => {
   });
 
   test('a lost lease is tried again at once; the third loss, or one in the last attempt, is a time-out', () => {
-    expect(endAttempt(run, { kind: 'lost' }, 0)).toMatchObject({ kind: 'retry', delayMs: 0 });
+    expect(endAttempt(run, { kind: 'lost' }, 0)).toMatchObject({
+      kind: 'retry',
+      outcome: 'lost',
+      delayMs: 0,
+    });
     for (const last of [{ lostCount: 2, maxAttempts: 20 }, { attempt: 3 }]) {
       expect(endAttempt({ ...run, ...last }, { kind: 'lost' }, 0)).toMatchObject({
         kind: 'done',

@@ -2,6 +2,7 @@
 import type { z } from 'zod';
 import { Problem } from '../../../domain/errors.ts';
 import { limits } from '../../../domain/limits.ts';
+import { isRefusal, sqlStates } from '../../../domain/network/database-fault.ts';
 import { quoteRunnerName } from '../../../domain/runners/manifest-fields.ts';
 import { runnerVersion } from '../../../domain/runners/runner-version.ts';
 import type { RunnerIdentity } from '../../../store/runners/holder.ts';
@@ -229,8 +230,7 @@ async function settleHeld(
 }
 
 function isHeldAlready(error: unknown): boolean {
-  const { code, constraint } = error as { readonly code?: string; readonly constraint?: string };
-  return code === '23505' && constraint === 'node_claim_held';
+  return isRefusal(error, sqlStates.uniqueViolation, 'node_claim_held');
 }
 
 /** What the claim of a call needs beside its own body. */
