@@ -8,6 +8,7 @@ import {
   readOutputHeaders,
   readSentDigests,
   type SentDigests,
+  storedEncoding,
 } from '../../domain/outputs/output-headers.ts';
 import { safeMediaType } from '../../http/headers.ts';
 import type { UploadBody } from '../../http/route.ts';
@@ -111,8 +112,7 @@ export async function receiveObject(
     ...said,
     objectKey,
     dataSourceId: dataSource.id,
-    // An empty body cannot be decoded.
-    contentEncoding: stored.sizeBytes === 0 ? null : contentEncoding,
+    contentEncoding: storedEncoding(stored.sizeBytes, contentEncoding),
     sizeBytes: stored.sizeBytes,
     sha256: stored.sha256,
     etag: stored.sha256,
