@@ -5,7 +5,7 @@ import { limits } from '../../domain/limits.ts';
 import { type HeaderValues, readOutputHeaders } from '../../domain/outputs/output-headers.ts';
 import { pathId } from '../../http/schemas.ts';
 import type { DataSourceRow } from '../../store/objects/data-sources.ts';
-import { newOutputKey, ObjectStoreError } from '../../store/objects/object-store.ts';
+import { newOutputKey } from '../../store/objects/object-store.ts';
 import { PendingObjectGone } from '../../store/objects/pending-objects.ts';
 import { findOutputByIdentifier } from '../../store/outputs/outputs.ts';
 import {
@@ -16,6 +16,7 @@ import {
 } from '../../store/runs/task-outputs.ts';
 import { defineRoute } from '../route.ts';
 import type { Services } from '../services.ts';
+import { storeProblem } from '../uploads/bytes-problem.ts';
 import { type ReceivedObject, readSaidOfBytes, receiveObject, type SaidOfBytes } from '../uploads/receive.ts';
 import { runnerStory } from './examples.ts';
 import { identityOf, taskRoute } from './identity.ts';
@@ -154,8 +155,7 @@ async function receive(
     return await receiveObject(services, options);
   } catch (error) {
     if (keeper.lost.aborted) throw new Problem('taskNotFound');
-    if (error instanceof ObjectStoreError) throw new Problem('unavailable', { cause: error });
-    throw error;
+    throw storeProblem(error);
   }
 }
 

@@ -1,6 +1,5 @@
 /** From a request's bytes to an object that waits to be published: for uploads and outputs of runners. */
 import { Problem, type ProblemKey } from '../../domain/errors.ts';
-import { limits } from '../../domain/limits.ts';
 import {
   type HeaderValues,
   type OutputHeaders,
@@ -14,16 +13,11 @@ import { safeMediaType } from '../../http/headers.ts';
 import type { UploadBody } from '../../http/route.ts';
 import { noteKeyedBody } from '../../store/connection/idempotency.ts';
 import type { DataSourceRow } from '../../store/objects/data-sources.ts';
-import {
-  newOutputKey,
-  ObjectTooLarge,
-  type PutResult,
-  SourceBroken,
-} from '../../store/objects/object-store.ts';
+import { newOutputKey, type PutResult } from '../../store/objects/object-store.ts';
 import { PendingNodeGone } from '../../store/objects/pending-objects.ts';
-import { StagingFull } from '../../store/objects/staging-area.ts';
 import { type UploadKind, uploadEnded } from '../../telemetry/metrics.ts';
 import type { Services } from '../services.ts';
+import { bytesProblem, checkDigests } from './bytes-problem.ts';
 
 /** An object in its store with a pending row: `pending.release` it once published, or `pending.discard` it. */
 export interface ReceivedObject extends OutputHeaders {
@@ -99,13 +93,12 @@ export async function receiveObject(
       signal: options.signal,
       ...(options.onBytes === undefined ? {} : { onBytes: options.onBytes }),
     });
-    if (sent.sha256 !== null && sent.sha256 !== stored.sha256) throw new Problem('checksumMismatch');
-    if (sent.md5 !== null && sent.md5 !== stored.md5) throw new Problem('checksumMismatch');
+    checkDigests(sent, stored);
     noteKeyedBody(stored);
   } catch (error) {
     uploadEnded(options.kind, seconds(), null);
     await services.pending.discard(objectKey, dataSource);
-    throw asRefusal(error, tooLarge, options.signal);
+    throw bytesProblem(error, { tooLarge: new Problem(tooLarge), signal: options.signal });
   }
   uploadEnded(options.kind, seconds(), stored.sizeBytes);
   return {
@@ -126,21 +119,4 @@ async function beginObject(pending: Services['pending'], objectKey: string, opti
     if (error instanceof PendingNodeGone) throw new Problem('nodeInstanceNotFound');
     throw error;
   }
-}
-
-function asRefusal(error: unknown, tooLarge: ProblemKey, signal: AbortSignal): unknown {
-  if (error instanceof ObjectTooLarge) return new Problem(tooLarge);
-  if (error instanceof StagingFull) return stagingProblem(error);
-  if (error instanceof SourceBroken || signal.aborted) {
-    const cause = (error as Error).cause;
-    // The caller was too slow and has its answer already, or hung up and reads none.
-    return cause instanceof Problem ? cause : new Problem('malformedRequest', { cause: error });
-  }
-  return error;
-}
-
-/** No failure: this process has more staged bytes than it may hold, and the caller should retry. */
-export function stagingProblem(cause: StagingFull): Problem {
-  const headers = { 'retry-after': String(limits.stagingRetryAfterSeconds) };
-  return new Problem('unavailable', { headers, cause });
 }
