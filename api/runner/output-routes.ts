@@ -4,7 +4,6 @@ import { Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 import { type HeaderValues, readOutputHeaders } from '../../domain/outputs/output-headers.ts';
 import { pathId } from '../../http/schemas.ts';
-import type { DataSourceRow } from '../../store/objects/data-sources.ts';
 import { newOutputKey } from '../../store/objects/object-store.ts';
 import { PendingObjectGone } from '../../store/objects/pending-objects.ts';
 import { findOutputByIdentifier } from '../../store/outputs/outputs.ts';
@@ -15,9 +14,8 @@ import {
   writeTaskOutput,
 } from '../../store/runs/task-outputs.ts';
 import { defineRoute } from '../route.ts';
-import type { Services } from '../services.ts';
 import { storeProblem } from '../uploads/bytes-problem.ts';
-import { type ReceivedObject, readSaidOfBytes, receiveObject, type SaidOfBytes } from '../uploads/receive.ts';
+import { type ReceiveOptions, readSaidOfBytes, receiveObject, type SaidOfBytes } from '../uploads/receive.ts';
 import { runnerStory } from './examples.ts';
 import { identityOf, taskRoute } from './identity.ts';
 import { LeaseKeeper } from './lease-keeper.ts';
@@ -90,12 +88,12 @@ const writeOutput = defineRoute({
     const { outputIdentifier } = readOutputHeaders(request.headers);
     const watermarkInputId = readWatermark(request.headers['x-platform-watermark']);
     if ((body.declaredBytes ?? 0) > limits.runnerOutputBytes) throw new Problem('outputTooLarge');
-    const { database, pending } = services;
+    const { database } = services;
     const { taskId } = params;
     // A resend may say what it likes of its bytes, which are not read: the refusal of other headers comes after it.
     const said = saidOrRefusal(request.headers);
     const objectKey = said instanceof Problem ? null : newOutputKey();
-    const task = await beginTaskOutput(database, pending, identity, taskId, outputIdentifier, objectKey);
+    const task = await beginTaskOutput(database, identity, taskId, outputIdentifier, objectKey);
     if (task === undefined) throw new Problem('taskNotFound');
     context.note({ sessionId: task.sessionId, nodeInstanceId: task.nodeInstanceId, runId: task.runId });
     const write = (upload: TaskOutput) =>
@@ -110,7 +108,7 @@ const writeOutput = defineRoute({
     if (dataSource === null) throw new Problem('dataSourceNotFound');
     if (said instanceof Problem) throw said;
     const keeper = new LeaseKeeper(database, identity, taskId);
-    const received = await receive(services, keeper, {
+    const bytes: ReceiveOptions = {
       kind: 'output',
       dataSource,
       ...(task.isBegun ? { objectKey: objectKey! } : {}),
@@ -120,8 +118,10 @@ const writeOutput = defineRoute({
       tooLarge: 'outputTooLarge',
       signal: AbortSignal.any([signal, keeper.lost]),
       onBytes: keeper.onBytes,
-    });
-    return written(await keep(services, dataSource, received, write));
+      asRefusal: (error) => (keeper.lost.aborted ? new Problem('taskNotFound') : storeProblem(error)),
+    };
+    const isUsed = ({ kind }: OutputWrite) => kind === 'created';
+    return written(await receiveObject(services, bytes, (upload) => writeAgain(upload, write), isUsed));
   },
 });
 
@@ -146,40 +146,15 @@ export function readWatermark(value: string | undefined): number | undefined {
   throw new Problem('invalidRequest', { message: 'X-Platform-Watermark must be the id of an input.' });
 }
 
-async function receive(
-  services: Services,
-  keeper: LeaseKeeper,
-  options: Parameters<typeof receiveObject>[1],
-): Promise<ReceivedObject> {
-  try {
-    return await receiveObject(services, options);
-  } catch (error) {
-    if (keeper.lost.aborted) throw new Problem('taskNotFound');
-    throw storeProblem(error);
-  }
-}
-
-/** Makes a stored object an output of the task, or removes it again. */
-async function keep(
-  services: Services,
-  dataSource: DataSourceRow,
-  received: ReceivedObject,
+/** Writes a new output. An upload to the node may use its identifier at this moment: the second try finds its output. */
+async function writeAgain(
+  upload: TaskOutput,
   write: (upload: TaskOutput) => Promise<OutputWrite>,
 ): Promise<OutputWrite> {
-  let result: OutputWrite;
-  try {
-    result = await write(received).catch((error) => {
-      // An upload to the node used the identifier at this moment: the second try finds its output.
-      if ((error as { readonly code?: string }).code === '23505') return write(received);
-      throw error;
-    });
-  } catch (error) {
-    await services.pending.discard(received.objectKey, dataSource);
+  return await write(upload).catch((error) => {
+    if ((error as { readonly code?: string }).code === '23505') return write(upload);
     throw error;
-  }
-  if (result.kind === 'created') services.pending.release(received.objectKey);
-  else await services.pending.discard(received.objectKey, dataSource);
-  return result;
+  });
 }
 
 /** The reply to a write; throws its refusal. */
