@@ -105,6 +105,23 @@ test('a discarded object cannot be published', async () => {
   );
 });
 
+test('work that fails leaves no object, or leaves it to the sweeper when its store is away', async () => {
+  const held = async (isLeft: boolean) => {
+    const objectKey = newOutputKey();
+    const fail = async () => Promise.reject(new Error('broken'));
+    const work = pending.hold(
+      { objectKey, dataSource: source },
+      fail,
+      () => true,
+      () => isLeft,
+    );
+    await expect(work).rejects.toThrow('broken');
+    return await database.query('select 1 from pending_object where object_key = $1', [objectKey]);
+  };
+  expect(await held(false)).toHaveLength(0);
+  expect(await held(true)).toHaveLength(1);
+});
+
 test('nothing refers again to an object that a sweep has found unreferred and is about to delete', async () => {
   const graph = await makeGraph(database, chain(1));
   const nodeId = graph.nodes.input!;
