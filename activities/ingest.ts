@@ -8,7 +8,7 @@ import {
   queuedUploads,
 } from '../store/outputs/queued-uploads.ts';
 import { activityNames } from '../workflows/contract.ts';
-import { type Packed, type PackServices, packSmall } from './pack-uploads.ts';
+import { type PackServices, packSmall } from './pack-uploads.ts';
 
 export interface IngestActivities {
   /**
@@ -90,28 +90,22 @@ async function publishSession(
   uploads: readonly QueuedUpload[],
   signal: AbortSignal,
 ): Promise<number> {
-  const packed = await packSmall(services, uploads, signal);
-  if (packed.bundles.length > 0) await failpoint('ingest-packed');
-  const pendingBundles = new Set(packed.bundles.map(({ objectKey }) => objectKey));
-  let published = 0;
-  try {
+  // Bundles that nothing uses are removed: another process has published their uploads, or publishing failed.
+  return await services.pending.holdSeveral(async (bundles) => {
+    const places = await packSmall(services, bundles, uploads, signal);
+    if (places.size > 0) await failpoint('ingest-packed');
+    const pendingBundles = new Set(Array.from(places.values(), ({ objectKey }) => objectKey));
+    let published = 0;
     for (let from = 0; from < uploads.length; from += publishedTogether) {
       const ids = uploads.slice(from, from + publishedTogether).map(({ id }) => id);
-      const done = await publishQueued(services.database, sessionId, ids, packed.places, pendingBundles);
-      for (const objectKey of done.usedBundles) pendingBundles.delete(objectKey);
+      const done = await publishQueued(services.database, sessionId, ids, places, pendingBundles);
+      for (const objectKey of done.usedBundles) {
+        pendingBundles.delete(objectKey);
+        bundles.release(objectKey);
+      }
       published += done.published;
       if (done.heldBack > 0) throw new Error(`${done.heldBack} uploads wait for older ones of their nodes.`);
     }
     return published;
-  } finally {
-    await letGo(services, packed, pendingBundles);
-  }
-}
-
-/** Bundles without a reference are removed: another process has published their uploads, or publishing failed. */
-async function letGo(services: IngestServices, packed: Packed, unused: ReadonlySet<string>): Promise<void> {
-  for (const { objectKey, dataSource } of packed.bundles) {
-    if (unused.has(objectKey)) await services.pending.discard(objectKey, dataSource);
-    else services.pending.release(objectKey);
-  }
+  });
 }

@@ -6,10 +6,10 @@ import type { Logger } from 'pino';
 import { limits } from '../domain/limits.ts';
 import type { Database } from '../store/connection/database.ts';
 import { newId } from '../store/connection/ids.ts';
-import { type DataSourceRow, findDataSource } from '../store/objects/data-sources.ts';
+import { findDataSource } from '../store/objects/data-sources.ts';
+import type { HeldObjects, PendingObjects } from '../store/objects/held-objects.ts';
 import type { ObjectStore } from '../store/objects/object-store.ts';
 import type { ObjectStores } from '../store/objects/object-stores.ts';
-import type { PendingObjects } from '../store/objects/pending-objects.ts';
 import type { BundlePlace, QueuedUpload } from '../store/outputs/queued-uploads.ts';
 
 export interface PackServices {
@@ -19,53 +19,42 @@ export interface PackServices {
   readonly log: Logger;
 }
 
-/** A bundled object in its store, with a pending row: `pending.release` it once referred to, else `pending.discard` it. */
-interface Bundle {
-  readonly objectKey: string;
-  readonly dataSource: DataSourceRow;
-}
-
-export interface Packed {
-  /** Where uploads lie now, by their ids; the others keep their own objects. */
-  readonly places: ReadonlyMap<number, BundlePlace>;
-  readonly bundles: readonly Bundle[];
-}
-
 /** Small objects that are read at once: each is held in memory as a whole. */
 const readAhead = 8;
 
 /**
  * Packs the small ones of a session's uploads, those of one data source together. What cannot be packed keeps its own
  * object: packing saves room, and nothing waits for it.
+ * @param bundles holds the bundled objects: the caller releases those that are used
+ * @returns where uploads lie now, by their ids; the others keep their own objects
  */
 export async function packSmall(
   services: PackServices,
+  bundles: HeldObjects,
   uploads: readonly QueuedUpload[],
   signal: AbortSignal,
-): Promise<Packed> {
+): Promise<Map<number, BundlePlace>> {
   const places = new Map<number, BundlePlace>();
-  const bundles: Bundle[] = [];
   for (const group of groupsToPack(uploads)) {
     const dataSource = await findDataSource(services.database, group[0]!.dataSourceId);
     if (dataSource === undefined) continue;
     const objectKey = `bundles/${newId()}`;
-    await services.pending.begin(objectKey, dataSource.id);
+    await bundles.begin({ objectKey, dataSource });
     try {
       await writeBundle(services.objects.of(dataSource), objectKey, group, signal);
     } catch (error) {
-      await services.pending.discard(objectKey, dataSource);
+      await bundles.discard(objectKey);
       signal.throwIfAborted();
       services.log.warn({ err: error, uploads: group.length }, 'small uploads stay unpacked');
       continue;
     }
-    bundles.push({ objectKey, dataSource });
     let offset = 0;
     for (const upload of group) {
       places.set(upload.id, { objectKey, offset });
       offset += upload.sizeBytes;
     }
   }
-  return { places, bundles };
+  return places;
 }
 
 /** Groups of at least two small uploads of one data source, each group within the size of a bundle. */

@@ -13,9 +13,9 @@ import {
   findDataSourceByName,
   platformDataSourceName,
 } from '../store/objects/data-sources.ts';
+import type { PendingObjects } from '../store/objects/held-objects.ts';
 import { isStoreAway, ObjectTooLarge } from '../store/objects/object-store.ts';
 import type { ObjectStores } from '../store/objects/object-stores.ts';
-import type { PendingObjects } from '../store/objects/pending-objects.ts';
 import { writeCsv } from '../store/reports/csv.ts';
 import { findReport } from '../store/reports/definitions.ts';
 import { compileReport, type ReportPeople, reportRows } from '../store/reports/rows.ts';
@@ -105,23 +105,17 @@ async function writeFile(services: ReportServices, due: DueReport, signal: Abort
   if (dataSource === undefined || report === undefined) throw new Error('The store or the report is gone.');
   const content = new Content(database, report, due);
   const objectKey = `reports/${randomUUID()}`;
-  await pending.begin(objectKey, dataSource.id);
-  try {
+  const write = async () => {
     const stored = await storeContent(objects, dataSource, objectKey, content, signal);
-    const isKept = await keepReport(database, due, {
+    return await keepReport(database, due, {
       ...stored,
       fileName: reportFileName(report.fileName, due.format, due.dueAt),
       rows: content.rows,
       dataSourceId: dataSource.id,
       objectKey,
     });
-    if (isKept) pending.release(objectKey);
-    else await pending.discard(objectKey, dataSource);
-    return isKept;
-  } catch (error) {
-    await pending.discard(objectKey, dataSource);
-    throw error;
-  }
+  };
+  return await pending.hold({ objectKey, dataSource }, write, (isKept) => isKept);
 }
 
 async function storeContent(

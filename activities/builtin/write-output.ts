@@ -4,7 +4,7 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { outputDataSource } from '../../store/outputs/output-target.ts';
-import { writeTaskOutput } from '../../store/runs/task-outputs.ts';
+import { type WrittenOutput, writeTaskOutput } from '../../store/runs/task-outputs.ts';
 import { traced } from '../../telemetry/trace.ts';
 import { DataSourceFault } from './data-sources.ts';
 import { type BuiltinRun, type BuiltinServices, ClaimLostError, InvalidInputError } from './node.ts';
@@ -40,40 +40,26 @@ async function storeOutput(
   if (!dataSource) throw new InvalidInputError('The data source named for this node is not registered.');
   const objectKey = `outputs/${randomUUID()}`;
   const declaredBytes = await sizeOf(output.content);
-  await services.pending.begin(objectKey, dataSource.id);
-  try {
+  const write = async () => {
     const stored = await run.sources.use(dataSource, run.signal, ({ store, signal, onBytes, onAllSent }) => {
       return putContent(output.content, (body) => {
         if (declaredBytes > requestBytes) body.once('end', onAllSent);
         return store.put(objectKey, body, { declaredBytes, signal, onBytes });
       });
     });
-    const written = await writeTaskOutput(
-      services.database,
-      run.identity,
-      run.task.taskId,
-      {
-        ...stored,
-        dataSourceId: dataSource.id,
-        objectKey,
-        outputIdentifier: output.outputIdentifier,
-        contentType: output.contentType,
-        contentEncoding: null,
-        metadata: output.metadata,
-      },
-      output.watermarkInputId,
-    );
+    const { content: _content, watermarkInputId, ...said } = output;
+    const upload = { ...stored, ...said, dataSourceId: dataSource.id, objectKey, contentEncoding: null };
+    const { database } = services;
+    const written = await writeTaskOutput(database, run.identity, run.task.taskId, upload, watermarkInputId);
     if (written.kind === 'refused') throw new ClaimLostError(`The output was refused: ${written.why}.`);
-    // An existing output refers to its own object; this one has no row and is discarded.
-    if (written.kind === 'existing') await services.pending.discard(objectKey, dataSource);
-    else services.pending.release(objectKey);
-    return written.output.id;
-  } catch (error) {
-    // A source that does not answer would delay this run again: the sweeper removes the object later.
-    if (error instanceof DataSourceFault && error.kind === 'away') services.pending.release(objectKey);
-    else await services.pending.discard(objectKey, dataSource);
-    throw error;
-  }
+    return written;
+  };
+  // An existing output refers to its own object; this one has no row and is discarded.
+  const isUsed = ({ kind }: WrittenOutput) => kind === 'created';
+  // A source that does not answer would delay this run again: the sweeper removes the object later.
+  const isLeft = (error: unknown) => error instanceof DataSourceFault && error.kind === 'away';
+  const { output: row } = await services.pending.hold({ objectKey, dataSource }, write, isUsed, isLeft);
+  return row.id;
 }
 
 async function sizeOf(content: BuiltinOutput['content']): Promise<number> {

@@ -20,7 +20,7 @@ import { queuedSchema } from '../node-instances/schema.ts';
 import { defineRoute } from '../route.ts';
 import type { Services } from '../services.ts';
 import { commitUpload } from '../uploads/commit-upload.ts';
-import { readSaidOfBytes, receiveObject, type SaidOfBytes } from '../uploads/receive.ts';
+import { readSaidOfBytes, type SaidOfBytes } from '../uploads/receive.ts';
 import { ingestAdminRoutes } from './admin-routes.ts';
 import { answerIngestOnce } from './answer-once.ts';
 import { ingestedSchema, ingestHeaders, ingestPath } from './schema.ts';
@@ -101,18 +101,22 @@ async function receiveFile(context: FileContext, found: Ingest): Promise<Receive
   const said = readSaidOfBytes(request.headers);
   const known = await announcedBefore(services, found, said);
   if (known !== undefined) return presentKnown(known);
-  const received = await receiveObject(services, {
+  const bytes = {
     kind: 'ingest',
     dataSource,
     said,
     body,
     maxBytes: services.settings.MAX_UPLOAD_BYTES,
     signal,
-  });
-  const name = defaultSessionName(found.sessionTemplate.name, new Date());
+  } as const;
   try {
-    const taken = await commitUpload(services, dataSource, received, () =>
-      feedIngest(services.database, found, received, name),
+    const taken = await commitUpload(services, bytes, (received) =>
+      feedIngest(
+        services.database,
+        found,
+        received,
+        defaultSessionName(found.sessionTemplate.name, new Date()),
+      ),
     );
     const { sessionId, nodeInstanceId } = 'output' in taken ? taken.output : taken;
     note({ sessionId, nodeInstanceId });

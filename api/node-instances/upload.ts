@@ -15,7 +15,7 @@ import { findRepeat } from '../../store/outputs/repeats.ts';
 import { KeyedLimiter } from '../keyed-limiter.ts';
 import { defineRoute } from '../route.ts';
 import { type CommittedUpload, commitUpload } from '../uploads/commit-upload.ts';
-import { readSaidOfBytes, receiveObject } from '../uploads/receive.ts';
+import { readSaidOfBytes } from '../uploads/receive.ts';
 import { presentOutput, presentQueued } from './present.ts';
 import { nodeInstanceParams, nodeOutputSchema, queuedSchema, uploadHeaders } from './schema.ts';
 
@@ -87,24 +87,23 @@ export const uploadOutput = defineRoute({
         sizeBytes: body.declaredBytes,
       });
       if (repeat !== undefined) return await answer(services.database, target, repeat);
-      const received = await receiveObject(services, {
+      const { nodeInstanceId } = params;
+      const bytes = {
         kind: 'upload',
         dataSource,
         said,
         body,
         maxBytes: services.settings.MAX_UPLOAD_BYTES,
-        nodeInstanceId: params.nodeInstanceId,
+        nodeInstanceId,
         signal,
-      });
-      const upload = { ...received, nodeInstanceId: params.nodeInstanceId };
-      const committed = await commitUpload(services, dataSource, received, () =>
-        publications.run(
-          async () =>
-            target.queuedIngestion
-              ? queueUpload(services.database, upload)
-              : publishUpload(services.database, upload),
-          target.sessionId,
-        ),
+      } as const;
+      const committed = await commitUpload(services, bytes, (received) =>
+        publications.run(async () => {
+          const upload = { ...received, nodeInstanceId };
+          return target.queuedIngestion
+            ? queueUpload(services.database, upload)
+            : publishUpload(services.database, upload);
+        }, target.sessionId),
       );
       return await answer(services.database, target, committed);
     } catch (error) {

@@ -5,15 +5,8 @@ import { limits } from '../../domain/limits.ts';
 import type { PieceChecksum } from '../../domain/outputs/tus.ts';
 import type { UploadBody } from '../../http/route.ts';
 import { abortMultipart, beginMultipart, MultipartGone } from '../../store/objects/multipart.ts';
-import {
-  newOutputKey,
-  type ObjectStore,
-  ObjectStoreError,
-  ObjectTooLarge,
-  SourceBroken,
-} from '../../store/objects/object-store.ts';
+import { newOutputKey, type ObjectStore } from '../../store/objects/object-store.ts';
 import { PieceDiffers, type PieceRecord, storePiece } from '../../store/objects/piece-writer.ts';
-import { StagingFull } from '../../store/objects/staging-area.ts';
 import { nameResumableUpload } from '../../store/uploads/begin-resumable-upload.ts';
 import { sourceOf } from '../../store/uploads/finish-resumable-upload.ts';
 import {
@@ -26,7 +19,7 @@ import {
 } from '../../store/uploads/resumable-uploads.ts';
 import { uploadEnded } from '../../telemetry/metrics.ts';
 import type { Services } from '../services.ts';
-import { stagingProblem } from '../uploads/receive.ts';
+import { bytesProblem, storeProblem } from '../uploads/bytes-problem.ts';
 import { UploadTaken, type UploadWriter, uploadBusy } from './writers.ts';
 
 const tailSeconds = 60;
@@ -120,15 +113,7 @@ const tooLong = ({ sizeBytes }: ResumableUpload) =>
 
 function asRefusal(error: unknown, upload: ResumableUpload): unknown {
   if (error instanceof PieceDiffers) return new Problem('pieceChecksumMismatch');
-  if (error instanceof ObjectTooLarge) return tooLong(upload);
   if (error instanceof UploadTaken || error instanceof WriterLost) return uploadBusy(error);
   if (error instanceof MultipartGone) return new Problem('uploadNotFound', { cause: error });
-  if (error instanceof StagingFull) return stagingProblem(error);
-  if (error instanceof ObjectStoreError) return new Problem('unavailable', { cause: error });
-  if (error instanceof SourceBroken) {
-    const { cause } = error;
-    // The caller was too slow and has its answer already, or hung up and reads none.
-    return cause instanceof Problem ? cause : new Problem('malformedRequest', { cause: error });
-  }
-  return error;
+  return storeProblem(bytesProblem(error, { tooLarge: tooLong(upload) }));
 }

@@ -4,8 +4,7 @@ import { Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 import { type HeaderValues, readOutputHeaders } from '../../domain/outputs/output-headers.ts';
 import { pathId } from '../../http/schemas.ts';
-import type { DataSourceRow } from '../../store/objects/data-sources.ts';
-import { newOutputKey, ObjectStoreError } from '../../store/objects/object-store.ts';
+import { newOutputKey } from '../../store/objects/object-store.ts';
 import { PendingObjectGone } from '../../store/objects/pending-objects.ts';
 import { findOutputByIdentifier } from '../../store/outputs/outputs.ts';
 import {
@@ -15,8 +14,8 @@ import {
   writeTaskOutput,
 } from '../../store/runs/task-outputs.ts';
 import { defineRoute } from '../route.ts';
-import type { Services } from '../services.ts';
-import { type ReceivedObject, readSaidOfBytes, receiveObject, type SaidOfBytes } from '../uploads/receive.ts';
+import { storeProblem } from '../uploads/bytes-problem.ts';
+import { type ReceiveOptions, readSaidOfBytes, receiveObject, type SaidOfBytes } from '../uploads/receive.ts';
 import { runnerStory } from './examples.ts';
 import { identityOf, taskRoute } from './identity.ts';
 import { LeaseKeeper } from './lease-keeper.ts';
@@ -89,12 +88,12 @@ const writeOutput = defineRoute({
     const { outputIdentifier } = readOutputHeaders(request.headers);
     const watermarkInputId = readWatermark(request.headers['x-platform-watermark']);
     if ((body.declaredBytes ?? 0) > limits.runnerOutputBytes) throw new Problem('outputTooLarge');
-    const { database, pending } = services;
+    const { database } = services;
     const { taskId } = params;
     // A resend may say what it likes of its bytes, which are not read: the refusal of other headers comes after it.
     const said = saidOrRefusal(request.headers);
     const objectKey = said instanceof Problem ? null : newOutputKey();
-    const task = await beginTaskOutput(database, pending, identity, taskId, outputIdentifier, objectKey);
+    const task = await beginTaskOutput(database, identity, taskId, outputIdentifier, objectKey);
     if (task === undefined) throw new Problem('taskNotFound');
     context.note({ sessionId: task.sessionId, nodeInstanceId: task.nodeInstanceId, runId: task.runId });
     const write = (upload: TaskOutput) =>
@@ -109,7 +108,7 @@ const writeOutput = defineRoute({
     if (dataSource === null) throw new Problem('dataSourceNotFound');
     if (said instanceof Problem) throw said;
     const keeper = new LeaseKeeper(database, identity, taskId);
-    const received = await receive(services, keeper, {
+    const bytes: ReceiveOptions = {
       kind: 'output',
       dataSource,
       ...(task.isBegun ? { objectKey: objectKey! } : {}),
@@ -119,8 +118,10 @@ const writeOutput = defineRoute({
       tooLarge: 'outputTooLarge',
       signal: AbortSignal.any([signal, keeper.lost]),
       onBytes: keeper.onBytes,
-    });
-    return written(await keep(services, dataSource, received, write));
+      asRefusal: (error) => (keeper.lost.aborted ? new Problem('taskNotFound') : storeProblem(error)),
+    };
+    const isUsed = ({ kind }: OutputWrite) => kind === 'created';
+    return written(await receiveObject(services, bytes, write, isUsed));
   },
 });
 
@@ -143,39 +144,6 @@ export function readWatermark(value: string | undefined): number | undefined {
   const id = pathId().safeParse(value.trim());
   if (id.success) return id.data;
   throw new Problem('invalidRequest', { message: 'X-Platform-Watermark must be the id of an input.' });
-}
-
-async function receive(
-  services: Services,
-  keeper: LeaseKeeper,
-  options: Parameters<typeof receiveObject>[1],
-): Promise<ReceivedObject> {
-  try {
-    return await receiveObject(services, options);
-  } catch (error) {
-    if (keeper.lost.aborted) throw new Problem('taskNotFound');
-    if (error instanceof ObjectStoreError) throw new Problem('unavailable', { cause: error });
-    throw error;
-  }
-}
-
-/** Makes a stored object an output of the task, or removes it again. */
-async function keep(
-  services: Services,
-  dataSource: DataSourceRow,
-  received: ReceivedObject,
-  write: (upload: TaskOutput) => Promise<OutputWrite>,
-): Promise<OutputWrite> {
-  let result: OutputWrite;
-  try {
-    result = await write(received);
-  } catch (error) {
-    await services.pending.discard(received.objectKey, dataSource);
-    throw error;
-  }
-  if (result.kind === 'created') services.pending.release(received.objectKey);
-  else await services.pending.discard(received.objectKey, dataSource);
-  return result;
 }
 
 /** The reply to a write; throws its refusal. */

@@ -15,9 +15,7 @@ import {
   MultipartGone,
   PartsDiffer,
 } from '../../store/objects/multipart.ts';
-import { ObjectStoreError, ObjectTooLarge, SourceBroken } from '../../store/objects/object-store.ts';
 import { putPart } from '../../store/objects/put-part.ts';
-import { StagingFull } from '../../store/objects/staging-area.ts';
 import type { RunnerIdentity } from '../../store/runners/holder.ts';
 import { type HeldTask, renewLease } from '../../store/runs/lease.ts';
 import {
@@ -36,7 +34,7 @@ import { checkWatermark } from '../../store/runs/watermark.ts';
 import type { WriteRefusal } from '../../store/runs/write-task.ts';
 import { uploadEnded } from '../../telemetry/metrics.ts';
 import type { Services } from '../services.ts';
-import { stagingProblem } from '../uploads/receive.ts';
+import { bytesProblem, checkDigests, storeProblem } from '../uploads/bytes-problem.ts';
 import { LeaseKeeper } from './lease-keeper.ts';
 import { writeProblem } from './write-problem.ts';
 
@@ -131,8 +129,7 @@ export async function receivePart(services: Services, job: PartJob): Promise<Tas
       signal: AbortSignal.any([job.signal, keeper.lost]),
       onBytes: keeper.onBytes,
       async admit(bytes) {
-        if (sent.sha256 !== null && sent.sha256 !== bytes.sha256) throw new Problem('checksumMismatch');
-        if (sent.md5 !== null && sent.md5 !== bytes.md5) throw new Problem('checksumMismatch');
+        checkDigests(sent, bytes);
         await openUpload(services, identity, taskId, upload.handle);
       },
     });
@@ -141,7 +138,8 @@ export async function receivePart(services: Services, job: PartJob): Promise<Tas
     if (await savePart(database, identity, taskId, upload.handle, part)) return part;
   } catch (error) {
     if (keeper.lost.aborted) throw new Problem('taskNotFound');
-    if (!(error instanceof MultipartGone)) throw partProblem(error, job.signal);
+    if (!(error instanceof MultipartGone))
+      throw storeProblem(bytesProblem(error, { tooLarge: partTooLarge(), signal: job.signal }));
   } finally {
     uploadEnded('part', (performance.now() - startedAtMs) / 1000, storedBytes);
   }
@@ -154,20 +152,6 @@ function partTooLarge(): Problem {
   return new Problem('bodyTooLarge', {
     message: `A part must have at most ${limits.uploadPartMaxBytes} bytes.`,
   });
-}
-
-function partProblem(error: unknown, signal: AbortSignal): unknown {
-  if (error instanceof ObjectTooLarge) return partTooLarge();
-  if (error instanceof SourceBroken || signal.aborted) {
-    const cause = (error as Error).cause;
-    // The caller was too slow and has its answer already, or hung up and reads none.
-    return cause instanceof Problem ? cause : new Problem('malformedRequest', { cause: error });
-  }
-  return error instanceof StagingFull ? stagingProblem(error) : storeProblem(error);
-}
-
-function storeProblem(error: unknown): unknown {
-  return error instanceof ObjectStoreError ? new Problem('unavailable', { cause: error }) : error;
 }
 
 async function dataSourceOf(services: Services, upload: TaskUpload): Promise<DataSourceRow> {

@@ -1,51 +1,34 @@
-/** From a stored object to an output, or to a place in the queue: for uploads and managed ingest alike. */
+/** From a request's bytes to an output, or to a place in the queue: for uploads and managed ingest alike. */
 import { Problem } from '../../domain/errors.ts';
 import { isMadeAlready } from '../../store/connection/idempotency.ts';
-import type { DataSourceRow } from '../../store/objects/data-sources.ts';
 import type { PublishResult } from '../../store/outputs/publish.ts';
 import { mustNotifyQueue, type QueueResult } from '../../store/outputs/queued-uploads.ts';
 import { queueTarget } from '../../workflows/targets.ts';
 import type { Services } from '../services.ts';
-import type { ReceivedObject } from './receive.ts';
+import { type ReceivedObject, type ReceiveOptions, receiveObject } from './receive.ts';
 
 type Result = PublishResult | QueueResult;
 export type CommittedUpload = Exclude<Result, { readonly outcome: 'frozen' | 'node-missing' }>;
 
 /**
- * Runs the transaction that refers to a received object, and sends notifications of its changes; the object is removed
- * when the transaction fails or refuses.
- * @throws Problem `sessionFrozen`, `nodeInstanceNotFound`; what `work` throws
+ * Receives an upload, runs the transaction that refers to its object, and sends notifications of the changes.
+ * @throws Problem `sessionFrozen`, `nodeInstanceNotFound`; what {@link receiveObject} and `work` throw
  */
 export async function commitUpload(
   services: Services,
-  dataSource: DataSourceRow,
-  received: ReceivedObject,
-  work: () => Promise<Result>,
+  options: ReceiveOptions,
+  work: (received: ReceivedObject) => Promise<Result>,
 ): Promise<CommittedUpload> {
-  let result: Result;
-  try {
-    result = await work();
-  } catch (error) {
-    await services.pending.discard(received.objectKey, dataSource);
-    throw error;
-  }
-  if ('output' in result) {
-    if (isMadeAlready() || result.outcome === 'repeated')
-      await services.pending.discard(received.objectKey, dataSource);
-    else services.pending.release(received.objectKey);
-    return result;
-  }
-  if (result.outcome === 'waiting' || (result.outcome === 'queued' && isMadeAlready())) {
-    await services.pending.discard(received.objectKey, dataSource);
-    return result;
-  }
-  if (result.outcome === 'queued') {
-    services.pending.release(received.objectKey);
-    await notifyQueue(services, result);
-    return result;
-  }
-  await services.pending.discard(received.objectKey, dataSource);
-  throw new Problem(result.outcome === 'frozen' ? 'sessionFrozen' : 'nodeInstanceNotFound');
+  const result = await receiveObject(services, options, work, usesObject);
+  if (!('output' in result || 'projectId' in result))
+    throw new Problem(result.outcome === 'frozen' ? 'sessionFrozen' : 'nodeInstanceNotFound');
+  if (result.outcome === 'queued' && !isMadeAlready()) await notifyQueue(services, result);
+  return result;
+}
+
+/** A call whose key has made its upload already, and a repeat, refer to the object of an earlier request. */
+function usesObject({ outcome }: Result): boolean {
+  return !isMadeAlready() && (outcome === 'created' || outcome === 'replaced' || outcome === 'queued');
 }
 
 /** A failure here does not remove it from the queue: the healer finds entries without a notification. */

@@ -1,6 +1,5 @@
 /** From a request's bytes to an object that waits to be published: for uploads and outputs of runners. */
 import { Problem, type ProblemKey } from '../../domain/errors.ts';
-import { limits } from '../../domain/limits.ts';
 import {
   type HeaderValues,
   type OutputHeaders,
@@ -8,23 +7,19 @@ import {
   readOutputHeaders,
   readSentDigests,
   type SentDigests,
+  storedEncoding,
 } from '../../domain/outputs/output-headers.ts';
 import { safeMediaType } from '../../http/headers.ts';
 import type { UploadBody } from '../../http/route.ts';
 import { noteKeyedBody } from '../../store/connection/idempotency.ts';
 import type { DataSourceRow } from '../../store/objects/data-sources.ts';
-import {
-  newOutputKey,
-  ObjectTooLarge,
-  type PutResult,
-  SourceBroken,
-} from '../../store/objects/object-store.ts';
-import { PendingNodeGone } from '../../store/objects/pending-objects.ts';
-import { StagingFull } from '../../store/objects/staging-area.ts';
+import { PendingNodeGone } from '../../store/objects/held-objects.ts';
+import { newOutputKey, type PutResult } from '../../store/objects/object-store.ts';
 import { type UploadKind, uploadEnded } from '../../telemetry/metrics.ts';
 import type { Services } from '../services.ts';
+import { bytesProblem, checkDigests } from './bytes-problem.ts';
 
-/** An object in its store with a pending row: `pending.release` it once published, or `pending.discard` it. */
+/** An object in its store with a pending row, which goes when something refers to the object. */
 export interface ReceivedObject extends OutputHeaders {
   readonly objectKey: string;
   readonly dataSourceId: number;
@@ -62,7 +57,7 @@ export interface ReceiveOptions {
   readonly maxBytes: number;
   /** The node to which a caller uploads; outputs of tasks have none. */
   readonly nodeInstanceId?: number;
-  /** Of a pending row that the caller has written; default: a new one. */
+  /** Of a pending row that the caller has just written; default: a new one. */
   readonly objectKey?: string;
   /** The refusal for more; default `bodyTooLarge`. */
   readonly tooLarge?: ProblemKey;
@@ -70,77 +65,78 @@ export interface ReceiveOptions {
   readonly signal: AbortSignal;
   /** Called for each received chunk. */
   readonly onBytes?: (count: number) => void;
+  /** What the caller of the route is told when the bytes could not be stored; default: the error as it is. */
+  readonly asRefusal?: (error: unknown) => unknown;
 }
 
 /**
- * Stores a request's bytes. No database connection is held while they flow.
- * @throws Problem for what the caller did wrong (size, checksum, too slow); anything else is a failure of storage or
- *   database. No object is left then.
+ * Stores a request's bytes, and does the work that refers to the object. No database connection is held while they
+ * flow. No object is left when this throws, or when the result of the work does not use it.
+ * @throws Problem for what the caller did wrong (size, checksum, too slow); what the work throws; anything else is a
+ *   failure of storage or database
  */
-export async function receiveObject(
+export async function receiveObject<T>(
   services: Pick<Services, 'objects' | 'pending'>,
   options: ReceiveOptions,
-): Promise<ReceivedObject> {
-  const { body, dataSource } = options;
-  const { sent, contentEncoding, ...said } = options.said;
-  const tooLarge = options.tooLarge ?? 'bodyTooLarge';
-  if (body.declaredBytes !== null && body.declaredBytes > options.maxBytes) throw new Problem(tooLarge);
+  work: (received: ReceivedObject) => Promise<T>,
+  isUsed: (result: T) => boolean,
+): Promise<T> {
+  const { body, dataSource, nodeInstanceId, maxBytes, tooLarge = 'bodyTooLarge' } = options;
+  if (body.declaredBytes !== null && body.declaredBytes > maxBytes) throw new Problem(tooLarge);
   const startedAtMs = performance.now();
-  const seconds = () => (performance.now() - startedAtMs) / 1000;
   const objectKey = options.objectKey ?? newOutputKey();
-  if (options.objectKey === undefined) await beginObject(services.pending, objectKey, options);
-  let stored: PutResult;
-  try {
-    stored = await services.objects.of(dataSource).put(objectKey, body.open(), {
-      declaredBytes: body.declaredBytes,
-      maxBytes: options.maxBytes,
-      withMd5: sent.md5 !== null,
-      signal: options.signal,
-      ...(options.onBytes === undefined ? {} : { onBytes: options.onBytes }),
-    });
-    if (sent.sha256 !== null && sent.sha256 !== stored.sha256) throw new Problem('checksumMismatch');
-    if (sent.md5 !== null && sent.md5 !== stored.md5) throw new Problem('checksumMismatch');
-    noteKeyedBody(stored);
-  } catch (error) {
-    uploadEnded(options.kind, seconds(), null);
-    await services.pending.discard(objectKey, dataSource);
-    throw asRefusal(error, tooLarge, options.signal);
-  }
-  uploadEnded(options.kind, seconds(), stored.sizeBytes);
-  return {
-    ...said,
-    objectKey,
-    dataSourceId: dataSource.id,
-    // An empty body cannot be decoded.
-    contentEncoding: stored.sizeBytes === 0 ? null : contentEncoding,
-    sizeBytes: stored.sizeBytes,
-    sha256: stored.sha256,
-    etag: stored.sha256,
+  const object = { objectKey, dataSource, nodeInstanceId, hasRow: options.objectKey !== undefined };
+  const receive = async () => {
+    const stored = await storeBody(services, objectKey, options, startedAtMs);
+    return await work(describe(objectKey, options, stored));
   };
-}
-
-async function beginObject(pending: Services['pending'], objectKey: string, options: ReceiveOptions) {
   try {
-    await pending.begin(objectKey, options.dataSource.id, options.nodeInstanceId);
+    return await services.pending.hold(object, receive, isUsed);
   } catch (error) {
     if (error instanceof PendingNodeGone) throw new Problem('nodeInstanceNotFound');
     throw error;
   }
 }
 
-function asRefusal(error: unknown, tooLarge: ProblemKey, signal: AbortSignal): unknown {
-  if (error instanceof ObjectTooLarge) return new Problem(tooLarge);
-  if (error instanceof StagingFull) return stagingProblem(error);
-  if (error instanceof SourceBroken || signal.aborted) {
-    const cause = (error as Error).cause;
-    // The caller was too slow and has its answer already, or hung up and reads none.
-    return cause instanceof Problem ? cause : new Problem('malformedRequest', { cause: error });
+async function storeBody(
+  { objects }: Pick<Services, 'objects'>,
+  objectKey: string,
+  options: ReceiveOptions,
+  startedAtMs: number,
+): Promise<PutResult> {
+  const { kind, dataSource, body, maxBytes, signal, onBytes, asRefusal = (error) => error } = options;
+  const { sent } = options.said;
+  let storedBytes: number | null = null;
+  try {
+    const stored = await objects.of(dataSource).put(objectKey, body.open(), {
+      declaredBytes: body.declaredBytes,
+      maxBytes,
+      withMd5: sent.md5 !== null,
+      signal,
+      ...(onBytes === undefined ? {} : { onBytes }),
+    });
+    checkDigests(sent, stored);
+    noteKeyedBody(stored);
+    storedBytes = stored.sizeBytes;
+    return stored;
+  } catch (error) {
+    const tooLarge = new Problem(options.tooLarge ?? 'bodyTooLarge');
+    throw asRefusal(bytesProblem(error, { tooLarge, signal }));
+  } finally {
+    uploadEnded(kind, (performance.now() - startedAtMs) / 1000, storedBytes);
   }
-  return error;
 }
 
-/** No failure: this process has more staged bytes than it may hold, and the caller should retry. */
-export function stagingProblem(cause: StagingFull): Problem {
-  const headers = { 'retry-after': String(limits.stagingRetryAfterSeconds) };
-  return new Problem('unavailable', { headers, cause });
+function describe(objectKey: string, options: ReceiveOptions, stored: PutResult): ReceivedObject {
+  const { sent: _sent, contentEncoding, ...said } = options.said;
+  const { sizeBytes, sha256 } = stored;
+  return {
+    ...said,
+    objectKey,
+    dataSourceId: options.dataSource.id,
+    contentEncoding: storedEncoding(sizeBytes, contentEncoding),
+    sizeBytes,
+    sha256,
+    etag: sha256,
+  };
 }

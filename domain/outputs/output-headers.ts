@@ -68,6 +68,14 @@ export function readContentEncoding(value: string | undefined): 'gzip' | null {
   throw new Problem('unsupportedMediaType', { message: 'Content-Encoding must be gzip or absent.' });
 }
 
+/**
+ * The encoding that is stored with bytes: an empty body has none, because it cannot be decoded. Every place that writes
+ * or compares an encoding asks here, or else a repeat of an empty upload would look like a new one.
+ */
+export function storedEncoding<T extends string>(sizeBytes: number, encoding: T | null): T | null {
+  return sizeBytes === 0 ? null : encoding;
+}
+
 /** Digests that the caller sent of the body, in lower-case hexadecimal; null where absent. */
 export interface SentDigests {
   readonly md5: string | null;

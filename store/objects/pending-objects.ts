@@ -1,15 +1,13 @@
 /**
  * Objects on their way: a row is written before the first byte of an object and goes with the transaction that
- * publishes it. A row without a heartbeat is swept. Buckets are never listed to clean up: they may hold other people's
- * files.
+ * publishes it (held-objects.ts). A row without a heartbeat is swept. Buckets are never listed to clean up: they may
+ * hold other people's files.
  */
-import { unaudited } from '../administration/audit-scope.ts';
 import type { Queryable, Tx } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
-import { type DataSourceRow, findDataSource } from './data-sources.ts';
+import { findDataSource } from './data-sources.ts';
 import type { ObjectStores } from './object-stores.ts';
 
-const heartbeatEveryMs = 10_000;
 const sweepBatch = 100;
 const deletionRetrySeconds = 300;
 
@@ -30,116 +28,6 @@ export async function removePendingObject(tx: Tx, objectKey: string): Promise<vo
     objectKey,
   ]);
   if (rows.length === 0) throw new PendingObjectGone(objectKey);
-}
-
-/** The node instance for which an object was meant is gone. */
-export class PendingNodeGone extends Error {
-  constructor(nodeInstanceId: number) {
-    super(`Node instance ${nodeInstanceId} no longer exists.`);
-    this.name = 'PendingNodeGone';
-  }
-}
-
-/** The pending rows of one process, kept alive while their objects are being written. */
-export class PendingObjects {
-  readonly #database: Queryable;
-  readonly #stores: ObjectStores;
-  readonly #active = new Set<string>();
-  #timer: NodeJS.Timeout | undefined;
-
-  constructor(database: Queryable, stores: ObjectStores) {
-    this.#database = database;
-    this.#stores = stores;
-  }
-
-  /**
-   * Writes the row before the first byte, and sends heartbeats from now on. Every `begin` needs its `release` or
-   * `discard`.
-   * @param nodeInstanceId the node to which a caller uploads: its session's template stays as long
-   * @throws PendingNodeGone
-   */
-  async begin(objectKey: string, dataSourceId: number, nodeInstanceId?: number): Promise<void> {
-    await this.beginBy(objectKey, async () => {
-      await this.#writeRow(objectKey, dataSourceId, nodeInstanceId);
-      return { isBegun: true };
-    });
-  }
-
-  /** As {@link begin}, by a statement of the caller's that inserts the row, unless it says that it has not. */
-  async beginBy<T extends { readonly isBegun: boolean } | undefined>(
-    objectKey: string | null,
-    insert: () => Promise<T>,
-  ): Promise<T> {
-    const inserted = await unaudited(insert);
-    if (objectKey === null || inserted?.isBegun !== true) return inserted;
-    this.#active.add(objectKey);
-    this.#timer ??= setInterval(() => unaudited(() => void this.#heartbeat()), heartbeatEveryMs).unref();
-    return inserted;
-  }
-
-  async #writeRow(objectKey: string, dataSourceId: number, nodeInstanceId?: number): Promise<void> {
-    if (nodeInstanceId === undefined) {
-      await this.#database.query('insert into pending_object (object_key, data_source_id) values ($1, $2)', [
-        objectKey,
-        dataSourceId,
-      ]);
-    } else {
-      const rows = await this.#database.query(
-        `insert into pending_object (object_key, data_source_id, node_instance_id)
-         select $1, $2::bigint, id from node_instance where id = $3::bigint for key share returning 1`,
-        [objectKey, dataSourceId, nodeInstanceId],
-      );
-      if (rows.length === 0) throw new PendingNodeGone(nodeInstanceId);
-    }
-  }
-
-  /** Stops the heartbeats: the object was published, or is left to the sweeper. */
-  release(objectKey: string): void {
-    this.#active.delete(objectKey);
-    if (this.#active.size > 0) return;
-    clearInterval(this.#timer);
-    this.#timer = undefined;
-  }
-
-  /**
-   * Removes an object that was not published, at once where possible. When the publishing transaction did commit
-   * after all (its answer was lost), the object stays. Never throws: what fails here is left to the sweeper.
-   */
-  async discard(objectKey: string, dataSource: DataSourceRow): Promise<void> {
-    this.release(objectKey);
-    try {
-      await this.#stores.of(dataSource).abortUploads(objectKey);
-      const deletionId = await unaudited(() => moveToDeletions(this.#database, objectKey));
-      if (deletionId === undefined) return;
-      await this.#stores.of(dataSource).delete(objectKey);
-      await unaudited(() => this.#database.query('delete from object_deletion where id = $1', [deletionId]));
-    } catch {
-      // A row of one of the two tables exists, so the sweeper finds the object.
-    }
-  }
-
-  async #heartbeat(): Promise<void> {
-    // After a failed heartbeat almost an hour is left for the next one.
-    await this.#database
-      .query(
-        'update pending_object set heartbeat_at = clock_timestamp() where object_key = any ($1::text[])',
-        [[...this.#active]],
-      )
-      .catch(() => undefined);
-  }
-}
-
-/** From pending to "to be deleted", in one statement; undefined when the row is gone. */
-async function moveToDeletions(database: Queryable, objectKey: string): Promise<number | undefined> {
-  const [row] = await database.query<{ id: number }>(
-    `with gone as (
-       delete from pending_object where object_key = $1 returning data_source_id, object_key
-     )
-     insert into object_deletion (data_source_id, object_key)
-     select data_source_id, object_key from gone returning id`,
-    [objectKey],
-  );
-  return row?.id;
 }
 
 export interface SweepResult {

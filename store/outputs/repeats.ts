@@ -4,6 +4,7 @@
  * (decisions 8).
  */
 import { isDeepStrictEqual } from 'node:util';
+import { storedEncoding } from '../../domain/outputs/output-headers.ts';
 import type { Queryable } from '../connection/database.ts';
 import { findOutputByIdentifier, type NodeOutputRow } from './outputs.ts';
 
@@ -24,13 +25,11 @@ export function isRepeat(output: NodeOutputRow, upload: UploadFacts): boolean {
 type KnownFacts = UploadFacts & { readonly sizeBytes: number };
 
 function isSame(known: KnownFacts, upload: UploadFacts): boolean {
-  // An empty body has no encoding: see receive.ts.
-  const contentEncoding = known.sizeBytes === 0 ? null : upload.contentEncoding;
   return (
     known.sha256 !== null &&
     known.sha256 === upload.sha256 &&
     known.contentType === upload.contentType &&
-    known.contentEncoding === contentEncoding &&
+    known.contentEncoding === storedEncoding(known.sizeBytes, upload.contentEncoding) &&
     isDeepStrictEqual(known.metadata, asStored(upload.metadata))
   );
 }

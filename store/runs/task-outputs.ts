@@ -1,10 +1,11 @@
 /** Outputs that the holder of a task writes. Each write repeats the fence in its own transaction. */
 import { isRefusal, sqlStates } from '../../domain/network/database-fault.ts';
+import { unaudited } from '../administration/audit-scope.ts';
 import type { Database, Queryable } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
 import { Refused } from '../connection/refused.ts';
 import { type DataSourceRow, dataSourceColumns } from '../objects/data-sources.ts';
-import { PendingObjectGone, type PendingObjects } from '../objects/pending-objects.ts';
+import { PendingObjectGone } from '../objects/pending-objects.ts';
 import { targetSteps } from '../outputs/output-target.ts';
 import {
   findOutputByIdentifier,
@@ -45,7 +46,7 @@ export interface TaskOutputBegin {
   readonly nodeInstanceId: number;
   /** The node has an output of this identifier: nothing is begun. */
   readonly isKnown: boolean;
-  /** The object has its pending row: it needs a `release` or `discard`. False without a data source or a key. */
+  /** The object has its pending row, without heartbeats yet. False without a data source or a key. */
   readonly isBegun: boolean;
   /** Null when the one that the node names is not registered. */
   readonly dataSource: DataSourceRow | null;
@@ -73,13 +74,12 @@ const beginStatement = `
  */
 export async function beginTaskOutput(
   database: Queryable,
-  pending: PendingObjects,
   { holder, instanceId }: RunnerIdentity,
   taskId: string,
   outputIdentifier: string | null,
   objectKey: string | null,
 ): Promise<TaskOutputBegin | undefined> {
-  return await pending.beginBy(objectKey, async () => {
+  return await unaudited(async () => {
     const values = [taskId, holder, instanceId, outputIdentifier, objectKey];
     const [row] = await database.query(beginStatement, values);
     if (row === undefined) return undefined;

@@ -3,6 +3,7 @@
  * the claim; every write repeats the fence. Nothing here calls the store: see sweep-task-uploads.ts for leftovers.
  */
 
+import { storedEncoding } from '../../domain/outputs/output-headers.ts';
 import type { Database, Queryable, Tx } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
 import { Refused } from '../connection/refused.ts';
@@ -241,7 +242,9 @@ async function finishWithin(
     return write({ ...upload, ...nothing, outputIdentifier });
   }
   if (upload.state !== 'open' || upload.isExpired) throw new Refused<WriteRefusal>('upload-not-found');
-  const change = await write(packed({ ...upload, ...nothing, ...object }));
+  const made = { ...upload, ...nothing, ...object };
+  const contentEncoding = storedEncoding(made.sizeBytes, made.contentEncoding);
+  const change = await write({ ...made, contentEncoding });
   const { kind, output } = change.result;
   // The output found before is gone, and there is no object to replace it.
   if (object === null && kind === 'created') throw new Refused<WriteRefusal>('upload-not-found');
@@ -250,13 +253,6 @@ async function finishWithin(
 }
 
 const nothing = { sizeBytes: 0, sha256: null, etag: '' } as const;
-
-/** An empty body cannot be unpacked. */
-function packed<T extends { readonly sizeBytes: number; readonly contentEncoding: string | null }>(
-  values: T,
-): T {
-  return values.sizeBytes === 0 ? { ...values, contentEncoding: null } : values;
-}
 
 async function outputById(tx: Tx, id: number): Promise<NodeOutputRow> {
   const [output] = await tx.query<NodeOutputRow>(

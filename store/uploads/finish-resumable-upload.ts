@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { limits } from '../../domain/limits.ts';
+import { storedEncoding } from '../../domain/outputs/output-headers.ts';
 import type { Database } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
 import { type DataSourceRow, findDataSource } from '../objects/data-sources.ts';
@@ -65,8 +66,7 @@ export async function assembleUpload(
     const sha256 = upload.sha256 ?? (await digestOf(store, objectKey));
     if (upload.sha256 === null) await saveDigest(database, upload.id, sha256);
     const { dataSourceId, outputIdentifier, metadata, contentType } = upload;
-    // An empty body cannot be decoded.
-    const contentEncoding = sizeBytes === 0 ? null : upload.contentEncoding;
+    const contentEncoding = storedEncoding(sizeBytes, upload.contentEncoding);
     const said = { dataSourceId, outputIdentifier, metadata, contentType, contentEncoding };
     return { ...said, objectKey, sizeBytes, sha256, etag: sha256 };
   } catch (error) {

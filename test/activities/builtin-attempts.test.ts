@@ -11,6 +11,7 @@ import { publishUpload } from '../../store/outputs/publish.ts';
 import { builtinHolder } from '../../store/runners/holder.ts';
 import { claimRun } from '../../store/runs/claims.ts';
 import { changesBy } from '../support/graph.ts';
+import { writePendingRow } from '../support/pending-row.ts';
 import { inputNode, tabularNode as tabularNodeOf, templateFile } from '../support/templates.ts';
 import { type RecordingSession, recordingStage, table } from './recording-session.ts';
 
@@ -19,12 +20,12 @@ const { api, client } = await recordingStage();
 describe('an attempt that dies in the middle', () => {
   /** Publishes uploads without a notification of the workflow, so that the test can claim the run. */
   async function unnoticed(templateName: string | undefined, ...files: [name: string, text: string][]) {
-    const { database, objects, pending } = api.composed.services;
+    const { database, objects } = api.composed.services;
     const session = await client.newSession(templateName);
     const dataSource = (await findDataSourceByName(database, 'platform'))!;
     for (const [outputIdentifier, text] of files) {
       const objectKey = newOutputKey();
-      await pending.begin(objectKey, dataSource.id);
+      await writePendingRow(database, objectKey, dataSource.id);
       const stored = await objects.of(dataSource).put(objectKey, Readable.from([Buffer.from(text)]), {
         signal: AbortSignal.timeout(10_000),
       });
@@ -41,7 +42,6 @@ describe('an attempt that dies in the middle', () => {
       // Otherwise the workflow executes the run before the test has claimed it.
       const changes = await changesBy(database, () => publishUpload(database, upload));
       expect(changes.length).toBeGreaterThan(0);
-      pending.release(objectKey);
     }
     return session;
   }

@@ -13,6 +13,7 @@ import type { RunningWorker } from '../../../worker/main.ts';
 import { queuedIngestId } from '../../../workflows/contract.ts';
 import { eventually } from '../../support/eventually.ts';
 import { stateOf } from '../../support/graph.ts';
+import { writePendingRow } from '../../support/pending-row.ts';
 import { testWorkflows } from '../../support/workflows.ts';
 import { drained, publishedOf, queuedCount, queuedGraph, setQueued } from './queued-world.ts';
 import { uploadWorld } from './support.ts';
@@ -260,11 +261,10 @@ describe('the ingest workflow', () => {
 async function storedObject(nodeInstanceId: number) {
   const dataSource = (await findDataSourceByName(database, 'platform'))!;
   const objectKey = newOutputKey();
-  await world.api.composed.services.pending.begin(objectKey, dataSource.id);
+  await writePendingRow(database, objectKey, dataSource.id);
   const stored = await objects
     .of(dataSource)
     .put(objectKey, Readable.from([Buffer.from('bytes')]), { signal: AbortSignal.timeout(10_000) });
-  world.api.composed.services.pending.release(objectKey);
   return {
     ...stored,
     nodeInstanceId,

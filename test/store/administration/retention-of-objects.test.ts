@@ -5,6 +5,7 @@ import { requestRetentionRun } from '../../../store/administration/retention-run
 import { newId } from '../../../store/connection/ids.ts';
 import { newOutputKey } from '../../../store/objects/object-store.ts';
 import { findOrphans } from '../../../store/objects/orphans.ts';
+import { writePendingRow } from '../../support/pending-row.ts';
 import { retentionWorld } from './retention-world.ts';
 
 const {
@@ -94,7 +95,7 @@ test('objects without a row are deleted, unless they are young, in transfer, or 
   const [orphan, onItsWay, foreign] = [newOutputKey(), newOutputKey(), 'outputs/notes.txt'];
   for (const Key of [orphan, onItsWay, foreign, `elsewhere/${newId()}`])
     await bucket.send(new PutObjectCommand({ Bucket: platform.s3.bucket, Key, Body: 'four' }));
-  await api.composed.services.pending.begin(onItsWay, graph.dataSourceId);
+  await writePendingRow(database, onItsWay, graph.dataSourceId);
   const { objects } = api.composed.services;
   const look = (olderThanSeconds: number) =>
     findOrphans(database, objects, { after: null, olderThanSeconds, remove: null });

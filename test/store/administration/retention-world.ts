@@ -11,6 +11,7 @@ import { retainOnce } from '../../../worker/retention.ts';
 import { ask, makePeople, startTestApi } from '../../support/api.ts';
 import { s3Client } from '../../support/bucket.ts';
 import { type Graph, type GraphNode, makeGraph } from '../../support/graph.ts';
+import { writePendingRow } from '../../support/pending-row.ts';
 import { testEnvironment } from '../../support/stack.ts';
 
 export async function retentionWorld() {
@@ -44,10 +45,10 @@ export async function retentionWorld() {
   }
 
   async function upload(graph: Graph, identifier: string | null = null) {
-    const { objects, pending } = api.composed.services;
+    const { objects } = api.composed.services;
     const source = (await findDataSourceByName(database, 'platform'))!;
     const objectKey = newOutputKey();
-    await pending.begin(objectKey, source.id, graph.nodes.in);
+    await writePendingRow(database, objectKey, source.id, graph.nodes.in);
     const stored = await objects.of(source).put(objectKey, Readable.from([Buffer.from('a,b\n1,2\n')]), {
       maxBytes: 100,
       withMd5: false,
@@ -65,7 +66,6 @@ export async function retentionWorld() {
       etag: stored.etag,
       metadata: null,
     });
-    pending.release(objectKey);
     return { objectKey, result };
   }
 

@@ -8,6 +8,7 @@ import { requestReprocess } from '../../../store/runs/reprocess.ts';
 import { retainOnce } from '../../../worker/retention.ts';
 import { ask } from '../../support/api.ts';
 import type { Graph } from '../../support/graph.ts';
+import { writePendingRow } from '../../support/pending-row.ts';
 import { retentionWorld } from './retention-world.ts';
 
 const {
@@ -50,7 +51,7 @@ describe('sessions', () => {
       database.query(`update node_run set state = 'held' where node_instance_id = $1`, [graph.nodes.next]),
     );
     await make('about to be fed', (graph) =>
-      api.composed.services.pending.begin(newOutputKey(), graph.dataSourceId, graph.nodes.in),
+      writePendingRow(database, newOutputKey(), graph.dataSourceId, graph.nodes.in),
     );
     await make('fed from a queue', (graph) =>
       database.query(

@@ -7,13 +7,10 @@ import {
   ensurePlatformDataSource,
   findDataSourceByName,
 } from '../../../store/objects/data-sources.ts';
+import { PendingObjects } from '../../../store/objects/held-objects.ts';
 import { newOutputKey, objectSettings } from '../../../store/objects/object-store.ts';
 import { ObjectStores } from '../../../store/objects/object-stores.ts';
-import {
-  PendingObjectGone,
-  PendingObjects,
-  sweepAbandonedObjects,
-} from '../../../store/objects/pending-objects.ts';
+import { PendingObjectGone, sweepAbandonedObjects } from '../../../store/objects/pending-objects.ts';
 import type { UploadedObject } from '../../../store/outputs/outputs.ts';
 import { publishUpload, publishUploadWithin } from '../../../store/outputs/publish.ts';
 import { sweepSupersededOutputs } from '../../../store/outputs/versions.ts';
@@ -21,6 +18,7 @@ import { changeSession } from '../../../store/runs/change-session.ts';
 import { requestReprocess } from '../../../store/runs/reprocess.ts';
 import { eventually } from '../../support/eventually.ts';
 import { chain, type Graph, makeGraph } from '../../support/graph.ts';
+import { writePendingRow } from '../../support/pending-row.ts';
 import { testEnvironment } from '../../support/stack.ts';
 
 const platform = await testEnvironment();
@@ -42,13 +40,21 @@ afterAll(async () => {
 /** Bytes in the store that wait to be published. */
 async function stored(graph: Graph, text: string): Promise<UploadedObject> {
   const objectKey = newOutputKey();
-  await pending.begin(objectKey, source.id);
+  await writePendingRow(database, objectKey, source.id);
   const put = await stores.of(source).put(objectKey, Readable.from([Buffer.from(text)]), {
     signal: AbortSignal.timeout(10_000),
   });
   const said = { outputIdentifier: 'run', contentType: null, contentEncoding: null, metadata: null };
   return { ...said, ...put, objectKey, dataSourceId: source.id, nodeInstanceId: graph.nodes.input! };
 }
+
+/** The end of work that does not use its object. */
+const discard = (objectKey: string) =>
+  pending.hold(
+    { objectKey, dataSource: source, hasRow: true },
+    async () => undefined,
+    () => false,
+  );
 
 const textOf = async (objectKey: string) =>
   String(await buffer((await stores.of(source).get(objectKey)).stream));
@@ -76,7 +82,7 @@ test('a disconnected caller discards no object that its transaction still publis
   const upload = await stored(graph, 'kept');
   const { done, letGo, published } = publishing(upload, graph.nodes.input!);
   await eventually('all is written but the commit', published);
-  const discarded = pending.discard(upload.objectKey, source);
+  const discarded = discard(upload.objectKey);
   await eventually('the discard waits for the transaction', async () => {
     const rows = await database.query(
       `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
@@ -92,11 +98,28 @@ test('a disconnected caller discards no object that its transaction still publis
 test('a discarded object cannot be published', async () => {
   const graph = await makeGraph(database, chain(1));
   const upload = await stored(graph, 'discarded');
-  await pending.discard(upload.objectKey, source);
+  await discard(upload.objectKey);
   await expect(publishUpload(database, upload)).rejects.toThrow(PendingObjectGone);
   expect(await database.query('select 1 from node_output where object_key = $1', [upload.objectKey])).toEqual(
     [],
   );
+});
+
+test('work that fails leaves no object, or leaves it to the sweeper when its store is away', async () => {
+  const held = async (isLeft: boolean) => {
+    const objectKey = newOutputKey();
+    const fail = async () => Promise.reject(new Error('broken'));
+    const work = pending.hold(
+      { objectKey, dataSource: source },
+      fail,
+      () => true,
+      () => isLeft,
+    );
+    await expect(work).rejects.toThrow('broken');
+    return await database.query('select 1 from pending_object where object_key = $1', [objectKey]);
+  };
+  expect(await held(false)).toHaveLength(0);
+  expect(await held(true)).toHaveLength(1);
 });
 
 test('nothing refers again to an object that a sweep has found unreferred and is about to delete', async () => {
