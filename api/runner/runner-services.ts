@@ -34,7 +34,7 @@ export class RunnerServices {
     const { database, workflows, log } = parts;
     this.templates = new TemplateCatalogue(database);
     this.waiters = new TaskWaiters(database, this.templates, log);
-    this.holders = new HolderNotices(workflows);
+    this.holders = new HolderNotices(database, workflows);
     this.tokens = new RunnerTokens(parts);
     this.presence = new RunnerPresence({ database, log, waiting: () => this.waiters.identities });
     this.logs = new LogWriter(database);

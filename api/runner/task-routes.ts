@@ -241,10 +241,10 @@ async function endHeld(
     const message = 'hasMore requires an incremental node template.';
     throw new Problem(endProblems[result.why], result.why === 'not-incremental' ? { message } : {});
   }
+  services.runners.holders.ended(taskId);
   if (result.kind === 'ended') {
     const { sessionId, runId, nodeInstanceId } = result;
     note({ sessionId, nodeInstanceId, runId });
-    services.runners.holders.ended(taskId);
     return { reply: result.reply, arrived: result.next };
   }
   return { reply: result.reply };
