@@ -33,7 +33,7 @@ const retrySoon = { 'retry-after': '1' } as const;
 const notReleased = 'tasks of ended runner tokens not released';
 
 /** `lately`: within the last two seconds. */
-export type Freshness = 'now' | 'lately';
+type Freshness = 'now' | 'lately';
 
 interface Found {
   /** By `performance.now`, when they were read. */

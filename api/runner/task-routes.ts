@@ -222,7 +222,7 @@ async function endAndClaim<Body extends object>(call: EndCall, end: TaskEnd, nex
 
 /** The task has ended, so its end is answered; the caller's next call is refused. */
 function noneWhenRefused(error: unknown): undefined {
-  if (!(error instanceof Problem) || error.status !== 401) throw error;
+  if (!(error instanceof Problem) || ![401, 403].includes(error.status)) throw error;
 }
 
 /**
