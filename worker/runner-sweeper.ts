@@ -1,8 +1,8 @@
 /** Removes runner instances that were not seen for long, and runner tokens that ended long ago. */
 import type { Logger } from 'pino';
 import type { Database } from '../store/connection/database.ts';
+import { sweepRunnerTokens } from '../store/runners/ended-tokens.ts';
 import { sweepRunnerInstances } from '../store/runners/runner-instances.ts';
-import { sweepRunnerTokens } from '../store/runners/runner-tokens.ts';
 import { type Loop, startLoop } from './loop.ts';
 
 const everyMs = 10 * 60_000;

@@ -66,25 +66,28 @@ export class WorkflowClient {
 
   /**
    * Shows in the workflow's pending activity who holds the attempt.
-   * @param shown called when it is shown; not called while the workflow does not wait for the attempt
-   * @param isLong the workflow is to wait for the attempt: when it does not, it is notified
+   * @param notifies the workflow is to wait for the attempt: when it does not, it is notified
+   * @param done called when the holder is shown or the workflow notified; not after a failure, nor when there is
+   *   nothing to show it in
    */
   showHolder(
     { sessionId, runId, attempt }: HeldAttempt,
     holder: Readonly<Record<string, unknown>>,
-    isLong: boolean,
-    shown: () => void,
+    notifies: boolean,
+    done: (result: 'shown' | 'notified') => void,
   ): void {
     this.calls.send(async () => {
       try {
         await this.completions.heartbeat(activityOf(sessionId, runId, attempt), holder);
-        shown();
+        done('shown');
       } catch (error) {
         // Not yet or no longer awaited: there is nothing to show it in.
         if (!(error instanceof ActivityNotFoundError)) throw error;
+        if (!notifies) return;
         const handle = this.client.workflow.getHandle(sessionWorkflowId(sessionId));
-        // One that is not there is left to the healer.
-        if (isLong) await unlessGone(() => handle.signal(wakeSignal));
+        // One that is not there is left to the healer, and finds the attempt when it starts.
+        await unlessGone(() => handle.signal(wakeSignal));
+        done('notified');
       }
     });
   }

@@ -30,9 +30,10 @@ const rememberedMs = 1_000;
 const mostRemembered = 10_000;
 const freshMs = 2_000;
 const retrySoon = { 'retry-after': '1' } as const;
+const notReleased = 'tasks of ended runner tokens not released';
 
 /** `lately`: within the last two seconds. */
-export type Freshness = 'now' | 'lately';
+type Freshness = 'now' | 'lately';
 
 interface Found {
   /** By `performance.now`, when they were read. */
@@ -56,8 +57,7 @@ export class RunnerTokens {
   /** By digest; until then by `performance.now`. */
   readonly #remembered = new Map<string, { readonly untilMs: number; readonly principal: RunnerPrincipal }>();
   readonly #over = new AbortController();
-  #rounds: Promise<void> | undefined;
-  #asking: Promise<void> | undefined;
+  #loops: Promise<unknown> | undefined;
 
   constructor(parts: RunnerTokensParts) {
     this.#parts = parts;
@@ -126,21 +126,27 @@ export class RunnerTokens {
     return this.#open.count;
   }
 
-  /** Begins the rounds; safe to call again. */
+  /**
+   * Begins the rounds; safe to call again. None waits for another: an ended token's calls are cut also while the
+   * authentication service is slow, and while a stalled process has locked the session of a task to release.
+   */
   start(): void {
-    this.#rounds ??= this.#goRound();
+    this.#loops ??= Promise.all([
+      this.#repeat('runner tokens not read again', () => this.#cutEnded()),
+      this.#repeat(notReleased, () => releaseEndedTasks(this.#parts)),
+      this.#repeat('creators of runner tokens not checked', () => this.creators.askDue()),
+    ]);
   }
 
   /** Resolves when no work is left. */
   async stop(): Promise<void> {
     this.#over.abort();
-    await Promise.all([this.#rounds, this.#asking]);
+    await this.#loops;
   }
 
   /** Releases the tasks that ended tokens still hold. The next round repeats those that fail. */
   async releaseEndedTasks(): Promise<void> {
-    const work = () => releaseEndedTasks(this.#parts);
-    await this.#attempt('tasks of ended runner tokens not released', work);
+    await this.#attempt(notReleased, () => releaseEndedTasks(this.#parts));
   }
 
   async #check(read: () => Promise<RunnerTokenRow | undefined>): Promise<RunnerPrincipal | null> {
@@ -169,19 +175,10 @@ export class RunnerTokens {
     touchRunnerToken(database, tokenId).catch((error) => log.warn({ err: error }, 'last use not written'));
   }
 
-  async #goRound(): Promise<void> {
+  async #repeat(failure: string, work: () => Promise<void>): Promise<void> {
     const { signal } = this.#over;
     while (!signal.aborted) {
-      // The service may be slow; nothing else waits for it.
-      this.#asking ??= this.#attempt('creators of runner tokens not checked', () =>
-        this.creators.askDue(),
-      ).finally(() => {
-        this.#asking = undefined;
-      });
-      await Promise.all([
-        this.#attempt('runner tokens not read again', () => this.#cutEnded()),
-        this.releaseEndedTasks(),
-      ]);
+      await this.#attempt(failure, work);
       await sleep(roundEveryMs, undefined, { signal }).catch(() => undefined);
     }
   }

@@ -7,6 +7,7 @@ import type { AuthClient } from '../identity/auth-client.ts';
 import { RunnerTokens } from '../runner-tokens/tokens.ts';
 import { RunnerPresence } from '../runners/presence.ts';
 import { HolderNotices } from './claims/holder-notices.ts';
+import { SignIns } from './claims/sign-ins.ts';
 import { TaskWaiters } from './claims/task-waiters.ts';
 import { TemplateCatalogue } from './claims/template-catalogue.ts';
 import { LogWriter } from './log-writer.ts';
@@ -25,6 +26,7 @@ export class RunnerServices {
   readonly waiters: TaskWaiters;
   readonly holders: HolderNotices;
   readonly tokens: RunnerTokens;
+  readonly signIns: SignIns;
   readonly presence: RunnerPresence;
   readonly logs: LogWriter;
   readonly #alive: ProcessHeartbeat;
@@ -34,8 +36,9 @@ export class RunnerServices {
     const { database, workflows, log } = parts;
     this.templates = new TemplateCatalogue(database);
     this.waiters = new TaskWaiters(database, this.templates, log);
-    this.holders = new HolderNotices(workflows);
+    this.holders = new HolderNotices(database, workflows);
     this.tokens = new RunnerTokens(parts);
+    this.signIns = new SignIns(parts.auth);
     this.presence = new RunnerPresence({ database, log, waiting: () => this.waiters.identities });
     this.logs = new LogWriter(database);
     this.#alive = new ProcessHeartbeat(database, log);

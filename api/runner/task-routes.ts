@@ -222,7 +222,7 @@ async function endAndClaim<Body extends object>(call: EndCall, end: TaskEnd, nex
 
 /** The task has ended, so its end is answered; the caller's next call is refused. */
 function noneWhenRefused(error: unknown): undefined {
-  if (!(error instanceof Problem) || error.status !== 401) throw error;
+  if (!(error instanceof Problem) || ![401, 403].includes(error.status)) throw error;
 }
 
 /**
@@ -241,10 +241,10 @@ async function endHeld(
     const message = 'hasMore requires an incremental node template.';
     throw new Problem(endProblems[result.why], result.why === 'not-incremental' ? { message } : {});
   }
+  services.runners.holders.ended(taskId);
   if (result.kind === 'ended') {
     const { sessionId, runId, nodeInstanceId } = result;
     note({ sessionId, nodeInstanceId, runId });
-    services.runners.holders.ended(taskId);
     return { reply: result.reply, arrived: result.next };
   }
   return { reply: result.reply };

@@ -7,7 +7,6 @@ import { noteAudited } from '../administration/audit-scope.ts';
 import type { Database, Queryable, Tx } from '../connection/database.ts';
 import { once } from '../connection/idempotency.ts';
 import { newId } from '../connection/ids.ts';
-import { isOpen } from '../runs/lease.ts';
 
 /** A token, as its calls need it. */
 export interface RunnerTokenRow extends TokenFacts {
@@ -245,55 +244,4 @@ async function writeCreators(
     [userIds, roles, sorted.map((creator) => creator.tokensRevokedAt), askedAt],
   );
   return { ended: ended.length };
-}
-
-/** A statement that saw the token alive has ended by then. */
-const settleAfter = "interval '2 minutes'";
-const unsettledEnd = 'not k.settled and least(k.expires_at, k.revoked_at)';
-
-/** Held tasks of tokens that ended, or whose creators' present role does not reach them. */
-export async function listTasksOfEndedTokens(database: Queryable, limit: number): Promise<string[]> {
-  const rows = await database.query<{ taskId: string }>(
-    `select c.task_id
-       from runner_token k join node_claim c on c.holder = 'token:' || k.id::text and ${isOpen}
-      where ${unsettledEnd} <= clock_timestamp()
-     union all
-     select c.task_id
-       from runner_token_creator p join runner_token k on k.created_by = p.user_id
-       join node_claim c on c.holder = 'token:' || k.id::text and ${isOpen}
-       join node_run r on r.id = c.run_id join runner_type t on t.name = r.runner_type
-      where p.narrowed_at > clock_timestamp() - interval '10 minutes' and k.revoked_at is null
-        and p.role is distinct from 'Administrator'
-        and (p.role is distinct from 'Developer' or t.runtime <> 'external')
-     limit $1`,
-    [limit],
-  );
-  return rows.map((row) => row.taskId);
-}
-
-/** Marks tokens that ended a while ago and hold nothing, so that later checks skip them. */
-export async function settleEndedTokens(database: Queryable): Promise<void> {
-  await database.query(
-    `update runner_token set settled = true
-      where id in (
-        select k.id from runner_token k
-         where ${unsettledEnd} <= clock_timestamp() - ${settleAfter}
-           and not exists (select from node_claim c where c.holder = 'token:' || k.id::text and ${isOpen})
-           for update skip locked)`,
-  );
-}
-
-/** Removes tokens that ended long ago, and what is known of creators without tokens. @returns how many tokens */
-export async function sweepRunnerTokens(database: Queryable): Promise<number> {
-  const rows = await database.query(
-    `delete from runner_token k
-      where k.settled and least(k.expires_at, k.revoked_at) < clock_timestamp() - interval '${limits.runnerTokenKeptDays} days'
-      returning 1`,
-  );
-  await database.query(
-    `delete from runner_token_creator c
-      where c.asked_at < clock_timestamp() - interval '1 day'
-        and not exists (select from runner_token k where k.created_by = c.user_id)`,
-  );
-  return rows.length;
 }

@@ -37,7 +37,7 @@ const claimColumns = `
       and (v.superseded_at_position is null or v.superseded_at_position > run.upper_position)
       and (run.input_ids is null or v.output_id = any (run.input_ids))) as pending_inputs`;
 
-/** A token that ended after its caller was identified gets no task. */
+/** A runner token that ended after its caller was identified gets no task. An account is checked before the statement. */
 const mayHold = `
   ($1 not like 'token:%'
     or exists (select from runner_token k where k.id = ${tokenIdOfHolder('$1')}

@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import {
-  acquireCreatorsToAsk,
-  createRunnerToken,
   listTasksOfEndedTokens,
-  noteCreators,
   settleEndedTokens,
   sweepRunnerTokens,
-} from '../../store/runners/runner-tokens.ts';
+} from '../../store/runners/ended-tokens.ts';
+import { acquireCreatorsToAsk, createRunnerToken, noteCreators } from '../../store/runners/runner-tokens.ts';
 import { requeueTask } from '../../store/runs/release-claim.ts';
 import { databaseStage } from '../support/databases.ts';
 import { chain, claim, makeGraph, upload } from '../support/graph.ts';
@@ -62,9 +60,10 @@ test('an ended token is checked until no claim of it can be left, and removed mo
   const settled = async () =>
     (await database.query<{ id: string }>('select id from runner_token where settled')).map(({ id }) => id);
   expect(await settled()).toEqual([old]);
-  expect(await listTasksOfEndedTokens(database, 10)).toEqual([task!.taskId]);
-  expect(await requeueTask(database, task!.taskId)).toBe(true);
-  expect(await requeueTask(database, task!.taskId)).toBe(false);
+  const { taskId } = task!;
+  expect(await listTasksOfEndedTokens(database, 10)).toEqual([{ taskId, sessionId: graph.sessionId }]);
+  expect(await requeueTask(database, taskId)).toBe(true);
+  expect(await requeueTask(database, taskId)).toBe(false);
   await settleEndedTokens(database);
   expect((await settled()).sort()).toEqual([busy, old].sort());
   expect(await sweepRunnerTokens(database)).toBe(1);

@@ -166,8 +166,8 @@ test('of a long queue the end is awaited, and a run that is held for long beside
   );
   let isShown = false;
   await eventually('its holder is shown', () => {
-    temporalSide.workflows.showHolder(task, { instance: 'runner' }, true, () => {
-      isShown = true;
+    temporalSide.workflows.showHolder(task, { instance: 'runner' }, true, (result) => {
+      isShown ||= result === 'shown';
     });
     return isShown;
   });

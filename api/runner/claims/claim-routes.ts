@@ -96,7 +96,7 @@ const claim = defineRoute({
   description:
     'A claim releases the task that the same instanceId still holds, and ends its older waiting claim with 204. ' +
     'A claim whose response cannot be sent is undone. A waiting claim gets 401 within seconds after its runner ' +
-    'token ends.',
+    'token, or the sign-in of its account, ends.',
   tags,
   access: access.runnerTasks,
   audit: auditedByClaims,

@@ -17,12 +17,11 @@ import {
   type TemplateClaim,
 } from '../../../store/runs/claims.ts';
 import { releaseHeldTask, undoClaim } from '../../../store/runs/release-claim.ts';
-import type { Freshness } from '../../runner-tokens/tokens.ts';
 import type { Services } from '../../services.ts';
 import { holderOf, type RunnerCaller } from '../identity.ts';
 import { presentClaim } from '../present.ts';
 import type { claimSchema } from '../schema.ts';
-import type { TaskWaiter } from './task-waiters.ts';
+import { type CallerChecks, checksOf } from './caller-checks.ts';
 import { type Coverage, coverageOf, type TemplateSnapshot } from './template-catalogue.ts';
 
 /** Concurrent claims of one instance give up after this many tries; the next claim succeeds. */
@@ -41,11 +40,7 @@ interface ClaimRequest {
   readonly whenHolding: 'release' | 'deliver';
   /** What the first try found, where the end of the instance's task has made it ({@link claimWithEnd}). */
   readonly arrived?: ArrivedClaim | undefined;
-  /**
-   * Checked when a waiting claim wakes, by recent knowledge, and again by the present state when it then gets nothing.
-   * False, or an error, ends the wait.
-   */
-  readonly isStillAllowed: (known: Freshness) => Promise<boolean>;
+  readonly caller: CallerChecks;
   readonly signal: AbortSignal;
   readonly shutdown: AbortSignal;
 }
@@ -96,7 +91,7 @@ function firstRefused(
 
 /** The oldest ready task, or undefined when there was none in time or a newer claim replaced this one. */
 async function claimTask(services: Services, request: ClaimRequest): Promise<ClaimedTask | undefined> {
-  const { identity, waitSeconds, arrived } = request;
+  const { identity, waitSeconds, arrived, caller, signal: ofCall } = request;
   const { waiters } = services.runners;
   const startedAtMs = performance.now();
   const { claimSeq, drained, task } =
@@ -104,12 +99,9 @@ async function claimTask(services: Services, request: ClaimRequest): Promise<Cla
   if (waitSeconds === 0 || task !== undefined) waiters.replaceOlder({ identity, claimSeq });
   if (task !== undefined) return task;
   if (waitSeconds === 0) return await lastTry(services, request, claimSeq, startedAtMs);
-  const waiter = waiters.enter({ ...request, claimSeq, drained });
-  try {
-    return await waitForTask(services, request, claimSeq, waiter);
-  } finally {
-    waiter.leave();
-  }
+  return await caller.during(ofCall, (signal) =>
+    waitForTask(services, { ...request, signal }, claimSeq, drained),
+  );
 }
 
 interface FirstTry extends Pick<ClaimTicket, 'claimSeq' | 'drained'> {
@@ -170,17 +162,23 @@ async function waitForTask(
   services: Services,
   request: ClaimRequest,
   claimSeq: number,
-  waiter: TaskWaiter,
+  drained: boolean,
 ): Promise<ClaimedTask | undefined> {
-  for (let isWoken = false; waiter.end === undefined; isWoken = true) {
-    const task = waiter.isDrained ? undefined : await tryClaim(services, request, claimSeq);
-    if (task !== undefined) return task;
-    // A token that has just ended gets no task; the wake passes to another waiter.
-    if (isWoken && !(await request.isStillAllowed('now'))) return undefined;
-    waiter.foundNothing();
-    if (!(await waiter.next()) || !(await request.isStillAllowed('lately'))) return undefined;
+  const { caller } = request;
+  const waiter = services.runners.waiters.enter({ ...request, claimSeq, drained });
+  try {
+    for (let isWoken = false; waiter.end === undefined; isWoken = true) {
+      const task = waiter.isDrained ? undefined : await tryClaim(services, request, claimSeq);
+      if (task !== undefined) return task;
+      // A token that has just ended gets no task; the wake passes to another waiter.
+      if (isWoken && !(await caller.mayWaitOn())) return undefined;
+      waiter.foundNothing();
+      if (!(await waiter.next()) || !(await caller.mayTry())) return undefined;
+    }
+    return undefined;
+  } finally {
+    waiter.leave();
   }
-  return undefined;
 }
 
 async function tryClaim(
@@ -238,6 +236,7 @@ export interface ClaimCall {
   readonly principal: RunnerCaller;
   readonly request: { readonly headers: Readonly<Record<string, string | undefined>> };
   readonly services: Services;
+  readonly requestId: string;
   readonly signal: AbortSignal;
   readonly shutdown: AbortSignal;
 }
@@ -261,7 +260,7 @@ export function claimWithEnd(
 
 /** Claims a task for the reply to a call; undefined when there is none. */
 export async function claimForReply(
-  { principal, request: call, services, signal, shutdown }: ClaimCall,
+  { principal, request: call, services, requestId, signal, shutdown }: ClaimCall,
   request: Pick<ClaimRequest, 'coverage' | 'waitSeconds' | 'whenHolding' | 'arrived'> & {
     readonly instanceId: string;
   },
@@ -270,8 +269,8 @@ export async function claimForReply(
   const { instanceId, ...wanted } = request;
   const identity = { holder: holderOf(principal), instanceId };
   const version = runnerVersion(call.headers['user-agent']);
-  const isStillAllowed = (known: Freshness) => isUnchanged(services, principal, known);
-  const task = await claimTask(services, { ...wanted, identity, version, isStillAllowed, signal, shutdown });
+  const caller = checksOf(runners, principal, requestId);
+  const task = await claimTask(services, { ...wanted, identity, version, caller, signal, shutdown });
   if (task === undefined) return undefined;
   const kind = principal.kind === 'runner' ? 'runner' : 'account';
   runners.holders.taken(task, { instance: instanceId, kind });
@@ -284,15 +283,4 @@ export async function claimForReply(
       await undoClaim(database, task.taskId);
     },
   };
-}
-
-/** Whether a runner token still covers the same runner types; throws the refusal of one that has ended meanwhile. */
-async function isUnchanged(
-  { runners }: Services,
-  principal: RunnerCaller,
-  known: Freshness,
-): Promise<boolean> {
-  if (principal.kind !== 'runner') return true;
-  const { runnerTypes } = await runners.tokens.identifyAgain(principal, known);
-  return principal.runnerTypes.every((name) => runnerTypes.includes(name));
 }

@@ -2,7 +2,9 @@
  * The holder of an attempt, shown to operators in the workflow engine. Only for tasks that are held for a while: most
  * end before an operator could read it, and before the workflow awaits them.
  */
+import type { Database } from '../../../store/connection/database.ts';
 import type { ClaimedTask } from '../../../store/runs/claims.ts';
+import { isClaimOpen } from '../../../store/runs/lease.ts';
 import type { WorkflowClient } from '../../../workflows/client.ts';
 
 const showAfterMs = 1_000;
@@ -12,41 +14,82 @@ const maxTries = 15;
 /** Five seconds after the claim: from this try on a workflow that does not wait for the attempt is notified. */
 const longFromTry = 3;
 
-export class HolderNotices {
-  readonly #workflows: WorkflowClient;
-  readonly #timers = new Map<string, NodeJS.Timeout>();
+/** Instance id and kind of runner: nothing personal, no token. */
+type Holder = {
+  readonly instance: string;
+  readonly kind: 'account' | 'runner';
+};
 
-  constructor(workflows: WorkflowClient) {
+/** A holder that is yet to be shown. */
+interface Notice {
+  readonly task: ClaimedTask;
+  readonly holder: Holder;
+  tries: number;
+  /** Once is enough: each of the workflow's reconciles finds the held attempt, and the next follows when it has room. */
+  isWorkflowNotified: boolean;
+  timer?: NodeJS.Timeout;
+}
+
+export class HolderNotices {
+  readonly #database: Database;
+  readonly #workflows: WorkflowClient;
+  readonly #notices = new Map<string, Notice>();
+
+  constructor(database: Database, workflows: WorkflowClient) {
+    this.#database = database;
     this.#workflows = workflows;
   }
 
-  /** @param holder instance id and kind of runner: nothing personal, no token */
-  taken(task: ClaimedTask, holder: { readonly instance: string; readonly kind: 'account' | 'runner' }): void {
+  taken(task: ClaimedTask, holder: Holder): void {
     this.ended(task.taskId);
-    this.#showAfter(task, holder, showAfterMs, 1);
+    const notice: Notice = { task, holder, tries: 0, isWorkflowNotified: false };
+    this.#notices.set(task.taskId, notice);
+    this.#tryAfter(notice, showAfterMs);
   }
 
   ended(taskId: string): void {
-    clearTimeout(this.#timers.get(taskId));
-    this.#timers.delete(taskId);
+    clearTimeout(this.#notices.get(taskId)?.timer);
+    this.#notices.delete(taskId);
+  }
+
+  /** Tasks whose holder is yet to be shown. */
+  get count(): number {
+    return this.#notices.size;
   }
 
   close(): void {
-    for (const timer of this.#timers.values()) clearTimeout(timer);
-    this.#timers.clear();
+    for (const taskId of this.#notices.keys()) this.ended(taskId);
   }
 
-  #showAfter(
-    task: ClaimedTask,
-    holder: Readonly<Record<string, string>>,
-    pauseMs: number,
-    tries: number,
-  ): void {
-    const timer = setTimeout(() => {
-      if (tries === maxTries) this.#timers.delete(task.taskId);
-      else this.#showAfter(task, holder, Math.min(pauseMs * 1.5, longestPauseMs), tries + 1);
-      this.#workflows.showHolder(task, holder, tries >= longFromTry, () => this.ended(task.taskId));
-    }, pauseMs).unref();
-    this.#timers.set(task.taskId, timer);
+  #tryAfter(notice: Notice, pauseMs: number): void {
+    notice.timer = setTimeout(() => void this.#try(notice, pauseMs), pauseMs).unref();
+  }
+
+  async #try(notice: Notice, pauseMs: number): Promise<void> {
+    const { taskId } = notice.task;
+    notice.tries += 1;
+    const isOpen = notice.tries === 1 || (await this.#isOpen(taskId));
+    // It ended here meanwhile, or this process stops.
+    if (this.#notices.get(taskId) !== notice) return;
+    if (isOpen === false || notice.tries === maxTries) this.ended(taskId);
+    else this.#tryAfter(notice, Math.min(pauseMs * 1.5, longestPauseMs));
+    if (isOpen === true) this.#show(notice);
+  }
+
+  /**
+   * A task may end at another process, or without a call: by the loss of its lease, a cancel, or the end of its token.
+   * Undefined when the database does not answer.
+   */
+  async #isOpen(taskId: string): Promise<boolean | undefined> {
+    return isClaimOpen(this.#database, taskId).catch(() => undefined);
+  }
+
+  #show(notice: Notice): void {
+    const { task, holder, tries, isWorkflowNotified } = notice;
+    const notifies = tries >= longFromTry && !isWorkflowNotified;
+    this.#workflows.showHolder(task, holder, notifies, (result) => {
+      if (result === 'notified') notice.isWorkflowNotified = true;
+      else if (this.#notices.get(task.taskId) === notice) this.ended(task.taskId);
+    });
   }
 }
