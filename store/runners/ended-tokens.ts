@@ -16,9 +16,9 @@ export interface EndedTask {
 /** Held tasks of tokens that ended, or whose creators' present role does not reach them. */
 export async function listTasksOfEndedTokens(database: Queryable, limit: number): Promise<EndedTask[]> {
   return database.query<EndedTask>(
-    `select c.task_id, r.session_id
+    // No join: planned while nothing was held, it would read all runs, each second.
+    `select c.task_id, (select r.session_id from node_run r where r.id = c.run_id) as session_id
        from runner_token k join node_claim c on c.holder = 'token:' || k.id::text and ${isOpen}
-       join node_run r on r.id = c.run_id
       where ${unsettledEnd} <= clock_timestamp()
      union all
      select c.task_id, r.session_id
