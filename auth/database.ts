@@ -4,7 +4,7 @@
  * hashes are stored here.
  */
 import pg from 'pg';
-import { endsWithLostClient, plannedOnce } from '../domain/network/session-options.ts';
+import { answerLimitMs, endsWithLostClient, plannedOnce } from '../domain/network/session-options.ts';
 import { watchPool } from '../telemetry/metrics.ts';
 
 const poolSize = 5;
@@ -30,8 +30,7 @@ export class AuthDatabase implements Runner {
       idleTimeoutMillis: 60_000,
       application_name: 'authentication',
       options,
-      // A connection whose server is gone is closed, and does not wait a quarter of an hour for the kernel.
-      query_timeout: longestStatementMs + 5_000,
+      query_timeout: answerLimitMs(longestStatementMs),
     });
     // A connection that the server drops while idle must not end the process; the pool makes a new one.
     pool.on('error', () => undefined);

@@ -14,7 +14,12 @@
 import type { SqlEntityManager } from '@mikro-orm/postgresql';
 import pg from 'pg';
 import { isConflict } from '../../domain/network/database-fault.ts';
-import { endsWithLostClient, planForValues, plannedOnce } from '../../domain/network/session-options.ts';
+import {
+  answerLimitMs,
+  endsWithLostClient,
+  planForValues,
+  plannedOnce,
+} from '../../domain/network/session-options.ts';
 import type { SessionChange } from '../../domain/sessions/session-change.ts';
 import { watchPool } from '../../telemetry/metrics.ts';
 import { auditStatement, isAuditPending, isWrite } from '../administration/audit-scope.ts';
@@ -37,8 +42,6 @@ export interface DatabaseSettings {
 const workingOptions = (longestStatementMs: number) =>
   `-c work_mem=16MB -c lock_timeout=2000 -c statement_timeout=${longestStatementMs} ` +
   `-c idle_in_transaction_session_timeout=10000 ${plannedOnce} ${endsWithLostClient}`;
-/** A connection without an answer for so long after that has lost its server, and is closed: the kernel takes a quarter of an hour. */
-const answerSlackMs = 5_000;
 
 /** Transactions that must run again: serialisation failures, deadlocks and lock time-outs. */
 const conflicts: Tries = { maxTries: 6, firstPauseMs: 14, mayPass: isConflict };
@@ -64,7 +67,7 @@ export class Database implements Reader, EntityReader {
       idleTimeoutMillis: 60_000,
       // With the default of 4 MB a search that finds much remembers whole pages and checks each of their rows.
       options: workingOptions(longestStatementMs),
-      query_timeout: longestStatementMs + answerSlackMs,
+      query_timeout: answerLimitMs(longestStatementMs),
       pipeline: true,
       // pg's types of `Client` in a pool's options are of its own class.
       Client: PreparingClient,
