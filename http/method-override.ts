@@ -1,8 +1,9 @@
 /** `X-HTTP-Method-Override`, for routes that declare it: their clients may reach them through what passes only POST on. */
 import { METHODS } from 'node:http';
+import Router from '@koa/router';
 import type { Middleware } from './call.ts';
 import { splitTarget } from './paths.ts';
-import { pathsOf, type RouteSet, routerPath, wordsOf } from './routing.ts';
+import { pathsOf, patternOf, type RouteSet, routerOptions, routerPath, wordsOf } from './routing.ts';
 
 const header = 'x-http-method-override';
 /** As OpenTelemetry writes a method that HTTP does not know. */
@@ -15,11 +16,17 @@ const unknownMethod = '_OTHER';
 export function overridden(sets: readonly RouteSet[]): Middleware {
   const routes = sets.flatMap((set) => set.routes);
   const words = wordsOf(routes.flatMap(pathsOf));
-  const places = routes.flatMap((route) => pathsOf(route).map((path) => ({ route, form: formOf(path) })));
+  const router = new Router(routerOptions);
+  const closed = new Set<string | RegExp>();
+  for (const route of routes)
+    for (const pattern of pathsOf(route).map(patternOf)) {
+      router.register(pattern, ['POST'], () => undefined);
+      if (route.methodOverride !== true) closed.add(pattern);
+    }
   const isOpen = (target: string): boolean => {
     const path = routerPath(splitTarget(target).path, words);
-    const found = places.filter(({ form }) => form.test(path));
-    return found.length > 0 && found.every(({ route }) => route.methodOverride === true);
+    const found = router.match(path, 'POST').path;
+    return found.length > 0 && !found.some((layer) => closed.has(layer.path));
   };
   return async (context, next) => {
     const { req } = context;
@@ -30,12 +37,4 @@ export function overridden(sets: readonly RouteSet[]): Middleware {
     // To the client it is the answer of a POST, whose length is that of the bytes that follow.
     if (context.method === 'HEAD') context.length = 0;
   };
-}
-
-function formOf(path: string): RegExp {
-  const segments = path.split('/').map((segment) => {
-    if (!segment.startsWith('{')) return segment.replaceAll('.', '\\.');
-    return segment.endsWith('+}') ? '.+' : '[^/]+';
-  });
-  return new RegExp(`^${segments.join('/')}$`);
 }

@@ -22,6 +22,9 @@ type Entry = {
 };
 type Matching = RouterContext<Call>;
 
+/** How each router of ours compares paths. */
+export const routerOptions = { sensitive: true, strict: true } as const;
+
 /**
  * Finds the route of a request and runs its middlewares; a request without a route goes to the next middleware, with
  * the matches of its path in `context.matched`. Words win over `{name}`, which wins over `{name+}`.
@@ -37,7 +40,7 @@ export function routed(sets: readonly RouteSet[]): Middleware {
   const routers = new Map<string, Router<Call>>();
   for (const { methods, path, stack } of entries.sort(byKinds)) {
     const beginning = path.split('/{', 1)[0] ?? '';
-    const router = routers.get(beginning) ?? new Router<Call>({ sensitive: true, strict: true });
+    const router = routers.get(beginning) ?? new Router<Call>(routerOptions);
     routers.set(beginning, router);
     router.register(patternOf(path), [...methods], [...stack] as unknown as RouterMiddleware<Call>[]);
   }
@@ -108,7 +111,8 @@ const kindsOf = ({ path }: Entry) => path.split('/').map(kindOf).join('');
 const byKinds = (one: Entry, other: Entry) => kindsOf(one).localeCompare(kindsOf(other));
 
 /** The path in the syntax of @koa/router. */
-const patternOf = (path: string) => path.replaceAll(/\{(\w+)\+\}/g, '*$1').replaceAll(/\{(\w+)\}/g, ':$1');
+export const patternOf = (path: string) =>
+  path.replaceAll(/\{(\w+)\+\}/g, '*$1').replaceAll(/\{(\w+)\}/g, ':$1');
 
 /** `/a/b` of `/a/b/c`; undefined when nothing is left. */
 function shorter(path: string): string | undefined {
