@@ -65,11 +65,13 @@ describe('PostgreSQL with TLS', () => {
       const api = await startTestApi({ ...platform.environment, DATABASE_URL });
       try {
         await tokenOf(api.url, platform.administrator.username, platform.administrator.password);
-        const connections = await plain.query<{ name: string; ssl: boolean }>(
-          `select application_name as name, ssl from pg_stat_ssl join pg_stat_activity using (pid)
-            where datname = current_database() and pid <> pg_backend_pid()`,
-        );
-        expect(connections.length).toBeGreaterThanOrEqual(3);
+        const connections = await eventually('two pools and a listener are connected', async () => {
+          const open = await plain.query<{ name: string; ssl: boolean }>(
+            `select application_name as name, ssl from pg_stat_ssl join pg_stat_activity using (pid)
+              where datname = current_database() and pid <> pg_backend_pid()`,
+          );
+          return open.length >= 3 && open;
+        });
         expect(connections.filter(({ ssl }) => !ssl)).toEqual([]);
         expect(connections.map(({ name }) => name)).toContain('authentication');
       } finally {
