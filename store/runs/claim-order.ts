@@ -8,13 +8,16 @@ import type { Database, Queryable, Tx } from '../connection/database.ts';
 /** By what claims are ordered. @param run an alias */
 export const claimOrder = (run: string) => `coalesce(${run}.claim_time, ${run}.queue_time)`;
 
+/** The project of a run's session, by the index of queued runs; 0 for runs of earlier versions. @param run an alias */
+export const projectOfQueued = (run: string) => `coalesce(${run}.project_id, 0)`;
+
 /** The claim time of a run. @param queueTime @param session @param project SQL: a time, and two aliases */
 export const claimTime = (queueTime: string, session: string, project: string) => `
   ${queueTime} - make_interval(secs => ${limits.priorityStepSeconds}
     * greatest(-${limits.priorityMax}, least(${limits.priorityMax}, ${session}.priority + ${project}.priority)))`;
 
 const orderOfSessions = `
-  update node_run r set claim_time = ${claimTime('r.queue_time', 's', 'p')}
+  update node_run r set claim_time = ${claimTime('r.queue_time', 's', 'p')}, project_id = p.id
     from session s join project p on p.id = s.project_id
    where s.id = any ($1::uuid[]) and r.session_id = s.id and r.state <> 'done'`;
 

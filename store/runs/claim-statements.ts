@@ -1,7 +1,7 @@
 /** The statements of a claim, composed of parts; test/store/runs/claim-statements.sql shows them as they are sent. */
 import { tokenIdOfHolder } from '../runners/holder.ts';
 import { claimOrder } from './claim-order.ts';
-import { isUnderLimit, limitSteps, queuedRunsChecked } from './concurrency.ts';
+import { isUnderLimit, limitSteps, nextWithRoom } from './concurrency.ts';
 import { runConfiguration } from './configuration-check.ts';
 import { isAlive, isOpen, leaseFromNow, prolonged } from './lease.ts';
 import { isClaimable } from './queue.ts';
@@ -119,25 +119,10 @@ const nextUnlimited = (template: string, condition = ''): Pick => ({
   limited: '',
 });
 
-/**
- * The same under limits, whose locks the transaction holds. One queued run after the other: laterals that end in `offset`
- * or `for update` cannot become joins, for which PostgreSQL would read the whole queue of the platform.
- */
+/** The same under limits, whose locks the transaction holds. */
 const nextWithinLimits = (template: string, condition = ''): Pick => ({
   pick: `
-  select r.id
-    from (select r.id, r.session_id, ${claimOrder('r')} as place from node_run r
-           where ${isClaimable} and r.template_name = ${template}
-           order by ${claimOrder('r')} limit ${queuedRunsChecked}) next
-   cross join lateral (
-     select s.id from session s
-      where s.id = next.session_id and s.project_id not in (select project_id from full_project)
-        and s.id not in (select session_id from full_session) offset 0) open
-   cross join lateral (
-     select r.id from node_run r where r.id = next.id and r.session_id = open.id and ${isClaimable}
-        for update skip locked) r
-   where exists (select from free)${condition}
-   order by next.place limit 1`,
+  select next.id from (${nextWithRoom(template)}) next where exists (select from free)${condition}`,
   limits: `${limitSteps(template)}, `,
   limited: ' limited = true,',
 });

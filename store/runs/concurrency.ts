@@ -9,6 +9,8 @@
 
 import { advisoryLocks } from '../connection/advisory-locks.ts';
 import type { Tx } from '../connection/database.ts';
+import { claimOrder, projectOfQueued } from './claim-order.ts';
+import { isClaimable } from './queue.ts';
 
 /** @param template an SQL expression: a node template's name */
 export const isUnderLimit = (template: string) =>
@@ -33,8 +35,59 @@ export const heldUnderLimit = `
     on case l.kind when 'nodeTemplate' then counted.name = l.name else counted.runner_type = l.name end
   join node_run h on h.state = 'held' and h.template_name = counted.name`;
 
-/** Queued runs that a claim looks through for one whose project and session have room. */
-export const queuedRunsChecked = 10_000;
+/** Queued runs that a claim looks through for one whose project and session have room: of all, then of each project. */
+const runsChecked = 1_000;
+const runsOfProjectChecked = 10_000;
+
+/**
+ * For `pick`: the first run whose project and session have room, of those that `queue` selects in their order. One
+ * queued run after the other: laterals that end in `offset` or `for update` cannot become joins, for which PostgreSQL
+ * would read the whole queue of the platform.
+ */
+const firstWithRoom = (queue: string) => `
+  select r.id from (${queue}) next
+   cross join lateral (
+     select s.id from session s
+      where s.id = next.session_id and s.project_id not in (select project_id from full_project)
+        and s.id not in (select session_id from full_session) offset 0) open
+   cross join lateral (
+     select r.id from node_run r where r.id = next.id and r.session_id = open.id and ${isClaimable}
+        for update skip locked) r
+   order by next.place limit 1`;
+
+const queueOf = (template: string, condition: string, limit: number) => `
+  select r.id, r.session_id, ${claimOrder('r')} as place from node_run r
+   where ${isClaimable} and r.template_name = ${template}${condition}
+   order by ${claimOrder('r')} limit ${limit}`;
+
+/**
+ * The next run of a template within its limits, for `pick`. When the first runs of the queue have no room, projects come
+ * in the order of their first run, so that a long queue of a project without room keeps no other project waiting.
+ * @param template an SQL expression
+ */
+export const nextWithRoom = (template: string) => {
+  const firstOfProject = (condition: string) => `
+    select ${projectOfQueued('r')} as project_id, ${claimOrder('r')} as place from node_run r
+     where ${isClaimable} and r.template_name = ${template}${condition}
+     order by ${projectOfQueued('r')}, ${claimOrder('r')} limit 1`;
+  return `
+  select next.id from (
+    (${firstWithRoom(queueOf(template, '', runsChecked))})
+    union all
+    (select first.id from (
+       with recursive head as (
+         (${firstOfProject('')})
+         union all
+         select later.* from head cross join lateral (
+           ${firstOfProject(` and ${projectOfQueued('r')} > head.project_id`)}) later
+       )
+       select project_id, place from head where project_id not in (select project_id from full_project)
+        order by place) project
+     cross join lateral (
+       ${firstWithRoom(queueOf(template, ` and ${projectOfQueued('r')} = project.project_id`, runsOfProjectChecked))}) first
+     order by project.place limit 1)
+  ) next limit 1`;
+};
 
 /**
  * The `with` steps of a claim under limits. `free` has no row when all places are held; `full_project` and

@@ -87,7 +87,7 @@ const queueAgainStatement = `
        set ${queued}, outcome = null, ended_at = null, status_details = '', frozen = false,
            attempt = r.attempt + 1, first_attempt = r.attempt + 1, max_attempts = r.attempt + t.max_attempts,
            lost_count = 0, release_count = 0, cancel_requested = false,
-           queue_time = q.time, claim_time = ${claimTime('q.time', 's', 'p')},
+           queue_time = q.time, claim_time = ${claimTime('q.time', 's', 'p')}, project_id = p.id,
            -- What was staged went with the failure; what a watermark published stands.
            wrote_output = exists (select 1 from node_output o where o.run_id = r.id and o.position is not null)
       from wanted w cross join lateral (select to_timestamp(w.queue_time_ms / 1000) as time) q,

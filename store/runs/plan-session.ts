@@ -49,9 +49,11 @@ const queueRuns = `
       as w (run_id, node_id, template_name, runner_type, reason, max_attempts, queue_time_ms)
   ), run as (
     insert into node_run as r (id, session_id, node_instance_id, template_name, runner_type, reason, state, max_attempts,
-                          queue_time, claim_time, reprocess_position, reprocess_output_id, input_ids, traceparent)
+                          queue_time, claim_time, project_id, reprocess_position, reprocess_output_id, input_ids,
+                          traceparent)
     select w.run_id, $1, w.node_id, w.template_name, w.runner_type, w.reason, 'queued', w.max_attempts,
-           q.time, ${claimTime('q.time', 's', 'p')}, n.follow_up_reprocess_position, n.follow_up_reprocess_output_id,
+           q.time, ${claimTime('q.time', 's', 'p')}, p.id, n.follow_up_reprocess_position,
+           n.follow_up_reprocess_output_id,
            case when w.reason = 'follow-up' then n.follow_up_input_ids
                 when w.reason = 'reprocess' and not n.reprocess_wanted then n.reprocess_input_ids end, $9
       from wanted w join node_instance n on n.id = w.node_id

@@ -209,19 +209,51 @@ applied as materialized (
   select h.session_id from applied l join held h on h.kind = l.kind
   group by l.kind, l.per_session, h.session_id having count(*) >= l.per_session
 ), pick as materialized (
-  select r.id
-  from (select r.id, r.session_id, coalesce(r.claim_time, r.queue_time) as place from node_run r
-    where r.state = 'queued' and not r.frozen and r.template_name = $6
-    order by coalesce(r.claim_time, r.queue_time) limit 10000) next
-  cross join lateral (
-    select s.id from session s
-    where s.id = next.session_id and s.project_id not in (select project_id from full_project)
-    and s.id not in (select session_id from full_session) offset 0) open
-  cross join lateral (
-    select r.id from node_run r where r.id = next.id and r.session_id = open.id and r.state = 'queued' and not r.frozen
-    for update skip locked) r
-  where exists (select from free)
-  order by next.place limit 1),
+  select next.id from (
+    select next.id from (
+      (
+        select r.id from (
+          select r.id, r.session_id, coalesce(r.claim_time, r.queue_time) as place from node_run r
+          where r.state = 'queued' and not r.frozen and r.template_name = $6
+          order by coalesce(r.claim_time, r.queue_time) limit 1000) next
+        cross join lateral (
+          select s.id from session s
+          where s.id = next.session_id and s.project_id not in (select project_id from full_project)
+          and s.id not in (select session_id from full_session) offset 0) open
+        cross join lateral (
+          select r.id from node_run r where r.id = next.id and r.session_id = open.id and r.state = 'queued' and not r.frozen
+          for update skip locked) r
+        order by next.place limit 1)
+      union all
+      (select first.id from (
+          with recursive head as (
+            (
+              select coalesce(r.project_id, 0) as project_id, coalesce(r.claim_time, r.queue_time) as place from node_run r
+              where r.state = 'queued' and not r.frozen and r.template_name = $6
+              order by coalesce(r.project_id, 0), coalesce(r.claim_time, r.queue_time) limit 1)
+            union all
+            select later.* from head cross join lateral (
+              select coalesce(r.project_id, 0) as project_id, coalesce(r.claim_time, r.queue_time) as place from node_run r
+              where r.state = 'queued' and not r.frozen and r.template_name = $6 and coalesce(r.project_id, 0) > head.project_id
+              order by coalesce(r.project_id, 0), coalesce(r.claim_time, r.queue_time) limit 1) later
+          )
+          select project_id, place from head where project_id not in (select project_id from full_project)
+          order by place) project
+        cross join lateral (
+          select r.id from (
+            select r.id, r.session_id, coalesce(r.claim_time, r.queue_time) as place from node_run r
+            where r.state = 'queued' and not r.frozen and r.template_name = $6 and coalesce(r.project_id, 0) = project.project_id
+            order by coalesce(r.claim_time, r.queue_time) limit 10000) next
+          cross join lateral (
+            select s.id from session s
+            where s.id = next.session_id and s.project_id not in (select project_id from full_project)
+            and s.id not in (select session_id from full_session) offset 0) open
+          cross join lateral (
+            select r.id from node_run r where r.id = next.id and r.session_id = open.id and r.state = 'queued' and not r.frozen
+            for update skip locked) r
+          order by next.place limit 1) first
+        order by project.place limit 1)
+    ) next limit 1) next where exists (select from free)),
 instance as materialized (
   select i.drained, i.version from runner_instance i, pick
   where i.holder = $1 and i.instance_id = $2 and ($5::bigint is null or i.claim_seq = $5) for update of i),

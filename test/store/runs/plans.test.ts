@@ -139,6 +139,32 @@ test('a claim under a limit looks at the first tasks of its template, and not at
   expect(tooMuch(read)).toEqual({});
 });
 
+test('nor at the queue of a project that holds all of its places', async () => {
+  const limited = await ownTemplate();
+  await changeConcurrencyLimit(
+    database,
+    { name: limited, kind: 'nodeTemplate' },
+    { max: null, perProject: 1, perSession: null },
+    randomUUID(),
+  );
+  const full = await makeGraph(database, chain(1, limited));
+  await upload(database, full, 'input');
+  await copySession(database, full, others);
+  const behind = await makeGraph(database, chain(1, limited));
+  await upload(database, behind, 'input');
+  const claimed: (number | undefined)[] = [];
+  const read = await readBy(platform.databaseUrl, async (own) => {
+    for (const place of [0, 1]) {
+      const holder = runner(`behind-${place}`);
+      const { claimSeq } = await registerClaim(own, holder);
+      const request = { claimSeq, templates: [limited], leaseSeconds: 30, isLimited: () => true };
+      claimed.push((await claimNext(own, holder, request))?.projectId);
+    }
+  });
+  expect(claimed).toEqual([full.projectId, behind.projectId]);
+  expect(tooMuch(read)).toEqual({});
+});
+
 test('a connection does not go on as it planned while the tables were empty', async () => {
   const { databaseUrl } = fresh.platform;
   const { ownTemplate, runner } = runWorld(fresh.database);

@@ -4,6 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { ask } from '../../../support/api.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { makeGraph, outsideTemplate, upload } from '../../../support/graph.ts';
+import { copySession } from '../../../support/rows-read.ts';
 import { runnerStage, type StageGraph } from '../../../support/runner.ts';
 
 const stage = await runnerStage();
@@ -126,6 +127,28 @@ describe('a concurrency limit', () => {
       [first.template],
     );
     expect(row!.most).toBe(3);
+  });
+
+  test('leaves its places to others behind a project with a long queue that has none', async () => {
+    const full = await fan(1);
+    await limit(full.template, { max: null, perProject: 2, perSession: 1 });
+    await upload(database, full, 'input');
+    await copySession(database, full, 10_100);
+    const [first, second] = [
+      await fan(2, { template: full.template }),
+      await fan(1, { template: full.template }),
+    ];
+    const { projectId } = first;
+    await database.query('update session set project_id = $2 where id = $1', [second.sessionId, projectId]);
+    await upload(database, first, 'input');
+    await upload(database, second, 'input');
+    const tasks = await claimed(full.template, 6);
+    expect(tasks.map((task) => task.projectId)).toEqual([
+      full.projectId,
+      full.projectId,
+      projectId,
+      projectId,
+    ]);
   });
 
   test('that is lowered lets what is held finish, and one that is raised is used at once', async () => {
