@@ -6,7 +6,8 @@ import { formatAgo, formatDateTime } from '../format.ts';
 import { useAction, useResource, useTitle } from '../hooks.ts';
 import { Confirm } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icon.tsx';
-import { Empty, Failure, Notice, Placeholder } from '../ui/notice.tsx';
+import { Loaded } from '../ui/loaded.tsx';
+import { Empty, Notice } from '../ui/notice.tsx';
 import { Table } from '../ui/table.tsx';
 
 /** Offline tokens: the credentials of capture devices, valid for twelve months. */
@@ -38,12 +39,15 @@ export function TokensPage() {
         For capture devices, which upload recordings on behalf of the Administrator who created the token.
       </p>
       {action.problem !== null && <Notice tone="error">{action.problem}</Notice>}
-      {list.error !== null && (
-        <Failure what="The tokens could not be listed." error={list.error} retry={list.reload} />
-      )}
-      {list.data === null && list.error === null && <Placeholder rows={3} label="Loading tokens" />}
-      {list.data?.length === 0 && <Empty title="No offline tokens yet" />}
-      {list.data !== null && list.data.length > 0 && <TokenTable tokens={list.data} onRevoke={setRevoking} />}
+      <Loaded of={list} failure="The tokens could not be listed." rows={3} label="Loading tokens">
+        {(tokens) =>
+          tokens.length === 0 ? (
+            <Empty title="No offline tokens yet" />
+          ) : (
+            <TokenTable tokens={tokens} onRevoke={setRevoking} />
+          )
+        }
+      </Loaded>
       {made !== null && (
         <MadeSecret title="The new offline token" value={made.token} onClose={() => setMade(null)}>
           It expires on {formatDateTime(made.expiresAt)}.
