@@ -59,34 +59,80 @@ const { [activityNames.runBuiltin]: runBuiltin } = proxyActivities<BuiltinActivi
   retry: infrastructureRetry,
 });
 
+export async function sessionRun(input: SessionRunInput): Promise<void> {
+  let dirty = true;
+  const notify = () => {
+    dirty = true;
+  };
+  setHandler(wake, notify);
+  const waits = new AttemptWaits(input.sessionId, notify);
+  const showTimers = retryTimers(notify);
+  const reconcileLater = laterReconcile(notify);
+  let failedNodes = 0;
+
+  for (;;) {
+    await condition(() => dirty);
+    // Before the reconcile: until it runs the session counts as notified, so no signal comes that would make the server
+    // refuse.
+    const bound = waits.hasBuiltin ? busyHistoryEvents : maxHistoryEvents;
+    if (workflowInfo().historyLength > bound && patched('continues-before-look'))
+      await continueAsNew<typeof sessionRun>(input);
+    dirty = false;
+    const advanced = await reconcileSession(input.sessionId, waits.ids);
+    if (!advanced) return;
+    if (advanced.again) dirty = true;
+    waits.drop(advanced.drop);
+    for (const attempt of advanced.start) waits.start(attempt);
+    showTimers(advanced.waiting ?? (advanced.due ? [advanced.due] : []));
+    reconcileLater(advanced.lookInMs);
+    if (advanced.failedNodes !== failedNodes) {
+      failedNodes = advanced.failedNodes;
+      upsertSearchAttributes({ FailedNodes: [failedNodes] });
+    }
+    // Histories of earlier versions continue here.
+    if (workflowInfo().historyLength > maxHistoryEvents && !waits.hasBuiltin)
+      await continueAsNew<typeof sessionRun>(input);
+    if (waits.ids.length === 0 && !advanced.due && advanced.lookInMs === null && !dirty) return;
+  }
+}
+
 interface Wait {
   readonly scope: CancellationScope;
   readonly builtin: boolean;
 }
 
-export async function sessionRun(input: SessionRunInput): Promise<void> {
-  const waits = new Map<string, Wait>();
-  let dirty = true;
-  let failedNodes = 0;
-  const timers = new Map<string, CancellationScope>();
-  let later: { readonly atMs: number; readonly scope: CancellationScope } | undefined;
-  setHandler(wake, () => {
-    dirty = true;
-  });
+/** The attempts that the workflow waits for, each by an activity. */
+class AttemptWaits {
+  readonly #sessionId: string;
+  readonly #onSettled: () => void;
+  readonly #waits = new Map<string, Wait>();
+
+  constructor(sessionId: string, onSettled: () => void) {
+    this.#sessionId = sessionId;
+    this.#onSettled = onSettled;
+  }
+
+  get ids(): string[] {
+    return [...this.#waits.keys()];
+  }
+
+  get hasBuiltin(): boolean {
+    return [...this.#waits.values()].some((wait) => wait.builtin);
+  }
 
   /** Waits for an attempt in the background. Both ends of the promise are handled: a bare `finally` would hang the session on Cancel. */
-  function startWait(attempt: OpenAttempt): void {
+  start(attempt: OpenAttempt): void {
     const id = attemptActivityId(attempt.runId, attempt.attempt);
-    if (waits.has(id)) return;
+    if (this.#waits.has(id)) return;
     const scope = new CancellationScope();
     const wait = { scope, builtin: attempt.builtin };
-    waits.set(id, wait);
+    this.#waits.set(id, wait);
     const settled = () => {
-      if (waits.get(id) === wait) waits.delete(id);
-      dirty = true;
+      if (this.#waits.get(id) === wait) this.#waits.delete(id);
+      this.#onSettled();
     };
     const options = { activityId: id, summary: summaryOf(attempt) };
-    const args = [input.sessionId, attempt.runId, attempt.attempt] as const;
+    const args = [this.#sessionId, attempt.runId, attempt.attempt] as const;
     void scope
       .run(() =>
         attempt.builtin
@@ -96,23 +142,24 @@ export async function sessionRun(input: SessionRunInput): Promise<void> {
       .then(settled, settled);
   }
 
-  /** One timer for each waiting run: operators see its retry by it. */
-  function syncTimers(waiting: readonly DueRun[]): void {
-    const wanted = new Map(waiting.map((due) => [timerKey(due), due]));
-    for (const [key, scope] of timers) {
-      if (wanted.has(key)) continue;
-      timers.delete(key);
-      scope.cancel();
+  drop(ids: readonly string[]): void {
+    for (const id of ids) {
+      this.#waits.get(id)?.scope.cancel();
+      this.#waits.delete(id);
     }
-    for (const [key, due] of wanted) if (!timers.has(key)) startTimer(key, due);
   }
+}
+
+/** One timer for each waiting run: operators see its retry by it. @param onRing called at the time of a run */
+function retryTimers(onRing: () => void): (waiting: readonly DueRun[]) => void {
+  const timers = new Map<string, CancellationScope>();
 
   function startTimer(key: string, due: DueRun): void {
     const scope = new CancellationScope();
     timers.set(key, scope);
     const ring = () => {
       if (timers.get(key) === scope) timers.delete(key);
-      dirty = true;
+      onRing();
     };
     // At least a moment, so that a run that is due but cannot proceed makes no busy loop.
     const waitMs = Math.max(due.dueInMs, 50);
@@ -120,8 +167,24 @@ export async function sessionRun(input: SessionRunInput): Promise<void> {
     void scope.run(() => sleep(waitMs, { summary })).then(ring, () => {});
   }
 
-  /** Short runs are not awaited one by one: the next reconcile reports them. One timer, until the earliest of the times. */
-  function reconcileLater(waitMs: number | null): void {
+  return (waiting) => {
+    const wanted = new Map(waiting.map((due) => [timerKey(due), due]));
+    for (const [key, scope] of timers) {
+      if (wanted.has(key)) continue;
+      timers.delete(key);
+      scope.cancel();
+    }
+    for (const [key, due] of wanted) if (!timers.has(key)) startTimer(key, due);
+  };
+}
+
+/**
+ * Short runs are not awaited one by one: the next reconcile reports them. One timer, until the earliest of the times.
+ * @param onTime called at that time
+ */
+function laterReconcile(onTime: () => void): (waitMs: number | null) => void {
+  let later: { readonly atMs: number; readonly scope: CancellationScope } | undefined;
+  return (waitMs) => {
     if (waitMs === null) return;
     const atMs = Date.now() + waitMs;
     if (later !== undefined) {
@@ -135,40 +198,10 @@ export async function sessionRun(input: SessionRunInput): Promise<void> {
     const onEnd = () => {
       if (later !== own) return;
       later = undefined;
-      dirty = true;
+      onTime();
     };
     void own.scope.run(() => sleep(waitMs, { summary: 'reconciles again' })).then(onEnd, onEnd);
-  }
-
-  const hasBuiltin = () => [...waits.values()].some((wait) => wait.builtin);
-
-  for (;;) {
-    await condition(() => dirty);
-    // Before the reconcile: until it runs the session counts as notified, so no signal comes that would make the server
-    // refuse.
-    const bound = hasBuiltin() ? busyHistoryEvents : maxHistoryEvents;
-    if (workflowInfo().historyLength > bound && patched('continues-before-look'))
-      await continueAsNew<typeof sessionRun>(input);
-    dirty = false;
-    const advanced = await reconcileSession(input.sessionId, [...waits.keys()]);
-    if (!advanced) return;
-    if (advanced.again) dirty = true;
-    for (const id of advanced.drop) {
-      waits.get(id)?.scope.cancel();
-      waits.delete(id);
-    }
-    for (const attempt of advanced.start) startWait(attempt);
-    syncTimers(advanced.waiting ?? (advanced.due ? [advanced.due] : []));
-    reconcileLater(advanced.lookInMs);
-    if (advanced.failedNodes !== failedNodes) {
-      failedNodes = advanced.failedNodes;
-      upsertSearchAttributes({ FailedNodes: [failedNodes] });
-    }
-    // Histories of earlier versions continue here.
-    if (workflowInfo().historyLength > maxHistoryEvents && !hasBuiltin())
-      await continueAsNew<typeof sessionRun>(input);
-    if (waits.size === 0 && !advanced.due && advanced.lookInMs === null && !dirty) return;
-  }
+  };
 }
 
 /** A run may wait several times in one attempt, each time for another time. */

@@ -30,7 +30,7 @@ export const pointNumbers = 8;
 
 /** The inner loop: adds rows of one column to a block. */
 export function addSegment(segment: Segment, into: Blocks, block: number, facts: ColumnFacts): void {
-  const { times, values, start, end } = segment;
+  const { values, start, end } = segment;
   let [lowest, highest, first, last] = [-1, -1, -1, -1];
   let low = Number.POSITIVE_INFINITY;
   let high = Number.NEGATIVE_INFINITY;
@@ -71,19 +71,23 @@ export function addSegment(segment: Segment, into: Blocks, block: number, facts:
   const mean = origin + sum / count;
   const spread = Math.max(0, squares - (sum * sum) / count);
   addMoments(facts.moments, 0, count, mean, spread);
-  const { points, moments } = into;
-  if (points.length === 0) return;
-  const at = pointNumbers * block;
-  const isFirstOfBlock = Number.isNaN(points[at] as number);
-  if (isFirstOfBlock || low < (points[at + 1] as number)) put(points, at, times[lowest] as number, low);
-  if (isFirstOfBlock || high > (points[at + 3] as number))
-    put(points, at + 2, times[highest] as number, high);
-  if (isFirstOfBlock) put(points, at + 4, times[first] as number, values[first] as number);
-  put(points, at + 6, times[last] as number, values[last] as number);
-  addMoments(moments, momentNumbers * block, count, mean, spread);
+  if (into.points.length === 0) return;
+  addPoints(into.points, pointNumbers * block, segment, { lowest, highest, first, last });
+  addMoments(into.moments, momentNumbers * block, count, mean, spread);
 }
 
-function put(into: Float64Array, at: number, time: number, value: number): void {
-  into[at] = time;
-  into[at + 1] = value;
+type Rows = { readonly [Point in 'lowest' | 'highest' | 'first' | 'last']: number };
+
+/** @param rows of the segment, those with its lowest, highest, first and last value */
+function addPoints(points: Float64Array, at: number, { times, values }: Segment, rows: Rows): void {
+  const putRow = (place: number, row: number) => {
+    points[place] = times[row] as number;
+    points[place + 1] = values[row] as number;
+  };
+  const isFirstOfBlock = Number.isNaN(points[at] as number);
+  if (isFirstOfBlock || (values[rows.lowest] as number) < (points[at + 1] as number)) putRow(at, rows.lowest);
+  if (isFirstOfBlock || (values[rows.highest] as number) > (points[at + 3] as number))
+    putRow(at + 2, rows.highest);
+  if (isFirstOfBlock) putRow(at + 4, rows.first);
+  putRow(at + 6, rows.last);
 }
