@@ -1,5 +1,4 @@
 /** Starts a platform server from its services, for processes and tests. */
-import type { ShareBounds, ShareName } from '../domain/access/shares.ts';
 import { tokenPrefixes } from '../domain/access/token-format.ts';
 import { createApp, routeSet } from '../http/app.ts';
 import type { Fallback } from '../http/middlewares.ts';
@@ -26,7 +25,7 @@ export type StartOptions = {
   /** In place of the product's own, for tests of the machinery. */
   readonly routes?: readonly ApiRoute[];
   /** Other than the product's own, for tests. */
-  readonly shares?: Partial<Readonly<Record<ShareName, ShareBounds>>>;
+  readonly shares?: CallerShares;
   /** Other than the built console, for tests. */
   readonly fallback?: Fallback;
 };
@@ -45,7 +44,7 @@ export async function startApi(options: StartOptions): Promise<RunningServer> {
     leaving: leaving.signal,
   };
   const shutdown = new AbortController();
-  const shares = new CallerShares(options.shares);
+  const { shares = new CallerShares() } = options;
   const platform = routeSet(options.routes ?? allRoutes, {
     services,
     async identify(bearer, call) {

@@ -1,18 +1,22 @@
 /** The calls that a process serves at once are shared: a caller that fills its share leaves the rest to others. */
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { afterAll, expect, test } from 'vitest';
+import { CallerShares } from '../../api/caller-shares.ts';
 import { ask, startTestApi } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
 import { testEnvironment } from '../support/stack.ts';
 import { ingestWorld } from './ingests/ingest-world.ts';
 
 const bounds = { inAll: 3, perCaller: 2 };
+const shares = new CallerShares({
+  sessionEvents: bounds,
+  claims: bounds,
+  uploads: bounds,
+  ingests: bounds,
+});
 const platform = await testEnvironment();
 const world = await ingestWorld(platform);
-const api = await startTestApi(
-  { ...platform.environment, TRUSTED_PROXIES: '1' },
-  { shares: { sessionEvents: bounds, claims: bounds, uploads: bounds, ingests: bounds } },
-);
+const api = await startTestApi({ ...platform.environment, TRUSTED_PROXIES: '1' }, { shares });
 const open = new Set<ClientRequest>();
 afterAll(async () => {
   for (const one of open) one.destroy();
@@ -38,6 +42,7 @@ let instances = 0;
 /** Three callers of a route; a call of theirs stays under way until it is destroyed. */
 const routes = {
   'live events': {
+    share: 'sessionEvents',
     path: `/api/v2/sessions/${session.id}/events`,
     method: 'GET',
     code: undefined,
@@ -45,6 +50,7 @@ const routes = {
     begin: (call: ClientRequest) => call.end(),
   },
   'waiting claims': {
+    share: 'claims',
     path: '/api/v2/runner/tasks/claim',
     method: 'POST',
     code: 'unavailable',
@@ -58,6 +64,7 @@ const routes = {
     },
   },
   uploads: {
+    share: 'uploads',
     path: `/api/v2/node-instance/${progress.nodeInstances[0].id}/outputs/data`,
     method: 'POST',
     code: undefined,
@@ -65,6 +72,7 @@ const routes = {
     begin: (call: ClientRequest) => call.write('half of '),
   },
   'uploads to an ingest without an account': {
+    share: 'ingests',
     path: `/ingest/${anonymous.urlPath}`,
     method: 'POST',
     code: undefined,
@@ -117,14 +125,10 @@ test.for(Object.entries(routes))(
     expect(full.statusCode).toBe(503);
     expect(other.answer()?.statusCode).not.toBe(503);
     for (const { call } of held) call.destroy();
-    // Ended calls are no longer counted.
-    await eventually('the greedy caller is served', async () => {
-      const one = begin(route, greedy!);
-      await new Promise((resolve) => setTimeout(resolve, 50));
-      if (one.answer()?.statusCode === 503) return false;
-      one.call.destroy();
-      return true;
-    });
-    other.call.destroy();
+    await eventually('ended calls are no longer counted', () => shares.count(route.share) === 1);
+    const again = begin(route, greedy!);
+    await eventually('the greedy caller is served', () => shares.count(route.share) === 2);
+    for (const { call } of [again, other]) call.destroy();
+    await eventually('none is under way', () => shares.count(route.share) === 0);
   },
 );
