@@ -8,7 +8,7 @@ const stage = await runnerStage();
 const { api, database, people, platform } = stage;
 const { port, hostname } = new URL(api.url);
 
-const graph = await stage.chainOf(1, { incremental: true });
+const graph = await stage.chainOf(1, { incremental: true, leaseSeconds: 3_600 });
 await stage.upload(graph, 'input', 'x');
 const runner = stage.runner();
 const { taskId } = await runner.acquire(graph.template);
