@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { Icon, type IconName } from '../../ui/icon.tsx';
 import type { ChartGroup } from '../chart/group.ts';
 import type { TimeSpan } from '../model.ts';
+import { ToolButton } from '../toolbar.tsx';
 
 const speeds = [0.25, 1, 4, 16, 64];
 const stepMs = 100;
@@ -13,7 +13,7 @@ export function Playback(props: { group: ChartGroup; span: TimeSpan }) {
   return (
     <span class="playback">
       <span class="button-set">
-        <StepButton label="Step back" title="0.1 s back" icon="left" onClick={() => step(-stepMs)} />
+        <ToolButton label="Step back" title="0.1 s back" icon="left" onClick={() => step(-stepMs)} />
         <button
           type="button"
           class="button button-small"
@@ -22,7 +22,7 @@ export function Playback(props: { group: ChartGroup; span: TimeSpan }) {
         >
           {isPlaying ? 'Pause' : 'Play'}
         </button>
-        <StepButton label="Step on" title="0.1 s on" icon="right" onClick={() => step(stepMs)} />
+        <ToolButton label="Step on" title="0.1 s on" icon="right" onClick={() => step(stepMs)} />
       </span>
       <select
         class="select"
@@ -35,20 +35,6 @@ export function Playback(props: { group: ChartGroup; span: TimeSpan }) {
         ))}
       </select>
     </span>
-  );
-}
-
-function StepButton(props: { label: string; title: string; icon: IconName; onClick: () => void }) {
-  return (
-    <button
-      type="button"
-      class="button button-small button-tool"
-      aria-label={props.label}
-      title={props.title}
-      onClick={props.onClick}
-    >
-      <Icon name={props.icon} />
-    </button>
   );
 }
 
