@@ -4,7 +4,7 @@ import { useResource, useSettled } from '../hooks.ts';
 import { Ago } from '../ui/ago.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icon.tsx';
-import { Failure, Placeholder } from '../ui/notice.tsx';
+import { Loaded } from '../ui/loaded.tsx';
 import { SearchField } from '../ui/search-field.tsx';
 
 /** A button that finds another session's dashboard to compare with. */
@@ -51,15 +51,15 @@ function Find(props: { shown: readonly number[]; onAdd: (dashboardId: number) =>
   return (
     <div class="add-session">
       <SearchField label="Search sessions with a dashboard" value={search} onValue={setSearch} />
-      {found.error !== null && (
-        <Failure what="The sessions could not be listed." error={found.error} retry={found.reload} />
-      )}
-      {found.data === null && found.error === null && <Placeholder rows={4} label="Loading sessions" />}
-      {found.data !== null && dashboards.length === 0 && (
-        <p class="faint">
-          {settled === '' ? 'No other session has a dashboard yet.' : 'No session matches.'}
-        </p>
-      )}
+      <Loaded of={found} failure="The sessions could not be listed." rows={4} label="Loading sessions">
+        {() =>
+          dashboards.length === 0 && (
+            <p class="faint">
+              {settled === '' ? 'No other session has a dashboard yet.' : 'No session matches.'}
+            </p>
+          )
+        }
+      </Loaded>
       <ul>
         {dashboards.map((one) => (
           <li key={one.id}>

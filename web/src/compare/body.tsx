@@ -4,14 +4,14 @@ import type { View } from '../dashboard/address.ts';
 import { ChannelSide } from '../dashboard/channel-side.tsx';
 import { Chart } from '../dashboard/chart/chart.tsx';
 import { MarkBar } from '../dashboard/mark-bar.tsx';
-import { useTimeAxis } from '../dashboard/time-axis.ts';
+import { type TimeAxis, useTimeAxis } from '../dashboard/time-axis.ts';
 import { Toolbar } from '../dashboard/toolbar.tsx';
 import { Unread } from '../dashboard/unread.tsx';
 import { useDarkScheme } from '../hooks.ts';
 import { Empty, Failure } from '../ui/notice.tsx';
 import { AddSession } from './add-session.tsx';
 import { type CompareView, dashboardsOf, withDashboard, withoutDashboard } from './address.ts';
-import type { StepStarts } from './alignment.ts';
+import type { Anchors, StepStarts } from './alignment.ts';
 import { type Comparison, useComparison, useRecordings, useValues } from './choice.ts';
 import { measureOf, type Recording } from './model.ts';
 import { Recordings } from './recordings.tsx';
@@ -25,18 +25,20 @@ const noStarts: StepStarts = new Map();
 const noAnnotations: readonly Annotation[] = [];
 const nothing: ReadonlyMap<string, never> = new Map<string, never>();
 
-/** Recordings of several sessions over one axis: chips, channels, charts, statistics. */
-export function CompareBody(props: {
+interface BodyProps {
   dashboards: readonly Dashboard[];
   view: CompareView;
   annotations: ReadonlyMap<string, readonly Annotation[]>;
   change: Change;
-}) {
+}
+
+/** Recordings of several sessions over one axis: chips, channels, charts, statistics. */
+export function CompareBody(props: BodyProps) {
   const { view, change } = props;
   const steps = useStepStarts(useRecordings(props.dashboards, view), view.align);
   const anchors = { annotations: props.annotations, starts: steps.data ?? noStarts };
   const comparison = useComparison(props.dashboards, view, anchors);
-  const { recordings, shown, full, span } = comparison;
+  const { full } = comparison;
   if (full === null) {
     return (
       <Empty title="No data yet">
@@ -46,44 +48,67 @@ export function CompareBody(props: {
   }
   return (
     <>
-      <section class="card compare-head" aria-label="What is compared">
-        <Recordings
-          recordings={recordings}
-          shown={shown}
-          offsets={view.offsets}
-          span={span}
-          onHidden={(hidden) => change({ hidden })}
-          onOffset={(id, ms) =>
-            change({
-              offsets: new Map(
-                [...view.offsets, [id, ms]].filter(([, by]) => by !== 0) as [string, number][],
-              ),
-            })
-          }
-          onRemove={(id) => change(removed(view, recordings, id), false)}
-        />
-        <div class="compare-row">
-          <CompareTools
-            view={view}
-            recordings={recordings}
-            shown={shown}
-            against={comparison.against}
-            anchors={anchors}
-            isSearching={steps.loading && steps.error === null}
-            change={change}
-          />
-          <AddSession
-            shown={dashboardsOf(view.places)}
-            onAdd={(id) => change({ places: withDashboard(view.places, id) }, false)}
-          />
-        </div>
-      </section>
+      <Compared
+        comparison={comparison}
+        view={view}
+        anchors={anchors}
+        isSearching={steps.loading && steps.error === null}
+        change={change}
+      />
       {steps.error !== null && (
         <Failure what="The values to align at could not be read." error={steps.error} retry={steps.reload} />
       )}
       <Axis key={view.align.by} comparison={{ ...comparison, full }} view={view} change={change} />
     </>
   );
+}
+
+/** The recordings, how they lie over each other, and what adds others. */
+function Compared(props: {
+  comparison: Comparison;
+  view: CompareView;
+  anchors: Anchors;
+  /** The values to align at are not read yet. */
+  isSearching: boolean;
+  change: Change;
+}) {
+  const { view, change } = props;
+  const { recordings, shown, against, span } = props.comparison;
+  return (
+    <section class="card compare-head" aria-label="What is compared">
+      <Recordings
+        recordings={recordings}
+        shown={shown}
+        offsets={view.offsets}
+        span={span}
+        onHidden={(hidden) => change({ hidden })}
+        onOffset={(id, ms) => change({ offsets: withOffset(view.offsets, id, ms) })}
+        onRemove={(id) => change(removed(view, recordings, id), false)}
+      />
+      <div class="compare-row">
+        <CompareTools
+          view={view}
+          recordings={recordings}
+          shown={shown}
+          against={against}
+          anchors={props.anchors}
+          isSearching={props.isSearching}
+          change={change}
+        />
+        <AddSession
+          shown={dashboardsOf(view.places)}
+          onAdd={(id) => change({ places: withDashboard(view.places, id) }, false)}
+        />
+      </div>
+    </section>
+  );
+}
+
+function withOffset(offsets: CompareView['offsets'], id: string, ms: number): CompareView['offsets'] {
+  const next = new Map(offsets);
+  if (ms === 0) next.delete(id);
+  else next.set(id, ms);
+  return next;
 }
 
 function removed(view: CompareView, recordings: readonly Recording[], id: number): Partial<CompareView> {
@@ -99,16 +124,13 @@ interface AxisProps {
 
 function Axis(props: AxisProps) {
   const { comparison, view, change } = props;
-  const { measures, panels, span } = comparison;
+  const { measures, span } = comparison;
   const values = useValues(comparison, view.difference);
-  const dark = useDarkScheme();
   const [spoken, setSpoken] = useState('');
   const axis = useTimeAxis(axisOf(props), {
     dashboardId: 0,
     annotate: () => setSpoken('Annotations are made on the dashboard of one session.'),
   });
-  const { moves, group, clock, originMs } = axis;
-  const drawn = panels.flatMap((panel) => [panel, ...(differenceOf(values, panel.id) ?? [])]);
   return (
     <div class="dashboard-body">
       <ChannelSide
@@ -136,40 +158,59 @@ function Axis(props: AxisProps) {
             figures={values.figures.byKey}
             onJump={(timeMs) => {
               change({ a: timeMs });
-              group.moveCursor(timeMs, span);
+              axis.group.moveCursor(timeMs, span);
             }}
           />
         )}
-        {drawn.length === 0 && <Empty title="Choose a channel to draw it" />}
-        {drawn.map((panel) => (
-          <Chart
-            key={panel.id}
-            panel={panel}
-            series={values.differences.series}
-            span={span}
-            originMs={originMs}
-            clock={clock}
-            dark={dark}
-            group={group}
-            busy={values.series.loading}
-            marks={view}
-            annotations={noAnnotations}
-            onZoom={(next) => moves.setSpan(next, false)}
-            onReset={moves.reset}
-            onSpeak={setSpoken}
-            onRemove={(key) => {
-              const channel = panel.channels.find((one) => one.key === key);
-              if (channel === undefined) return;
-              if (!panels.includes(panel)) change({ difference: false });
-              else change({ channels: measures.filter((measure) => measure !== measureOf(channel)) });
-            }}
-          />
-        ))}
+        <Charts {...props} values={values} axis={axis} onSpeak={setSpoken} />
         <div class="visually-hidden" role="status" aria-live="polite">
           {spoken}
         </div>
       </div>
     </div>
+  );
+}
+
+/** A chart for each measure, and below it the differences of its recordings where they are shown. */
+function Charts(
+  props: AxisProps & {
+    values: ReturnType<typeof useValues>;
+    axis: TimeAxis;
+    onSpeak: (sentence: string) => void;
+  },
+) {
+  const { comparison, view, change, values, axis } = props;
+  const { measures, panels, span } = comparison;
+  const dark = useDarkScheme();
+  const drawn = panels.flatMap((panel) => [panel, ...(differenceOf(values, panel.id) ?? [])]);
+  if (drawn.length === 0) return <Empty title="Choose a channel to draw it" />;
+  return (
+    <>
+      {drawn.map((panel) => (
+        <Chart
+          key={panel.id}
+          panel={panel}
+          series={values.differences.series}
+          span={span}
+          originMs={axis.originMs}
+          clock={axis.clock}
+          dark={dark}
+          group={axis.group}
+          busy={values.series.loading}
+          marks={view}
+          annotations={noAnnotations}
+          onZoom={(next) => axis.moves.setSpan(next, false)}
+          onReset={axis.moves.reset}
+          onSpeak={props.onSpeak}
+          onRemove={(key) => {
+            const channel = panel.channels.find((one) => one.key === key);
+            if (channel === undefined) return;
+            if (!panels.includes(panel)) change({ difference: false });
+            else change({ channels: measures.filter((measure) => measure !== measureOf(channel)) });
+          }}
+        />
+      ))}
+    </>
   );
 }
 

@@ -18,50 +18,66 @@ export function Recordings(props: {
   const isShown = new Set(shown.map(({ id }) => id));
   return (
     <ul class="recordings" aria-label="Recordings">
-      {recordings.map((recording) => {
-        const { id, title } = recording;
-        return (
-          <li key={id} class="recording" data-recording={id}>
-            <label class="recording-name">
-              <input
-                type="checkbox"
-                checked={isShown.has(id)}
-                onChange={(event) => {
-                  const on = event.currentTarget.checked;
-                  const stays = (one: Recording) => (one.id === id ? on : isShown.has(one.id));
-                  props.onHidden(recordings.filter((one) => !stays(one)).map((one) => one.id));
-                }}
-              />
-              <Swatch index={recording.colour} />
-              <span>{title}</span>
-            </label>
-            <Offset
-              title={title}
-              ms={props.offsets.get(id) ?? 0}
-              span={props.span}
-              onOffset={(ms) => props.onOffset(id, ms)}
-            />
-            <a
-              class="button button-icon"
-              href={`/sessions/${recording.sessionId}`}
-              aria-label={`Session of ${title}`}
-              title="Open the session"
-            >
-              <Icon name="sessions" />
-            </a>
-            <button
-              type="button"
-              class="button button-icon"
-              aria-label={`Remove ${title}`}
-              title="Remove from the comparison"
-              onClick={() => props.onRemove(recording.dashboardId)}
-            >
-              <Icon name="cross" />
-            </button>
-          </li>
-        );
-      })}
+      {recordings.map((recording) => (
+        <RecordingChip
+          key={recording.id}
+          recording={recording}
+          isShown={isShown.has(recording.id)}
+          ms={props.offsets.get(recording.id) ?? 0}
+          span={props.span}
+          onShown={(on) => {
+            const stays = ({ id }: Recording) => (id === recording.id ? on : isShown.has(id));
+            props.onHidden(recordings.filter((one) => !stays(one)).map(({ id }) => id));
+          }}
+          onOffset={(ms) => props.onOffset(recording.id, ms)}
+          onRemove={() => props.onRemove(recording.dashboardId)}
+        />
+      ))}
     </ul>
+  );
+}
+
+function RecordingChip(props: {
+  recording: Recording;
+  isShown: boolean;
+  /** By which it is moved. */
+  ms: number;
+  span: TimeSpan;
+  onShown: (on: boolean) => void;
+  onOffset: (ms: number) => void;
+  onRemove: () => void;
+}) {
+  const { id, title, colour, sessionId } = props.recording;
+  return (
+    <li class="recording" data-recording={id}>
+      <label class="recording-name">
+        <input
+          type="checkbox"
+          checked={props.isShown}
+          onChange={(event) => props.onShown(event.currentTarget.checked)}
+        />
+        <Swatch index={colour} />
+        <span>{title}</span>
+      </label>
+      <Offset title={title} ms={props.ms} span={props.span} onOffset={props.onOffset} />
+      <a
+        class="button button-icon"
+        href={`/sessions/${sessionId}`}
+        aria-label={`Session of ${title}`}
+        title="Open the session"
+      >
+        <Icon name="sessions" />
+      </a>
+      <button
+        type="button"
+        class="button button-icon"
+        aria-label={`Remove ${title}`}
+        title="Remove from the comparison"
+        onClick={props.onRemove}
+      >
+        <Icon name="cross" />
+      </button>
+    </li>
   );
 }
 

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { useLayoutEffect } from 'preact/hooks';
 import { type Alignment, alignmentText, type CompareView, readAlignment } from './address.ts';
 import { type Anchors, anchorOf, commonValues, type StepStarts, stepMeasures } from './alignment.ts';
@@ -15,73 +16,99 @@ export function CompareTools(props: {
   change: (part: Partial<CompareView>) => void;
 }) {
   const { view, recordings, shown, against, anchors, change } = props;
-  const labels = [...new Set([...anchors.annotations.values()].flat().map(({ label }) => label))].sort();
   const { align } = view;
-  const hasClock = recordings.every(({ kind }) => kind === 'absolute');
   const hasAnchor = align.by === 'label' || (align.by === 'step' && align.value !== '' && !props.isSearching);
   const without = hasAnchor ? shown.filter((one) => anchorOf(one, align, anchors) === null) : [];
-  const steps = stepMeasures(recordings);
   const aligned = (next: Alignment) => change({ align: next, span: null, a: null, b: null });
-  const toggle = (name: 'difference' | 'statistics', label: string) => (
-    <button
-      type="button"
-      class="button button-small"
-      aria-pressed={view[name]}
-      onClick={() => change({ [name]: !view[name] })}
-    >
-      {label}
-    </button>
-  );
   return (
     <div class="compare-tools">
-      <label class="compare-choice">
-        <span>Align at</span>
-        <select
-          class="select"
-          value={align.by === 'step' ? alignmentText({ ...align, value: '' }) : alignmentText(align)}
-          onChange={(event) => aligned(readAlignment(event.currentTarget.value))}
-        >
-          <option value="start">Start</option>
-          <option value="clock" disabled={!hasClock}>
-            Wall clock
-          </option>
-          {labels.map((label) => (
-            <option key={label} value={`label:${label}`}>
-              Annotation “{label}”
-            </option>
-          ))}
-          {steps.map((measure) => (
-            <option key={measure} value={alignmentText({ by: 'step', measure, value: '' })}>
-              {`Value of ${measure.replace(/ as (state|text)$/, '')}`}
-            </option>
-          ))}
-        </select>
-      </label>
+      <AlignChoice align={align} recordings={recordings} anchors={anchors} onAlign={aligned} />
       {align.by === 'step' && (
         <StepValue align={align} starts={anchors.starts} isSearching={props.isSearching} onAlign={aligned} />
       )}
-      <label class="compare-choice">
-        <span>Compare with</span>
-        <select
-          class="select"
-          value={against?.id ?? ''}
-          onChange={(event) => change({ against: event.currentTarget.value })}
-        >
-          {shown.map(({ id, title }) => (
-            <option key={id} value={id}>
-              {title}
-            </option>
-          ))}
-        </select>
-      </label>
-      {toggle('difference', 'Difference')}
-      {toggle('statistics', 'Statistics')}
+      <Choice label="Compare with" value={against?.id ?? ''} onValue={(id) => change({ against: id })}>
+        {shown.map(({ id, title }) => (
+          <option key={id} value={id}>
+            {title}
+          </option>
+        ))}
+      </Choice>
+      <Toggle label="Difference" isOn={view.difference} onToggle={(on) => change({ difference: on })} />
+      <Toggle label="Statistics" isOn={view.statistics} onToggle={(on) => change({ statistics: on })} />
       {without.length > 0 && (
         <span class="faint" role="status">
           At the start, without it: {without.map(({ title }) => title).join(', ')}
         </span>
       )}
     </div>
+  );
+}
+
+function Choice(props: {
+  label: string;
+  value: string;
+  onValue: (value: string) => void;
+  /** Options. */
+  children: ComponentChildren;
+}) {
+  return (
+    <label class="compare-choice">
+      <span>{props.label}</span>
+      <select
+        class="select"
+        value={props.value}
+        onChange={(event) => props.onValue(event.currentTarget.value)}
+      >
+        {props.children}
+      </select>
+    </label>
+  );
+}
+
+function Toggle(props: { label: string; isOn: boolean; onToggle: (on: boolean) => void }) {
+  return (
+    <button
+      type="button"
+      class="button button-small"
+      aria-pressed={props.isOn}
+      onClick={() => props.onToggle(!props.isOn)}
+    >
+      {props.label}
+    </button>
+  );
+}
+
+/** What lies at zero. */
+function AlignChoice(props: {
+  align: Alignment;
+  recordings: readonly Recording[];
+  anchors: Anchors;
+  onAlign: (align: Alignment) => void;
+}) {
+  const { align, recordings, anchors } = props;
+  const labels = [...new Set([...anchors.annotations.values()].flat().map(({ label }) => label))].sort();
+  const hasClock = recordings.every(({ kind }) => kind === 'absolute');
+  return (
+    <Choice
+      label="Align at"
+      value={align.by === 'step' ? alignmentText({ ...align, value: '' }) : alignmentText(align)}
+      onValue={(text) => props.onAlign(readAlignment(text))}
+    >
+      <option value="start">Start</option>
+      <option value="clock" disabled={!hasClock}>
+        Wall clock
+      </option>
+      {labels.map((label) => (
+        <option key={label} value={`label:${label}`}>
+          Annotation “{label}”
+        </option>
+      ))}
+      {stepMeasures(recordings).map((measure) => (
+        <option key={measure} value={alignmentText({ by: 'step', measure, value: '' })}>
+          {`Value of ${measure.replace(/ as (state|text)$/, '')}`}
+        </option>
+      ))}
+    </Choice>
   );
 }
 
@@ -101,20 +128,13 @@ function StepValue(props: {
   }, [align, first, props.isSearching]);
   if (props.isSearching) return <span class="faint" role="status">{`Reading ${align.measure} …`}</span>;
   return (
-    <label class="compare-choice">
-      <span>Value</span>
-      <select
-        class="select"
-        value={align.value}
-        onChange={(event) => onAlign({ ...align, value: event.currentTarget.value })}
-      >
-        {!values.includes(align.value) && <option value={align.value}>{align.value || '–'}</option>}
-        {values.map((value) => (
-          <option key={value} value={value}>
-            {value}
-          </option>
-        ))}
-      </select>
-    </label>
+    <Choice label="Value" value={align.value} onValue={(value) => onAlign({ ...align, value })}>
+      {!values.includes(align.value) && <option value={align.value}>{align.value || '–'}</option>}
+      {values.map((value) => (
+        <option key={value} value={value}>
+          {value}
+        </option>
+      ))}
+    </Choice>
   );
 }

@@ -27,26 +27,13 @@ export function AnnotationList(props: {
       {annotations.length > 0 && <h2>Annotations</h2>}
       <ul>
         {annotations.map((annotation) => (
-          <li key={annotation.id} class="annotation">
-            <button type="button" class="channel-figure" onClick={() => props.onGo(annotation)}>
-              <span class="cursor-time">{props.format(Date.parse(annotation.from))}</span> {annotation.label}
-            </button>
-            {annotation.tags.map((tag) => (
-              <span key={tag} class="annotation-tag">
-                {tag}
-              </span>
-            ))}
-            {annotation.text !== '' && <span class="faint">{annotation.text}</span>}
-            <span class="faint">{annotation.createdByName ?? ''}</span>
-            <button
-              type="button"
-              class="button button-small button-quiet"
-              aria-label={`Edit ${annotation.label}`}
-              onClick={() => setDraft(draftOf(annotation))}
-            >
-              Edit
-            </button>
-          </li>
+          <AnnotationRow
+            key={annotation.id}
+            annotation={annotation}
+            format={props.format}
+            onGo={() => props.onGo(annotation)}
+            onEdit={() => setDraft(draftOf(annotation))}
+          />
         ))}
       </ul>
       {draft !== null && (
@@ -63,6 +50,37 @@ export function AnnotationList(props: {
         />
       )}
     </section>
+  );
+}
+
+function AnnotationRow(props: {
+  annotation: Annotation;
+  format: (timeMs: number) => string;
+  onGo: () => void;
+  onEdit: () => void;
+}) {
+  const { from, label, tags, text, createdByName } = props.annotation;
+  return (
+    <li class="annotation">
+      <button type="button" class="channel-figure" onClick={props.onGo}>
+        <span class="cursor-time">{props.format(Date.parse(from))}</span> {label}
+      </button>
+      {tags.map((tag) => (
+        <span key={tag} class="annotation-tag">
+          {tag}
+        </span>
+      ))}
+      {text !== '' && <span class="faint">{text}</span>}
+      <span class="faint">{createdByName ?? ''}</span>
+      <button
+        type="button"
+        class="button button-small button-quiet"
+        aria-label={`Edit ${label}`}
+        onClick={props.onEdit}
+      >
+        Edit
+      </button>
+    </li>
   );
 }
 
@@ -99,14 +117,7 @@ function AnnotationForm(props: {
           {format(fromMs)}
           {toMs !== null && ` to ${format(toMs)}`}
         </p>
-        <TextField label="Label" required value={draft.label} onValue={(label) => set({ label })} />
-        <AreaField label="Text" rows={3} value={draft.text} onValue={(text) => set({ text })} />
-        <TextField
-          label="Tags"
-          hint="Separated by commas."
-          value={draft.tags}
-          onValue={(tags) => set({ tags })}
-        />
+        <AnnotationFields draft={draft} set={set} />
         {id !== null && (
           <button
             type="button"
@@ -119,5 +130,20 @@ function AnnotationForm(props: {
         )}
       </Form>
     </Dialog>
+  );
+}
+
+function AnnotationFields({ draft, set }: { draft: Draft; set: (part: Partial<Draft>) => void }) {
+  return (
+    <>
+      <TextField label="Label" required value={draft.label} onValue={(label) => set({ label })} />
+      <AreaField label="Text" rows={3} value={draft.text} onValue={(text) => set({ text })} />
+      <TextField
+        label="Tags"
+        hint="Separated by commas."
+        value={draft.tags}
+        onValue={(tags) => set({ tags })}
+      />
+    </>
   );
 }

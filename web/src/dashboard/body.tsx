@@ -57,31 +57,12 @@ interface AxisProps {
 }
 
 function Axis(props: AxisProps) {
-  const { view, choice, full, change } = props;
-  const { kind, keys, channels } = choice;
-  const span = view.span === null ? full : clampSpan(view.span, full);
+  const { first, view, choice, full, change } = props;
   const [arranged, setArranged] = useState<Drawn>({ keys: noKeys, derived: [] });
   const isArranged = view.layout !== null && view.layout !== noLayout;
-  const series = useSeries(choice.dimensionOf, isArranged ? noKeys : keys, span);
-  const statistics = useStatistics(choice.dimensionOf, keys, span);
-  const drawn = channels.filter(({ key }) => keys.includes(key));
-  const notes = useAnnotations(props.first.sessionId);
-  const annotate = (fromMs: number, toMs: number | null) => notes.setDraft(newDraft(fromMs, toMs));
-  const axis = useTimeAxis(axisOf(props, span, drawn), { dashboardId: props.first.id, annotate });
-  const { moves, group, clock, originMs } = axis;
-  const world = {
-    series: series.byKey,
-    span,
-    originMs,
-    clock,
-    group,
-    busy: series.loading,
-    marks: view,
-    annotations: notes.annotations,
-    onZoom: (next: TimeSpan) => moves.setSpan(next, false),
-    onReset: moves.reset,
-  };
-  const hasMachines = choice.machines.length + choice.others.length >= 2 || choice.sideBySide;
+  const shown = useShown(props, isArranged);
+  const { span, drawn, series, statistics, notes, axis } = shown;
+  const world = worldOf(view, shown);
   return (
     <div class="dashboard-body">
       <ChannelSide
@@ -92,31 +73,16 @@ function Axis(props: AxisProps) {
         onChange={(next) => change({ channels: next }, true)}
         onJump={(timeMs) => {
           change({ a: timeMs }, true);
-          group.moveCursor(timeMs, span);
+          axis.group.moveCursor(timeMs, span);
         }}
       />
       <div class="charts">
-        <Toolbar
-          axis={axis}
-          busy={series.loading}
-          kind={kind}
-          kinds={choice.kinds}
-          sideBySide={hasMachines ? choice.sideBySide : null}
-        >
-          <SaveMenu
-            name={props.first.sessionName}
-            keys={isArranged ? arranged.keys : keys}
-            derived={isArranged ? arranged.derived : []}
-            derivedOf={String(props.first.id)}
-            dimensionOf={choice.dimensionOf}
-            span={span}
-          />
-        </Toolbar>
-        <MarkBar axis={axis} marks={view} onAnnotate={annotate} />
+        <Tools {...props} shown={shown} saved={isArranged ? arranged : { keys: choice.keys, derived: [] }} />
+        <MarkBar axis={axis} marks={view} onAnnotate={shown.annotate} />
         <Unread what="values" read={series} />
         <Unread what="statistics" read={statistics} />
         <PanelArea
-          dashboard={props.first}
+          dashboard={first}
           channels={choice.channels}
           drawn={choice.panels}
           link={view.layout}
@@ -127,13 +93,67 @@ function Axis(props: AxisProps) {
         />
         {!isArranged && <Charts choice={choice} change={change} world={world} />}
         <AnnotationList
-          sessionId={props.first.sessionId}
+          sessionId={first.sessionId}
           state={notes}
           format={axis.format}
           onGo={(annotation) => change(withAnnotation(annotation, span, full), false)}
         />
       </div>
     </div>
+  );
+}
+
+/** The time that is shown, and what is read of it: values, statistics, annotations. */
+function useShown(props: AxisProps, isArranged: boolean) {
+  const { first, view, choice, full } = props;
+  const { keys, channels, dimensionOf } = choice;
+  const span = view.span === null ? full : clampSpan(view.span, full);
+  // The panels of a layout read their values themselves.
+  const series = useSeries(dimensionOf, isArranged ? noKeys : keys, span);
+  const statistics = useStatistics(dimensionOf, keys, span);
+  const drawn = channels.filter(({ key }) => keys.includes(key));
+  const notes = useAnnotations(first.sessionId);
+  const annotate = (fromMs: number, toMs: number | null) => notes.setDraft(newDraft(fromMs, toMs));
+  const axis = useTimeAxis(axisOf(props, span, drawn), { dashboardId: first.id, annotate });
+  return { span, drawn, series, statistics, notes, annotate, axis };
+}
+
+type Shown = ReturnType<typeof useShown>;
+
+/** What all charts share. */
+const worldOf = (view: View, { span, series, notes, axis }: Shown): World => ({
+  series: series.byKey,
+  span,
+  originMs: axis.originMs,
+  clock: axis.clock,
+  group: axis.group,
+  busy: series.loading,
+  marks: view,
+  annotations: notes.annotations,
+  onZoom: (next) => axis.moves.setSpan(next, false),
+  onReset: axis.moves.reset,
+});
+
+/** The controls of the time axis, and what saves the drawn channels. */
+function Tools({ first, choice, shown, saved }: AxisProps & { shown: Shown; saved: Drawn }) {
+  const hasMachines = choice.machines.length + choice.others.length >= 2 || choice.sideBySide;
+  return (
+    <Toolbar
+      axis={shown.axis}
+      busy={shown.series.loading}
+      kind={choice.kind}
+      kinds={choice.kinds}
+      sideBySide={hasMachines ? choice.sideBySide : null}
+    >
+      <SaveMenu
+        name={first.sessionName}
+        keys={saved.keys}
+        derived={saved.derived}
+        derivedOf={String(first.id)}
+        dimensionOf={choice.dimensionOf}
+        span={shown.span}
+      />
+    </Toolbar>
   );
 }
 

@@ -74,39 +74,21 @@ function Group(props: {
   searching: boolean;
   startOpen: boolean;
 }) {
-  const { group } = props;
+  const { group, chosen } = props;
   const [open, setOpen] = useState(props.startOpen);
-  const keys = group.channels.map((channel) => channel.key);
-  const count = keys.filter((key) => props.chosen.has(key)).length;
-  const all = useRef<HTMLInputElement>(null);
-  useEffect(() => {
-    if (all.current !== null) all.current.indeterminate = count > 0 && count < keys.length;
-  }, [count, keys.length]);
   const shown = open || props.searching;
   const names = group.channels.map(({ name }) => name);
   const repeated = new Set(names.filter((name, index) => names.indexOf(name) !== index));
   return (
     <fieldset class="channel-group">
       <legend class="visually-hidden">{group.title}</legend>
-      <div class="channel-group-head">
-        <input
-          ref={all}
-          type="checkbox"
-          aria-label={`All channels of ${group.title}`}
-          checked={count === keys.length}
-          onChange={(event) => props.set(keys, event.currentTarget.checked)}
-        />
-        <button
-          type="button"
-          class="channel-group-title"
-          aria-expanded={shown}
-          onClick={() => setOpen(!open)}
-        >
-          <span>{group.title}</span>
-          <span class="faint">{count > 0 ? `${count}/${group.channels.length}` : group.channels.length}</span>
-          <Icon name={shown ? 'up' : 'down'} />
-        </button>
-      </div>
+      <GroupHead
+        group={group}
+        chosen={chosen}
+        set={props.set}
+        shown={shown}
+        onToggle={() => setOpen(!open)}
+      />
       {shown && (
         <ul>
           {group.channels.map((channel) => (
@@ -114,7 +96,7 @@ function Group(props: {
               key={channel.key}
               channel={channel}
               shown={props.shown}
-              isChosen={props.chosen.has(channel.key)}
+              isChosen={chosen.has(channel.key)}
               isRepeated={repeated.has(channel.name)}
               onChosen={(on) => props.set([channel.key], on)}
             />
@@ -122,6 +104,40 @@ function Group(props: {
         </ul>
       )}
     </fieldset>
+  );
+}
+
+/** Ticks all channels of a group; its title shows or hides them. */
+function GroupHead(props: {
+  group: ChannelGroup;
+  chosen: ReadonlySet<string>;
+  set: (keys: string[], on: boolean) => void;
+  /** Its channels are shown. */
+  shown: boolean;
+  onToggle: () => void;
+}) {
+  const { group, shown } = props;
+  const keys = group.channels.map((channel) => channel.key);
+  const count = keys.filter((key) => props.chosen.has(key)).length;
+  const all = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (all.current !== null) all.current.indeterminate = count > 0 && count < keys.length;
+  }, [count, keys.length]);
+  return (
+    <div class="channel-group-head">
+      <input
+        ref={all}
+        type="checkbox"
+        aria-label={`All channels of ${group.title}`}
+        checked={count === keys.length}
+        onChange={(event) => props.set(keys, event.currentTarget.checked)}
+      />
+      <button type="button" class="channel-group-title" aria-expanded={shown} onClick={props.onToggle}>
+        <span>{group.title}</span>
+        <span class="faint">{count > 0 ? `${count}/${group.channels.length}` : group.channels.length}</span>
+        <Icon name={shown ? 'up' : 'down'} />
+      </button>
+    </div>
   );
 }
 

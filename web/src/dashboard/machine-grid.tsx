@@ -72,22 +72,10 @@ export function MachineChoice(props: {
         </label>
       ))}
       {others.length > 0 && (
-        <select
-          class="select"
-          aria-label="Add a dashboard of this session"
-          value=""
-          onChange={(event) => {
-            const id = event.currentTarget.value;
-            if (id !== '') props.onDashboards([...props.dashboards.slice(1), id]);
-          }}
-        >
-          <option value="">Add a dashboard …</option>
-          {others.map(({ id, name }) => (
-            <option key={id} value={String(id)}>
-              {name}
-            </option>
-          ))}
-        </select>
+        <AddDashboard
+          others={others}
+          onAdd={(id) => props.onDashboards([...props.dashboards.slice(1), id])}
+        />
       )}
       {props.dashboards.length > 1 && (
         <button type="button" class="button button-small button-quiet" onClick={() => props.onDashboards([])}>
@@ -96,5 +84,27 @@ export function MachineChoice(props: {
         </button>
       )}
     </fieldset>
+  );
+}
+
+/** Adds one of the other dashboards of the session. */
+function AddDashboard(props: { others: readonly SessionDimension[]; onAdd: (id: string) => void }) {
+  return (
+    <select
+      class="select"
+      aria-label="Add a dashboard of this session"
+      value=""
+      onChange={(event) => {
+        const id = event.currentTarget.value;
+        if (id !== '') props.onAdd(id);
+      }}
+    >
+      <option value="">Add a dashboard …</option>
+      {props.others.map(({ id, name }) => (
+        <option key={id} value={String(id)}>
+          {name}
+        </option>
+      ))}
+    </select>
   );
 }

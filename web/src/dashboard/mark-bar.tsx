@@ -18,20 +18,7 @@ export function MarkBar(props: {
     <ul class="cursors" aria-label="Cursors">
       {(['a', 'b'] as const).map((name) => {
         const timeMs = marks[name];
-        if (timeMs === null) return null;
-        return (
-          <li key={name} class="cursor-mark">
-            <strong>{name.toUpperCase()}</strong> <span class="cursor-time">{axis.format(timeMs)}</span>
-            <button
-              type="button"
-              class="legend-remove cursor-remove"
-              aria-label={`Remove cursor ${name.toUpperCase()}`}
-              onClick={() => axis.change({ [name]: null }, true)}
-            >
-              ×
-            </button>
-          </li>
-        );
+        return timeMs === null ? null : <CursorMark key={name} name={name} timeMs={timeMs} axis={axis} />;
       })}
       {a !== null && b !== null && (
         <li class="cursor-mark">
@@ -54,6 +41,22 @@ export function MarkBar(props: {
         </li>
       )}
     </ul>
+  );
+}
+
+function CursorMark({ name, timeMs, axis }: { name: 'a' | 'b'; timeMs: number; axis: TimeAxis }) {
+  return (
+    <li class="cursor-mark">
+      <strong>{name.toUpperCase()}</strong> <span class="cursor-time">{axis.format(timeMs)}</span>
+      <button
+        type="button"
+        class="legend-remove cursor-remove"
+        aria-label={`Remove cursor ${name.toUpperCase()}`}
+        onClick={() => axis.change({ [name]: null }, true)}
+      >
+        ×
+      </button>
+    </li>
   );
 }
 

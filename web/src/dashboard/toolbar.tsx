@@ -74,15 +74,20 @@ function Moves({ axis }: { axis: TimeAxis }) {
   return (
     <>
       <div class="button-set">
-        <Tool
+        <ToolButton
           icon="left"
           label="Earlier"
           disabled={span.fromMs <= full.fromMs}
           onClick={() => moves.pan(-0.5)}
         />
-        <Tool icon="right" label="Later" disabled={span.toMs >= full.toMs} onClick={() => moves.pan(0.5)} />
-        <Tool icon="plus" label="Zoom in" onClick={() => zoom(0.5)} />
-        <Tool icon="minus" label="Zoom out" disabled={!isZoomed} onClick={() => zoom(2)} />
+        <ToolButton
+          icon="right"
+          label="Later"
+          disabled={span.toMs >= full.toMs}
+          onClick={() => moves.pan(0.5)}
+        />
+        <ToolButton icon="plus" label="Zoom in" onClick={() => zoom(0.5)} />
+        <ToolButton icon="minus" label="Zoom out" disabled={!isZoomed} onClick={() => zoom(2)} />
       </div>
       <button type="button" class="button button-small" disabled={!isZoomed} onClick={moves.reset}>
         <Icon name="reset" />
@@ -130,13 +135,21 @@ function ClockChoice({ axis }: { axis: TimeAxis }) {
   );
 }
 
-function Tool(props: { icon: IconName; label: string; disabled?: boolean; onClick: () => void }) {
+/** A tool that is only an icon. */
+export function ToolButton(props: {
+  icon: IconName;
+  label: string;
+  /** Without one the label. */
+  title?: string;
+  disabled?: boolean;
+  onClick: () => void;
+}) {
   return (
     <button
       type="button"
       class="button button-small button-tool"
       aria-label={props.label}
-      title={props.label}
+      title={props.title ?? props.label}
       disabled={props.disabled === true}
       onClick={props.onClick}
     >

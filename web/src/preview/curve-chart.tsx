@@ -11,29 +11,11 @@ const height = 320;
 /** One column over the axis, with a selector for the column. */
 export function CurveChart({ curves }: { curves: Curves }) {
   const [chosen, setChosen] = useState(0);
-  const frame = useRef<HTMLDivElement>(null);
-  const dark = useDarkScheme();
   const curve = curves.curves[chosen] ?? curves.curves[0]!;
+  const frame = useCurve(curves, curve);
   const numbers = curve.values.filter((value) => value !== null);
   const lowest = numbers.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
   const highest = numbers.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
-  useEffect(() => {
-    const element = frame.current;
-    if (element === null) return;
-    const chart = new uPlot(
-      options(curves, curve.name, element.clientWidth),
-      [curves.xs, curve.values],
-      element,
-    );
-    const resize = new ResizeObserver(() => {
-      if (element.clientWidth > 0) chart.setSize({ width: element.clientWidth, height });
-    });
-    resize.observe(element);
-    return () => {
-      resize.disconnect();
-      chart.destroy();
-    };
-  }, [curves, curve, dark]);
   return (
     <div class="preview-chart">
       <label class="preview-choice">
@@ -61,6 +43,30 @@ export function CurveChart({ curves }: { curves: Curves }) {
       />
     </div>
   );
+}
+
+/** Draws a curve over the axis into the element that has the returned reference. */
+function useCurve(curves: Curves, curve: Curves['curves'][number]) {
+  const frame = useRef<HTMLDivElement>(null);
+  const dark = useDarkScheme();
+  useEffect(() => {
+    const element = frame.current;
+    if (element === null) return;
+    const chart = new uPlot(
+      options(curves, curve.name, element.clientWidth),
+      [curves.xs, curve.values],
+      element,
+    );
+    const resize = new ResizeObserver(() => {
+      if (element.clientWidth > 0) chart.setSize({ width: element.clientWidth, height });
+    });
+    resize.observe(element);
+    return () => {
+      resize.disconnect();
+      chart.destroy();
+    };
+  }, [curves, curve, dark]);
+  return frame;
 }
 
 function options(curves: Curves, name: string, width: number): uPlot.Options {

@@ -3,7 +3,8 @@ import type { NodeOutput, SessionDimension } from '../api.ts';
 import { formatBytes } from '../format.ts';
 import { useResource } from '../hooks.ts';
 import { Dialog } from '../ui/dialog.tsx';
-import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
+import { Loaded } from '../ui/loaded.tsx';
+import { Empty } from '../ui/notice.tsx';
 import { Tabs } from '../ui/tabs.tsx';
 import { CurveChart } from './curve-chart.tsx';
 import { firstBytes, previewBytes } from './fetch.ts';
@@ -36,11 +37,9 @@ export function OutputPreview(props: {
   const preview = useResource(String(output.id), (signal) => openPreview(output, props.dimensions, signal));
   return (
     <Dialog title={props.name} wide onClose={props.onClose}>
-      {preview.error !== null && (
-        <Failure what="The output could not be read." error={preview.error} retry={preview.reload} />
-      )}
-      {preview.data === null && preview.error === null && <Placeholder rows={5} label="Reading the output" />}
-      {preview.data !== null && <Views shown={preview.data} output={output} />}
+      <Loaded of={preview} failure="The output could not be read." rows={5} label="Reading the output">
+        {(shown) => <Views shown={shown} output={output} />}
+      </Loaded>
     </Dialog>
   );
 }

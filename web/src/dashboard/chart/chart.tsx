@@ -1,4 +1,5 @@
 import { useMemo, useRef, useState } from 'preact/hooks';
+import type uPlot from 'uplot';
 import type { Panel } from '../model.ts';
 import { stateWords, type Words } from './curve.ts';
 import { alignCurves, showValues, spokenValues } from './data.ts';
@@ -25,7 +26,7 @@ export function Chart(props: ChartProps) {
     [...curves, curves.length, props.originMs, logarithmic],
   );
   const height = heightOf(props);
-  const { frame, plot, shownRange, zoomValues } = usePlot({
+  const drawn = usePlot({
     chart: props,
     data,
     height,
@@ -44,30 +45,45 @@ export function Chart(props: ChartProps) {
         marks={props.marks}
         scale={scale}
         onLog={() => setScale({ logarithmic: !logarithmic, held: null })}
-        onLock={() => setScale({ logarithmic, held: held === null ? shownRange() : null })}
-        onFocus={(index) => plot.current?.setSeries(index === null ? null : index + 1, { focus: true })}
+        onLock={() => setScale({ logarithmic, held: held === null ? drawn.shownRange() : null })}
+        onFocus={(index) => drawn.plot.current?.setSeries(index === null ? null : index + 1, { focus: true })}
         onRemove={props.onRemove}
         valueElement={(key, element) => {
           if (element === null) values.current.delete(key);
           else values.current.set(key, element);
         }}
       />
-      <div
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: an application takes keys, so it must be reachable by them
-        tabIndex={0}
-        class="chart-plot"
-        style={{ minHeight: `${height}px` }}
-        ref={frame}
-        role="application"
-        aria-roledescription="chart"
-        aria-label={`Curves of ${described}. Arrow keys move the cursor, plus and minus zoom, A and B put cursors, M annotates, Escape shows everything.`}
-        data-points={data[0]?.length ?? 0}
-        onKeyDown={(event) => pressed(event, props, zoomValues)}
-      />
+      <Curves {...drawn} chart={props} height={height} label={described} data={data} />
       {curves.every((curve) => curve !== undefined && curve.times.length === 0) && (
         <p class="chart-none">No values in this range.</p>
       )}
     </section>
+  );
+}
+
+/** The place that the curves are drawn into, and that takes their keys. */
+function Curves(
+  props: Plot & {
+    chart: ChartProps;
+    /** In pixels. */
+    height: number;
+    label: string;
+    data: uPlot.AlignedData;
+  },
+) {
+  return (
+    <div
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: an application takes keys, so it must be reachable by them
+      tabIndex={0}
+      class="chart-plot"
+      style={{ minHeight: `${props.height}px` }}
+      ref={props.frame}
+      role="application"
+      aria-roledescription="chart"
+      aria-label={`Curves of ${props.label}. Arrow keys move the cursor, plus and minus zoom, A and B put cursors, M annotates, Escape shows everything.`}
+      data-points={props.data[0]?.length ?? 0}
+      onKeyDown={(event) => pressed(event, props.chart, props.zoomValues)}
+    />
   );
 }
 

@@ -14,8 +14,7 @@ export interface ValueScale {
   held: { min: number; max: number } | null;
 }
 
-/** A panel's title, its channels with their values, and what can be done to its scale. */
-export function ChartHead(props: {
+interface HeadProps {
   panel: Panel;
   lead: string | undefined;
   series: ReadonlyMap<string, ChannelSeries>;
@@ -28,7 +27,10 @@ export function ChartHead(props: {
   onRemove: (channelKey: string) => void;
   /** The element that shows a channel's value at the cursor. */
   valueElement: (channelKey: string, element: HTMLElement | null) => void;
-}) {
+}
+
+/** A panel's title, its channels with their values, and what can be done to its scale. */
+export function ChartHead(props: HeadProps) {
   const { panel, scale } = props;
   // The title of a panel with one channel is that channel's name already.
   const [only, ...more] = panel.channels;
@@ -42,51 +44,73 @@ export function ChartHead(props: {
       </h2>
       <ul class="legend">
         {panel.channels.map((channel, index) => (
-          <li
+          <LegendItem
             key={channel.key}
-            class="legend-item"
-            onMouseEnter={() => props.onFocus(index)}
-            onMouseLeave={() => props.onFocus(null)}
-          >
-            {channel.kind === 'number' && !isNamed && <Swatch index={channel.colour ?? index} />}
-            <span class={isNamed ? 'visually-hidden' : 'legend-name'}>
-              {legendName(channel, panel.channels)}
-            </span>
-            <span
-              class="legend-value"
-              data-channel={channel.key}
-              ref={(element) => props.valueElement(channel.key, element)}
-            />
-            <span class="legend-marks">
-              {markedValues(props.series.get(channel.key), channel, props.marks)}
-            </span>
-            <RemoveButton channel={channel} onRemove={props.onRemove} />
-          </li>
+            {...props}
+            channel={channel}
+            index={index}
+            name={legendName(channel, panel.channels)}
+            isNamed={isNamed}
+          />
         ))}
       </ul>
       {panel.channels.every(({ kind }) => kind === 'number') && (
         <div class="chart-tools">
-          <button
-            type="button"
-            class="chart-tool"
-            aria-pressed={scale.logarithmic}
-            title="Logarithmic scale"
-            onClick={props.onLog}
-          >
-            Log
-          </button>
-          <button
-            type="button"
-            class="chart-tool"
-            aria-pressed={scale.held !== null}
+          <ChartTool label="Log" isOn={scale.logarithmic} title="Logarithmic scale" onClick={props.onLog} />
+          <ChartTool
+            label="Lock"
+            isOn={scale.held !== null}
             title="Keep this value range. Shift and wheel, or Shift with up and down, zoom it."
             onClick={props.onLock}
-          >
-            Lock
-          </button>
+          />
         </div>
       )}
     </header>
+  );
+}
+
+/** A channel: the sample of its curve, its name, and its values at the cursor and at the marks. */
+function LegendItem(
+  props: Pick<HeadProps, 'series' | 'marks' | 'onFocus' | 'onRemove' | 'valueElement'> & {
+    channel: Channel;
+    index: number;
+    name: string;
+    /** The title of the panel names it already. */
+    isNamed: boolean;
+  },
+) {
+  const { channel, index, isNamed } = props;
+  return (
+    <li
+      class="legend-item"
+      onMouseEnter={() => props.onFocus(index)}
+      onMouseLeave={() => props.onFocus(null)}
+    >
+      {channel.kind === 'number' && !isNamed && <Swatch index={channel.colour ?? index} />}
+      <span class={isNamed ? 'visually-hidden' : 'legend-name'}>{props.name}</span>
+      <span
+        class="legend-value"
+        data-channel={channel.key}
+        ref={(element) => props.valueElement(channel.key, element)}
+      />
+      <span class="legend-marks">{markedValues(props.series.get(channel.key), channel, props.marks)}</span>
+      <RemoveButton channel={channel} onRemove={props.onRemove} />
+    </li>
+  );
+}
+
+/** A switch of a chart's axes. */
+export function ChartTool(props: { label: string; title: string; isOn: boolean; onClick: () => void }) {
+  return (
+    <button
+      type="button"
+      class="chart-tool"
+      aria-pressed={props.isOn}
+      title={props.title}
+      onClick={props.onClick}
+    >
+      {props.label}
+    </button>
   );
 }
 
@@ -104,6 +128,7 @@ function RemoveButton(props: { channel: Channel; onRemove: (channelKey: string) 
   );
 }
 
+/** The colour and the dashes of a curve. */
 export function curveStyle(index: number): { stroke: string; dash: number[] } {
   const style = getComputedStyle(document.documentElement);
   return {

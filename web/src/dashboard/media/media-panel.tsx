@@ -3,9 +3,11 @@ import { readSession } from '../../api.ts';
 import { useResource } from '../../hooks.ts';
 import { isAbort, textOf } from '../../http.ts';
 import { outputsOfNodes } from '../../session/output-parts.tsx';
-import { Failure, Placeholder } from '../../ui/notice.tsx';
+import { Loaded } from '../../ui/loaded.tsx';
+import { Placeholder } from '../../ui/notice.tsx';
 import type { ChartGroup } from '../chart/group.ts';
 import type { TimeSpan } from '../model.ts';
+import { PanelSection } from '../panels/panel-section.tsx';
 import { KeptFiles } from './kept-files.ts';
 import { type Frame, frameAt, framesOf } from './model.ts';
 
@@ -28,27 +30,21 @@ export function MediaPanel(props: {
   });
   const frames = useMemo(() => framesOf(outputs.data ?? [], part, startMs), [outputs.data, part, startMs]);
   return (
-    <section class="chart" aria-label={title} aria-busy={outputs.loading}>
-      <header class="chart-head">
-        <h2>{title}</h2>
-      </header>
-      {outputs.error !== null && (
-        <Failure what="The outputs could not be read." error={outputs.error} retry={outputs.reload} />
-      )}
-      {outputs.data === null && outputs.error === null && (
-        <Placeholder rows={2} label="Loading the outputs" />
-      )}
-      {outputs.data !== null && frames.length === 0 && (
-        <p class="faint plot-none">
-          {part === ''
-            ? 'This session has no pictures or video.'
-            : `This session has no pictures or video with “${part}” in their name.`}
-        </p>
-      )}
-      {frames.length > 0 && (
-        <Player frames={frames} height={props.height} group={props.group} span={props.span} />
-      )}
-    </section>
+    <PanelSection title={title} busy={outputs.loading}>
+      <Loaded of={outputs} failure="The outputs could not be read." rows={2} label="Loading the outputs">
+        {() =>
+          frames.length === 0 ? (
+            <p class="faint plot-none">
+              {part === ''
+                ? 'This session has no pictures or video.'
+                : `This session has no pictures or video with “${part}” in their name.`}
+            </p>
+          ) : (
+            <Player frames={frames} height={props.height} group={props.group} span={props.span} />
+          )
+        }
+      </Loaded>
+    </PanelSection>
   );
 }
 

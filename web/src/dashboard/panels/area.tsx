@@ -9,7 +9,7 @@ import { noLayout } from '../address.ts';
 import type { World } from '../chart/props.ts';
 import { type Channel, fullSpan, type Panel } from '../model.ts';
 import { DerivedForm } from './derived-form.tsx';
-import { type Drawn, drawnBy, formOf } from './model.ts';
+import { type Drawn, drawnBy, formOf, type LayoutForm } from './model.ts';
 import { PanelDialog } from './panel-form.tsx';
 import { PanelGrid } from './panel-grid.tsx';
 import { Playback } from './playback.tsx';
@@ -35,60 +35,100 @@ export function PanelArea(props: {
   world: World;
 }) {
   const { dashboard, channels, world, link } = props;
-  const dimensionId = String(dashboard.id);
-  const layout = useLayout({ ...props, dimensionId });
+  const layout = useLayout({ ...props, dimensionId: String(dashboard.id) });
   const { form, list } = layout;
   const [open, setOpen] = useState<Open>(null);
-  const dark = useDarkScheme();
   useEffect(() => props.onDrawn(form === null ? nothing : drawnBy(form, channels)), [form, channels]);
-  const kind = channels[0]?.timeKind ?? 'absolute';
-  const session = { sessionId: dashboard.sessionId, startMs: fullSpan(dashboard, kind)?.fromMs ?? 0 };
-  const base = form ?? formOf(props.drawn);
-  const close = () => setOpen(null);
   return (
     <>
       <LayoutBar layout={layout} link={link} channels={channels} onOpen={setOpen} world={world} />
       {list.error !== null && (
         <Failure what="The layouts could not be read." error={list.error} retry={list.reload} />
       )}
-      {layout.error !== null && (
-        <Failure
-          what="The layout could not be shown."
-          error={layout.error}
-          {...(layout.retry === null ? {} : { retry: layout.retry })}
-        />
+      <OpenPanels dashboard={dashboard} channels={channels} layout={layout} link={link} world={world} />
+      <LayoutDialog
+        dashboard={dashboard}
+        channels={channels}
+        layout={layout}
+        base={form ?? formOf(props.drawn)}
+        open={open}
+        onClose={() => setOpen(null)}
+      />
+    </>
+  );
+}
+
+/** The panels of the open layout, or why they are not there. */
+function OpenPanels(props: {
+  dashboard: Dashboard;
+  channels: Channel[];
+  layout: OpenLayout;
+  link: string | null;
+  world: World;
+}) {
+  const { dashboard, channels, layout, link } = props;
+  const { form, error, retry } = layout;
+  const dark = useDarkScheme();
+  const kind = channels[0]?.timeKind ?? 'absolute';
+  const session = { sessionId: dashboard.sessionId, startMs: fullSpan(dashboard, kind)?.fromMs ?? 0 };
+  return (
+    <>
+      {error !== null && (
+        <Failure what="The layout could not be shown." error={error} {...(retry === null ? {} : { retry })} />
       )}
       {form !== null && (
         <PanelGrid
-          dimensionId={dimensionId}
+          dimensionId={String(dashboard.id)}
           session={session}
           channels={channels}
           layout={form}
           onLayout={layout.change}
-          world={{ ...world, dark }}
+          world={{ ...props.world, dark }}
         />
       )}
-      {form === null && layout.error === null && link !== null && link !== noLayout && (
+      {form === null && error === null && link !== null && link !== noLayout && (
         <Placeholder rows={4} label="Loading the layout" />
       )}
+    </>
+  );
+}
+
+/** The window that changes or saves the layout. */
+function LayoutDialog(props: {
+  dashboard: Dashboard;
+  channels: readonly Channel[];
+  layout: OpenLayout;
+  /** The layout, or what is shown without one. */
+  base: LayoutForm;
+  open: Open;
+  onClose: () => void;
+}) {
+  const { dashboard, channels, layout, base, open, onClose } = props;
+  return (
+    <>
       {open === 'panel' && (
         <PanelDialog
           channels={channels}
           layout={base}
           panel={null}
-          onClose={close}
+          onClose={onClose}
           onPanel={(panel) => layout.change({ ...base, panels: [...base.panels, panel] })}
         />
       )}
       {open === 'derived' && (
-        <DerivedForm dimensionId={dimensionId} layout={base} onClose={close} onLayout={layout.change} />
+        <DerivedForm
+          dimensionId={String(dashboard.id)}
+          layout={base}
+          onClose={onClose}
+          onLayout={layout.change}
+        />
       )}
-      {open === 'save' && form !== null && (
+      {open === 'save' && layout.form !== null && (
         <SaveLayout
           dashboard={dashboard}
           head={layout.head}
-          layout={form}
-          onClose={close}
+          layout={layout.form}
+          onClose={onClose}
           onSaved={layout.saved}
         />
       )}
@@ -104,35 +144,24 @@ function LayoutBar(props: {
   world: World;
 }) {
   const { layout, channels, onOpen, world } = props;
-  const { form, head, list, change } = layout;
+  const { form, head, list } = layout;
   const isNone = props.link === null || props.link === noLayout;
-  const numbers = [...new Set(channels.filter(({ kind }) => kind === 'number').map(({ name }) => name))];
-  const steps = [...new Set(channels.map(({ name }) => name))];
   const items: MenuItem[] = [{ label: 'Close layout', icon: 'cross', act: layout.close }];
   if (head?.mayChange === true)
     items.push({ label: `Delete ${head.name}`, icon: 'cross', danger: true, act: layout.remove });
+  const saved = list.data?.layouts.map(({ id, name, scope }) => ({
+    value: String(id),
+    label: `${name} (${scopeNames[scope]})`,
+  }));
   return (
     <div class="layout-bar" role="toolbar" aria-label="Layout">
-      <label class="layout-choice">
-        Layout
-        <select
-          class="select"
-          aria-label="Layout"
-          value={String(head?.id ?? '')}
-          onChange={(event) => {
-            const { value } = event.currentTarget;
-            if (value === '') layout.close();
-            else layout.choose(Number(value));
-          }}
-        >
-          <option value="">{form !== null && head === null ? 'Not saved' : 'None'}</option>
-          {list.data?.layouts.map(({ id, name, scope }) => (
-            <option key={id} value={String(id)}>
-              {`${name} (${scopeNames[scope]})`}
-            </option>
-          ))}
-        </select>
-      </label>
+      <BarChoice
+        label="Layout"
+        none={form !== null && head === null ? 'Not saved' : 'None'}
+        value={head === null ? null : String(head.id)}
+        options={saved ?? []}
+        onValue={(id) => (id === null ? layout.close() : layout.choose(Number(id)))}
+      />
       <button type="button" class="button button-small" onClick={() => onOpen('panel')}>
         <Icon name="plus" />
         Add panel
@@ -142,20 +171,7 @@ function LayoutBar(props: {
       </button>
       {form !== null && (
         <>
-          <AxisChoice
-            label="X axis"
-            none="Time"
-            value={form.x}
-            options={[...numbers, ...form.derived.map(({ name }) => `=${name}`)]}
-            onValue={(x) => change({ ...form, x })}
-          />
-          <AxisChoice
-            label="Split by"
-            none="Nothing"
-            value={form.split}
-            options={steps}
-            onValue={(split) => change({ ...form, split })}
-          />
+          <AxisChoices form={form} channels={channels} change={layout.change} />
           <button type="button" class="button button-small" onClick={() => onOpen('save')}>
             Save layout
           </button>
@@ -169,11 +185,42 @@ function LayoutBar(props: {
   );
 }
 
-function AxisChoice(props: {
+/** What the panels of curves are drawn over, and by what they are split into traces. */
+function AxisChoices(props: {
+  form: LayoutForm;
+  channels: readonly Channel[];
+  change: (form: LayoutForm) => void;
+}) {
+  const { form, channels, change } = props;
+  const namesOf = (some: readonly Channel[]) => [...new Set(some.map(({ name }) => name))];
+  const numbers = namesOf(channels.filter(({ kind }) => kind === 'number'));
+  const named = (names: readonly string[]) => names.map((name) => ({ value: name, label: name }));
+  return (
+    <>
+      <BarChoice
+        label="X axis"
+        none="Time"
+        value={form.x}
+        options={named([...numbers, ...form.derived.map(({ name }) => `=${name}`)])}
+        onValue={(x) => change({ ...form, x })}
+      />
+      <BarChoice
+        label="Split by"
+        none="Nothing"
+        value={form.split}
+        options={named(namesOf(channels))}
+        onValue={(split) => change({ ...form, split })}
+      />
+    </>
+  );
+}
+
+/** A select of the bar. Its first entry is none of the options: null. */
+function BarChoice(props: {
   label: string;
   none: string;
   value: string | null;
-  options: readonly string[];
+  options: readonly { value: string; label: string }[];
   onValue: (value: string | null) => void;
 }) {
   return (
@@ -186,9 +233,9 @@ function AxisChoice(props: {
         onChange={(event) => props.onValue(event.currentTarget.value || null)}
       >
         <option value="">{props.none}</option>
-        {props.options.map((name) => (
-          <option key={name} value={name}>
-            {name}
+        {props.options.map(({ value, label }) => (
+          <option key={value} value={value}>
+            {label}
           </option>
         ))}
       </select>

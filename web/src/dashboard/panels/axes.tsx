@@ -3,6 +3,7 @@ import type { Scale } from './model.ts';
 import { margin, type Place } from './place.ts';
 import { ticksOf } from './scale.ts';
 
+/** The lines and numbers of both axes, and what they are of. */
 export function Axes(props: {
   x: Scale;
   y: Scale;
@@ -44,6 +45,7 @@ const edge = 24;
 const anchorOf = (x: number, width: number) =>
   x < margin.left + edge ? 'start' : x > width - margin.right - edge ? 'end' : 'middle';
 
+/** The width of an element in pixels, as it changes. */
 export function useWidth(frame: { current: HTMLElement | null }): number {
   const [width, setWidth] = useState(600);
   useEffect(() => {

@@ -2,7 +2,7 @@ import { useRef } from 'preact/hooks';
 import { formatValue } from '../../format.ts';
 import { Axes, useWidth } from './axes.tsx';
 import type { Scale } from './model.ts';
-import { placer } from './place.ts';
+import { type Place, placer } from './place.ts';
 
 /** How often each value is. */
 export function Bars(props: {
@@ -37,22 +37,28 @@ export function Bars(props: {
           up="% of rows"
         />
         {shares.map((share, index) => {
-          const [from, to] = [scale.min + step * index, scale.min + step * (index + 1)];
-          const [left, right, top] = [place.x(from), place.x(to), place.y(share * 100)];
+          const from = scale.min + step * index;
           return (
-            <rect
-              key={from}
-              class="plot-bar"
-              x={left + 1}
-              y={top}
-              width={Math.max(1, right - left - 2)}
-              height={Math.max(0, place.y(0) - top)}
-            >
-              <title>{`${formatValue(from)} to ${formatValue(to)}: ${(share * 100).toFixed(1)} %`}</title>
-            </rect>
+            <Bar key={from} from={from} to={scale.min + step * (index + 1)} share={share} place={place} />
           );
         })}
       </svg>
     </div>
+  );
+}
+
+/** The share of the values between two. */
+function Bar({ from, to, share, place }: { from: number; to: number; share: number; place: Place }) {
+  const [left, right, top] = [place.x(from), place.x(to), place.y(share * 100)];
+  return (
+    <rect
+      class="plot-bar"
+      x={left + 1}
+      y={top}
+      width={Math.max(1, right - left - 2)}
+      height={Math.max(0, place.y(0) - top)}
+    >
+      <title>{`${formatValue(from)} to ${formatValue(to)}: ${(share * 100).toFixed(1)} %`}</title>
+    </rect>
   );
 }

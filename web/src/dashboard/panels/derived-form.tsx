@@ -3,7 +3,7 @@ import { askStatistics } from '../../dashboard-api.ts';
 import { useAction } from '../../hooks.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { AreaField, Form, TextField } from '../../ui/form.tsx';
-import { fewest, type LayoutForm, newPanel } from './model.ts';
+import { type LayoutForm, newPanel, withoutDerived } from './model.ts';
 
 /** Derived channels of a layout. The platform checks a new one over this dashboard and says where a fault is. */
 export function DerivedForm(props: {
@@ -28,28 +28,10 @@ export function DerivedForm(props: {
       props.onLayout({ ...layout, derived: [...layout.derived, one], panels: [...layout.panels, panel] });
       props.onClose();
     });
-  const remove = (gone: string) => {
-    const key = `=${gone}`;
-    const kept = layout.panels
-      .map((panel) => ({ ...panel, channels: panel.channels.filter((channel) => channel !== key) }))
-      .filter(({ kind, channels }) => channels.length >= fewest(kind));
-    const derived = layout.derived.filter((one) => one.name !== gone);
-    props.onLayout({ ...layout, derived, panels: kept, x: layout.x === key ? null : layout.x });
-  };
+  const remove = (gone: string) => props.onLayout(withoutDerived(layout, gone));
   return (
     <Dialog title="Derived channels" onClose={props.onClose}>
-      {layout.derived.length > 0 && (
-        <ul class="derived-list">
-          {layout.derived.map((one) => (
-            <li key={one.name}>
-              <strong>{one.name}</strong> <code>{one.expression}</code>
-              <button type="button" class="button button-small" onClick={() => remove(one.name)}>
-                Remove {one.name}
-              </button>
-            </li>
-          ))}
-        </ul>
-      )}
+      {layout.derived.length > 0 && <DerivedList derived={layout.derived} onRemove={remove} />}
       <Form action={action} verb="Add channel" onSubmit={() => void add()} onCancel={props.onClose}>
         <TextField label="Name" required value={name} onValue={setName} />
         <TextField label="Unit" value={unit} onValue={setUnit} />
@@ -65,5 +47,20 @@ export function DerivedForm(props: {
         />
       </Form>
     </Dialog>
+  );
+}
+
+function DerivedList(props: { derived: LayoutForm['derived']; onRemove: (name: string) => void }) {
+  return (
+    <ul class="derived-list">
+      {props.derived.map((one) => (
+        <li key={one.name}>
+          <strong>{one.name}</strong> <code>{one.expression}</code>
+          <button type="button" class="button button-small" onClick={() => props.onRemove(one.name)}>
+            Remove {one.name}
+          </button>
+        </li>
+      ))}
+    </ul>
   );
 }

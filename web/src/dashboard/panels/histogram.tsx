@@ -19,29 +19,8 @@ export function Histogram(props: {
     from: new Date(world.span.fromMs).toISOString(),
     to: new Date(world.span.toMs).toISOString(),
   };
-  const isDerived = member.key.startsWith('=');
-  const found = useResource(
-    JSON.stringify([dimensionId, member.key, layout.derived, window]),
-    async (signal) => {
-      const whole = await askStatistics(
-        dimensionId,
-        {
-          ...window,
-          channels: isDerived ? [] : [member.key],
-          derived: layout.derived.filter(({ name }) => `=${name}` === member.key),
-        },
-        signal,
-      );
-      const { min, max } = whole.statistics[0] ?? {};
-      if (min == null || max == null) return null;
-      const scale =
-        min.value < max.value
-          ? { min: min.value, max: max.value }
-          : { min: min.value - 0.5, max: max.value + 0.5 };
-      const derived = binQuestion(member.key, layout.derived, scale);
-      const { statistics } = await askStatistics(dimensionId, { ...window, channels: [], derived }, signal);
-      return { scale, shares: statistics.map(({ mean }) => mean ?? 0) };
-    },
+  const found = useResource(JSON.stringify([dimensionId, member.key, layout.derived, window]), (signal) =>
+    countShares(dimensionId, member.key, layout.derived, window, signal),
   );
   if (found.error !== null)
     return <Failure what="The values could not be counted." error={found.error} retry={found.reload} />;
@@ -56,4 +35,28 @@ export function Histogram(props: {
       height={props.form.height}
     />
   );
+}
+
+/** The range of a channel, and the share of its rows in each bin of it; null without values. */
+async function countShares(
+  dimensionId: string,
+  key: string,
+  derived: LayoutForm['derived'],
+  window: { from: string; to: string },
+  signal: AbortSignal,
+) {
+  const whole = {
+    ...window,
+    channels: key.startsWith('=') ? [] : [key],
+    derived: derived.filter(({ name }) => `=${name}` === key),
+  };
+  const { min, max } = (await askStatistics(dimensionId, whole, signal)).statistics[0] ?? {};
+  if (min == null || max == null) return null;
+  const scale =
+    min.value < max.value
+      ? { min: min.value, max: max.value }
+      : { min: min.value - 0.5, max: max.value + 0.5 };
+  const bins = { ...window, channels: [], derived: binQuestion(key, derived, scale) };
+  const { statistics } = await askStatistics(dimensionId, bins, signal);
+  return { scale, shares: statistics.map(({ mean }) => mean ?? 0) };
 }

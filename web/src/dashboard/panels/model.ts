@@ -144,6 +144,16 @@ export function withPanel(form: LayoutForm, index: number, change: Partial<Panel
   };
 }
 
+/** Without a derived channel, and without the panels that would have too few channels then. */
+export function withoutDerived(form: LayoutForm, name: string): LayoutForm {
+  const key = `=${name}`;
+  const panels = form.panels
+    .map((panel) => ({ ...panel, channels: panel.channels.filter((channel) => channel !== key) }))
+    .filter(({ kind, channels }) => channels.length >= fewest(kind));
+  const derived = form.derived.filter((one) => one.name !== name);
+  return { ...form, derived, panels, x: form.x === key ? null : form.x };
+}
+
 /** The panel at one place is moved to another. */
 export function placed(form: LayoutForm, from: number, to: number): LayoutForm {
   const panels = [...form.panels];

@@ -26,6 +26,9 @@ const hints: Readonly<Record<PanelKind, string>> = {
 };
 const most = (kind: PanelKind) => (kind === 'track' ? 2 : 64);
 
+/** What a person chooses of a panel. */
+type Draft = Pick<PanelForm, 'kind' | 'title' | 'output' | 'channels' | 'text'>;
+
 /** A new panel, or another form of one. */
 export function PanelDialog(props: {
   channels: readonly Channel[];
@@ -36,22 +39,15 @@ export function PanelDialog(props: {
   onClose: () => void;
 }) {
   const { panel } = props;
-  const [kind, setKind] = useState<PanelKind>(panel?.kind ?? 'lines');
-  const [title, setTitle] = useState(panel?.title ?? '');
-  const [output, setOutput] = useState(panel?.output ?? '');
-  const [chosen, setChosen] = useState<readonly string[]>(panel?.channels ?? []);
+  const [draft, setDraft] = useState<Draft>(panel ?? newPanel('lines', []));
+  const { kind } = draft;
   const measured = props.channels.filter(
     (channel) => channel.kind !== 'text' || kind === 'table' || kind === 'lines',
   );
   const names = [
     ...new Set([...measured.map(({ name }) => name), ...props.layout.derived.map(({ name }) => `=${name}`)]),
   ];
-  const [text, setText] = useState(panel?.text ?? '');
-  const isMedia = kind === 'media';
-  const isComplete =
-    kind === 'text'
-      ? text.length <= mostCharacters
-      : isMedia || (chosen.length >= fewest(kind) && chosen.length <= most(kind));
+  const isComplete = isWhole(draft);
   return (
     <Dialog title={panel === null ? 'Add panel' : 'Edit panel'} onClose={props.onClose}>
       <form
@@ -59,45 +55,15 @@ export function PanelDialog(props: {
         onSubmit={(event) => {
           event.preventDefault();
           if (!isComplete) return;
-          props.onPanel({
-            ...(panel ?? newPanel(kind, [...chosen])),
-            kind,
-            title: title.trim(),
-            channels: hasChannels(kind) ? chosen : [],
-            output: isMedia ? output.trim() : '',
-            text: kind === 'text' ? text : '',
-          });
+          props.onPanel({ ...(panel ?? newPanel(kind, [])), ...fieldsOf(draft) });
           props.onClose();
         }}
       >
-        <SelectField
-          label="Kind"
-          hint={hints[kind]}
-          value={kind}
-          options={Object.entries(kindNames).map(([value, label]) => ({ value: value as PanelKind, label }))}
-          onValue={(next) => {
-            setKind(next);
-            if (next === 'track' && chosen.length === 0) setChosen(placeChannels(names));
-          }}
+        <PanelFields
+          draft={draft}
+          names={names}
+          set={(part) => setDraft((before) => ({ ...before, ...part }))}
         />
-        <TextField
-          label="Title"
-          hint={kind === 'text' ? 'Default: Notes.' : 'Default: the names of its channels or outputs.'}
-          value={title}
-          onValue={setTitle}
-        />
-        {kind === 'text' && (
-          <AreaField label="Text" rows={6} value={text} onValue={setText} hint={textHint(text)} />
-        )}
-        {isMedia && (
-          <TextField
-            label="Outputs"
-            hint="A part of their names, such as front. Without it: all."
-            value={output}
-            onValue={setOutput}
-          />
-        )}
-        {hasChannels(kind) && <ChannelChoice names={names} chosen={chosen} onChosen={setChosen} />}
         <div class="form-end">
           <button type="button" class="button" onClick={props.onClose}>
             Cancel
@@ -108,6 +74,71 @@ export function PanelDialog(props: {
         </div>
       </form>
     </Dialog>
+  );
+}
+
+function isWhole({ kind, channels, text }: Draft): boolean {
+  if (kind === 'text') return text.length <= mostCharacters;
+  return kind === 'media' || (channels.length >= fewest(kind) && channels.length <= most(kind));
+}
+
+/** Without what a panel of another kind would have. */
+const fieldsOf = ({ kind, title, output, channels, text }: Draft): Draft => ({
+  kind,
+  title: title.trim(),
+  channels: hasChannels(kind) ? channels : [],
+  output: kind === 'media' ? output.trim() : '',
+  text: kind === 'text' ? text : '',
+});
+
+/** The fields that a panel of the chosen kind has. */
+function PanelFields(props: {
+  draft: Draft;
+  /** Of the channels that can be drawn. */
+  names: readonly string[];
+  set: (part: Partial<Draft>) => void;
+}) {
+  const { draft, names, set } = props;
+  const { kind, text } = draft;
+  return (
+    <>
+      <SelectField
+        label="Kind"
+        hint={hints[kind]}
+        value={kind}
+        options={Object.entries(kindNames).map(([value, label]) => ({ value: value as PanelKind, label }))}
+        onValue={(next) => {
+          const isPlace = next === 'track' && draft.channels.length === 0;
+          set({ kind: next, ...(isPlace ? { channels: placeChannels(names) } : {}) });
+        }}
+      />
+      <TextField
+        label="Title"
+        hint={kind === 'text' ? 'Default: Notes.' : 'Default: the names of its channels or outputs.'}
+        value={draft.title}
+        onValue={(title) => set({ title })}
+      />
+      {kind === 'text' && (
+        <AreaField
+          label="Text"
+          rows={6}
+          value={text}
+          onValue={(next) => set({ text: next })}
+          hint={textHint(text)}
+        />
+      )}
+      {kind === 'media' && (
+        <TextField
+          label="Outputs"
+          hint="A part of their names, such as front. Without it: all."
+          value={draft.output}
+          onValue={(output) => set({ output })}
+        />
+      )}
+      {hasChannels(kind) && (
+        <ChannelChoice names={names} chosen={draft.channels} onChosen={(channels) => set({ channels })} />
+      )}
+    </>
   );
 }
 

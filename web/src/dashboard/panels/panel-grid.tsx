@@ -4,26 +4,17 @@ import { Menu } from '../../ui/menu.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { saveItems } from '../saving/save-menu.tsx';
 import { DragHandle, useDragging } from './dragging.tsx';
-import { derivedOf, type PanelForm, placed, storedKeys, titleOf, withPanel } from './model.ts';
+import { derivedOf, placed, storedKeys, titleOf, withPanel } from './model.ts';
 import { PanelDialog } from './panel-form.tsx';
 import { arrangements } from './panel-menu.ts';
-import { type GridProps, PanelView } from './panel-view.tsx';
+import { type GridProps, type PanelProps, PanelView } from './panel-view.tsx';
 
 /** The panels of a layout, in twelve columns. */
 export function PanelGrid(props: Omit<GridProps, 'onAxisFault'>) {
   const [edited, setEdited] = useState<number | null>(null);
   const [said, setSaid] = useState('');
-  const [axisFaults, setAxisFaults] = useState<ReadonlyMap<number, string>>(new Map());
+  const [axisFaults, reportFault] = useAxisFaults();
   const { layout, onLayout } = props;
-  const reportFault = useCallback((index: number, fault: string | null) => {
-    setAxisFaults((before) => {
-      if ((before.get(index) ?? null) === fault) return before;
-      const next = new Map(before);
-      if (fault === null) next.delete(index);
-      else next.set(index, fault);
-      return next;
-    });
-  }, []);
   const panel = edited === null ? undefined : layout.panels[edited];
   const dragging = useDragging((from, to) => {
     if (from === to || to < 0 || to >= layout.panels.length) return false;
@@ -63,6 +54,21 @@ export function PanelGrid(props: Omit<GridProps, 'onAxisFault'>) {
   );
 }
 
+/** Why panels cannot be drawn over the x axis, by their places, and what tells it of one; null: it can. */
+function useAxisFaults() {
+  const [faults, setFaults] = useState<ReadonlyMap<number, string>>(new Map());
+  const report = useCallback((index: number, fault: string | null) => {
+    setFaults((before) => {
+      if ((before.get(index) ?? null) === fault) return before;
+      const next = new Map(before);
+      if (fault === null) next.delete(index);
+      else next.set(index, fault);
+      return next;
+    });
+  }, []);
+  return [faults, report] as const;
+}
+
 function AxisFault({ fault, toTime }: { fault: string; toTime: () => void }) {
   return (
     <div class="panel-axis-fault">
@@ -81,9 +87,7 @@ function AxisFault({ fault, toTime }: { fault: string; toTime: () => void }) {
 }
 
 function PanelCell(
-  props: GridProps & {
-    form: PanelForm;
-    index: number;
+  props: PanelProps & {
     dragging: ReturnType<typeof useDragging>;
     edit: () => void;
   },

@@ -7,28 +7,22 @@ import { textOf } from '../../http.ts';
 import { Failure } from '../../ui/notice.tsx';
 import { Chart } from '../chart/chart.tsx';
 import type { ChartGroup } from '../chart/group.ts';
-import { Swatch } from '../chart/head.tsx';
+import { ChartTool, Swatch } from '../chart/head.tsx';
 import type { World } from '../chart/props.ts';
 import { MediaPanel } from '../media/media-panel.tsx';
 import type { Channel } from '../model.ts';
 import { CursorTable } from './cursor-table.tsx';
+import { type Drawing, drawingOf, type Held, labelled, type PanelChannels, wholeOf } from './drawing.ts';
 import { Histogram } from './histogram.tsx';
-import {
-  channelsNamed,
-  type LayoutForm,
-  type PanelForm,
-  pair,
-  panelOf,
-  titleOf,
-  traceOf,
-  withPanel,
-} from './model.ts';
-import { type Drawing, type Held, Plot, wholeOf } from './plot.tsx';
+import { channelsNamed, type LayoutForm, type PanelForm, panelOf, titleOf, withPanel } from './model.ts';
+import { PanelSection } from './panel-section.tsx';
+import { Plot } from './plot.tsx';
 import { TextPanel } from './text-panel.tsx';
 
 /** Charts get as many points as a screen has columns, XY and track more. */
 const pointsOf = (kind: PanelForm['kind']) => (kind === 'xy' || kind === 'track' ? 10_000 : 2000);
 
+/** What all panels of a layout are given. */
 export interface GridProps {
   dimensionId: string;
   session: { sessionId: string; startMs: number };
@@ -40,7 +34,14 @@ export interface GridProps {
   onAxisFault: (index: number, fault: string | null) => void;
 }
 
-export function PanelView(props: GridProps & { form: PanelForm; index: number }) {
+/** A panel with its place in the layout. */
+export interface PanelProps extends GridProps {
+  form: PanelForm;
+  index: number;
+}
+
+/** A panel of any kind. */
+export function PanelView(props: PanelProps) {
   const { form, world } = props;
   if (form.kind === 'text') {
     return (
@@ -65,31 +66,11 @@ export function PanelView(props: GridProps & { form: PanelForm; index: number })
   );
 }
 
-function ChannelPanel(props: GridProps & { form: PanelForm; index: number }) {
-  const { dimensionId, channels, layout, form, world } = props;
-  const members = form.channels.flatMap((name) => channelsNamed(name, channels, layout.derived));
-  const isOverX = form.kind === 'lines' && (layout.x !== null || layout.split !== null);
-  const used = layout.derived.filter(
-    ({ name }) => form.channels.includes(`=${name}`) || (isOverX && layout.x === `=${name}`),
-  );
-  // Words are no curve over another channel.
-  const drawn = isOverX ? members.filter((member) => member.kind !== 'text') : members;
-  const stored = drawn.map(({ key }) => key).filter((key) => !key.startsWith('='));
-  const question = {
-    channels: stored,
-    from: new Date(world.span.fromMs).toISOString(),
-    to: new Date(world.span.toMs).toISOString(),
-    derived: used,
-    maxPoints: pointsOf(form.kind),
-    ...(isOverX && layout.x !== null ? { x: layout.x } : {}),
-    ...(isOverX && layout.split !== null ? { split: layout.split } : {}),
-  };
-  const isEmpty = drawn.length === 0;
-  const read = useResource(
-    JSON.stringify([dimensionId, question]),
-    async (signal) => (isEmpty ? [] : (await askSeries(dimensionId, question, signal)).series),
-    { keepWhileLoading: true },
-  );
+function ChannelPanel(props: PanelProps) {
+  const { channels, layout, form } = props;
+  const content = contentOf(props);
+  const { members, drawn, isOverX } = content;
+  const read = usePoints(props, content);
   const title = titleOf(form, channels, layout.derived);
   // All panels over this axis have it: it is said once, above them.
   const axisFault = isOverX && isRefused(read.error) ? textOf(read.error) : null;
@@ -104,25 +85,15 @@ function ChannelPanel(props: GridProps & { form: PanelForm; index: number }) {
     ({ channel }) => form.channels.includes(channel) || !channel.startsWith('='),
   );
   const byKey = new Map(series.map((one) => [one.channel, one]));
-  if (form.kind === 'lines' && !isOverX) {
-    return (
-      <Chart
-        {...world}
-        panel={panelOf(form, props.index, members)}
-        height={form.height}
-        series={byKey}
-        busy={read.loading}
-        onSpeak={() => undefined}
-        onRemove={(key) => {
-          const gone = members.find((member) => member.key === key);
-          const kept = form.channels.filter((name) => name !== key && name !== gone?.name);
-          if (kept.length > 0) props.onLayout(withPanel(layout, props.index, { channels: kept }));
-        }}
-      />
-    );
+  if (form.kind === 'lines' && !isOverX)
+    return <CurvesPanel {...props} members={members} byKey={byKey} busy={read.loading} />;
+  if (drawn.length === 0) {
+    const text =
+      members.length > 0 ? 'Words are drawn over time only.' : 'This dashboard has none of its channels.';
+    return <EmptyPanel title={title} text={text} />;
   }
   const body = { ...props, members: drawn, byKey, series, isOverX };
-  const drawing = isEmpty ? null : drawingOf(body);
+  const drawing = drawingOf(body);
   if (drawing !== null) {
     return (
       <PlotSection
@@ -131,22 +102,70 @@ function ChannelPanel(props: GridProps & { form: PanelForm; index: number }) {
         busy={read.loading}
         drawing={drawing}
         height={form.height}
-        group={world.group}
+        group={props.world.group}
       />
     );
   }
-  if (isEmpty) {
-    const text =
-      members.length > 0 ? 'Words are drawn over time only.' : 'This dashboard has none of its channels.';
-    return <EmptyPanel title={title} text={text} />;
-  }
   return (
-    <section class="chart" aria-label={title} aria-busy={read.loading}>
-      <header class="chart-head">
-        <h2>{title}</h2>
-      </header>
+    <PanelSection title={title} busy={read.loading}>
       <PanelBody {...body} />
-    </section>
+    </PanelSection>
+  );
+}
+
+/** The channels of a panel, and those of them that it draws. */
+function contentOf({ channels, layout, form }: PanelProps) {
+  const members = form.channels.flatMap((name) => channelsNamed(name, channels, layout.derived));
+  const isOverX = form.kind === 'lines' && (layout.x !== null || layout.split !== null);
+  // Words are no curve over another channel.
+  const drawn = isOverX ? members.filter((member) => member.kind !== 'text') : members;
+  return { members, drawn, isOverX };
+}
+
+/** Reads the points of what a panel draws, over the x axis of the layout where it is drawn over that. */
+function usePoints(
+  { dimensionId, layout, form, world }: PanelProps,
+  { drawn, isOverX }: ReturnType<typeof contentOf>,
+) {
+  const used = layout.derived.filter(
+    ({ name }) => form.channels.includes(`=${name}`) || (isOverX && layout.x === `=${name}`),
+  );
+  const question = {
+    channels: drawn.map(({ key }) => key).filter((key) => !key.startsWith('=')),
+    from: new Date(world.span.fromMs).toISOString(),
+    to: new Date(world.span.toMs).toISOString(),
+    derived: used,
+    maxPoints: pointsOf(form.kind),
+    ...(isOverX && layout.x !== null ? { x: layout.x } : {}),
+    ...(isOverX && layout.split !== null ? { split: layout.split } : {}),
+  };
+  const isEmpty = drawn.length === 0;
+  return useResource(
+    JSON.stringify([dimensionId, question]),
+    async (signal) => (isEmpty ? [] : (await askSeries(dimensionId, question, signal)).series),
+    { keepWhileLoading: true },
+  );
+}
+
+/** Curves over time. A channel that is removed from its legend leaves the panel, unless it is the last one. */
+function CurvesPanel(
+  props: PanelProps & { members: Channel[]; byKey: ReadonlyMap<string, ChannelSeries>; busy: boolean },
+) {
+  const { layout, form, index, members } = props;
+  return (
+    <Chart
+      {...props.world}
+      panel={panelOf(form, index, members)}
+      height={form.height}
+      series={props.byKey}
+      busy={props.busy}
+      onSpeak={() => undefined}
+      onRemove={(key) => {
+        const gone = members.find((member) => member.key === key);
+        const kept = form.channels.filter((name) => name !== key && name !== gone?.name);
+        if (kept.length > 0) props.onLayout(withPanel(layout, index, { channels: kept }));
+      }}
+    />
   );
 }
 
@@ -175,23 +194,21 @@ function PlotSection(props: {
   const { title, drawing } = props;
   const { traces } = drawing;
   const [held, setHeld] = useState<Held | null>(null);
-  const whole = wholeOf(drawing);
   return (
-    <section class="chart" aria-label={title} aria-busy={props.busy}>
-      <header class="chart-head">
-        <h2>{title}</h2>
+    <PanelSection
+      title={title}
+      busy={props.busy}
+      tools={
         <div class="chart-tools">
-          <button
-            type="button"
-            class="chart-tool"
-            aria-pressed={held !== null}
+          <ChartTool
+            label="Lock"
+            isOn={held !== null}
             title="Keep the range of both axes. Drag a box to zoom, double-click for everything."
-            onClick={() => setHeld(held === null ? whole : null)}
-          >
-            Lock
-          </button>
+            onClick={() => setHeld(held === null ? wholeOf(drawing) : null)}
+          />
         </div>
-      </header>
+      }
+    >
       <Plot drawing={drawing} height={props.height} group={props.group} held={held} onHold={setHeld} />
       {traces.length > 1 && (
         <ul class="plot-legend">
@@ -203,22 +220,11 @@ function PlotSection(props: {
           ))}
         </ul>
       )}
-    </section>
+    </PanelSection>
   );
 }
 
-interface BodyProps extends GridProps {
-  form: PanelForm;
-  members: Channel[];
-  byKey: ReadonlyMap<string, ChannelSeries>;
-  series: readonly ChannelSeries[];
-  isOverX: boolean;
-}
-
-const labelled = (one: Channel | undefined) =>
-  one === undefined ? '' : one.unit === '' ? one.name : `${one.name} [${one.unit}]`;
-
-function PanelBody(props: BodyProps) {
+function PanelBody(props: PanelProps & PanelChannels) {
   const { form, members, byKey, world } = props;
   if (form.kind === 'table') return <CursorTable members={members} byKey={byKey} group={world.group} />;
   return (
@@ -228,34 +234,4 @@ function PanelBody(props: BodyProps) {
       ))}
     </>
   );
-}
-
-/** What is drawn over another channel; null for panels of other kinds. */
-function drawingOf({ form, members, byKey, series, layout, isOverX }: BodyProps): Drawing | null {
-  const [first, second] = members;
-  const names = (channels: readonly Channel[]) => channels.map(({ name }) => name).join(', ');
-  if (isOverX) {
-    const across = layout.x ?? 'seconds of each trace';
-    const label = `${names(members)} over ${across}`;
-    const traces = series.map((one) => traceOf(one, layout.split, members.length === 1));
-    return { label, traces, as: 'line', across, up: labelled(first), isMap: false };
-  }
-  if (form.kind !== 'track' && form.kind !== 'xy') return null;
-  const [across, up] = [byKey.get(first?.key ?? ''), byKey.get(second?.key ?? '')];
-  if (form.kind === 'track') {
-    return {
-      label: `Track of ${first?.name} and ${second?.name}`,
-      traces: across === undefined || up === undefined ? [] : [pair(up, across, 'track')],
-      as: 'line',
-      across: labelled(second),
-      up: labelled(first),
-      isMap: true,
-    };
-  }
-  const traces = members.slice(1).flatMap(({ key, name }) => {
-    const one = byKey.get(key);
-    return one === undefined || across === undefined ? [] : [pair(across, one, name)];
-  });
-  const label = `${names(members.slice(1))} over ${first?.name}`;
-  return { label, traces, as: 'dots', across: labelled(first), up: labelled(second), isMap: false };
 }

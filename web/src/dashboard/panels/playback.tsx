@@ -1,15 +1,45 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { Icon } from '../../ui/icon.tsx';
 import type { ChartGroup } from '../chart/group.ts';
 import type { TimeSpan } from '../model.ts';
+import { ToolButton } from '../toolbar.tsx';
 
 const speeds = [0.25, 1, 4, 16, 64];
 const stepMs = 100;
 
 /** Moves the cursor as time passes, at a speed, or by a step. */
 export function Playback(props: { group: ChartGroup; span: TimeSpan }) {
-  const { group, span } = props;
   const [speed, setSpeed] = useState(1);
+  const { isPlaying, setIsPlaying, step } = usePlayback(props.group, props.span, speed);
+  return (
+    <span class="playback">
+      <span class="button-set">
+        <ToolButton label="Step back" title="0.1 s back" icon="left" onClick={() => step(-stepMs)} />
+        <button
+          type="button"
+          class="button button-small"
+          aria-pressed={isPlaying}
+          onClick={() => setIsPlaying(!isPlaying)}
+        >
+          {isPlaying ? 'Pause' : 'Play'}
+        </button>
+        <ToolButton label="Step on" title="0.1 s on" icon="right" onClick={() => step(stepMs)} />
+      </span>
+      <select
+        class="select"
+        aria-label="Playback speed"
+        value={String(speed)}
+        onChange={(event) => setSpeed(Number(event.currentTarget.value))}
+      >
+        {speeds.map((one) => (
+          <option key={one} value={String(one)}>{`${one}×`}</option>
+        ))}
+      </select>
+    </span>
+  );
+}
+
+/** The cursor of a group of charts within a span, moved in each frame while it plays. */
+function usePlayback(group: ChartGroup, span: TimeSpan, speed: number) {
   const [isPlaying, setIsPlaying] = useState(false);
   const live = useRef({ span, speed });
   live.current = { span, speed };
@@ -44,46 +74,5 @@ export function Playback(props: { group: ChartGroup; span: TimeSpan }) {
     frame = requestAnimationFrame(advance);
     return () => cancelAnimationFrame(frame);
   }, [isPlaying, group]);
-  return (
-    <span class="playback">
-      <span class="button-set">
-        <button
-          type="button"
-          class="button button-small button-tool"
-          aria-label="Step back"
-          title="0.1 s back"
-          onClick={() => step(-stepMs)}
-        >
-          <Icon name="left" />
-        </button>
-        <button
-          type="button"
-          class="button button-small"
-          aria-pressed={isPlaying}
-          onClick={() => setIsPlaying(!isPlaying)}
-        >
-          {isPlaying ? 'Pause' : 'Play'}
-        </button>
-        <button
-          type="button"
-          class="button button-small button-tool"
-          aria-label="Step on"
-          title="0.1 s on"
-          onClick={() => step(stepMs)}
-        >
-          <Icon name="right" />
-        </button>
-      </span>
-      <select
-        class="select"
-        aria-label="Playback speed"
-        value={String(speed)}
-        onChange={(event) => setSpeed(Number(event.currentTarget.value))}
-      >
-        {speeds.map((one) => (
-          <option key={one} value={String(one)}>{`${one}×`}</option>
-        ))}
-      </select>
-    </span>
-  );
+  return { isPlaying, setIsPlaying, step };
 }

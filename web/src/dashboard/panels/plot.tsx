@@ -2,27 +2,12 @@ import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import type { ChartGroup } from '../chart/group.ts';
 import { nearestIndex } from '../time.ts';
 import { Axes, useWidth } from './axes.tsx';
-import { type Scale, scaleOf, type Trace } from './model.ts';
+import { type Drawing, type Held, pathOf, wholeOf } from './drawing.ts';
+import type { Trace } from './model.ts';
 import { type Box, innerHeight, innerWidth, margin, type Place, placer, scalesOf } from './place.ts';
 import { shifted, toScale, zoomed } from './scale.ts';
 
 const colours = 8;
-
-/** What a person holds of a plot. */
-export interface Held {
-  readonly x: Scale;
-  readonly y: Scale;
-}
-
-export interface Drawing {
-  label: string;
-  traces: readonly Trace[];
-  as: 'line' | 'dots';
-  across: string;
-  up: string;
-  /** The axes are longitude and latitude: as many pixels a metre on both. */
-  isMap: boolean;
-}
 
 /** Curves or points of one channel over another. A dot follows the cursor. A box that is dragged is shown alone. */
 export function Plot(props: {
@@ -33,27 +18,17 @@ export function Plot(props: {
   held: Held | null;
   onHold: (held: Held | null) => void;
 }) {
-  const { drawing, height, group, held, onHold } = props;
-  const { traces, as } = drawing;
+  const { drawing, height, group, onHold } = props;
   const frame = useRef<HTMLDivElement>(null);
-  const dots = useRef<SVGGElement>(null);
-  const clip = useId();
   const width = useWidth(frame);
-  const whole = wholeOf(drawing);
-  const wanted = held ?? whole;
+  const wanted = props.held ?? wholeOf(drawing);
   const shown =
     wanted !== null && drawing.isMap ? toScale(wanted, innerWidth(width), innerHeight(height)) : wanted;
-  const place = shown === null ? null : placer(shown.x, shown.y, width, height);
-  useEffect(() => {
-    const follow = (timeMs: number | null) => moveDots(dots.current, traces, place, timeMs);
-    follow(group.cursorMs);
-    return group.listen(follow);
-  });
   const drag = useBox((box) => {
     const next = shown === null ? null : scalesOf(box, shown.x, shown.y, width, height);
     if (next !== null) onHold(next);
   });
-  if (shown === null || place === null) {
+  if (shown === null) {
     return (
       <div ref={frame} class="plot" style={{ height: `${height}px` }}>
         <p class="faint plot-none">No values in this range.</p>
@@ -80,55 +55,75 @@ export function Plot(props: {
       onDblClick={() => onHold(null)}
       {...drag.handlers}
     >
-      <svg
-        width={width}
-        height={height}
-        viewBox={`0 0 ${width} ${height}`}
-        role="img"
-        aria-label={drawing.label}
-      >
-        <clipPath id={clip}>
-          <rect x={margin.left} y={margin.top} width={innerWidth(width)} height={innerHeight(height)} />
-        </clipPath>
-        <Axes
-          {...shown}
-          place={place}
-          width={width}
-          height={height}
-          across={drawing.across}
-          up={drawing.up}
-        />
-        <g clip-path={`url(#${clip})`}>
-          {traces.map((trace, index) => (
-            <path
-              key={trace.name}
-              class={`plot-${as} plot-${(index % colours) + 1}`}
-              d={pathOf(trace, place, as)}
-            />
-          ))}
-          <g ref={dots}>
-            {traces.map((trace) => (
-              <circle key={trace.name} class="plot-cursor" r="5" visibility="hidden" />
-            ))}
-          </g>
-        </g>
-        {drag.box !== null && (
-          <rect
-            class="plot-box"
-            x={Math.min(drag.box.fromX, drag.box.toX)}
-            y={Math.min(drag.box.fromY, drag.box.toY)}
-            width={Math.abs(drag.box.toX - drag.box.fromX)}
-            height={Math.abs(drag.box.toY - drag.box.fromY)}
-          />
-        )}
-      </svg>
+      <Picture drawing={drawing} shown={shown} width={width} height={height} group={group} box={drag.box} />
     </div>
   );
 }
 
-export function wholeOf({ traces }: Drawing): Held | null {
-  const [x, y] = [scaleOf(traces.map(({ xs }) => xs)), scaleOf(traces.map(({ ys }) => ys))];
-  return x === null || y === null ? null : { x, y };
+/** The axes, the traces with their dots, and the box that is dragged. */
+function Picture(props: {
+  drawing: Drawing;
+  shown: Held;
+  width: number;
+  height: number;
+  group: ChartGroup;
+  box: Box | null;
+}) {
+  const { drawing, shown, width, height, box } = props;
+  const { traces, as } = drawing;
+  const clip = useId();
+  const place = placer(shown.x, shown.y, width, height);
+  return (
+    <svg
+      width={width}
+      height={height}
+      viewBox={`0 0 ${width} ${height}`}
+      role="img"
+      aria-label={drawing.label}
+    >
+      <clipPath id={clip}>
+        <rect x={margin.left} y={margin.top} width={innerWidth(width)} height={innerHeight(height)} />
+      </clipPath>
+      <Axes {...shown} place={place} width={width} height={height} across={drawing.across} up={drawing.up} />
+      <g clip-path={`url(#${clip})`}>
+        {traces.map((trace, index) => (
+          <path
+            key={trace.name}
+            class={`plot-${as} plot-${(index % colours) + 1}`}
+            d={pathOf(trace, place, as)}
+          />
+        ))}
+        <CursorDots traces={traces} place={place} group={props.group} />
+      </g>
+      {box !== null && (
+        <rect
+          class="plot-box"
+          x={Math.min(box.fromX, box.toX)}
+          y={Math.min(box.fromY, box.toY)}
+          width={Math.abs(box.toX - box.fromX)}
+          height={Math.abs(box.toY - box.fromY)}
+        />
+      )}
+    </svg>
+  );
+}
+
+/** A dot on each trace at the time of the cursor, moved without drawing the page again. */
+function CursorDots(props: { traces: readonly Trace[]; place: Place; group: ChartGroup }) {
+  const { traces, place, group } = props;
+  const dots = useRef<SVGGElement>(null);
+  useEffect(() => {
+    const follow = (timeMs: number | null) => moveDots(dots.current, traces, place, timeMs);
+    follow(group.cursorMs);
+    return group.listen(follow);
+  });
+  return (
+    <g ref={dots}>
+      {traces.map((trace) => (
+        <circle key={trace.name} class="plot-cursor" r="5" visibility="hidden" />
+      ))}
+    </g>
+  );
 }
 
 /** Undefined for keys that do nothing. */
@@ -180,7 +175,7 @@ function useBox(done: (box: Box) => void) {
 function moveDots(
   dots: SVGGElement | null,
   traces: readonly Trace[],
-  place: Place | null,
+  place: Place,
   timeMs: number | null,
 ): void {
   for (const [index, dot] of [...(dots?.children ?? [])].entries()) {
@@ -189,25 +184,7 @@ function moveDots(
     const isWithin = at !== null && timeMs! >= trace!.times[0]! && timeMs! <= trace!.times.at(-1)!;
     const value = at === null ? null : trace!.ys[at];
     dot.setAttribute('visibility', isWithin && value !== null ? 'visible' : 'hidden');
-    if (place !== null && isWithin && value != null)
+    if (isWithin && value != null)
       dot.setAttribute('transform', `translate(${place.x(trace!.xs[at]!)} ${place.y(value)})`);
   }
-}
-
-const tenth = (value: number) => Math.round(value * 10) / 10;
-
-function pathOf({ xs, ys }: Trace, place: Place, as: 'line' | 'dots'): string {
-  let path = '';
-  let isOpen = false;
-  for (const [index, x] of xs.entries()) {
-    const value = ys[index] ?? null;
-    if (value === null) {
-      isOpen = false;
-      continue;
-    }
-    const [left, top] = [tenth(place.x(x)), tenth(place.y(value))];
-    path += as === 'dots' ? `M${left} ${top}h0` : `${isOpen ? 'L' : 'M'}${left} ${top}`;
-    isOpen = true;
-  }
-  return path;
 }

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { type Dashboard, type Layout, type LayoutHead, readSession } from '../../api.ts';
+import { type Dashboard, type Layout, type LayoutHead, readSession, type Session } from '../../api.ts';
 import { saveLayout } from '../../dashboard-api.ts';
 import { useAction } from '../../hooks.ts';
 import { useAbilities } from '../../role.ts';
@@ -8,6 +8,8 @@ import { CheckField, Form, SelectField, TextField } from '../../ui/form.tsx';
 import { type LayoutForm, storedForm } from './model.ts';
 
 type Scope = LayoutHead['scope'];
+/** The project or the session template that a layout is for. */
+type Owners = Pick<LayoutHead, 'projectId' | 'sessionTemplateId'>;
 const scopes: readonly { value: Scope; label: string }[] = [
   { value: 'mine', label: 'Me, on every dashboard' },
   { value: 'template', label: 'Everyone, on dashboards of this session template' },
@@ -36,12 +38,7 @@ export function SaveLayout(props: {
       const saved = await saveLayout(isNew ? null : (head?.id ?? null), {
         name,
         scope,
-        projectId: isSame ? head.projectId : scope === 'project' ? session.projectId : null,
-        sessionTemplateId: isSame
-          ? head.sessionTemplateId
-          : scope === 'template'
-            ? session.sessionTemplateId
-            : null,
+        ...(isSame ? ownersOf(head) : ownersFor(scope, session)),
         layout: storedForm(layout),
       });
       props.onSaved(saved);
@@ -69,3 +66,10 @@ export function SaveLayout(props: {
     </Dialog>
   );
 }
+
+const ownersOf = ({ projectId, sessionTemplateId }: Owners): Owners => ({ projectId, sessionTemplateId });
+
+const ownersFor = (scope: Scope, session: Session): Owners => ({
+  projectId: scope === 'project' ? session.projectId : null,
+  sessionTemplateId: scope === 'template' ? session.sessionTemplateId : null,
+});

@@ -1,6 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { mostCharacters } from './model.ts';
+import { PanelSection } from './panel-section.tsx';
 
+/** How long a text may be; how it is shown while it is not too long. */
 export const textHint = (text: string) =>
   text.length > mostCharacters
     ? `At most ${mostCharacters} characters; these are ${text.length}.`
@@ -27,17 +29,18 @@ export function TextPanel(props: {
     setDraft(null);
   };
   return (
-    <section class="chart" aria-label={title}>
-      <header class="chart-head">
-        <h2>{title}</h2>
-        {draft === null && (
+    <PanelSection
+      title={title}
+      tools={
+        draft === null && (
           <div class="chart-tools">
             <button ref={edit} type="button" class="chart-tool" onClick={() => setDraft(text)}>
               Edit text
             </button>
           </div>
-        )}
-      </header>
+        )
+      }
+    >
       {draft === null ? (
         // The keys reach it to scroll it.
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a part that scrolls must be reached by the keys
@@ -47,7 +50,7 @@ export function TextPanel(props: {
       ) : (
         <Editor draft={draft} height={props.height} onDraft={setDraft} onKeep={keep} />
       )}
-    </section>
+    </PanelSection>
   );
 }
 

@@ -36,20 +36,9 @@ export function useLayout(props: {
   const { dimensionId, link } = props;
   const list = useResource(dimensionId, (signal) => listFittingLayouts(dimensionId, signal));
   const action = useAction();
-  const known = useRef(new Map<number, Layout>());
-  const linked = useMemo(() => (link === null ? null : readLink(link)), [link]);
-  const isStored = linked?.id != null && linked.form === null;
-  const stored = useResource(isStored ? `layout ${linked.id}` : '', async (signal) => {
-    if (linked?.id == null || !isStored) return null;
-    const held = known.current.get(linked.id) ?? (await readLayout(linked.id, signal));
-    known.current.set(held.id, held);
-    return held;
-  });
-  const isBroken = link !== null && linked === null;
-  const read = isStored ? stored.data : null;
-  const form = useMemo(() => linked?.form ?? (read && readForm(read.layout)), [linked, read]);
+  const { id, saved, keep, ...linked } = useLinked(link);
   const show = (layout: Layout) => {
-    known.current.set(layout.id, layout);
+    keep(layout);
     // One's own cannot be read by a colleague who opens the address.
     const whole =
       layout.scope === 'mine' ? writeLink({ id: layout.id, form: readForm(layout.layout) }) : null;
@@ -61,18 +50,16 @@ export function useLayout(props: {
   }, [list.data, link]);
   return {
     list,
-    head: read ?? list.data?.layouts.find(({ id }) => id === linked?.id) ?? null,
-    form,
-    error: isBroken ? new Error('The address holds no layout that can be read.') : stored.error,
-    retry: isBroken ? null : stored.reload,
+    head: saved ?? list.data?.layouts.find((one) => one.id === id) ?? null,
+    ...linked,
     action,
     change: (next) =>
       void action.run(async () => {
-        const text = writeLink({ id: linked?.id ?? null, form: next });
+        const text = writeLink({ id, form: next });
         if (text === null) throw new Error('The layout is too large. Remove panels or channels.');
         props.onLink(text);
       }),
-    choose: (id) => void action.run(async () => show(await readLayout(id))),
+    choose: (chosen) => void action.run(async () => show(await readLayout(chosen))),
     saved: (layout) => {
       show(layout);
       list.reload();
@@ -80,10 +67,36 @@ export function useLayout(props: {
     close: () => props.onLink(noLayout),
     remove: () =>
       void action.run(async () => {
-        if (linked?.id == null) return;
-        await deleteLayout(linked.id);
+        if (id === null) return;
+        await deleteLayout(id);
         props.onLink(noLayout);
         list.reload();
       }),
+  };
+}
+
+/** The layout that a link names, as it is saved or as it was changed. What is kept is not read again. */
+function useLinked(link: string | null) {
+  const known = useRef(new Map<number, Layout>());
+  const keep = (layout: Layout) => known.current.set(layout.id, layout);
+  const linked = useMemo(() => (link === null ? null : readLink(link)), [link]);
+  const isBroken = link !== null && linked === null;
+  const storedId = linked?.form === null ? linked.id : null;
+  const stored = useResource(storedId === null ? '' : `layout ${storedId}`, async (signal) => {
+    if (storedId === null) return null;
+    const held = known.current.get(storedId) ?? (await readLayout(storedId, signal));
+    keep(held);
+    return held;
+  });
+  const saved = storedId === null ? null : stored.data;
+  const form = useMemo(() => linked?.form ?? (saved && readForm(saved.layout)), [linked, saved]);
+  return {
+    id: linked?.id ?? null,
+    /** Null for one that was changed, and until it is read. */
+    saved,
+    form,
+    error: isBroken ? new Error('The address holds no layout that can be read.') : stored.error,
+    retry: isBroken ? null : stored.reload,
+    keep,
   };
 }
