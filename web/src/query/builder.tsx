@@ -1,5 +1,7 @@
 import { useState } from 'preact/hooks';
+import { Select } from '../ui/form.tsx';
 import { Icon } from '../ui/icon.tsx';
+import { AddButton, RemoveButton } from './buttons.tsx';
 import { ConditionRow } from './condition.tsx';
 import { queryLimits } from './fields.ts';
 import type { Group, Ordering, QueryNode, QueryWorld } from './model.ts';
@@ -60,9 +62,7 @@ function GroupBox(props: GroupProps) {
     props.onRoot(changeNode(props.root, id, part));
   const add = (node: QueryNode) => {
     setFresh(node.kind === 'condition' ? node.id : (node.nodes[0]?.id ?? null));
-    change(group.id, (self) =>
-      self.kind === 'condition' ? self : { ...self, nodes: [...self.nodes, node] },
-    );
+    change(group.id, () => ({ ...group, nodes: [...group.nodes, node] }));
   };
   const fault = props.faults.get(group.id);
   return (
@@ -70,32 +70,12 @@ function GroupBox(props: GroupProps) {
       <legend class="visually-hidden">
         {level === 1 ? 'Conditions' : `Group of conditions, level ${level}`}
       </legend>
-      <div class="query-group-head">
-        <span>{level === 1 ? 'Sessions' : joinWord(props)} that match</span>
-        <select
-          class="select"
-          aria-label="Operator of this group"
-          value={group.kind}
-          onChange={(event) => {
-            const kind = event.currentTarget.value === 'or' ? 'or' : 'and';
-            change(group.id, (self) => (self.kind === 'condition' ? self : { ...self, kind }));
-          }}
-        >
-          <option value="and">all of these</option>
-          <option value="or">any of these</option>
-        </select>
-        {level > 1 && (
-          <button
-            type="button"
-            class="button button-icon query-remove"
-            aria-label="Remove this group"
-            title="Remove this group"
-            onClick={() => change(group.id, () => null)}
-          >
-            <Icon name="cross" />
-          </button>
-        )}
-      </div>
+      <GroupHead
+        lead={level === 1 ? 'Sessions' : joinWord(props)}
+        kind={group.kind}
+        onKind={(kind) => change(group.id, () => ({ ...group, kind }))}
+        onRemove={level === 1 ? null : () => change(group.id, () => null)}
+      />
       {fault !== undefined && <p class="query-fault">{fault}</p>}
       {group.nodes.length === 0 && <p class="faint query-none">No conditions: every session matches.</p>}
       <ul class="query-nodes">
@@ -117,29 +97,47 @@ function GroupBox(props: GroupProps) {
           </li>
         ))}
       </ul>
-      <div class="actions">
-        <button
-          type="button"
-          class="button button-small"
-          disabled={props.isFull}
-          onClick={() => add(newCondition())}
-        >
-          <Icon name="plus" />
-          Add condition
-        </button>
-        {level < queryLimits.levels - 1 && (
-          <button
-            type="button"
-            class="button button-small"
-            disabled={props.isFull}
-            onClick={() => add(newGroup(group.kind === 'and' ? 'or' : 'and'))}
-          >
-            <Icon name="plus" />
-            Add group
-          </button>
-        )}
-      </div>
+      <GroupEnd group={group} level={level} isFull={props.isFull} add={add} />
     </fieldset>
+  );
+}
+
+const kinds = [
+  { value: 'and', label: 'all of these' },
+  { value: 'or', label: 'any of these' },
+] as const;
+
+function GroupHead(props: {
+  lead: string;
+  kind: Group['kind'];
+  onKind: (kind: Group['kind']) => void;
+  /** Null for the outermost group. */
+  onRemove: (() => void) | null;
+}) {
+  return (
+    <div class="query-group-head">
+      <span>{props.lead} that match</span>
+      <Select label="Operator of this group" value={props.kind} options={kinds} onValue={props.onKind} />
+      {props.onRemove !== null && (
+        <RemoveButton label="Remove this group" title="Remove this group" act={props.onRemove} />
+      )}
+    </div>
+  );
+}
+
+function GroupEnd(props: { group: Group; level: number; isFull: boolean; add: (node: QueryNode) => void }) {
+  const { group, level, isFull, add } = props;
+  return (
+    <div class="actions">
+      <AddButton label="Add condition" disabled={isFull} act={() => add(newCondition())} />
+      {level < queryLimits.levels - 1 && (
+        <AddButton
+          label="Add group"
+          disabled={isFull}
+          act={() => add(newGroup(group.kind === 'and' ? 'or' : 'and'))}
+        />
+      )}
+    </div>
   );
 }
 

@@ -2,8 +2,8 @@ import { useEffect, useId, useRef } from 'preact/hooks';
 import { Suggestions } from '../session/metadata-fields.tsx';
 import { stateStyles } from '../sessions/list-model.ts';
 import { Select } from '../ui/form.tsx';
-import { Icon } from '../ui/icon.tsx';
-import type { FieldType, Operator } from './fields.ts';
+import { RemoveButton } from './buttons.tsx';
+import type { FieldType } from './fields.ts';
 import { fieldOf, fields, isBare, metadataField, operatorLabel, operatorsOf } from './fields.ts';
 import type { Condition, QueryWorld, ValueType } from './model.ts';
 import { withField, withKey } from './model.ts';
@@ -21,11 +21,7 @@ export function ConditionRow(props: {
 }) {
   const { condition, number } = props;
   const field = fieldOf(condition.path);
-  const first = useRef<HTMLSelectElement>(null);
   const fault = useId();
-  useEffect(() => {
-    if (props.focused) first.current?.focus();
-  }, []);
   const change = (part: Partial<Condition>) => props.onChange({ ...condition, ...part });
   const named = (what: string) => `${what} of condition ${number}`;
   return (
@@ -35,70 +31,86 @@ export function ConditionRow(props: {
         aria-label={`Condition ${number}`}
         {...(props.fault === null ? {} : { 'aria-describedby': fault })}
       >
-        <select
-          ref={first}
-          class="select"
-          aria-label={named('Field')}
-          value={condition.path}
-          onChange={(event) => props.onChange(withField(condition, fieldOf(event.currentTarget.value)))}
-        >
-          {[...fields, metadataField].map(({ path, label }) => (
-            <option key={path} value={path}>
-              {label}
-            </option>
-          ))}
-        </select>
-        {field.type === 'metadata' && (
-          <input
-            class="select mono-input"
-            aria-label={named('Metadata path')}
-            placeholder="vehicle.speed"
-            autocapitalize="none"
-            spellcheck={false}
-            list={`${fault}-keys`}
-            autocomplete="off"
-            value={condition.key}
-            onInput={(event) =>
-              props.onChange(withKey(condition, event.currentTarget.value, props.world.keys))
-            }
-          />
-        )}
-        {field.type === 'metadata' && (
-          <Suggestions id={`${fault}-keys`} values={props.world.keys.map(({ path }) => path)} />
-        )}
-        <select
-          class="select"
-          aria-label={named('Comparison')}
+        <FieldSelect {...props} label={named('Field')} />
+        {field.type === 'metadata' && <MetadataPath {...props} label={named('Metadata path')} />}
+        <Select
+          label={named('Comparison')}
           value={condition.operator}
-          onChange={(event) => change({ operator: event.currentTarget.value as Operator })}
-        >
-          {operatorsOf(field).map((operator) => (
-            <option key={operator} value={operator}>
-              {operatorLabel(operator, field.type)}
-            </option>
-          ))}
-        </select>
+          options={operatorsOf(field).map((value) => ({ value, label: operatorLabel(value, field.type) }))}
+          onValue={(operator) => change({ operator })}
+        />
         {field.type === 'metadata' && !isBare(condition.operator) && (
           <ValueTypeSelect condition={condition} label={named('Type')} onChange={change} />
         )}
         {!isBare(condition.operator) && (
           <ValueInput {...props} type={field.type} label={named('Value')} onChange={change} />
         )}
-        <button
-          type="button"
-          class="button button-icon query-remove"
-          aria-label={`Remove condition ${number}`}
+        <RemoveButton
+          label={`Remove condition ${number}`}
           title="Remove this condition"
-          onClick={props.onRemove}
-        >
-          <Icon name="cross" />
-        </button>
+          act={props.onRemove}
+        />
       </fieldset>
       {props.fault !== null && (
         <p class="query-fault" id={fault}>
           {props.fault}
         </p>
       )}
+    </>
+  );
+}
+
+function FieldSelect(props: {
+  condition: Condition;
+  label: string;
+  focused: boolean;
+  onChange: (condition: Condition) => void;
+}) {
+  const { condition } = props;
+  const select = useRef<HTMLSelectElement>(null);
+  useEffect(() => {
+    if (props.focused) select.current?.focus();
+  }, []);
+  return (
+    <select
+      ref={select}
+      class="select"
+      aria-label={props.label}
+      value={condition.path}
+      onChange={(event) => props.onChange(withField(condition, fieldOf(event.currentTarget.value)))}
+    >
+      {[...fields, metadataField].map(({ path, label }) => (
+        <option key={path} value={path}>
+          {label}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function MetadataPath(props: {
+  condition: Condition;
+  label: string;
+  world: QueryWorld;
+  onChange: (condition: Condition) => void;
+}) {
+  const { condition } = props;
+  const { keys } = props.world;
+  const list = useId();
+  return (
+    <>
+      <input
+        class="select mono-input"
+        aria-label={props.label}
+        placeholder="vehicle.speed"
+        autocapitalize="none"
+        spellcheck={false}
+        list={list}
+        autocomplete="off"
+        value={condition.key}
+        onInput={(event) => props.onChange(withKey(condition, event.currentTarget.value, keys))}
+      />
+      <Suggestions id={list} values={keys.map(({ path }) => path)} />
     </>
   );
 }
@@ -116,21 +128,15 @@ function ValueTypeSelect(props: {
   onChange: (part: Partial<Condition>) => void;
 }) {
   return (
-    <select
-      class="select query-type"
-      aria-label={props.label}
+    <Select
+      class="query-type"
+      label={props.label}
       value={props.condition.valueType}
-      onChange={(event) => {
-        const valueType = event.currentTarget.value as ValueType;
-        props.onChange({ valueType, ...(valueType === 'truth' ? { text: 'true' } : {}) });
-      }}
-    >
-      {valueTypes.map(({ value, label }) => (
-        <option key={value} value={value}>
-          {label}
-        </option>
-      ))}
-    </select>
+      options={valueTypes}
+      onValue={(valueType) =>
+        props.onChange({ valueType, ...(valueType === 'truth' ? { text: 'true' } : {}) })
+      }
+    />
   );
 }
 
@@ -144,40 +150,10 @@ function ValueInput(props: {
   const { condition, type, label, world } = props;
   const list = useId();
   const setText = (text: string) => props.onChange({ text });
-  if (type === 'project' || type === 'template') {
-    const offered =
-      type === 'project'
-        ? world.projects.map(({ id, title }) => ({ value: String(id), label: title }))
-        : world.templates.map(({ id, name }) => ({ value: String(id), label: name }));
-    const isKnown = condition.text === '' || offered.some(({ value }) => value === condition.text);
-    const first = isKnown ? [] : [{ value: condition.text, label: `${type} ${condition.text}` }];
+  const choices = choicesOf(condition, type, world);
+  if (choices !== null) {
     return (
-      <Select
-        class="query-value"
-        label={label}
-        value={condition.text}
-        options={[{ value: '', label: `choose a ${type}` }, ...first, ...offered]}
-        onValue={setText}
-      />
-    );
-  }
-  if (type === 'state') {
-    const options = Object.entries(stateStyles).map(([value, state]) => ({ value, label: state.label }));
-    const choose = { value: '', label: 'choose a state' };
-    return (
-      <Select
-        class="query-value"
-        label={label}
-        value={condition.text}
-        options={[choose, ...options]}
-        onValue={setText}
-      />
-    );
-  }
-  if (type === 'metadata' && condition.valueType === 'truth' && condition.operator !== 'in') {
-    const options = ['true', 'false'].map((value) => ({ value, label: value }));
-    return (
-      <Select class="query-value" label={label} value={condition.text} options={options} onValue={setText} />
+      <Select class="query-value" label={label} value={condition.text} options={choices} onValue={setText} />
     );
   }
   if (type === 'metadata' && condition.operator === 'in' && condition.valueType !== 'json') {
@@ -211,6 +187,27 @@ function ValueInput(props: {
       />
     </>
   );
+}
+
+/** The values of a condition that offers them; null where they are written. */
+function choicesOf({ text, operator, valueType }: Condition, type: FieldType, world: QueryWorld) {
+  if (type === 'project' || type === 'template') {
+    const offered =
+      type === 'project'
+        ? world.projects.map(({ id, title }) => ({ value: String(id), label: title }))
+        : world.templates.map(({ id, name }) => ({ value: String(id), label: name }));
+    const isKnown = text === '' || offered.some(({ value }) => value === text);
+    const first = isKnown ? [] : [{ value: text, label: `${type} ${text}` }];
+    return [{ value: '', label: `choose a ${type}` }, ...first, ...offered];
+  }
+  if (type === 'state') {
+    const states = Object.entries(stateStyles).map(([value, state]) => ({ value, label: state.label }));
+    return [{ value: '', label: 'choose a state' }, ...states];
+  }
+  if (type === 'metadata' && valueType === 'truth' && operator !== 'in') {
+    return ['true', 'false'].map((value) => ({ value, label: value }));
+  }
+  return null;
 }
 
 function placeholderOf(type: FieldType, valueType: ValueType): string {

@@ -1,4 +1,5 @@
-import { Icon } from '../ui/icon.tsx';
+import { Select } from '../ui/form.tsx';
+import { AddButton, RemoveButton } from './buttons.tsx';
 import { fields, queryLimits } from './fields.ts';
 import type { Ordering } from './model.ts';
 
@@ -11,39 +12,13 @@ export function Orderings(props: { orderBy: Ordering[]; onChange: (orderBy: Orde
     <fieldset class="query-order">
       <legend class="visually-hidden">Order of the results</legend>
       {orderBy.map((ordering, index) => (
-        <fieldset class="query-condition" key={index} aria-label={`Ordering ${index + 1}`}>
-          <span class="query-lead">{index === 0 ? 'ordered by' : 'then by'}</span>
-          <input
-            class="select mono-input"
-            list="query-order-paths"
-            aria-label={`Property or metadata path of ordering ${index + 1}`}
-            placeholder="createdAt or vehicle.speed"
-            autocapitalize="none"
-            spellcheck={false}
-            value={ordering.path}
-            onInput={(event) => change(index, { path: event.currentTarget.value.trim() })}
-          />
-          <select
-            class="select"
-            aria-label={`Direction of ordering ${index + 1}`}
-            value={ordering.direction}
-            onChange={(event) =>
-              change(index, { direction: event.currentTarget.value === 'desc' ? 'desc' : 'asc' })
-            }
-          >
-            <option value="asc">lowest first</option>
-            <option value="desc">highest first</option>
-          </select>
-          <button
-            type="button"
-            class="button button-icon query-remove"
-            aria-label={`Remove ordering ${index + 1}`}
-            title="Remove this ordering"
-            onClick={() => props.onChange(orderBy.filter((_item, at) => at !== index))}
-          >
-            <Icon name="cross" />
-          </button>
-        </fieldset>
+        <OrderingRow
+          key={index}
+          ordering={ordering}
+          number={index + 1}
+          onChange={(part) => change(index, part)}
+          onRemove={() => props.onChange(orderBy.filter((_item, at) => at !== index))}
+        />
       ))}
       <datalist id="query-order-paths">
         {fields.map(({ path, label }) => (
@@ -54,17 +29,49 @@ export function Orderings(props: { orderBy: Ordering[]; onChange: (orderBy: Orde
       </datalist>
       {orderBy.length < queryLimits.orderings && (
         <div class="actions">
-          <button
-            type="button"
-            class="button button-small"
-            onClick={() => props.onChange([...orderBy, { path: 'createdAt', direction: 'desc' }])}
-          >
-            <Icon name="plus" />
-            Add order
-          </button>
+          <AddButton
+            label="Add order"
+            act={() => props.onChange([...orderBy, { path: 'createdAt', direction: 'desc' }])}
+          />
           {orderBy.length === 0 && <span class="faint">Default: newest first.</span>}
         </div>
       )}
+    </fieldset>
+  );
+}
+
+const directions = [
+  { value: 'asc', label: 'lowest first' },
+  { value: 'desc', label: 'highest first' },
+] as const;
+
+function OrderingRow(props: {
+  ordering: Ordering;
+  number: number;
+  onChange: (part: Partial<Ordering>) => void;
+  onRemove: () => void;
+}) {
+  const { ordering, number, onChange } = props;
+  return (
+    <fieldset class="query-condition" aria-label={`Ordering ${number}`}>
+      <span class="query-lead">{number === 1 ? 'ordered by' : 'then by'}</span>
+      <input
+        class="select mono-input"
+        list="query-order-paths"
+        aria-label={`Property or metadata path of ordering ${number}`}
+        placeholder="createdAt or vehicle.speed"
+        autocapitalize="none"
+        spellcheck={false}
+        value={ordering.path}
+        onInput={(event) => onChange({ path: event.currentTarget.value.trim() })}
+      />
+      <Select
+        label={`Direction of ordering ${number}`}
+        value={ordering.direction}
+        options={directions}
+        onValue={(direction) => onChange({ direction })}
+      />
+      <RemoveButton label={`Remove ordering ${number}`} title="Remove this ordering" act={props.onRemove} />
     </fieldset>
   );
 }

@@ -4,20 +4,20 @@ import { Icon } from '../ui/icon.tsx';
 import type { Candidate } from './completion.ts';
 import { ExpressionField } from './expression-field.tsx';
 import type { DraftColumn, DraftFilter } from './model.ts';
-import { columnTypes, moved, newColumn, newFilter, sources } from './model.ts';
+import { changed, columnTypes, moved, newColumn, newFilter, sources } from './model.ts';
 
 const mostColumns = 100;
 const mostFilters = 50;
 
-/** The columns, in the order in which the file has them. */
-export function ColumnRows(props: {
+interface Columns {
   columns: DraftColumn[];
   candidates: readonly Candidate[];
   onChange: (columns: DraftColumn[]) => void;
-}) {
-  const { columns, candidates, onChange } = props;
-  const change = (id: number, part: Partial<DraftColumn>) =>
-    onChange(columns.map((column) => (column.id === id ? { ...column, ...part } : column)));
+}
+
+/** The columns, in the order in which the file has them. */
+export function ColumnRows(props: Columns) {
+  const { columns, onChange } = props;
   return (
     <fieldset class="report-part">
       <legend>Columns</legend>
@@ -28,65 +28,7 @@ export function ColumnRows(props: {
       </p>
       <ul class="report-rows">
         {columns.map((column, index) => (
-          <li key={column.id} class="report-row">
-            <Cell label={`Heading of column ${index + 1}`} lead="Heading">
-              <input
-                class="select"
-                required
-                value={column.name}
-                onInput={(event) => change(column.id, { name: event.currentTarget.value })}
-              />
-            </Cell>
-            <Cell label={`Expression of column ${index + 1}`} lead="Expression" wide>
-              <ExpressionField
-                value={column.expression}
-                candidates={candidates}
-                onValue={(expression) => change(column.id, { expression })}
-              />
-            </Cell>
-            <Cell label={`Type of column ${index + 1}`} lead="Type">
-              <Choice
-                value={column.type}
-                options={columnTypes}
-                onValue={(type) => change(column.id, { type })}
-              />
-            </Cell>
-            <Cell label={`Excel format of column ${index + 1}`} lead="Excel format">
-              <input
-                class="select mono-input"
-                placeholder="default"
-                value={column.format}
-                onInput={(event) => change(column.id, { format: event.currentTarget.value })}
-              />
-            </Cell>
-            <Cell label={`Source of column ${index + 1}`} lead="Source">
-              <Choice
-                value={column.source}
-                options={sources}
-                onValue={(source) => change(column.id, { source })}
-              />
-            </Cell>
-            <div class="report-row-end">
-              <RowButton
-                icon="up"
-                label={`Move column ${index + 1} up`}
-                disabled={index === 0}
-                act={() => onChange(moved(columns, index, -1))}
-              />
-              <RowButton
-                icon="down"
-                label={`Move column ${index + 1} down`}
-                disabled={index === columns.length - 1}
-                act={() => onChange(moved(columns, index, 1))}
-              />
-              <RowButton
-                icon="cross"
-                label={`Remove column ${index + 1}`}
-                disabled={false}
-                act={() => onChange(columns.filter(({ id }) => id !== column.id))}
-              />
-            </div>
-          </li>
+          <ColumnRow key={column.id} {...props} column={column} index={index} />
         ))}
       </ul>
       <AddButton
@@ -98,52 +40,100 @@ export function ColumnRows(props: {
   );
 }
 
+function ColumnRow(props: { column: DraftColumn; index: number } & Columns) {
+  const { columns, column, index, onChange } = props;
+  const name = `column ${index + 1}`;
+  const change = (part: Partial<DraftColumn>) => onChange(changed(columns, column.id, part));
+  return (
+    <li class="report-row">
+      <Cell label={`Heading of ${name}`} lead="Heading">
+        <input
+          class="select"
+          required
+          value={column.name}
+          onInput={(event) => change({ name: event.currentTarget.value })}
+        />
+      </Cell>
+      <ExpressionCell
+        row={name}
+        value={column.expression}
+        candidates={props.candidates}
+        onValue={(expression) => change({ expression })}
+      />
+      <ChoiceCell
+        row={name}
+        lead="Type"
+        value={column.type}
+        options={columnTypes}
+        onValue={(type) => change({ type })}
+      />
+      <Cell label={`Excel format of ${name}`} lead="Excel format">
+        <input
+          class="select mono-input"
+          placeholder="default"
+          value={column.format}
+          onInput={(event) => change({ format: event.currentTarget.value })}
+        />
+      </Cell>
+      <ChoiceCell
+        row={name}
+        lead="Source"
+        value={column.source}
+        options={sources}
+        onValue={(source) => change({ source })}
+      />
+      <ColumnEnd columns={columns} index={index} name={name} onChange={onChange} />
+    </li>
+  );
+}
+
+/** The buttons that move a column and remove it. */
+function ColumnEnd(props: { index: number; name: string } & Omit<Columns, 'candidates'>) {
+  const { columns, index, name, onChange } = props;
+  return (
+    <div class="report-row-end">
+      <RowButton
+        icon="up"
+        label={`Move ${name} up`}
+        disabled={index === 0}
+        act={() => onChange(moved(columns, index, -1))}
+      />
+      <RowButton
+        icon="down"
+        label={`Move ${name} down`}
+        disabled={index === columns.length - 1}
+        act={() => onChange(moved(columns, index, 1))}
+      />
+      <RowButton
+        icon="cross"
+        label={`Remove ${name}`}
+        act={() => onChange(columns.filter((_column, at) => at !== index))}
+      />
+    </div>
+  );
+}
+
 /** The filters: a row is included when every expression equals its value. */
 export function FilterRows(props: {
   filters: DraftFilter[];
   candidates: readonly Candidate[];
   onChange: (filters: DraftFilter[]) => void;
 }) {
-  const { filters, candidates, onChange } = props;
-  const change = (id: number, part: Partial<DraftFilter>) =>
-    onChange(filters.map((filter) => (filter.id === id ? { ...filter, ...part } : filter)));
+  const { filters, onChange } = props;
   return (
     <fieldset class="report-part">
       <legend>Filters</legend>
       {filters.length === 0 && <p class="field-hint">No filters: every row is kept.</p>}
       <ul class="report-rows">
         {filters.map((filter, index) => (
-          <li key={filter.id} class="report-row report-row-filter">
-            <Cell label={`Expression of filter ${index + 1}`} lead="Expression" wide>
-              <ExpressionField
-                value={filter.expression}
-                candidates={candidates}
-                onValue={(expression) => change(filter.id, { expression })}
-              />
-            </Cell>
-            <Cell label={`Value of filter ${index + 1}`} lead="equals">
-              <input
-                class="select"
-                value={filter.value}
-                onInput={(event) => change(filter.id, { value: event.currentTarget.value })}
-              />
-            </Cell>
-            <Cell label={`Source of filter ${index + 1}`} lead="Source">
-              <Choice
-                value={filter.source}
-                options={sources}
-                onValue={(source) => change(filter.id, { source })}
-              />
-            </Cell>
-            <div class="report-row-end">
-              <RowButton
-                icon="cross"
-                label={`Remove filter ${index + 1}`}
-                disabled={false}
-                act={() => onChange(filters.filter(({ id }) => id !== filter.id))}
-              />
-            </div>
-          </li>
+          <FilterRow
+            key={filter.id}
+            filter={filter}
+            name={`filter ${index + 1}`}
+            candidates={props.candidates}
+            onChange={(part) => onChange(changed(filters, filter.id, part))}
+            onRemove={() => onChange(filters.filter(({ id }) => id !== filter.id))}
+          />
         ))}
       </ul>
       <AddButton
@@ -152,6 +142,44 @@ export function FilterRows(props: {
         act={() => onChange([...filters, newFilter()])}
       />
     </fieldset>
+  );
+}
+
+function FilterRow(props: {
+  filter: DraftFilter;
+  /** `filter 1`. */
+  name: string;
+  candidates: readonly Candidate[];
+  onChange: (part: Partial<DraftFilter>) => void;
+  onRemove: () => void;
+}) {
+  const { filter, name, onChange } = props;
+  return (
+    <li class="report-row report-row-filter">
+      <ExpressionCell
+        row={name}
+        value={filter.expression}
+        candidates={props.candidates}
+        onValue={(expression) => onChange({ expression })}
+      />
+      <Cell label={`Value of ${name}`} lead="equals">
+        <input
+          class="select"
+          value={filter.value}
+          onInput={(event) => onChange({ value: event.currentTarget.value })}
+        />
+      </Cell>
+      <ChoiceCell
+        row={name}
+        lead="Source"
+        value={filter.source}
+        options={sources}
+        onValue={(source) => onChange({ source })}
+      />
+      <div class="report-row-end">
+        <RowButton icon="cross" label={`Remove ${name}`} act={props.onRemove} />
+      </div>
+    </li>
   );
 }
 
@@ -166,19 +194,40 @@ function Cell(props: { label: string; lead: string; wide?: boolean; children: Co
   );
 }
 
-function Choice<Value extends string>(props: {
+function ExpressionCell(props: {
+  /** `column 1`. */
+  row: string;
+  value: string;
+  candidates: readonly Candidate[];
+  onValue: (value: string) => void;
+}) {
+  const { row, ...field } = props;
+  return (
+    <Cell label={`Expression of ${row}`} lead="Expression" wide>
+      <ExpressionField {...field} />
+    </Cell>
+  );
+}
+
+function ChoiceCell<Value extends string>(props: {
+  row: string;
+  lead: string;
   value: Value;
   options: readonly Value[];
   onValue: (value: Value) => void;
 }) {
   const options = props.options.map((value) => ({ value, label: value }));
-  return <Select value={props.value} options={options} onValue={props.onValue} />;
+  return (
+    <Cell label={`${props.lead} of ${props.row}`} lead={props.lead}>
+      <Select value={props.value} options={options} onValue={props.onValue} />
+    </Cell>
+  );
 }
 
 function RowButton(props: {
   icon: 'up' | 'down' | 'cross';
   label: string;
-  disabled: boolean;
+  disabled?: boolean;
   act: () => void;
 }) {
   return (

@@ -4,8 +4,8 @@ import { listReportNames, readReport, saveReport } from '../dashboard-api.ts';
 import { useAction, useResource } from '../hooks.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { CheckField, Form, TextField } from '../ui/form.tsx';
-import { Failure, Placeholder } from '../ui/notice.tsx';
-import { candidatesOf } from './completion.ts';
+import { Loaded } from '../ui/loaded.tsx';
+import { type Candidate, candidatesOf } from './completion.ts';
 import { ColumnRows, FilterRows } from './editor-rows.tsx';
 import { LivePreview } from './live-preview.tsx';
 import type { Draft } from './model.ts';
@@ -13,25 +13,34 @@ import { draftOf, fieldsOf, fileNameOf, keyOf } from './model.ts';
 import { PickColumns } from './pick-columns.tsx';
 import { firstColumns } from './picks.ts';
 
+interface Ends {
+  saved: () => void;
+  onClose: () => void;
+}
+
 /** Makes or changes a report definition; `reportKey` null makes a new one. */
-export function ReportEditor(props: { reportKey: string | null; saved: () => void; onClose: () => void }) {
-  const { reportKey } = props;
-  const report = useResource(reportKey ?? '', (signal) =>
-    reportKey === null ? Promise.resolve(null) : readReport(reportKey, signal),
-  );
-  const isReady = reportKey === null || report.data !== null;
+export function ReportEditor({ reportKey, ...ends }: { reportKey: string | null } & Ends) {
   return (
-    <Dialog title={reportKey === null ? 'New report' : 'Edit report'} wide onClose={props.onClose}>
-      {report.error !== null && (
-        <Failure what="The report could not be read." error={report.error} retry={report.reload} />
+    <Dialog title={reportKey === null ? 'New report' : 'Edit report'} wide onClose={ends.onClose}>
+      {reportKey === null ? (
+        <Editor report={null} {...ends} />
+      ) : (
+        <StoredReport reportKey={reportKey} {...ends} />
       )}
-      {!isReady && report.error === null && <Placeholder rows={4} label="Loading the report" />}
-      {isReady && <Editor report={report.data} saved={props.saved} onClose={props.onClose} />}
     </Dialog>
   );
 }
 
-function Editor(props: { report: Report | null; saved: () => void; onClose: () => void }) {
+function StoredReport({ reportKey, ...ends }: { reportKey: string } & Ends) {
+  const stored = useResource(reportKey, (signal) => readReport(reportKey, signal));
+  return (
+    <Loaded of={stored} failure="The report could not be read." rows={4} label="Loading the report">
+      {(report) => <Editor report={report} {...ends} />}
+    </Loaded>
+  );
+}
+
+function Editor(props: { report: Report | null } & Ends) {
   const { report } = props;
   const isNew = report === null;
   const action = useAction();
@@ -55,6 +64,33 @@ function Editor(props: { report: Report | null; saved: () => void; onClose: () =
       onSubmit={() => void action.run(save)}
       onCancel={props.onClose}
     >
+      <NameAndSessions draft={draft} change={change} />
+      <PickColumns
+        columns={draft.columns}
+        names={names.data}
+        metadata={keys.data ?? []}
+        onChange={(columns) => change({ columns })}
+      />
+      <LivePreview draft={draft} />
+      <Advanced draft={draft} change={change} isNew={isNew} candidates={candidates} />
+      <CheckField
+        label="Default report"
+        checked={draft.setAsDefault}
+        onChecked={(setAsDefault) => change({ setAsDefault })}
+      />
+    </Form>
+  );
+}
+
+interface Editing {
+  draft: Draft;
+  change: (part: Partial<Draft>) => void;
+}
+
+/** The names of the report and its files, and the sessions that it covers. */
+function NameAndSessions({ draft, change }: Editing) {
+  return (
+    <>
       <div class="fields">
         <TextField label="Name" required value={draft.name} onValue={(name) => change({ name })} />
         <TextField
@@ -75,39 +111,34 @@ function Editor(props: { report: Report | null; saved: () => void; onClose: () =
         checked={draft.covers === 'sessions'}
         onChecked={(all) => change({ covers: all ? 'sessions' : 'dashboards' })}
       />
-      <PickColumns
+    </>
+  );
+}
+
+/** What the picked columns do not say: expressions, their order, filters and the key. */
+function Advanced(props: { isNew: boolean; candidates: readonly Candidate[] } & Editing) {
+  const { draft, change, candidates } = props;
+  return (
+    <details class="report-advanced">
+      <summary>Advanced: expressions, order, filters</summary>
+      {props.isNew && (
+        <TextField
+          label="Key"
+          hint={`Leave empty for ${keyOf(draft.name) || 'one from the name'}`}
+          value={draft.key}
+          onValue={(key) => change({ key })}
+        />
+      )}
+      <ColumnRows
         columns={draft.columns}
-        names={names.data}
-        metadata={keys.data ?? []}
+        candidates={candidates}
         onChange={(columns) => change({ columns })}
       />
-      <LivePreview draft={draft} />
-      <details class="report-advanced">
-        <summary>Advanced: expressions, order, filters</summary>
-        {isNew && (
-          <TextField
-            label="Key"
-            hint={`Leave empty for ${keyOf(draft.name) || 'one from the name'}`}
-            value={draft.key}
-            onValue={(key) => change({ key })}
-          />
-        )}
-        <ColumnRows
-          columns={draft.columns}
-          candidates={candidates}
-          onChange={(columns) => change({ columns })}
-        />
-        <FilterRows
-          filters={draft.filters}
-          candidates={candidates}
-          onChange={(filters) => change({ filters })}
-        />
-      </details>
-      <CheckField
-        label="Default report"
-        checked={draft.setAsDefault}
-        onChecked={(setAsDefault) => change({ setAsDefault })}
+      <FilterRows
+        filters={draft.filters}
+        candidates={candidates}
+        onChange={(filters) => change({ filters })}
       />
-    </Form>
+    </details>
   );
 }

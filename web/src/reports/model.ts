@@ -141,6 +141,11 @@ function valueText(value: ReportFilter['value']): string {
   return typeof value === 'string' && typedValue(value) === value ? value : JSON.stringify(value);
 }
 
+/** The list with the item of this id changed. */
+export function changed<T extends { id: number }>(list: readonly T[], id: number, part: Partial<T>): T[] {
+  return list.map((item) => (item.id === id ? { ...item, ...part } : item));
+}
+
 /** The list with one item moved by a place. */
 export function moved<T>(list: readonly T[], index: number, by: -1 | 1): T[] {
   const next = [...list];

@@ -3,7 +3,7 @@ import { useResource } from '../hooks.ts';
 import { readFirst } from '../preview/fetch.ts';
 import { separated } from '../preview/read.ts';
 import { TableView } from '../preview/table-view.tsx';
-import { Failure, Placeholder } from '../ui/notice.tsx';
+import { Loaded } from '../ui/loaded.tsx';
 
 const previewBytes = 64 * 1024;
 
@@ -17,18 +17,17 @@ export function ReportPreview(props: { reportKey: string; range: { from: string;
     const [columns = [], ...cells] = separated(whole, ',');
     return { table: { columns, rows: cells }, isWhole: first.isWhole };
   });
-  if (rows.error !== null) {
-    return <Failure what="The report could not be created." error={rows.error} retry={rows.reload} />;
-  }
-  if (rows.data === null) return <Placeholder rows={2} label="Creating the report" />;
-  const { table, isWhole } = rows.data;
   return (
-    <div class="report-preview">
-      {table.rows.length === 0 ? (
-        <p class="faint">No rows{range.from + range.to === '' ? '' : ' in this period'}.</p>
-      ) : (
-        <TableView table={table} words={isWhole ? ['row', 'rows'] : ['row and more', 'rows and more']} />
+    <Loaded of={rows} failure="The report could not be created." rows={2} label="Creating the report">
+      {({ table, isWhole }) => (
+        <div class="report-preview">
+          {table.rows.length === 0 ? (
+            <p class="faint">No rows{range.from + range.to === '' ? '' : ' in this period'}.</p>
+          ) : (
+            <TableView table={table} words={isWhole ? ['row', 'rows'] : ['row and more', 'rows and more']} />
+          )}
+        </div>
       )}
-    </div>
+    </Loaded>
   );
 }

@@ -51,54 +51,9 @@ export function ScheduleForm(props: {
         onSubmit={() => void action.run(save)}
         onCancel={props.onClose}
       >
-        <div class="fields">
-          <SelectField
-            label="Report"
-            value={fields.reportKey}
-            options={reports.map(({ key, name }) => ({ value: key, label: name }))}
-            onValue={(reportKey) => set({ reportKey })}
-          />
-          <SelectField
-            label="Project"
-            value={fields.projectId === null ? '' : String(fields.projectId)}
-            options={[
-              { value: '', label: 'Every project' },
-              ...projects.map(({ id, title }) => ({ value: String(id), label: title })),
-            ]}
-            onValue={(id) => set({ projectId: id === '' ? null : Number(id) })}
-          />
-          <SelectField
-            label="Format"
-            value={fields.format}
-            options={[
-              { value: 'xlsx', label: 'xlsx' },
-              { value: 'csv', label: 'csv' },
-            ]}
-            onValue={(format) => set({ format })}
-          />
-        </div>
+        <Contents fields={fields} set={set} reports={reports} projects={projects} />
         <Times fields={fields} set={set} />
-        <div class="fields">
-          <TextField
-            label="Only the last days"
-            hint="Leave empty for all sessions."
-            type="number"
-            min={1}
-            max={3650}
-            value={fields.periodDays === null ? '' : String(fields.periodDays)}
-            onValue={(text) => set({ periodDays: text === '' ? null : Number(text) })}
-          />
-          <TextField
-            label="Files kept"
-            hint="The newest ones."
-            type="number"
-            required
-            min={1}
-            max={100}
-            value={String(fields.keptFiles)}
-            onValue={(text) => set({ keptFiles: Number(text) })}
-          />
-        </div>
+        <Limits fields={fields} set={set} />
         <CheckField label="Enabled" checked={fields.enabled} onChecked={(enabled) => set({ enabled })} />
         <p class="faint">Kept files name people by their ids. A download from the list above names them.</p>
       </Form>
@@ -108,7 +63,48 @@ export function ScheduleForm(props: {
 
 type Fields = ReturnType<typeof fieldsOf>;
 
-function Times({ fields, set }: { fields: Fields; set: (part: Partial<Fields>) => void }) {
+interface Editing {
+  fields: Fields;
+  set: (part: Partial<Fields>) => void;
+}
+
+/** The report, the project whose sessions it covers, and the format of its files. */
+function Contents(
+  props: { reports: readonly { key: string; name: string }[]; projects: readonly Project[] } & Editing,
+) {
+  const { reports, projects, fields, set } = props;
+  return (
+    <div class="fields">
+      <SelectField
+        label="Report"
+        value={fields.reportKey}
+        options={reports.map(({ key, name }) => ({ value: key, label: name }))}
+        onValue={(reportKey) => set({ reportKey })}
+      />
+      <SelectField
+        label="Project"
+        value={fields.projectId === null ? '' : String(fields.projectId)}
+        options={[
+          { value: '', label: 'Every project' },
+          ...projects.map(({ id, title }) => ({ value: String(id), label: title })),
+        ]}
+        onValue={(id) => set({ projectId: id === '' ? null : Number(id) })}
+      />
+      <SelectField
+        label="Format"
+        value={fields.format}
+        options={[
+          { value: 'xlsx', label: 'xlsx' },
+          { value: 'csv', label: 'csv' },
+        ]}
+        onValue={(format) => set({ format })}
+      />
+    </div>
+  );
+}
+
+/** When it is written. */
+function Times({ fields, set }: Editing) {
   return (
     <div class="fields">
       <SelectField
@@ -149,6 +145,33 @@ function Times({ fields, set }: { fields: Fields; set: (part: Partial<Fields>) =
         required
         value={fields.timeZone}
         onValue={(timeZone) => set({ timeZone })}
+      />
+    </div>
+  );
+}
+
+/** How far back it goes, and how many of its files stay. */
+function Limits({ fields, set }: Editing) {
+  return (
+    <div class="fields">
+      <TextField
+        label="Only the last days"
+        hint="Leave empty for all sessions."
+        type="number"
+        min={1}
+        max={3650}
+        value={fields.periodDays === null ? '' : String(fields.periodDays)}
+        onValue={(text) => set({ periodDays: text === '' ? null : Number(text) })}
+      />
+      <TextField
+        label="Files kept"
+        hint="The newest ones."
+        type="number"
+        required
+        min={1}
+        max={100}
+        value={String(fields.keptFiles)}
+        onValue={(text) => set({ keptFiles: Number(text) })}
       />
     </div>
   );

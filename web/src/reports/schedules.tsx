@@ -6,7 +6,8 @@ import { useAction, useEvery, useResource } from '../hooks.ts';
 import { attachmentName, saveAnswer } from '../save.ts';
 import { Confirm } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icon.tsx';
-import { Empty, Failure, Notice, Placeholder } from '../ui/notice.tsx';
+import { Loaded } from '../ui/loaded.tsx';
+import { Empty, Failure, Notice } from '../ui/notice.tsx';
 import { Table } from '../ui/table.tsx';
 import {
   deleteSchedule,
@@ -47,28 +48,16 @@ export function Schedules(props: { reports: ReportCatalog['reports']; mayWrite: 
           </button>
         )}
       </div>
-      {list.error !== null && (
-        <Failure what="The schedules could not be listed." error={list.error} retry={list.reload} />
-      )}
-      {list.data === null && list.error === null && <Placeholder rows={2} label="Loading schedules" />}
-      {list.data?.length === 0 && (
-        <Empty title="No schedules yet">
-          <p>A scheduled report is written by itself, kept here and announced to webhooks.</p>
-        </Empty>
-      )}
-      {list.data !== null && list.data.length > 0 && (
-        <ul class="cards">
-          {list.data.map((schedule) => (
-            <ScheduleCard
-              key={schedule.id}
-              schedule={schedule}
-              name={reports.find(({ key }) => key === schedule.reportKey)?.name ?? schedule.reportKey}
-              project={projectName(schedule, projects.data)}
-              onOpen={mayWrite ? setOpen : null}
-            />
-          ))}
-        </ul>
-      )}
+      <Loaded of={list} failure="The schedules could not be listed." rows={2} label="Loading schedules">
+        {(schedules) => (
+          <ScheduleList
+            schedules={schedules}
+            reports={reports}
+            projects={projects.data}
+            onOpen={mayWrite ? setOpen : null}
+          />
+        )}
+      </Loaded>
       {open?.what === 'form' && projects.data !== null && (
         <ScheduleForm
           schedule={open.schedule}
@@ -79,19 +68,54 @@ export function Schedules(props: { reports: ReportCatalog['reports']; mayWrite: 
         />
       )}
       {open?.what === 'delete' && open.schedule !== null && (
-        <Confirm
-          title="Delete the schedule?"
-          verb="Delete"
-          act={async () => {
-            await deleteSchedule(open.schedule!.id);
-            list.reload();
-          }}
-          onClose={close}
-        >
-          Its files are deleted too. The report itself stays.
-        </Confirm>
+        <DeleteSchedule schedule={open.schedule} deleted={list.reload} onClose={close} />
       )}
     </section>
+  );
+}
+
+function ScheduleList(props: {
+  schedules: readonly ReportSchedule[];
+  reports: ReportCatalog['reports'];
+  projects: readonly Project[] | null;
+  onOpen: ((open: Open) => void) | null;
+}) {
+  const { schedules, reports } = props;
+  if (schedules.length === 0) {
+    return (
+      <Empty title="No schedules yet">
+        <p>A scheduled report is written by itself, kept here and announced to webhooks.</p>
+      </Empty>
+    );
+  }
+  return (
+    <ul class="cards">
+      {schedules.map((schedule) => (
+        <ScheduleCard
+          key={schedule.id}
+          schedule={schedule}
+          name={reports.find(({ key }) => key === schedule.reportKey)?.name ?? schedule.reportKey}
+          project={projectName(schedule, props.projects)}
+          onOpen={props.onOpen}
+        />
+      ))}
+    </ul>
+  );
+}
+
+function DeleteSchedule(props: { schedule: ReportSchedule; deleted: () => void; onClose: () => void }) {
+  return (
+    <Confirm
+      title="Delete the schedule?"
+      verb="Delete"
+      act={async () => {
+        await deleteSchedule(props.schedule.id);
+        props.deleted();
+      }}
+      onClose={props.onClose}
+    >
+      Its files are deleted too. The report itself stays.
+    </Confirm>
   );
 }
 

@@ -7,7 +7,7 @@ import { Select } from '../ui/form.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Failure } from '../ui/notice.tsx';
 import { SearchField } from '../ui/search-field.tsx';
-import { useLog } from './follow-log.ts';
+import { type FollowedLog, useLog } from './follow-log.ts';
 import { type LogLines, lineText } from './log-lines.ts';
 import { LogView } from './log-view.tsx';
 import { isOpenRun } from './model.ts';
@@ -23,58 +23,26 @@ type Level = (typeof levels)[number]['value'];
 /** The log of a run: attempt, level and search are in the address. `ended` is called once all of it is there. */
 export function LogPanel(props: { run: NodeRun; ended: () => void }) {
   const { run } = props;
-  const { path, query } = useAddress();
   const [wrap, setWrap] = useState(true);
-  const [search, setSearch] = useState(query.get('search') ?? '');
-  const settled = useSettled(search, 300);
-  const level = levels.find(({ value }) => value === query.get('level'))?.value ?? 'debug';
-  const asked = query.get('attempt') ?? '';
-  const attempt = asked === 'all' ? null : Number(asked) || run.attempt;
+  const filter = useLogFilter(run);
+  const { attempt, settled } = filter;
   const log = useLog(run.id, {
     attempt: attempt ?? undefined,
-    level: level === 'debug' ? undefined : level,
+    level: filter.level === 'debug' ? undefined : filter.level,
     search: settled || undefined,
   });
   const { lines } = log;
   useEffect(() => {
     if (lines.isComplete && isOpenRun(run)) props.ended();
   }, [lines.isComplete]);
-  const set = (name: string, value: string) => {
-    const next = new URLSearchParams(window.location.search);
-    if (value === '') next.delete(name);
-    else next.set(name, value);
-    const text = next.toString();
-    navigate(text === '' ? path : `${path}?${text}`, { replace: true });
-  };
-  useEffect(() => set('search', settled), [settled]);
   const shown = run.attempts.find(({ number }) => number === attempt);
   const isBad = shown?.outcome === 'failed' || shown?.outcome === 'lost';
-  const numbers = run.attempts.map(({ number }) => number).reverse();
   return (
     <section class="run-part" aria-label="Logs">
       <div class="log-head">
         <h2>Logs</h2>
         <div class="filters">
-          <SearchField label="Search in the log" value={search} onValue={setSearch} />
-          <Select<Level>
-            label="Level"
-            class="filter"
-            value={level}
-            options={levels}
-            onValue={(value) => set('level', value === 'debug' ? '' : value)}
-          />
-          {run.attempts.length > 1 && (
-            <Select
-              label="Attempt"
-              class="filter"
-              value={attempt === null ? 'all' : String(attempt)}
-              options={[
-                ...numbers.map((number) => ({ value: String(number), label: `Attempt ${number}` })),
-                { value: 'all', label: 'All attempts' },
-              ]}
-              onValue={(value) => set('attempt', value === String(run.attempt) ? '' : value)}
-            />
-          )}
+          <LogFilters run={run} filter={filter} />
           <button
             type="button"
             class="button button-small"
@@ -96,17 +64,83 @@ export function LogPanel(props: { run: NodeRun; ended: () => void }) {
         manyAttempts={attempt === null}
         opensAt={isBad ? 'error' : isOpenRun(run) ? 'end' : 'start'}
       />
-      <p class="faint log-foot" role="status">
-        {plural(lines.entries.length, 'line', 'lines')}
-        {lines.isComplete && lines.entries.length === 0 && (settled !== '' || level !== 'debug')
-          ? ' of this level and search'
-          : ''}
-        {!lines.isComplete && log.connection === 'live' && <span class="live">live</span>}
-        {log.connection === 'lost' && log.error === null && (
-          <span class="live live-lost">connection lost, reconnecting</span>
-        )}
-      </p>
+      <LogFoot log={log} isFiltered={settled !== '' || filter.level !== 'debug'} />
     </section>
+  );
+}
+
+interface LogFilter {
+  /** Null: those of all attempts. */
+  attempt: number | null;
+  level: Level;
+  /** As it is typed; `settled` is what is searched for. */
+  search: string;
+  settled: string;
+  setSearch: (search: string) => void;
+  /** Sets a parameter of the address; an empty one is left out. */
+  set: (name: 'attempt' | 'level', value: string) => void;
+}
+
+/** Attempt, level and search, as the address has them. */
+function useLogFilter(run: NodeRun): LogFilter {
+  const { path, query } = useAddress();
+  const [search, setSearch] = useState(query.get('search') ?? '');
+  const settled = useSettled(search, 300);
+  const level = levels.find(({ value }) => value === query.get('level'))?.value ?? 'debug';
+  const asked = query.get('attempt') ?? '';
+  const attempt = asked === 'all' ? null : Number(asked) || run.attempt;
+  const set = (name: string, value: string) => {
+    const next = new URLSearchParams(window.location.search);
+    if (value === '') next.delete(name);
+    else next.set(name, value);
+    const text = next.toString();
+    navigate(text === '' ? path : `${path}?${text}`, { replace: true });
+  };
+  useEffect(() => set('search', settled), [settled]);
+  return { attempt, level, search, settled, setSearch, set };
+}
+
+function LogFilters({ run, filter }: { run: NodeRun; filter: LogFilter }) {
+  const { attempt, level, set } = filter;
+  const numbers = run.attempts.map(({ number }) => number).reverse();
+  return (
+    <>
+      <SearchField label="Search in the log" value={filter.search} onValue={filter.setSearch} />
+      <Select<Level>
+        label="Level"
+        class="filter"
+        value={level}
+        options={levels}
+        onValue={(value) => set('level', value === 'debug' ? '' : value)}
+      />
+      {run.attempts.length > 1 && (
+        <Select
+          label="Attempt"
+          class="filter"
+          value={attempt === null ? 'all' : String(attempt)}
+          options={[
+            ...numbers.map((number) => ({ value: String(number), label: `Attempt ${number}` })),
+            { value: 'all', label: 'All attempts' },
+          ]}
+          onValue={(value) => set('attempt', value === String(run.attempt) ? '' : value)}
+        />
+      )}
+    </>
+  );
+}
+
+/** How many lines there are, and whether more come. */
+function LogFoot({ log, isFiltered }: { log: FollowedLog; isFiltered: boolean }) {
+  const { lines, connection } = log;
+  return (
+    <p class="faint log-foot" role="status">
+      {plural(lines.entries.length, 'line', 'lines')}
+      {lines.isComplete && lines.entries.length === 0 && isFiltered ? ' of this level and search' : ''}
+      {!lines.isComplete && connection === 'live' && <span class="live">live</span>}
+      {connection === 'lost' && log.error === null && (
+        <span class="live live-lost">connection lost, reconnecting</span>
+      )}
+    </p>
   );
 }
 

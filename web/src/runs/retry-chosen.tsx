@@ -16,12 +16,7 @@ export function RetryChosen(props: { runs: readonly NodeRun[]; changed: () => vo
   const retry = async () => {
     if (busy) return;
     setBusy(true);
-    const problems: string[] = [];
-    for (const run of runs) {
-      await changeRun(run.id, 'retry').catch((error) =>
-        problems.push(`${titleOf(run.nodeName)}: ${textOf(error)}`),
-      );
-    }
+    const problems = await retryEach(runs);
     setBusy(false);
     setSaid({ retried: runs.length - problems.length, problems });
     props.clear();
@@ -59,4 +54,15 @@ export function RetryChosen(props: { runs: readonly NodeRun[]; changed: () => vo
       )}
     </div>
   );
+}
+
+/** What went wrong, for each run that was not retried. */
+async function retryEach(runs: readonly NodeRun[]): Promise<string[]> {
+  const problems: string[] = [];
+  for (const run of runs) {
+    await changeRun(run.id, 'retry').catch((error) =>
+      problems.push(`${titleOf(run.nodeName)}: ${textOf(error)}`),
+    );
+  }
+  return problems;
 }

@@ -18,40 +18,19 @@ export function RunFilters(props: {
   const shown = props.rows.map(({ run }) => run);
   const session = shown.find(({ sessionId }) => sessionId === view.sessionId);
   const node = shown.find(({ nodeInstanceId }) => nodeInstanceId === view.nodeInstanceId);
-  const projects = props.projects.map(({ id, title }) => ({ value: String(id), label: title }));
-  const isKnown = view.projectId === null || projects.some(({ value }) => value === String(view.projectId));
   return (
     <>
-      <fieldset class="run-states">
-        <legend class="visually-hidden">State</legend>
-        {stateFilters.map(({ value, label }) => (
-          <button
-            key={value}
-            type="button"
-            class="button button-small"
-            aria-pressed={view.state === value}
-            onClick={() => change({ state: value })}
-          >
-            {label}
-          </button>
-        ))}
-      </fieldset>
+      <StateButtons state={view.state} onState={(state) => change({ state })} />
       <div class="filters">
         <TemplateField
           value={view.template}
           known={[...new Set(shown.map(({ nodeTemplate }) => nodeTemplate))]}
           onValue={(template) => change({ template })}
         />
-        <Select
-          label="Project"
-          class="filter"
-          value={view.projectId === null ? '' : String(view.projectId)}
-          options={[
-            { value: '', label: 'All projects' },
-            ...(isKnown ? [] : [{ value: String(view.projectId), label: `Project ${view.projectId}` }]),
-            ...projects,
-          ]}
-          onValue={(id) => change({ projectId: id === '' ? null : Number(id) })}
+        <ProjectSelect
+          projectId={view.projectId}
+          projects={props.projects}
+          onProject={(projectId) => change({ projectId })}
         />
         <DateRange from={view.from} to={view.to} onChange={(from, to) => change({ from, to })} />
         {view.sessionId !== '' && (
@@ -68,6 +47,52 @@ export function RunFilters(props: {
         )}
       </div>
     </>
+  );
+}
+
+/** A project that is not among those known is offered by its number. */
+function ProjectSelect(props: {
+  projectId: number | null;
+  projects: readonly Project[];
+  onProject: (id: number | null) => void;
+}) {
+  const chosen = props.projectId === null ? '' : String(props.projectId);
+  const projects = props.projects.map(({ id, title }) => ({ value: String(id), label: title }));
+  const isKnown = chosen === '' || projects.some(({ value }) => value === chosen);
+  return (
+    <Select
+      label="Project"
+      class="filter"
+      value={chosen}
+      options={[
+        { value: '', label: 'All projects' },
+        ...(isKnown ? [] : [{ value: chosen, label: `Project ${chosen}` }]),
+        ...projects,
+      ]}
+      onValue={(id) => props.onProject(id === '' ? null : Number(id))}
+    />
+  );
+}
+
+function StateButtons(props: {
+  state: RunListView['state'];
+  onState: (state: RunListView['state']) => void;
+}) {
+  return (
+    <fieldset class="run-states">
+      <legend class="visually-hidden">State</legend>
+      {stateFilters.map(({ value, label }) => (
+        <button
+          key={value}
+          type="button"
+          class="button button-small"
+          aria-pressed={props.state === value}
+          onClick={() => props.onState(value)}
+        >
+          {label}
+        </button>
+      ))}
+    </fieldset>
   );
 }
 

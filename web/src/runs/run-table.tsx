@@ -15,31 +15,20 @@ export function RunTable(props: {
 }) {
   const { rows, chosen } = props;
   const now = useNow(rows.some(({ run }) => isOpenRun(run)));
-  const retryable = rows.filter(({ run }) => run.retryable).map(({ run }) => run.id);
-  const hasAll = retryable.length > 0 && retryable.every((id) => chosen?.has(id) === true);
   const choose = (id: string, on: boolean) => {
     const next = new Set(chosen);
     if (on) next.add(id);
     else next.delete(id);
     props.onChosen(next);
   };
-  const all = (
-    <th key="chosen" scope="col">
-      <input
-        type="checkbox"
-        aria-label="Choose all that can be retried"
-        disabled={retryable.length === 0}
-        checked={hasAll}
-        onChange={() => props.onChosen(new Set(hasAll ? [] : retryable))}
-      />
-    </th>
-  );
   return (
     <div class="run-table">
       <Table
         caption="Runs"
         columns={[
-          ...(chosen === null ? [] : [all]),
+          ...(chosen === null
+            ? []
+            : [<ChooseAll key="chosen" rows={rows} chosen={chosen} onChosen={props.onChosen} />]),
           'State',
           'Node',
           'Session',
@@ -49,29 +38,65 @@ export function RunTable(props: {
           'Made',
         ]}
       >
-        {rows.map(({ run, isGone }) => (
-          <tr
-            key={run.id}
-            class={isGone ? 'run-gone' : ''}
-            title={isGone ? 'No longer in this list' : undefined}
-          >
-            {chosen !== null && (
-              <td class="run-choice">
-                {run.retryable && (
-                  <input
-                    type="checkbox"
-                    aria-label={`Choose the run of ${titleOf(run.nodeName)} in ${run.sessionName}`}
-                    checked={chosen.has(run.id)}
-                    onChange={(event) => choose(run.id, event.currentTarget.checked)}
-                  />
-                )}
-              </td>
-            )}
-            <RunCells run={run} now={now} />
-          </tr>
+        {rows.map((row) => (
+          <RunRow
+            key={row.run.id}
+            {...row}
+            now={now}
+            isChosen={chosen?.has(row.run.id) ?? null}
+            choose={(on) => choose(row.run.id, on)}
+          />
         ))}
       </Table>
     </div>
+  );
+}
+
+function ChooseAll(props: {
+  rows: readonly ShownRun[];
+  chosen: ReadonlySet<string>;
+  onChosen: (chosen: ReadonlySet<string>) => void;
+}) {
+  const retryable = props.rows.filter(({ run }) => run.retryable).map(({ run }) => run.id);
+  const hasAll = retryable.length > 0 && retryable.every((id) => props.chosen.has(id));
+  return (
+    <th scope="col">
+      <input
+        type="checkbox"
+        aria-label="Choose all that can be retried"
+        disabled={retryable.length === 0}
+        checked={hasAll}
+        onChange={() => props.onChosen(new Set(hasAll ? [] : retryable))}
+      />
+    </th>
+  );
+}
+
+function RunRow(props: {
+  run: NodeRun;
+  isGone: boolean;
+  now: number;
+  /** Null for people who may not retry. */
+  isChosen: boolean | null;
+  choose: (on: boolean) => void;
+}) {
+  const { run, isGone, isChosen } = props;
+  return (
+    <tr class={isGone ? 'run-gone' : ''} title={isGone ? 'No longer in this list' : undefined}>
+      {isChosen !== null && (
+        <td class="run-choice">
+          {run.retryable && (
+            <input
+              type="checkbox"
+              aria-label={`Choose the run of ${titleOf(run.nodeName)} in ${run.sessionName}`}
+              checked={isChosen}
+              onChange={(event) => props.choose(event.currentTarget.checked)}
+            />
+          )}
+        </td>
+      )}
+      <RunCells run={run} now={props.now} />
+    </tr>
   );
 }
 

@@ -3,7 +3,7 @@ import { plural } from '../format.ts';
 import { useNow, useResource, useSettled } from '../hooks.ts';
 import { titleOf } from '../names.ts';
 import { listRuns, type NodeRun } from '../runs-api.ts';
-import { Failure, Placeholder } from '../ui/notice.tsx';
+import { Loaded } from '../ui/loaded.tsx';
 import { runsAddress } from './list-model.ts';
 import { elapsedOf, isOpenRun, progressWords, type Segment, segmentsOf } from './model.ts';
 import { runStyle } from './run-badge.tsx';
@@ -28,13 +28,6 @@ export function SessionRuns(props: {
   });
   const runs = list.data?.nodeRuns ?? [];
   const now = useNow(runs.some(isOpenRun));
-  const byNode = new Map(
-    props.nodes.map((node) => [node.id, runs.filter((run) => run.nodeInstanceId === node.id)]),
-  );
-  const rows = props.nodes
-    .map((node) => ({ node, runs: byNode.get(node.id) ?? [] }))
-    .filter((row) => row.runs.length > 0)
-    .sort((a, b) => firstMade(a.runs).localeCompare(firstMade(b.runs)));
   return (
     <section class="run-part" aria-label="Runs of the session">
       <div class="panel-line">
@@ -43,33 +36,48 @@ export function SessionRuns(props: {
           All runs of this session
         </a>
       </div>
-      {list.error !== null && (
-        <Failure what="The runs could not be read." error={list.error} retry={list.reload} />
-      )}
-      {list.data === null && list.error === null && <Placeholder rows={2} label="Loading the runs" />}
-      {list.data !== null && rows.length === 0 && <p class="faint">No node has run yet.</p>}
-      <Waterfall
-        label="Runs of each node"
-        rows={rows.map((row) => ({
-          key: String(row.node.id),
-          label: <a href={`/runs/${row.runs[0]!.id}`}>{titleOf(row.node.name)}</a>,
-          segments: row.runs.flatMap((run) => segmentsOfRun(run, now)),
-          words: (
-            <>
-              {wordsOf(row.runs[0]!, now)}
-              {row.runs.length > 1 && (
-                <>
-                  {' · '}
-                  <a href={runsAddress({ sessionId, nodeInstanceId: row.node.id })}>
-                    {plural(row.runs.length - 1, 'earlier run', 'earlier runs')}
-                  </a>
-                </>
-              )}
-            </>
-          ),
-        }))}
-      />
+      <Loaded of={list} failure="The runs could not be read." rows={2} label="Loading the runs">
+        {() => <RunsByNode sessionId={sessionId} nodes={props.nodes} runs={runs} now={now} />}
+      </Loaded>
     </section>
+  );
+}
+
+/** The nodes in the order of their first runs; each with its newest run in words. */
+function RunsByNode(props: {
+  sessionId: string;
+  nodes: readonly NodeInstanceProgress[];
+  runs: readonly NodeRun[];
+  now: number;
+}) {
+  const { sessionId, now } = props;
+  const rows = props.nodes
+    .map((node) => ({ node, runs: props.runs.filter((run) => run.nodeInstanceId === node.id) }))
+    .filter((row) => row.runs.length > 0)
+    .sort((a, b) => firstMade(a.runs).localeCompare(firstMade(b.runs)));
+  if (rows.length === 0) return <p class="faint">No node has run yet.</p>;
+  return (
+    <Waterfall
+      label="Runs of each node"
+      rows={rows.map((row) => ({
+        key: String(row.node.id),
+        label: <a href={`/runs/${row.runs[0]!.id}`}>{titleOf(row.node.name)}</a>,
+        segments: row.runs.flatMap((run) => segmentsOfRun(run, now)),
+        words: (
+          <>
+            {wordsOf(row.runs[0]!, now)}
+            {row.runs.length > 1 && (
+              <>
+                {' · '}
+                <a href={runsAddress({ sessionId, nodeInstanceId: row.node.id })}>
+                  {plural(row.runs.length - 1, 'earlier run', 'earlier runs')}
+                </a>
+              </>
+            )}
+          </>
+        ),
+      }))}
+    />
   );
 }
 

@@ -1,3 +1,4 @@
+import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { chunkLines, type LogLines } from './log-lines.ts';
 
@@ -12,27 +13,12 @@ export type OpensAt = 'start' | 'end' | 'error';
  */
 export function useLogPlace(lines: LogLines, wrap: boolean, opensAt: OpensAt) {
   const frame = useRef<HTMLElement>(null);
-  const [place, setPlace] = useState({ topPx: 0, heightPx: 600 });
   const [follows, setFollows] = useState(opensAt === 'end');
-  const [, setMeasured] = useState(0);
   const jumped = useRef(false);
   /** The line to bring into view once it is drawn. */
   const wanted = useRef<number | null>(null);
-  const shown = lines.window(place.topPx, place.heightPx);
-
-  const readPlace = () => {
-    const element = frame.current;
-    if (element !== null) setPlace({ topPx: element.scrollTop, heightPx: element.clientHeight });
-  };
-  useEffect(() => {
-    lines.forgetHeights();
-    setMeasured((count) => count + 1);
-  }, [wrap, lines]);
-  useEffect(() => {
-    const observer = new ResizeObserver(readPlace);
-    if (frame.current !== null) observer.observe(frame.current);
-    return () => observer.disconnect();
-  }, []);
+  const measure = useHeights(lines, wrap);
+  const { place, readPlace } = useViewport(frame);
 
   // Another log begins anew.
   const before = useRef(lines);
@@ -44,10 +30,7 @@ export function useLogPlace(lines: LogLines, wrap: boolean, opensAt: OpensAt) {
   useLayoutEffect(() => {
     const element = frame.current;
     if (element === null) return;
-    let isNews = false;
-    for (const chunk of element.querySelectorAll<HTMLElement>('[data-chunk]'))
-      isNews = lines.measure(Number(chunk.dataset.chunk), chunk.offsetHeight) || isNews;
-    if (isNews) setMeasured((count) => count + 1);
+    measure(element);
     if (opensAt === 'error' && !jumped.current && lines.firstError !== null) {
       jumped.current = true;
       wanted.current = lines.firstError;
@@ -55,10 +38,7 @@ export function useLogPlace(lines: LogLines, wrap: boolean, opensAt: OpensAt) {
       readPlace();
     }
     if (wanted.current !== null) {
-      const line = element.querySelector<HTMLElement>(`[data-line="${wanted.current}"]`);
-      if (line === null) return;
-      wanted.current = null;
-      element.scrollTop += line.getBoundingClientRect().top - element.getBoundingClientRect().top - 60;
+      if (scrollToLine(element, wanted.current)) wanted.current = null;
     } else if (follows) {
       element.scrollTop = element.scrollHeight;
     }
@@ -66,7 +46,7 @@ export function useLogPlace(lines: LogLines, wrap: boolean, opensAt: OpensAt) {
 
   return {
     frame,
-    shown,
+    shown: lines.window(place.topPx, place.heightPx),
     follows,
     /** There are lines below those in view. */
     hasMore: place.topPx + place.heightPx < lines.offset(lines.chunks) - nearEndPx,
@@ -79,4 +59,43 @@ export function useLogPlace(lines: LogLines, wrap: boolean, opensAt: OpensAt) {
       if (frame.current !== null) frame.current.scrollTop = frame.current.scrollHeight;
     },
   };
+}
+
+/** Measures the drawn lines of a frame. They are drawn again where their heights were not those expected. */
+function useHeights(lines: LogLines, wrap: boolean) {
+  const [, setMeasured] = useState(0);
+  const draw = () => setMeasured((count) => count + 1);
+  useEffect(() => {
+    lines.forgetHeights();
+    draw();
+  }, [wrap, lines]);
+  return (frame: HTMLElement) => {
+    let isNews = false;
+    for (const chunk of frame.querySelectorAll<HTMLElement>('[data-chunk]'))
+      isNews = lines.measure(Number(chunk.dataset.chunk), chunk.offsetHeight) || isNews;
+    if (isNews) draw();
+  };
+}
+
+/** The part of the frame's content that is in view, as it was when it was read last. */
+function useViewport(frame: RefObject<HTMLElement | null>) {
+  const [place, setPlace] = useState({ topPx: 0, heightPx: 600 });
+  const readPlace = () => {
+    const element = frame.current;
+    if (element !== null) setPlace({ topPx: element.scrollTop, heightPx: element.clientHeight });
+  };
+  useEffect(() => {
+    const observer = new ResizeObserver(readPlace);
+    if (frame.current !== null) observer.observe(frame.current);
+    return () => observer.disconnect();
+  }, []);
+  return { place, readPlace };
+}
+
+/** False while the line is not drawn. */
+function scrollToLine(frame: HTMLElement, index: number): boolean {
+  const line = frame.querySelector<HTMLElement>(`[data-line="${index}"]`);
+  if (line === null) return false;
+  frame.scrollTop += line.getBoundingClientRect().top - frame.getBoundingClientRect().top - 60;
+  return true;
 }

@@ -23,11 +23,7 @@ export function NodeChangeItem(props: {
         <strong title={node}>{titleOf(node)}</strong>{' '}
         <span class={`template-change template-change-${kind}`}>{props.words[kind]}</span>
       </p>
-      {isGroup(before) && isGroup(after) ? (
-        <Settings of={titleOf(node)} before={before} after={after} titles={titles} />
-      ) : (
-        <Sides before={before} after={after} titles={titles} />
-      )}
+      <Difference of={titleOf(node)} before={before} after={after} titles={titles} />
     </li>
   );
 }
@@ -46,11 +42,7 @@ export function FieldChangeItem(props: {
       <p>
         <strong>{title}</strong> {props.words}
       </p>
-      {isGroup(before) && isGroup(after) ? (
-        <Settings of={title} before={before} after={after} titles={titles} />
-      ) : (
-        <Sides before={before} after={after} titles={titles} />
-      )}
+      <Difference of={title} before={before} after={after} titles={titles} />
     </li>
   );
 }
@@ -59,6 +51,15 @@ type Group = Readonly<Record<string, unknown>>;
 
 const isGroup = (side: Side): side is Group =>
   typeof side === 'object' && side !== null && !Array.isArray(side);
+
+function Difference(props: { of: string; before: Side; after: Side; titles: SideTitles }) {
+  const { before, after, titles } = props;
+  return isGroup(before) && isGroup(after) ? (
+    <Settings of={props.of} before={before} after={after} titles={titles} />
+  ) : (
+    <Sides before={before} after={after} titles={titles} />
+  );
+}
 
 /** The settings that differ: the others stay, however many there are. */
 function Settings(props: { of: string; before: Group; after: Group; titles: SideTitles }) {

@@ -3,7 +3,7 @@ import { plural } from '../format.ts';
 import { useResource } from '../hooks.ts';
 import { titleOf } from '../names.ts';
 import { navigate } from '../router.ts';
-import { Failure, Placeholder } from '../ui/notice.tsx';
+import { Loaded } from '../ui/loaded.tsx';
 import { type Comparison, templateAddress } from './address.ts';
 import { readTemplateChanges, type SessionTemplateChanges } from './api.ts';
 import { FieldChangeItem, NodeChangeItem, type SideTitles } from './change-item.tsx';
@@ -27,13 +27,10 @@ export function TemplateChanges(props: { templateId: number; newest: number; com
         <h2>Changes of version {version}</h2>
         <SinceField {...props} version={version} />
       </div>
-      {changes.error !== null && (
-        <Failure what="The changes could not be read." error={changes.error} retry={changes.reload} />
-      )}
-      {changes.data === null && changes.error === null && (
-        <Placeholder rows={3} label="Loading the changes" />
-      )}
-      {changes.data !== null && changes.error === null && <Differences changes={changes.data} />}
+      <Loaded of={changes} failure="The changes could not be read." rows={3} label="Loading the changes">
+        {/* After a failure they may be those of another comparison. */}
+        {(data) => changes.error === null && <Differences changes={data} />}
+      </Loaded>
     </section>
   );
 }

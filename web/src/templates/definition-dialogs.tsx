@@ -5,7 +5,8 @@ import { useAction, useResource } from '../hooks.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { JsonFileButton } from '../ui/json-file-button.tsx';
-import { Failure, Notice, Placeholder } from '../ui/notice.tsx';
+import { Loaded } from '../ui/loaded.tsx';
+import { Notice } from '../ui/notice.tsx';
 import {
   importTemplate,
   readTemplateVersion,
@@ -30,25 +31,21 @@ export function NewVersion(props: {
   );
   return (
     <Dialog title="New version" wide onClose={props.onClose}>
-      {stored.error !== null && (
-        <Failure what="The definition could not be read." error={stored.error} retry={stored.reload} />
-      )}
-      {stored.data === null && stored.error === null && (
-        <Placeholder rows={6} label="Loading the definition" />
-      )}
-      {stored.data !== null && (
-        <Editor
-          text={`${JSON.stringify(stored.data.definition, null, 2)}\n`}
-          send={(definition) => importTemplate(asUpdate(definition))}
-          check={(definition) => validateTemplate(asUpdate(definition))}
-          valid={(would) => versionWords(would, version)}
-          hint="Configurations and the description may change: later sessions get them. Other nodes or parents need another Name, which makes a new template."
-          verb="Make the version"
-          nothing="no version was made"
-          made={props.made}
-          onClose={props.onClose}
-        />
-      )}
+      <Loaded of={stored} failure="The definition could not be read." rows={6} label="Loading the definition">
+        {({ definition }) => (
+          <Editor
+            text={`${JSON.stringify(definition, null, 2)}\n`}
+            send={(changed) => importTemplate(asUpdate(changed))}
+            check={(changed) => validateTemplate(asUpdate(changed))}
+            valid={(would) => versionWords(would, version)}
+            hint="Configurations and the description may change: later sessions get them. Other nodes or parents need another Name, which makes a new template."
+            verb="Make the version"
+            nothing="no version was made"
+            made={props.made}
+            onClose={props.onClose}
+          />
+        )}
+      </Loaded>
     </Dialog>
   );
 }
@@ -98,7 +95,7 @@ export function ImportDefinition(props: {
   );
 }
 
-function Editor(props: {
+interface EditorProps {
   text: string;
   send: (definition: unknown) => Promise<SessionTemplateImported>;
   check: (definition: unknown) => Promise<SessionTemplateImportable>;
@@ -110,22 +107,10 @@ function Editor(props: {
   nothing: string;
   made: (imported: SessionTemplateImported) => void;
   onClose: () => void;
-}) {
-  const action = useAction();
-  const [text, setText] = useState(props.text);
-  const [faults, setFaults] = useState<readonly Fault[]>([]);
-  const [said, setSaid] = useState('');
-  const change = (next: string) => {
-    setText(next);
-    // They are those of the text that was sent.
-    setFaults([]);
-    setSaid('');
-  };
-  const run = (work: (definition: unknown) => Promise<void>) =>
-    void action.run(async () => {
-      setSaid('');
-      setFaults(await faultsOf(text, work));
-    });
+}
+
+function Editor(props: EditorProps) {
+  const { action, text, faults, said, setSaid, change, run } = useDefinition(props.text);
   return (
     <form
       class="form"
@@ -169,6 +154,26 @@ function Editor(props: {
       </div>
     </form>
   );
+}
+
+/** A definition that is being written, and what the platform says of it. */
+function useDefinition(initial: string) {
+  const action = useAction();
+  const [text, setText] = useState(initial);
+  const [faults, setFaults] = useState<readonly Fault[]>([]);
+  const [said, setSaid] = useState('');
+  const change = (next: string) => {
+    setText(next);
+    // They are those of the text that was sent.
+    setFaults([]);
+    setSaid('');
+  };
+  const run = (work: (definition: unknown) => Promise<void>) =>
+    void action.run(async () => {
+      setSaid('');
+      setFaults(await faultsOf(text, work));
+    });
+  return { action, text, faults, said, setSaid, change, run };
 }
 
 /** Hands the document of a text to `work`; the faults of either, with their places. */

@@ -13,19 +13,8 @@ export function JsonEditor(props: {
 }) {
   const { value, faults } = props;
   const id = useId();
-  const frame = useRef<HTMLDivElement>(null);
-  const field = useRef<HTMLTextAreaElement>(null);
   const lines = value.split('\n').length;
-  const show = ({ place }: Fault) => {
-    if (field.current === null || frame.current === null) return;
-    field.current.focus({ preventScroll: true });
-    field.current.setSelectionRange(place.start, place.end);
-    const lineHeight = field.current.offsetHeight / lines;
-    frame.current.scrollTop = Math.max(0, (place.line - 4) * lineHeight);
-  };
-  useEffect(() => {
-    if (faults[0] !== undefined) show(faults[0]);
-  }, [faults]);
+  const { frame, field, show } = useFaultPlaces(faults, lines);
   return (
     <div class="field json-field">
       <label for={id}>{props.label}</label>
@@ -52,20 +41,48 @@ export function JsonEditor(props: {
         </div>
       </div>
       {faults.length > 0 && (
-        <section class="issues state-failed" id={`${id}-faults`} role="alert">
-          <h3>{props.faultsTitle}</h3>
-          <ul>
-            {faults.map((fault) => (
-              <li key={`${fault.path} ${fault.message}`}>
-                <button type="button" class="link-button" onClick={() => show(fault)}>
-                  Line {fault.place.line}
-                </button>{' '}
-                {fault.path !== null && <code>{fault.path}</code>} {fault.message}
-              </li>
-            ))}
-          </ul>
-        </section>
+        <Faults id={`${id}-faults`} title={props.faultsTitle} faults={faults} show={show} />
       )}
     </div>
+  );
+}
+
+/** Leads to the places of faults in the field: of new faults to that of the first. */
+function useFaultPlaces(faults: readonly Fault[], lines: number) {
+  const frame = useRef<HTMLDivElement>(null);
+  const field = useRef<HTMLTextAreaElement>(null);
+  const show = ({ place }: Fault) => {
+    if (field.current === null || frame.current === null) return;
+    field.current.focus({ preventScroll: true });
+    field.current.setSelectionRange(place.start, place.end);
+    const lineHeight = field.current.offsetHeight / lines;
+    frame.current.scrollTop = Math.max(0, (place.line - 4) * lineHeight);
+  };
+  useEffect(() => {
+    if (faults[0] !== undefined) show(faults[0]);
+  }, [faults]);
+  return { frame, field, show };
+}
+
+function Faults(props: {
+  id: string;
+  title: string;
+  faults: readonly Fault[];
+  show: (fault: Fault) => void;
+}) {
+  return (
+    <section class="issues state-failed" id={props.id} role="alert">
+      <h3>{props.title}</h3>
+      <ul>
+        {props.faults.map((fault) => (
+          <li key={`${fault.path} ${fault.message}`}>
+            <button type="button" class="link-button" onClick={() => props.show(fault)}>
+              Line {fault.place.line}
+            </button>{' '}
+            {fault.path !== null && <code>{fault.path}</code>} {fault.message}
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }

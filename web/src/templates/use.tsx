@@ -1,4 +1,5 @@
-import { listIngests } from '../admin-api.ts';
+import type { SessionCount } from '../../../client/types.ts';
+import { type Ingest, listIngests } from '../admin-api.ts';
 import { countSessions, listProjects } from '../api.ts';
 import { formatCount } from '../format.ts';
 import { useEvery, useResource } from '../hooks.ts';
@@ -19,44 +20,27 @@ export function TemplateUse({ templateId }: { templateId: number }) {
     operate ? listIngests(signal) : Promise.resolve([]),
   );
   const error = counts.error ?? projects.error ?? ingests.error;
-  const fed = (ingests.data ?? []).filter((ingest) => ingest.sessionTemplateId === templateId);
   const begun = (projects.data ?? []).filter(
     ({ defaultSessionTemplateId }) => defaultSessionTemplateId === templateId,
   );
-  const count = (name: 'all' | 'running' | 'failed', tab: string) => (
-    <dd>
-      {counts.data === null ? (
-        '…'
-      ) : (
-        <a href={`/sessions?${tab}template=${templateId}`}>
-          {formatCount(counts.data[name].count)}
-          {!counts.data[name].isExact && '+'}
-        </a>
-      )}
-    </dd>
-  );
+  const address = (tab: string) => `/sessions?${tab}template=${templateId}`;
   return (
     <aside class="card template-use" aria-label="Use">
       <h2>Use</h2>
       {error !== null && <Failure what="Its use could not be read." error={error} />}
       <dl class="facts">
         <dt>Sessions</dt>
-        {count('all', '')}
+        <CountLink of={counts.data?.all} address={address('')} />
         <dt>Running</dt>
-        {count('running', 'tab=running&')}
+        <CountLink of={counts.data?.running} address={address('tab=running&')} />
         <dt>Failed</dt>
-        {count('failed', 'tab=failed&')}
+        <CountLink of={counts.data?.failed} address={address('tab=failed&')} />
         {operate && (
           <>
             <dt>Ingests</dt>
-            <dd class="wrap-anywhere">
-              {ingests.data === null ? '…' : fed.length === 0 && 'none'}
-              {fed.length > 0 && (
-                <a href="/ingests">
-                  {fed.length}: {fed.map(({ urlPath }) => urlPath).join(', ')}
-                </a>
-              )}
-            </dd>
+            <IngestNames
+              ingests={ingests.data?.filter(({ sessionTemplateId }) => sessionTemplateId === templateId)}
+            />
           </>
         )}
         <dt>Default of</dt>
@@ -71,5 +55,34 @@ export function TemplateUse({ templateId }: { templateId: number }) {
         </dd>
       </dl>
     </aside>
+  );
+}
+
+function CountLink(props: { of: SessionCount | undefined; address: string }) {
+  return (
+    <dd>
+      {props.of === undefined ? (
+        '…'
+      ) : (
+        <a href={props.address}>
+          {formatCount(props.of.count)}
+          {!props.of.isExact && '+'}
+        </a>
+      )}
+    </dd>
+  );
+}
+
+/** The addresses of ingests; undefined while they are loading. */
+function IngestNames({ ingests }: { ingests: readonly Ingest[] | undefined }) {
+  return (
+    <dd class="wrap-anywhere">
+      {ingests === undefined ? '…' : ingests.length === 0 && 'none'}
+      {ingests !== undefined && ingests.length > 0 && (
+        <a href="/ingests">
+          {ingests.length}: {ingests.map(({ urlPath }) => urlPath).join(', ')}
+        </a>
+      )}
+    </dd>
   );
 }
