@@ -52,6 +52,6 @@ async function isAdmitted(
 
 /** @throws Problem `invalidRequest` for metadata that cannot be read, as the handler does */
 function namesOutput(headers: HeaderValues, where: 'headers' | 'upload-metadata'): boolean {
-  const said = where === 'headers' ? headers : readUploadMetadata(headers);
-  return said['x-platform-output-identifier'] !== undefined;
+  const outputHeaders = where === 'headers' ? headers : readUploadMetadata(headers);
+  return outputHeaders['x-platform-output-identifier'] !== undefined;
 }

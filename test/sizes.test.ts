@@ -2,10 +2,12 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { parseSync, Visitor } from 'oxc-parser';
 import { expect, test } from 'vitest';
 import { checkout } from '../local/settings.ts';
 
 const mostLines = 300;
+const mostLinesOfFunction = 50;
 const mostFiles = 25;
 const generated = ['client/types.ts'];
 
@@ -19,6 +21,33 @@ test(`no source file has more than ${mostLines} lines`, () => {
   }));
   expect(lengths.length).toBeGreaterThan(1_000);
   expect(lengths.filter(({ lines }) => lines > mostLines)).toEqual([]);
+});
+
+interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The functions of a source file that are too long, as `file:line`. */
+function longFunctions(file: string): string[] {
+  const text = readFileSync(join(checkout, file), 'utf8');
+  const { program, errors } = parseSync(file, text);
+  expect(errors, file).toEqual([]);
+  const found: string[] = [];
+  const check = ({ start, end }: Span) => {
+    if (text.slice(start, end).split('\n').length > mostLinesOfFunction)
+      found.push(`${file}:${text.slice(0, start).split('\n').length}`);
+  };
+  const functions = { FunctionDeclaration: check, FunctionExpression: check, ArrowFunctionExpression: check };
+  new Visitor(functions).visit(program);
+  return found;
+}
+
+// Tests are grouped in functions as long as a subject.
+test(`no function outside of tests has more than ${mostLinesOfFunction} lines`, () => {
+  const sources = files.filter((file) => /\.(tsx?|mjs)$/.test(file) && !/^test\//.test(file));
+  expect(sources.length).toBeGreaterThan(500);
+  expect(sources.flatMap(longFunctions)).toEqual([]);
 });
 
 test(`no folder has more than ${mostFiles} files side by side`, () => {

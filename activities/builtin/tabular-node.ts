@@ -9,7 +9,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { originOf } from '../../domain/outputs/output-copy.ts';
 import type { TaskEnd } from '../../store/runs/end-task.ts';
-import { hasWrittenOutput, nodeState, type TaskInput } from '../../store/runs/task-inputs.ts';
+import { hasWrittenOutput, readRunnerState, type TaskInput } from '../../store/runs/task-inputs.ts';
 import { writeWatermark } from '../../store/runs/watermark.ts';
 import { withRoom } from './disk-room.ts';
 import { type BuiltinRun, type BuiltinServices, builtinNode, ClaimLostError } from './node.ts';
@@ -54,7 +54,10 @@ async function convertInputs(
   configuration: TabularConfiguration,
   services: BuiltinServices,
 ): Promise<TaskEnd> {
-  const stored = (await nodeState(services.database, run.task.nodeInstanceId)) as Partial<Progress> | null;
+  const stored = (await readRunnerState(
+    services.database,
+    run.task.nodeInstanceId,
+  )) as Partial<Progress> | null;
   let progress: Progress =
     stored?.runId === run.task.runId
       ? { runId: run.task.runId, faults: stored.faults ?? [] }

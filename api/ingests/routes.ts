@@ -20,7 +20,7 @@ import { queuedSchema } from '../node-instances/schema.ts';
 import { defineRoute } from '../route.ts';
 import type { Services } from '../services.ts';
 import { commitUpload } from '../uploads/commit-upload.ts';
-import { readSaidOfBytes, type SaidOfBytes } from '../uploads/receive.ts';
+import { readUploadHeaders, type UploadHeaders } from '../uploads/receive.ts';
 import { ingestAdminRoutes } from './admin-routes.ts';
 import { answerIngestOnce } from './answer-once.ts';
 import { ingestedSchema, ingestHeaders, ingestPath } from './schema.ts';
@@ -98,13 +98,13 @@ async function receiveFile(context: FileContext, found: Ingest): Promise<Receive
   if (!coversContentType(found.ingestDataType, request.headers['content-type'])) {
     throw new Problem('unsupportedMediaType');
   }
-  const said = readSaidOfBytes(request.headers);
-  const known = await announcedBefore(services, found, said);
+  const uploadHeaders = readUploadHeaders(request.headers);
+  const known = await announcedBefore(services, found, uploadHeaders);
   if (known !== undefined) return presentKnown(known);
   const bytes = {
     kind: 'ingest',
     dataSource,
-    said,
+    uploadHeaders,
     body,
     maxBytes: services.settings.MAX_UPLOAD_BYTES,
     signal,
@@ -133,12 +133,12 @@ async function receiveFile(context: FileContext, found: Ingest): Promise<Receive
 async function announcedBefore(
   { database }: Services,
   found: Ingest,
-  { sent, ...said }: SaidOfBytes,
+  { sent, ...uploadHeaders }: UploadHeaders,
 ): Promise<IngestedPlace | undefined> {
-  const digest = fileDigest(found, { ...said, sha256: sent.sha256 });
+  const digest = fileDigest(found, { ...uploadHeaders, sha256: sent.sha256 });
   return digest === null
     ? undefined
-    : await findIngested(database, found, digest, said.outputIdentifier ?? '');
+    : await findIngested(database, found, digest, uploadHeaders.outputIdentifier ?? '');
 }
 
 function presentKnown(place: IngestedPlace): ReceivedFile {

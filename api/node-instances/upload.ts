@@ -15,7 +15,7 @@ import { findRepeat } from '../../store/outputs/repeats.ts';
 import { KeyedLimiter } from '../keyed-limiter.ts';
 import { defineRoute } from '../route.ts';
 import { type CommittedUpload, commitUpload } from '../uploads/commit-upload.ts';
-import { readSaidOfBytes } from '../uploads/receive.ts';
+import { readUploadHeaders } from '../uploads/receive.ts';
 import { presentOutput, presentQueued } from './present.ts';
 import { nodeInstanceParams, nodeOutputSchema, queuedSchema, uploadHeaders } from './schema.ts';
 
@@ -78,12 +78,12 @@ export const uploadOutput = defineRoute({
     try {
       const target = await findTarget(services.database, params.nodeInstanceId);
       note({ sessionId: target.sessionId });
-      const said = readSaidOfBytes(request.headers);
+      const uploadHeaders = readUploadHeaders(request.headers);
       const { dataSource } = target;
       const repeat = await findRepeat(services.database, {
-        ...said,
+        ...uploadHeaders,
         nodeInstanceId: params.nodeInstanceId,
-        sha256: said.sent.sha256,
+        sha256: uploadHeaders.sent.sha256,
         sizeBytes: body.declaredBytes,
       });
       if (repeat !== undefined) return await answer(services.database, target, repeat);
@@ -91,7 +91,7 @@ export const uploadOutput = defineRoute({
       const bytes = {
         kind: 'upload',
         dataSource,
-        said,
+        uploadHeaders,
         body,
         maxBytes: services.settings.MAX_UPLOAD_BYTES,
         nodeInstanceId,

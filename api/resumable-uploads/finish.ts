@@ -45,7 +45,7 @@ export async function finishUpload(
   if (found.state === 'done') return found;
   if (nodeInstanceId === null) throw new Problem('uploadNotFound');
   const target = await findTarget(database, nodeInstanceId);
-  const object = { ...(await assembled(services, found)), nodeInstanceId };
+  const object = { ...(await assemble(services, found)), nodeInstanceId };
   const publish = async () => {
     const result = await publishWhole(database, id, writer.id, object, target.queuedIngestion);
     if (result.outcome === 'frozen') throw new Problem('sessionFrozen');
@@ -61,7 +61,7 @@ export async function finishUpload(
     objectType: 'nodeInstance',
     objectId: String(nodeInstanceId),
   } as const;
-  return await ended(services, id, call, action, () => publications.run(publish, target.sessionId));
+  return await endUpload(services, id, call, action, () => publications.run(publish, target.sessionId));
 }
 
 /**
@@ -69,7 +69,7 @@ export async function finishUpload(
  * @returns the upload as it is then
  * @throws Problem `uploadBusy` when another writer has it; what `work` throws
  */
-export async function ended(
+export async function endUpload(
   services: Services,
   uploadId: string,
   { requestId, request }: Omit<LastCall, 'principal'>,
@@ -88,7 +88,7 @@ export async function ended(
 }
 
 /** @throws Problem `uploadNotFound` when the store has lost it, `unavailable` */
-export async function assembled(services: Services, upload: ResumableUpload): Promise<AssembledObject> {
+export async function assemble(services: Services, upload: ResumableUpload): Promise<AssembledObject> {
   try {
     return await assembleUpload(services, upload);
   } catch (error) {

@@ -26,7 +26,7 @@ import {
   type ResumableUpload,
 } from '../../store/uploads/resumable-uploads.ts';
 import type { Services } from '../services.ts';
-import { readSaidOfBytes } from '../uploads/receive.ts';
+import { readUploadHeaders } from '../uploads/receive.ts';
 import { receivePiece } from './pieces.ts';
 import { requirePieceType } from './present.ts';
 import type { UploadWriter } from './writers.ts';
@@ -61,7 +61,7 @@ export async function uploadNow({ database }: Services, id: string): Promise<Res
 }
 
 /** What the headers of a creation say of the upload, as the headers of a plain upload. @throws Problem */
-export function readSaid(headers: HeaderValues): HeaderValues {
+export function readCreationHeaders(headers: HeaderValues): HeaderValues {
   requireTus(headers);
   return readUploadMetadata(headers);
 }
@@ -69,17 +69,17 @@ export function readSaid(headers: HeaderValues): HeaderValues {
 interface Creation {
   readonly place: UploadPlace;
   readonly dataSource: Pick<DataSourceRow, 'id'>;
-  /** From {@link readSaid}. */
-  readonly said: HeaderValues;
+  /** From {@link readCreationHeaders}. */
+  readonly creationHeaders: HeaderValues;
   readonly sizeBytes: number;
 }
 
 /**
  * Begins an upload, under an idempotency key once, and stores the bytes that came with it.
  * @param finish makes what becomes of it
- * @throws Problem of the headers, `tooManyUploads`, `nodeInstanceNotFound`, `ingestNotFound`; those of {@link continued}
+ * @throws Problem of the headers, `tooManyUploads`, `nodeInstanceNotFound`, `ingestNotFound`; those of {@link appendPiece}
  */
-export async function begun(
+export async function createUpload(
   context: PieceContext & { readonly body: UploadBody; readonly request: { readonly headers: HeaderValues } },
   creation: Creation,
   finish: Finish,
@@ -89,15 +89,15 @@ export async function begun(
   const checksum = readPieceChecksum(request.headers);
   const { upload, isNew } = await begin(services, creation);
   const isDue = isNew && (body.declaredBytes !== 0 || creation.sizeBytes === 0);
-  return isDue ? await continued(context, upload, { offset: 0, checksum }, finish) : upload;
+  return isDue ? await appendPiece(context, upload, { offset: 0, checksum }, finish) : upload;
 }
 
 /** Begins an upload; under an idempotency key once. */
 async function begin(
   services: Services,
-  { place, dataSource, said, sizeBytes }: Creation,
+  { place, dataSource, creationHeaders, sizeBytes }: Creation,
 ): Promise<{ readonly upload: ResumableUpload; readonly isNew: boolean }> {
-  const { outputIdentifier, metadata, contentType, contentEncoding } = readSaidOfBytes(said);
+  const { outputIdentifier, metadata, contentType, contentEncoding } = readUploadHeaders(creationHeaders);
   const upload: NewResumableUpload = {
     ...place,
     id: newId(),
@@ -145,7 +145,7 @@ export function readPiece(headers: HeaderValues): NextPiece {
  * @param finish makes what becomes of it
  * @throws Problem `uploadOffsetDiffers`; those of `receivePiece` and `finish`
  */
-export async function continued(
+export async function appendPiece(
   context: PieceContext,
   upload: ResumableUpload,
   piece: NextPiece | null,

@@ -5,7 +5,7 @@ import type { Ingest } from '../../store/entities/ingest.ts';
 import { ingestWhole } from '../../store/uploads/finish-ingest-upload.ts';
 import type { ResumableUpload } from '../../store/uploads/resumable-uploads.ts';
 import type { Services } from '../services.ts';
-import { assembled, ended, type LastCall } from './finish.ts';
+import { assemble, endUpload, type LastCall } from './finish.ts';
 import { uploadNow } from './handling.ts';
 import type { UploadWriter } from './writers.ts';
 
@@ -24,7 +24,7 @@ export async function finishIngest(
   const { id } = writer.upload;
   const found = await uploadNow(services, id);
   if (found.state === 'done') return found;
-  const object = await assembled(services, found);
+  const object = await assemble(services, found);
   const name = defaultSessionName(ingest.sessionTemplate.name, new Date());
   const action = {
     action: 'ingestFile',
@@ -34,7 +34,7 @@ export async function finishIngest(
     objectType: 'ingest',
     objectId: String(ingest.id),
   } as const;
-  return await ended(services, id, call, action, async () => {
+  return await endUpload(services, id, call, action, async () => {
     const fed = await ingestWhole(database, { id, writer: writer.id }, object, ingest, name);
     if (fed.outcome === 'frozen') throw new Problem('sessionFrozen');
     if (fed.outcome === 'node-missing') throw new Problem('nodeInstanceNotFound');

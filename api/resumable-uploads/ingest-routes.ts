@@ -16,7 +16,14 @@ import { admitted, givenSecret, ingestCaller } from '../ingests/secret.ts';
 import { defineRoute } from '../route.ts';
 import type { Services } from '../services.ts';
 import type { LastCall } from './finish.ts';
-import { begun, continued, namedUpload, readPiece, readSaid, terminate } from './handling.ts';
+import {
+  appendPiece,
+  createUpload,
+  namedUpload,
+  readCreationHeaders,
+  readPiece,
+  terminate,
+} from './handling.ts';
 import { finishIngest } from './ingest-finish.ts';
 import { endOf, lengthOf, offsetOf, presentIngest } from './present.ts';
 import {
@@ -82,13 +89,13 @@ const create = defineRoute({
     const given = givenSecret(headers['x-ingest-secret'], request.bearer);
     const ingest = admitted(services, await findIngestByPath(services.database, params.urlPath), given);
     return await answerIngestOnce(context, 'createIngestUpload', ingest, given, async () => {
-      const said = readSaid(request.headers);
-      if (!coversContentType(ingest.ingestDataType, said['content-type']))
+      const creationHeaders = readCreationHeaders(request.headers);
+      if (!coversContentType(ingest.ingestDataType, creationHeaders['content-type']))
         throw new Problem('unsupportedMediaType');
       const sizeBytes = readUploadLength(request.headers, services.settings.MAX_UPLOAD_BYTES);
       const place = { userId: ingestCaller(ingest, given), nodeInstanceId: null, ingestId: ingest.id };
-      const creation = { place, dataSource: ingest.dataSource, said, sizeBytes };
-      const upload = await begun(context, creation, finishing(context, ingest));
+      const creation = { place, dataSource: ingest.dataSource, creationHeaders, sizeBytes };
+      const upload = await createUpload(context, creation, finishing(context, ingest));
       const state = await stateOf(services.database, upload);
       return { status: 201, headers: { location: `${path}/${upload.id}`, ...state.headers } } as const;
     });
@@ -117,7 +124,7 @@ const proceed = defineRoute({
   async handler(context) {
     const piece = readPiece(context.request.headers);
     const { upload, ingest } = await ownUpload(context);
-    const now = await continued(context, upload, piece, finishing(context, ingest));
+    const now = await appendPiece(context, upload, piece, finishing(context, ingest));
     const state = await stateOf(context.services.database, now);
     if (state.sessionId !== null) context.note({ sessionId: state.sessionId });
     return { status: 204, headers: state.headers };
@@ -134,7 +141,7 @@ const read = defineRoute({
     const isHead = context.request.method === 'HEAD';
     if (isHead) requireTus(context.request.headers);
     const { upload, ingest } = await ownUpload(context);
-    const now = isHead ? await continued(context, upload, null, finishing(context, ingest)) : upload;
+    const now = isHead ? await appendPiece(context, upload, null, finishing(context, ingest)) : upload;
     const { sessionId, headers } = await stateOf(context.services.database, now);
     return { status: 200, headers: { ...lengthOf(now), ...headers }, body: presentIngest(now, sessionId) };
   },

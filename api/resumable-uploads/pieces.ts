@@ -54,7 +54,7 @@ export async function receivePiece(
     const tail = tailKey === null ? null : { key: tailKey, sizeBytes: tailBytes };
     const end = await storePiece(body.open(), {
       place,
-      storeUploadId: upload.storeUploadId ?? (await begun(services, store, upload)),
+      storeUploadId: upload.storeUploadId ?? (await beginAtStore(services, store, upload)),
       sizeBytes: upload.sizeBytes,
       from: { offsetBytes, tail, hashState, sha256 },
       record: recordOf(services, store, writer),
@@ -74,7 +74,7 @@ export async function receivePiece(
 }
 
 /** Begins the object at the store. */
-async function begun(
+async function beginAtStore(
   { database }: Services,
   store: ObjectStore,
   { id, objectKey }: ResumableUpload,

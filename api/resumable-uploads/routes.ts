@@ -9,7 +9,14 @@ import { findTarget } from '../node-instances/upload.ts';
 import { defineRoute } from '../route.ts';
 import type { Services } from '../services.ts';
 import { finishUpload, type LastCall } from './finish.ts';
-import { begun, continued, namedUpload, readPiece, readSaid, terminate } from './handling.ts';
+import {
+  appendPiece,
+  createUpload,
+  namedUpload,
+  readCreationHeaders,
+  readPiece,
+  terminate,
+} from './handling.ts';
 import { endOf, lengthOf, offsetOf, present } from './present.ts';
 import {
   creationHeaders,
@@ -69,13 +76,13 @@ const create = defineRoute({
   async handler(context) {
     const { nodeInstanceId } = context.params;
     const { headers, url } = context.request;
-    const said = readSaid(headers);
+    const creationHeaders = readCreationHeaders(headers);
     const sizeBytes = readUploadLength(headers, context.services.settings.MAX_UPLOAD_BYTES);
     const target = await findTarget(context.services.database, nodeInstanceId);
     context.note({ sessionId: target.sessionId });
     const place = { userId: context.principal.userId, nodeInstanceId, ingestId: null };
-    const creation = { place, dataSource: target.dataSource, said, sizeBytes };
-    const upload = await begun(context, creation, finishing(context));
+    const creation = { place, dataSource: target.dataSource, creationHeaders, sizeBytes };
+    const upload = await createUpload(context, creation, finishing(context));
     const location = `${url.split('?', 1)[0]!.replace(/\/$/, '')}/${upload.id}`;
     return { status: 201, headers: { location, ...offsetOf(upload), ...endOf(upload) } };
   },
@@ -97,7 +104,7 @@ const proceed = defineRoute({
       const target = await findTarget(context.services.database, context.params.nodeInstanceId);
       context.note({ sessionId: target.sessionId });
     }
-    const now = await continued(context, upload, piece, finishing(context));
+    const now = await appendPiece(context, upload, piece, finishing(context));
     return { status: 204, headers: { ...offsetOf(now), ...endOf(now) } };
   },
 });
@@ -114,7 +121,7 @@ const read = defineRoute({
     const isHead = context.request.method === 'HEAD';
     if (isHead) requireTus(context.request.headers);
     const upload = await ownUpload(context);
-    const now = isHead ? await continued(context, upload, null, finishing(context)) : upload;
+    const now = isHead ? await appendPiece(context, upload, null, finishing(context)) : upload;
     const headers = { ...lengthOf(now), ...offsetOf(now), ...endOf(now) };
     return { status: 200, headers, body: present(now, context.params.nodeInstanceId) };
   },

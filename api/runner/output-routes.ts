@@ -15,7 +15,12 @@ import {
 } from '../../store/runs/task-outputs.ts';
 import { defineRoute } from '../route.ts';
 import { storeProblem } from '../uploads/bytes-problem.ts';
-import { type ReceiveOptions, readSaidOfBytes, receiveObject, type SaidOfBytes } from '../uploads/receive.ts';
+import {
+  type ReceiveOptions,
+  readUploadHeaders,
+  receiveObject,
+  type UploadHeaders,
+} from '../uploads/receive.ts';
 import { runnerStory } from './examples.ts';
 import { identityOf, taskRoute } from './identity.ts';
 import { LeaseKeeper } from './lease-keeper.ts';
@@ -91,8 +96,8 @@ const writeOutput = defineRoute({
     const { database } = services;
     const { taskId } = params;
     // A resend may say what it likes of its bytes, which are not read: the refusal of other headers comes after it.
-    const said = saidOrRefusal(request.headers);
-    const objectKey = said instanceof Problem ? null : newOutputKey();
+    const uploadHeaders = headersOrRefusal(request.headers);
+    const objectKey = uploadHeaders instanceof Problem ? null : newOutputKey();
     const task = await beginTaskOutput(database, identity, taskId, outputIdentifier, objectKey);
     if (task === undefined) throw new Problem('taskNotFound');
     context.note({ sessionId: task.sessionId, nodeInstanceId: task.nodeInstanceId, runId: task.runId });
@@ -106,13 +111,13 @@ const writeOutput = defineRoute({
     }
     const { dataSource } = task;
     if (dataSource === null) throw new Problem('dataSourceNotFound');
-    if (said instanceof Problem) throw said;
+    if (uploadHeaders instanceof Problem) throw uploadHeaders;
     const keeper = new LeaseKeeper(database, identity, taskId);
     const bytes: ReceiveOptions = {
       kind: 'output',
       dataSource,
       ...(task.isBegun ? { objectKey: objectKey! } : {}),
-      said,
+      uploadHeaders,
       body,
       maxBytes: limits.runnerOutputBytes,
       tooLarge: 'outputTooLarge',
@@ -125,9 +130,9 @@ const writeOutput = defineRoute({
   },
 });
 
-function saidOrRefusal(headers: HeaderValues): SaidOfBytes | Problem {
+function headersOrRefusal(headers: HeaderValues): UploadHeaders | Problem {
   try {
-    return readSaidOfBytes(headers);
+    return readUploadHeaders(headers);
   } catch (error) {
     if (error instanceof Problem) return error;
     throw error;

@@ -160,8 +160,8 @@ const fail = defineRoute({
   responses: { 200: { description: 'Noted.', schema: failSchema } },
   errors: ['taskFinished', ...nextErrors],
   async handler(context) {
-    const { next, ...said } = context.body;
-    return await endAndClaim<z.input<typeof failSchema>>(context, { kind: 'fail', ...said }, next);
+    const { next, ...reported } = context.body;
+    return await endAndClaim<z.input<typeof failSchema>>(context, { kind: 'fail', ...reported }, next);
   },
 });
 
@@ -179,8 +179,8 @@ const release = defineRoute({
   responses: { 200: { description: 'Released.', schema: releaseSchema } },
   errors: ['taskFinished', ...nextErrors],
   async handler(context) {
-    const { next, ...said } = context.body;
-    return await endAndClaim<z.input<typeof releaseSchema>>(context, { kind: 'release', ...said }, next);
+    const { next, ...reported } = context.body;
+    return await endAndClaim<z.input<typeof releaseSchema>>(context, { kind: 'release', ...reported }, next);
   },
 });
 

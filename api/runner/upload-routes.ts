@@ -64,16 +64,16 @@ const start = defineRoute({
     const { params, services, request } = context;
     const { headers } = request;
     const identity = identityOf(context);
-    const said = readOutputHeaders(headers);
+    const outputHeaders = readOutputHeaders(headers);
     const contentEncoding = readContentEncoding(headers['content-encoding']);
     const contentType = headers['content-type'] === undefined ? null : safeMediaType(headers['content-type']);
     const watermarkInputId = readWatermark(headers['x-platform-watermark']);
     const { database } = services;
     const task = await heldTask(services, identity, params.taskId);
     const existing =
-      said.outputIdentifier === null
+      outputHeaders.outputIdentifier === null
         ? undefined
-        : await findOutputByIdentifier(database, task.nodeInstanceId, said.outputIdentifier);
+        : await findOutputByIdentifier(database, task.nodeInstanceId, outputHeaders.outputIdentifier);
     if (existing !== undefined) {
       const write = await writeTaskOutput(database, identity, params.taskId, existing, watermarkInputId);
       return { ...written(write), status: 200 };
@@ -82,7 +82,7 @@ const start = defineRoute({
     if (dataSource === undefined) throw new Problem('dataSourceNotFound');
     const handle = newId();
     const expiresAt = await beginUpload(services, dataSource, identity, params.taskId, {
-      ...said,
+      ...outputHeaders,
       handle,
       dataSourceId: dataSource.id,
       objectKey: newOutputKey(),
@@ -180,15 +180,15 @@ const complete = defineRoute({
   async handler(context) {
     const { params, services, request } = context;
     const identity = identityOf(context);
-    const said = readWatermark(request.headers['x-platform-watermark']);
+    const ownWatermark = readWatermark(request.headers['x-platform-watermark']);
     const task = await heldTask(services, identity, params.taskId);
     const upload = await heldUpload(services, params.taskId, params.handle);
     const finish = (object: Parameters<typeof finishTaskUpload>[4], watermarkInputId: number | undefined) =>
       finishTaskUpload(services.database, identity, params.taskId, upload.handle, object, watermarkInputId);
     // A repeat: the watermark of the start has been applied.
-    if (upload.outputId !== null) return written(await finish(null, said));
+    if (upload.outputId !== null) return written(await finish(null, ownWatermark));
     if (upload.state !== 'open' || upload.isExpired) throw new Problem('uploadNotFound');
-    const watermarkInputId = said ?? upload.watermarkInputId ?? undefined;
+    const watermarkInputId = ownWatermark ?? upload.watermarkInputId ?? undefined;
     const existing =
       upload.outputIdentifier !== null &&
       (await findOutputByIdentifier(services.database, task.nodeInstanceId, upload.outputIdentifier));

@@ -31,14 +31,14 @@ export interface ReceivedObject extends OutputHeaders {
 }
 
 /** What a request's headers say about the bytes that follow. */
-export interface SaidOfBytes extends OutputHeaders {
+export interface UploadHeaders extends OutputHeaders {
   readonly contentType: string | null;
   readonly contentEncoding: 'gzip' | null;
   readonly sent: SentDigests;
 }
 
 /** @throws Problem for invalid headers */
-export function readSaidOfBytes(headers: HeaderValues): SaidOfBytes {
+export function readUploadHeaders(headers: HeaderValues): UploadHeaders {
   const contentType = headers['content-type'];
   return {
     ...readOutputHeaders(headers),
@@ -52,7 +52,7 @@ export interface ReceiveOptions {
   /** The kind under which metrics count its bytes and time. */
   readonly kind: UploadKind;
   readonly dataSource: DataSourceRow;
-  readonly said: SaidOfBytes;
+  readonly uploadHeaders: UploadHeaders;
   readonly body: UploadBody;
   readonly maxBytes: number;
   /** The node to which a caller uploads; outputs of tasks have none. */
@@ -105,7 +105,7 @@ async function storeBody(
   startedAtMs: number,
 ): Promise<PutResult> {
   const { kind, dataSource, body, maxBytes, signal, onBytes, asRefusal = (error) => error } = options;
-  const { sent } = options.said;
+  const { sent } = options.uploadHeaders;
   let storedBytes: number | null = null;
   try {
     const stored = await objects.of(dataSource).put(objectKey, body.open(), {
@@ -128,10 +128,10 @@ async function storeBody(
 }
 
 function describe(objectKey: string, options: ReceiveOptions, stored: PutResult): ReceivedObject {
-  const { sent: _sent, contentEncoding, ...said } = options.said;
+  const { sent: _sent, contentEncoding, ...uploadHeaders } = options.uploadHeaders;
   const { sizeBytes, sha256 } = stored;
   return {
-    ...said,
+    ...uploadHeaders,
     objectKey,
     dataSourceId: options.dataSource.id,
     contentEncoding: storedEncoding(sizeBytes, contentEncoding),

@@ -116,7 +116,7 @@ export async function findInput(
 }
 
 /** The incremental state that the node's runner stored last; null when it never did. */
-export async function nodeState(
+export async function readRunnerState(
   database: Queryable,
   nodeInstanceId: number,
 ): Promise<Record<string, unknown> | null> {

@@ -67,8 +67,8 @@ export async function assembleUpload(
     if (upload.sha256 === null) await saveDigest(database, upload.id, sha256);
     const { dataSourceId, outputIdentifier, metadata, contentType } = upload;
     const contentEncoding = storedEncoding(sizeBytes, upload.contentEncoding);
-    const said = { dataSourceId, outputIdentifier, metadata, contentType, contentEncoding };
-    return { ...said, objectKey, sizeBytes, sha256, etag: sha256 };
+    const fields = { dataSourceId, outputIdentifier, metadata, contentType, contentEncoding };
+    return { ...fields, objectKey, sizeBytes, sha256, etag: sha256 };
   } catch (error) {
     if (!(error instanceof MultipartGone || error instanceof PartsDiffer)) throw error;
     await discardResumableUpload(database, upload.id);

@@ -102,12 +102,17 @@ test.for(Object.entries(routes))(
   'the share of one caller of %s leaves the rest to others',
   async ([, route]) => {
     const [greedy, ...others] = route.callers as readonly Record<string, string>[];
+    const counted = (calls: number) =>
+      eventually(`${calls} calls are under way`, () => shares.count(route.share) === calls);
+    const refused = (caller: Record<string, string>) => {
+      const { answer } = begin(route, caller);
+      return eventually('an answer', answer);
+    };
+
     const held = [begin(route, greedy!), begin(route, greedy!)];
-    const refusal = await eventually('the greedy caller is refused', async () => {
-      const one = begin(route, greedy!);
-      held.push(one);
-      return await eventually('an answer', () => one.answer()?.statusCode === 503 && one.answer(), 300);
-    });
+    await counted(bounds.perCaller);
+    const refusal = await refused(greedy!);
+    expect(refusal.statusCode).toBe(503);
     expect(refusal.headers['retry-after']).toBe('5');
     const body = JSON.parse((await refusal.setEncoding('utf8').toArray()).join(''));
     expect(body).toEqual({
@@ -117,18 +122,16 @@ test.for(Object.entries(routes))(
     });
     // Another caller has room, until all of it is used.
     const other = begin(route, others[0]!);
-    const full = await eventually('all is taken', async () => {
-      const one = begin(route, others.at(-1)!);
-      held.push(one);
-      return await eventually('an answer', () => one.answer()?.statusCode === 503 && one.answer(), 300);
-    });
-    expect(full.statusCode).toBe(503);
-    expect(other.answer()?.statusCode).not.toBe(503);
+    await counted(bounds.inAll);
+    expect((await refused(others.at(-1)!)).statusCode).toBe(503);
+    expect(shares.count(route.share)).toBe(bounds.inAll);
+
+    // Ended calls are no longer counted.
     for (const { call } of held) call.destroy();
-    await eventually('ended calls are no longer counted', () => shares.count(route.share) === 1);
+    await counted(1);
     const again = begin(route, greedy!);
-    await eventually('the greedy caller is served', () => shares.count(route.share) === 2);
+    await counted(2);
     for (const { call } of [again, other]) call.destroy();
-    await eventually('none is under way', () => shares.count(route.share) === 0);
+    await counted(0);
   },
 );
