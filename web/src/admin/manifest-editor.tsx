@@ -76,19 +76,7 @@ function Editor(props: { text: string; published: () => void; onClose: () => voi
         submit(true);
       }}
     >
-      <label class="field">
-        <span>Manifest</span>
-        <textarea
-          rows={18}
-          class="code code-long"
-          spellcheck={false}
-          value={text}
-          onInput={(event) => setText(event.currentTarget.value)}
-        />
-        <span class="field-hint">
-          The same or a higher version updates the feature. Names that it no longer lists are retired.
-        </span>
-      </label>
+      <ManifestField text={text} onText={setText} />
       {action.problem !== null && <Notice tone="error">{action.problem}</Notice>}
       {reply !== null && <Verdict reply={reply} />}
       <div class="form-end">
@@ -107,6 +95,24 @@ function Editor(props: { text: string; published: () => void; onClose: () => voi
         </button>
       </div>
     </form>
+  );
+}
+
+function ManifestField({ text, onText }: { text: string; onText: (text: string) => void }) {
+  return (
+    <label class="field">
+      <span>Manifest</span>
+      <textarea
+        rows={18}
+        class="code code-long"
+        spellcheck={false}
+        value={text}
+        onInput={(event) => onText(event.currentTarget.value)}
+      />
+      <span class="field-hint">
+        The same or a higher version updates the feature. Names that it no longer lists are retired.
+      </span>
+    </label>
   );
 }
 
