@@ -6,7 +6,8 @@ import { useAction, useResource } from '../hooks.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { JsonFileButton } from '../ui/json-file-button.tsx';
-import { Failure, Notice, Placeholder } from '../ui/notice.tsx';
+import { Loaded } from '../ui/loaded.tsx';
+import { Notice } from '../ui/notice.tsx';
 
 const blank = `{
   "manifestVersion": 1,
@@ -33,24 +34,21 @@ export function ManifestEditor(props: {
   const stored = useResource(feature ?? '', (signal) =>
     feature === null ? Promise.resolve(null) : readManifest(feature, signal),
   );
-  const isReady = feature === null || stored.data !== null;
+  const storedText = stored.data === null ? null : `${JSON.stringify(stored.data, null, 2)}\n`;
   return (
     <Dialog
       title={feature === null ? 'Publish a manifest' : `Manifest of ${feature}`}
       wide
       onClose={props.onClose}
     >
-      {stored.error !== null && (
-        <Failure what="The manifest could not be read." error={stored.error} retry={stored.reload} />
-      )}
-      {!isReady && stored.error === null && <Placeholder rows={4} label="Loading the manifest" />}
-      {isReady && (
-        <Editor
-          text={stored.data === null ? blank : `${JSON.stringify(stored.data, null, 2)}\n`}
-          published={props.published}
-          onClose={props.onClose}
-        />
-      )}
+      <Loaded
+        of={{ ...stored, data: feature === null ? blank : storedText }}
+        failure="The manifest could not be read."
+        rows={4}
+        label="Loading the manifest"
+      >
+        {(text) => <Editor text={text} published={props.published} onClose={props.onClose} />}
+      </Loaded>
     </Dialog>
   );
 }
