@@ -1,11 +1,5 @@
 import { useState } from 'preact/hooks';
-import {
-  createRunnerToken,
-  listFeatures,
-  listRunners,
-  type RunnerInstance,
-  sendManifest,
-} from '../admin-api.ts';
+import { createRunnerToken, listRunners, type RunnerInstance, sendManifest } from '../admin-api.ts';
 import { useAction, useEvery, useResource } from '../hooks.ts';
 import { runnerTitle } from '../names.ts';
 import { Dialog } from '../ui/dialog.tsx';
@@ -13,6 +7,7 @@ import { CopyText, Form, SelectField, TextField } from '../ui/form.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Notice } from '../ui/notice.tsx';
 import { commandsOf, type Language, manifestOf } from './runner-commands.ts';
+import { usePublishedTypes } from './runner-tokens.tsx';
 
 const tokenDays = 30;
 const pollMs = 2000;
@@ -46,28 +41,15 @@ export function ConnectRunner(props: { onClose: () => void; changed: () => void 
 }
 
 function Choose(props: { onClose: () => void; onMade: (made: Made) => void }) {
-  const features = useResource('features', listFeatures);
+  const published = usePublishedTypes();
   const [type, setType] = useState('');
   const [typed, setTyped] = useState('my-runner');
   const [language, setLanguage] = useState<Language>('typescript');
   const action = useAction();
-  const published = (features.data ?? []).flatMap(({ runnerTypes }) =>
-    runnerTypes.filter(({ retired }) => !retired).map(({ name }) => name),
-  );
   const isNew = type === '' && !published.includes(typed);
   const name = type === '' ? typed : type;
   const make = async () => {
-    if (isNew) {
-      const { errors } = await sendManifest(manifestOf(name), true);
-      const [fault] = errors;
-      if (fault !== undefined) throw new Error(`${fault.path}: ${fault.message}`);
-    }
-    const { token, id } = await createRunnerToken({
-      runnerTypes: [name],
-      scopes: ['tasks'],
-      ttlHours: tokenDays * 24,
-      label: name,
-    });
+    const { token, id } = await makeToken(name, isNew);
     props.onMade({ name, language, token, tokenId: id });
   };
   return (
@@ -92,19 +74,40 @@ function Choose(props: { onClose: () => void; onMade: (made: Made) => void }) {
           onValue={setTyped}
         />
       )}
-      <SelectField<Language>
-        label="Language"
-        value={language}
-        options={[
-          { value: 'typescript', label: 'TypeScript' },
-          { value: 'python', label: 'Python' },
-        ]}
-        onValue={setLanguage}
-      />
+      <LanguageField value={language} onValue={setLanguage} />
       <p class="faint">
         {isNew ? 'Next publishes a manifest for it, and makes' : 'Next makes'} a token for {tokenDays} days.
       </p>
     </Form>
+  );
+}
+
+/** A token for a runner type, which is published before when it is new. */
+async function makeToken(name: string, isNew: boolean) {
+  if (isNew) {
+    const { errors } = await sendManifest(manifestOf(name), true);
+    const [fault] = errors;
+    if (fault !== undefined) throw new Error(`${fault.path}: ${fault.message}`);
+  }
+  return createRunnerToken({
+    runnerTypes: [name],
+    scopes: ['tasks'],
+    ttlHours: tokenDays * 24,
+    label: name,
+  });
+}
+
+function LanguageField(props: { value: Language; onValue: (language: Language) => void }) {
+  return (
+    <SelectField
+      label="Language"
+      value={props.value}
+      options={[
+        { value: 'typescript', label: 'TypeScript' },
+        { value: 'python', label: 'Python' },
+      ]}
+      onValue={props.onValue}
+    />
   );
 }
 
@@ -115,15 +118,7 @@ function Start({ made, onClose }: { made: Made; onClose: () => void }) {
     <div class="form">
       <Notice tone="info">Copy the token now. It is shown only once, here and in the commands.</Notice>
       <CopyText label="Token" text={made.token} />
-      <SelectField<Language>
-        label="Language"
-        value={language}
-        options={[
-          { value: 'typescript', label: 'TypeScript' },
-          { value: 'python', label: 'Python' },
-        ]}
-        onValue={setLanguage}
-      />
+      <LanguageField value={language} onValue={setLanguage} />
       <CopyText label="Commands" text={commandsOf(made.name, language, window.location.origin, made.token)} />
       <details>
         <summary>Manifest</summary>

@@ -2,7 +2,7 @@ import type { DeployedRunner } from '../admin-api.ts';
 import { plural } from '../format.ts';
 import { Ago } from '../ui/ago.tsx';
 import type { IconName } from '../ui/icon.tsx';
-import { Icon } from '../ui/icon.tsx';
+import { Badge } from '../ui/state-badge.tsx';
 import { Table } from '../ui/table.tsx';
 
 type Process = DeployedRunner['processes'][number];
@@ -69,15 +69,11 @@ function IdleRow({ runner }: { runner: DeployedRunner }) {
 }
 
 function ProcessRow({ runner, process }: { runner: DeployedRunner; process: Process }) {
-  const style = styles[process.state];
   return (
     <tr>
       <TypeCell runner={runner} number={process.number} />
       <td data-label="Process" class="wrap-anywhere">
-        <span class={`badge state-${style.tone}`}>
-          <Icon name={style.icon} />
-          <span>{style.label}</span>
-        </span>
+        <Badge {...styles[process.state]} />
         {process.message !== '' && <div class="faint">{process.message}</div>}
       </td>
       <td data-label="Starts">{process.starts}</td>

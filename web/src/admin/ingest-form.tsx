@@ -1,10 +1,9 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { Ingest } from '../admin-api.ts';
+import type { Ingest, IngestWithSecret } from '../admin-api.ts';
 import { changeIngest, createIngest } from '../admin-api.ts';
-import { useAction, useResource } from '../hooks.ts';
+import { useResource } from '../hooks.ts';
 import { readTemplate } from '../templates/api.ts';
-import { Dialog } from '../ui/dialog.tsx';
-import { CheckField, Form, SelectField, TextField } from '../ui/form.tsx';
+import { CheckField, FormDialog, SelectField, TextField } from '../ui/form.tsx';
 
 const behaviours: readonly { value: Ingest['creationBehaviour']; label: string }[] = [
   { value: 'NewSession', label: 'Each file creates a session' },
@@ -19,16 +18,8 @@ export interface IngestWorld {
   dataSources: readonly { name: string }[];
 }
 
-/** Makes or changes an ingest. `saved` gets the ingest with its secret when it is new. */
-export function IngestForm(props: {
-  ingest: Ingest | null;
-  world: IngestWorld;
-  saved: (made: (Ingest & { secret: string }) | null) => void;
-  onClose: () => void;
-}) {
-  const { ingest, world } = props;
-  const action = useAction();
-  const [fields, setFields] = useState({
+function fieldsOf(ingest: Ingest | null, world: IngestWorld) {
+  return {
     urlPath: ingest?.urlPath ?? '',
     projectId: ingest?.projectId ?? world.projects[0]?.id ?? 0,
     sessionTemplateId: ingest?.sessionTemplateId ?? world.templates[0]?.id ?? 0,
@@ -37,12 +28,21 @@ export function IngestForm(props: {
     creationBehaviour: ingest?.creationBehaviour ?? 'NewSession',
     ingestDataType: ingest?.ingestDataType ?? 'Any',
     allowAnonymous: ingest?.allowAnonymous ?? false,
-  });
-  const set = (part: Partial<typeof fields>) => setFields((before) => ({ ...before, ...part }));
-  const inputs = useInputNodes(fields.sessionTemplateId);
-  useEffect(() => {
-    if (inputs.length > 0 && !inputs.includes(fields.inputNode)) set({ inputNode: inputs[0]! });
-  }, [inputs.join('\n')]);
+  };
+}
+
+type Fields = ReturnType<typeof fieldsOf>;
+
+/** Makes or changes an ingest. `saved` gets the ingest with its secret when it is new. */
+export function IngestForm(props: {
+  ingest: Ingest | null;
+  world: IngestWorld;
+  saved: (made: IngestWithSecret | null) => void;
+  onClose: () => void;
+}) {
+  const { ingest, world } = props;
+  const [fields, setFields] = useState(() => fieldsOf(ingest, world));
+  const set = (part: Partial<Fields>) => setFields((before) => ({ ...before, ...part }));
   const save = async () => {
     if (ingest === null) props.saved(await createIngest(fields));
     else {
@@ -51,65 +51,75 @@ export function IngestForm(props: {
     }
   };
   return (
-    <Dialog title={ingest === null ? 'New ingest' : `Edit ${ingest.urlPath}`} onClose={props.onClose}>
-      <Form
-        action={action}
-        verb={ingest === null ? 'Create ingest' : 'Save'}
-        onSubmit={() => void action.run(save)}
-        onCancel={props.onClose}
-      >
-        <TextField
-          label="Path"
-          hint="1 to 8 segments of a-z, 0-9, - and _, joined by slashes."
-          required
-          value={fields.urlPath}
-          onValue={(urlPath) => set({ urlPath })}
-        />
-        <div class="fields">
-          <SelectField
-            label="Project"
-            value={String(fields.projectId)}
-            options={world.projects.map(({ id, title }) => ({ value: String(id), label: title }))}
-            onValue={(id) => set({ projectId: Number(id) })}
-          />
-          <SelectField
-            label="Template"
-            value={String(fields.sessionTemplateId)}
-            options={world.templates.map(({ id, name }) => ({ value: String(id), label: name }))}
-            onValue={(id) => set({ sessionTemplateId: Number(id) })}
-          />
-          <SelectField
-            label="Input node"
-            value={fields.inputNode}
-            options={inputs.map((name) => ({ value: name, label: name }))}
-            onValue={(inputNode) => set({ inputNode })}
-          />
-          <SelectField
-            label="Data source"
-            value={fields.dataSource}
-            options={world.dataSources.map(({ name }) => ({ value: name, label: name }))}
-            onValue={(dataSource) => set({ dataSource })}
-          />
-          <SelectField
-            label="Creation behaviour"
-            value={fields.creationBehaviour}
-            options={behaviours}
-            onValue={(creationBehaviour) => set({ creationBehaviour })}
-          />
-          <SelectField
-            label="Data type"
-            value={fields.ingestDataType}
-            options={dataTypes}
-            onValue={(ingestDataType) => set({ ingestDataType })}
-          />
-        </div>
-        <CheckField
-          label="Accept uploads without a token (testing only)"
-          checked={fields.allowAnonymous}
-          onChecked={(allowAnonymous) => set({ allowAnonymous })}
-        />
-      </Form>
-    </Dialog>
+    <FormDialog
+      title={ingest === null ? 'New ingest' : `Edit ${ingest.urlPath}`}
+      verb={ingest === null ? 'Create ingest' : 'Save'}
+      save={save}
+      onClose={props.onClose}
+    >
+      <TextField
+        label="Path"
+        hint="1 to 8 segments of a-z, 0-9, - and _, joined by slashes."
+        required
+        value={fields.urlPath}
+        onValue={(urlPath) => set({ urlPath })}
+      />
+      <UploadFields fields={fields} world={world} set={set} />
+      <CheckField
+        label="Accept uploads without a token (testing only)"
+        checked={fields.allowAnonymous}
+        onChecked={(allowAnonymous) => set({ allowAnonymous })}
+      />
+    </FormDialog>
+  );
+}
+
+/** Where an upload goes, and what it holds. */
+function UploadFields(props: { fields: Fields; world: IngestWorld; set: (part: Partial<Fields>) => void }) {
+  const { fields, world, set } = props;
+  const inputs = useInputNodes(fields.sessionTemplateId);
+  useEffect(() => {
+    if (inputs.length > 0 && !inputs.includes(fields.inputNode)) set({ inputNode: inputs[0]! });
+  }, [inputs.join('\n')]);
+  return (
+    <div class="fields">
+      <SelectField
+        label="Project"
+        value={String(fields.projectId)}
+        options={world.projects.map(({ id, title }) => ({ value: String(id), label: title }))}
+        onValue={(id) => set({ projectId: Number(id) })}
+      />
+      <SelectField
+        label="Template"
+        value={String(fields.sessionTemplateId)}
+        options={world.templates.map(({ id, name }) => ({ value: String(id), label: name }))}
+        onValue={(id) => set({ sessionTemplateId: Number(id) })}
+      />
+      <SelectField
+        label="Input node"
+        value={fields.inputNode}
+        options={inputs.map((name) => ({ value: name, label: name }))}
+        onValue={(inputNode) => set({ inputNode })}
+      />
+      <SelectField
+        label="Data source"
+        value={fields.dataSource}
+        options={world.dataSources.map(({ name }) => ({ value: name, label: name }))}
+        onValue={(dataSource) => set({ dataSource })}
+      />
+      <SelectField
+        label="Creation behaviour"
+        value={fields.creationBehaviour}
+        options={behaviours}
+        onValue={(creationBehaviour) => set({ creationBehaviour })}
+      />
+      <SelectField
+        label="Data type"
+        value={fields.ingestDataType}
+        options={dataTypes}
+        onValue={(ingestDataType) => set({ ingestDataType })}
+      />
+    </div>
   );
 }
 

@@ -5,6 +5,7 @@ import { Dialog } from '../ui/dialog.tsx';
 import { Form, SelectField, TextField } from '../ui/form.tsx';
 
 type Kind = Queue['limits'][number]['kind'];
+type Key = keyof typeof labels;
 
 /** Limits how many tasks of a queue's node template or runner type are held at once. */
 export function LimitForm(props: { queue: Queue; saved: () => void; onClose: () => void }) {
@@ -12,8 +13,8 @@ export function LimitForm(props: { queue: Queue; saved: () => void; onClose: () 
   const action = useAction();
   const [kind, setKind] = useState<Kind>(queue.limits[0]?.kind ?? 'nodeTemplate');
   const present = queue.limits.find((limit) => limit.kind === kind);
-  const [edited, setEdited] = useState<Partial<Record<keyof typeof labels, string>>>({});
-  const textIn = (key: keyof typeof labels) => edited[key] ?? textOf(present?.[key]);
+  const [edited, setEdited] = useState<Partial<Record<Key, string>>>({});
+  const textIn = (key: Key) => edited[key] ?? textOf(present?.[key]);
   const name = kind === 'nodeTemplate' ? queue.nodeTemplate : queue.runnerType;
   const done = () => {
     props.saved();
@@ -27,7 +28,7 @@ export function LimitForm(props: { queue: Queue; saved: () => void; onClose: () 
   return (
     <Dialog title={`Limit of ${queue.nodeTemplate}`} onClose={props.onClose}>
       <Form action={action} verb="Save" onSubmit={() => void action.run(save)} onCancel={props.onClose}>
-        <SelectField
+        <SelectField<Kind>
           label="Limit"
           value={kind}
           options={[
@@ -35,21 +36,11 @@ export function LimitForm(props: { queue: Queue; saved: () => void; onClose: () 
             { value: 'runnerType', label: `Runner type ${queue.runnerType}, all its node templates` },
           ]}
           onValue={(next) => {
-            setKind(next as Kind);
+            setKind(next);
             setEdited({});
           }}
         />
-        {keys.map((key) => (
-          <TextField
-            key={key}
-            label={labels[key]}
-            {...(key === 'max' ? { hint: 'Leave empty for any number. At 0 nothing is started.' } : {})}
-            type="number"
-            min={0}
-            value={textIn(key)}
-            onValue={(value) => setEdited({ ...edited, [key]: value })}
-          />
-        ))}
+        <LimitFields textIn={textIn} onText={(key, text) => setEdited({ ...edited, [key]: text })} />
         {present !== undefined && (
           <button
             type="button"
@@ -62,6 +53,24 @@ export function LimitForm(props: { queue: Queue; saved: () => void; onClose: () 
         )}
       </Form>
     </Dialog>
+  );
+}
+
+function LimitFields(props: { textIn: (key: Key) => string; onText: (key: Key, text: string) => void }) {
+  return (
+    <>
+      {keys.map((key) => (
+        <TextField
+          key={key}
+          label={labels[key]}
+          {...(key === 'max' ? { hint: 'Leave empty for any number. At 0 nothing is started.' } : {})}
+          type="number"
+          min={0}
+          value={props.textIn(key)}
+          onValue={(text) => props.onText(key, text)}
+        />
+      ))}
+    </>
   );
 }
 

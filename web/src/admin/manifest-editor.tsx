@@ -6,7 +6,8 @@ import { useAction, useResource } from '../hooks.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { JsonFileButton } from '../ui/json-file-button.tsx';
-import { Failure, Notice, Placeholder } from '../ui/notice.tsx';
+import { Loaded } from '../ui/loaded.tsx';
+import { Notice } from '../ui/notice.tsx';
 
 const blank = `{
   "manifestVersion": 1,
@@ -33,24 +34,21 @@ export function ManifestEditor(props: {
   const stored = useResource(feature ?? '', (signal) =>
     feature === null ? Promise.resolve(null) : readManifest(feature, signal),
   );
-  const isReady = feature === null || stored.data !== null;
+  const storedText = stored.data === null ? null : `${JSON.stringify(stored.data, null, 2)}\n`;
   return (
     <Dialog
       title={feature === null ? 'Publish a manifest' : `Manifest of ${feature}`}
       wide
       onClose={props.onClose}
     >
-      {stored.error !== null && (
-        <Failure what="The manifest could not be read." error={stored.error} retry={stored.reload} />
-      )}
-      {!isReady && stored.error === null && <Placeholder rows={4} label="Loading the manifest" />}
-      {isReady && (
-        <Editor
-          text={stored.data === null ? blank : `${JSON.stringify(stored.data, null, 2)}\n`}
-          published={props.published}
-          onClose={props.onClose}
-        />
-      )}
+      <Loaded
+        of={{ ...stored, data: feature === null ? blank : storedText }}
+        failure="The manifest could not be read."
+        rows={4}
+        label="Loading the manifest"
+      >
+        {(text) => <Editor text={text} published={props.published} onClose={props.onClose} />}
+      </Loaded>
     </Dialog>
   );
 }
@@ -76,19 +74,7 @@ function Editor(props: { text: string; published: () => void; onClose: () => voi
         submit(true);
       }}
     >
-      <label class="field">
-        <span>Manifest</span>
-        <textarea
-          rows={18}
-          class="code code-long"
-          spellcheck={false}
-          value={text}
-          onInput={(event) => setText(event.currentTarget.value)}
-        />
-        <span class="field-hint">
-          The same or a higher version updates the feature. Names that it no longer lists are retired.
-        </span>
-      </label>
+      <ManifestField text={text} onText={setText} />
       {action.problem !== null && <Notice tone="error">{action.problem}</Notice>}
       {reply !== null && <Verdict reply={reply} />}
       <div class="form-end">
@@ -107,6 +93,24 @@ function Editor(props: { text: string; published: () => void; onClose: () => voi
         </button>
       </div>
     </form>
+  );
+}
+
+function ManifestField({ text, onText }: { text: string; onText: (text: string) => void }) {
+  return (
+    <label class="field">
+      <span>Manifest</span>
+      <textarea
+        rows={18}
+        class="code code-long"
+        spellcheck={false}
+        value={text}
+        onInput={(event) => onText(event.currentTarget.value)}
+      />
+      <span class="field-hint">
+        The same or a higher version updates the feature. Names that it no longer lists are retired.
+      </span>
+    </label>
   );
 }
 

@@ -3,7 +3,9 @@ import { listQueues, type Queue } from '../admin-api.ts';
 import { formatCount, formatDuration, plural } from '../format.ts';
 import { useEvery, useResource } from '../hooks.ts';
 import { titleOf } from '../names.ts';
-import { Empty, Failure, Notice, Placeholder } from '../ui/notice.tsx';
+import { RowButton } from '../ui/buttons.tsx';
+import { Loaded } from '../ui/loaded.tsx';
+import { Empty, Notice } from '../ui/notice.tsx';
 import { Table } from '../ui/table.tsx';
 import { LimitForm } from './limit-form.tsx';
 
@@ -23,34 +25,40 @@ export function Queues() {
         <h2>Queues</h2>
         {list.data !== null && <span class="faint">{summaryOf(queues)}</span>}
       </div>
-      {list.error !== null && (
-        <Failure what="The queues could not be listed." error={list.error} retry={list.reload} />
-      )}
-      {list.data === null && list.error === null && <Placeholder rows={2} label="Loading queues" />}
-      {queues
-        .filter(isUnserved)
-        .slice(0, mostNotices)
-        .map((queue) => (
-          <Unserved key={queue.nodeTemplate} queue={queue} />
-        ))}
-      {list.data !== null && queues.length === 0 && (
-        <Empty title="Nothing waits">
-          <p>No node template has waiting tasks, runners, or runs of the last hour.</p>
-        </Empty>
-      )}
-      {queues.length > 0 && (
-        <Table
-          caption="Queues of node templates"
-          columns={['Node template', 'Waiting', 'Longest wait', 'Running', 'Runners', 'Last hour']}
-          actions
-        >
-          {queues.map((queue) => (
-            <QueueRow key={queue.nodeTemplate} queue={queue} onLimit={() => setLimited(queue)} />
-          ))}
-        </Table>
-      )}
+      <Loaded of={list} failure="The queues could not be listed." rows={2} label="Loading queues">
+        {() => (
+          <>
+            {queues
+              .filter(isUnserved)
+              .slice(0, mostNotices)
+              .map((queue) => (
+                <Unserved key={queue.nodeTemplate} queue={queue} />
+              ))}
+            {queues.length === 0 && (
+              <Empty title="Nothing waits">
+                <p>No node template has waiting tasks, runners, or runs of the last hour.</p>
+              </Empty>
+            )}
+            {queues.length > 0 && <QueueTable queues={queues} onLimit={setLimited} />}
+          </>
+        )}
+      </Loaded>
       {limited !== null && <LimitForm queue={limited} saved={list.reload} onClose={() => setLimited(null)} />}
     </section>
+  );
+}
+
+function QueueTable(props: { queues: readonly Queue[]; onLimit: (queue: Queue) => void }) {
+  return (
+    <Table
+      caption="Queues of node templates"
+      columns={['Node template', 'Waiting', 'Longest wait', 'Running', 'Runners', 'Last hour']}
+      actions
+    >
+      {props.queues.map((queue) => (
+        <QueueRow key={queue.nodeTemplate} queue={queue} onLimit={() => props.onLimit(queue)} />
+      ))}
+    </Table>
   );
 }
 
@@ -115,15 +123,13 @@ function QueueRow({ queue, onLimit }: { queue: Queue; onLimit: () => void }) {
       </td>
       <td class="table-actions">
         {queue.runtime !== 'system' && (
-          <button
-            type="button"
-            class="button button-small"
-            aria-label={`Limit ${queue.nodeTemplate}`}
+          <RowButton
+            label={`Limit ${queue.nodeTemplate}`}
             title="How many of its tasks run at once at most"
             onClick={onLimit}
           >
             Limit
-          </button>
+          </RowButton>
         )}
       </td>
     </tr>

@@ -2,12 +2,13 @@ import { useState } from 'preact/hooks';
 import type { OfflineToken, RunnerToken, RunnerTokenRequest } from '../admin-api.ts';
 import { createRunnerToken, listFeatures, listRunnerTokens, revokeRunnerToken } from '../admin-api.ts';
 import { formatAgo, formatDateTime } from '../format.ts';
-import { useAction, useResource } from '../hooks.ts';
+import { useResource } from '../hooks.ts';
 import { useAbilities } from '../role.ts';
-import { Confirm, Dialog } from '../ui/dialog.tsx';
-import { CheckField, Form, TextField } from '../ui/form.tsx';
+import { RowButton } from '../ui/buttons.tsx';
+import { Confirm } from '../ui/dialog.tsx';
+import { CheckField, FormDialog, TextField } from '../ui/form.tsx';
 import { Icon } from '../ui/icon.tsx';
-import { Failure, Placeholder } from '../ui/notice.tsx';
+import { Loaded } from '../ui/loaded.tsx';
 import { Table } from '../ui/table.tsx';
 import { MadeSecret } from './made-secret.tsx';
 
@@ -25,14 +26,15 @@ export function RunnerTokens() {
           New runner token
         </button>
       </div>
-      {list.error !== null && (
-        <Failure what="The tokens could not be listed." error={list.error} retry={list.reload} />
-      )}
-      {list.data === null && list.error === null && <Placeholder rows={2} label="Loading tokens" />}
-      {list.data?.length === 0 && <p class="faint">No runner tokens yet.</p>}
-      {list.data !== null && list.data.length > 0 && (
-        <TokenTable tokens={[...list.data].reverse()} onRevoke={setRevoking} />
-      )}
+      <Loaded of={list} failure="The tokens could not be listed." rows={2} label="Loading tokens">
+        {(tokens) =>
+          tokens.length === 0 ? (
+            <p class="faint">No runner tokens yet.</p>
+          ) : (
+            <TokenTable tokens={[...tokens].reverse()} onRevoke={setRevoking} />
+          )
+        }
+      </Loaded>
       {making && <NewToken onClose={() => setMaking(false)} made={list.reload} />}
       {revoking !== null && (
         <Confirm
@@ -75,14 +77,9 @@ function TokenTable(props: { tokens: readonly RunnerToken[]; onRevoke: (token: R
           </td>
           <td class="table-actions">
             {isGood(token, now) && (
-              <button
-                type="button"
-                class="button button-small"
-                aria-label={`Revoke ${nameOf(token)}`}
-                onClick={() => props.onRevoke(token)}
-              >
+              <RowButton label={`Revoke ${nameOf(token)}`} onClick={() => props.onRevoke(token)}>
                 Revoke
-              </button>
+              </RowButton>
             )}
           </td>
         </tr>
@@ -92,9 +89,14 @@ function TokenTable(props: { tokens: readonly RunnerToken[]; onRevoke: (token: R
 }
 
 const nameOf = (token: RunnerToken) => (token.label === '' ? `…${token.tokenHint}` : token.label);
-const isGood = (token: RunnerToken, nowMs: number) => !token.revoked && Date.parse(token.expiresAt) > nowMs;
+type Validity = Pick<RunnerToken, 'revoked' | 'expiresAt'>;
 
-function endOf(token: RunnerToken, nowMs: number): string {
+/** True while a token is accepted. */
+export const isGood = (token: Validity, nowMs: number) =>
+  !token.revoked && Date.parse(token.expiresAt) > nowMs;
+
+/** When a token ends, or how it has ended. */
+export function endOf(token: Validity, nowMs: number): string {
   if (token.revoked) return 'revoked';
   if (Date.parse(token.expiresAt) <= nowMs) return 'expired';
   return formatDateTime(token.expiresAt);
@@ -102,13 +104,17 @@ function endOf(token: RunnerToken, nowMs: number): string {
 
 const typesIn = (text: string) => text.split(/[\s,]+/).filter((type) => type !== '');
 
-/** The runner types that manifests have published, to choose from. */
-function PublishedTypes(props: { chosen: string[]; onChosen: (types: string[]) => void }) {
-  const { chosen } = props;
+/** The runner types that manifests have published. */
+export function usePublishedTypes(): string[] {
   const features = useResource('features', listFeatures);
-  const types = (features.data ?? []).flatMap(({ runnerTypes }) =>
+  return (features.data ?? []).flatMap(({ runnerTypes }) =>
     runnerTypes.filter(({ retired }) => !retired).map(({ name }) => name),
   );
+}
+
+function PublishedTypes(props: { chosen: string[]; onChosen: (types: string[]) => void }) {
+  const { chosen } = props;
+  const types = usePublishedTypes();
   if (types.length === 0) return null;
   return (
     <fieldset class="actions">
@@ -135,21 +141,31 @@ function PublishedTypes(props: { chosen: string[]; onChosen: (types: string[]) =
 }
 
 function NewToken(props: { onClose: () => void; made: () => void }) {
+  const [made, setMade] = useState<OfflineToken | null>(null);
+  if (made === null)
+    return (
+      <TokenForm
+        onClose={props.onClose}
+        onMade={(token) => {
+          setMade(token);
+          props.made();
+        }}
+      />
+    );
+  return (
+    <MadeSecret title="The new runner token" value={made.token} onClose={props.onClose}>
+      It expires on {formatDateTime(made.expiresAt)}. A runner reads it from <code>SDP_RUNNER_TOKEN</code>.
+    </MadeSecret>
+  );
+}
+
+function TokenForm(props: { onClose: () => void; onMade: (token: OfflineToken) => void }) {
   const { administrate } = useAbilities();
   const longestDays = administrate ? 365 : 30;
-  const action = useAction();
   const [label, setLabel] = useState('');
   const [types, setTypes] = useState('');
   const [days, setDays] = useState('30');
   const [debug, setDebug] = useState(false);
-  const [made, setMade] = useState<OfflineToken | null>(null);
-  if (made !== null) {
-    return (
-      <MadeSecret title="The new runner token" value={made.token} onClose={props.onClose}>
-        It expires on {formatDateTime(made.expiresAt)}. A runner reads it from <code>SDP_RUNNER_TOKEN</code>.
-      </MadeSecret>
-    );
-  }
   const create = async () => {
     const body: RunnerTokenRequest = {
       runnerTypes: typesIn(types),
@@ -157,42 +173,34 @@ function NewToken(props: { onClose: () => void; made: () => void }) {
       ttlHours: Number(days) * 24,
       label: label.trim(),
     };
-    setMade(await createRunnerToken(body));
-    props.made();
+    props.onMade(await createRunnerToken(body));
   };
   return (
-    <Dialog title="New runner token" onClose={props.onClose}>
-      <Form
-        action={action}
-        verb="Create token"
-        onSubmit={() => void action.run(create)}
-        onCancel={props.onClose}
-      >
-        <TextField label="Label" hint="Where the token is used." value={label} onValue={setLabel} />
-        <TextField
-          label="Runner types"
-          hint="Runner types whose tasks it may claim, separated by commas."
-          required
-          value={types}
-          onValue={setTypes}
-        />
-        <PublishedTypes chosen={typesIn(types)} onChosen={(chosen) => setTypes(chosen.join(', '))} />
-        <TextField
-          label="Days until it expires"
-          hint={`1 to ${longestDays}.`}
-          type="number"
-          min={1}
-          max={longestDays}
-          required
-          value={days}
-          onValue={setDays}
-        />
-        <CheckField
-          label="May also read the outputs of any session for debugging (debug:read)"
-          checked={debug}
-          onChecked={setDebug}
-        />
-      </Form>
-    </Dialog>
+    <FormDialog title="New runner token" verb="Create token" save={create} onClose={props.onClose}>
+      <TextField label="Label" hint="Where the token is used." value={label} onValue={setLabel} />
+      <TextField
+        label="Runner types"
+        hint="Runner types whose tasks it may claim, separated by commas."
+        required
+        value={types}
+        onValue={setTypes}
+      />
+      <PublishedTypes chosen={typesIn(types)} onChosen={(chosen) => setTypes(chosen.join(', '))} />
+      <TextField
+        label="Days until it expires"
+        hint={`1 to ${longestDays}.`}
+        type="number"
+        min={1}
+        max={longestDays}
+        required
+        value={days}
+        onValue={setDays}
+      />
+      <CheckField
+        label="May also read the outputs of any session for debugging (debug:read)"
+        checked={debug}
+        onChecked={setDebug}
+      />
+    </FormDialog>
   );
 }

@@ -3,9 +3,11 @@ import type { Webhook, WebhookDelivery } from '../admin-api.ts';
 import { listDeliveries, redeliverWebhook, testWebhook } from '../admin-api.ts';
 import { formatAgo } from '../format.ts';
 import { useAction, useEvery, useNow, useResource } from '../hooks.ts';
+import { RowButton } from '../ui/buttons.tsx';
 import { Dialog } from '../ui/dialog.tsx';
-import { Icon } from '../ui/icon.tsx';
-import { Empty, Failure, Notice, Placeholder } from '../ui/notice.tsx';
+import { Loaded } from '../ui/loaded.tsx';
+import { Empty, Notice } from '../ui/notice.tsx';
+import { Badge } from '../ui/state-badge.tsx';
 import { Table } from '../ui/table.tsx';
 
 const everyMs = 3_000;
@@ -21,8 +23,7 @@ export function WebhookDeliveries({ webhook }: { webhook: Webhook }) {
   useEvery(everyMs, list.data !== null, list.reload);
   const action = useAction();
   const run = (work: () => Promise<void>) => void action.run(work).then(list.reload);
-  const deliveries = list.data?.deliveries ?? [];
-  const detailed = deliveries.find(({ id }) => id === shown);
+  const detailed = list.data?.deliveries.find(({ id }) => id === shown);
   return (
     <section aria-label="Deliveries">
       <div class="part-head">
@@ -36,42 +37,68 @@ export function WebhookDeliveries({ webhook }: { webhook: Webhook }) {
         </button>
       </div>
       {action.problem !== null && <Notice tone="error">{action.problem}</Notice>}
-      {list.error !== null && (
-        <Failure what="The deliveries could not be listed." error={list.error} retry={list.reload} />
-      )}
-      {list.data === null && list.error === null && <Placeholder rows={3} label="Loading deliveries" />}
-      {list.data !== null && deliveries.length === 0 && (
-        <Empty title="No deliveries yet">
-          <p>Send a test event to see whether the address answers.</p>
-        </Empty>
-      )}
-      {deliveries.length > 0 && (
-        <Table caption="Deliveries" columns={['Event', 'State', 'Attempts', 'Answer', 'Created']} actions>
-          {deliveries.map((delivery) => (
-            <DeliveryRow
-              key={delivery.id}
-              delivery={delivery}
+      <Loaded of={list} failure="The deliveries could not be listed." rows={3} label="Loading deliveries">
+        {({ deliveries }) =>
+          deliveries.length === 0 ? (
+            <Empty title="No deliveries yet">
+              <p>Send a test event to see whether the address answers.</p>
+            </Empty>
+          ) : (
+            <DeliveryTable
+              deliveries={deliveries}
               mayResend={webhook.enabled}
-              onShow={() => setShown(delivery.id)}
-              onResend={() => run(() => redeliverWebhook(webhook.id, delivery.id))}
+              onShow={setShown}
+              onResend={(id) => run(() => redeliverWebhook(webhook.id, id))}
             />
-          ))}
-        </Table>
-      )}
-      <div class="actions">
-        {before !== null && (
-          <button type="button" class="button button-small" onClick={() => setBefore(null)}>
-            Newest
-          </button>
-        )}
-        {list.data?.next != null && (
-          <button type="button" class="button button-small" onClick={() => setBefore(list.data!.next)}>
-            Older
-          </button>
-        )}
-      </div>
+          )
+        }
+      </Loaded>
+      <PageButtons before={before} next={list.data?.next ?? null} onTurn={setBefore} />
       {detailed !== undefined && <Attempts delivery={detailed} onClose={() => setShown(null)} />}
     </section>
+  );
+}
+
+/** To older deliveries, each page by the place where it begins, and back to the newest. */
+function PageButtons(props: {
+  before: number | null;
+  next: number | null;
+  onTurn: (before: number | null) => void;
+}) {
+  return (
+    <div class="actions">
+      {props.before !== null && (
+        <button type="button" class="button button-small" onClick={() => props.onTurn(null)}>
+          Newest
+        </button>
+      )}
+      {props.next !== null && (
+        <button type="button" class="button button-small" onClick={() => props.onTurn(props.next)}>
+          Older
+        </button>
+      )}
+    </div>
+  );
+}
+
+function DeliveryTable(props: {
+  deliveries: readonly WebhookDelivery[];
+  mayResend: boolean;
+  onShow: (id: string) => void;
+  onResend: (id: string) => void;
+}) {
+  return (
+    <Table caption="Deliveries" columns={['Event', 'State', 'Attempts', 'Answer', 'Created']} actions>
+      {props.deliveries.map((delivery) => (
+        <DeliveryRow
+          key={delivery.id}
+          delivery={delivery}
+          mayResend={props.mayResend}
+          onShow={() => props.onShow(delivery.id)}
+          onResend={() => props.onResend(delivery.id)}
+        />
+      ))}
+    </Table>
   );
 }
 
@@ -89,16 +116,12 @@ function DeliveryRow(props: {
 }) {
   const { delivery } = props;
   const now = useNow(true);
-  const state = states[delivery.state];
   const last = delivery.attempts.at(-1);
   return (
     <tr>
       <td class="mono">{delivery.type}</td>
       <td data-label="State">
-        <span class={`badge state-${state.tone}`}>
-          <Icon name={state.icon} />
-          <span>{state.label}</span>
-        </span>
+        <Badge {...states[delivery.state]} />
       </td>
       <td data-label="Attempts" class="number">
         {delivery.attemptCount}
@@ -108,23 +131,16 @@ function DeliveryRow(props: {
         {formatAgo(delivery.createdAt, now)}
       </td>
       <td class="table-actions">
-        <button
-          type="button"
-          class="button button-small"
-          aria-label={`Show ${delivery.type} ${delivery.id}`}
-          onClick={props.onShow}
-        >
+        <RowButton label={`Show ${delivery.type} ${delivery.id}`} onClick={props.onShow}>
           Show
-        </button>
-        <button
-          type="button"
-          class="button button-small"
+        </RowButton>
+        <RowButton
+          label={`Redeliver ${delivery.type} ${delivery.id}`}
           disabled={!props.mayResend}
-          aria-label={`Redeliver ${delivery.type} ${delivery.id}`}
           onClick={props.onResend}
         >
           Redeliver
-        </button>
+        </RowButton>
       </td>
     </tr>
   );

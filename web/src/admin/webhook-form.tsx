@@ -1,9 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { Webhook, WebhookRequest, WebhookWithSecret } from '../admin-api.ts';
 import { changeWebhook, createWebhook } from '../admin-api.ts';
-import { useAction } from '../hooks.ts';
-import { Dialog } from '../ui/dialog.tsx';
-import { CheckField, Form, SelectField, TextField } from '../ui/form.tsx';
+import { CheckField, FormDialog, SelectField, TextField } from '../ui/form.tsx';
 
 type Event = WebhookRequest['events'][number];
 
@@ -26,7 +24,6 @@ export function WebhookForm(props: {
   onClose: () => void;
 }) {
   const { webhook } = props;
-  const action = useAction();
   const [fields, setFields] = useState({
     url: webhook?.url ?? '',
     events: webhook?.events ?? (['session.settled', 'node.failed'] as readonly Event[]),
@@ -43,44 +40,48 @@ export function WebhookForm(props: {
   };
   const everyProject = { value: '', label: 'Every project' };
   return (
-    <Dialog title={webhook === null ? 'New webhook' : 'Edit webhook'} onClose={props.onClose}>
-      <Form
-        action={action}
-        verb={webhook === null ? 'Create webhook' : 'Save'}
-        onSubmit={() => void action.run(save)}
-        onCancel={props.onClose}
-      >
-        <TextField
-          label="Address"
-          hint="Events are sent here by POST, for example https://hooks.example.org/platform."
-          required
-          value={fields.url}
-          onValue={(url) => set({ url })}
+    <FormDialog
+      title={webhook === null ? 'New webhook' : 'Edit webhook'}
+      verb={webhook === null ? 'Create webhook' : 'Save'}
+      save={save}
+      onClose={props.onClose}
+    >
+      <TextField
+        label="Address"
+        hint="Events are sent here by POST, for example https://hooks.example.org/platform."
+        required
+        value={fields.url}
+        onValue={(url) => set({ url })}
+      />
+      <SelectField
+        label="Project"
+        value={fields.projectId === null ? '' : String(fields.projectId)}
+        options={[
+          everyProject,
+          ...props.projects.map(({ id, title }) => ({ value: String(id), label: title })),
+        ]}
+        onValue={(id) => set({ projectId: id === '' ? null : Number(id) })}
+      />
+      <EventFields events={fields.events} onEvents={(events) => set({ events })} />
+      <CheckField label="Enabled" checked={fields.enabled} onChecked={(enabled) => set({ enabled })} />
+    </FormDialog>
+  );
+}
+
+function EventFields(props: { events: readonly Event[]; onEvents: (events: readonly Event[]) => void }) {
+  return (
+    <fieldset class="field">
+      <legend>Events</legend>
+      {events.map(({ value, label }) => (
+        <CheckField
+          key={value}
+          label={label}
+          checked={props.events.includes(value)}
+          onChecked={(on) =>
+            props.onEvents(on ? [...props.events, value] : props.events.filter((one) => one !== value))
+          }
         />
-        <SelectField
-          label="Project"
-          value={fields.projectId === null ? '' : String(fields.projectId)}
-          options={[
-            everyProject,
-            ...props.projects.map(({ id, title }) => ({ value: String(id), label: title })),
-          ]}
-          onValue={(id) => set({ projectId: id === '' ? null : Number(id) })}
-        />
-        <fieldset class="field">
-          <legend>Events</legend>
-          {events.map(({ value, label }) => (
-            <CheckField
-              key={value}
-              label={label}
-              checked={fields.events.includes(value)}
-              onChecked={(on) =>
-                set({ events: on ? [...fields.events, value] : fields.events.filter((one) => one !== value) })
-              }
-            />
-          ))}
-        </fieldset>
-        <CheckField label="Enabled" checked={fields.enabled} onChecked={(enabled) => set({ enabled })} />
-      </Form>
-    </Dialog>
+      ))}
+    </fieldset>
   );
 }

@@ -4,6 +4,7 @@ import { formatDateTime } from '../format.ts';
 import { useAuth, useResource, useTitle } from '../hooks.ts';
 import { idOf, idTitle, personTitle } from '../names.ts';
 import { navigate, useAddress } from '../router.ts';
+import { readDay } from '../sessions/address.ts';
 import { CopyButton } from '../ui/copy-button.tsx';
 import { DateRange } from '../ui/date-range.tsx';
 import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
@@ -17,6 +18,7 @@ const sources = [
   { id: 'writes', label: 'Changes', list: listAudit },
   { id: 'accounts', label: 'Sign-ins and accounts', list: listSignInAudit },
 ] as const;
+type Source = (typeof sources)[number];
 /** By their names in the address. */
 const filters = [
   { name: 'action', label: 'Action', placeholder: 'Action, such as Create project' },
@@ -29,7 +31,7 @@ export function AuditPage() {
   useTitle('Audit');
   const { query } = useAddress();
   const source = sources.find(({ id }) => id === query.get('of')) ?? sources[0];
-  const [from, to] = [dayOf(query.get('from')), dayOf(query.get('to'))];
+  const [from, to] = [readDay(query.get('from')), readDay(query.get('to'))];
   const asked = {
     action: idOf(query.get('action') ?? '') || undefined,
     actorId: query.get('actor')?.trim() || undefined,
@@ -49,19 +51,7 @@ export function AuditPage() {
       <div class="page-head">
         <h1>Audit</h1>
       </div>
-      <nav class="tabs session-tabs" aria-label="Which events">
-        {sources.map(({ id, label }) => (
-          <button
-            key={id}
-            type="button"
-            class="tab"
-            aria-current={id === source.id ? 'page' : undefined}
-            onClick={() => change({ of: id === 'writes' ? '' : id })}
-          >
-            {label}
-          </button>
-        ))}
-      </nav>
+      <SourceTabs chosen={source.id} onChoose={(id) => change({ of: id === 'writes' ? '' : id })} />
       <div class="filters">
         {filters.map(({ name, ...field }) => (
           <SearchField
@@ -78,7 +68,23 @@ export function AuditPage() {
   );
 }
 
-const dayOf = (text: string | null) => (text !== null && /^\d{4}-\d\d-\d\d$/.test(text) ? text : '');
+function SourceTabs(props: { chosen: Source['id']; onChoose: (id: Source['id']) => void }) {
+  return (
+    <nav class="tabs session-tabs" aria-label="Which events">
+      {sources.map(({ id, label }) => (
+        <button
+          key={id}
+          type="button"
+          class="tab"
+          aria-current={id === props.chosen ? 'page' : undefined}
+          onClick={() => props.onChoose(id)}
+        >
+          {label}
+        </button>
+      ))}
+    </nav>
+  );
+}
 
 function dayAfter(day: string): string {
   const date = new Date(`${day}T00:00:00`);
@@ -87,7 +93,7 @@ function dayAfter(day: string): string {
 }
 
 /** Page by page: each has a cursor for the next. */
-function Entries(props: { source: (typeof sources)[number]; asked: object }) {
+function Entries(props: { source: Source; asked: object }) {
   const [cursors, setCursors] = useState<readonly string[]>([]);
   const cursor = cursors.at(-1);
   const list = useResource(

@@ -2,11 +2,11 @@ import { useState } from 'preact/hooks';
 import type { ConfigurationEntry, ConfigurationRequest } from '../admin-api.ts';
 import { changeConfiguration, createConfiguration, listConfiguration } from '../admin-api.ts';
 import { formatAgo } from '../format.ts';
-import { useAction, useResource, useTitle } from '../hooks.ts';
-import { Dialog } from '../ui/dialog.tsx';
-import { AreaField, Form, SelectField, TextField } from '../ui/form.tsx';
-import { Icon } from '../ui/icon.tsx';
-import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
+import { useResource, useTitle } from '../hooks.ts';
+import { AddButton } from '../ui/buttons.tsx';
+import { AreaField, FormDialog, SelectField, TextField } from '../ui/form.tsx';
+import { Loaded } from '../ui/loaded.tsx';
+import { Empty } from '../ui/notice.tsx';
 import { SearchField } from '../ui/search-field.tsx';
 import { Table } from '../ui/table.tsx';
 
@@ -21,32 +21,31 @@ export function ConfigurationPage() {
   const [search, setSearch] = useState('');
   const [edited, setEdited] = useState<ConfigurationEntry | 'new' | null>(null);
   const wanted = search.trim().toLowerCase();
-  const shown = (list.data ?? []).filter(
-    ({ name, description }) =>
-      name.toLowerCase().includes(wanted) || description.toLowerCase().includes(wanted),
-  );
+  const isWanted = ({ name, description }: ConfigurationEntry) =>
+    name.toLowerCase().includes(wanted) || description.toLowerCase().includes(wanted);
   return (
     <div class="page">
       <div class="page-head">
         <h1>Configuration</h1>
         <div class="actions">
           <SearchField label="Search by name or description" value={search} onValue={setSearch} />
-          <button type="button" class="button button-primary" onClick={() => setEdited('new')}>
-            <Icon name="plus" />
-            New entry
-          </button>
+          <AddButton onClick={() => setEdited('new')}>New entry</AddButton>
         </div>
       </div>
-      {list.error !== null && (
-        <Failure what="The configuration could not be read." error={list.error} retry={list.reload} />
-      )}
-      {list.data === null && list.error === null && (
-        <Placeholder rows={4} label="Loading the configuration" />
-      )}
-      {list.data !== null && shown.length === 0 && (
-        <Empty title={wanted === '' ? 'No entries yet' : `No entry matches “${search.trim()}”`} />
-      )}
-      {shown.length > 0 && <EntryTable entries={shown} onEdit={setEdited} />}
+      <Loaded
+        of={list}
+        failure="The configuration could not be read."
+        rows={4}
+        label="Loading the configuration"
+      >
+        {(entries) =>
+          entries.some(isWanted) ? (
+            <EntryTable entries={entries.filter(isWanted)} onEdit={setEdited} />
+          ) : (
+            <Empty title={wanted === '' ? 'No entries yet' : `No entry matches “${search.trim()}”`} />
+          )
+        }
+      </Loaded>
       {edited !== null && (
         <EntryForm
           entry={edited === 'new' ? null : edited}
@@ -88,7 +87,6 @@ function EntryTable(props: {
 
 function EntryForm(props: { entry: ConfigurationEntry | null; saved: () => void; onClose: () => void }) {
   const { entry } = props;
-  const action = useAction();
   const [name, setName] = useState(entry?.name ?? '');
   const [valueType, setValueType] = useState(String(entry?.valueType ?? 0));
   const [value, setValue] = useState(entry?.value ?? '');
@@ -100,29 +98,27 @@ function EntryForm(props: { entry: ConfigurationEntry | null; saved: () => void;
     props.onClose();
   };
   return (
-    <Dialog title={entry === null ? 'New entry' : 'Edit entry'} onClose={props.onClose}>
-      <Form
-        action={action}
-        verb={entry === null ? 'Create entry' : 'Save'}
-        onSubmit={() => void action.run(save)}
-        onCancel={props.onClose}
-      >
-        <TextField
-          label="Name"
-          hint="Words with colons between them: PublicApi:Ui:Title"
-          required
-          value={name}
-          onValue={setName}
-        />
-        <SelectField
-          label="Type"
-          value={valueType}
-          options={valueTypes.map((label, index) => ({ value: String(index), label }))}
-          onValue={setValueType}
-        />
-        <AreaField label="Value" code value={value} onValue={setValue} />
-        <TextField label="Description" value={description} onValue={setDescription} />
-      </Form>
-    </Dialog>
+    <FormDialog
+      title={entry === null ? 'New entry' : 'Edit entry'}
+      verb={entry === null ? 'Create entry' : 'Save'}
+      save={save}
+      onClose={props.onClose}
+    >
+      <TextField
+        label="Name"
+        hint="Words with colons between them: PublicApi:Ui:Title"
+        required
+        value={name}
+        onValue={setName}
+      />
+      <SelectField
+        label="Type"
+        value={valueType}
+        options={valueTypes.map((label, index) => ({ value: String(index), label }))}
+        onValue={setValueType}
+      />
+      <AreaField label="Value" code value={value} onValue={setValue} />
+      <TextField label="Description" value={description} onValue={setDescription} />
+    </FormDialog>
   );
 }

@@ -1,5 +1,4 @@
 import { useState } from 'preact/hooks';
-import { ApiError } from '../../../client/errors.ts';
 import type { Dashboard } from '../api.ts';
 import { AddSession } from '../compare/add-session.tsx';
 import { compareDashboards } from '../compare/address.ts';
@@ -9,8 +8,10 @@ import { DashboardBody } from '../dashboard/body.tsx';
 import { carryKeys, contentOf, ownTitle, sourceName } from '../dashboard/model.ts';
 import { readDashboard } from '../dashboard-api.ts';
 import { formatCount } from '../format.ts';
-import { useEvery, useResource, useTitle } from '../hooks.ts';
+import { type Resource, useEvery, useResource, useTitle } from '../hooks.ts';
+import { isMissing } from '../http.ts';
 import { navigate, useAddress } from '../router.ts';
+import { Loaded } from '../ui/loaded.tsx';
 import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
 import '../styles/dashboard/dashboard.css';
 import '../styles/dashboard/compare.css';
@@ -31,66 +32,79 @@ export function DashboardPage(props: { dimensionId: string }) {
   );
   useTitle(dashboard.data?.sessionName ?? 'Dashboard');
   const newer = useNewer(dimensionId, dashboard.data);
-  if (dashboard.error instanceof ApiError && dashboard.error.status === 404) {
-    return (
-      <Empty title="Dashboard not found">
-        <p>
-          Its session may have been deleted. Check the address. <a href="/">Sessions</a>
-        </p>
-      </Empty>
-    );
-  }
+  if (isMissing(dashboard.error)) return <NoDashboard />;
   return (
     <div class="page page-dashboard">
-      {dashboard.error !== null && (
-        <Failure what="The dashboard could not be read." error={dashboard.error} retry={dashboard.reload} />
-      )}
-      {dashboard.data === null && dashboard.error === null && (
-        <Placeholder rows={4} label="Loading the dashboard" />
-      )}
-      {dashboard.data !== null && (
-        <>
-          <DashboardHead dashboard={dashboard.data} channels={view.channels} />
-          {newer !== null && (
-            <div class="dashboard-newer" role="status">
-              <span>There are newer data.</span>
-              <button
-                type="button"
-                class="button button-small button-primary"
-                onClick={() => {
-                  if (dashboard.data !== null && view.channels !== null) {
-                    const channels = carryKeys(dashboard.data, newer, view.channels);
+      <Loaded
+        of={dashboard}
+        failure="The dashboard could not be read."
+        rows={4}
+        label="Loading the dashboard"
+      >
+        {(shown) => (
+          <>
+            <DashboardHead dashboard={shown} channels={view.channels} />
+            {newer !== null && (
+              <NewerData
+                onShow={() => {
+                  if (view.channels !== null) {
+                    const channels = carryKeys(shown, newer, view.channels);
                     navigate(path + writeView({ ...view, channels }), { replace: true });
                   }
                   dashboard.reload();
                 }}
-              >
-                Show newer data
-              </button>
-            </div>
-          )}
-          {others.error !== null && (
-            <Failure
-              what="An added dashboard could not be read."
-              error={others.error}
-              retry={others.reload}
-            />
-          )}
-          {others.data === null && others.error === null ? (
-            <Placeholder rows={3} label="Loading the added dashboards" />
-          ) : (
-            <DashboardBody
-              first={dashboard.data}
-              beside={others.data ?? []}
-              reload={() => {
-                dashboard.reload();
-                others.reload();
-              }}
-            />
-          )}
-        </>
-      )}
+              />
+            )}
+            <Curves first={shown} others={others} reload={dashboard.reload} />
+          </>
+        )}
+      </Loaded>
     </div>
+  );
+}
+
+function NoDashboard() {
+  return (
+    <Empty title="Dashboard not found">
+      <p>
+        Its session may have been deleted. Check the address. <a href="/">Sessions</a>
+      </p>
+    </Empty>
+  );
+}
+
+function NewerData({ onShow }: { onShow: () => void }) {
+  return (
+    <div class="dashboard-newer" role="status">
+      <span>There are newer data.</span>
+      <button type="button" class="button button-small button-primary" onClick={onShow}>
+        Show newer data
+      </button>
+    </div>
+  );
+}
+
+/** A dashboard, and those beside it once they are loaded; without them when they cannot be read. */
+function Curves(props: { first: Dashboard; others: Resource<Dashboard[]>; reload: () => void }) {
+  const { others } = props;
+  return (
+    <>
+      {others.error !== null && (
+        <Failure what="An added dashboard could not be read." error={others.error} retry={others.reload} />
+      )}
+      {others.data === null && others.error === null ? (
+        <Placeholder rows={3} label="Loading the added dashboards" />
+      ) : (
+        <DashboardBody
+          first={props.first}
+          beside={others.data ?? []}
+          reload={() => {
+            props.reload();
+            others.reload();
+          }}
+        />
+      )}
+    </>
   );
 }
 

@@ -7,11 +7,13 @@ import { listDimensions } from '../dashboard-api.ts';
 import { plural } from '../format.ts';
 import { useResource, useSettled, useTitle } from '../hooks.ts';
 import { navigate, useAddress } from '../router.ts';
+import { readDay } from '../sessions/address.ts';
 import { Ago } from '../ui/ago.tsx';
 import { DateRange } from '../ui/date-range.tsx';
 import { Select } from '../ui/form.tsx';
 import { Icon } from '../ui/icon.tsx';
-import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
+import { Loaded } from '../ui/loaded.tsx';
+import { Empty } from '../ui/notice.tsx';
 import { Paging } from '../ui/paging.tsx';
 import { SearchField } from '../ui/search-field.tsx';
 import { Table } from '../ui/table.tsx';
@@ -24,50 +26,51 @@ export function DashboardsPage() {
   const list = useResource(JSON.stringify(wanted), (signal) => listDimensions(wanted, signal), {
     keepWhileLoading: true,
   });
-  const page = list.data;
-  const ranged = wanted.from !== '' || wanted.to !== '';
-  const narrowed = wanted.search !== '' || wanted.projectId !== null;
   return (
     <div class="page">
       <div class="page-head">
         <h1>Dashboards</h1>
       </div>
       <Filters wanted={wanted} change={(part) => go({ ...wanted, ...part, page: 1 })} />
-      {list.error !== null && (
-        <Failure what="The dashboards could not be listed." error={list.error} retry={list.reload} />
-      )}
-      {page === null && list.error === null && <Placeholder rows={6} label="Loading dashboards" />}
-      {page !== null && list.error === null && page.dimensions.length === 0 && (
-        <Empty
-          title={
-            narrowed
-              ? 'No matching dashboards'
-              : ranged
-                ? 'No dashboards in this period'
-                : 'No dashboards yet'
-          }
-        >
-          <p>
-            {narrowed
-              ? 'The names of sessions and dashboards are searched.'
-              : ranged
-                ? 'The dates are compared with the scenarios of a session.'
-                : 'A dashboard appears when a node of a session has created one from a recording.'}
-          </p>
-        </Empty>
-      )}
-      {page !== null && page.dimensions.length > 0 && (
-        <>
-          <DashboardTable rows={page.dimensions} query={wanted} busy={list.loading} />
-          <Paging
-            page={page.pageNumber}
-            totalPages={page.totalPages}
-            summary={plural(page.totalCount, 'dashboard', 'dashboards')}
-            onPage={(number) => go({ ...wanted, page: number })}
-          />
-        </>
-      )}
+      <Loaded of={list} failure="The dashboards could not be listed." rows={6} label="Loading dashboards">
+        {(page) =>
+          page.dimensions.length > 0 ? (
+            <>
+              <DashboardTable rows={page.dimensions} query={wanted} busy={list.loading} />
+              <Paging
+                page={page.pageNumber}
+                totalPages={page.totalPages}
+                summary={plural(page.totalCount, 'dashboard', 'dashboards')}
+                onPage={(number) => go({ ...wanted, page: number })}
+              />
+            </>
+          ) : (
+            list.error === null && <NoDashboards wanted={wanted} />
+          )
+        }
+      </Loaded>
     </div>
+  );
+}
+
+/** An empty list, and why it is empty: the search, the dates, or nothing yet. */
+function NoDashboards({ wanted }: { wanted: CatalogQuery }) {
+  if (wanted.search !== '' || wanted.projectId !== null)
+    return (
+      <Empty title="No matching dashboards">
+        <p>The names of sessions and dashboards are searched.</p>
+      </Empty>
+    );
+  if (wanted.from !== '' || wanted.to !== '')
+    return (
+      <Empty title="No dashboards in this period">
+        <p>The dates are compared with the scenarios of a session.</p>
+      </Empty>
+    );
+  return (
+    <Empty title="No dashboards yet">
+      <p>A dashboard appears when a node of a session has created one from a recording.</p>
+    </Empty>
   );
 }
 
@@ -156,15 +159,11 @@ function readQuery(query: URLSearchParams): CatalogQuery {
   return {
     search: query.get('search') ?? '',
     projectId: Number.isSafeInteger(projectId) && projectId > 0 ? projectId : null,
-    from: dateOrNone(query.get('from')),
-    to: dateOrNone(query.get('to')),
+    from: readDay(query.get('from')),
+    to: readDay(query.get('to')),
     page: Number.isInteger(page) && page > 0 && page < 2 ** 31 ? page : 1,
     order: query.get('order') === 'ascending' ? 'ascending' : 'descending',
   };
-}
-
-function dateOrNone(text: string | null): string {
-  return text !== null && /^\d{4}-\d\d-\d\d$/.test(text) ? text : '';
 }
 
 function go(query: CatalogQuery): void {

@@ -3,7 +3,7 @@ import { curlLine } from '../admin/curl.ts';
 import type { IngestWorld } from '../admin/ingest-form.tsx';
 import { IngestForm } from '../admin/ingest-form.tsx';
 import { MadeSecret } from '../admin/made-secret.tsx';
-import type { Ingest } from '../admin-api.ts';
+import type { Ingest, IngestWithSecret } from '../admin-api.ts';
 import {
   deleteIngest,
   listDataSources,
@@ -12,11 +12,11 @@ import {
   listTemplates,
   rotateIngestSecret,
 } from '../admin-api.ts';
-import { useResource, useTitle } from '../hooks.ts';
+import { type Resource, useResource, useTitle } from '../hooks.ts';
 import { titleOf } from '../names.ts';
+import { AddButton, RowButton } from '../ui/buttons.tsx';
 import { Confirm } from '../ui/dialog.tsx';
 import { CopyText } from '../ui/form.tsx';
-import { Icon } from '../ui/icon.tsx';
 import { Empty, Failure, Notice, Placeholder } from '../ui/notice.tsx';
 
 async function readWorld(signal: AbortSignal): Promise<IngestWorld> {
@@ -36,27 +36,59 @@ export function IngestsPage() {
   const list = useResource('ingests', listIngests);
   const world = useResource('ingest-world', readWorld);
   const [open, setOpen] = useState<Open>(null);
-  const [secret, setSecret] = useState<(Ingest & { secret: string }) | null>(null);
-  const error = list.error ?? world.error;
+  const [secret, setSecret] = useState<IngestWithSecret | null>(null);
   const close = () => setOpen(null);
+  return (
+    <div class="page">
+      <div class="page-head">
+        <h1>Ingests</h1>
+        <AddButton
+          disabled={world.data === null || world.data.projects.length === 0}
+          onClick={() => setOpen({ what: 'form', ingest: null })}
+        >
+          New ingest
+        </AddButton>
+      </div>
+      <IngestList list={list} world={world} onOpen={setOpen} />
+      {open?.what === 'form' && world.data !== null && (
+        <IngestForm
+          ingest={open.ingest}
+          world={world.data}
+          onClose={close}
+          saved={(made) => {
+            close();
+            setSecret(made);
+            list.reload();
+          }}
+        />
+      )}
+      {open !== null && open.ingest !== null && open.what !== 'form' && (
+        <Question
+          what={open.what}
+          ingest={open.ingest}
+          onClose={close}
+          onSecret={setSecret}
+          onDone={list.reload}
+        />
+      )}
+      {secret !== null && <IngestSecret made={secret} onClose={() => setSecret(null)} />}
+    </div>
+  );
+}
+
+function IngestList(props: {
+  list: Resource<readonly Ingest[]>;
+  world: Resource<IngestWorld>;
+  onOpen: (open: Open) => void;
+}) {
+  const { list, world } = props;
+  const error = list.error ?? world.error;
   const reload = () => {
     list.reload();
     world.reload();
   };
   return (
-    <div class="page">
-      <div class="page-head">
-        <h1>Ingests</h1>
-        <button
-          type="button"
-          class="button button-primary"
-          disabled={world.data === null || world.data.projects.length === 0}
-          onClick={() => setOpen({ what: 'form', ingest: null })}
-        >
-          <Icon name="plus" />
-          New ingest
-        </button>
-      </div>
+    <>
       {error !== null && <Failure what="The ingests could not be listed." error={error} retry={reload} />}
       {(list.data === null || world.data === null) && error === null && (
         <Placeholder rows={3} label="Loading ingests" />
@@ -75,59 +107,58 @@ export function IngestsPage() {
       {list.data !== null && world.data !== null && list.data.length > 0 && (
         <ul class="cards">
           {list.data.map((ingest) => (
-            <IngestCard key={ingest.id} ingest={ingest} world={world.data!} onOpen={setOpen} />
+            <IngestCard key={ingest.id} ingest={ingest} world={world.data!} onOpen={props.onOpen} />
           ))}
         </ul>
       )}
-      {open?.what === 'form' && world.data !== null && (
-        <IngestForm
-          ingest={open.ingest}
-          world={world.data}
-          onClose={close}
-          saved={(made) => {
-            close();
-            setSecret(made);
-            list.reload();
-          }}
-        />
-      )}
-      {open?.what === 'rotate' && open.ingest !== null && (
-        <Confirm
-          title={`Replace the secret of ${open.ingest.urlPath}?`}
-          verb="Replace secret"
-          act={async () => {
-            setSecret(await rotateIngestSecret(open.ingest!.id));
-            list.reload();
-          }}
-          onClose={close}
-        >
-          The current secret is refused from now on. Devices that use it can no longer upload.
-        </Confirm>
-      )}
-      {open?.what === 'delete' && open.ingest !== null && (
-        <Confirm
-          title={`Delete ${open.ingest.urlPath}?`}
-          verb="Delete"
-          act={async () => {
-            await deleteIngest(open.ingest!.id);
-            list.reload();
-          }}
-          onClose={close}
-        >
-          Uploads to its address are refused from now on. The sessions that it created remain.
-        </Confirm>
-      )}
-      {secret !== null && (
-        <MadeSecret
-          title={`The secret of ${secret.urlPath}`}
-          value={secret.secret}
-          onClose={() => setSecret(null)}
-        >
-          <p>Upload a file with</p>
-          <CopyText label="Command" text={curlLine(secret, secret.secret)} />
-        </MadeSecret>
-      )}
-    </div>
+    </>
+  );
+}
+
+/** Asks before a secret is replaced or an ingest is deleted. */
+function Question(props: {
+  what: 'rotate' | 'delete';
+  ingest: Ingest;
+  onClose: () => void;
+  onSecret: (made: IngestWithSecret) => void;
+  onDone: () => void;
+}) {
+  const { ingest, onClose, onDone } = props;
+  if (props.what === 'delete')
+    return (
+      <Confirm
+        title={`Delete ${ingest.urlPath}?`}
+        verb="Delete"
+        act={async () => {
+          await deleteIngest(ingest.id);
+          onDone();
+        }}
+        onClose={onClose}
+      >
+        Uploads to its address are refused from now on. The sessions that it created remain.
+      </Confirm>
+    );
+  return (
+    <Confirm
+      title={`Replace the secret of ${ingest.urlPath}?`}
+      verb="Replace secret"
+      act={async () => {
+        props.onSecret(await rotateIngestSecret(ingest.id));
+        onDone();
+      }}
+      onClose={onClose}
+    >
+      The current secret is refused from now on. Devices that use it can no longer upload.
+    </Confirm>
+  );
+}
+
+function IngestSecret({ made, onClose }: { made: IngestWithSecret; onClose: () => void }) {
+  return (
+    <MadeSecret title={`The secret of ${made.urlPath}`} value={made.secret} onClose={onClose}>
+      <p>Upload a file with</p>
+      <CopyText label="Command" text={curlLine(made, made.secret)} />
+    </MadeSecret>
   );
 }
 
@@ -137,14 +168,9 @@ function IngestCard(props: { ingest: Ingest; world: IngestWorld; onOpen: (open: 
   const template =
     world.templates.find(({ id }) => id === ingest.sessionTemplateId)?.name ?? `#${ingest.sessionTemplateId}`;
   const button = (what: 'form' | 'rotate' | 'delete', verb: string) => (
-    <button
-      type="button"
-      class="button button-small"
-      aria-label={`${verb}: ${ingest.urlPath}`}
-      onClick={() => props.onOpen({ what, ingest })}
-    >
+    <RowButton label={`${verb}: ${ingest.urlPath}`} onClick={() => props.onOpen({ what, ingest })}>
       {verb}
-    </button>
+    </RowButton>
   );
   return (
     <li class="card">

@@ -5,8 +5,10 @@ import { listFeatures } from '../admin-api.ts';
 import { plural } from '../format.ts';
 import { useResource, useTitle } from '../hooks.ts';
 import { Ago } from '../ui/ago.tsx';
+import { RowButton } from '../ui/buttons.tsx';
 import { Icon } from '../ui/icon.tsx';
-import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
+import { Loaded } from '../ui/loaded.tsx';
+import { Empty } from '../ui/notice.tsx';
 
 /** The published manifests of features, and the editor to check and publish one. */
 export function ManifestsPage() {
@@ -22,29 +24,28 @@ export function ManifestsPage() {
           Publish a manifest
         </button>
       </div>
-      {list.error !== null && (
-        <Failure what="The manifests could not be listed." error={list.error} retry={list.reload} />
-      )}
-      {list.data === null && list.error === null && <Placeholder rows={3} label="Loading manifests" />}
-      {list.data?.length === 0 && (
-        <Empty title="No manifests yet">
-          <p>
-            A manifest registers your own runner types and node templates, for use in session templates.
-            Built-in nodes need none.
-          </p>
-        </Empty>
-      )}
-      {list.data !== null && list.data.length > 0 && (
-        <ul class="cards">
-          {list.data.map((feature) => (
-            <FeatureCard
-              key={feature.name}
-              feature={feature}
-              onEdit={() => setEdited({ feature: feature.name })}
-            />
-          ))}
-        </ul>
-      )}
+      <Loaded of={list} failure="The manifests could not be listed." rows={3} label="Loading manifests">
+        {(features) =>
+          features.length === 0 ? (
+            <Empty title="No manifests yet">
+              <p>
+                A manifest registers your own runner types and node templates, for use in session templates.
+                Built-in nodes need none.
+              </p>
+            </Empty>
+          ) : (
+            <ul class="cards">
+              {features.map((feature) => (
+                <FeatureCard
+                  key={feature.name}
+                  feature={feature}
+                  onEdit={() => setEdited({ feature: feature.name })}
+                />
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
       {edited !== null && (
         <ManifestEditor feature={edited.feature} published={list.reload} onClose={() => setEdited(null)} />
       )}
@@ -67,15 +68,10 @@ function FeatureCard({ feature, onEdit }: { feature: PublishedFeature; onEdit: (
             {plural(feature.nodeTemplates.length, 'node template', 'node templates')}
           </p>
         </div>
-        <button
-          type="button"
-          class="button button-small"
-          aria-label={`Manifest of ${feature.name}`}
-          onClick={onEdit}
-        >
+        <RowButton label={`Manifest of ${feature.name}`} onClick={onEdit}>
           <Icon name="manifests" />
           Manifest
-        </button>
+        </RowButton>
       </div>
       <div class="feature-parts">
         <FeaturePart

@@ -7,6 +7,7 @@ import { ProjectFiles } from '../project/files.tsx';
 import { NewestSessions } from '../project/newest-sessions.tsx';
 import { TrendChart } from '../project/trend-chart.tsx';
 import { useAbilities } from '../role.ts';
+import { Loaded } from '../ui/loaded.tsx';
 import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
 import '../styles/project.css';
 
@@ -19,18 +20,21 @@ export function ProjectPage({ projectId }: { projectId: number }) {
   const projects = useResource('projects', listProjects);
   const project = projects.data?.find(({ id }) => id === projectId) ?? null;
   useTitle(project?.title ?? 'Project');
-  if (projects.error !== null)
-    return <Failure what="The project could not be read." error={projects.error} retry={projects.reload} />;
-  if (projects.data === null) return <Placeholder rows={4} label="Loading the project" />;
-  if (project === null)
-    return (
-      <Empty title="Project not found">
-        <p>
-          Check the address. <a href="/project-list">Projects</a>
-        </p>
-      </Empty>
-    );
-  return <ProjectBody project={project} />;
+  return (
+    <Loaded of={projects} failure="The project could not be read." rows={4} label="Loading the project">
+      {() => (project === null ? <NoProject /> : <ProjectBody project={project} />)}
+    </Loaded>
+  );
+}
+
+function NoProject() {
+  return (
+    <Empty title="Project not found">
+      <p>
+        Check the address. <a href="/project-list">Projects</a>
+      </p>
+    </Empty>
+  );
 }
 
 function ProjectBody({ project }: { project: Project }) {
@@ -112,8 +116,7 @@ function Facts({ project, sessions }: { project: Project; sessions: readonly Ses
         <dd class="wrap-anywhere">{project.pinnedMetadata.join(', ') || 'none'}</dd>
         <dt>People</dt>
         <dd class="wrap-anywhere">
-          {people.length === 0 ? 'none yet' : people.slice(0, 12).join(', ')}
-          {people.length > 12 && ` and ${people.length - 12} more`}
+          <People names={people} />
         </dd>
         {operate && (
           <>
@@ -127,5 +130,16 @@ function Facts({ project, sessions }: { project: Project; sessions: readonly Ses
         )}
       </dl>
     </aside>
+  );
+}
+
+const mostPeople = 12;
+
+function People({ names }: { names: readonly string[] }) {
+  return (
+    <>
+      {names.length === 0 ? 'none yet' : names.slice(0, mostPeople).join(', ')}
+      {names.length > mostPeople && ` and ${names.length - mostPeople} more`}
+    </>
   );
 }

@@ -2,15 +2,20 @@ import { useState } from 'preact/hooks';
 import type { Project } from '../admin-api.ts';
 import { listProjects, listTemplates, saveProject } from '../admin-api.ts';
 import { plural } from '../format.ts';
-import { useAction, useResource, useTitle } from '../hooks.ts';
+import { useResource, useTitle } from '../hooks.ts';
 import { titleOf } from '../names.ts';
 import { PriorityField } from '../session/priority-form.tsx';
 import { Ago } from '../ui/ago.tsx';
-import { Dialog } from '../ui/dialog.tsx';
-import { AreaField, CheckField, Form, SelectField, TextField } from '../ui/form.tsx';
-import { Icon } from '../ui/icon.tsx';
-import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
+import { AddButton, RowButton } from '../ui/buttons.tsx';
+import { AreaField, CheckField, FormDialog, SelectField, TextField } from '../ui/form.tsx';
+import { Loaded } from '../ui/loaded.tsx';
+import { Empty } from '../ui/notice.tsx';
 import { Table } from '../ui/table.tsx';
+
+interface Template {
+  readonly id: number;
+  readonly name: string;
+}
 
 /** The projects, each with a link to its sessions. */
 export function ProjectsPage() {
@@ -24,37 +29,33 @@ export function ProjectsPage() {
     <div class="page">
       <div class="page-head">
         <h1>Projects</h1>
-        <button type="button" class="button button-primary" onClick={() => setEdited('new')}>
-          <Icon name="plus" />
-          New project
-        </button>
+        <AddButton onClick={() => setEdited('new')}>New project</AddButton>
       </div>
-      {list.error !== null && (
-        <Failure what="The projects could not be listed." error={list.error} retry={list.reload} />
-      )}
-      {list.data === null && list.error === null && <Placeholder rows={4} label="Loading projects" />}
-      {list.data?.length === 0 && (
-        <Empty title="No projects yet">
-          <p>Every session belongs to a project.</p>
-        </Empty>
-      )}
-      {list.data !== null && list.data.length > 0 && (
-        <Table
-          caption="Projects"
-          columns={['Project', 'Default template', 'Uploads', 'Data kept', 'Created']}
-          actions
-          busy={list.loading}
-        >
-          {list.data.map((project) => (
-            <ProjectRow
-              key={project.id}
-              project={project}
-              template={nameOf(project.defaultSessionTemplateId)}
-              onEdit={() => setEdited(project)}
-            />
-          ))}
-        </Table>
-      )}
+      <Loaded of={list} failure="The projects could not be listed." rows={4} label="Loading projects">
+        {(projects) =>
+          projects.length === 0 ? (
+            <Empty title="No projects yet">
+              <p>Every session belongs to a project.</p>
+            </Empty>
+          ) : (
+            <Table
+              caption="Projects"
+              columns={['Project', 'Default template', 'Uploads', 'Data kept', 'Created']}
+              actions
+              busy={list.loading}
+            >
+              {projects.map((project) => (
+                <ProjectRow
+                  key={project.id}
+                  project={project}
+                  template={nameOf(project.defaultSessionTemplateId)}
+                  onEdit={() => setEdited(project)}
+                />
+              ))}
+            </Table>
+          )
+        }
+      </Loaded>
       {edited !== null && (
         <ProjectForm
           project={edited === 'new' ? null : edited}
@@ -88,91 +89,117 @@ function ProjectRow(props: { project: Project; template: string | null; onEdit: 
         <Ago at={project.createdAt} />
       </td>
       <td class="table-actions">
-        <button
-          type="button"
-          class="button button-small"
-          aria-label={`Edit ${project.title}`}
-          onClick={props.onEdit}
-        >
+        <RowButton label={`Edit ${project.title}`} onClick={props.onEdit}>
           Edit
-        </button>
+        </RowButton>
       </td>
     </tr>
   );
 }
 
+function fieldsOf(project: Project | null) {
+  return {
+    title: project?.title ?? '',
+    description: project?.description ?? '',
+    template: String(project?.defaultSessionTemplateId ?? ''),
+    queued: project?.queuedIngestion ?? false,
+    pinned: project?.pinnedMetadata.join(', ') ?? '',
+    priority: String(project?.priority ?? 0),
+    days: String(project?.retentionDays ?? ''),
+  };
+}
+
+const requestOf = (fields: ReturnType<typeof fieldsOf>) => ({
+  Title: fields.title.trim(),
+  Description: fields.description,
+  DefaultSessionTemplateId: fields.template === '' ? null : Number(fields.template),
+  QueuedIngestion: fields.queued,
+  RetentionDays: fields.days.trim() === '' ? null : Number(fields.days),
+  Priority: Number(fields.priority),
+  PinnedMetadata: fields.pinned
+    .split(',')
+    .map((path) => path.trim())
+    .filter((path) => path !== ''),
+});
+
 function ProjectForm(props: {
   project: Project | null;
-  templates: readonly { id: number; name: string }[];
+  templates: readonly Template[];
   saved: () => void;
   onClose: () => void;
 }) {
   const { project } = props;
-  const action = useAction();
-  const [title, setTitle] = useState(project?.title ?? '');
-  const [description, setDescription] = useState(project?.description ?? '');
-  const [template, setTemplate] = useState(String(project?.defaultSessionTemplateId ?? ''));
-  const [queued, setQueued] = useState(project?.queuedIngestion ?? false);
-  const [pinned, setPinned] = useState(project?.pinnedMetadata.join(', ') ?? '');
-  const [priority, setPriority] = useState(String(project?.priority ?? 0));
-  const [days, setDays] = useState(String(project?.retentionDays ?? ''));
+  const [fields, setFields] = useState(() => fieldsOf(project));
+  const set = (part: Partial<typeof fields>) => setFields((before) => ({ ...before, ...part }));
   const save = async () => {
-    await saveProject(project?.id ?? null, {
-      Title: title.trim(),
-      Description: description,
-      DefaultSessionTemplateId: template === '' ? null : Number(template),
-      QueuedIngestion: queued,
-      RetentionDays: days.trim() === '' ? null : Number(days),
-      Priority: Number(priority),
-      PinnedMetadata: pinned
-        .split(',')
-        .map((path) => path.trim())
-        .filter((path) => path !== ''),
-    });
+    await saveProject(project?.id ?? null, requestOf(fields));
     props.saved();
     props.onClose();
   };
   return (
-    <Dialog title={project === null ? 'New project' : 'Edit project'} onClose={props.onClose}>
-      <Form
-        action={action}
-        verb={project === null ? 'Create project' : 'Save'}
-        onSubmit={() => void action.run(save)}
-        onCancel={props.onClose}
-      >
-        <TextField label="Title" required value={title} onValue={setTitle} />
-        <AreaField label="Description" rows={3} value={description} onValue={setDescription} />
-        <SelectField
-          label="Default template"
-          value={template}
-          options={[
-            { value: '', label: 'none' },
-            ...props.templates.map(({ id, name }) => ({ value: String(id), label: name })),
-          ]}
-          onValue={setTemplate}
-        />
-        <TextField
-          label="Metadata in the list of sessions"
-          hint="Names with commas between, for example driver, track.name. At most 8."
-          value={pinned}
-          onValue={setPinned}
-        />
-        <TextField
-          label="Keep data for days"
-          hint="Leave empty to keep forever. Older sessions are deleted with all their data."
-          type="number"
-          min={1}
-          max={36_500}
-          value={days}
-          onValue={setDays}
-        />
-        <PriorityField value={priority} onValue={setPriority} />
-        <CheckField
-          label="Process uploads strictly in order of arrival"
-          checked={queued}
-          onChecked={setQueued}
-        />
-      </Form>
-    </Dialog>
+    <FormDialog
+      title={project === null ? 'New project' : 'Edit project'}
+      verb={project === null ? 'Create project' : 'Save'}
+      save={save}
+      onClose={props.onClose}
+    >
+      <TextField label="Title" required value={fields.title} onValue={(title) => set({ title })} />
+      <AreaField
+        label="Description"
+        rows={3}
+        value={fields.description}
+        onValue={(description) => set({ description })}
+      />
+      <DefaultTemplateField
+        templates={props.templates}
+        value={fields.template}
+        onValue={(template) => set({ template })}
+      />
+      <TextField
+        label="Metadata in the list of sessions"
+        hint="Names with commas between, for example driver, track.name. At most 8."
+        value={fields.pinned}
+        onValue={(pinned) => set({ pinned })}
+      />
+      <RetentionField value={fields.days} onValue={(days) => set({ days })} />
+      <PriorityField value={fields.priority} onValue={(priority) => set({ priority })} />
+      <CheckField
+        label="Process uploads strictly in order of arrival"
+        checked={fields.queued}
+        onChecked={(queued) => set({ queued })}
+      />
+    </FormDialog>
+  );
+}
+
+function DefaultTemplateField(props: {
+  templates: readonly Template[];
+  value: string;
+  onValue: (value: string) => void;
+}) {
+  return (
+    <SelectField
+      label="Default template"
+      value={props.value}
+      options={[
+        { value: '', label: 'none' },
+        ...props.templates.map(({ id, name }) => ({ value: String(id), label: name })),
+      ]}
+      onValue={props.onValue}
+    />
+  );
+}
+
+function RetentionField(props: { value: string; onValue: (value: string) => void }) {
+  return (
+    <TextField
+      label="Keep data for days"
+      hint="Leave empty to keep forever. Older sessions are deleted with all their data."
+      type="number"
+      min={1}
+      max={36_500}
+      value={props.value}
+      onValue={props.onValue}
+    />
   );
 }

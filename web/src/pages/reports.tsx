@@ -2,15 +2,17 @@ import { useState } from 'preact/hooks';
 import type { Report, ReportCatalog } from '../api.ts';
 import { downloadReport, listReports, readReport } from '../dashboard-api.ts';
 import { plural } from '../format.ts';
-import { useAction, useResource, useTitle } from '../hooks.ts';
+import { type Action, useAction, useResource, useTitle } from '../hooks.ts';
 import { ReportEditor } from '../reports/editor.tsx';
 import { ReportPreview } from '../reports/preview.tsx';
 import { Schedules } from '../reports/schedules.tsx';
 import { useAbilities } from '../role.ts';
 import { attachmentName, saveAnswer } from '../save.ts';
+import { AddButton } from '../ui/buttons.tsx';
 import { DateRange } from '../ui/date-range.tsx';
 import { Icon } from '../ui/icon.tsx';
-import { Empty, Failure, Notice, Placeholder } from '../ui/notice.tsx';
+import { Loaded } from '../ui/loaded.tsx';
+import { Empty, Notice } from '../ui/notice.tsx';
 
 /** All reports; each can be downloaded for a range of days or for all. */
 export function ReportsPage() {
@@ -25,37 +27,33 @@ export function ReportsPage() {
         <h1>Reports</h1>
         <div class="actions">
           <DateRange {...range} onChange={(from, to) => setRange({ from, to })} />
-          {writeReports && (
-            <button type="button" class="button button-primary" onClick={() => setEdited({ key: null })}>
-              <Icon name="plus" />
-              New report
-            </button>
-          )}
+          {writeReports && <AddButton onClick={() => setEdited({ key: null })}>New report</AddButton>}
         </div>
       </div>
-      {catalog.error !== null && (
-        <Failure what="The reports could not be listed." error={catalog.error} retry={catalog.reload} />
-      )}
-      {catalog.data === null && catalog.error === null && <Placeholder rows={3} label="Loading reports" />}
-      {catalog.data?.reports.length === 0 && (
-        <Empty title="No reports yet">
-          <p>A report is a table over sessions and their dashboards, with columns that you define.</p>
-        </Empty>
-      )}
-      {catalog.data !== null && catalog.data.reports.length > 0 && (
-        <ul class="cards">
-          {inOrder(catalog.data).map((report) => (
-            <ReportCard
-              key={report.key}
-              report={report}
-              isDefault={report.key === catalog.data?.defaultReport}
-              range={range}
-              onEdit={writeReports ? () => setEdited({ key: report.key }) : null}
-            />
-          ))}
-        </ul>
-      )}
-      {catalog.data !== null && <Schedules reports={catalog.data.reports} mayWrite={writeReports} />}
+      <Loaded of={catalog} failure="The reports could not be listed." rows={3} label="Loading reports">
+        {(listed) => (
+          <>
+            {listed.reports.length === 0 ? (
+              <Empty title="No reports yet">
+                <p>A report is a table over sessions and their dashboards, with columns that you define.</p>
+              </Empty>
+            ) : (
+              <ul class="cards">
+                {inOrder(listed).map((report) => (
+                  <ReportCard
+                    key={report.key}
+                    report={report}
+                    isDefault={report.key === listed.defaultReport}
+                    range={range}
+                    onEdit={writeReports ? () => setEdited({ key: report.key }) : null}
+                  />
+                ))}
+              </ul>
+            )}
+            <Schedules reports={listed.reports} mayWrite={writeReports} />
+          </>
+        )}
+      </Loaded>
       {edited !== null && (
         <ReportEditor reportKey={edited.key} saved={catalog.reload} onClose={() => setEdited(null)} />
       )}
@@ -63,6 +61,8 @@ export function ReportsPage() {
   );
 }
 
+type Listed = ReportCatalog['reports'][number];
+type Days = { readonly from: string; readonly to: string };
 type Shown = 'rows' | 'columns' | null;
 
 /** The default one first, the others by name. */
@@ -72,18 +72,15 @@ function inOrder({ reports, defaultReport }: ReportCatalog): ReportCatalog['repo
 }
 
 function ReportCard(props: {
-  report: { key: string; name: string };
+  report: Listed;
   isDefault: boolean;
-  range: { from: string; to: string };
+  range: Days;
   /** Null for people who may not change it. */
   onEdit: (() => void) | null;
 }) {
   const { report, isDefault, range } = props;
   const action = useAction();
   const [shown, setShown] = useState<Shown>(null);
-  const toggle = (part: Shown) => setShown(shown === part ? null : part);
-  const download = (format: 'xlsx' | 'csv') =>
-    void action.run(async () => saveAnswer(await downloadReport(report.key, format, range), attachmentName));
   return (
     <li class="card">
       <div class="card-head">
@@ -95,37 +92,8 @@ function ReportCard(props: {
           <p class="faint mono">{report.key}</p>
         </div>
         <div class="actions">
-          {(['xlsx', 'csv'] as const).map((format) => (
-            <button
-              key={format}
-              type="button"
-              class="button button-small"
-              aria-label={`Download ${report.name} as ${format}`}
-              aria-disabled={action.busy}
-              onClick={() => download(format)}
-            >
-              <Icon name={action.busy ? 'spinner' : 'download'} />
-              {format}
-            </button>
-          ))}
-          <button
-            type="button"
-            class="button button-small"
-            aria-label={`Preview of ${report.name}`}
-            aria-expanded={shown === 'rows'}
-            onClick={() => toggle('rows')}
-          >
-            <Icon name="table" />
-            Preview
-          </button>
-          <button
-            type="button"
-            class="button button-small button-quiet"
-            aria-expanded={shown === 'columns'}
-            onClick={() => toggle('columns')}
-          >
-            {shown === 'columns' ? 'Hide columns' : 'Columns'}
-          </button>
+          <Downloads report={report} range={range} action={action} />
+          <PartButtons report={report} shown={shown} onShow={setShown} />
           {props.onEdit !== null && (
             <button
               type="button"
@@ -145,13 +113,64 @@ function ReportCard(props: {
   );
 }
 
+/** Each shows its part below the report, or hides it again. */
+function PartButtons(props: { report: Listed; shown: Shown; onShow: (part: Shown) => void }) {
+  const { report, shown } = props;
+  const toggle = (part: Shown) => props.onShow(shown === part ? null : part);
+  return (
+    <>
+      <button
+        type="button"
+        class="button button-small"
+        aria-label={`Preview of ${report.name}`}
+        aria-expanded={shown === 'rows'}
+        onClick={() => toggle('rows')}
+      >
+        <Icon name="table" />
+        Preview
+      </button>
+      <button
+        type="button"
+        class="button button-small button-quiet"
+        aria-expanded={shown === 'columns'}
+        onClick={() => toggle('columns')}
+      >
+        {shown === 'columns' ? 'Hide columns' : 'Columns'}
+      </button>
+    </>
+  );
+}
+
+function Downloads(props: { report: Listed; range: Days; action: Action }) {
+  const { report, range, action } = props;
+  const download = (format: 'xlsx' | 'csv') =>
+    void action.run(async () => saveAnswer(await downloadReport(report.key, format, range), attachmentName));
+  return (
+    <>
+      {(['xlsx', 'csv'] as const).map((format) => (
+        <button
+          key={format}
+          type="button"
+          class="button button-small"
+          aria-label={`Download ${report.name} as ${format}`}
+          aria-disabled={action.busy}
+          onClick={() => download(format)}
+        >
+          <Icon name={action.busy ? 'spinner' : 'download'} />
+          {format}
+        </button>
+      ))}
+    </>
+  );
+}
+
 function Definition(props: { reportKey: string }) {
   const report = useResource(props.reportKey, (signal) => readReport(props.reportKey, signal));
-  if (report.error !== null) {
-    return <Failure what="The report could not be read." error={report.error} retry={report.reload} />;
-  }
-  if (report.data === null) return <Placeholder rows={2} label="Loading the report" />;
-  return <DefinitionFacts report={report.data} />;
+  return (
+    <Loaded of={report} failure="The report could not be read." rows={2} label="Loading the report">
+      {(definition) => <DefinitionFacts report={definition} />}
+    </Loaded>
+  );
 }
 
 function DefinitionFacts({ report }: { report: Report }) {

@@ -4,7 +4,8 @@ import { formatBytes, formatCount, formatDateTime, plural } from '../format.ts';
 import { useEvery, useResource, useTitle } from '../hooks.ts';
 import { Ago } from '../ui/ago.tsx';
 import { Confirm } from '../ui/dialog.tsx';
-import { Empty, Failure, Notice, Placeholder } from '../ui/notice.tsx';
+import { Loaded } from '../ui/loaded.tsx';
+import { Empty, Notice } from '../ui/notice.tsx';
 import { Table } from '../ui/table.tsx';
 
 const refreshMs = 5000;
@@ -40,37 +41,44 @@ export function RetentionPage() {
           </>
         )}
       </p>
-      {preview.error !== null && (
-        <Failure what="Retention could not be read." error={preview.error} retry={preview.reload} />
-      )}
-      {preview.data === null && preview.error === null && (
-        <Placeholder rows={4} label="Loading what would be deleted" />
-      )}
-      {preview.data !== null && (
-        <>
-          <Due preview={preview.data} />
-          <Runs runs={preview.data.runs} />
-        </>
-      )}
+      <Loaded
+        of={preview}
+        failure="Retention could not be read."
+        rows={4}
+        label="Loading what would be deleted"
+      >
+        {(read) => (
+          <>
+            <Due preview={read} />
+            <Runs runs={read.runs} />
+          </>
+        )}
+      </Loaded>
       {starting && preview.data !== null && (
-        <Confirm
-          title="Run retention now"
-          verb="Delete"
-          act={async () => {
-            await runRetention();
-            preview.reload();
-          }}
-          onClose={() => setStarting(false)}
-        >
-          <p>
-            {plural(preview.data.sessions.count, 'session', 'sessions')} with{' '}
-            {formatBytes(preview.data.sessions.bytes)} and{' '}
-            {plural(preview.data.outputs.count, 'old output', 'old outputs')} of other sessions are deleted.
-            This cannot be undone.
-          </p>
-        </Confirm>
+        <ConfirmRun preview={preview.data} onDone={preview.reload} onClose={() => setStarting(false)} />
       )}
     </div>
+  );
+}
+
+function ConfirmRun(props: { preview: RetentionPreview; onDone: () => void; onClose: () => void }) {
+  const { sessions, outputs } = props.preview;
+  return (
+    <Confirm
+      title="Run retention now"
+      verb="Delete"
+      act={async () => {
+        await runRetention();
+        props.onDone();
+      }}
+      onClose={props.onClose}
+    >
+      <p>
+        {plural(sessions.count, 'session', 'sessions')} with {formatBytes(sessions.bytes)} and{' '}
+        {plural(outputs.count, 'old output', 'old outputs')} of other sessions are deleted. This cannot be
+        undone.
+      </p>
+    </Confirm>
   );
 }
 

@@ -1,6 +1,6 @@
-import { ApiError } from '../../../client/errors.ts';
 import { formatDateTime } from '../format.ts';
 import { useEvery, useNow, useResource, useTitle } from '../hooks.ts';
+import { isMissing } from '../http.ts';
 import { runnerTitle, titleOf, withoutCategory } from '../names.ts';
 import { LogPanel } from '../runs/log-panel.tsx';
 import { elapsedOf, isOpenRun, phaseOf, reasonOf, runnerOf, segmentsOf } from '../runs/model.ts';
@@ -11,7 +11,8 @@ import { RunProgress } from '../runs/run-progress.tsx';
 import { Waterfall } from '../runs/waterfall.tsx';
 import { type NodeRunDetails, readRun } from '../runs-api.ts';
 import { Ago } from '../ui/ago.tsx';
-import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
+import { Loaded } from '../ui/loaded.tsx';
+import { Empty } from '../ui/notice.tsx';
 import { RunsPage } from './runs.tsx';
 import '../styles/runs/runs.css';
 
@@ -24,7 +25,7 @@ function RunPage({ runId }: { runId: string }) {
   const isOpen = run.data !== null && isOpenRun(run.data);
   useEvery(refreshMs, isOpen, run.reload);
   useTitle(run.data === null ? 'Run' : `Run of ${titleOf(run.data.nodeName)}`);
-  if (run.error instanceof ApiError && run.error.status === 404) {
+  if (isMissing(run.error)) {
     return (
       <Empty title="Run not found">
         <p>
@@ -35,20 +36,18 @@ function RunPage({ runId }: { runId: string }) {
   }
   return (
     <div class="page page-run">
-      {run.error !== null && (
-        <Failure what="The run could not be read." error={run.error} retry={run.reload} />
-      )}
-      {run.data === null && run.error === null && <Placeholder rows={4} label="Loading the run" />}
-      {run.data !== null && (
-        <>
-          <RunHead run={run.data} changed={run.reload} />
-          <Attempts run={run.data} />
-          <div class="run-body">
-            <LogPanel run={run.data} ended={run.reload} />
-            <RunFacts run={run.data} />
-          </div>
-        </>
-      )}
+      <Loaded of={run} failure="The run could not be read." rows={4} label="Loading the run">
+        {(shown) => (
+          <>
+            <RunHead run={shown} changed={run.reload} />
+            <Attempts run={shown} />
+            <div class="run-body">
+              <LogPanel run={shown} ended={run.reload} />
+              <RunFacts run={shown} />
+            </div>
+          </>
+        )}
+      </Loaded>
     </div>
   );
 }

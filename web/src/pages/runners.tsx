@@ -3,7 +3,7 @@ import { ConnectRunner } from '../admin/connect-runner.tsx';
 import { DeployedRunners } from '../admin/deployed-runners.tsx';
 import { Queues } from '../admin/queues.tsx';
 import { RunnerTokens } from '../admin/runner-tokens.tsx';
-import type { RunnerInstance } from '../admin-api.ts';
+import type { RunnerInstance, RunnerInstanceList } from '../admin-api.ts';
 import { listRunners, setDrained } from '../admin-api.ts';
 import { formatDateTime, plural } from '../format.ts';
 import { useAction, useResource, useTitle } from '../hooks.ts';
@@ -11,8 +11,9 @@ import { runnerTitle, titleOf } from '../names.ts';
 import { navigate, useAddress } from '../router.ts';
 import { readPage } from '../sessions/address.ts';
 import { Ago } from '../ui/ago.tsx';
-import { Icon } from '../ui/icon.tsx';
-import { Empty, Failure, Notice, Placeholder } from '../ui/notice.tsx';
+import { AddButton } from '../ui/buttons.tsx';
+import { Loaded } from '../ui/loaded.tsx';
+import { Empty, Notice } from '../ui/notice.tsx';
 import { Paging } from '../ui/paging.tsx';
 import { Table } from '../ui/table.tsx';
 
@@ -27,7 +28,6 @@ export function RunnersPage() {
   const [connecting, setConnecting] = useState(false);
   /** Grows with every token that was made. */
   const [tokens, setTokens] = useState(0);
-  const page = list.data;
   return (
     <div class="page">
       <div class="page-head">
@@ -41,34 +41,18 @@ export function RunnersPage() {
           >
             Refresh
           </button>
-          <button type="button" class="button button-primary" onClick={() => setConnecting(true)}>
-            <Icon name="plus" />
-            Connect a runner
-          </button>
+          <AddButton onClick={() => setConnecting(true)}>Connect a runner</AddButton>
         </div>
       </div>
       <Queues />
-      {list.error !== null && (
-        <Failure what="The runners could not be listed." error={list.error} retry={list.reload} />
-      )}
-      {page === null && list.error === null && <Placeholder rows={3} label="Loading runners" />}
-      {page !== null && page.runners.length === 0 && (
-        <Empty title="No runners yet">
-          <p>A runner appears here with its first claim. It needs one of the tokens below.</p>
-        </Empty>
-      )}
-      {page !== null && page.runners.length > 0 && (
-        <>
-          <RunnerTable runners={page.runners} busy={list.loading} changed={list.reload} />
-          <Paging
-            page={page.page}
-            totalPages={page.totalPages}
-            summary={plural(page.totalCount, 'runner', 'runners')}
-            onPage={(page) => navigate(page === 1 ? '/runners' : `/runners?page=${page}`)}
-          />
-        </>
-      )}
-      {page !== null && page.deployed.length > 0 && <DeployedRunners deployed={page.deployed} />}
+      <Loaded of={list} failure="The runners could not be listed." rows={3} label="Loading runners">
+        {(page) => (
+          <>
+            <RunnerList page={page} busy={list.loading} changed={list.reload} />
+            {page.deployed.length > 0 && <DeployedRunners deployed={page.deployed} />}
+          </>
+        )}
+      </Loaded>
       <RunnerTokens key={tokens} />
       {connecting && (
         <ConnectRunner
@@ -80,6 +64,27 @@ export function RunnersPage() {
         />
       )}
     </div>
+  );
+}
+
+function RunnerList(props: { page: RunnerInstanceList; busy: boolean; changed: () => void }) {
+  const { page } = props;
+  if (page.runners.length === 0)
+    return (
+      <Empty title="No runners yet">
+        <p>A runner appears here with its first claim. It needs one of the tokens below.</p>
+      </Empty>
+    );
+  return (
+    <>
+      <RunnerTable runners={page.runners} busy={props.busy} changed={props.changed} />
+      <Paging
+        page={page.page}
+        totalPages={page.totalPages}
+        summary={plural(page.totalCount, 'runner', 'runners')}
+        onPage={(number) => navigate(number === 1 ? '/runners' : `/runners?page=${number}`)}
+      />
+    </>
   );
 }
 
@@ -110,7 +115,6 @@ function RunnerRow(props: {
   onDrain: (drained: boolean) => Promise<void>;
 }) {
   const { runner } = props;
-  const { task } = runner;
   return (
     <tr>
       <td class="wrap-anywhere">
@@ -131,37 +135,50 @@ function RunnerRow(props: {
         {runner.runnerTypes.join(', ')}
       </td>
       <td data-label="Works on">
-        {task === null ? (
-          'nothing'
-        ) : (
-          <>
-            <a href={`/sessions/${task.sessionId}?node=${task.nodeInstanceId}`}>{titleOf(task.nodeName)}</a>
-            <div class="faint">
-              attempt {task.attempt}
-              {task.phase !== null && task.phase !== '' ? `, ${task.phase}` : ''}, since{' '}
-              {formatDateTime(task.claimedAt)}
-            </div>
-          </>
-        )}
+        <WorksOn task={runner.task} />
       </td>
       <td data-label="Seen" class="nowrap">
         <Ago at={runner.lastSeenAt} />
       </td>
       <td class="table-actions">
-        <button
-          type="button"
-          class="button button-small"
-          aria-disabled={props.busy}
-          aria-label={`${runner.drained ? 'Resume' : 'Drain'} ${runnerTitle(runner.instanceId, runner.tokenLabel)}`}
-          title={
-            runner.drained ? 'The runner gets tasks again' : 'The runner finishes its task and gets no more'
-          }
-          onClick={() => void props.onDrain(!runner.drained)}
-        >
-          {runner.drained ? 'Resume' : 'Drain'}
-        </button>
+        <DrainButton runner={runner} busy={props.busy} onDrain={props.onDrain} />
       </td>
     </tr>
+  );
+}
+
+function WorksOn({ task }: { task: RunnerInstance['task'] }) {
+  if (task === null) return <>nothing</>;
+  return (
+    <>
+      <a href={`/sessions/${task.sessionId}?node=${task.nodeInstanceId}`}>{titleOf(task.nodeName)}</a>
+      <div class="faint">
+        attempt {task.attempt}
+        {task.phase !== null && task.phase !== '' ? `, ${task.phase}` : ''}, since{' '}
+        {formatDateTime(task.claimedAt)}
+      </div>
+    </>
+  );
+}
+
+function DrainButton(props: {
+  runner: RunnerInstance;
+  busy: boolean;
+  onDrain: (drained: boolean) => Promise<void>;
+}) {
+  const { instanceId, tokenLabel, drained } = props.runner;
+  const verb = drained ? 'Resume' : 'Drain';
+  return (
+    <button
+      type="button"
+      class="button button-small"
+      aria-disabled={props.busy}
+      aria-label={`${verb} ${runnerTitle(instanceId, tokenLabel)}`}
+      title={drained ? 'The runner gets tasks again' : 'The runner finishes its task and gets no more'}
+      onClick={() => void props.onDrain(!drained)}
+    >
+      {verb}
+    </button>
   );
 }
 

@@ -16,7 +16,8 @@ import { RetryChosen } from '../runs/retry-chosen.tsx';
 import { RunFilters } from '../runs/run-filters.tsx';
 import { RunTable } from '../runs/run-table.tsx';
 import { listRuns } from '../runs-api.ts';
-import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
+import { Loaded } from '../ui/loaded.tsx';
+import { Empty } from '../ui/notice.tsx';
 import { Paging } from '../ui/paging.tsx';
 import { useRefreshedList } from '../ui/refreshed-list.ts';
 
@@ -24,15 +25,10 @@ import { useRefreshedList } from '../ui/refreshed-list.ts';
 export function RunsPage() {
   useTitle('Runs');
   const { query } = useAddress();
-  const { operate } = useAbilities();
   const view = readRunView(query);
   const projects = useResource('projects', listProjects);
-  const { list, shown, showNewer } = useRuns(view);
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  const key = runsAddress(view);
-  useEffect(() => setChosen(new Set()), [key]);
-  const rows = shown?.rows ?? [];
-  const retryable = rows.filter(({ run }) => run.retryable && chosen.has(run.id)).map(({ run }) => run);
+  const runs = useRuns(view);
+  const { list, shown } = runs;
   return (
     <div class="page">
       <div class="page-head">
@@ -41,18 +37,36 @@ export function RunsPage() {
       <RunFilters
         view={view}
         projects={projects.data ?? []}
-        rows={rows}
+        rows={shown?.rows ?? []}
         change={(part) => navigate(runsAddress({ ...view, page: 1, ...part }))}
       />
-      {list.error !== null && (
-        <Failure what="The runs could not be listed." error={list.error} retry={list.reload} />
-      )}
-      {shown === null && list.error === null && <Placeholder rows={6} label="Loading runs" />}
-      {shown !== null && rows.length === 0 && shown.newer === 0 && <NoRuns view={view} />}
+      <Loaded
+        of={{ data: shown, error: list.error, reload: list.reload }}
+        failure="The runs could not be listed."
+        rows={6}
+        label="Loading runs"
+      >
+        {({ rows, newer }) => <RunList view={view} rows={rows} newer={newer} runs={runs} />}
+      </Loaded>
+    </div>
+  );
+}
+
+function RunList(props: ShownRuns & { view: RunListView; runs: ReturnType<typeof useRuns> }) {
+  const { view, rows, newer } = props;
+  const { list, showNewer } = props.runs;
+  const { operate } = useAbilities();
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const key = runsAddress(view);
+  useEffect(() => setChosen(new Set()), [key]);
+  const retryable = rows.filter(({ run }) => run.retryable && chosen.has(run.id)).map(({ run }) => run);
+  return (
+    <>
+      {rows.length === 0 && newer === 0 && <NoRuns view={view} />}
       {operate && <RetryChosen runs={retryable} changed={list.reload} clear={() => setChosen(new Set())} />}
-      {shown !== null && shown.newer > 0 && (
+      {newer > 0 && (
         <button type="button" class="button button-small runs-newer" onClick={showNewer}>
-          Show {plural(shown.newer, 'newer run', 'newer runs')}
+          Show {plural(newer, 'newer run', 'newer runs')}
         </button>
       )}
       {rows.length > 0 && (
@@ -66,7 +80,7 @@ export function RunsPage() {
           />
         </>
       )}
-    </div>
+    </>
   );
 }
 

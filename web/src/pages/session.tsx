@@ -1,7 +1,7 @@
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { ApiError } from '../../../client/errors.ts';
 import { useResource, useTitle } from '../hooks.ts';
+import { isMissing } from '../http.ts';
 import { isUnderWay } from '../node-state.ts';
 import { useAbilities } from '../role.ts';
 import { navigate, useAddress } from '../router.ts';
@@ -22,69 +22,66 @@ import '../styles/session/session-page.css';
 /** One session. Its tab and the chosen node are in the address. */
 export function SessionPageView(props: { sessionId: string }) {
   const { sessionId } = props;
-  const { readRuns, listSessions } = useAbilities();
-  const session = useResource(sessionId, (signal) => readShownSession(sessionId, listSessions, signal));
-  const followed = useSessionEvents(sessionId);
+  const { readRuns } = useAbilities();
+  const { session, followed, failure, reload, retry } = useSession(sessionId);
   const tab = readTab(useAddress().query, readRuns);
-  const Part = parts[tab];
   const uploads = useSessionUploads(followed);
   const [adoptions, setAdoptions] = useState(0);
-  useTitle(session.data?.name ?? 'Session');
-  useReadAgain(followed, session.reload);
-
-  const failure = followed.error ?? session.error;
-  if (followed.deleted || (failure instanceof ApiError && failure.status === 404))
-    return <Gone deleted={followed.deleted} />;
+  if (followed.deleted || isMissing(failure)) return <Gone deleted={followed.deleted} />;
   return (
     <div class="page page-session">
       <SessionHead
-        session={session.data}
+        session={session}
         sessionId={sessionId}
         followed={followed}
         tab={tab}
         upload={uploads.canUpload ? uploads.upload : null}
       />
-      {failure !== null && (
-        <Failure
-          what="The session could not be read."
-          error={failure}
-          retry={() => {
-            session.reload();
-            followed.retry();
-          }}
-        />
-      )}
-      {session.data?.templateChanged === true && !session.data.frozen && readRuns && (
+      {failure !== null && <Failure what="The session could not be read." error={failure} retry={retry} />}
+      {session?.templateChanged === true && !session.frozen && readRuns && (
         <NewerTemplate
-          session={session.data}
+          session={session}
           changed={() => {
             setAdoptions((count) => count + 1);
-            session.reload();
+            reload();
           }}
         />
       )}
       {uploads.said !== '' && <Notice tone="info">{uploads.said}</Notice>}
       <UploadList {...uploads.list} />
       {followed.nodes === null && failure === null && <Placeholder rows={4} label="Loading the session" />}
-      {followed.nodes !== null && session.data !== null && (
+      {followed.nodes !== null && session !== null && (
         <Tabs
           label="Parts of the session"
           tabs={tabs.filter(({ id }) => id !== 'logs' || readRuns)}
           chosen={tab}
           onChoose={(id) => navigate(tabAddress(sessionId, id))}
         >
-          <Part
-            // The nodes have other configurations after an adoption.
-            key={`${tab} ${adoptions}`}
-            session={session.data}
-            followed={followed}
-            uploads={uploads}
-          />
+          <Part tab={tab} adoptions={adoptions} session={session} followed={followed} uploads={uploads} />
         </Tabs>
       )}
       <DropOverlay isOpen={uploads.canUpload} onFiles={uploads.upload} />
     </div>
   );
+}
+
+/** A session and its nodes, which are followed, with one failure for both. */
+function useSession(sessionId: string) {
+  const { listSessions } = useAbilities();
+  const session = useResource(sessionId, (signal) => readShownSession(sessionId, listSessions, signal));
+  const followed = useSessionEvents(sessionId);
+  useTitle(session.data?.name ?? 'Session');
+  useReadAgain(followed, session.reload);
+  return {
+    session: session.data,
+    followed,
+    failure: followed.error ?? session.error,
+    reload: session.reload,
+    retry: () => {
+      session.reload();
+      followed.retry();
+    },
+  };
 }
 
 const tabs: readonly { id: SessionTab; label: string }[] = [
@@ -102,6 +99,13 @@ const parts: Readonly<Record<SessionTab, ComponentType<TabProps>>> = {
   files: lazy(() => import('../session/tabs/files.tsx').then(({ Files }) => Files), loading),
   logs: lazy(() => import('../session/tabs/logs.tsx').then(({ Logs }) => Logs), loading),
 };
+
+function Part(props: TabProps & { tab: SessionTab; adoptions: number }) {
+  const { tab, adoptions, ...shown } = props;
+  const View = parts[tab];
+  // The nodes have other configurations after an adoption.
+  return <View key={`${tab} ${adoptions}`} {...shown} />;
+}
 
 function Gone({ deleted }: { deleted: boolean }) {
   return (

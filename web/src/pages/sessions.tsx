@@ -9,6 +9,7 @@ import { ListedSessions } from '../sessions/listed.tsx';
 import { NewSession } from '../sessions/new-session.tsx';
 import { OwnSessions } from '../sessions/own.tsx';
 import { SavedViews } from '../sessions/saved-views.tsx';
+import { AddButton } from '../ui/buttons.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { lazy } from '../ui/lazy.tsx';
 import { Notice } from '../ui/notice.tsx';
@@ -70,15 +71,9 @@ export function SessionsPage() {
               {queries ? 'Simple search' : 'Query builder'}
             </a>
           )}
-          <button
-            type="button"
-            class="button button-primary"
-            disabled={!canMake}
-            onClick={() => setMaking(true)}
-          >
-            <Icon name="plus" />
+          <AddButton disabled={!canMake} onClick={() => setMaking(true)}>
             New session
-          </button>
+          </AddButton>
         </div>
       </div>
       {world.data?.projects.length === 0 && <NoProject />}

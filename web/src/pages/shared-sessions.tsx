@@ -3,10 +3,13 @@ import type { TimeSpan } from '../dashboard/model.ts';
 import { plural } from '../format.ts';
 import { useResource, useTitle } from '../hooks.ts';
 import { navigate, useAddress } from '../router.ts';
+import { readDay } from '../sessions/address.ts';
 import { sharedWindow } from '../shared/model.ts';
 import { Timeline } from '../shared/timeline.tsx';
 import { DateRange } from '../ui/date-range.tsx';
-import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
+import { Select } from '../ui/form.tsx';
+import { Loaded } from '../ui/loaded.tsx';
+import { Empty } from '../ui/notice.tsx';
 import { Paging } from '../ui/paging.tsx';
 import '../styles/session/timeline.css';
 
@@ -26,74 +29,87 @@ export function SharedSessionsPage() {
   useTitle('Shared sessions');
   const { query } = useAddress();
   const wanted = readWanted(query);
-  const projects = useResource('projects', listProjects);
   const { span: _span, ...asked } = wanted;
   const list = useResource(JSON.stringify(asked), (signal) => findShared(wanted, signal), {
     keepWhileLoading: true,
   });
-  const windows = list.data?.windows ?? [];
-  const isNarrowed = wanted.status !== '' || wanted.projectId !== '' || wanted.from + wanted.to !== '';
   return (
     <div class="page">
       <div class="page-head">
         <h1>Shared sessions</h1>
-        <div class="filters">
-          <select
-            class="select filter"
-            aria-label="State"
-            value={wanted.status}
-            onChange={(event) => {
-              const status = event.currentTarget.value as Wanted['status'];
-              go({ ...wanted, status, page: 1, span: null });
-            }}
-          >
-            <option value="">Open and closed</option>
-            <option value="open">Open</option>
-            <option value="closed">Closed</option>
-          </select>
-          <select
-            class="select filter"
-            aria-label="Project"
-            value={wanted.projectId}
-            onChange={(event) => go({ ...wanted, projectId: event.currentTarget.value, page: 1, span: null })}
-          >
-            <option value="">All projects</option>
-            {projects.data?.map(({ id, title }) => (
-              <option key={id} value={String(id)}>
-                {title}
-              </option>
-            ))}
-          </select>
-          <DateRange
-            from={wanted.from}
-            to={wanted.to}
-            onChange={(from, to) => go({ ...wanted, from, to, page: 1, span: null })}
-          />
-        </div>
+        <Filters wanted={wanted} change={(part) => go({ ...wanted, ...part, page: 1, span: null })} />
       </div>
-      {list.error !== null && (
-        <Failure what="The shared sessions could not be read." error={list.error} retry={list.reload} />
-      )}
-      {list.data === null && list.error === null && <Placeholder rows={5} label="Loading shared sessions" />}
-      {list.data !== null && list.error === null && windows.length === 0 && (
-        <Empty title={isNarrowed ? 'No matching shared sessions' : 'No shared sessions yet'}>
-          <p>
-            Machines of one exercise open a shared session together: the first request opens it, the others
-            join it within its window.
-          </p>
-        </Empty>
-      )}
-      {windows.length > 0 && (
-        <>
-          <Timeline windows={windows} span={wanted.span} onSpan={(span) => go({ ...wanted, span }, true)} />
-          <Paging
-            page={wanted.page}
-            totalPages={Math.max(1, Math.ceil((list.data?.totalCount ?? 0) / pageSize))}
-            summary={plural(list.data?.totalCount ?? 0, 'shared session', 'shared sessions')}
-            onPage={(page) => go({ ...wanted, page, span: null })}
-          />
-        </>
-      )}
+      <Loaded
+        of={list}
+        failure="The shared sessions could not be read."
+        rows={5}
+        label="Loading shared sessions"
+      >
+        {({ windows, totalCount }) =>
+          windows.length > 0 ? (
+            <>
+              <Timeline
+                windows={windows}
+                span={wanted.span}
+                onSpan={(span) => go({ ...wanted, span }, true)}
+              />
+              <Paging
+                page={wanted.page}
+                totalPages={Math.max(1, Math.ceil(totalCount / pageSize))}
+                summary={plural(totalCount, 'shared session', 'shared sessions')}
+                onPage={(page) => go({ ...wanted, page, span: null })}
+              />
+            </>
+          ) : (
+            list.error === null && <NoSharedSessions wanted={wanted} />
+          )
+        }
+      </Loaded>
+    </div>
+  );
+}
+
+function NoSharedSessions({ wanted }: { wanted: Wanted }) {
+  const isNarrowed = wanted.status !== '' || wanted.projectId !== '' || wanted.from + wanted.to !== '';
+  return (
+    <Empty title={isNarrowed ? 'No matching shared sessions' : 'No shared sessions yet'}>
+      <p>
+        Machines of one exercise open a shared session together: the first request opens it, the others join
+        it within its window.
+      </p>
+    </Empty>
+  );
+}
+
+const states: readonly { value: Wanted['status']; label: string }[] = [
+  { value: '', label: 'Open and closed' },
+  { value: 'open', label: 'Open' },
+  { value: 'closed', label: 'Closed' },
+];
+
+function Filters(props: { wanted: Wanted; change: (part: Partial<Wanted>) => void }) {
+  const { wanted, change } = props;
+  const projects = useResource('projects', listProjects);
+  return (
+    <div class="filters">
+      <Select
+        label="State"
+        class="filter"
+        value={wanted.status}
+        options={states}
+        onValue={(status) => change({ status })}
+      />
+      <Select
+        label="Project"
+        class="filter"
+        value={wanted.projectId}
+        options={[
+          { value: '', label: 'All projects' },
+          ...(projects.data ?? []).map(({ id, title }) => ({ value: String(id), label: title })),
+        ]}
+        onValue={(projectId) => change({ projectId })}
+      />
+      <DateRange from={wanted.from} to={wanted.to} onChange={(from, to) => change({ from, to })} />
     </div>
   );
 }
@@ -137,15 +153,11 @@ function readWanted(query: URLSearchParams): Wanted {
   return {
     status: status === 'open' || status === 'closed' ? status : '',
     projectId: /^\d{1,15}$/.test(query.get('project') ?? '') ? (query.get('project') ?? '') : '',
-    from: dateOrNone(query.get('from')),
-    to: dateOrNone(query.get('to')),
+    from: readDay(query.get('from')),
+    to: readDay(query.get('to')),
     page: Number.isInteger(page) && page > 0 && page <= 4000 ? page : 1,
     span: toMs > fromMs ? { fromMs, toMs } : null,
   };
-}
-
-function dateOrNone(text: string | null): string {
-  return text !== null && /^\d{4}-\d\d-\d\d$/.test(text) ? text : '';
 }
 
 function go(wanted: Wanted, replace = false): void {

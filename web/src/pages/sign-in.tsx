@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { User } from '../api.ts';
 import { setPassword } from '../api.ts';
@@ -14,66 +15,36 @@ export function SignInPage(props: { notice: string | null }) {
   const [password, setPassword] = useState('');
   const [rememberMe, setRememberMe] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
-  const [busy, setBusy] = useState(false);
-  const nameField = useRef<HTMLInputElement>(null);
-  useEffect(() => nameField.current?.focus(), []);
-
-  const submit = async (event: Event) => {
-    event.preventDefault();
-    if (busy) return;
-    setBusy(true);
+  const { busy, submit } = useSubmit(async () => {
     const failure = await signInWith(username.trim(), password, rememberMe);
-    setBusy(false);
     setProblem(failure);
     if (failure !== null) setPassword('');
-  };
-
+  });
   return (
-    <main class="entry">
-      <form class="entry-card" onSubmit={submit}>
-        <Mark />
-        <h1>Sign in</h1>
-        <p class="entry-lead">Simulation Data Platform</p>
-        {problem !== null && <Notice tone="error">{problem}</Notice>}
-        {problem === null && props.notice !== null && <Notice tone="info">{props.notice}</Notice>}
-        <label class="field">
-          <span>Username</span>
-          <input
-            ref={nameField}
-            name="username"
-            autocomplete="username"
-            autocapitalize="none"
-            spellcheck={false}
-            required
-            value={username}
-            onInput={(event) => setUsername(event.currentTarget.value)}
-          />
-        </label>
-        <label class="field">
-          <span>Password</span>
-          <input
-            name="password"
-            type="password"
-            autocomplete="current-password"
-            required
-            value={password}
-            onInput={(event) => setPassword(event.currentTarget.value)}
-          />
-        </label>
-        <label class="check">
-          <input
-            type="checkbox"
-            name="rememberMe"
-            checked={rememberMe}
-            onChange={(event) => setRememberMe(event.currentTarget.checked)}
-          />
-          <span>Keep me signed in on this device</span>
-        </label>
-        <button type="submit" class="button button-primary button-wide" disabled={busy}>
-          {busy ? 'Signing in …' : 'Sign in'}
-        </button>
-      </form>
-    </main>
+    <EntryForm title="Sign in" lead="Simulation Data Platform" onSubmit={submit}>
+      {problem !== null && <Notice tone="error">{problem}</Notice>}
+      {problem === null && props.notice !== null && <Notice tone="info">{props.notice}</Notice>}
+      <UsernameField value={username} onValue={setUsername} />
+      <PasswordField
+        label="Password"
+        name="password"
+        autocomplete="current-password"
+        value={password}
+        onValue={setPassword}
+      />
+      <label class="check">
+        <input
+          type="checkbox"
+          name="rememberMe"
+          checked={rememberMe}
+          onChange={(event) => setRememberMe(event.currentTarget.checked)}
+        />
+        <span>Keep me signed in on this device</span>
+      </label>
+      <button type="submit" class="button button-primary button-wide" disabled={busy}>
+        {busy ? 'Signing in …' : 'Sign in'}
+      </button>
+    </EntryForm>
   );
 }
 
@@ -83,59 +54,115 @@ export function PasswordPage(props: { user: User }) {
   const [currentPassword, setCurrentPassword] = useState('');
   const [newPassword, setNewPassword] = useState('');
   const [problem, setProblem] = useState<string | null>(null);
-  const [busy, setBusy] = useState(false);
-
-  const submit = async (event: Event) => {
-    event.preventDefault();
-    if (busy) return;
-    setBusy(true);
+  const { busy, submit } = useSubmit(async () => {
     try {
       await setPassword(props.user.userId, { currentPassword, newPassword });
       endSignIn('Your password is changed. Sign in with the new one.');
     } catch (error) {
       setProblem(textOf(error));
-    } finally {
-      setBusy(false);
     }
-  };
+  });
+  return (
+    <EntryForm
+      title="Choose a new password"
+      lead="Your password was set by an Administrator. Choose a new one to continue."
+      onSubmit={submit}
+    >
+      {problem !== null && <Notice tone="error">{problem}</Notice>}
+      <input type="hidden" name="username" autocomplete="username" value={props.user.username} />
+      <PasswordField
+        label="Current password"
+        autocomplete="current-password"
+        value={currentPassword}
+        onValue={setCurrentPassword}
+      />
+      <PasswordField
+        label="New password (at least 12 characters)"
+        autocomplete="new-password"
+        value={newPassword}
+        onValue={setNewPassword}
+      />
+      <button type="submit" class="button button-primary button-wide" disabled={busy}>
+        {busy ? 'Changing …' : 'Change password'}
+      </button>
+      <button type="button" class="button button-quiet button-wide" onClick={() => void signOut()}>
+        Sign out
+      </button>
+    </EntryForm>
+  );
+}
 
+/** Sends a form, one time after the other. */
+function useSubmit(send: () => Promise<void>) {
+  const [busy, setBusy] = useState(false);
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    if (busy) return;
+    setBusy(true);
+    await send();
+    setBusy(false);
+  };
+  return { busy, submit };
+}
+
+function EntryForm(props: {
+  title: string;
+  lead: string;
+  onSubmit: (event: Event) => void;
+  children: ComponentChildren;
+}) {
   return (
     <main class="entry">
-      <form class="entry-card" onSubmit={submit}>
+      <form class="entry-card" onSubmit={props.onSubmit}>
         <Mark />
-        <h1>Choose a new password</h1>
-        <p class="entry-lead">Your password was set by an Administrator. Choose a new one to continue.</p>
-        {problem !== null && <Notice tone="error">{problem}</Notice>}
-        <input type="hidden" name="username" autocomplete="username" value={props.user.username} />
-        <label class="field">
-          <span>Current password</span>
-          <input
-            type="password"
-            autocomplete="current-password"
-            required
-            value={currentPassword}
-            onInput={(event) => setCurrentPassword(event.currentTarget.value)}
-          />
-        </label>
-        <label class="field">
-          <span>New password (at least 12 characters)</span>
-          <input
-            type="password"
-            autocomplete="new-password"
-            required
-            minLength={12}
-            maxLength={256}
-            value={newPassword}
-            onInput={(event) => setNewPassword(event.currentTarget.value)}
-          />
-        </label>
-        <button type="submit" class="button button-primary button-wide" disabled={busy}>
-          {busy ? 'Changing …' : 'Change password'}
-        </button>
-        <button type="button" class="button button-quiet button-wide" onClick={() => void signOut()}>
-          Sign out
-        </button>
+        <h1>{props.title}</h1>
+        <p class="entry-lead">{props.lead}</p>
+        {props.children}
       </form>
     </main>
+  );
+}
+
+/** Has the focus first. */
+function UsernameField(props: { value: string; onValue: (value: string) => void }) {
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => field.current?.focus(), []);
+  return (
+    <label class="field">
+      <span>Username</span>
+      <input
+        ref={field}
+        name="username"
+        autocomplete="username"
+        autocapitalize="none"
+        spellcheck={false}
+        required
+        value={props.value}
+        onInput={(event) => props.onValue(event.currentTarget.value)}
+      />
+    </label>
+  );
+}
+
+function PasswordField(props: {
+  label: string;
+  name?: string;
+  autocomplete: 'current-password' | 'new-password';
+  value: string;
+  onValue: (value: string) => void;
+}) {
+  return (
+    <label class="field">
+      <span>{props.label}</span>
+      <input
+        name={props.name}
+        type="password"
+        autocomplete={props.autocomplete}
+        required
+        {...(props.autocomplete === 'new-password' ? { minLength: 12, maxLength: 256 } : {})}
+        value={props.value}
+        onInput={(event) => props.onValue(event.currentTarget.value)}
+      />
+    </label>
   );
 }

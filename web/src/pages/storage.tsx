@@ -1,9 +1,10 @@
-import { readStorage } from '../admin-api.ts';
+import { type ProjectStorage, readStorage } from '../admin-api.ts';
 import { formatBytes, formatCount, plural } from '../format.ts';
 import { useResource, useTitle } from '../hooks.ts';
 import { useAbilities } from '../role.ts';
 import { Ago } from '../ui/ago.tsx';
-import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
+import { Loaded } from '../ui/loaded.tsx';
+import { Empty } from '../ui/notice.tsx';
 import { Table } from '../ui/table.tsx';
 
 /** What each project holds, the largest first. */
@@ -29,50 +30,63 @@ export function StoragePage() {
         )}
         {administrate && <a href="/retention">Retention</a>}
       </p>
-      {storage.error !== null && (
-        <Failure what="Storage could not be read." error={storage.error} retry={storage.reload} />
-      )}
-      {storage.data === null && storage.error === null && <Placeholder rows={4} label="Loading storage" />}
-      {storage.data?.projects.length === 0 && <Empty title="No projects yet" />}
-      {projects.length > 0 && (
-        <Table
-          caption="Storage by project"
-          columns={['Project', 'Size', 'Share', 'Sessions', 'Frozen', 'Newest session']}
-        >
-          {projects.map((project) => (
-            <tr key={project.projectId}>
-              <td class="wrap-anywhere">
-                <a class="row-link" href={`/project-list/${project.projectId}`}>
-                  {project.projectTitle}
-                </a>
-              </td>
-              <td data-label="Size" class="nowrap figure">
-                {formatBytes(project.outputBytes)}
-              </td>
-              <td data-label="Share">
-                <meter
-                  class="storage-share"
-                  min={0}
-                  max={Math.max(1, bytes)}
-                  value={project.outputBytes}
-                  aria-label={`Share of ${project.projectTitle}`}
-                >
-                  {formatCount(project.outputBytes)}
-                </meter>
-              </td>
-              <td data-label="Sessions" class="figure">
-                {formatCount(project.sessions)}
-              </td>
-              <td data-label="Frozen" class="figure">
-                {project.frozenSessions > 0 && formatCount(project.frozenSessions)}
-              </td>
-              <td data-label="Newest session" class="nowrap">
-                {project.newestSessionAt !== null && <Ago at={project.newestSessionAt} />}
-              </td>
-            </tr>
-          ))}
-        </Table>
-      )}
+      <Loaded of={storage} failure="Storage could not be read." rows={4} label="Loading storage">
+        {() =>
+          projects.length === 0 ? (
+            <Empty title="No projects yet" />
+          ) : (
+            <Table
+              caption="Storage by project"
+              columns={['Project', 'Size', 'Share', 'Sessions', 'Frozen', 'Newest session']}
+            >
+              {projects.map((project) => (
+                <ProjectRow key={project.projectId} project={project} allBytes={bytes} />
+              ))}
+            </Table>
+          )
+        }
+      </Loaded>
     </div>
+  );
+}
+
+function ProjectRow({
+  project,
+  allBytes,
+}: {
+  project: ProjectStorage['projects'][number];
+  allBytes: number;
+}) {
+  return (
+    <tr>
+      <td class="wrap-anywhere">
+        <a class="row-link" href={`/project-list/${project.projectId}`}>
+          {project.projectTitle}
+        </a>
+      </td>
+      <td data-label="Size" class="nowrap figure">
+        {formatBytes(project.outputBytes)}
+      </td>
+      <td data-label="Share">
+        <meter
+          class="storage-share"
+          min={0}
+          max={Math.max(1, allBytes)}
+          value={project.outputBytes}
+          aria-label={`Share of ${project.projectTitle}`}
+        >
+          {formatCount(project.outputBytes)}
+        </meter>
+      </td>
+      <td data-label="Sessions" class="figure">
+        {formatCount(project.sessions)}
+      </td>
+      <td data-label="Frozen" class="figure">
+        {project.frozenSessions > 0 && formatCount(project.frozenSessions)}
+      </td>
+      <td data-label="Newest session" class="nowrap">
+        {project.newestSessionAt !== null && <Ago at={project.newestSessionAt} />}
+      </td>
+    </tr>
   );
 }

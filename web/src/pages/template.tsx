@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
-import { ApiError } from '../../../client/errors.ts';
-import { useAction, useResource, useTitle } from '../hooks.ts';
+import { type Action, useAction, useResource, useTitle } from '../hooks.ts';
+import { isMissing } from '../http.ts';
 import { titleOf } from '../names.ts';
 import { useAbilities } from '../role.ts';
 import { navigate, useAddress } from '../router.ts';
@@ -10,15 +10,19 @@ import {
   listTemplateVersions,
   readTemplate,
   readTemplateVersion,
+  type SessionTemplate,
   type SessionTemplateImported,
+  type SessionTemplateVersions,
 } from '../templates/api.ts';
 import { TemplateChanges } from '../templates/changes.tsx';
 import { TemplateNodes } from '../templates/nodes.tsx';
 import { TemplateUse } from '../templates/use.tsx';
 import { VersionTable } from '../templates/versions.tsx';
+import { AddButton } from '../ui/buttons.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { lazy } from '../ui/lazy.tsx';
-import { Empty, Failure, Notice, Placeholder } from '../ui/notice.tsx';
+import { Loaded } from '../ui/loaded.tsx';
+import { Empty, Notice } from '../ui/notice.tsx';
 import '../styles/template.css';
 
 const pageSize = 10;
@@ -31,7 +35,6 @@ const NewVersionLoader = lazy(
 
 /** A session template: its graph, its versions with what each changed, and what uses it. */
 export function TemplatePage({ templateId }: { templateId: number }) {
-  const { query } = useAddress();
   const [page, setPage] = useState(1);
   const [said, setSaid] = useState('');
   const template = useResource(`template ${templateId}`, (signal) => readTemplate(templateId, signal));
@@ -42,8 +45,11 @@ export function TemplatePage({ templateId }: { templateId: number }) {
   );
   useTitle(template.data === null ? 'Template' : titleOf(template.data.name));
   const newest = versions.data?.totalCount ?? 0;
-  const comparison = readComparison(query);
   if (!Number.isSafeInteger(templateId) || isMissing(template.error)) return <NoTemplate />;
+  const reload = () => {
+    template.reload();
+    versions.reload();
+  };
   const made = ({ id, version, created }: SessionTemplateImported) => {
     // A new template has a page of its own.
     if (!created)
@@ -53,57 +59,73 @@ export function TemplatePage({ templateId }: { templateId: number }) {
           : `Nothing differs from version ${version}: no version was made.`,
       );
     setPage(1);
-    template.reload();
-    versions.reload();
+    reload();
     navigate(templateAddress(id, { version: null, since: null, sinceTemplateId: null }));
   };
-  const error = template.error ?? versions.error;
   return (
     <div class="page">
       <Head name={template.data?.name ?? ''} templateId={templateId} newest={newest} made={made} />
       {said !== '' && <Notice tone="done">{said}</Notice>}
-      {error !== null && (
-        <Failure
-          what="The template could not be read."
-          error={error}
-          retry={() => {
-            template.reload();
-            versions.reload();
-          }}
-        />
-      )}
-      {template.data === null && error === null && <Placeholder rows={6} label="Loading the template" />}
-      {template.data !== null && (
-        <div class="template-columns">
-          <div class="template-main">
-            {template.data.description !== '' && <p class="faint">{template.data.description}</p>}
-            <section class="section" aria-label="Graph">
-              <h2>Graph</h2>
-              <TemplateNodes nodes={template.data.nodes} />
-            </section>
-            {versions.data !== null && newest > 0 && (
-              <>
-                <section class="section" aria-label="Versions">
-                  <h2>Versions</h2>
-                  <VersionTable
-                    templateId={templateId}
-                    list={versions.data}
-                    shown={comparison.version ?? newest}
-                    onPage={setPage}
-                  />
-                </section>
-                <TemplateChanges templateId={templateId} newest={newest} comparison={comparison} />
-              </>
-            )}
-          </div>
-          <TemplateUse templateId={templateId} />
-        </div>
-      )}
+      <Loaded
+        of={{ data: template.data, error: template.error ?? versions.error, reload }}
+        failure="The template could not be read."
+        rows={6}
+        label="Loading the template"
+      >
+        {(shown) => <TemplateBody template={shown} versions={versions.data} onPage={setPage} />}
+      </Loaded>
     </div>
   );
 }
 
-const isMissing = (error: Error | null) => error instanceof ApiError && error.status === 404;
+function TemplateBody(props: {
+  template: SessionTemplate;
+  /** Null while they are loaded. */
+  versions: SessionTemplateVersions | null;
+  onPage: (page: number) => void;
+}) {
+  const { template, versions } = props;
+  return (
+    <div class="template-columns">
+      <div class="template-main">
+        {template.description !== '' && <p class="faint">{template.description}</p>}
+        <section class="section" aria-label="Graph">
+          <h2>Graph</h2>
+          <TemplateNodes nodes={template.nodes} />
+        </section>
+        {versions !== null && versions.totalCount > 0 && (
+          <Versions templateId={template.id} list={versions} onPage={props.onPage} />
+        )}
+      </div>
+      <TemplateUse templateId={template.id} />
+    </div>
+  );
+}
+
+/** The versions, and what one of them changed. */
+function Versions(props: {
+  templateId: number;
+  list: SessionTemplateVersions;
+  onPage: (page: number) => void;
+}) {
+  const { templateId, list } = props;
+  const newest = list.totalCount;
+  const comparison = readComparison(useAddress().query);
+  return (
+    <>
+      <section class="section" aria-label="Versions">
+        <h2>Versions</h2>
+        <VersionTable
+          templateId={templateId}
+          list={list}
+          shown={comparison.version ?? newest}
+          onPage={props.onPage}
+        />
+      </section>
+      <TemplateChanges templateId={templateId} newest={newest} comparison={comparison} />
+    </>
+  );
+}
 
 function NoTemplate() {
   return (
@@ -125,11 +147,6 @@ function Head(props: {
   const { operate } = useAbilities();
   const [isOpen, setIsOpen] = useState(false);
   const action = useAction();
-  const save = async () => {
-    const { definition } = await readTemplateVersion(templateId, newest);
-    const text = `${JSON.stringify(definition, null, 2)}\n`;
-    saveBlob(new Blob([text], { type: 'application/json' }), `${name}.json`);
-  };
   return (
     <header class="session-head">
       {operate && (
@@ -143,26 +160,11 @@ function Head(props: {
           {newest > 0 && <span class="tag">version {newest}</span>}
         </h1>
         <div class="actions">
-          <button
-            type="button"
-            class="button"
-            disabled={newest === 0}
-            aria-disabled={action.busy}
-            onClick={() => void action.run(save)}
-          >
-            <Icon name="download" />
-            Definition
-          </button>
+          <DefinitionButton name={name} templateId={templateId} newest={newest} action={action} />
           {operate && (
-            <button
-              type="button"
-              class="button button-primary"
-              disabled={newest === 0}
-              onClick={() => setIsOpen(true)}
-            >
-              <Icon name="plus" />
+            <AddButton disabled={newest === 0} onClick={() => setIsOpen(true)}>
               New version
-            </button>
+            </AddButton>
           )}
         </div>
       </div>
@@ -179,5 +181,27 @@ function Head(props: {
         />
       )}
     </header>
+  );
+}
+
+/** Saves the newest version as a file. */
+function DefinitionButton(props: { name: string; templateId: number; newest: number; action: Action }) {
+  const { name, templateId, newest, action } = props;
+  const save = async () => {
+    const { definition } = await readTemplateVersion(templateId, newest);
+    const text = `${JSON.stringify(definition, null, 2)}\n`;
+    saveBlob(new Blob([text], { type: 'application/json' }), `${name}.json`);
+  };
+  return (
+    <button
+      type="button"
+      class="button"
+      disabled={newest === 0}
+      aria-disabled={action.busy}
+      onClick={() => void action.run(save)}
+    >
+      <Icon name="download" />
+      Definition
+    </button>
   );
 }

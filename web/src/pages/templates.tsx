@@ -7,7 +7,8 @@ import { readTemplate, type SessionTemplate } from '../templates/api.ts';
 import { TemplateNodes } from '../templates/nodes.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { lazy } from '../ui/lazy.tsx';
-import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
+import { Loaded } from '../ui/loaded.tsx';
+import { Empty } from '../ui/notice.tsx';
 
 /** The session templates; the chosen one, which is in the address, with its graph. */
 export function TemplatesPage() {
@@ -27,29 +28,30 @@ export function TemplatesPage() {
           }}
         />
       </div>
-      {list.error !== null && (
-        <Failure what="The templates could not be listed." error={list.error} retry={list.reload} />
-      )}
-      {list.data === null && list.error === null && <Placeholder rows={4} label="Loading templates" />}
-      {list.data?.length === 0 && <Empty title="No templates yet" />}
-      {list.data !== null && chosen !== null && (
-        <div class="split">
-          <ul class="choices" aria-label="Templates">
-            {list.data.map((template) => (
-              <li key={template.id}>
-                <a
-                  href={`/templates?template=${template.id}`}
-                  {...(template.id === chosen.id ? { 'aria-current': 'true' } : {})}
-                >
-                  <span title={template.name}>{titleOf(template.name)}</span>
-                  {template.description !== '' && <span class="faint">{template.description}</span>}
-                </a>
-              </li>
-            ))}
-          </ul>
-          <TemplateDetails key={chosen.id} template={chosen} />
-        </div>
-      )}
+      <Loaded of={list} failure="The templates could not be listed." rows={4} label="Loading templates">
+        {(templates) =>
+          chosen === null ? (
+            <Empty title="No templates yet" />
+          ) : (
+            <div class="split">
+              <ul class="choices" aria-label="Templates">
+                {templates.map((template) => (
+                  <li key={template.id}>
+                    <a
+                      href={`/templates?template=${template.id}`}
+                      {...(template.id === chosen.id ? { 'aria-current': 'true' } : {})}
+                    >
+                      <span title={template.name}>{titleOf(template.name)}</span>
+                      {template.description !== '' && <span class="faint">{template.description}</span>}
+                    </a>
+                  </li>
+                ))}
+              </ul>
+              <TemplateDetails key={chosen.id} template={chosen} />
+            </div>
+          )
+        }
+      </Loaded>
     </div>
   );
 }
@@ -95,11 +97,9 @@ function TemplateDetails(props: { template: SessionTemplate }) {
           Versions and use
         </a>
       </div>
-      {one.error !== null && (
-        <Failure what="The template could not be read." error={one.error} retry={one.reload} />
-      )}
-      {one.data === null && one.error === null && <Placeholder rows={3} label="Loading the template" />}
-      {one.data !== null && <TemplateNodes nodes={one.data.nodes} />}
+      <Loaded of={one} failure="The template could not be read." rows={3} label="Loading the template">
+        {({ nodes }) => <TemplateNodes nodes={nodes} />}
+      </Loaded>
     </section>
   );
 }

@@ -1,9 +1,11 @@
 import { useState } from 'preact/hooks';
 import { MadeSecret } from '../admin/made-secret.tsx';
+import { endOf, isGood } from '../admin/runner-tokens.tsx';
 import type { OfflineToken, OfflineTokenMetadata } from '../admin-api.ts';
 import { createOfflineToken, listOfflineTokens, revokeOfflineToken } from '../admin-api.ts';
 import { formatAgo, formatDateTime } from '../format.ts';
 import { useAction, useResource, useTitle } from '../hooks.ts';
+import { RowButton } from '../ui/buttons.tsx';
 import { Confirm } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Loaded } from '../ui/loaded.tsx';
@@ -54,19 +56,26 @@ export function TokensPage() {
         </MadeSecret>
       )}
       {revoking !== null && (
-        <Confirm
-          title={`Revoke the token …${revoking.tokenHint}?`}
-          verb="Revoke"
-          act={async () => {
-            await revokeOfflineToken(revoking.secretId);
-            list.reload();
-          }}
-          onClose={() => setRevoking(null)}
-        >
-          The device that uses it can no longer upload. Other tokens of {revoking.username} stay.
-        </Confirm>
+        <RevokeToken token={revoking} revoked={list.reload} onClose={() => setRevoking(null)} />
       )}
     </div>
+  );
+}
+
+function RevokeToken(props: { token: OfflineTokenMetadata; revoked: () => void; onClose: () => void }) {
+  const { token } = props;
+  return (
+    <Confirm
+      title={`Revoke the token …${token.tokenHint}?`}
+      verb="Revoke"
+      act={async () => {
+        await revokeOfflineToken(token.secretId);
+        props.revoked();
+      }}
+      onClose={props.onClose}
+    >
+      The device that uses it can no longer upload. Other tokens of {token.username} stay.
+    </Confirm>
   );
 }
 
@@ -75,7 +84,6 @@ function TokenTable(props: {
   onRevoke: (token: OfflineTokenMetadata) => void;
 }) {
   const now = Date.now();
-  const isGood = (token: OfflineTokenMetadata) => !token.revoked && Date.parse(token.expiresAt) > now;
   return (
     <Table caption="Offline tokens" columns={['Token', 'Created by', 'Last used', 'Expires']} actions>
       {props.tokens.map((token) => (
@@ -88,18 +96,13 @@ function TokenTable(props: {
             {token.lastUsedAt === null ? 'never' : formatAgo(token.lastUsedAt, now)}
           </td>
           <td data-label="Expires" class="nowrap">
-            {token.revoked ? 'revoked' : isGood(token) ? formatDateTime(token.expiresAt) : 'expired'}
+            {endOf(token, now)}
           </td>
           <td class="table-actions">
-            {isGood(token) && (
-              <button
-                type="button"
-                class="button button-small"
-                aria-label={`Revoke …${token.tokenHint}`}
-                onClick={() => props.onRevoke(token)}
-              >
+            {isGood(token, now) && (
+              <RowButton label={`Revoke …${token.tokenHint}`} onClick={() => props.onRevoke(token)}>
                 Revoke
-              </button>
+              </RowButton>
             )}
           </td>
         </tr>

@@ -6,9 +6,10 @@ import { plural } from '../format.ts';
 import { useAuth, useResource, useSettled, useTitle } from '../hooks.ts';
 import { navigate, useAddress } from '../router.ts';
 import { readPage } from '../sessions/address.ts';
+import { AddButton, RowButton } from '../ui/buttons.tsx';
 import { Confirm } from '../ui/dialog.tsx';
-import { Icon } from '../ui/icon.tsx';
-import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
+import { Loaded } from '../ui/loaded.tsx';
+import { Empty } from '../ui/notice.tsx';
 import { Paging } from '../ui/paging.tsx';
 import { SearchField } from '../ui/search-field.tsx';
 import { Table } from '../ui/table.tsx';
@@ -19,46 +20,38 @@ export function UsersPage() {
   const { query } = useAddress();
   const wanted = query.get('search') ?? '';
   const number = readPage(query);
-  const [search, setSearch] = useState(wanted);
-  const settled = useSettled(search.trim(), 250);
-  useEffect(() => setSearch((before) => (before.trim() === wanted ? before : wanted)), [wanted]);
-  useEffect(() => {
-    if (settled !== wanted && settled === search.trim()) navigate(addressOf(settled, 1), { replace: true });
-  }, [settled]);
+  const [search, setSearch] = useSearch(wanted);
   const list = useResource(`${number} ${wanted}`, (signal) => listAccounts(wanted, number, signal), {
     keepWhileLoading: true,
   });
   const [edited, setEdited] = useState<User | 'new' | null>(null);
   const [deleted, setDeleted] = useState<User | null>(null);
-  const page = list.data;
   return (
     <div class="page">
       <div class="page-head">
         <h1>Users</h1>
         <div class="actions">
           <SearchField label="Search by name or address" value={search} onValue={setSearch} />
-          <button type="button" class="button button-primary" onClick={() => setEdited('new')}>
-            <Icon name="plus" />
-            New user
-          </button>
+          <AddButton onClick={() => setEdited('new')}>New user</AddButton>
         </div>
       </div>
-      {list.error !== null && (
-        <Failure what="The users could not be listed." error={list.error} retry={list.reload} />
-      )}
-      {page === null && list.error === null && <Placeholder rows={5} label="Loading users" />}
-      {page !== null && page.users.length === 0 && <Empty title={`No user matches “${wanted}”`} />}
-      {page !== null && page.users.length > 0 && (
-        <>
-          <UserTable users={page.users} busy={list.loading} onEdit={setEdited} onDelete={setDeleted} />
-          <Paging
-            page={page.page}
-            totalPages={page.totalPages}
-            summary={plural(page.totalCount, 'user', 'users')}
-            onPage={(page) => navigate(addressOf(wanted, page))}
-          />
-        </>
-      )}
+      <Loaded of={list} failure="The users could not be listed." rows={5} label="Loading users">
+        {(page) =>
+          page.users.length === 0 ? (
+            <Empty title={`No user matches “${wanted}”`} />
+          ) : (
+            <>
+              <UserTable users={page.users} busy={list.loading} onEdit={setEdited} onDelete={setDeleted} />
+              <Paging
+                page={page.page}
+                totalPages={page.totalPages}
+                summary={plural(page.totalCount, 'user', 'users')}
+                onPage={(page) => navigate(addressOf(wanted, page))}
+              />
+            </>
+          )
+        }
+      </Loaded>
       {edited !== null && (
         <UserForm
           user={edited === 'new' ? null : edited}
@@ -67,19 +60,37 @@ export function UsersPage() {
         />
       )}
       {deleted !== null && (
-        <Confirm
-          title={`Delete ${deleted.username}?`}
-          verb="Delete"
-          act={async () => {
-            await deleteAccount(deleted.userId);
-            list.reload();
-          }}
-          onClose={() => setDeleted(null)}
-        >
-          All of their tokens end at once. Their sessions remain.
-        </Confirm>
+        <DeleteUser user={deleted} deleted={list.reload} onClose={() => setDeleted(null)} />
       )}
     </div>
+  );
+}
+
+/** What is typed to search by; it goes into the address when the typing pauses. */
+function useSearch(wanted: string) {
+  const [search, setSearch] = useState(wanted);
+  const settled = useSettled(search.trim(), 250);
+  useEffect(() => setSearch((before) => (before.trim() === wanted ? before : wanted)), [wanted]);
+  useEffect(() => {
+    if (settled !== wanted && settled === search.trim()) navigate(addressOf(settled, 1), { replace: true });
+  }, [settled]);
+  return [search, setSearch] as const;
+}
+
+function DeleteUser(props: { user: User; deleted: () => void; onClose: () => void }) {
+  const { user } = props;
+  return (
+    <Confirm
+      title={`Delete ${user.username}?`}
+      verb="Delete"
+      act={async () => {
+        await deleteAccount(user.userId);
+        props.deleted();
+      }}
+      onClose={props.onClose}
+    >
+      All of their tokens end at once. Their sessions remain.
+    </Confirm>
   );
 }
 
@@ -114,23 +125,13 @@ function UserTable(props: {
             {user.company}
           </td>
           <td class="table-actions">
-            <button
-              type="button"
-              class="button button-small"
-              aria-label={`Edit ${user.username}`}
-              onClick={() => props.onEdit(user)}
-            >
+            <RowButton label={`Edit ${user.username}`} onClick={() => props.onEdit(user)}>
               Edit
-            </button>
+            </RowButton>
             {user.userId !== own && (
-              <button
-                type="button"
-                class="button button-small"
-                aria-label={`Delete ${user.username}`}
-                onClick={() => props.onDelete(user)}
-              >
+              <RowButton label={`Delete ${user.username}`} onClick={() => props.onDelete(user)}>
                 Delete
-              </button>
+              </RowButton>
             )}
           </td>
         </tr>

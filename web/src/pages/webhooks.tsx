@@ -5,9 +5,10 @@ import { WebhookForm } from '../admin/webhook-form.tsx';
 import type { Webhook } from '../admin-api.ts';
 import { deleteWebhook, listProjects, listWebhooks, rotateWebhookSecret } from '../admin-api.ts';
 import { useResource, useTitle } from '../hooks.ts';
+import { AddButton, RowButton } from '../ui/buttons.tsx';
 import { Confirm } from '../ui/dialog.tsx';
-import { Icon } from '../ui/icon.tsx';
-import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
+import { Loaded } from '../ui/loaded.tsx';
+import { Empty } from '../ui/notice.tsx';
 
 type Open = { what: 'form' | 'rotate' | 'delete'; webhook: Webhook | null } | null;
 
@@ -23,37 +24,13 @@ export function WebhooksPage() {
     <div class="page">
       <div class="page-head">
         <h1>Webhooks</h1>
-        <button
-          type="button"
-          class="button button-primary"
-          disabled={projects.data === null}
-          onClick={() => setOpen({ what: 'form', webhook: null })}
-        >
-          <Icon name="plus" />
+        <AddButton disabled={projects.data === null} onClick={() => setOpen({ what: 'form', webhook: null })}>
           New webhook
-        </button>
+        </AddButton>
       </div>
-      {list.error !== null && (
-        <Failure what="The webhooks could not be listed." error={list.error} retry={list.reload} />
-      )}
-      {list.data === null && list.error === null && <Placeholder rows={3} label="Loading webhooks" />}
-      {list.data?.length === 0 && (
-        <Empty title="No webhooks yet">
-          <p>A webhook sends events of sessions, nodes and runners to an address of yours, signed.</p>
-        </Empty>
-      )}
-      {list.data !== null && list.data.length > 0 && (
-        <ul class="cards">
-          {list.data.map((webhook) => (
-            <WebhookCard
-              key={webhook.id}
-              webhook={webhook}
-              project={projects.data?.find(({ id }) => id === webhook.projectId)?.title ?? null}
-              onOpen={setOpen}
-            />
-          ))}
-        </ul>
-      )}
+      <Loaded of={list} failure="The webhooks could not be listed." rows={3} label="Loading webhooks">
+        {(webhooks) => <WebhookList webhooks={webhooks} projects={projects.data} onOpen={setOpen} />}
+      </Loaded>
       {open?.what === 'form' && projects.data !== null && (
         <WebhookForm
           webhook={open.webhook}
@@ -84,6 +61,33 @@ export function WebhooksPage() {
   );
 }
 
+function WebhookList(props: {
+  webhooks: readonly Webhook[];
+  /** Null while they are loaded. */
+  projects: readonly { id: number; title: string }[] | null;
+  onOpen: (open: Open) => void;
+}) {
+  if (props.webhooks.length === 0)
+    return (
+      <Empty title="No webhooks yet">
+        <p>A webhook sends events of sessions, nodes and runners to an address of yours, signed.</p>
+      </Empty>
+    );
+  return (
+    <ul class="cards">
+      {props.webhooks.map((webhook) => (
+        <WebhookCard
+          key={webhook.id}
+          webhook={webhook}
+          project={props.projects?.find(({ id }) => id === webhook.projectId)?.title ?? null}
+          onOpen={props.onOpen}
+        />
+      ))}
+    </ul>
+  );
+}
+
+/** Asks before a secret is replaced or a webhook is deleted. */
 function Question(props: {
   what: 'rotate' | 'delete';
   webhook: Webhook;
@@ -125,14 +129,9 @@ function WebhookCard(props: { webhook: Webhook; project: string | null; onOpen: 
   const { webhook } = props;
   const [isOpen, setIsOpen] = useState(false);
   const button = (what: 'form' | 'rotate' | 'delete', verb: string) => (
-    <button
-      type="button"
-      class="button button-small"
-      aria-label={`${verb}: ${webhook.url}`}
-      onClick={() => props.onOpen({ what, webhook })}
-    >
+    <RowButton label={`${verb}: ${webhook.url}`} onClick={() => props.onOpen({ what, webhook })}>
       {verb}
-    </button>
+    </RowButton>
   );
   return (
     <li class="card">

@@ -41,8 +41,8 @@ export function readView(query: URLSearchParams): ListView {
     search: query.get('search') ?? '',
     projectId: wholeNumber(query.get('project')),
     sessionTemplateId: wholeNumber(query.get('template')),
-    from: day(query.get('from')),
-    to: day(query.get('to')),
+    from: readDay(query.get('from')),
+    to: readDay(query.get('to')),
     page: readPage(query),
     sortBy: query.get('sortBy') === 'name' ? 'name' : 'date',
     sortOrder: query.get('sortOrder') === 'asc' ? 'asc' : 'desc',
@@ -58,7 +58,8 @@ function wholeNumber(text: string | null): number | null {
   return Number.isInteger(number) && number > 0 && number < 2 ** 31 ? number : null;
 }
 
-const day = (text: string | null) => (text !== null && /^\d{4}-\d\d-\d\d$/.test(text) ? text : '');
+/** A day as `2026-03-14`; empty for anything else. */
+export const readDay = (text: string | null) => (text !== null && /^\d{4}-\d\d-\d\d$/.test(text) ? text : '');
 
 /** The address of a list; the shortest for the default view. */
 export function listAddress(view: ListView): string {

@@ -20,22 +20,9 @@ export function Dialog(props: {
   onClose: () => void;
   children: ComponentChildren;
 }) {
-  const element = useRef<HTMLDialogElement>(null);
+  const element = useModal();
   const title = useId();
-  const isTyped = useRef(false);
-  const [warns, setWarns] = useState(false);
-  useEffect(() => {
-    const dialog = element.current;
-    const before = document.activeElement;
-    if (before instanceof HTMLElement && before !== document.body && before.closest('dialog') === null)
-      opener = before;
-    dialog?.showModal();
-    return () => {
-      dialog?.close();
-      opener?.focus({ preventScroll: true });
-      if (document.activeElement === opener) opener = null;
-    };
-  }, []);
+  const unsaved = useUnsaved();
   return (
     <dialog
       ref={element}
@@ -43,22 +30,10 @@ export function Dialog(props: {
       aria-labelledby={title}
       onCancel={(event) => {
         event.preventDefault();
-        if (props.stays === true) return;
-        // Of a form that was sent, an alert says that nothing was saved.
-        const isUnsaved =
-          isTyped.current || event.currentTarget.querySelector('form [role="alert"]') !== null;
-        if (isUnsaved && !warns) setWarns(true);
-        else props.onClose();
+        if (props.stays !== true && !unsaved.warnOnce(event.currentTarget)) props.onClose();
       }}
-      onInput={(event) => {
-        if (!isKept(event.target)) return;
-        isTyped.current = true;
-        setWarns(false);
-      }}
-      onSubmit={() => {
-        isTyped.current = false;
-        setWarns(false);
-      }}
+      onInput={unsaved.onInput}
+      onSubmit={unsaved.onSubmit}
       // A browser closes it at a second Escape, even if the first was prevented.
       onClose={(event) => {
         if (!event.currentTarget.isConnected) return;
@@ -75,13 +50,57 @@ export function Dialog(props: {
         )}
       </div>
       {props.children}
-      {warns && (
+      {unsaved.warns && (
         <div class="dialog-unsaved">
           <Notice tone="error">What you typed is not saved. Press Escape again to discard it.</Notice>
         </div>
       )}
     </dialog>
   );
+}
+
+/** Opens a window over the page as long as it is rendered, and returns the focus at its end. */
+function useModal() {
+  const element = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const dialog = element.current;
+    const before = document.activeElement;
+    if (before instanceof HTMLElement && before !== document.body && before.closest('dialog') === null)
+      opener = before;
+    dialog?.showModal();
+    return () => {
+      dialog?.close();
+      opener?.focus({ preventScroll: true });
+      if (document.activeElement === opener) opener = null;
+    };
+  }, []);
+  return element;
+}
+
+/** Whether a window holds what was typed and not saved, and whether it warns of that. */
+function useUnsaved() {
+  const isTyped = useRef(false);
+  const [warns, setWarns] = useState(false);
+  return {
+    warns,
+    /** True when it warns now and did not before. */
+    warnOnce: (dialog: HTMLDialogElement) => {
+      // Of a form that was sent, an alert says that nothing was saved.
+      const isUnsaved = isTyped.current || dialog.querySelector('form [role="alert"]') !== null;
+      if (!isUnsaved || warns) return false;
+      setWarns(true);
+      return true;
+    },
+    onInput: (event: Event) => {
+      if (!isKept(event.target)) return;
+      isTyped.current = true;
+      setWarns(false);
+    },
+    onSubmit: () => {
+      isTyped.current = false;
+      setWarns(false);
+    },
+  };
 }
 
 /** A field of a form, other than one that only searches. */

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Action } from '../hooks.ts';
+import { type Action, useAction } from '../hooks.ts';
+import { Dialog } from './dialog.tsx';
 import { Icon } from './icon.tsx';
 import { Notice } from './notice.tsx';
 
@@ -35,6 +36,30 @@ export function Form(props: {
         </button>
       </div>
     </form>
+  );
+}
+
+/** A window with a form. When the platform refuses, it stays open with the reason; `save` closes it. */
+export function FormDialog(props: {
+  title: string;
+  /** Names the action: `Create token`. */
+  verb: string;
+  save: () => Promise<unknown>;
+  onClose: () => void;
+  children: ComponentChildren;
+}) {
+  const action = useAction();
+  return (
+    <Dialog title={props.title} onClose={props.onClose}>
+      <Form
+        action={action}
+        verb={props.verb}
+        onSubmit={() => void action.run(props.save)}
+        onCancel={props.onClose}
+      >
+        {props.children}
+      </Form>
+    </Dialog>
   );
 }
 

@@ -22,6 +22,35 @@ export function Menu(props: {
   text?: boolean;
   icon?: IconName;
 }) {
+  const { frame, open, toggle, close, onKeyDown } = useOpenMenu();
+  if (props.items.length === 0) return null;
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the keys are those of the items within
+    <div class="menu" ref={frame} onKeyDown={onKeyDown}>
+      <button
+        type="button"
+        class="button button-small"
+        aria-haspopup="menu"
+        aria-expanded={open}
+        {...(props.text === true ? {} : { 'aria-label': props.label, title: props.label })}
+        onClick={toggle}
+      >
+        <Icon name={props.icon ?? 'more'} />
+        {props.text === true && props.label}
+      </button>
+      {open && (
+        <div class="menu-list" role="menu" aria-label={props.label}>
+          {props.items.map((item) => (
+            <Entry key={item.label} item={item} close={() => close(true)} />
+          ))}
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** Whether a menu is open; a press outside of its frame closes it, as Escape and Tab do. */
+function useOpenMenu() {
   const [open, setOpen] = useState(false);
   const frame = useRef<HTMLDivElement>(null);
   const close = (isBack: boolean) => {
@@ -37,40 +66,14 @@ export function Menu(props: {
     document.addEventListener('pointerdown', outside);
     return () => document.removeEventListener('pointerdown', outside);
   }, [open]);
-  if (props.items.length === 0) return null;
-  return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: the keys are those of the items within
-    <div
-      class="menu"
-      ref={frame}
-      onKeyDown={(event) => {
-        if (!open) return;
-        if (event.key === 'Escape' || event.key === 'Tab') close(event.key === 'Escape');
-        else if (!move(event.key, frame.current)) return;
-        if (event.key !== 'Tab') event.preventDefault();
-        event.stopPropagation();
-      }}
-    >
-      <button
-        type="button"
-        class="button button-small"
-        aria-haspopup="menu"
-        aria-expanded={open}
-        {...(props.text === true ? {} : { 'aria-label': props.label, title: props.label })}
-        onClick={() => setOpen(!open)}
-      >
-        <Icon name={props.icon ?? 'more'} />
-        {props.text === true && props.label}
-      </button>
-      {open && (
-        <div class="menu-list" role="menu" aria-label={props.label}>
-          {props.items.map((item) => (
-            <Entry key={item.label} item={item} close={() => close(true)} />
-          ))}
-        </div>
-      )}
-    </div>
-  );
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (!open) return;
+    if (event.key === 'Escape' || event.key === 'Tab') close(event.key === 'Escape');
+    else if (!move(event.key, frame.current)) return;
+    if (event.key !== 'Tab') event.preventDefault();
+    event.stopPropagation();
+  };
+  return { frame, open, toggle: () => setOpen(!open), close, onKeyDown };
 }
 
 function Entry({ item, close }: { item: MenuItem; close: () => void }) {

@@ -1,13 +1,17 @@
 import { stateStyle } from '../node-state.ts';
-import { Icon } from './icon.tsx';
+import { Icon, type IconName } from './icon.tsx';
 
-/** A node state by sign, word and colour. */
-export function StateBadge({ state }: { state: string }) {
-  const style = stateStyle(state);
+/** A state by sign, word and colour. */
+export function Badge(props: { tone: string; icon: IconName; label: string }) {
   return (
-    <span class={`badge state-${style.tone}`}>
-      <Icon name={style.icon} />
-      <span>{style.label}</span>
+    <span class={`badge state-${props.tone}`}>
+      <Icon name={props.icon} />
+      <span>{props.label}</span>
     </span>
   );
+}
+
+/** The state of a node. */
+export function StateBadge({ state }: { state: string }) {
+  return <Badge {...stateStyle(state)} />;
 }
