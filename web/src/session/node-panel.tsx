@@ -42,12 +42,7 @@ export function NodePanel(props: {
         <StateBadge state={node.state} />
       </header>
       <Why key={`why-${node.id}`} node={node} nodes={props.nodes} round={round} />
-      <dl class="facts">
-        <dt>Node template</dt>
-        <dd title={node.nodeTemplateName}>{titleOf(node.nodeTemplateName)}</dd>
-        <dt>{isInput ? 'Last upload' : 'Last run'}</dt>
-        <dd>{node.lastProcessed === null ? 'none yet' : <Ago at={node.lastProcessed} />}</dd>
-      </dl>
+      <NodeFacts node={node} />
       {isInput && frozen && <p class="faint">The session is frozen and accepts no uploads.</p>}
       {isInput && !frozen && <UploadArea upload={props.upload} />}
       {readRuns && (
@@ -94,6 +89,17 @@ function Why(props: { node: NodeInstanceProgress; nodes: readonly NodeInstancePr
       <p>{text}</p>
       <CopyButton text={text} label="Copy the error" />
     </div>
+  );
+}
+
+function NodeFacts({ node }: { node: NodeInstanceProgress }) {
+  return (
+    <dl class="facts">
+      <dt>Node template</dt>
+      <dd title={node.nodeTemplateName}>{titleOf(node.nodeTemplateName)}</dd>
+      <dt>{node.parentIds.length === 0 ? 'Last upload' : 'Last run'}</dt>
+      <dd>{node.lastProcessed === null ? 'none yet' : <Ago at={node.lastProcessed} />}</dd>
+    </dl>
   );
 }
 
