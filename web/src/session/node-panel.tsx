@@ -1,4 +1,4 @@
-import { useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { NodeInstanceProgress, SessionDimension } from '../api.ts';
 import { explainNode } from '../api.ts';
 import { formatTimesIn } from '../format.ts';
@@ -7,6 +7,7 @@ import { titleOf, withoutCategory, withTitles } from '../names.ts';
 import { useAbilities } from '../role.ts';
 import { Ago } from '../ui/ago.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
+import { useFilePicker } from '../ui/file-picker.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { StateBadge } from '../ui/state-badge.tsx';
 import { Outputs } from './outputs.tsx';
@@ -105,29 +106,18 @@ function NodeFacts({ node }: { node: NodeInstanceProgress }) {
 
 function UploadArea(props: { upload: (files: File[]) => void }) {
   const [over, setOver] = useState(false);
-  const picker = useRef<HTMLInputElement>(null);
+  const picker = useFilePicker({ label: 'Files to upload', multiple: true, onFiles: props.upload });
   return (
     <div class="upload">
       <div class={`drop${over ? ' drop-over' : ''}`} {...dropHandlers(setOver, props.upload)}>
         <Icon name="upload" />
         <p>
           Drop a recording here, or{' '}
-          <button type="button" class="link-button" onClick={() => picker.current?.click()}>
+          <button type="button" class="link-button" onClick={picker.open}>
             choose files
           </button>
         </p>
-        <input
-          ref={picker}
-          type="file"
-          multiple
-          class="visually-hidden"
-          tabIndex={-1}
-          aria-label="Files to upload"
-          onChange={(event) => {
-            props.upload([...(event.currentTarget.files ?? [])]);
-            event.currentTarget.value = '';
-          }}
-        />
+        {picker.field}
       </div>
     </div>
   );
