@@ -4,7 +4,8 @@ import type { User } from './api.ts';
 import { formatAgo, formatDateTime } from './format.ts';
 import { useAction, useResource } from './hooks.ts';
 import { useAbilities } from './role.ts';
-import { Failure, Notice, Placeholder } from './ui/notice.tsx';
+import { Loaded } from './ui/loaded.tsx';
+import { Notice } from './ui/notice.tsx';
 import './styles/account.css';
 
 interface OwnToken {
@@ -56,7 +57,6 @@ export function AccountTokens({ user }: { user: User }) {
   });
   const action = useAction();
   const [asked, setAsked] = useState<string | null>(null);
-  const now = Date.now();
   const revoke = (token: OwnToken) =>
     void action.run(async () => {
       await token.revoke();
@@ -66,53 +66,77 @@ export function AccountTokens({ user }: { user: User }) {
   return (
     <section aria-label="Your tokens">
       <h3>Your tokens</h3>
-      {list.error !== null && (
-        <Failure what="Your tokens could not be listed." error={list.error} retry={list.reload} />
-      )}
-      {action.problem !== null && <Notice tone="error">{action.problem}</Notice>}
-      {list.data === null && list.error === null && <Placeholder rows={2} label="Loading your tokens" />}
-      {list.data?.length === 0 && <p class="faint">You have no valid tokens.</p>}
-      <ul class="own-tokens">
-        {list.data?.map((token) => (
-          <li key={token.id} class="card-head">
-            <div>
-              <strong class="wrap-anywhere">{token.name}</strong>
-              <p class="faint">
-                {token.kind}
-                {token.createdAt !== null && ` · created ${formatAgo(token.createdAt, now)}`} ·{' '}
-                {token.lastUsedAt === null ? 'never used' : `last used ${formatAgo(token.lastUsedAt, now)}`} ·
-                expires {formatDateTime(token.expiresAt)}
-              </p>
-            </div>
-            <div class="actions">
-              {asked === token.id ? (
-                <>
-                  <button
-                    type="button"
-                    class="button button-small button-danger"
-                    aria-disabled={action.busy}
-                    onClick={() => revoke(token)}
-                  >
-                    Revoke for good
-                  </button>
-                  <button type="button" class="button button-small" onClick={() => setAsked(null)}>
-                    Cancel
-                  </button>
-                </>
-              ) : (
-                <button
-                  type="button"
-                  class="button button-small"
-                  aria-label={`Revoke ${token.name}`}
-                  onClick={() => setAsked(token.id)}
-                >
-                  Revoke
-                </button>
-              )}
-            </div>
-          </li>
-        ))}
-      </ul>
+      <Loaded of={list} failure="Your tokens could not be listed." rows={2} label="Loading your tokens">
+        {(tokens) => (
+          <>
+            {action.problem !== null && <Notice tone="error">{action.problem}</Notice>}
+            {tokens.length === 0 && <p class="faint">You have no valid tokens.</p>}
+            <ul class="own-tokens">
+              {tokens.map((token) => (
+                <TokenItem
+                  key={token.id}
+                  token={token}
+                  isAsked={asked === token.id}
+                  busy={action.busy}
+                  ask={(isAsked) => setAsked(isAsked ? token.id : null)}
+                  revoke={() => revoke(token)}
+                />
+              ))}
+            </ul>
+          </>
+        )}
+      </Loaded>
     </section>
+  );
+}
+
+/** A token, with a button that asks before it revokes. */
+function TokenItem(props: {
+  token: OwnToken;
+  isAsked: boolean;
+  busy: boolean;
+  ask: (isAsked: boolean) => void;
+  revoke: () => void;
+}) {
+  const { token, ask } = props;
+  const now = Date.now();
+  return (
+    <li class="card-head">
+      <div>
+        <strong class="wrap-anywhere">{token.name}</strong>
+        <p class="faint">
+          {token.kind}
+          {token.createdAt !== null && ` · created ${formatAgo(token.createdAt, now)}`} ·{' '}
+          {token.lastUsedAt === null ? 'never used' : `last used ${formatAgo(token.lastUsedAt, now)}`} ·
+          expires {formatDateTime(token.expiresAt)}
+        </p>
+      </div>
+      <div class="actions">
+        {props.isAsked ? (
+          <>
+            <button
+              type="button"
+              class="button button-small button-danger"
+              aria-disabled={props.busy}
+              onClick={props.revoke}
+            >
+              Revoke for good
+            </button>
+            <button type="button" class="button button-small" onClick={() => ask(false)}>
+              Cancel
+            </button>
+          </>
+        ) : (
+          <button
+            type="button"
+            class="button button-small"
+            aria-label={`Revoke ${token.name}`}
+            onClick={() => ask(true)}
+          >
+            Revoke
+          </button>
+        )}
+      </div>
+    </li>
   );
 }

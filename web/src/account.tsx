@@ -43,17 +43,6 @@ export function AccountButton({ user }: { user: User }) {
 function Account(props: { user: User; onClose: () => void }) {
   const { user } = props;
   const { operate } = useAbilities();
-  const action = useAction();
-  const [currentPassword, setCurrentPassword] = useState('');
-  const [newPassword, setNewPassword] = useState('');
-  const [isChanged, setChanged] = useState(false);
-  const change = async () => {
-    setChanged(false);
-    await setPassword(user.userId, { currentPassword, newPassword });
-    setCurrentPassword('');
-    setNewPassword('');
-    setChanged(true);
-  };
   return (
     <Dialog title={personTitle(user)} onClose={props.onClose}>
       <div class="form">
@@ -71,33 +60,52 @@ function Account(props: { user: User; onClose: () => void }) {
         </dl>
         <PreferenceFields />
         {operate && <TokensLoader user={user} />}
-        {isChanged && <Notice tone="done">Your password is changed. Your other sign-ins have ended.</Notice>}
-        <Form
-          action={action}
-          verb="Change password"
-          onSubmit={() => void action.run(change)}
-          onCancel={props.onClose}
-        >
-          <TextField
-            label="Current password"
-            type="password"
-            autocomplete="current-password"
-            required
-            value={currentPassword}
-            onValue={setCurrentPassword}
-          />
-          <TextField
-            label="New password"
-            hint="At least 12 characters."
-            type="password"
-            autocomplete="new-password"
-            required
-            value={newPassword}
-            onValue={setNewPassword}
-          />
-        </Form>
+        <PasswordForm userId={user.userId} onClose={props.onClose} />
       </div>
     </Dialog>
+  );
+}
+
+function PasswordForm(props: { userId: string; onClose: () => void }) {
+  const action = useAction();
+  const [currentPassword, setCurrentPassword] = useState('');
+  const [newPassword, setNewPassword] = useState('');
+  const [isChanged, setChanged] = useState(false);
+  const change = async () => {
+    setChanged(false);
+    await setPassword(props.userId, { currentPassword, newPassword });
+    setCurrentPassword('');
+    setNewPassword('');
+    setChanged(true);
+  };
+  return (
+    <>
+      {isChanged && <Notice tone="done">Your password is changed. Your other sign-ins have ended.</Notice>}
+      <Form
+        action={action}
+        verb="Change password"
+        onSubmit={() => void action.run(change)}
+        onCancel={props.onClose}
+      >
+        <TextField
+          label="Current password"
+          type="password"
+          autocomplete="current-password"
+          required
+          value={currentPassword}
+          onValue={setCurrentPassword}
+        />
+        <TextField
+          label="New password"
+          hint="At least 12 characters."
+          type="password"
+          autocomplete="new-password"
+          required
+          value={newPassword}
+          onValue={setNewPassword}
+        />
+      </Form>
+    </>
   );
 }
 

@@ -12,7 +12,7 @@ import { usePreferences } from './preferences.ts';
 import { navigate, useAddress } from './router.ts';
 import { Icon } from './ui/icon.tsx';
 import { lazy } from './ui/lazy.tsx';
-import { Failure, Placeholder } from './ui/notice.tsx';
+import { Loaded } from './ui/loaded.tsx';
 
 export function Mark() {
   return (
@@ -45,46 +45,7 @@ export function Shell(props: { user: User; children: ComponentChildren }) {
       <a class="skip-link" href="#main">
         Skip to content
       </a>
-      <header class="topbar">
-        <button
-          type="button"
-          class="button button-icon menu-button"
-          aria-label={open ? 'Hide the menu' : 'Show the menu'}
-          aria-expanded={open}
-          aria-controls="sidebar"
-          onClick={() => setOpen(!open)}
-        >
-          <Icon name={open ? 'cross' : 'menu'} />
-        </button>
-        <a class="brand" href="/" aria-label="Simulation Data Platform, start page">
-          <Mark />
-          <span class="brand-name">Simulation Data Platform</span>
-        </a>
-        <button
-          type="button"
-          class="button button-small go-to"
-          aria-keyshortcuts="Control+K"
-          onClick={() => setOver('palette')}
-        >
-          <Icon name="search" />
-          <span class="go-to-words">Go to</span>
-          <kbd>Ctrl K</kbd>
-        </button>
-        <div class="topbar-user">
-          <AccountButton user={props.user} />
-          <button
-            type="button"
-            class="button button-quiet button-small"
-            onClick={() => {
-              void signOut();
-              navigate('/');
-            }}
-          >
-            <Icon name="out" />
-            Sign out
-          </button>
-        </div>
-      </header>
+      <Topbar user={props.user} open={open} onMenu={() => setOpen(!open)} onGoTo={() => setOver('palette')} />
       <div class="body">
         <Sidebar navigation={navigation} path={path} open={open} onGo={() => setOpen(false)} />
         {/* Every time on the page is written again in another zone. */}
@@ -97,6 +58,53 @@ export function Shell(props: { user: User; children: ComponentChildren }) {
         <PaletteLoader key={over} what={over} sections={navigation.data ?? []} show={setOver} />
       )}
     </div>
+  );
+}
+
+/** The product, the way to everything, and the signed-in user. */
+function Topbar(props: { user: User; open: boolean; onMenu: () => void; onGoTo: () => void }) {
+  const { open } = props;
+  return (
+    <header class="topbar">
+      <button
+        type="button"
+        class="button button-icon menu-button"
+        aria-label={open ? 'Hide the menu' : 'Show the menu'}
+        aria-expanded={open}
+        aria-controls="sidebar"
+        onClick={props.onMenu}
+      >
+        <Icon name={open ? 'cross' : 'menu'} />
+      </button>
+      <a class="brand" href="/" aria-label="Simulation Data Platform, start page">
+        <Mark />
+        <span class="brand-name">Simulation Data Platform</span>
+      </a>
+      <button
+        type="button"
+        class="button button-small go-to"
+        aria-keyshortcuts="Control+K"
+        onClick={props.onGoTo}
+      >
+        <Icon name="search" />
+        <span class="go-to-words">Go to</span>
+        <kbd>Ctrl K</kbd>
+      </button>
+      <div class="topbar-user">
+        <AccountButton user={props.user} />
+        <button
+          type="button"
+          class="button button-quiet button-small"
+          onClick={() => {
+            void signOut();
+            navigate('/');
+          }}
+        >
+          <Icon name="out" />
+          Sign out
+        </button>
+      </div>
+    </header>
   );
 }
 
@@ -116,15 +124,13 @@ function Sidebar(props: {
   const { navigation } = props;
   return (
     <nav id="sidebar" class={props.open ? 'sidebar sidebar-open' : 'sidebar'} aria-label="Main">
-      {navigation.error !== null && (
-        <Failure what="The menu could not be read." error={navigation.error} retry={navigation.reload} />
-      )}
-      {navigation.data === null && navigation.error === null && (
-        <Placeholder rows={3} label="Loading the menu" />
-      )}
-      {navigation.data?.map((section) => (
-        <SidebarSection key={section.code} section={section} path={props.path} onGo={props.onGo} />
-      ))}
+      <Loaded of={navigation} failure="The menu could not be read." rows={3} label="Loading the menu">
+        {(sections) =>
+          sections.map((section) => (
+            <SidebarSection key={section.code} section={section} path={props.path} onGo={props.onGo} />
+          ))
+        }
+      </Loaded>
     </nav>
   );
 }

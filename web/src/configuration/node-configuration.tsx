@@ -12,7 +12,8 @@ import {
 } from '../runs-api.ts';
 import { Ago } from '../ui/ago.tsx';
 import { Icon } from '../ui/icon.tsx';
-import { Failure, Notice, Placeholder } from '../ui/notice.tsx';
+import { Loaded } from '../ui/loaded.tsx';
+import { Failure, Notice } from '../ui/notice.tsx';
 import { SchemaFields } from './schema-fields.tsx';
 import { type Draft, drafted, draftOf, fieldsOf, keyOf, leavesOf } from './schema-form.ts';
 
@@ -25,19 +26,12 @@ interface NodeProps {
 
 /** A node's configuration as a form, and the configurations that it had. */
 export function NodeConfigurationPart(props: NodeProps & { opens: boolean }) {
-  const { nodeInstanceId } = props;
   const [isOpen, setIsOpen] = useState(props.opens);
   useEffect(() => {
     if (props.opens) setIsOpen(true);
   }, [props.opens]);
   const [saved, setSaved] = useState<'' | 'saved' | 'rerun'>('');
-  const both = useResource(String(nodeInstanceId), async (signal) => {
-    const [configuration, { schema }] = await Promise.all([
-      readConfiguration(nodeInstanceId, signal),
-      readConfigurationSchema(nodeInstanceId, signal),
-    ]);
-    return { configuration, schema };
-  });
+  const both = useConfiguration(props.nodeInstanceId);
   const revision = both.data?.configuration.revision;
   return (
     <details
@@ -48,22 +42,25 @@ export function NodeConfigurationPart(props: NodeProps & { opens: boolean }) {
       <summary>
         Configuration {revision !== undefined && <span class="tag">revision {revision}</span>}
       </summary>
-      {both.error !== null && (
-        <Failure what="The configuration could not be read." error={both.error} retry={both.reload} />
-      )}
-      {both.data === null && both.error === null && (
-        <Placeholder rows={2} label="Loading the configuration" />
-      )}
-      {isOpen && both.data !== null && (
-        <ConfigurationForm
-          key={both.data.configuration.revision}
-          {...props}
-          present={both.data.configuration}
-          schema={both.data.schema}
-          reload={both.reload}
-          saved={setSaved}
-        />
-      )}
+      <Loaded
+        of={both}
+        failure="The configuration could not be read."
+        rows={2}
+        label="Loading the configuration"
+      >
+        {({ configuration, schema }) =>
+          isOpen && (
+            <ConfigurationForm
+              key={configuration.revision}
+              {...props}
+              present={configuration}
+              schema={schema}
+              reload={both.reload}
+              saved={setSaved}
+            />
+          )
+        }
+      </Loaded>
       {saved !== '' && (
         <p class="faint" role="status">
           {saved === 'rerun'
@@ -73,6 +70,16 @@ export function NodeConfigurationPart(props: NodeProps & { opens: boolean }) {
       )}
     </details>
   );
+}
+
+function useConfiguration(nodeInstanceId: number) {
+  return useResource(String(nodeInstanceId), async (signal) => {
+    const [configuration, { schema }] = await Promise.all([
+      readConfiguration(nodeInstanceId, signal),
+      readConfigurationSchema(nodeInstanceId, signal),
+    ]);
+    return { configuration, schema };
+  });
 }
 
 interface FormProps extends NodeProps {
@@ -107,42 +114,45 @@ function ConfigurationForm(props: FormProps) {
       {edit.action.problem !== null && <Notice tone="error">{edit.action.problem}</Notice>}
       {frozen && <p class="faint">The session is frozen: its configurations cannot be changed.</p>}
       {!frozen && edit.fields.length > 0 && (
-        <div class="actions">
-          {reruns && (
-            <button
-              type="submit"
-              class="button button-small button-primary"
-              disabled={!edit.canSave}
-              aria-disabled={edit.action.busy}
-              title="Saves it, and runs the node again over its latest inputs"
-            >
-              <Icon name="play" />
-              Change and rerun
-            </button>
-          )}
-          <button
-            type="button"
-            class="button button-small"
-            disabled={!edit.canSave}
-            aria-disabled={edit.action.busy}
-            title="For every run that has not started, and all later ones"
-            onClick={() => void edit.save(false)}
-          >
-            Save
-          </button>
-          {edit.isChanged && (
-            <button
-              type="button"
-              class="button button-small button-quiet"
-              onClick={() => edit.show(present.configuration)}
-            >
-              Undo
-            </button>
-          )}
-        </div>
+        <SaveButtons edit={edit} reruns={reruns} undo={() => edit.show(present.configuration)} />
       )}
       <Revisions nodeInstanceId={nodeInstanceId} present={present.revision} use={frozen ? null : edit.show} />
     </form>
+  );
+}
+
+function SaveButtons(props: { edit: ReturnType<typeof useDraft>; reruns: boolean; undo: () => void }) {
+  const { edit, reruns } = props;
+  return (
+    <div class="actions">
+      {reruns && (
+        <button
+          type="submit"
+          class="button button-small button-primary"
+          disabled={!edit.canSave}
+          aria-disabled={edit.action.busy}
+          title="Saves it, and runs the node again over its latest inputs"
+        >
+          <Icon name="play" />
+          Change and rerun
+        </button>
+      )}
+      <button
+        type="button"
+        class="button button-small"
+        disabled={!edit.canSave}
+        aria-disabled={edit.action.busy}
+        title="For every run that has not started, and all later ones"
+        onClick={() => void edit.save(false)}
+      >
+        Save
+      </button>
+      {edit.isChanged && (
+        <button type="button" class="button button-small button-quiet" onClick={props.undo}>
+          Undo
+        </button>
+      )}
+    </div>
   );
 }
 

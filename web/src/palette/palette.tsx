@@ -38,16 +38,7 @@ export function PaletteDialog(props: PaletteProps) {
 function Palette(props: PaletteProps & { close: () => void }) {
   const [text, setText] = useState('');
   const [chosen, setChosen] = useState(0);
-  const settled = useSettled(text.trim(), settleMs);
-  const sessions = useSessions(settled);
-  const things = useThings();
-  // What is offered does not change while it is open.
-  const [own] = useState(() => ownEntries(props));
-  // Sessions of an earlier text may still be there.
-  const entries = [
-    ...ranked([...own, ...(things.data ?? [])], text),
-    ...ranked(sessions.data ?? [], text),
-  ].slice(0, mostEntries);
+  const { entries, isLoading } = useEntries(props, text);
   const at = Math.min(chosen, entries.length - 1);
   const choose = (entry: PaletteEntry | undefined) => {
     if (entry === undefined) return;
@@ -88,10 +79,24 @@ function Palette(props: PaletteProps & { close: () => void }) {
       </div>
       <PaletteList entries={entries} at={at} choose={choose} />
       <p class="faint" role="status">
-        {entries.length === 0 && !sessions.loading ? 'Nothing has this name.' : ''}
+        {entries.length === 0 && !isLoading ? 'Nothing has this name.' : ''}
       </p>
     </div>
   );
+}
+
+/** What the text finds: pages, actions, projects and runners, then sessions. */
+function useEntries(props: PaletteProps, text: string) {
+  const sessions = useSessions(useSettled(text.trim(), settleMs));
+  const things = useThings();
+  // What is offered does not change while it is open.
+  const [own] = useState(() => ownEntries(props));
+  // Sessions of an earlier text may still be there.
+  const entries = [
+    ...ranked([...own, ...(things.data ?? [])], text),
+    ...ranked(sessions.data ?? [], text),
+  ].slice(0, mostEntries);
+  return { entries, isLoading: sessions.loading };
 }
 
 function PaletteList(props: {

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { SessionDetails } from '../api.ts';
 import { deleteSession, readWorkflowUi, retryFailed, setFrozen } from '../api.ts';
 import { plural } from '../format.ts';
-import { useAction, useResource } from '../hooks.ts';
+import { type Action, useAction, useResource } from '../hooks.ts';
 import { usePageActions } from '../palette/page-actions.ts';
 import { useAbilities } from '../role.ts';
 import { Confirm } from '../ui/dialog.tsx';
@@ -23,26 +23,25 @@ function useWorkflowAddress(sessionId: string, operate: boolean): string | null 
   return `${url}/namespaces/${encodeURIComponent(namespace)}/workflows/session-${sessionId}`;
 }
 
-/** Actions on the session as a whole. Its live events show their results. */
-export function SessionActions(props: {
+interface ActionsProps {
   sessionId: string;
   /** Null until it is read. */
   session: SessionDetails | null;
   followed: Followed;
-}) {
+}
+
+/** The dialogs that items of the menu open. */
+type Opened = 'close' | 'delete' | 'freeze' | 'priority';
+
+/** Actions on the session as a whole. Its live events show their results. */
+export function SessionActions(props: ActionsProps) {
   const { sessionId, session, followed } = props;
-  const [open, setOpen] = useState<'close' | 'delete' | 'freeze' | 'priority' | null>(null);
+  const [open, setOpen] = useState<Opened | null>(null);
   const [said, setSaid] = useState('');
   const [changed, setChanged] = useState<number | null>(null);
   const priority = changed ?? session?.priority ?? 0;
-  const { operate } = useAbilities();
   const action = useAction();
   const frozen = followed.window?.frozen === true;
-  const failed = followed.nodes?.filter((node) => node.state === 'Failed').length ?? 0;
-  const retryAll = async () => {
-    const retried = await retryFailed(sessionId);
-    setSaid(retried === 0 ? 'No run could be retried.' : `${plural(retried, 'run', 'runs')} retried.`);
-  };
   const freeze = () => setFrozen(sessionId, !frozen).then(() => setSaid(''));
   const items = useMenuItems(props, {
     priority,
@@ -50,40 +49,14 @@ export function SessionActions(props: {
     unfreeze: () => void action.run(freeze),
   });
   usePageActions(items.flatMap(({ label, act }) => (act === undefined ? [] : [{ label, act }])));
+  const close = () => setOpen(null);
   return (
     <>
-      {operate && failed > 0 && !frozen && (
-        <button
-          type="button"
-          class="button button-small"
-          aria-disabled={action.busy}
-          onClick={() => void action.run(retryAll)}
-        >
-          <Icon name="reset" />
-          Retry all failed
-        </button>
-      )}
+      <RetryFailed {...props} action={action} said={setSaid} />
       <Menu label="More actions" items={items} />
-      {open === 'freeze' && (
-        <Confirm
-          title={`Freeze ${session?.name ?? 'the session'}?`}
-          verb="Freeze the session"
-          act={freeze}
-          onClose={() => setOpen(null)}
-        >
-          It accepts no uploads and starts no runs until it is unfrozen. Nothing is lost: what runs now ends,
-          and what waits continues afterwards.
-        </Confirm>
-      )}
+      {open === 'freeze' && <FreezeDialog session={session} freeze={freeze} onClose={close} />}
       {open === 'delete' && session !== null && (
-        <Confirm
-          title={`Delete ${session.name}?`}
-          verb="Delete the session"
-          act={() => deleteSession(sessionId)}
-          onClose={() => setOpen(null)}
-        >
-          {lossOf(followed, session)} This cannot be undone.
-        </Confirm>
+        <DeleteDialog session={session} followed={followed} onClose={close} />
       )}
       {open === 'priority' && session !== null && (
         <PriorityForm
@@ -92,17 +65,72 @@ export function SessionActions(props: {
             setChanged(saved);
             setSaid(`Priority ${saved}.`);
           }}
-          onClose={() => setOpen(null)}
+          onClose={close}
         />
       )}
       {open === 'close' && session !== null && (
-        <CloseForm session={session} onClose={() => setOpen(null)} closed={setSaid} />
+        <CloseForm session={session} onClose={close} closed={setSaid} />
       )}
       <span class="faint" role="status">
         {said}
       </span>
       {action.problem !== null && <Notice tone="error">{action.problem}</Notice>}
     </>
+  );
+}
+
+/** Shown to those who may, while runs have failed. */
+function RetryFailed(props: ActionsProps & { action: Action; said: (said: string) => void }) {
+  const { followed, action } = props;
+  const { operate } = useAbilities();
+  const hasFailed = followed.nodes?.some((node) => node.state === 'Failed') === true;
+  if (!operate || !hasFailed || followed.window?.frozen === true) return null;
+  const retryAll = async () => {
+    const retried = await retryFailed(props.sessionId);
+    props.said(retried === 0 ? 'No run could be retried.' : `${plural(retried, 'run', 'runs')} retried.`);
+  };
+  return (
+    <button
+      type="button"
+      class="button button-small"
+      aria-disabled={action.busy}
+      onClick={() => void action.run(retryAll)}
+    >
+      <Icon name="reset" />
+      Retry all failed
+    </button>
+  );
+}
+
+function FreezeDialog(props: {
+  session: SessionDetails | null;
+  freeze: () => Promise<unknown>;
+  onClose: () => void;
+}) {
+  return (
+    <Confirm
+      title={`Freeze ${props.session?.name ?? 'the session'}?`}
+      verb="Freeze the session"
+      act={props.freeze}
+      onClose={props.onClose}
+    >
+      It accepts no uploads and starts no runs until it is unfrozen. Nothing is lost: what runs now ends, and
+      what waits continues afterwards.
+    </Confirm>
+  );
+}
+
+function DeleteDialog(props: { session: SessionDetails; followed: Followed; onClose: () => void }) {
+  const { session } = props;
+  return (
+    <Confirm
+      title={`Delete ${session.name}?`}
+      verb="Delete the session"
+      act={() => deleteSession(session.id)}
+      onClose={props.onClose}
+    >
+      {lossOf(props.followed, session)} This cannot be undone.
+    </Confirm>
   );
 }
 
@@ -116,10 +144,10 @@ function lossOf({ nodes }: Followed, { dimensions }: SessionDetails): string {
 }
 
 function useMenuItems(
-  { sessionId, session, followed }: Parameters<typeof SessionActions>[0],
+  { sessionId, session, followed }: ActionsProps,
   act: {
     priority: number;
-    open: (what: 'close' | 'delete' | 'freeze' | 'priority') => void;
+    open: (what: Opened) => void;
     unfreeze: () => void;
   },
 ): MenuItem[] {

@@ -1,11 +1,13 @@
 import { useState } from 'preact/hooks';
+import type { TemplateAdoption } from '../../../client/types.ts';
 import type { Session } from '../api.ts';
 import { adoptTemplate } from '../api.ts';
 import { useAction, useResource } from '../hooks.ts';
 import { titleOf } from '../names.ts';
 import { NodeChangeItem, type SideTitles } from '../templates/change-item.tsx';
 import { Dialog } from '../ui/dialog.tsx';
-import { Failure, Notice, Placeholder } from '../ui/notice.tsx';
+import { Loaded } from '../ui/loaded.tsx';
+import { Notice } from '../ui/notice.tsx';
 
 /** Says that the session's template has become newer, and shows what adopting it would change. */
 export function NewerTemplate(props: { session: Session; changed: () => void }) {
@@ -37,7 +39,6 @@ function AdoptDialog(props: { session: Session; changed: () => void; onClose: ()
     props.changed();
     props.onClose();
   };
-  const changes = trial.data?.changes ?? [];
   return (
     <Dialog
       title={`Adopt ${titleOf(session.sessionTemplate.name)} as it is now?`}
@@ -45,27 +46,9 @@ function AdoptDialog(props: { session: Session; changed: () => void; onClose: ()
       onClose={props.onClose}
     >
       <div class="form">
-        {trial.error !== null && (
-          <Failure what="The session cannot adopt it." error={trial.error} retry={trial.reload} />
-        )}
-        {trial.data === null && trial.error === null && <Placeholder rows={3} label="Comparing" />}
-        {trial.data !== null && changes.length === 0 && <p>Nothing in this session would change.</p>}
-        <ul class="differences" aria-label="Changes">
-          {changes.map((change) => (
-            <NodeChangeItem
-              key={`${change.node} ${change.kind}`}
-              change={change}
-              words={kinds}
-              titles={titles}
-            />
-          ))}
-        </ul>
-        {changes.length > 0 && (
-          <p class="faint">
-            What was made stays. The next run of a node uses its new configuration: reprocess it to make its
-            outputs anew.
-          </p>
-        )}
+        <Loaded of={trial} failure="The session cannot adopt it." rows={3} label="Comparing">
+          {({ changes }) => <Changes changes={changes} />}
+        </Loaded>
         {action.problem !== null && <Notice tone="error">{action.problem}</Notice>}
         <div class="form-end">
           <button type="button" class="button" onClick={props.onClose}>
@@ -84,6 +67,30 @@ function AdoptDialog(props: { session: Session; changed: () => void; onClose: ()
         </div>
       </div>
     </Dialog>
+  );
+}
+
+function Changes({ changes }: Pick<TemplateAdoption, 'changes'>) {
+  return (
+    <>
+      {changes.length === 0 && <p>Nothing in this session would change.</p>}
+      <ul class="differences" aria-label="Changes">
+        {changes.map((change) => (
+          <NodeChangeItem
+            key={`${change.node} ${change.kind}`}
+            change={change}
+            words={kinds}
+            titles={titles}
+          />
+        ))}
+      </ul>
+      {changes.length > 0 && (
+        <p class="faint">
+          What was made stays. The next run of a node uses its new configuration: reprocess it to make its
+          outputs anew.
+        </p>
+      )}
+    </>
   );
 }
 

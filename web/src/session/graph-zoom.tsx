@@ -45,6 +45,17 @@ export function useZoom(
   const least = widthPx === 0 ? smallest : Math.min(smallest, whole);
   const zoom = chosen ?? opened;
   const by = (factor: number) => setChosen(Math.min(1.5, Math.max(least, zoom * factor)));
+  useWheel(frame, by);
+  const fit = () => {
+    setAsked(true);
+    setChosen(null);
+  };
+  const tools = <ZoomTools by={by} fit={fit} isWhole={fits && chosen === null} />;
+  return { zoom, layout, tools };
+}
+
+/** Turning the wheel with Ctrl zooms. */
+function useWheel(frame: RefObject<HTMLElement | null>, by: (factor: number) => void): void {
   useEffect(() => {
     const element = frame.current;
     if (element === null) return;
@@ -57,14 +68,17 @@ export function useZoom(
     element.addEventListener('wheel', turn, { passive: false });
     return () => element.removeEventListener('wheel', turn);
   });
-  const tools = (
+}
+
+function ZoomTools(props: { by: (factor: number) => void; fit: () => void; isWhole: boolean }) {
+  return (
     <div class="graph-tools">
       <button
         type="button"
         class="button button-icon"
         aria-label="Zoom out"
         title="Zoom out"
-        onClick={() => by(1 / 1.25)}
+        onClick={() => props.by(1 / 1.25)}
       >
         <Icon name="minus" />
       </button>
@@ -72,11 +86,8 @@ export function useZoom(
         type="button"
         class="button button-small button-quiet"
         title="Show the whole graph"
-        aria-pressed={fits && chosen === null}
-        onClick={() => {
-          setAsked(true);
-          setChosen(null);
-        }}
+        aria-pressed={props.isWhole}
+        onClick={props.fit}
       >
         Fit
       </button>
@@ -85,13 +96,12 @@ export function useZoom(
         class="button button-icon"
         aria-label="Zoom in"
         title="Zoom in"
-        onClick={() => by(1.25)}
+        onClick={() => props.by(1.25)}
       >
         <Icon name="plus" />
       </button>
     </div>
   );
-  return { zoom, layout, tools };
 }
 
 /** Of an element, as it is now; 0 until it is known. */

@@ -1,21 +1,17 @@
-import type { VNode } from 'preact';
+import type { RefObject, VNode } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { NodeInstanceProgress } from '../api.ts';
 import { titleOf } from '../names.ts';
 import { stateStyle } from '../node-state.ts';
 import { Icon } from '../ui/icon.tsx';
-import type { PlacedNode } from './graph-layout.ts';
+import type { GraphLayout, PlacedNode } from './graph-layout.ts';
 import { edgePath, layoutGraph } from './graph-layout.ts';
 import { isSmall, useZoom } from './graph-zoom.tsx';
 import { dropHandlers } from './upload/drop-handlers.ts';
 
 const sizes = { nodeWidth: 204, nodeHeight: 64, columnGap: 48, rowGap: 20 };
 
-/**
- * A graph of nodes. Nodes are buttons, so that they can be reached by Tab and the arrow keys and are read with name,
- * state and parents; lines are only drawn. Files dropped on an input node go to `onFiles`.
- */
-export function SessionGraph(props: {
+interface GraphProps {
   nodes: readonly NodeInstanceProgress[];
   selectedId: number | null;
   /** Null when nodes accept no files. */
@@ -26,11 +22,17 @@ export function SessionGraph(props: {
   hasStates?: boolean;
   /** Nodes that a search has found; the others step back. */
   found?: ReadonlySet<number> | null;
-}) {
-  const { onFiles, found = null, hasStates = true } = props;
-  const shape = props.nodes.map((node) => `${node.id}:${node.parentIds.join('.')}`).join(' ');
-  const unfolded = useMemo(() => layoutGraph(props.nodes, sizes), [shape]);
-  const byId = new Map(props.nodes.map((node) => [node.id, node]));
+}
+
+/**
+ * A graph of nodes. Nodes are buttons, so that they can be reached by Tab and the arrow keys and are read with name,
+ * state and parents; lines are only drawn. Files dropped on an input node go to `onFiles`.
+ */
+export function SessionGraph(props: GraphProps) {
+  const { nodes, found = null } = props;
+  const shape = nodes.map((node) => `${node.id}:${node.parentIds.join('.')}`).join(' ');
+  const unfolded = useMemo(() => layoutGraph(nodes, sizes), [shape]);
+  const byId = new Map(nodes.map((node) => [node.id, node]));
   const frame = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLElement>(null);
 
@@ -49,18 +51,7 @@ export function SessionGraph(props: {
     if (frame.current !== null && place !== undefined) showInside(frame.current, place, zoom);
   }, [layout, first, zoom]);
 
-  const move = (event: KeyboardEvent, from: number) => {
-    const target = neighbour(layout.nodes, from, event.key);
-    if (target === null) return;
-    event.preventDefault();
-    props.onSelect(target);
-    frame.current?.querySelector<HTMLElement>(`[data-node="${target}"]`)?.focus();
-  };
-
-  // A change of one node renders only that node: the others are returned from the previous render.
-  const live = useRef({ onSelect: props.onSelect, onFiles, move });
-  live.current = { onSelect: props.onSelect, onFiles, move };
-  const drawn = useRef(new Map<number, DrawnNode>());
+  const buttons = useNodeButtons(props, frame, layout.nodes, byId);
 
   return (
     <div class="graph-frame">
@@ -72,49 +63,29 @@ export function SessionGraph(props: {
           aria-label={props.label ?? 'Graph of the session'}
         >
           <div class="graph-scaled" style={{ transform: `scale(${zoom})`, '--zoom': String(zoom) }}>
-            <svg class="graph-lines" width={layout.width} height={layout.height} aria-hidden="true">
-              {layout.edges.map((edge) => (
-                <path
-                  key={`${edge.from}-${edge.to}`}
-                  d={edgePath(edge.points)}
-                  class={`graph-line line-${stateStyle(byId.get(edge.from)?.state ?? '').tone}`}
-                />
-              ))}
-            </svg>
-            {layout.nodes.map((place) => {
-              const node = byId.get(place.id);
-              if (node === undefined) return null;
-              const selected = props.selectedId === place.id;
-              const before = drawn.current.get(place.id);
-              const dimmed = found !== null && !found.has(node.id);
-              const isSame = before?.place === place && before.node === node && before.selected === selected;
-              if (isSame && before.dimmed === dimmed) return before.button;
-              const button = (
-                <GraphNodeButton
-                  key={place.id}
-                  node={node}
-                  hasStates={hasStates}
-                  x={place.x}
-                  y={place.y}
-                  selected={selected}
-                  dimmed={dimmed}
-                  parents={node.parentIds.map((id) => titleOf(byId.get(id)?.name ?? String(id)))}
-                  onSelect={() => live.current.onSelect(place.id)}
-                  onKey={(event) => live.current.move(event, place.id)}
-                  onFiles={
-                    onFiles !== null && node.parentIds.length === 0
-                      ? (files) => live.current.onFiles?.(node.id, files)
-                      : null
-                  }
-                />
-              );
-              drawn.current.set(place.id, { place, node, selected, dimmed, button });
-              return button;
-            })}
+            <GraphLines layout={layout} nodes={byId} />
+            {buttons}
           </div>
         </section>
       </div>
     </div>
+  );
+}
+
+type NodesById = ReadonlyMap<number, NodeInstanceProgress>;
+
+function GraphLines(props: { layout: GraphLayout; nodes: NodesById }) {
+  const { width, height, edges } = props.layout;
+  return (
+    <svg class="graph-lines" width={width} height={height} aria-hidden="true">
+      {edges.map((edge) => (
+        <path
+          key={`${edge.from}-${edge.to}`}
+          d={edgePath(edge.points)}
+          class={`graph-line line-${stateStyle(props.nodes.get(edge.from)?.state ?? '').tone}`}
+        />
+      ))}
+    </svg>
   );
 }
 
@@ -126,58 +97,110 @@ interface DrawnNode {
   button: VNode;
 }
 
+/** A change of one node renders only that node: the others are returned from the previous render. */
+function useNodeButtons(
+  { selectedId, found = null, hasStates = true, onFiles, onSelect }: GraphProps,
+  frame: RefObject<HTMLElement | null>,
+  places: readonly PlacedNode[],
+  byId: NodesById,
+): (VNode | null)[] {
+  const move = (event: KeyboardEvent, from: number) => {
+    const target = neighbour(places, from, event.key);
+    if (target === null) return;
+    event.preventDefault();
+    onSelect(target);
+    frame.current?.querySelector<HTMLElement>(`[data-node="${target}"]`)?.focus();
+  };
+  const live = useRef({ onSelect, onFiles, move });
+  live.current = { onSelect, onFiles, move };
+  const drawn = useRef(new Map<number, DrawnNode>());
+  return places.map((place) => {
+    const node = byId.get(place.id);
+    if (node === undefined) return null;
+    const selected = selectedId === place.id;
+    const dimmed = found !== null && !found.has(node.id);
+    const before = drawn.current.get(place.id);
+    const isSame = before?.place === place && before.node === node && before.selected === selected;
+    if (isSame && before.dimmed === dimmed) return before.button;
+    const takesFiles = onFiles !== null && node.parentIds.length === 0;
+    const button = (
+      <GraphNodeButton
+        key={place.id}
+        node={node}
+        hasStates={hasStates}
+        place={place}
+        selected={selected}
+        dimmed={dimmed}
+        parents={node.parentIds.map((id) => titleOf(byId.get(id)?.name ?? String(id)))}
+        onSelect={() => live.current.onSelect(place.id)}
+        onKey={(event) => live.current.move(event, place.id)}
+        onFiles={takesFiles ? (files) => live.current.onFiles?.(node.id, files) : null}
+      />
+    );
+    drawn.current.set(place.id, { place, node, selected, dimmed, button });
+    return button;
+  });
+}
+
 function GraphNodeButton(props: {
   node: NodeInstanceProgress;
   hasStates: boolean;
-  x: number;
-  y: number;
+  place: PlacedNode;
   selected: boolean;
   dimmed: boolean;
+  /** Their titles. */
   parents: string[];
   onSelect: () => void;
   onKey: (event: KeyboardEvent) => void;
   onFiles: ((files: File[]) => void) | null;
 }) {
-  const { node } = props;
+  const { node, place, onFiles } = props;
   const style = stateStyle(node.state);
   const [over, setOver] = useState(false);
-  const drop = props.onFiles;
-  // The panel has the error in full.
-  const details = node.state === 'Failed' ? style.label : node.statusDetails || style.label;
-  const rejected = node.rejectedInputs === 0 ? '' : ` · ${node.rejectedInputs} rejected`;
-  const place = props.parents.length === 0 ? 'input' : `after ${props.parents.join(', ')}`;
   return (
     <button
       type="button"
       class={`node state-${style.tone}${props.selected ? ' node-selected' : ''}${over ? ' node-over' : ''}${props.dimmed ? ' node-dimmed' : ''}`}
-      style={{ left: `${props.x}px`, top: `${props.y}px` }}
+      style={{ left: `${place.x}px`, top: `${place.y}px` }}
       data-node={node.id}
       data-state={node.state}
       aria-pressed={props.selected}
       title={titleOf(node.name)}
       onClick={props.onSelect}
       onKeyDown={props.onKey}
-      {...(drop === null ? {} : dropHandlers(setOver, drop))}
+      {...(onFiles === null ? {} : dropHandlers(setOver, onFiles))}
     >
       <span class="node-sign">
         <Icon name={style.icon} />
       </span>
-      <span class="node-text">
-        <span class="node-name">{titleOf(node.name)}</span>
-        <span class="node-details">
-          {details}
-          {rejected}
-        </span>
-        <span class="visually-hidden">
-          {details === style.label || !props.hasStates ? '' : `, ${style.label}`}, {place}
-        </span>
-      </span>
-      {drop !== null && (
+      <NodeText node={node} hasStates={props.hasStates} parents={props.parents} />
+      {onFiles !== null && (
         <span class="node-input">
           <Icon name="upload" />
         </span>
       )}
     </button>
+  );
+}
+
+/** Its name and details, and for screen readers its state and parents. */
+function NodeText(props: { node: NodeInstanceProgress; hasStates: boolean; parents: string[] }) {
+  const { node, parents } = props;
+  const { label } = stateStyle(node.state);
+  // The panel has the error in full.
+  const details = node.state === 'Failed' ? label : node.statusDetails || label;
+  const place = parents.length === 0 ? 'input' : `after ${parents.join(', ')}`;
+  return (
+    <span class="node-text">
+      <span class="node-name">{titleOf(node.name)}</span>
+      <span class="node-details">
+        {details}
+        {node.rejectedInputs === 0 ? '' : ` · ${node.rejectedInputs} rejected`}
+      </span>
+      <span class="visually-hidden">
+        {details === label || !props.hasStates ? '' : `, ${label}`}, {place}
+      </span>
+    </span>
   );
 }
 
@@ -193,7 +216,7 @@ function showInside(frame: HTMLElement, place: { x: number; y: number }, zoom: n
 }
 
 /** The nearest node in the direction of an arrow key. */
-function neighbour(nodes: { id: number; x: number; y: number }[], from: number, key: string): number | null {
+function neighbour(nodes: readonly PlacedNode[], from: number, key: string): number | null {
   const start = nodes.find((node) => node.id === from);
   if (start === undefined) return null;
   const directions: Record<string, [number, number]> = {

@@ -1,4 +1,3 @@
-import { useRef } from 'preact/hooks';
 import type { SessionDetails, SessionWindowEvent } from '../api.ts';
 import { formatDateTime, plural } from '../format.ts';
 import { titleOf, withoutCategory } from '../names.ts';
@@ -7,6 +6,7 @@ import { useAbilities } from '../role.ts';
 import { navigate } from '../router.ts';
 import { Ago } from '../ui/ago.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
+import { useFilePicker } from '../ui/file-picker.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { StateBadge } from '../ui/state-badge.tsx';
 import { SessionActions } from './actions.tsx';
@@ -67,29 +67,22 @@ function DashboardLink({ dimensionId }: { dimensionId: number }) {
 }
 
 function UploadButton(props: { isFirst: boolean; upload: (files: File[]) => void }) {
-  const picker = useRef<HTMLInputElement>(null);
+  const picker = useFilePicker({
+    label: 'Files to upload to the session',
+    multiple: true,
+    onFiles: props.upload,
+  });
   return (
     <>
       <button
         type="button"
         class={`button button-small${props.isFirst ? ' button-primary' : ''}`}
-        onClick={() => picker.current?.click()}
+        onClick={picker.open}
       >
         <Icon name="upload" />
         Upload
       </button>
-      <input
-        ref={picker}
-        type="file"
-        multiple
-        class="visually-hidden"
-        tabIndex={-1}
-        aria-label="Files to upload to the session"
-        onChange={(event) => {
-          props.upload([...(event.currentTarget.files ?? [])]);
-          event.currentTarget.value = '';
-        }}
-      />
+      {picker.field}
     </>
   );
 }

@@ -4,7 +4,7 @@ import { useAction, useAuth, useResource } from '../hooks.ts';
 import { valueText } from '../sessions/list-model.ts';
 import { Form } from '../ui/form.tsx';
 import { Icon } from '../ui/icon.tsx';
-import { Failure, Placeholder } from '../ui/notice.tsx';
+import { Loaded } from '../ui/loaded.tsx';
 import { MetadataFields, useMetadataKeys } from './metadata-fields.tsx';
 import {
   changesOf,
@@ -36,20 +36,21 @@ export function MetadataEditor(props: { sessionId: string; canEdit: boolean }) {
           </button>
         )}
       </div>
-      {session.error !== null && (
-        <Failure what="The metadata could not be read." error={session.error} retry={session.reload} />
-      )}
-      {session.data === null && session.error === null && <Placeholder rows={2} label="Loading metadata" />}
-      {session.data !== null && !edits && <Shown entries={entries} />}
-      {session.data !== null && edits && (
-        <Editor
-          sessionId={sessionId}
-          projectId={session.data.projectId}
-          entries={entries}
-          saved={session.reload}
-          onClose={() => setEdits(false)}
-        />
-      )}
+      <Loaded of={session} failure="The metadata could not be read." rows={2} label="Loading metadata">
+        {({ projectId }) =>
+          edits ? (
+            <Editor
+              sessionId={sessionId}
+              projectId={projectId}
+              entries={entries}
+              saved={session.reload}
+              onClose={() => setEdits(false)}
+            />
+          ) : (
+            <Shown entries={entries} />
+          )
+        }
+      </Loaded>
     </section>
   );
 }

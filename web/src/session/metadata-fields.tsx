@@ -44,50 +44,70 @@ export function MetadataFields(props: {
         id={`${base}-keys`}
         values={keys.map(({ path }) => path).filter((path) => !used.has(path))}
       />
-      {drafts.map((draft, index) => {
-        const name = draft.path === '' ? `entry ${index + 1}` : draft.path;
-        const samples = keys.find(({ path }) => path === draft.path.trim())?.samples ?? [];
-        return (
-          <div key={draft.id} class="metadata-row">
-            {draft.entry === undefined ? (
-              <input
-                class="select"
-                aria-label={`Name of ${name}`}
-                placeholder="name"
-                list={`${base}-keys`}
-                autocomplete="off"
-                spellcheck={false}
-                value={draft.path}
-                onInput={(event) => change(draft.id, { path: event.currentTarget.value })}
-              />
-            ) : (
-              <span class="metadata-name">{draft.path}</span>
-            )}
-            <Suggestions id={`${base}-${draft.id}`} values={samples} />
-            <input
-              class="select"
-              aria-label={`Value of ${name}`}
-              placeholder="value"
-              list={`${base}-${draft.id}`}
-              autocomplete="off"
-              value={draft.text}
-              onInput={(event) => change(draft.id, { text: event.currentTarget.value })}
-            />
-            <button
-              type="button"
-              class="button button-icon"
-              aria-label={`Remove ${name}`}
-              title="Remove this entry"
-              onClick={() => onDrafts(drafts.filter(({ id }) => id !== draft.id))}
-            >
-              <Icon name="cross" />
-            </button>
-          </div>
-        );
-      })}
+      {drafts.map((draft, index) => (
+        <MetadataRow
+          key={draft.id}
+          draft={draft}
+          name={draft.path === '' ? `entry ${index + 1}` : draft.path}
+          lists={{ names: `${base}-keys`, values: `${base}-${draft.id}` }}
+          samples={keys.find(({ path }) => path === draft.path.trim())?.samples ?? []}
+          change={(part) => change(draft.id, part)}
+          remove={() => onDrafts(drafts.filter(({ id }) => id !== draft.id))}
+        />
+      ))}
       <button type="button" class="button button-small" onClick={() => onDrafts([...drafts, newDraft()])}>
         <Icon name="plus" />
         Add metadata
+      </button>
+    </div>
+  );
+}
+
+function MetadataRow(props: {
+  draft: Draft;
+  /** For screen readers. */
+  name: string;
+  /** The ids of the suggestions. */
+  lists: { names: string; values: string };
+  samples: readonly unknown[];
+  change: (part: Partial<Draft>) => void;
+  remove: () => void;
+}) {
+  const { draft, name, lists, change } = props;
+  return (
+    <div class="metadata-row">
+      {draft.entry === undefined ? (
+        <input
+          class="select"
+          aria-label={`Name of ${name}`}
+          placeholder="name"
+          list={lists.names}
+          autocomplete="off"
+          spellcheck={false}
+          value={draft.path}
+          onInput={(event) => change({ path: event.currentTarget.value })}
+        />
+      ) : (
+        <span class="metadata-name">{draft.path}</span>
+      )}
+      <Suggestions id={lists.values} values={props.samples} />
+      <input
+        class="select"
+        aria-label={`Value of ${name}`}
+        placeholder="value"
+        list={lists.values}
+        autocomplete="off"
+        value={draft.text}
+        onInput={(event) => change({ text: event.currentTarget.value })}
+      />
+      <button
+        type="button"
+        class="button button-icon"
+        aria-label={`Remove ${name}`}
+        title="Remove this entry"
+        onClick={props.remove}
+      >
+        <Icon name="cross" />
       </button>
     </div>
   );

@@ -1,4 +1,4 @@
-import { useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { NodeInstanceProgress, SessionDimension } from '../api.ts';
 import { explainNode } from '../api.ts';
 import { formatTimesIn } from '../format.ts';
@@ -7,6 +7,7 @@ import { titleOf, withoutCategory, withTitles } from '../names.ts';
 import { useAbilities } from '../role.ts';
 import { Ago } from '../ui/ago.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
+import { useFilePicker } from '../ui/file-picker.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { StateBadge } from '../ui/state-badge.tsx';
 import { Outputs } from './outputs.tsx';
@@ -42,12 +43,7 @@ export function NodePanel(props: {
         <StateBadge state={node.state} />
       </header>
       <Why key={`why-${node.id}`} node={node} nodes={props.nodes} round={round} />
-      <dl class="facts">
-        <dt>Node template</dt>
-        <dd title={node.nodeTemplateName}>{titleOf(node.nodeTemplateName)}</dd>
-        <dt>{isInput ? 'Last upload' : 'Last run'}</dt>
-        <dd>{node.lastProcessed === null ? 'none yet' : <Ago at={node.lastProcessed} />}</dd>
-      </dl>
+      <NodeFacts node={node} />
       {isInput && frozen && <p class="faint">The session is frozen and accepts no uploads.</p>}
       {isInput && !frozen && <UploadArea upload={props.upload} />}
       {readRuns && (
@@ -97,31 +93,31 @@ function Why(props: { node: NodeInstanceProgress; nodes: readonly NodeInstancePr
   );
 }
 
+function NodeFacts({ node }: { node: NodeInstanceProgress }) {
+  return (
+    <dl class="facts">
+      <dt>Node template</dt>
+      <dd title={node.nodeTemplateName}>{titleOf(node.nodeTemplateName)}</dd>
+      <dt>{node.parentIds.length === 0 ? 'Last upload' : 'Last run'}</dt>
+      <dd>{node.lastProcessed === null ? 'none yet' : <Ago at={node.lastProcessed} />}</dd>
+    </dl>
+  );
+}
+
 function UploadArea(props: { upload: (files: File[]) => void }) {
   const [over, setOver] = useState(false);
-  const picker = useRef<HTMLInputElement>(null);
+  const picker = useFilePicker({ label: 'Files to upload', multiple: true, onFiles: props.upload });
   return (
     <div class="upload">
       <div class={`drop${over ? ' drop-over' : ''}`} {...dropHandlers(setOver, props.upload)}>
         <Icon name="upload" />
         <p>
           Drop a recording here, or{' '}
-          <button type="button" class="link-button" onClick={() => picker.current?.click()}>
+          <button type="button" class="link-button" onClick={picker.open}>
             choose files
           </button>
         </p>
-        <input
-          ref={picker}
-          type="file"
-          multiple
-          class="visually-hidden"
-          tabIndex={-1}
-          aria-label="Files to upload"
-          onChange={(event) => {
-            props.upload([...(event.currentTarget.files ?? [])]);
-            event.currentTarget.value = '';
-          }}
-        />
+        {picker.field}
       </div>
     </div>
   );

@@ -1,6 +1,12 @@
+import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
 import { ApiError } from '../../../client/errors.ts';
-import type { NodeOutput } from '../api.ts';
-import { listOutputs } from '../api.ts';
+import type { NodeOutput, SessionDimension } from '../api.ts';
+import { listOutputs, readOutputData } from '../api.ts';
+import type { Action } from '../hooks.ts';
+import { outputTitle } from '../names.ts';
+import { saveAnswer } from '../save.ts';
+import { DownloadButton } from '../ui/download-button.tsx';
 import { lazy } from '../ui/lazy.tsx';
 
 /** The platform answers 404 for a node that has no output; here that is an empty list. */
@@ -27,10 +33,10 @@ export async function outputsOfNodes(
 }
 
 /** The code for tables and charts is fetched when a preview is opened. */
-export const PreviewLoader = lazy(
-  () => import('../preview/preview.tsx').then((module) => module.OutputPreview),
-  { rows: 1, label: 'Loading' },
-);
+const PreviewLoader = lazy(() => import('../preview/preview.tsx').then((module) => module.OutputPreview), {
+  rows: 1,
+  label: 'Loading',
+});
 
 /** The name with an ending for the type that the platform sends. */
 export function fileNameOf(name: string): (response: Response) => string {
@@ -48,4 +54,34 @@ export function fileNameOf(name: string): (response: Response) => string {
     const contentType = response.headers.get('Content-Type') ?? '';
     return plain + (endings[contentType.split(';')[0]?.trim() ?? ''] ?? '.bin');
   };
+}
+
+/** The preview of an output, over the page once it is opened. */
+export function usePreview(
+  output: NodeOutput,
+  dimensions: readonly SessionDimension[],
+): { preview: VNode | null; open: () => void } {
+  const [isOpen, setIsOpen] = useState(false);
+  const preview = isOpen ? (
+    <PreviewLoader
+      output={output}
+      name={outputTitle(output)}
+      dimensions={dimensions}
+      onClose={() => setIsOpen(false)}
+    />
+  ) : null;
+  return { preview, open: () => setIsOpen(true) };
+}
+
+/** Saves the bytes of an output; the page shows the problem of its action. */
+export function DownloadOutput(props: { output: NodeOutput; action: Action }) {
+  const { output } = props;
+  const name = outputTitle(output);
+  return (
+    <DownloadButton
+      name={name}
+      action={props.action}
+      save={async () => saveAnswer(await readOutputData(output.id), fileNameOf(name))}
+    />
+  );
 }

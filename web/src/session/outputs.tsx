@@ -1,29 +1,28 @@
 import { useState } from 'preact/hooks';
 import type { NodeInstanceProgress, NodeOutput, SessionDimension } from '../api.ts';
-import { readOutputData } from '../api.ts';
 import { formatBytes, plural } from '../format.ts';
 import { useAction, useResource } from '../hooks.ts';
 import { outputTitle } from '../names.ts';
-import { saveAnswer } from '../save.ts';
 import { Ago } from '../ui/ago.tsx';
-import { DownloadButton } from '../ui/download-button.tsx';
 import { Icon } from '../ui/icon.tsx';
-import { Failure, Notice, Placeholder } from '../ui/notice.tsx';
+import { Loaded } from '../ui/loaded.tsx';
+import { Notice } from '../ui/notice.tsx';
 import { LineageFacts } from './lineage.tsx';
-import { fileNameOf, outputsOrNone, PreviewLoader } from './output-parts.tsx';
+import { DownloadOutput, outputsOrNone, usePreview } from './output-parts.tsx';
 import { ReplaceFile } from './upload/replace-file.tsx';
 
 const shownOutputs = 20;
 
-/** The node's outputs, newest first, each with its bytes and its origin. */
-export function Outputs(props: {
-  node: NodeInstanceProgress;
+interface Props {
   /** The session's dashboards, which can draw its recordings. */
   dimensions: readonly SessionDimension[];
   onSelect: (nodeInstanceId: number) => void;
   /** Uploads a file in the place of an output; null where none may be uploaded. */
   replace: ((file: File, identifier: string) => void) | null;
-}) {
+}
+
+/** The node's outputs, newest first, each with its bytes and its origin. */
+export function Outputs(props: Props & { node: NodeInstanceProgress }) {
   const { node } = props;
   // Read again whenever the node has a newer output.
   const list = useResource(
@@ -37,25 +36,26 @@ export function Outputs(props: {
   return (
     <div class="panel-part">
       <h3>Outputs</h3>
-      {list.error !== null && (
-        <Failure what="The outputs could not be read." error={list.error} retry={list.reload} />
-      )}
-      {list.data === null && list.error === null && <Placeholder rows={2} label="Loading outputs" />}
-      {list.data !== null && shown.length === 0 && <p class="faint">None yet.</p>}
-      {shown.length > 0 && (
-        <ul class="output-list">
-          {shown.map((output) => (
-            <OutputItem
-              key={output.id}
-              output={output}
-              newest={output.id === node.currentOutputId}
-              dimensions={props.dimensions}
-              onSelect={props.onSelect}
-              replace={props.replace}
-            />
-          ))}
-        </ul>
-      )}
+      <Loaded of={list} failure="The outputs could not be read." rows={2} label="Loading outputs">
+        {() =>
+          shown.length === 0 ? (
+            <p class="faint">None yet.</p>
+          ) : (
+            <ul class="output-list">
+              {shown.map((output) => (
+                <OutputItem
+                  key={output.id}
+                  output={output}
+                  newest={output.id === node.currentOutputId}
+                  dimensions={props.dimensions}
+                  onSelect={props.onSelect}
+                  replace={props.replace}
+                />
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
       {newestFirst.length > shown.length && (
         <button type="button" class="button button-small" onClick={() => setAll(true)}>
           Show all {plural(newestFirst.length, 'output', 'outputs')}
@@ -65,34 +65,16 @@ export function Outputs(props: {
   );
 }
 
-function OutputItem(props: {
-  output: NodeOutput;
-  newest: boolean;
-  dimensions: readonly SessionDimension[];
-  onSelect: (id: number) => void;
-  replace: ((file: File, identifier: string) => void) | null;
-}) {
+function OutputItem(props: Props & { output: NodeOutput; newest: boolean }) {
   const { output, replace } = props;
   const download = useAction();
   const [open, setOpen] = useState(false);
-  const [previewing, setPreviewing] = useState(false);
+  const { preview, open: openPreview } = usePreview(output, props.dimensions);
   const name = outputTitle(output);
-  const facts = [formatBytes(output.sizeBytes), output.contentType, output.contentEncoding];
   return (
     <li class="output">
       <div class="output-line">
-        <div class="output-text">
-          <div class="output-title">
-            <span class="output-name" title={name}>
-              {name}
-            </span>
-            {props.newest && <span class="tag">newest</span>}
-          </div>
-          <div class="faint">
-            <Ago at={output.createdAt} />
-            {facts.filter((fact) => fact !== null && fact !== '').map((fact) => ` · ${fact}`)}
-          </div>
-        </div>
+        <OutputText output={output} newest={props.newest} />
         {replace !== null && (
           <ReplaceFile name={name} onFile={(file) => replace(file, output.outputIdentifier)} />
         )}
@@ -101,7 +83,7 @@ function OutputItem(props: {
           class="button button-icon"
           aria-label={`Preview of ${name}`}
           title="Preview"
-          onClick={() => setPreviewing(true)}
+          onClick={openPreview}
         >
           <Icon name="eye" />
         </button>
@@ -115,22 +97,30 @@ function OutputItem(props: {
         >
           <Icon name="branch" />
         </button>
-        <DownloadButton
-          name={name}
-          action={download}
-          save={async () => saveAnswer(await readOutputData(output.id), fileNameOf(name))}
-        />
+        <DownloadOutput output={output} action={download} />
       </div>
       {download.problem !== null && <Notice tone="error">{download.problem}</Notice>}
-      {previewing && (
-        <PreviewLoader
-          output={output}
-          name={name}
-          dimensions={props.dimensions}
-          onClose={() => setPreviewing(false)}
-        />
-      )}
+      {preview}
       {open && <LineageFacts outputId={output.id} onSelect={props.onSelect} />}
     </li>
+  );
+}
+
+function OutputText({ output, newest }: { output: NodeOutput; newest: boolean }) {
+  const name = outputTitle(output);
+  const facts = [formatBytes(output.sizeBytes), output.contentType, output.contentEncoding];
+  return (
+    <div class="output-text">
+      <div class="output-title">
+        <span class="output-name" title={name}>
+          {name}
+        </span>
+        {newest && <span class="tag">newest</span>}
+      </div>
+      <div class="faint">
+        <Ago at={output.createdAt} />
+        {facts.filter((fact) => fact !== null && fact !== '').map((fact) => ` · ${fact}`)}
+      </div>
+    </div>
   );
 }

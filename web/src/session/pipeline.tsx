@@ -19,56 +19,19 @@ export function Pipeline({ session, followed, uploads }: TabProps) {
   const nodes = followed.nodes ?? [];
   const { query } = useAddress();
   const { readRuns } = useAbilities();
-  const [search, setSearch] = useState('');
-  const view = query.get('view') ?? (nodes.length > mostDrawnNodes ? 'list' : 'graph');
-  const asked = Number(query.get('node'));
-  // A failed node that runs again stays chosen.
-  const lastFailed = useRef<number | null>(null);
-  const choice = firstChoice(nodes, lastFailed.current);
-  if (choice?.state === 'Failed') lastFailed.current = choice.id;
-  const selected = nodes.find((node) => node.id === asked) ?? choice;
-  const go = (part: { node?: number; view?: string }) => navigate(addressOf(part), { replace: true });
-  const found = nodes.filter((node) => matches(node, search));
+  const selected = useSelected(nodes, Number(query.get('node')));
   if (nodes.length === 0) return <Empty title="This session has no nodes" />;
-  const shape = {
-    selectedId: selected?.id ?? null,
-    onSelect: (id: number) => go({ node: id }),
-  };
+  const onSelect = (id: number) => go({ node: id });
   return (
     <div class="session-body">
       <div class="session-main">
-        <div class="pipeline-tools">
-          <SearchField label="Find a node" value={search} onValue={setSearch} />
-          <fieldset class="run-states">
-            <legend class="visually-hidden">Shown as</legend>
-            {(['graph', 'list'] as const).map((name) => (
-              <button
-                key={name}
-                type="button"
-                class="button button-small"
-                aria-pressed={view === name}
-                onClick={() => go({ view: name })}
-              >
-                {name === 'graph' ? 'Graph' : 'List'}
-              </button>
-            ))}
-          </fieldset>
-        </div>
-        {view === 'list' ? (
-          <NodeList nodes={found} {...shape} />
-        ) : (
-          <SessionGraph
-            nodes={nodes}
-            found={search.trim() === '' ? null : new Set(found.map(({ id }) => id))}
-            {...shape}
-            onFiles={(id, files) => uploads.uploadTo(id, files)}
-          />
-        )}
-        {search.trim() !== '' && (
-          <p class="faint" role="status">
-            {found.length === 0 ? 'No node has this name.' : `${found.length} of ${nodes.length} nodes`}
-          </p>
-        )}
+        <Nodes
+          nodes={nodes}
+          view={query.get('view') ?? (nodes.length > mostDrawnNodes ? 'list' : 'graph')}
+          selectedId={selected?.id ?? null}
+          onSelect={onSelect}
+          onFiles={(id, files) => uploads.uploadTo(id, files)}
+        />
         {readRuns && <RunsLoader sessionId={session.id} nodes={nodes} round={followed.round} />}
       </div>
       {selected !== null && (
@@ -81,12 +44,71 @@ export function Pipeline({ session, followed, uploads }: TabProps) {
           upload={(files) => uploads.uploadTo(selected.id, files)}
           replace={(id, file, identifier) => uploads.uploadTo(id, [file], identifier)}
           dimensions={session.dimensions}
-          onSelect={(id) => go({ node: id })}
+          onSelect={onSelect}
         />
       )}
     </div>
   );
 }
+
+/** All nodes, with a search. */
+function Nodes(props: {
+  nodes: readonly NodeInstanceProgress[];
+  view: string;
+  selectedId: number | null;
+  onSelect: (id: number) => void;
+  onFiles: (nodeInstanceId: number, files: File[]) => void;
+}) {
+  const { nodes, view, selectedId, onSelect } = props;
+  const [search, setSearch] = useState('');
+  const isSearched = search.trim() !== '';
+  const found = nodes.filter((node) => matches(node, search));
+  return (
+    <>
+      <div class="pipeline-tools">
+        <SearchField label="Find a node" value={search} onValue={setSearch} />
+        <ViewChoice view={view} />
+      </div>
+      {view === 'list' ? (
+        <NodeList nodes={found} selectedId={selectedId} onSelect={onSelect} />
+      ) : (
+        <SessionGraph
+          nodes={nodes}
+          found={isSearched ? new Set(found.map(({ id }) => id)) : null}
+          selectedId={selectedId}
+          onSelect={onSelect}
+          onFiles={props.onFiles}
+        />
+      )}
+      {isSearched && (
+        <p class="faint" role="status">
+          {found.length === 0 ? 'No node has this name.' : `${found.length} of ${nodes.length} nodes`}
+        </p>
+      )}
+    </>
+  );
+}
+
+function ViewChoice(props: { view: string }) {
+  return (
+    <fieldset class="run-states">
+      <legend class="visually-hidden">Shown as</legend>
+      {(['graph', 'list'] as const).map((name) => (
+        <button
+          key={name}
+          type="button"
+          class="button button-small"
+          aria-pressed={props.view === name}
+          onClick={() => go({ view: name })}
+        >
+          {name === 'graph' ? 'Graph' : 'List'}
+        </button>
+      ))}
+    </fieldset>
+  );
+}
+
+const go = (part: { node?: number; view?: string }) => navigate(addressOf(part), { replace: true });
 
 /** The present address with another node or view. */
 function addressOf(part: { node?: number; view?: string }): string {
@@ -111,6 +133,15 @@ const RunsLoader = lazy(() => import('../runs/session-runs.tsx').then((module) =
   rows: 2,
   label: 'Loading the runs',
 });
+
+/** The node of the address, or else the most likely choice; null without nodes. */
+function useSelected(nodes: readonly NodeInstanceProgress[], askedId: number): NodeInstanceProgress | null {
+  // A failed node that runs again stays chosen.
+  const lastFailed = useRef<number | null>(null);
+  const choice = firstChoice(nodes, lastFailed.current);
+  if (choice?.state === 'Failed') lastFailed.current = choice.id;
+  return nodes.find((node) => node.id === askedId) ?? choice;
+}
 
 /** The most likely choice: the failed node, or the one that had failed, else the input node. */
 function firstChoice(

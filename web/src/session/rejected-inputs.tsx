@@ -11,22 +11,12 @@ import { Failure, Notice, Placeholder } from '../ui/notice.tsx';
 type RejectedInput = RejectedInputs['rejectedInputs'][number];
 
 /** Inputs that the node's runner put aside, with the reason; operators run the node again with chosen ones. */
-export function RejectedInputsPart(props: { node: NodeInstanceProgress; frozen: boolean }) {
-  const { node, frozen } = props;
+export function RejectedInputsPart({ node, frozen }: { node: NodeInstanceProgress; frozen: boolean }) {
   const { operate } = useAbilities();
-  const [page, setPage] = useState(1);
+  const { list, inputs, page, totalPages, setPage } = useRejectedInputs(node);
   const [chosen, setChosen] = useState<ReadonlySet<number>>(new Set());
   const [started, setStarted] = useState(0);
-  const list = useResource(
-    `${node.id}:${node.rejectedInputs}:${node.lastProcessed}:${page}`,
-    (signal) =>
-      node.rejectedInputs === 0 ? Promise.resolve(null) : listRejectedInputs(node.id, page, signal),
-    { keepWhileLoading: true },
-  );
   if (node.rejectedInputs === 0 && started === 0) return null;
-  const { rejectedInputs: inputs = [], totalPages = 1 } = list.data ?? {};
-  // The last input of the last page may have gone.
-  if (list.data !== null && !list.loading && page > Math.max(1, totalPages)) setPage(Math.max(1, totalPages));
   const choose = (on: boolean, ids: readonly number[]) => {
     const others = [...chosen].filter((id) => !ids.includes(id));
     setChosen(new Set(on ? [...others, ...ids] : others));
@@ -70,6 +60,21 @@ export function RejectedInputsPart(props: { node: NodeInstanceProgress; frozen: 
       <Turn page={page} totalPages={totalPages} onPage={setPage} />
     </section>
   );
+}
+
+/** A page of them; read again when the node has others. */
+function useRejectedInputs(node: NodeInstanceProgress) {
+  const [page, setPage] = useState(1);
+  const list = useResource(
+    `${node.id}:${node.rejectedInputs}:${node.lastProcessed}:${page}`,
+    (signal) =>
+      node.rejectedInputs === 0 ? Promise.resolve(null) : listRejectedInputs(node.id, page, signal),
+    { keepWhileLoading: true },
+  );
+  const { rejectedInputs: inputs = [], totalPages = 1 } = list.data ?? {};
+  // The last input of the last page may have gone.
+  if (list.data !== null && !list.loading && page > Math.max(1, totalPages)) setPage(Math.max(1, totalPages));
+  return { list, inputs, page, totalPages, setPage };
 }
 
 function RunAgain(props: {

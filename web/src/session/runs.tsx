@@ -13,14 +13,16 @@ import { lazy } from '../ui/lazy.tsx';
 import { Failure, Notice } from '../ui/notice.tsx';
 import { ReplaceInput } from './upload/replace-file.tsx';
 
-/** The node's last run with its attempts and the way to its log, and the operators' actions. */
-export function LastRun(props: {
+interface Props {
   node: NodeInstanceProgress;
   nodes: readonly NodeInstanceProgress[];
   round: number;
   frozen: boolean;
   replace: (nodeInstanceId: number, file: File, identifier: string) => void;
-}) {
+}
+
+/** The node's last run with its attempts and the way to its log, and the operators' actions. */
+export function LastRun(props: Props) {
   const { node, round, frozen } = props;
   const { operate } = useAbilities();
   const run = useResource(`${node.id}:${round}`, (signal) => readLastRun(node.id, signal), {
@@ -31,32 +33,7 @@ export function LastRun(props: {
   return (
     <>
       <div class="panel-part">
-        <RunActions
-          run={run.data}
-          changed={run.reload}
-          fix={
-            !frozen &&
-            run.data !== null && (
-              <ReplaceInput
-                key={run.data.id}
-                runId={run.data.id}
-                inputNodeIds={new Set(props.nodes.filter(isUploaded).map(({ id }) => id))}
-                onFile={props.replace}
-              />
-            )
-          }
-          more={
-            <>
-              {canReprocess && <ReprocessButton nodeInstanceId={node.id} changed={run.reload} />}
-              {run.data !== null && (
-                <a class="button button-small" href={`/runs/${run.data.id}`}>
-                  <Icon name="list" />
-                  Logs
-                </a>
-              )}
-            </>
-          }
-        />
+        <LastRunActions {...props} run={run.data} changed={run.reload} canReprocess={canReprocess} />
         {run.error !== null && (
           <Failure what="The runs could not be read." error={run.error} retry={run.reload} />
         )}
@@ -70,6 +47,38 @@ export function LastRun(props: {
         opens={run.data !== null && isHopelessRetry(run.data)}
       />
     </>
+  );
+}
+
+function LastRunActions(props: Props & { run: NodeRun | null; changed: () => void; canReprocess: boolean }) {
+  const { run, changed } = props;
+  return (
+    <RunActions
+      run={run}
+      changed={changed}
+      fix={
+        !props.frozen &&
+        run !== null && (
+          <ReplaceInput
+            key={run.id}
+            runId={run.id}
+            inputNodeIds={new Set(props.nodes.filter(isUploaded).map(({ id }) => id))}
+            onFile={props.replace}
+          />
+        )
+      }
+      more={
+        <>
+          {props.canReprocess && <ReprocessButton nodeInstanceId={props.node.id} changed={changed} />}
+          {run !== null && (
+            <a class="button button-small" href={`/runs/${run.id}`}>
+              <Icon name="list" />
+              Logs
+            </a>
+          )}
+        </>
+      }
+    />
   );
 }
 

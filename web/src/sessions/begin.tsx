@@ -1,4 +1,4 @@
-import { useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { createSession, listProjects, listTemplates, readSession } from '../api.ts';
 import { useAction } from '../hooks.ts';
 import { platform } from '../http.ts';
@@ -6,6 +6,7 @@ import { useAbilities } from '../role.ts';
 import { navigate } from '../router.ts';
 import { DropOverlay } from '../session/upload/drop-overlay.tsx';
 import { uploadFile } from '../session/upload/uploads.ts';
+import { useFilePicker } from '../ui/file-picker.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Empty, Notice } from '../ui/notice.tsx';
 import { exampleRecording } from './example.ts';
@@ -17,18 +18,13 @@ const templateName = 'system-tabular-dashboard-autodetect-next';
 export function Begin() {
   const { changeProjects } = useAbilities();
   const { action, said, begin } = useBeginning(null);
-  const picker = useRef<HTMLInputElement>(null);
+  const picker = useFilePicker({ label: 'Recording to begin with', multiple: true, onFiles: begin });
   if (!changeProjects) return <Empty title="No sessions yet" />;
   return (
     <Empty title="No sessions yet">
       <p>Drop a recording anywhere on this page to begin: CSV, JSON or Parquet.</p>
       <div class="actions">
-        <button
-          type="button"
-          class="button button-primary"
-          aria-disabled={action.busy}
-          onClick={() => picker.current?.click()}
-        >
+        <button type="button" class="button button-primary" aria-disabled={action.busy} onClick={picker.open}>
           <Icon name="upload" />
           Choose a file
         </button>
@@ -42,18 +38,7 @@ export function Begin() {
           Load the example
         </button>
       </div>
-      <input
-        ref={picker}
-        type="file"
-        multiple
-        class="visually-hidden"
-        tabIndex={-1}
-        aria-label="Recording to begin with"
-        onChange={(event) => {
-          begin([...(event.currentTarget.files ?? [])]);
-          event.currentTarget.value = '';
-        }}
-      />
+      {picker.field}
       <p class="faint" role="status">
         {said}
       </p>

@@ -31,23 +31,11 @@ export function ChosenSessions(props: {
   clear: () => void;
 }) {
   const { sessions } = props;
-  const [busy, setBusy] = useState(false);
   const [deletes, setDeletes] = useState<readonly SessionListRow[] | null>(null);
-  const [said, setSaid] = useState<Said | null>(null);
-  const each: Each = async (chosen, work, words) => {
-    if (busy) return;
-    setBusy(true);
-    const problems: string[] = [];
-    for (const session of chosen)
-      await work(session).catch((error) => problems.push(`${session.name}: ${textOf(error)}`));
-    setBusy(false);
-    setSaid({
-      done: `${plural(chosen.length - problems.length, 'session', 'sessions')} ${words}.`,
-      problems,
-    });
+  const { busy, said, each } = useEach(() => {
     props.clear();
     props.changed();
-  };
+  });
   return (
     <>
       {sessions.length > 0 && (
@@ -80,6 +68,25 @@ export function ChosenSessions(props: {
       )}
     </>
   );
+}
+
+function useEach(ended: () => void): { busy: boolean; said: Said | null; each: Each } {
+  const [busy, setBusy] = useState(false);
+  const [said, setSaid] = useState<Said | null>(null);
+  const each: Each = async (chosen, work, words) => {
+    if (busy) return;
+    setBusy(true);
+    const problems: string[] = [];
+    for (const session of chosen)
+      await work(session).catch((error) => problems.push(`${session.name}: ${textOf(error)}`));
+    setBusy(false);
+    setSaid({
+      done: `${plural(chosen.length - problems.length, 'session', 'sessions')} ${words}.`,
+      problems,
+    });
+    ended();
+  };
+  return { busy, said, each };
 }
 
 function ChosenBar(props: {

@@ -15,14 +15,8 @@ export function ListFilters(props: {
   go: (view: ListView, replace?: boolean) => void;
 }) {
   const { view, world, go } = props;
-  const [search, setSearch] = useState(view.search);
-  const settled = useSettled(search, 250);
-  useEffect(() => setSearch(view.search), [view.search]);
-  useEffect(() => {
-    if (settled !== view.search && settled === search) go({ ...view, search: settled, page: 1 }, true);
-  }, [settled]);
+  const [search, setSearch] = useSearch(view.search, (text) => go({ ...view, search: text, page: 1 }, true));
   const change = (part: Partial<ListView>) => go({ ...view, ...part, page: 1 });
-  const builder = writeAskedQuery({ filter: filterOf(view), orderBy: [] });
   return (
     <div class="filters session-filters">
       <SearchField
@@ -46,10 +40,7 @@ export function ListFilters(props: {
         onValue={(sessionTemplateId) => change({ sessionTemplateId })}
       />
       <Period from={view.from} to={view.to} onChange={(from, to) => change({ from, to })} />
-      <a class="button button-small button-quiet" href={`/sessions?${builder}&add=metadata`}>
-        <Icon name="plus" />
-        Metadata
-      </a>
+      <MetadataLink view={view} />
       {isFiltered(view) && (
         <button
           type="button"
@@ -64,6 +55,28 @@ export function ListFilters(props: {
       )}
     </div>
   );
+}
+
+/** To the query of these filters, with a further condition for metadata. */
+function MetadataLink({ view }: { view: ListView }) {
+  const query = writeAskedQuery({ filter: filterOf(view), orderBy: [] });
+  return (
+    <a class="button button-small button-quiet" href={`/sessions?${query}&add=metadata`}>
+      <Icon name="plus" />
+      Metadata
+    </a>
+  );
+}
+
+/** What is typed, which is searched for once it has stayed the same for a moment. */
+function useSearch(present: string, find: (text: string) => void) {
+  const [search, setSearch] = useState(present);
+  const settled = useSettled(search, 250);
+  useEffect(() => setSearch(present), [present]);
+  useEffect(() => {
+    if (settled !== present && settled === search) find(settled);
+  }, [settled]);
+  return [search, setSearch] as const;
 }
 
 const periods = [

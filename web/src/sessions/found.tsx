@@ -1,6 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
 import { ApiError } from '../../../client/errors.ts';
-import { plural } from '../format.ts';
 import { textOf } from '../http.ts';
 import type { AskedQuery } from '../query/address.ts';
 import { readAskedQuery, writeAskedQuery } from '../query/address.ts';
@@ -9,11 +8,11 @@ import { metadataField } from '../query/fields.ts';
 import type { Group, Ordering, QueryWorld } from '../query/model.ts';
 import { newCondition, newGroup, readFilter, withField, writeFilter } from '../query/model.ts';
 import { navigate, useAddress } from '../router.ts';
-import { Empty, Failure, Notice, Placeholder } from '../ui/notice.tsx';
-import { Paging } from '../ui/paging.tsx';
+import { Loaded } from '../ui/loaded.tsx';
+import { Empty, Notice } from '../ui/notice.tsx';
 import { readPage, type Sorting, type SortKey } from './address.ts';
 import { FoundRows } from './found-rows.tsx';
-import { summaryOf } from './list-model.ts';
+import { NewerSessions, SessionPaging } from './row-parts.tsx';
 import { isFault, useFound } from './use-found.ts';
 
 /** Sessions that a query finds. The query is in the address, so that a link finds the same. */
@@ -22,8 +21,7 @@ export function FoundSessions(props: { world: QueryWorld }) {
   const asked = readAskedQuery(query) ?? { filter: null, orderBy: [] };
   const page = readPage(query);
   const address = addressOf(asked, page);
-  const { list, shown, showNewer, isLate, again } = useFound(asked, page);
-  const hasFault = isFault(list.error);
+  const { list, loaded, showNewer, isLate, again } = useFound(asked, page);
   return (
     <>
       <Writer
@@ -35,40 +33,44 @@ export function FoundSessions(props: { world: QueryWorld }) {
         busy={isLate}
         submit={(next) => (addressOf(next, 1) === address ? again() : navigate(addressOf(next, 1)))}
       />
-      {list.error !== null && !hasFault && (
-        <Failure what="The query failed." error={list.error} retry={list.reload} />
-      )}
-      {shown === null && list.error === null && <Placeholder rows={5} label="Finding sessions" />}
-      {!hasFault && shown !== null && shown.rows.length === 0 && shown.newer === 0 && (
-        <Empty title="No session matches">
-          <p>Text is case-sensitive, and metadata is compared by the type of the value.</p>
-        </Empty>
-      )}
-      {!hasFault && shown !== null && (shown.rows.length > 0 || shown.newer > 0) && (
-        <>
-          <FoundRows
-            address={address}
-            rows={shown.rows}
-            sorting={sortingOf(asked.orderBy)}
-            busy={isLate}
-            onSort={(sorting) => navigate(addressOf({ ...asked, orderBy: orderingsOf(sorting) }, 1))}
-            changed={again}
-          >
-            {shown.newer > 0 && (
-              <button type="button" class="button button-small sessions-newer" onClick={showNewer}>
-                Show {plural(shown.newer, 'further session', 'further sessions')}
-              </button>
-            )}
-          </FoundRows>
-          <Paging
-            page={page}
-            totalPages={Math.max(1, list.data?.totalPages ?? 1)}
-            summary={summaryOf(list.data, shown.rows.length)}
-            onPage={(number) => navigate(addressOf(asked, number))}
-          />
-        </>
+      {/* A fault of the query is shown beside its condition, in place of what was found. */}
+      {!isFault(list.error) && (
+        <Loaded of={loaded} failure="The query failed." rows={5} label="Finding sessions">
+          {({ rows, newer }) =>
+            rows.length === 0 && newer === 0 ? (
+              <NoSessions />
+            ) : (
+              <>
+                <FoundRows
+                  address={address}
+                  rows={rows}
+                  sorting={sortingOf(asked.orderBy)}
+                  busy={isLate}
+                  onSort={(sorting) => navigate(addressOf({ ...asked, orderBy: orderingsOf(sorting) }, 1))}
+                  changed={again}
+                >
+                  <NewerSessions newer={newer} word="further" show={showNewer} />
+                </FoundRows>
+                <SessionPaging
+                  page={page}
+                  list={list.data}
+                  rows={rows.length}
+                  onPage={(number) => navigate(addressOf(asked, number))}
+                />
+              </>
+            )
+          }
+        </Loaded>
       )}
     </>
+  );
+}
+
+function NoSessions() {
+  return (
+    <Empty title="No session matches">
+      <p>Text is case-sensitive, and metadata is compared by the type of the value.</p>
+    </Empty>
   );
 }
 
@@ -83,31 +85,14 @@ function Writer(props: {
   submit: (asked: AskedQuery) => void;
 }) {
   const { asked } = props;
-  const read =
-    asked.filter === null ? newGroup('and', props.addsMetadata ? [] : undefined) : readFilter(asked.filter);
-  const [root, setRoot] = useState<Group>(() => {
-    const group = read ?? newGroup('and', []);
-    if (!props.addsMetadata) return group;
-    const condition = withField(newCondition(), metadataField);
-    return group.kind === 'and'
-      ? { ...group, nodes: [...group.nodes, condition] }
-      : newGroup('and', [group, condition]);
-  });
+  const [{ group, isReadable }] = useState(() => groupOf(asked.filter, props.addsMetadata));
+  const [root, setRoot] = useState<Group>(group);
   const [orderBy, setOrderBy] = useState<Ordering[]>(asked.orderBy);
   // A heading of the table has ordered the results; what is being written stays.
   useEffect(() => setOrderBy(asked.orderBy), [JSON.stringify(asked.orderBy)]);
   const [faults, setFaults] = useState<ReadonlyMap<number, string>>(new Map());
-  const [unreadable] = useState(read === null);
-
-  // The platform names the place of a fault; the condition at that place shows it.
   useEffect(() => {
-    if (!(props.error instanceof ApiError)) return;
-    const { places } = writeFilter(root);
-    const placed = props.error.issues.flatMap(({ path, message }): [number, string][] => {
-      const id = places.get(path);
-      return id === undefined ? [] : [[id, message]];
-    });
-    setFaults(new Map(placed));
+    if (props.error instanceof ApiError) setFaults(faultsOf(props.error, root));
   }, [props.error]);
 
   const submit = () => {
@@ -115,13 +100,12 @@ function Writer(props: {
     setFaults(written.faults);
     if (written.faults.size === 0) props.submit({ filter: written.filter, orderBy });
   };
-  const isPlaced = faults.size > 0;
   return (
     <>
-      {unreadable && (
+      {!isReadable && (
         <Notice tone="info">The query in the address cannot be shown here. Search replaces it.</Notice>
       )}
-      {isFault(props.error) && !isPlaced && <Notice tone="error">{textOf(props.error)}</Notice>}
+      {isFault(props.error) && faults.size === 0 && <Notice tone="error">{textOf(props.error)}</Notice>}
       <QueryBuilder
         root={root}
         orderBy={orderBy}
@@ -140,6 +124,30 @@ function Writer(props: {
       />
     </>
   );
+}
+
+/** The group of a filter from the address; one that cannot be read is replaced by an empty group. */
+function groupOf(filter: AskedQuery['filter'], addsMetadata: boolean) {
+  const read = filter === null ? newGroup('and', addsMetadata ? [] : undefined) : readFilter(filter);
+  const group = read ?? newGroup('and', []);
+  return { group: addsMetadata ? withMetadata(group) : group, isReadable: read !== null };
+}
+
+function withMetadata(group: Group): Group {
+  const condition = withField(newCondition(), metadataField);
+  return group.kind === 'and'
+    ? { ...group, nodes: [...group.nodes, condition] }
+    : newGroup('and', [group, condition]);
+}
+
+/** The platform names the place of a fault; the condition at that place shows it. */
+function faultsOf(error: ApiError, root: Group): ReadonlyMap<number, string> {
+  const { places } = writeFilter(root);
+  const placed = error.issues.flatMap(({ path, message }): [number, string][] => {
+    const id = places.get(path);
+    return id === undefined ? [] : [[id, message]];
+  });
+  return new Map(placed);
 }
 
 function addressOf(asked: AskedQuery, page: number): string {

@@ -1,12 +1,12 @@
 import type { ComponentChildren } from 'preact';
 import { countSessions, listSessions, type SessionCounts } from '../api.ts';
-import { formatCount, plural } from '../format.ts';
-import { useEvery, useResource } from '../hooks.ts';
+import { formatCount } from '../format.ts';
+import { type Resource, useEvery, useResource } from '../hooks.ts';
 import type { QueryWorld } from '../query/model.ts';
 import { navigate, useAddress } from '../router.ts';
 import { lazy } from '../ui/lazy.tsx';
-import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
-import { Paging } from '../ui/paging.tsx';
+import { Loaded } from '../ui/loaded.tsx';
+import { Empty } from '../ui/notice.tsx';
 import { refreshMs } from '../ui/refreshed-list.ts';
 import {
   countQueryOf,
@@ -19,7 +19,7 @@ import {
 } from './address.ts';
 import { ChosenSessions } from './chosen.tsx';
 import { ListFilters } from './filters.tsx';
-import { summaryOf } from './list-model.ts';
+import { NewerSessions, SessionPaging } from './row-parts.tsx';
 import { SessionRows } from './rows.tsx';
 import { useChosen, useSessionRows } from './use-rows.ts';
 
@@ -28,61 +28,60 @@ export function ListedSessions(props: { world: QueryWorld }) {
   const { query } = useAddress();
   const view = readView(query);
   const key = listAddress(view);
-  const { list, shown, showNewer } = useSessionRows(key, (signal) => listSessions(listQueryOf(view), signal));
-  const counts = useResource(
-    JSON.stringify(countQueryOf(view)),
-    (signal) => countSessions(countQueryOf(view), signal),
-    { keepWhileLoading: true },
+  const { list, loaded, showNewer } = useSessionRows(key, (signal) =>
+    listSessions(listQueryOf(view), signal),
   );
-  useEvery(refreshMs, true, counts.reload);
-  const rows = shown?.rows ?? [];
+  const counts = useCounts(view);
+  const rows = loaded.data?.rows ?? [];
   const { chosen, setChosen, sessions, clear } = useChosen(key, rows);
+  const reload = () => {
+    list.reload();
+    counts.reload();
+  };
   return (
     <>
       <TabLinks view={view} counts={counts.data}>
-        {shown !== null && shown.newer > 0 && (
-          <button type="button" class="button button-small sessions-newer" onClick={showNewer}>
-            Show {plural(shown.newer, 'newer session', 'newer sessions')}
-          </button>
-        )}
-        <ChosenSessions
-          sessions={sessions}
-          changed={() => {
-            list.reload();
-            counts.reload();
-          }}
-          clear={clear}
-        />
+        <NewerSessions newer={loaded.data?.newer ?? 0} word="newer" show={showNewer} />
+        <ChosenSessions sessions={sessions} changed={reload} clear={clear} />
       </TabLinks>
       <ListFilters view={view} world={props.world} go={go} />
-      {list.error !== null && (
-        <Failure what="The sessions could not be listed." error={list.error} retry={list.reload} />
-      )}
-      {shown === null && list.error === null && <Placeholder rows={6} label="Loading sessions" />}
-      {shown !== null && rows.length === 0 && shown.newer === 0 && <NoSessions view={view} />}
-      {rows.length > 0 && (
-        <>
-          <Dropped projectId={view.projectId} />
-          <SessionRows
-            rows={rows}
-            sorting={view}
-            busy={list.loading && list.data?.page !== view.page}
-            chosen={chosen}
-            onChosen={setChosen}
-            onSort={({ sortBy, sortOrder }) =>
-              go({ ...view, sortBy: sortBy ?? view.sortBy, sortOrder, page: 1 })
-            }
-          />
-          <Paging
-            page={view.page}
-            totalPages={Math.max(1, list.data?.totalPages ?? 1)}
-            summary={summaryOf(list.data, rows.length)}
-            onPage={(page) => go({ ...view, page })}
-          />
-        </>
-      )}
+      <Loaded of={loaded} failure="The sessions could not be listed." rows={6} label="Loading sessions">
+        {({ newer }) =>
+          rows.length > 0 ? (
+            <>
+              <Dropped projectId={view.projectId} />
+              <SessionRows
+                rows={rows}
+                sorting={view}
+                busy={list.loading && list.data?.page !== view.page}
+                chosen={chosen}
+                onChosen={setChosen}
+                onSort={(by) => go({ ...view, ...by, sortBy: by.sortBy ?? view.sortBy, page: 1 })}
+              />
+              <SessionPaging
+                page={view.page}
+                list={list.data}
+                rows={rows.length}
+                onPage={(page) => go({ ...view, page })}
+              />
+            </>
+          ) : (
+            newer === 0 && <NoSessions view={view} />
+          )
+        }
+      </Loaded>
     </>
   );
+}
+
+/** How many sessions each tab has, read again and again. */
+function useCounts(view: ListView): Resource<SessionCounts> {
+  const query = countQueryOf(view);
+  const counts = useResource(JSON.stringify(query), (signal) => countSessions(query, signal), {
+    keepWhileLoading: true,
+  });
+  useEvery(refreshMs, true, counts.reload);
+  return counts;
 }
 
 /** Each tab is a link, with how many sessions it has under the present filters. */

@@ -20,12 +20,7 @@ export function NewSession(props: { world: QueryWorld; projectId: number | null;
   const { projects, templates } = props.world;
   const action = useAction();
   const [name, setName] = useState('');
-  const [projectId, setProjectId] = useState(String(props.projectId ?? projects[0]?.id ?? ''));
-  const preferred = (id: string) => {
-    const own = projects.find((project) => String(project.id) === id)?.defaultSessionTemplateId;
-    return String(own ?? templates[0]?.id ?? '');
-  };
-  const [templateId, setTemplateId] = useState(preferred(projectId));
+  const { projectId, templateId, setProject, setTemplate } = useChoice(props.world, props.projectId);
   const [drafts, setDrafts] = useState<readonly Draft[]>([]);
   const template = templates.find(({ id }) => String(id) === templateId);
   const keys = useMetadataKeys(projectId === '' ? null : Number(projectId));
@@ -53,20 +48,14 @@ export function NewSession(props: { world: QueryWorld; projectId: number | null;
           label="Project"
           value={projectId}
           options={projects.map(({ id, title }) => ({ value: String(id), label: title }))}
-          onValue={(id) => {
-            setProjectId(id);
-            setTemplateId(preferred(id));
-          }}
+          onValue={setProject}
         />
         <SelectField
           label="Template"
           hint="The graph of nodes; the input node receives the recordings."
           value={templateId}
-          options={templates.map((template) => ({
-            value: String(template.id),
-            label: titleOf(template.name),
-          }))}
-          onValue={setTemplateId}
+          options={templates.map((one) => ({ value: String(one.id), label: titleOf(one.name) }))}
+          onValue={setTemplate}
         />
         <fieldset class="field">
           <legend>Metadata</legend>
@@ -75,4 +64,19 @@ export function NewSession(props: { world: QueryWorld; projectId: number | null;
       </Form>
     </Dialog>
   );
+}
+
+/** The chosen project and template; another project brings its own template. */
+function useChoice({ projects, templates }: QueryWorld, shownProjectId: number | null) {
+  const [projectId, setProjectId] = useState(String(shownProjectId ?? projects[0]?.id ?? ''));
+  const preferred = (id: string) => {
+    const own = projects.find((project) => String(project.id) === id)?.defaultSessionTemplateId;
+    return String(own ?? templates[0]?.id ?? '');
+  };
+  const [templateId, setTemplate] = useState(preferred(projectId));
+  const setProject = (id: string) => {
+    setProjectId(id);
+    setTemplate(preferred(id));
+  };
+  return { projectId, templateId, setProject, setTemplate };
 }

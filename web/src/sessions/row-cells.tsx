@@ -1,7 +1,23 @@
+import type { ComponentChild } from 'preact';
 import type { SessionListRow } from '../api.ts';
 import { Ago } from '../ui/ago.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { KnownBy, SharedStatus, StatePill } from './row-parts.tsx';
+
+/** The headings of the cells; a list that can be sorted has two of its own. */
+export function sessionColumns(
+  pinned: boolean,
+  name: ComponentChild = 'Session',
+  created: ComponentChild = 'Created',
+): ComponentChild[] {
+  const dashboard = (
+    <th key="dashboard" scope="col">
+      <span class="visually-hidden">Dashboard</span>
+    </th>
+  );
+  const metadata = pinned ? ['Metadata'] : [];
+  return ['State', name, 'Project', ...metadata, 'Size', 'Owner', 'Last activity', created, dashboard];
+}
 
 /** The cells of a session in a list: from its state to its dashboard. */
 export function SessionCells({ session, pinned }: { session: SessionListRow; pinned: boolean }) {

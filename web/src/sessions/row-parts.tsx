@@ -1,8 +1,9 @@
-import type { SessionListRow } from '../api.ts';
-import { formatBytes } from '../format.ts';
+import type { SessionList, SessionListRow } from '../api.ts';
+import { formatBytes, plural } from '../format.ts';
 import { Ago } from '../ui/ago.tsx';
 import { Icon } from '../ui/icon.tsx';
-import { lastName, nodesDone, stateStyles, valueText } from './list-model.ts';
+import { Paging } from '../ui/paging.tsx';
+import { lastName, nodesDone, stateStyles, summaryOf, valueText } from './list-model.ts';
 
 /** The state in a word, a sign and a colour, and how many nodes are done; a bar while it runs. */
 export function StatePill({ session }: { session: SessionListRow }) {
@@ -54,4 +55,35 @@ export function SharedStatus(props: { metadata: Record<string, unknown> | null }
   const status = props.metadata?.status;
   if (status !== 'open' && status !== 'closed') return null;
   return <span class="tag">{status === 'open' ? 'shared, open' : 'shared, closed'}</span>;
+}
+
+/** A button that shows the sessions that came since the list was read. */
+export function NewerSessions(props: { newer: number; word: 'newer' | 'further'; show: () => void }) {
+  const { newer, word } = props;
+  if (newer === 0) return null;
+  return (
+    <button type="button" class="button button-small sessions-newer" onClick={props.show}>
+      Show {plural(newer, `${word} session`, `${word} sessions`)}
+    </button>
+  );
+}
+
+/** The pages of a list of sessions, and how many sessions it has. */
+export function SessionPaging(props: {
+  page: number;
+  /** Null until it is read. */
+  list: SessionList | null;
+  /** How many are shown. */
+  rows: number;
+  onPage: (page: number) => void;
+}) {
+  const { list } = props;
+  return (
+    <Paging
+      page={props.page}
+      totalPages={Math.max(1, list?.totalPages ?? 1)}
+      summary={summaryOf(list, props.rows)}
+      onPage={props.onPage}
+    />
+  );
 }

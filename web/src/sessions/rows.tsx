@@ -3,18 +3,20 @@ import { Icon } from '../ui/icon.tsx';
 import { Table } from '../ui/table.tsx';
 import type { Sorting, SortKey } from './address.ts';
 import type { ShownRow } from './list-model.ts';
-import { SessionCells } from './row-cells.tsx';
+import { SessionCells, sessionColumns } from './row-cells.tsx';
 import { useRowKeys } from './row-keys.ts';
 
-/** Sessions as compact rows that open them: state first, then what people know them by. */
-export function SessionRows(props: {
+interface Props {
   rows: readonly ShownRow[];
   sorting: Sorting;
   busy: boolean;
   chosen: ReadonlySet<string>;
   onChosen: (chosen: ReadonlySet<string>) => void;
   onSort: (sorting: Sorting) => void;
-}) {
+}
+
+/** Sessions as compact rows that open them: state first, then what people know them by. */
+export function SessionRows(props: Props) {
   const { rows, chosen, sorting } = props;
   const frame = useRef<HTMLDivElement>(null);
   const choose = (id: string, on: boolean) => {
@@ -24,78 +26,78 @@ export function SessionRows(props: {
     props.onChosen(next);
   };
   useRowKeys(frame, (id) => choose(id, !chosen.has(id)));
-  const present = rows.filter(({ isGone }) => !isGone).map(({ session }) => session.id);
-  const hasAll = present.length > 0 && present.every((id) => chosen.has(id));
   const pinned = rows.some(({ session }) => session.pinnedMetadata.length > 0);
   const heading = (title: string, sortBy: SortKey) => (
     <SortableHeading key={title} title={title} sortBy={sortBy} sorting={sorting} onSort={props.onSort} />
   );
-  const all = (
-    <th key="chosen" scope="col" class="row-choice">
-      <AllBox
-        has={hasAll}
-        some={chosen.size > 0}
-        onAll={() => props.onChosen(new Set(hasAll ? [] : present))}
-      />
-    </th>
-  );
+  const all = <AllHeading key="chosen" rows={rows} chosen={chosen} onChosen={props.onChosen} />;
   return (
     <div class="session-rows" ref={frame}>
       <Table
         caption="Sessions"
         busy={props.busy}
-        columns={[
-          all,
-          'State',
-          heading('Session', 'name'),
-          'Project',
-          ...(pinned ? ['Metadata'] : []),
-          'Size',
-          'Owner',
-          'Last activity',
-          heading('Created', 'date'),
-          <th key="dashboard" scope="col">
-            <span class="visually-hidden">Dashboard</span>
-          </th>,
-        ]}
+        columns={[all, ...sessionColumns(pinned, heading('Session', 'name'), heading('Created', 'date'))]}
       >
-        {rows.map(({ session, isGone }) => (
-          <tr
-            key={session.id}
-            data-id={session.id}
-            class={isGone ? 'row-gone' : chosen.has(session.id) ? 'row-chosen' : ''}
-            title={isGone ? 'No longer in this list' : undefined}
-          >
-            <td class="row-choice">
-              <input
-                type="checkbox"
-                aria-label={`Choose ${session.name}`}
-                disabled={isGone}
-                checked={chosen.has(session.id)}
-                onChange={(event) => choose(session.id, event.currentTarget.checked)}
-              />
-            </td>
-            <SessionCells session={session} pinned={pinned} />
-          </tr>
+        {rows.map((row) => (
+          <ChoiceRow
+            key={row.session.id}
+            row={row}
+            pinned={pinned}
+            chosen={chosen.has(row.session.id)}
+            choose={(on) => choose(row.session.id, on)}
+          />
         ))}
       </Table>
     </div>
   );
 }
 
-function AllBox(props: { has: boolean; some: boolean; onAll: () => void }) {
+function ChoiceRow(props: {
+  row: ShownRow;
+  pinned: boolean;
+  chosen: boolean;
+  choose: (on: boolean) => void;
+}) {
+  const { session, isGone } = props.row;
+  return (
+    <tr
+      data-id={session.id}
+      class={isGone ? 'row-gone' : props.chosen ? 'row-chosen' : ''}
+      title={isGone ? 'No longer in this list' : undefined}
+    >
+      <td class="row-choice">
+        <input
+          type="checkbox"
+          aria-label={`Choose ${session.name}`}
+          disabled={isGone}
+          checked={props.chosen}
+          onChange={(event) => props.choose(event.currentTarget.checked)}
+        />
+      </td>
+      <SessionCells session={session} pinned={props.pinned} />
+    </tr>
+  );
+}
+
+/** Chooses all on the page, or none. */
+function AllHeading({ rows, chosen, onChosen }: Pick<Props, 'rows' | 'chosen' | 'onChosen'>) {
+  const present = rows.filter(({ isGone }) => !isGone).map(({ session }) => session.id);
+  const hasAll = present.length > 0 && present.every((id) => chosen.has(id));
+  const hasSome = chosen.size > 0;
   const box = useRef<HTMLInputElement>(null);
   useEffect(() => {
-    if (box.current !== null) box.current.indeterminate = props.some && !props.has;
-  }, [props.some, props.has]);
+    if (box.current !== null) box.current.indeterminate = hasSome && !hasAll;
+  }, [hasSome, hasAll]);
   return (
-    <input
-      ref={box}
-      type="checkbox"
-      aria-label="Choose all on this page"
-      checked={props.has}
-      onChange={props.onAll}
-    />
+    <th scope="col" class="row-choice">
+      <input
+        ref={box}
+        type="checkbox"
+        aria-label="Choose all on this page"
+        checked={hasAll}
+        onChange={() => onChosen(new Set(hasAll ? [] : present))}
+      />
+    </th>
   );
 }
 

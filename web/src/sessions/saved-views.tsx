@@ -23,14 +23,7 @@ export function SavedViews(props: { projects: readonly Project[] }) {
         <ul aria-label="Saved views">
           {shown.map(({ view, text }) => (
             <li key={view.id}>
-              <a
-                class="saved-view"
-                href={text === '' ? '/sessions' : `/sessions?${text}`}
-                title={scopeWords(view, props.projects)}
-                {...(view === chosen ? { 'aria-current': 'page' } : {})}
-              >
-                {view.name}
-              </a>
+              <ViewLink view={view} text={text} chosen={view === chosen} projects={props.projects} />
             </li>
           ))}
         </ul>
@@ -62,6 +55,26 @@ export function SavedViews(props: { projects: readonly Project[] }) {
   );
 }
 
+function ViewLink(props: {
+  view: SessionView;
+  /** Its part of the address. */
+  text: string;
+  chosen: boolean;
+  projects: readonly Project[];
+}) {
+  const { view, text } = props;
+  return (
+    <a
+      class="saved-view"
+      href={text === '' ? '/sessions' : `/sessions?${text}`}
+      title={scopeWords(view, props.projects)}
+      {...(props.chosen ? { 'aria-current': 'page' } : {})}
+    >
+      {view.name}
+    </a>
+  );
+}
+
 const parameters = new Set('tab search project template from to sortBy sortOrder query orderBy'.split(' '));
 
 /** What of an address makes a view: not the page. */
@@ -79,6 +92,12 @@ function scopeWords(view: SessionView, projects: readonly Project[]): string {
   const project = projects.find(({ id }) => id === view.projectId);
   return `For project ${project?.title ?? view.projectId}${by}`;
 }
+
+const scopes = [
+  { value: 'mine', label: 'Only me' },
+  { value: 'project', label: 'Everyone, as a view of a project' },
+  { value: 'everyone', label: 'Everyone' },
+] as const;
 
 function ViewDialog(props: {
   /** Null: a new one. */
@@ -109,11 +128,7 @@ function ViewDialog(props: {
           label="Who sees it"
           value={scope}
           onValue={(next) => setScope(next)}
-          options={[
-            { value: 'mine', label: 'Only me' },
-            { value: 'project', label: 'Everyone, as a view of a project' },
-            { value: 'everyone', label: 'Everyone' },
-          ]}
+          options={scopes}
         />
         {scope === 'project' && (
           <SelectField

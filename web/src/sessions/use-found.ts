@@ -23,10 +23,10 @@ export function useFound(asked: AskedQuery, page: number) {
     const counts = { page, pageSize, totalCount, totalCountIsExact, totalPages };
     return { key, sessions: inOrderOf(ids, sessions), ...counts };
   };
-  const { list, shown, showNewer } = useSessionRows(key, read);
+  const { list, loaded, showNewer } = useSessionRows(key, read);
   return {
     list,
-    shown,
+    loaded,
     showNewer,
     /** The answer is still that of the query before. */
     isLate: list.loading && list.data?.key !== key,

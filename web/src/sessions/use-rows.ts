@@ -4,12 +4,12 @@ import type { SessionList } from '../api.ts';
 import { useRefreshedList } from '../ui/refreshed-list.ts';
 import { refreshed, type ShownRow, type ShownRows } from './list-model.ts';
 
-/** The sessions that `read` answers, read again and again. */
+/** The sessions that `read` answers, read again and again; `loaded` has the rows that are shown. */
 export function useSessionRows<Answer extends SessionList>(
   key: string,
   read: (signal: AbortSignal) => Promise<Answer>,
 ) {
-  return useRefreshedList(
+  const rows = useRefreshedList(
     key,
     read,
     (answer): ShownRows => ({
@@ -18,6 +18,7 @@ export function useSessionRows<Answer extends SessionList>(
     }),
     ({ rows }, answer) => refreshed(rows, answer),
   );
+  return { ...rows, loaded: { ...rows.list, data: rows.shown } };
 }
 
 /** @param key another one begins with none chosen */

@@ -143,8 +143,6 @@ function WindowRow(props: { window: SharedWindow; span: TimeSpan; open: boolean;
     plural(one.participants.length, 'participant', 'participants'),
     one.machineGroup === null ? null : `machine group ${one.machineGroup}`,
   ];
-  const bar = barOf(one.startMs, one.endMs, span);
-  const closed = placeOf(one.closedMs, span);
   return (
     <li class={`timeline-row timeline-${one.status}`}>
       <div class="timeline-text">
@@ -166,24 +164,7 @@ function WindowRow(props: { window: SharedWindow; span: TimeSpan; open: boolean;
           </button>
         )}
       </div>
-      <div class="timeline-lane" aria-hidden="true">
-        <Grid span={span} />
-        {bar !== null && (
-          <span
-            class="timeline-bar"
-            style={{ left: `${bar.left}%`, width: `${bar.width}%` }}
-            title={`${formatSpan({ fromMs: one.startMs, toMs: one.endMs }, 'utc', 0)}`}
-          />
-        )}
-        {one.participants.map((participant) => {
-          const at = placeOf(participant.startMs, span);
-          return at === null ? null : (
-            <span key={participant.id} class="timeline-mark" style={{ left: `${at}%` }} />
-          );
-        })}
-        {closed !== null && <span class="timeline-end" style={{ left: `${closed}%` }} title="Closed" />}
-        {bar === null && <span class="timeline-away">{one.endMs <= span.fromMs ? '◀' : '▶'}</span>}
-      </div>
+      <WindowLane window={one} span={span} />
       {open && (
         <ul class="timeline-people" aria-label={`Participants of ${one.name}`}>
           {one.participants.map((participant) => (
@@ -197,6 +178,32 @@ function WindowRow(props: { window: SharedWindow; span: TimeSpan; open: boolean;
         </ul>
       )}
     </li>
+  );
+}
+
+/** The window as a bar, with marks where its participants began and where it was closed. */
+function WindowLane({ window: one, span }: { window: SharedWindow; span: TimeSpan }) {
+  const bar = barOf(one.startMs, one.endMs, span);
+  const closed = placeOf(one.closedMs, span);
+  return (
+    <div class="timeline-lane" aria-hidden="true">
+      <Grid span={span} />
+      {bar !== null && (
+        <span
+          class="timeline-bar"
+          style={{ left: `${bar.left}%`, width: `${bar.width}%` }}
+          title={`${formatSpan({ fromMs: one.startMs, toMs: one.endMs }, 'utc', 0)}`}
+        />
+      )}
+      {one.participants.map((participant) => {
+        const at = placeOf(participant.startMs, span);
+        return at === null ? null : (
+          <span key={participant.id} class="timeline-mark" style={{ left: `${at}%` }} />
+        );
+      })}
+      {closed !== null && <span class="timeline-end" style={{ left: `${closed}%` }} title="Closed" />}
+      {bar === null && <span class="timeline-away">{one.endMs <= span.fromMs ? '◀' : '▶'}</span>}
+    </div>
   );
 }
 

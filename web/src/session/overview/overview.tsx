@@ -7,7 +7,8 @@ import { sharedWindow } from '../../shared/model.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { lazy } from '../../ui/lazy.tsx';
-import { Empty, Failure, Placeholder } from '../../ui/notice.tsx';
+import { Loaded } from '../../ui/loaded.tsx';
+import { Empty } from '../../ui/notice.tsx';
 import { MetadataEditor } from '../metadata-editor.tsx';
 import { tabAddress } from '../tabs/address.ts';
 import type { TabProps } from '../tabs/props.ts';
@@ -30,14 +31,14 @@ export function Overview({ session, followed, uploads }: TabProps) {
   return (
     <div class="overview">
       <div class="overview-main">
-        {outputs.error !== null && (
-          <Failure what="The files could not be read." error={outputs.error} retry={outputs.reload} />
-        )}
-        {outputs.data === null && outputs.error === null && (
-          <Placeholder rows={2} label="Loading the overview" />
-        )}
-        {outputs.data?.length === 0 && <Beginning canUpload={uploads.canUpload} />}
-        {outputs.data !== null && <Figures outputs={outputs.data} />}
+        <Loaded of={outputs} failure="The files could not be read." rows={2} label="Loading the overview">
+          {(files) => (
+            <>
+              {files.length === 0 && <Beginning canUpload={uploads.canUpload} />}
+              <Figures outputs={files} />
+            </>
+          )}
+        </Loaded>
         {newest !== undefined && (
           <Thumbnails
             key={newest.id}

@@ -1,17 +1,16 @@
 import { useState } from 'preact/hooks';
 import type { NodeInstanceProgress, NodeOutput, SessionActivity, SessionDimension } from '../../api.ts';
-import { readActivity, readOutputData } from '../../api.ts';
+import { readActivity } from '../../api.ts';
 import { formatBytes, plural } from '../../format.ts';
 import { useAction, useResource } from '../../hooks.ts';
 import { outputTitle, titleOf, typeWord } from '../../names.ts';
 import { useAbilities } from '../../role.ts';
-import { saveAnswer } from '../../save.ts';
 import { Ago } from '../../ui/ago.tsx';
-import { DownloadButton } from '../../ui/download-button.tsx';
-import { Empty, Failure, Notice, Placeholder } from '../../ui/notice.tsx';
+import { Loaded } from '../../ui/loaded.tsx';
+import { Empty, Notice } from '../../ui/notice.tsx';
 import { SearchField } from '../../ui/search-field.tsx';
 import { Table } from '../../ui/table.tsx';
-import { fileNameOf, PreviewLoader } from '../output-parts.tsx';
+import { DownloadOutput, usePreview } from '../output-parts.tsx';
 import { tabAddress } from './address.ts';
 import type { TabProps } from './props.ts';
 import { useSessionOutputs } from './session-outputs.ts';
@@ -31,36 +30,35 @@ export function Files({ session, followed }: TabProps) {
   return (
     <div class="page">
       <SearchField label="Find a file" value={search} onValue={setSearch} />
-      {outputs.error !== null && (
-        <Failure what="The files could not be read." error={outputs.error} retry={outputs.reload} />
-      )}
-      {outputs.data === null && outputs.error === null && <Placeholder rows={4} label="Loading the files" />}
-      {outputs.data !== null && found.length === 0 && (
-        <Empty title={wanted === '' ? 'No files yet' : 'No file has this name'}>
-          {wanted === '' && <p>Drop a recording anywhere on this page.</p>}
-        </Empty>
-      )}
-      {found.length > 0 && (
-        <div class="dense-list">
-          <Table
-            caption="Files"
-            columns={['File', 'Type', 'Size', 'From', 'When']}
-            actions
-            busy={outputs.loading && outputs.data !== null}
-          >
-            {found.slice(0, shown).map((output) => (
-              <FileRow
-                key={output.id}
-                output={output}
-                node={nodes.find(({ id }) => id === output.nodeInstanceId) ?? null}
-                sessionId={session.id}
-                uploader={uploaders(output)}
-                dimensions={session.dimensions}
-              />
-            ))}
-          </Table>
-        </div>
-      )}
+      <Loaded of={outputs} failure="The files could not be read." rows={4} label="Loading the files">
+        {() =>
+          found.length === 0 ? (
+            <Empty title={wanted === '' ? 'No files yet' : 'No file has this name'}>
+              {wanted === '' && <p>Drop a recording anywhere on this page.</p>}
+            </Empty>
+          ) : (
+            <div class="dense-list">
+              <Table
+                caption="Files"
+                columns={['File', 'Type', 'Size', 'From', 'When']}
+                actions
+                busy={outputs.loading}
+              >
+                {found.slice(0, shown).map((output) => (
+                  <FileRow
+                    key={output.id}
+                    output={output}
+                    node={nodes.find(({ id }) => id === output.nodeInstanceId) ?? null}
+                    sessionId={session.id}
+                    uploader={uploaders(output)}
+                    dimensions={session.dimensions}
+                  />
+                ))}
+              </Table>
+            </div>
+          )
+        }
+      </Loaded>
       {found.length > shown && (
         <button type="button" class="button button-small" onClick={() => setShown(found.length)}>
           Show all {plural(found.length, 'file', 'files')}
@@ -79,8 +77,7 @@ function FileRow(props: {
 }) {
   const { output, node } = props;
   const download = useAction();
-  const [previewing, setPreviewing] = useState(false);
-  const name = outputTitle(output);
+  const { preview, open } = usePreview(output, props.dimensions);
   return (
     <tr>
       <td class="wrap-anywhere">
@@ -88,19 +85,12 @@ function FileRow(props: {
           type="button"
           class="strong-link link-button"
           title={`Preview of ${output.outputIdentifier}`}
-          onClick={() => setPreviewing(true)}
+          onClick={open}
         >
-          {name}
+          {outputTitle(output)}
         </button>
         {download.problem !== null && <Notice tone="error">{download.problem}</Notice>}
-        {previewing && (
-          <PreviewLoader
-            output={output}
-            name={name}
-            dimensions={props.dimensions}
-            onClose={() => setPreviewing(false)}
-          />
-        )}
+        {preview}
       </td>
       <td data-label="Type" title={output.contentType ?? undefined}>
         {typeWord(output.contentType)}
@@ -116,11 +106,7 @@ function FileRow(props: {
         <Ago at={output.createdAt} />
       </td>
       <td class="table-actions">
-        <DownloadButton
-          name={name}
-          action={download}
-          save={async () => saveAnswer(await readOutputData(output.id), fileNameOf(name))}
-        />
+        <DownloadOutput output={output} action={download} />
       </td>
     </tr>
   );

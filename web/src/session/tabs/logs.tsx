@@ -7,7 +7,8 @@ import { elapsedOf } from '../../runs/model.ts';
 import { RunBadge } from '../../runs/run-badge.tsx';
 import { listRuns, type NodeRun } from '../../runs-api.ts';
 import { Ago } from '../../ui/ago.tsx';
-import { Empty, Failure, Placeholder } from '../../ui/notice.tsx';
+import { Loaded } from '../../ui/loaded.tsx';
+import { Empty } from '../../ui/notice.tsx';
 import { tabAddress } from './address.ts';
 import type { TabProps } from './props.ts';
 import '../../styles/runs/runs.css';
@@ -29,44 +30,48 @@ export function Logs({ session, followed }: TabProps) {
   const asked = last.find(({ nodeInstanceId }) => String(nodeInstanceId) === query.get('node'));
   const run = asked ?? last.find(({ state }) => state === 'failed') ?? last[0];
   return (
-    <>
-      {list.error !== null && (
-        <Failure what="The runs could not be read." error={list.error} retry={list.reload} />
-      )}
-      {list.data === null && list.error === null && <Placeholder rows={4} label="Loading the runs" />}
-      {list.data !== null && run === undefined && (
-        <Empty title="No logs yet">
-          <p>A node has a log when it has run.</p>
-        </Empty>
-      )}
-      {run !== undefined && (
-        <div class="session-logs">
-          <nav class="choices" aria-label="Nodes with logs">
-            {last.map((one) => (
-              <a
-                key={one.id}
-                href={tabAddress(session.id, 'logs', one.nodeInstanceId)}
-                {...(one.id === run.id ? { 'aria-current': 'true' } : {})}
-                onClick={(event) => {
-                  event.preventDefault();
-                  navigate(tabAddress(session.id, 'logs', one.nodeInstanceId), { replace: true });
-                }}
-              >
-                <span>{titleOf(one.nodeName)}</span>
-                <RunBadge state={one.state} />
-                <span class="faint">
-                  <Ago at={one.createdAt} />, {elapsedOf(one, Date.now())}
-                </span>
-              </a>
-            ))}
-            <a class="faint" href={runsAddress({ sessionId: session.id })}>
-              All runs of this session
-            </a>
-          </nav>
-          <LogPanel key={run.id} run={run} ended={list.reload} />
-        </div>
-      )}
-    </>
+    <Loaded of={list} failure="The runs could not be read." rows={4} label="Loading the runs">
+      {() =>
+        run === undefined ? (
+          <Empty title="No logs yet">
+            <p>A node has a log when it has run.</p>
+          </Empty>
+        ) : (
+          <div class="session-logs">
+            <NodeLinks sessionId={session.id} runs={last} shown={run} />
+            <LogPanel key={run.id} run={run} ended={list.reload} />
+          </div>
+        )
+      }
+    </Loaded>
+  );
+}
+
+function NodeLinks(props: { sessionId: string; runs: readonly NodeRun[]; shown: NodeRun }) {
+  const { sessionId } = props;
+  return (
+    <nav class="choices" aria-label="Nodes with logs">
+      {props.runs.map((run) => (
+        <a
+          key={run.id}
+          href={tabAddress(sessionId, 'logs', run.nodeInstanceId)}
+          {...(run.id === props.shown.id ? { 'aria-current': 'true' } : {})}
+          onClick={(event) => {
+            event.preventDefault();
+            navigate(tabAddress(sessionId, 'logs', run.nodeInstanceId), { replace: true });
+          }}
+        >
+          <span>{titleOf(run.nodeName)}</span>
+          <RunBadge state={run.state} />
+          <span class="faint">
+            <Ago at={run.createdAt} />, {elapsedOf(run, Date.now())}
+          </span>
+        </a>
+      ))}
+      <a class="faint" href={runsAddress({ sessionId })}>
+        All runs of this session
+      </a>
+    </nav>
   );
 }
 

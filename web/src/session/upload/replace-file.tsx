@@ -1,6 +1,6 @@
-import { useRef } from 'preact/hooks';
 import { useResource } from '../../hooks.ts';
 import { readRun } from '../../runs-api.ts';
+import { useFilePicker } from '../../ui/file-picker.tsx';
 import { Icon } from '../../ui/icon.tsx';
 
 /** Uploads a file in the place of another: under its identifier, so that what was made of that is made anew. */
@@ -10,8 +10,14 @@ export function ReplaceFile(props: {
   isFirst?: boolean;
   onFile: (file: File) => void;
 }) {
-  const picker = useRef<HTMLInputElement>(null);
   const label = `Replace ${props.name}`;
+  const picker = useFilePicker({
+    label: `File for ${label}`,
+    multiple: false,
+    onFiles: ([file]) => {
+      if (file !== undefined) props.onFile(file);
+    },
+  });
   return (
     <>
       <button
@@ -19,23 +25,12 @@ export function ReplaceFile(props: {
         class={props.isFirst === true ? 'button button-small button-primary' : 'button button-icon'}
         aria-label={props.isFirst === true ? undefined : label}
         title={`${label} by another file`}
-        onClick={() => picker.current?.click()}
+        onClick={picker.open}
       >
         <Icon name="upload" />
         {props.isFirst === true && <span class="replace-name">{label}</span>}
       </button>
-      <input
-        ref={picker}
-        type="file"
-        class="visually-hidden"
-        tabIndex={-1}
-        aria-label={`File for ${label}`}
-        onChange={(event) => {
-          const file = event.currentTarget.files?.[0];
-          event.currentTarget.value = '';
-          if (file !== undefined) props.onFile(file);
-        }}
-      />
+      {picker.field}
     </>
   );
 }

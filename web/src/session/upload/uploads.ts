@@ -30,27 +30,13 @@ interface Sending {
 /** The uploads of one page; each node gets one file at a time, in the order of selection. */
 function useUploads(): Uploads {
   const [uploads, setUploads] = useState<Upload[]>(unfinished);
-  const sending = useRef(new Map<number, Sending>());
-  const tails = useRef(new Map<number, Promise<void>>());
-
   const change = useCallback((id: number, part: Partial<Upload>) => {
     setUploads((before) => before.map((upload) => (upload.id === id ? { ...upload, ...part } : upload)));
   }, []);
 
   useWarningBeforeLeaving(uploads.some((upload) => isRunning(upload) && !upload.isResumable));
-  useEffect(() => () => abortAll(sending.current), []);
+  const { sending, queue } = useQueue(change);
 
-  const queue = useCallback((id: number, sent: FileToSend) => {
-    const stop = new AbortController();
-    sending.current.set(id, { sent, stop });
-    const before = tails.current.get(sent.nodeInstanceId) ?? Promise.resolve();
-    const run = before.then(async () => {
-      if (stop.signal.aborted) return;
-      const end = await sendFile(sent, (part) => change(id, part), stop.signal);
-      if (!stop.signal.aborted) change(id, end);
-    });
-    tails.current.set(sent.nodeInstanceId, run);
-  }, []);
   const start = useCallback((nodeInstanceId: number, files: Iterable<File>, identifier?: string) => {
     for (const file of files) {
       const fresh = uploadOf({ nodeInstanceId, fileName: file.name, sizeBytes: file.size });
@@ -80,6 +66,25 @@ function useUploads(): Uploads {
     setUploads((before) => before.filter((upload) => upload.id !== id || forgotten(upload)));
   }, []);
   return { uploads, start, pause, resume, cancel, dismiss };
+}
+
+/** Sends each file once those before it to the same node have ended. */
+function useQueue(change: (id: number, part: Partial<Upload>) => void) {
+  const sending = useRef(new Map<number, Sending>());
+  const tails = useRef(new Map<number, Promise<void>>());
+  useEffect(() => () => abortAll(sending.current), []);
+  const queue = useCallback((id: number, sent: FileToSend) => {
+    const stop = new AbortController();
+    sending.current.set(id, { sent, stop });
+    const before = tails.current.get(sent.nodeInstanceId) ?? Promise.resolve();
+    const run = before.then(async () => {
+      if (stop.signal.aborted) return;
+      const end = await sendFile(sent, (part) => change(id, part), stop.signal);
+      if (!stop.signal.aborted) change(id, end);
+    });
+    tails.current.set(sent.nodeInstanceId, run);
+  }, []);
+  return { sending, queue };
 }
 
 function uploadOf(file: Pick<Upload, 'nodeInstanceId' | 'fileName' | 'sizeBytes'>): Upload {
