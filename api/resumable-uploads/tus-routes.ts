@@ -82,7 +82,10 @@ export function tusRoutesAt<
       params: params.list,
       headers: headers.creation,
       responses: {
-        201: { description: createdDescription, headers: { location: 'Address of the upload.', ...progress } },
+        201: {
+          description: createdDescription,
+          headers: { location: 'Address of the upload.', ...progress },
+        },
       },
     },
     proceed: {

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { Select } from '../ui/form.tsx';
 import { Icon } from '../ui/icon.tsx';
-import { AddButton, RemoveButton } from './buttons.tsx';
+import { AddPart, RemovePart } from './buttons.tsx';
 import { ConditionRow } from './condition.tsx';
 import { queryLimits } from './fields.ts';
 import type { Group, Ordering, QueryNode, QueryWorld } from './model.ts';
@@ -119,7 +119,7 @@ function GroupHead(props: {
       <span>{props.lead} that match</span>
       <Select label="Operator of this group" value={props.kind} options={kinds} onValue={props.onKind} />
       {props.onRemove !== null && (
-        <RemoveButton label="Remove this group" title="Remove this group" act={props.onRemove} />
+        <RemovePart label="Remove this group" title="Remove this group" act={props.onRemove} />
       )}
     </div>
   );
@@ -129,9 +129,9 @@ function GroupEnd(props: { group: Group; level: number; isFull: boolean; add: (n
   const { group, level, isFull, add } = props;
   return (
     <div class="actions">
-      <AddButton label="Add condition" disabled={isFull} act={() => add(newCondition())} />
+      <AddPart label="Add condition" disabled={isFull} act={() => add(newCondition())} />
       {level < queryLimits.levels - 1 && (
-        <AddButton
+        <AddPart
           label="Add group"
           disabled={isFull}
           act={() => add(newGroup(group.kind === 'and' ? 'or' : 'and'))}

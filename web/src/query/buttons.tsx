@@ -1,7 +1,7 @@
 import { Icon } from '../ui/icon.tsx';
 
 /** Adds a part to a query. */
-export function AddButton(props: { label: string; disabled?: boolean; act: () => void }) {
+export function AddPart(props: { label: string; disabled?: boolean; act: () => void }) {
   return (
     <button type="button" class="button button-small" disabled={props.disabled} onClick={props.act}>
       <Icon name="plus" />
@@ -11,7 +11,7 @@ export function AddButton(props: { label: string; disabled?: boolean; act: () =>
 }
 
 /** Removes a part of a query; `label` also says which. */
-export function RemoveButton(props: { label: string; title: string; act: () => void }) {
+export function RemovePart(props: { label: string; title: string; act: () => void }) {
   return (
     <button
       type="button"

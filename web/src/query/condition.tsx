@@ -2,7 +2,7 @@ import { useEffect, useId, useRef } from 'preact/hooks';
 import { Suggestions } from '../session/metadata-fields.tsx';
 import { stateStyles } from '../sessions/list-model.ts';
 import { Select } from '../ui/form.tsx';
-import { RemoveButton } from './buttons.tsx';
+import { RemovePart } from './buttons.tsx';
 import type { FieldType } from './fields.ts';
 import { fieldOf, fields, isBare, metadataField, operatorLabel, operatorsOf } from './fields.ts';
 import type { Condition, QueryWorld, ValueType } from './model.ts';
@@ -45,11 +45,7 @@ export function ConditionRow(props: {
         {!isBare(condition.operator) && (
           <ValueInput {...props} type={field.type} label={named('Value')} onChange={change} />
         )}
-        <RemoveButton
-          label={`Remove condition ${number}`}
-          title="Remove this condition"
-          act={props.onRemove}
-        />
+        <RemovePart label={`Remove condition ${number}`} title="Remove this condition" act={props.onRemove} />
       </fieldset>
       {props.fault !== null && (
         <p class="query-fault" id={fault}>

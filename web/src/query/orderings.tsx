@@ -1,5 +1,5 @@
 import { Select } from '../ui/form.tsx';
-import { AddButton, RemoveButton } from './buttons.tsx';
+import { AddPart, RemovePart } from './buttons.tsx';
 import { fields, queryLimits } from './fields.ts';
 import type { Ordering } from './model.ts';
 
@@ -29,7 +29,7 @@ export function Orderings(props: { orderBy: Ordering[]; onChange: (orderBy: Orde
       </datalist>
       {orderBy.length < queryLimits.orderings && (
         <div class="actions">
-          <AddButton
+          <AddPart
             label="Add order"
             act={() => props.onChange([...orderBy, { path: 'createdAt', direction: 'desc' }])}
           />
@@ -71,7 +71,7 @@ function OrderingRow(props: {
         options={directions}
         onValue={(direction) => onChange({ direction })}
       />
-      <RemoveButton label={`Remove ordering ${number}`} title="Remove this ordering" act={props.onRemove} />
+      <RemovePart label={`Remove ordering ${number}`} title="Remove this ordering" act={props.onRemove} />
     </fieldset>
   );
 }

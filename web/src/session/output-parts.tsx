@@ -1,9 +1,9 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { ApiError } from '../../../client/errors.ts';
 import type { NodeOutput, SessionDimension } from '../api.ts';
 import { listOutputs, readOutputData } from '../api.ts';
 import type { Action } from '../hooks.ts';
+import { isMissing } from '../http.ts';
 import { outputTitle } from '../names.ts';
 import { saveAnswer } from '../save.ts';
 import { DownloadButton } from '../ui/download-button.tsx';
@@ -17,7 +17,7 @@ export async function outputsOrNone(
   try {
     return await listOutputs(nodeInstanceId, signal);
   } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return [];
+    if (isMissing(error)) return [];
     throw error;
   }
 }

@@ -1,6 +1,6 @@
-import { ApiError } from '../../../client/errors.ts';
 import { readSession, type SessionDetails } from '../api.ts';
 import { readDashboard } from '../dashboard-api.ts';
+import { isMissing } from '../http.ts';
 
 /** A session as the person sees it. */
 export interface ShownSession extends SessionDetails {
@@ -28,5 +28,5 @@ export async function readShownSession(
 const mayOpen = (dimensionId: string, signal: AbortSignal) =>
   readDashboard(dimensionId, signal).then(
     () => true,
-    (error: unknown) => !(error instanceof ApiError && error.status === 404),
+    (error: unknown) => !isMissing(error),
   );

@@ -6,7 +6,9 @@ export function useFilePicker(props: {
   /** The meaning of the files, for screen readers. */
   label: string;
   /** Several may be chosen at once. */
-  multiple: boolean;
+  multiple?: boolean;
+  /** Types of files, as the attribute of the field. */
+  accept?: string;
   onFiles: (files: File[]) => void;
 }): { field: VNode; open: () => void } {
   const input = useRef<HTMLInputElement>(null);
@@ -15,6 +17,7 @@ export function useFilePicker(props: {
       ref={input}
       type="file"
       multiple={props.multiple}
+      accept={props.accept}
       class="visually-hidden"
       tabIndex={-1}
       aria-label={props.label}

@@ -1,4 +1,4 @@
-import { useRef } from 'preact/hooks';
+import { useFilePicker } from './file-picker.tsx';
 import { Icon } from './icon.tsx';
 
 /** A button that lets a person pick a JSON file. */
@@ -11,31 +11,18 @@ export function JsonFileButton(props: {
   disabled?: boolean;
   onFile: (file: File) => void;
 }) {
-  const picker = useRef<HTMLInputElement>(null);
+  const picker = useFilePicker({
+    label: props.label,
+    accept: '.json,application/json',
+    onFiles: ([file]) => file !== undefined && props.onFile(file),
+  });
   return (
     <>
-      <button
-        type="button"
-        class={props.class}
-        disabled={props.disabled}
-        onClick={() => picker.current?.click()}
-      >
+      <button type="button" class={props.class} disabled={props.disabled} onClick={picker.open}>
         <Icon name="upload" />
         {props.title}
       </button>
-      <input
-        ref={picker}
-        type="file"
-        accept=".json,application/json"
-        class="visually-hidden"
-        tabIndex={-1}
-        aria-label={props.label}
-        onChange={(event) => {
-          const file = event.currentTarget.files?.[0];
-          event.currentTarget.value = '';
-          if (file !== undefined) props.onFile(file);
-        }}
-      />
+      {picker.field}
     </>
   );
 }

@@ -13,7 +13,6 @@ export function ReplaceFile(props: {
   const label = `Replace ${props.name}`;
   const picker = useFilePicker({
     label: `File for ${label}`,
-    multiple: false,
     onFiles: ([file]) => {
       if (file !== undefined) props.onFile(file);
     },
