@@ -2,8 +2,9 @@
  * All benchmarks but churn and peers, one after the other, into one table: `npm run bench` (about half an hour), or
  * `npm run bench -- series report` for some, which keeps the rows of the others.
  *
- * `npm run bench -- --against REF` compares this checkout with a commit and prints the ratios: each benchmark of the commit
- * is followed by that of this checkout, twice (`--rounds`), over the ways of requests and runs unless others are named.
+ * `npm run bench -- --against REF` compares this checkout with a commit and prints the ratios: each benchmark of both, twice
+ * (`--rounds`), over the ways of requests and runs unless others are named. The commit comes first in odd rounds and
+ * second in even ones: what runs second finds a machine that the first has warmed or worn.
  *
  * Each benchmark is a separate process with its own platform. One that fails leaves its old rows and makes the
  * command fail in the end.
@@ -103,11 +104,18 @@ async function compare(reference: string, names: readonly string[], count: numbe
     for (let round = 1; round <= count; round += 1) {
       for (const area of names) {
         if (isEnding || failed.has(area)) continue;
-        console.log(`\n=== ${area}, round ${round} of ${count}: ${other.name} ===`);
-        const before = await runBench(area, '', other.folder);
+        const sides = [
+          { name: other.name, from: other.folder },
+          { name: 'this checkout', from: undefined },
+        ];
+        const runs = new Map<string, AreaRun | undefined>();
+        for (const { name, from } of round % 2 === 1 ? sides : sides.toReversed()) {
+          if (isEnding) break;
+          console.log(`\n=== ${area}, round ${round} of ${count}: ${name} ===`);
+          runs.set(name, await runBench(area, '', from));
+        }
         if (isEnding) continue;
-        console.log(`\n=== ${area}, round ${round} of ${count}: this checkout ===`);
-        const now = await runBench(area, '');
+        const [before, now] = sides.map(({ name }) => runs.get(name));
         if (before === undefined || now === undefined) failed.add(area);
         else rounds.push({ area, before: before.figures, now: now.figures });
       }

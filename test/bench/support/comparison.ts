@@ -3,7 +3,7 @@ import type { Figure } from './figures.ts';
 import { quantile } from './figures.ts';
 import { digits, rowOf } from './table.ts';
 
-/** One benchmark of the other commit, and right after it that of this one. */
+/** One benchmark of the other commit and of this one, one right after the other. */
 export interface Round {
   readonly area: string;
   readonly before: readonly Figure[];
