@@ -8,7 +8,7 @@ import { offsetHeaders, supportedHeaders } from './schema.ts';
 /** Of every route, as the core protocol says. */
 export const ofTus = { replyHeaders: { 'tus-resumable': tusVersion }, methodOverride: true } as const;
 
-const createdDescription = 'Begun. When the body was all of it, the upload is finished as by its last piece.';
+const created = 'Begun. When the body was all of it, the upload is finished as by its last piece.';
 const length = { 'upload-length': 'Bytes of the whole upload.' } as const;
 
 interface TusPlace<List, One, Creation, Piece, Question, Upload, End> {
@@ -82,10 +82,7 @@ export function tusRoutesAt<
       params: params.list,
       headers: headers.creation,
       responses: {
-        201: {
-          description: createdDescription,
-          headers: { location: 'Address of the upload.', ...progress },
-        },
+        201: { description: created, headers: { location: 'Address of the upload.', ...progress } },
       },
     },
     proceed: {

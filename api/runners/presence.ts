@@ -51,6 +51,11 @@ export class RunnerPresence {
   /** Resolves when no work is left; the last sightings are written. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
+    await this.flush();
+  }
+
+  /** Writes what was seen so far. */
+  async flush(): Promise<void> {
     await this.#writing;
     await this.#write();
   }
