@@ -12,13 +12,9 @@ import { administration } from './support.ts';
 const stage = await runnerStage();
 const { api, people, database } = stage;
 const { waiters } = api.composed.services.runners;
-const { admin, shown } = administration(stage);
+const { admin, shown, unseen } = administration(stage);
 
-const longUnseen = (runner: TestRunner) =>
-  database.query(
-    `update runner_instance set last_seen_at = now() - interval '1 day' where instance_id = $1`,
-    [runner.instanceId],
-  );
+const daySeconds = 86_400;
 const isSeen = async (runner: TestRunner) =>
   Date.now() - Date.parse((await shown(runner.instanceId)).lastSeenAt) < 60_000;
 
@@ -122,7 +118,7 @@ describe('the list of runners', () => {
     await told(runner, 'kit/2', 'kit/2');
     await upload(database, graph, 'input');
     const task = await runner.acquire(graph.template);
-    await longUnseen(runner);
+    await unseen(runner, daySeconds);
     await runner.call('PUT', `/tasks/${task.taskId}/heartbeat`, {});
     await eventually('the heartbeat counts as seen', () => isSeen(runner));
   });
@@ -156,7 +152,7 @@ describe('the list of runners', () => {
     const gone = new AbortController();
     const waiting = runner.claim(graph.template, 60, gone.signal);
     await eventually('it waits', () => waiters.idleCount > 0);
-    await longUnseen(runner);
+    await unseen(runner, daySeconds);
     await eventually('it is seen', () => isSeen(runner));
     gone.abort();
     await waiting.catch(() => undefined);

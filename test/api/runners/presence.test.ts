@@ -7,20 +7,12 @@ import { runnerStage, type StageGraph, type TestRunner } from '../../support/run
 import { administration } from './support.ts';
 
 const stage = await runnerStage();
-const { api, database, people } = stage;
-const { waiters, presence } = api.composed.services.runners;
-const { drain, shown } = administration(stage);
+const { api, people } = stage;
+const { waiters } = api.composed.services.runners;
+const { drain, shown, unseen } = administration(stage);
 
 const stateOf = async (runner: TestRunner) => (await shown(runner.instanceId)).state;
 const signOff = (runner: TestRunner) => runner.call('DELETE', `/instances/${runner.instanceId}`);
-async function unseen(runner: TestRunner, seconds: number): Promise<void> {
-  // Its calls until now would be written afterwards.
-  await presence.flush();
-  await database.query(
-    `update runner_instance set last_seen_at = now() - make_interval(secs => $2) where instance_id = $1`,
-    [runner.instanceId, seconds],
-  );
-}
 /** A runner that waited for a task of the graph's node template and got none. */
 async function idle(graph: StageGraph): Promise<TestRunner> {
   const runner = stage.runner();

@@ -18,5 +18,15 @@ export function administration(stage: RunnerStage) {
   const drain = async (runner: TestRunner, method: 'POST' | 'DELETE' = 'POST') =>
     admin(method, `/${(await shown(runner.instanceId)).id}/drain`);
 
-  return { admin, shown, drain };
+  /** Moves the time when an instance was last seen into the past. */
+  async function unseen(runner: TestRunner, seconds: number): Promise<void> {
+    // Its calls until now would be written afterwards.
+    await stage.api.composed.services.runners.presence.flush();
+    await stage.database.query(
+      `update runner_instance set last_seen_at = now() - make_interval(secs => $2) where instance_id = $1`,
+      [runner.instanceId, seconds],
+    );
+  }
+
+  return { admin, shown, drain, unseen };
 }
