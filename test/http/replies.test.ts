@@ -35,6 +35,8 @@ const download = defineRoute({
     });
   },
 });
+/** The calls that began to wait. */
+const waiting: string[] = [];
 const settled: boolean[] = [];
 const waits = defineRoute({
   id: 'waits',
@@ -47,6 +49,7 @@ const waits = defineRoute({
   async handler({ signal, shutdown }) {
     await new Promise((resolve) => {
       AbortSignal.any([signal, shutdown]).addEventListener('abort', resolve);
+      waiting.push('waits');
     });
     return { status: 204, settled: (delivered) => void settled.push(delivered) };
   },
@@ -64,7 +67,12 @@ const streamed = defineRoute({
   params: z.object({ how: z.enum(['late', 'undeclared', 'header', 'fails']) }),
   responses: { 200: { description: 'Bytes.', media: 'text/plain' } },
   async handler({ params: { how }, signal }) {
-    if (how === 'late') await new Promise((resolve) => signal.addEventListener('abort', resolve));
+    if (how === 'late') {
+      await new Promise((resolve) => {
+        signal.addEventListener('abort', resolve);
+        waiting.push('late');
+      });
+    }
     const stream = new PassThrough();
     streams.push(stream);
     if (how === 'fails') stream.destroy(new Error('the store went away'));
@@ -157,7 +165,8 @@ describe('the stream of a reply', () => {
   test('is closed when the caller disconnects before it is sent', async () => {
     const controller = new AbortController();
     const request = fetch(`${api.url}/streamed/late`, { signal: controller.signal });
-    setTimeout(() => controller.abort(), 50);
+    await expect.poll(() => waiting).toContain('late');
+    controller.abort();
     await expect(request).rejects.toThrow();
     await expect.poll(() => streams.at(-1)?.destroyed).toBe(true);
   });
@@ -176,18 +185,21 @@ describe('a waiting request', () => {
   test('learns that its caller hung up, and that its reply was not delivered', async () => {
     const controller = new AbortController();
     const request = fetch(`${api.url}/waits`, { signal: controller.signal });
-    setTimeout(() => controller.abort(), 50);
+    await expect.poll(() => waiting).toContain('waits');
+    controller.abort();
     await expect(request).rejects.toThrow();
     await expect.poll(() => settled).toEqual([false]);
   });
 
   test('is answered when the server starts to stop, which then ends', async () => {
     const own = await startTestApi(platform.environment, { routes: [waits] });
-    const waiting = fetch(`${own.url}/waits`);
+    waiting.length = 0;
+    const answer = fetch(`${own.url}/waits`);
+    await expect.poll(() => waiting).toEqual(['waits']);
     const idle = await fetch(`${own.url}/nothing`);
     await idle.text();
     await own.stop();
-    expect((await waiting).status).toBe(204);
+    expect((await answer).status).toBe(204);
     expect(settled.at(-1)).toBe(true);
     await expect(fetch(own.url)).rejects.toThrow();
   });

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { closeSession } from '../../store/sessions/close-session.ts';
 import { deleteSession, listEndingSessions } from '../../store/sessions/delete-session.ts';
 import { joinOrOpen } from '../../store/sessions/shared-sessions.ts';
-import { sessionWorkflowId, windowWorkflowId } from '../../workflows/contract.ts';
+import { windowWorkflowId } from '../../workflows/contract.ts';
 import { type SessionWorld, sessionWorld } from '../api/sessions/support.ts';
 import { eventually } from '../support/eventually.ts';
 import { testProcesses } from '../support/processes.ts';
@@ -231,10 +231,9 @@ test('a deleted session leaves no workflow, also when the engine did not answer 
   expect(
     (await world.call('DELETE', `/api/v2/sessions/${id}`, undefined, world.people.adminToken)).status,
   ).toBe(204);
-  expect((await describeWindow(id)).status.name).toBe('TERMINATED');
-  expect((await temporalSide.operator.workflow.getHandle(sessionWorkflowId(id)).describe()).status.name).toBe(
-    'TERMINATED',
-  );
+  // Terminated, or it found its session gone and ended by itself.
+  expect((await describeWindow(id)).status.name).not.toBe('RUNNING');
+  expect(await isGraphRunning()).toBe(false);
   const second = await open();
   await eventually('the window runs', isStatus(second, 'RUNNING'));
   await deleteSession(database, second);
