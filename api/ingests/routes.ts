@@ -98,13 +98,13 @@ async function receiveFile(context: FileContext, found: Ingest): Promise<Receive
   if (!coversContentType(found.ingestDataType, request.headers['content-type'])) {
     throw new Problem('unsupportedMediaType');
   }
-  const uploadHeaders = readUploadHeaders(request.headers);
-  const known = await announcedBefore(services, found, uploadHeaders);
+  const announced = readUploadHeaders(request.headers);
+  const known = await announcedBefore(services, found, announced);
   if (known !== undefined) return presentKnown(known);
   const bytes = {
     kind: 'ingest',
     dataSource,
-    uploadHeaders,
+    announced,
     body,
     maxBytes: services.settings.MAX_UPLOAD_BYTES,
     signal,
@@ -133,12 +133,12 @@ async function receiveFile(context: FileContext, found: Ingest): Promise<Receive
 async function announcedBefore(
   { database }: Services,
   found: Ingest,
-  { sent, ...uploadHeaders }: UploadHeaders,
+  { sent, ...announced }: UploadHeaders,
 ): Promise<IngestedPlace | undefined> {
-  const digest = fileDigest(found, { ...uploadHeaders, sha256: sent.sha256 });
+  const digest = fileDigest(found, { ...announced, sha256: sent.sha256 });
   return digest === null
     ? undefined
-    : await findIngested(database, found, digest, uploadHeaders.outputIdentifier ?? '');
+    : await findIngested(database, found, digest, announced.outputIdentifier ?? '');
 }
 
 function presentKnown(place: IngestedPlace): ReceivedFile {

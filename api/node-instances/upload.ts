@@ -78,12 +78,12 @@ export const uploadOutput = defineRoute({
     try {
       const target = await findTarget(services.database, params.nodeInstanceId);
       note({ sessionId: target.sessionId });
-      const uploadHeaders = readUploadHeaders(request.headers);
+      const announced = readUploadHeaders(request.headers);
       const { dataSource } = target;
       const repeat = await findRepeat(services.database, {
-        ...uploadHeaders,
+        ...announced,
         nodeInstanceId: params.nodeInstanceId,
-        sha256: uploadHeaders.sent.sha256,
+        sha256: announced.sent.sha256,
         sizeBytes: body.declaredBytes,
       });
       if (repeat !== undefined) return await answer(services.database, target, repeat);
@@ -91,7 +91,7 @@ export const uploadOutput = defineRoute({
       const bytes = {
         kind: 'upload',
         dataSource,
-        uploadHeaders,
+        announced,
         body,
         maxBytes: services.settings.MAX_UPLOAD_BYTES,
         nodeInstanceId,

@@ -96,8 +96,8 @@ const writeOutput = defineRoute({
     const { database } = services;
     const { taskId } = params;
     // A resend may say what it likes of its bytes, which are not read: the refusal of other headers comes after it.
-    const uploadHeaders = headersOrRefusal(request.headers);
-    const objectKey = uploadHeaders instanceof Problem ? null : newOutputKey();
+    const announced = headersOrRefusal(request.headers);
+    const objectKey = announced instanceof Problem ? null : newOutputKey();
     const task = await beginTaskOutput(database, identity, taskId, outputIdentifier, objectKey);
     if (task === undefined) throw new Problem('taskNotFound');
     context.note({ sessionId: task.sessionId, nodeInstanceId: task.nodeInstanceId, runId: task.runId });
@@ -111,13 +111,13 @@ const writeOutput = defineRoute({
     }
     const { dataSource } = task;
     if (dataSource === null) throw new Problem('dataSourceNotFound');
-    if (uploadHeaders instanceof Problem) throw uploadHeaders;
+    if (announced instanceof Problem) throw announced;
     const keeper = new LeaseKeeper(database, identity, taskId);
     const bytes: ReceiveOptions = {
       kind: 'output',
       dataSource,
       ...(task.isBegun ? { objectKey: objectKey! } : {}),
-      uploadHeaders,
+      announced,
       body,
       maxBytes: limits.runnerOutputBytes,
       tooLarge: 'outputTooLarge',

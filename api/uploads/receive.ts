@@ -52,7 +52,7 @@ export interface ReceiveOptions {
   /** The kind under which metrics count its bytes and time. */
   readonly kind: UploadKind;
   readonly dataSource: DataSourceRow;
-  readonly uploadHeaders: UploadHeaders;
+  readonly announced: UploadHeaders;
   readonly body: UploadBody;
   readonly maxBytes: number;
   /** The node to which a caller uploads; outputs of tasks have none. */
@@ -105,7 +105,7 @@ async function storeBody(
   startedAtMs: number,
 ): Promise<PutResult> {
   const { kind, dataSource, body, maxBytes, signal, onBytes, asRefusal = (error) => error } = options;
-  const { sent } = options.uploadHeaders;
+  const { sent } = options.announced;
   let storedBytes: number | null = null;
   try {
     const stored = await objects.of(dataSource).put(objectKey, body.open(), {
@@ -128,10 +128,10 @@ async function storeBody(
 }
 
 function describe(objectKey: string, options: ReceiveOptions, stored: PutResult): ReceivedObject {
-  const { sent: _sent, contentEncoding, ...uploadHeaders } = options.uploadHeaders;
+  const { sent: _sent, contentEncoding, ...announced } = options.announced;
   const { sizeBytes, sha256 } = stored;
   return {
-    ...uploadHeaders,
+    ...announced,
     objectKey,
     dataSourceId: options.dataSource.id,
     contentEncoding: storedEncoding(sizeBytes, contentEncoding),
