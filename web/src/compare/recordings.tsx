@@ -1,6 +1,7 @@
 import { useRef } from 'preact/hooks';
 import { Swatch } from '../dashboard/chart/head.tsx';
 import type { TimeSpan } from '../dashboard/model.ts';
+import { IconButton } from '../ui/buttons.tsx';
 import { Icon } from '../ui/icon.tsx';
 import type { Recording } from './model.ts';
 
@@ -68,15 +69,12 @@ function RecordingChip(props: {
       >
         <Icon name="sessions" />
       </a>
-      <button
-        type="button"
-        class="button button-icon"
-        aria-label={`Remove ${title}`}
+      <IconButton
+        icon="cross"
+        label={`Remove ${title}`}
         title="Remove from the comparison"
-        onClick={props.onRemove}
-      >
-        <Icon name="cross" />
-      </button>
+        act={props.onRemove}
+      />
     </li>
   );
 }

@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks';
+import { AddPart } from '../ui/buttons.tsx';
 import { Select } from '../ui/form.tsx';
 import { Icon } from '../ui/icon.tsx';
-import { AddPart, RemovePart } from './buttons.tsx';
+import { RemovePart } from './buttons.tsx';
 import { ConditionRow } from './condition.tsx';
 import { queryLimits } from './fields.ts';
 import type { Group, Ordering, QueryNode, QueryWorld } from './model.ts';

@@ -1,5 +1,6 @@
+import { AddPart } from '../ui/buttons.tsx';
 import { Select } from '../ui/form.tsx';
-import { AddPart, RemovePart } from './buttons.tsx';
+import { RemovePart } from './buttons.tsx';
 import { fields, queryLimits } from './fields.ts';
 import type { Ordering } from './model.ts';
 

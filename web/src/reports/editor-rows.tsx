@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
+import { AddPart, IconButton } from '../ui/buttons.tsx';
 import { Select } from '../ui/form.tsx';
-import { Icon } from '../ui/icon.tsx';
 import type { Candidate } from './completion.ts';
 import { ExpressionField } from './expression-field.tsx';
 import type { DraftColumn, DraftFilter } from './model.ts';
@@ -31,11 +31,13 @@ export function ColumnRows(props: Columns) {
           <ColumnRow key={column.id} {...props} column={column} index={index} />
         ))}
       </ul>
-      <AddButton
-        label="Column"
-        disabled={columns.length >= mostColumns}
-        act={() => onChange([...columns, newColumn()])}
-      />
+      <div class="actions">
+        <AddPart
+          label="Column"
+          disabled={columns.length >= mostColumns}
+          act={() => onChange([...columns, newColumn()])}
+        />
+      </div>
     </fieldset>
   );
 }
@@ -92,19 +94,19 @@ function ColumnEnd(props: { index: number; name: string } & Omit<Columns, 'candi
   const { columns, index, name, onChange } = props;
   return (
     <div class="report-row-end">
-      <RowButton
+      <IconButton
         icon="up"
         label={`Move ${name} up`}
         disabled={index === 0}
         act={() => onChange(moved(columns, index, -1))}
       />
-      <RowButton
+      <IconButton
         icon="down"
         label={`Move ${name} down`}
         disabled={index === columns.length - 1}
         act={() => onChange(moved(columns, index, 1))}
       />
-      <RowButton
+      <IconButton
         icon="cross"
         label={`Remove ${name}`}
         act={() => onChange(columns.filter((_column, at) => at !== index))}
@@ -136,11 +138,13 @@ export function FilterRows(props: {
           />
         ))}
       </ul>
-      <AddButton
-        label="Filter"
-        disabled={filters.length >= mostFilters}
-        act={() => onChange([...filters, newFilter()])}
-      />
+      <div class="actions">
+        <AddPart
+          label="Filter"
+          disabled={filters.length >= mostFilters}
+          act={() => onChange([...filters, newFilter()])}
+        />
+      </div>
     </fieldset>
   );
 }
@@ -177,7 +181,7 @@ function FilterRow(props: {
         onValue={(source) => onChange({ source })}
       />
       <div class="report-row-end">
-        <RowButton icon="cross" label={`Remove ${name}`} act={props.onRemove} />
+        <IconButton icon="cross" label={`Remove ${name}`} act={props.onRemove} />
       </div>
     </li>
   );
@@ -221,36 +225,5 @@ function ChoiceCell<Value extends string>(props: {
     <Cell label={`${props.lead} of ${props.row}`} lead={props.lead}>
       <Select value={props.value} options={options} onValue={props.onValue} />
     </Cell>
-  );
-}
-
-function RowButton(props: {
-  icon: 'up' | 'down' | 'cross';
-  label: string;
-  disabled?: boolean;
-  act: () => void;
-}) {
-  return (
-    <button
-      type="button"
-      class="button button-icon"
-      aria-label={props.label}
-      title={props.label}
-      disabled={props.disabled}
-      onClick={props.act}
-    >
-      <Icon name={props.icon} />
-    </button>
-  );
-}
-
-function AddButton(props: { label: string; disabled: boolean; act: () => void }) {
-  return (
-    <div class="actions">
-      <button type="button" class="button button-small" disabled={props.disabled} onClick={props.act}>
-        <Icon name="plus" />
-        {props.label}
-      </button>
-    </div>
   );
 }

@@ -1,6 +1,6 @@
 import type { RefObject, VNode } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { Icon } from '../ui/icon.tsx';
+import { IconButton } from '../ui/buttons.tsx';
 import { foldToFit } from './graph-fold.ts';
 import type { GraphLayout, GraphSizes } from './graph-layout.ts';
 
@@ -73,15 +73,7 @@ function useWheel(frame: RefObject<HTMLElement | null>, by: (factor: number) => 
 function ZoomTools(props: { by: (factor: number) => void; fit: () => void; isWhole: boolean }) {
   return (
     <div class="graph-tools">
-      <button
-        type="button"
-        class="button button-icon"
-        aria-label="Zoom out"
-        title="Zoom out"
-        onClick={() => props.by(1 / 1.25)}
-      >
-        <Icon name="minus" />
-      </button>
+      <IconButton icon="minus" label="Zoom out" act={() => props.by(1 / 1.25)} />
       <button
         type="button"
         class="button button-small button-quiet"
@@ -91,15 +83,7 @@ function ZoomTools(props: { by: (factor: number) => void; fit: () => void; isWho
       >
         Fit
       </button>
-      <button
-        type="button"
-        class="button button-icon"
-        aria-label="Zoom in"
-        title="Zoom in"
-        onClick={() => props.by(1.25)}
-      >
-        <Icon name="plus" />
-      </button>
+      <IconButton icon="plus" label="Zoom in" act={() => props.by(1.25)} />
     </div>
   );
 }

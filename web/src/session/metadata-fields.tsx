@@ -2,6 +2,7 @@ import { useId } from 'preact/hooks';
 import { listMetadataKeys, type SessionMetadataKey } from '../api.ts';
 import { useResource } from '../hooks.ts';
 import { useAbilities } from '../role.ts';
+import { IconButton } from '../ui/buttons.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { type Draft, newDraft } from './metadata-model.ts';
 
@@ -100,15 +101,7 @@ function MetadataRow(props: {
         value={draft.text}
         onInput={(event) => change({ text: event.currentTarget.value })}
       />
-      <button
-        type="button"
-        class="button button-icon"
-        aria-label={`Remove ${name}`}
-        title="Remove this entry"
-        onClick={props.remove}
-      >
-        <Icon name="cross" />
-      </button>
+      <IconButton icon="cross" label={`Remove ${name}`} title="Remove this entry" act={props.remove} />
     </div>
   );
 }

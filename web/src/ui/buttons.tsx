@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { Icon } from './icon.tsx';
+import { Icon, type IconName } from './icon.tsx';
 
 /** The button of a page that makes a new one of what it lists. */
 export function AddButton(props: { disabled?: boolean; onClick: () => void; children: ComponentChildren }) {
@@ -30,6 +30,42 @@ export function RowButton(props: {
       onClick={props.onClick}
     >
       {props.children}
+    </button>
+  );
+}
+
+/** The button that adds a part to what a person composes: a condition, a column. */
+export function AddPart(props: { label: string; disabled?: boolean; act: () => void }) {
+  return (
+    <button type="button" class="button button-small" disabled={props.disabled} onClick={props.act}>
+      <Icon name="plus" />
+      {props.label}
+    </button>
+  );
+}
+
+/** A button that shows a sign alone. */
+export function IconButton(props: {
+  icon: IconName;
+  /** For screen readers; it also says which. */
+  label: string;
+  /** Without one the label. */
+  title?: string;
+  /** A further class. */
+  class?: string;
+  disabled?: boolean;
+  act: () => void;
+}) {
+  return (
+    <button
+      type="button"
+      class={`button button-icon${props.class === undefined ? '' : ` ${props.class}`}`}
+      aria-label={props.label}
+      title={props.title ?? props.label}
+      disabled={props.disabled}
+      onClick={props.act}
+    >
+      <Icon name={props.icon} />
     </button>
   );
 }
