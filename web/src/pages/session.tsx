@@ -5,7 +5,6 @@ import { isMissing } from '../http.ts';
 import { isUnderWay } from '../node-state.ts';
 import { useAbilities } from '../role.ts';
 import { navigate, useAddress } from '../router.ts';
-import { NewerTemplate } from '../session/adopt-template.tsx';
 import { type Followed, useSessionEvents } from '../session/follow.ts';
 import { SessionHead } from '../session/head.tsx';
 import { readShownSession } from '../session/shown-session.ts';
@@ -99,6 +98,11 @@ const parts: Readonly<Record<SessionTab, ComponentType<TabProps>>> = {
   files: lazy(() => import('../session/tabs/files.tsx').then(({ Files }) => Files), loading),
   logs: lazy(() => import('../session/tabs/logs.tsx').then(({ Logs }) => Logs), loading),
 };
+
+const NewerTemplate = lazy(
+  () => import('../session/adopt-template.tsx').then((module) => module.NewerTemplate),
+  null,
+);
 
 function Part(props: TabProps & { tab: SessionTab; adoptions: number }) {
   const { tab, adoptions, ...shown } = props;

@@ -1,17 +1,19 @@
 import { useState } from 'preact/hooks';
-import type { SessionDetails } from '../api.ts';
+import type { Session, SessionDetails } from '../api.ts';
 import { deleteSession, readWorkflowUi, retryFailed, setFrozen } from '../api.ts';
 import { plural } from '../format.ts';
-import { type Action, useAction, useResource } from '../hooks.ts';
+import { type Action, useAction, useAuth, useResource } from '../hooks.ts';
 import { usePageActions } from '../palette/page-actions.ts';
 import { useAbilities } from '../role.ts';
 import { Confirm } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icon.tsx';
+import { lazy } from '../ui/lazy.tsx';
 import { Menu, type MenuItem } from '../ui/menu.tsx';
 import { Notice } from '../ui/notice.tsx';
-import { CloseForm, useMayClose } from './close-form.tsx';
 import type { Followed } from './follow.ts';
-import { PriorityForm } from './priority-form.tsx';
+
+const CloseForm = lazy(() => import('./close-form.tsx').then((module) => module.CloseForm), null);
+const PriorityForm = lazy(() => import('./priority-form.tsx').then((module) => module.PriorityForm), null);
 
 /** The address of the session's workflow in Temporal's UI, if the platform knows it and the person may see it. */
 function useWorkflowAddress(sessionId: string, operate: boolean): string | null {
@@ -184,4 +186,17 @@ function useMenuItems(
   if (administrate && session !== null)
     items.push({ label: 'Delete', icon: 'bin', danger: true, act: () => act.open('delete') });
   return items;
+}
+
+/** True for people who may close the session: Administrators and its participants. */
+function useMayClose(session: Session | null): boolean {
+  const user = useAuth().signIn?.user;
+  if (session === null || user === undefined) return false;
+  if (user.role === 'Administrator') return true;
+  const own = new Set([user.userId.toLowerCase(), user.email.toLowerCase()].filter((text) => text !== ''));
+  const isOwn = (text: unknown) => typeof text === 'string' && own.has(text.toLowerCase());
+  const participants = session.metadata?.participants;
+  const isParticipant =
+    Array.isArray(participants) && participants.some((item) => isOwn(item?.id) || isOwn(item?.email));
+  return isOwn(session.email) || isParticipant;
 }

@@ -2,22 +2,9 @@ import { useState } from 'preact/hooks';
 import type { Session } from '../api.ts';
 import { closeSession } from '../api.ts';
 import { formatDateTime } from '../format.ts';
-import { useAction, useAuth } from '../hooks.ts';
+import { useAction } from '../hooks.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { AreaField, Form, TextField } from '../ui/form.tsx';
-
-/** True for people who may close the session: Administrators and its participants. */
-export function useMayClose(session: Session | null): boolean {
-  const user = useAuth().signIn?.user;
-  if (session === null || user === undefined) return false;
-  if (user.role === 'Administrator') return true;
-  const own = new Set([user.userId.toLowerCase(), user.email.toLowerCase()].filter((text) => text !== ''));
-  const isOwn = (text: unknown) => typeof text === 'string' && own.has(text.toLowerCase());
-  const participants = session.metadata?.participants;
-  const isParticipant =
-    Array.isArray(participants) && participants.some((item) => isOwn(item?.id) || isOwn(item?.email));
-  return isOwn(session.email) || isParticipant;
-}
 
 /** Closes the session now or at a later time. */
 export function CloseForm(props: { session: Session; onClose: () => void; closed: (said: string) => void }) {
