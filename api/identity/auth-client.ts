@@ -37,7 +37,6 @@ export type AuthService = {
   peoplePage(
     bearer: string,
     page: number,
-    pageSize: number,
     requestId: string,
   ): Promise<{ readonly users: readonly Person[]; readonly totalPages: number }>;
   findActive(userIds: readonly string[], requestId: string): Promise<readonly ActiveUser[]>;
@@ -118,8 +117,7 @@ export function createAuthClient(service: AuthService): AuthClient {
       const until = Date.now() + limits.authQuestionsSeconds * 1000;
       for (let page = 1, pages = 1; page <= pages; page += 1) {
         if (Date.now() > until) throw new Problem('unavailable', { headers: retrySoon });
-        const size = limits.sessionPageSizeMax;
-        const { users, totalPages } = await answer(() => service.peoplePage(bearer, page, size, requestId));
+        const { users, totalPages } = await answer(() => service.peoplePage(bearer, page, requestId));
         yield users;
         pages = totalPages;
       }

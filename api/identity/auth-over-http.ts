@@ -58,8 +58,8 @@ export function authOverHttp(authUrl: string, serviceKey: string): AuthService {
       }
       return found;
     },
-    async peoplePage(bearer, page, pageSize, requestId) {
-      const path = `/users?page=${page}&pageSize=${pageSize}`;
+    async peoplePage(bearer, page, requestId) {
+      const path = `/users?page=${page}&pageSize=${limits.sessionPageSizeMax}`;
       return parsed(userPageSchema, await send({ method: 'GET', path, bearer, requestId }));
     },
     async findActive(userIds, requestId) {

@@ -4,8 +4,7 @@ import { access, type Role, roles } from '../../domain/access/access.ts';
 import { story } from '../../domain/examples.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import { timestampOut } from '../../http/schemas.ts';
-import { ensureUsers, listUsers } from '../../store/administration/users.ts';
-import type { PlatformUser } from '../../store/entities/platform-user.ts';
+import { ensureUsers, listUsers, type PlatformUserRow } from '../../store/administration/users.ts';
 import type { Person } from '../identity/auth-client.ts';
 import { defineRoute } from '../route.ts';
 
@@ -57,7 +56,7 @@ const list = defineRoute({
   },
 });
 
-function presentUser(row: PlatformUser, person: Person | undefined): z.input<typeof platformUserSchema> {
+function presentUser(row: PlatformUserRow, person: Person | undefined): z.input<typeof platformUserSchema> {
   return {
     id: row.id,
     email: person?.email ?? '',
