@@ -2,7 +2,8 @@
  * Places between two stores at which a process can be made to crash, to fail or to wait, to show that nothing is lost
  * or doubled there. Without `FAILPOINT` and `FAILPOINT_DIR` a failpoint costs a comparison.
  *
- * `FAILPOINT=<name>` crashes the process each time that the point is reached. `FAILPOINT_DIR=<path>` names a folder in
+ * `FAILPOINT=<name>` crashes the process each time that the point is reached; with `FAILPOINT_SIGNAL=SIGSTOP` it stops
+ * there until it is continued. `FAILPOINT_DIR=<path>` names a folder in
  * which a file of the point's name holds the action while the point is armed; the first process to reach it removes the
  * file and acts.
  */
@@ -72,6 +73,7 @@ class FailpointError extends Error {
 }
 
 const crashing = process.env.FAILPOINT;
+const crashSignal = process.env.FAILPOINT_SIGNAL ?? 'SIGKILL';
 const armedFolder = process.env.FAILPOINT_DIR;
 const isOff = crashing === undefined && armedFolder === undefined;
 const done = Promise.resolve();
@@ -83,7 +85,7 @@ export function failpoint(point: Failpoint): Promise<void> {
 
 async function reached(point: Failpoint): Promise<void> {
   const action = crashing === point ? 'crash' : takeArmed(point);
-  if (action === 'crash') process.kill(process.pid, 'SIGKILL');
+  if (action === 'crash') process.kill(process.pid, crashSignal);
   if (action === 'error') throw new FailpointError(point);
   if (action === 'delay') await new Promise((resolve) => setTimeout(resolve, delayMs));
 }

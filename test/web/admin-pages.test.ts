@@ -56,6 +56,8 @@ describeInBrowser('the pages for operators', () => {
     await click('New ingest');
     await dialog().getByLabel('Path').fill('Not A Path');
     await dialog().getByLabel('Template').selectOption({ label: 'laps' });
+    // The input nodes are read with the template.
+    await dialog().getByRole('option', { name: 'recording' }).waitFor({ state: 'attached' });
     await dialog().getByRole('button', { name: 'Create ingest' }).click();
     await dialog().getByRole('alert').waitFor();
     await picture(page, 'ingest-form');

@@ -93,12 +93,14 @@ describe.concurrent('work goes on', () => {
     const names = Array.from({ length: 8 }, (_, index) => `${index}.csv`);
     for (const identifier of names) await session.upload({ identifier, bytes: 'time,speed\n0,1\n1,2\n' });
     await temporal.startWorker('workflows');
-    const stopped = await processes.startWorker('builtin');
-    await eventually('it is in the middle of the run', async () => {
+    const stopped = await processes.startWorker('builtin', {
+      failpoint: 'task-output-committed',
+      variables: { FAILPOINT_SIGNAL: 'SIGSTOP' },
+    });
+    await eventually('it has written its first output, and stops', async () => {
       const [, recordings] = await factsOf(database, session.id);
       return recordings!.outputs > 0;
     });
-    stopped.kill('SIGSTOP');
     await temporal.startWorker('builtin');
     const nodes = await session.settled();
     expect(nodes.map(({ state }) => state)).toEqual(['Succeeded', 'Succeeded', 'Succeeded']);
