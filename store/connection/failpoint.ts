@@ -3,9 +3,8 @@
  * or doubled there. Without `FAILPOINT` and `FAILPOINT_DIR` a failpoint costs a comparison.
  *
  * `FAILPOINT=<name>` crashes the process each time that the point is reached; with `FAILPOINT_SIGNAL=SIGSTOP` it stops
- * there until it is continued. `FAILPOINT_DIR=<path>` names a folder in
- * which a file of the point's name holds the action while the point is armed; the first process to reach it removes the
- * file and acts.
+ * there until it is continued. `FAILPOINT_DIR=<path>` names a folder in which a file of the point's name holds the action
+ * while the point is armed; the first process to reach it removes the file and acts.
  */
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
