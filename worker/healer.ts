@@ -146,12 +146,9 @@ async function healKind(parts: Parts, { name, late, unchecked, pagesPerRound }: 
     isFull = found.length === perPage;
     const idsOf = ({ target }: LateWorkflow) => target.input;
     await healEach(parts, found, idsOf, async ({ target, lateForSeconds }) => {
-      if (lateForSeconds > failingForSeconds && (await workflows.health(target)) === 'failing') {
-        // The next wake restarts it, which is safe because it holds no state.
-        await workflows.terminate(target, 'Restarted: its workflow task fails.');
+      if (lateForSeconds <= failingForSeconds) await workflows.wake(target);
+      else if ((await workflows.repair(target)) === 'failing')
         log.warn({ ...target.input }, `${name} workflow could not continue and is restarted`);
-      }
-      await workflows.wake(target);
     });
   }
   const waiting = (await unchecked?.(database)) ?? [];

@@ -39,8 +39,8 @@ export class WorkflowCalls {
   }
 
   /** One call that the caller waits for; rejects when Temporal does not answer in time. */
-  async make<T>(call: () => Promise<T>): Promise<T> {
-    return this.#connection.withDeadline(Date.now() + callDeadlineMs, call);
+  async make<T>(call: () => Promise<T>, deadlineMs = callDeadlineMs): Promise<T> {
+    return this.#connection.withDeadline(Date.now() + deadlineMs, call);
   }
 
   /** One call that the caller does not await. It may be lost: the healer makes up for it. */

@@ -35,6 +35,7 @@ export type WorkflowHealth = 'running' | 'failing' | 'ended';
  * the processors with the reply, and with the waiting claim of a runner that the same commit woke.
  */
 const noteDelayMs = 15;
+const repairDeadlineMs = 10_000;
 
 export class WorkflowClient {
   readonly namespace: string;
@@ -103,21 +104,21 @@ export class WorkflowClient {
   }
 
   async health(target: WorkflowTarget): Promise<WorkflowHealth> {
-    return this.calls.make(async () => {
-      try {
-        const { status, raw } = await this.handleOf(target).describe();
-        if (status.name !== 'RUNNING') return 'ended';
-        return (raw.pendingWorkflowTask?.attempt ?? 1) > 1 ? 'failing' : 'running';
-      } catch (error) {
-        if (error instanceof WorkflowNotFoundError) return 'ended';
-        throw error;
-      }
-    });
+    return this.calls.make(() => this.describe(target));
   }
 
-  /** Ends a workflow that cannot continue; safe, because it holds no state. */
-  async terminate(target: WorkflowTarget, reason: string): Promise<void> {
-    await this.calls.make(() => this.handleOf(target).terminate(reason));
+  /**
+   * As {@link wake}, and restarts a workflow that cannot continue, which is safe because it holds no state. An operator
+   * may wait for this: a busy engine gets longer than for other calls.
+   * @returns what it was before
+   */
+  async repair(target: WorkflowTarget): Promise<WorkflowHealth> {
+    return this.calls.make(async () => {
+      const health = await this.describe(target);
+      if (health === 'failing') await this.handleOf(target).terminate('Restarted: its workflow task fails.');
+      await this.signal(target);
+      return health;
+    }, repairDeadlineMs);
   }
 
   /** Ends the workflows of a deleted session; throws when Temporal does not answer. */
@@ -155,6 +156,17 @@ export class WorkflowClient {
       staticSummary: summary,
       typedSearchAttributes: searchAttributes,
     });
+  }
+
+  private async describe(target: WorkflowTarget): Promise<WorkflowHealth> {
+    try {
+      const { status, raw } = await this.handleOf(target).describe();
+      if (status.name !== 'RUNNING') return 'ended';
+      return (raw.pendingWorkflowTask?.attempt ?? 1) > 1 ? 'failing' : 'running';
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError) return 'ended';
+      throw error;
+    }
   }
 
   private handleOf(target: WorkflowTarget) {

@@ -44,7 +44,7 @@ const repair = defineRoute({
   async handler({ services, params, principal, log }) {
     const session = await planWholeSession(services.database, params.id);
     if (session === undefined) throw new Problem('sessionNotFound');
-    const workflow = await seeToWorkflows(services.workflows, session).catch((cause) => {
+    const workflow = await repairWorkflows(services.workflows, session).catch((cause) => {
       throw new Problem('unavailable', {
         message: 'The session is planned, and the workflow engine is unavailable.',
         cause,
@@ -59,16 +59,13 @@ const repair = defineRoute({
   },
 });
 
-async function seeToWorkflows(
+async function repairWorkflows(
   workflows: WorkflowClient,
   { session, hasOpenWindow, hasQueuedUploads }: PlannedSession,
 ): Promise<z.output<typeof repairedSchema>['workflow']> {
-  const target = sessionTarget(session);
-  const health = await workflows.health(target);
-  if (health === 'failing') await workflows.terminate(target, 'Restarted: an operator repaired the session.');
-  await workflows.wake(target);
-  if (hasOpenWindow) await workflows.wake(windowTarget(session));
-  if (hasQueuedUploads) await workflows.wake(queueTarget(session.projectId));
+  const health = await workflows.repair(sessionTarget(session));
+  if (hasOpenWindow) await workflows.repair(windowTarget(session));
+  if (hasQueuedUploads) await workflows.repair(queueTarget(session.projectId));
   return ({ running: 'running', ended: 'started', failing: 'restarted' } as const)[health];
 }
 

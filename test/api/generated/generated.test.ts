@@ -127,7 +127,7 @@ function judge(call: GeneratedCall, answer: RawAnswer): void {
 
 const requestIdForm = /^[A-Za-z0-9._-]{1,128}$/;
 
-/** A repair's correct answer when the machine is so busy that the workflow engine needs more than two seconds. */
+/** A repair's correct answer when the machine is so busy that the workflow engine needs more than ten seconds. */
 const engineIsSlow = 'The session is planned, and the workflow engine is unavailable.';
 /** The correct answer of 502 to a reader of bytes that an earlier call has stored as gzip, and that are none. */
 const notGzip = 'The stored gzip data cannot be decoded.';

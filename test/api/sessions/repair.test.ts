@@ -4,6 +4,7 @@ import { sessionWorkflowId } from '../../../workflows/contract.ts';
 import { sessionTarget } from '../../../workflows/targets.ts';
 import { ask, startTestApi } from '../../support/api.ts';
 import { eventually } from '../../support/eventually.ts';
+import { openGate } from '../../support/network/gate.ts';
 import { runnerStage, type StageGraph } from '../../support/runner.ts';
 import { testWorkflows } from '../../support/workflows.ts';
 
@@ -85,6 +86,24 @@ test('while the workflow engine is down the session is planned, and the answer s
     await away.stop();
   }
   expect((await stage.runner().acquire(graph.template)).nodeInstanceId).toBe(graph.nodes.n1);
+});
+
+test('a workflow engine that needs more than two seconds for an answer is waited for', async () => {
+  const { sessionId } = await stage.chainOf(1);
+  const gate = await openGate(`http://${stage.platform.environment.TEMPORAL_ADDRESS}`);
+  const far = await startTestApi({
+    ...stage.platform.environment,
+    TEMPORAL_ADDRESS: `127.0.0.1:${gate.port}`,
+  });
+  try {
+    expect((await repair(sessionId, { url: far.url })).status).toBe(202);
+    gate.set({ kind: 'slow', latencyMs: [1_100, 1_100], bytesPerSecond: 1_000_000 });
+    expect((await repair(sessionId, { url: far.url })).status).toBe(202);
+    expect(gate.treated).toBeGreaterThan(0);
+  } finally {
+    await far.stop();
+    await gate.close();
+  }
 });
 
 test('only Administrators and Developers may repair, and only an existing session', async () => {
