@@ -9,16 +9,22 @@ pg.types.setTypeParser(1016 as Parameters<typeof pg.types.setTypeParser>[0], (te
   text === '{}' ? [] : text.slice(1, -1).split(',').map(Number),
 );
 
+/** Their types are missing from those of pg. */
+const { prepareValue } = (pg as unknown as { utils: { prepareValue(value: unknown): unknown } }).utils;
+
 /** A statement of the platform. Its rows have the names of the columns in camelCase; those of entities stay as they are. */
 export class Statement {
   readonly text: string;
   readonly values: unknown[];
   readonly isPrepared: boolean;
 
-  /** @param isPrepared whether PostgreSQL parses it once a connection; statements without values never are */
+  /**
+   * @param isPrepared whether PostgreSQL parses it once a connection; statements without values never are
+   * @throws when a value has no text for PostgreSQL: the driver would find out after it has sent a commit ahead
+   */
   constructor(text: string, values: readonly unknown[], isPrepared = true) {
     this.text = text;
-    this.values = [...values];
+    this.values = values.map(prepareValue);
     this.isPrepared = isPrepared && values.length > 0;
   }
 }

@@ -40,6 +40,23 @@ test('a last statement that fails rolls back what was before it, and the connect
   for (let use = 0; use < 4; use += 1) expect(await notes()).toEqual(['first', 'last']);
 });
 
+test('a value that cannot be sent keeps its statement and the commit from being sent', async () => {
+  const unsendable = {
+    toJSON(): never {
+      throw new Error('has no text');
+    },
+  };
+  const before = await notes();
+  for (const send of ['last', 'pipelined'] as const)
+    await expect(
+      database.transaction(async (tx) => {
+        void tx.pipelined(insert, [`before ${send}`]);
+        return tx[send](insert, [unsendable]);
+      }),
+    ).rejects.toThrow('has no text');
+  for (let use = 0; use < 4; use += 1) expect(await notes()).toEqual(before);
+});
+
 test('a connection whose server vanished without a word is given up soon after the longest statement, and replaced', async () => {
   const gate = await openGate(platform.databaseUrl);
   onTestFinished(() => gate.close());

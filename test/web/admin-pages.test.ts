@@ -79,6 +79,24 @@ describeInBrowser('the pages for operators', () => {
     await page.getByText('No ingests yet').waitFor();
   });
 
+  test('an ingest is not sent before the input nodes of its template are read', async () => {
+    const read = Promise.withResolvers<void>();
+    const templates = '**/session_templates/*';
+    await page.route(templates, (route) => read.promise.then(() => route.continue()));
+    const sent: string[] = [];
+    page.on('request', (request) => request.method() === 'POST' && sent.push(request.url()));
+    await open('Ingests');
+    await click('New ingest');
+    await dialog().getByLabel('Path').fill('early/laps');
+    await dialog().getByLabel('Template').selectOption({ label: 'laps' });
+    await dialog().getByRole('button', { name: 'Create ingest' }).click();
+    read.resolve();
+    await dialog().getByRole('option', { name: 'recording' }).waitFor({ state: 'attached' });
+    expect(sent).toEqual([]);
+    await page.unroute(templates);
+    await dialog().getByRole('button', { name: 'Cancel' }).click();
+  });
+
   test('a configuration entry is created and updated; a value that does not match its type is refused', async () => {
     await open('Configuration');
     await click('New entry');

@@ -97,6 +97,7 @@ function UploadFields(props: { fields: Fields; world: IngestWorld; set: (part: P
       />
       <SelectField
         label="Input node"
+        required
         value={fields.inputNode}
         options={inputs.map((name) => ({ value: name, label: name }))}
         onValue={(inputNode) => set({ inputNode })}

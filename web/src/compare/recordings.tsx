@@ -73,7 +73,7 @@ function RecordingChip(props: {
         icon="cross"
         label={`Remove ${title}`}
         title="Remove from the comparison"
-        act={props.onRemove}
+        onClick={props.onRemove}
       />
     </li>
   );

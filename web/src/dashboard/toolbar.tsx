@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import type { IconName } from '../ui/icon.tsx';
+import { IconButton } from '../ui/buttons.tsx';
 import { Icon } from '../ui/icon.tsx';
 import type { Clock } from './address.ts';
 import type { TimeKind } from './model.ts';
@@ -74,20 +74,22 @@ function Moves({ axis }: { axis: TimeAxis }) {
   return (
     <>
       <div class="button-set">
-        <ToolButton
+        <IconButton
+          kind="tool"
           icon="left"
           label="Earlier"
           disabled={span.fromMs <= full.fromMs}
           onClick={() => moves.pan(-0.5)}
         />
-        <ToolButton
+        <IconButton
+          kind="tool"
           icon="right"
           label="Later"
           disabled={span.toMs >= full.toMs}
           onClick={() => moves.pan(0.5)}
         />
-        <ToolButton icon="plus" label="Zoom in" onClick={() => zoom(0.5)} />
-        <ToolButton icon="minus" label="Zoom out" disabled={!isZoomed} onClick={() => zoom(2)} />
+        <IconButton kind="tool" icon="plus" label="Zoom in" onClick={() => zoom(0.5)} />
+        <IconButton kind="tool" icon="minus" label="Zoom out" disabled={!isZoomed} onClick={() => zoom(2)} />
       </div>
       <button type="button" class="button button-small" disabled={!isZoomed} onClick={moves.reset}>
         <Icon name="reset" />
@@ -132,29 +134,6 @@ function ClockChoice({ axis }: { axis: TimeAxis }) {
         <option value="elapsed">Elapsed</option>
       </select>
     </label>
-  );
-}
-
-/** A tool that is only an icon. */
-export function ToolButton(props: {
-  icon: IconName;
-  label: string;
-  /** Without one the label. */
-  title?: string;
-  disabled?: boolean;
-  onClick: () => void;
-}) {
-  return (
-    <button
-      type="button"
-      class="button button-small button-tool"
-      aria-label={props.label}
-      title={props.title ?? props.label}
-      disabled={props.disabled === true}
-      onClick={props.onClick}
-    >
-      <Icon name={props.icon} />
-    </button>
   );
 }
 

@@ -120,7 +120,7 @@ function GroupHead(props: {
       <span>{props.lead} that match</span>
       <Select label="Operator of this group" value={props.kind} options={kinds} onValue={props.onKind} />
       {props.onRemove !== null && (
-        <RemovePart label="Remove this group" title="Remove this group" act={props.onRemove} />
+        <RemovePart label="Remove this group" title="Remove this group" onClick={props.onRemove} />
       )}
     </div>
   );
@@ -130,12 +130,12 @@ function GroupEnd(props: { group: Group; level: number; isFull: boolean; add: (n
   const { group, level, isFull, add } = props;
   return (
     <div class="actions">
-      <AddPart label="Add condition" disabled={isFull} act={() => add(newCondition())} />
+      <AddPart label="Add condition" disabled={isFull} onClick={() => add(newCondition())} />
       {level < queryLimits.levels - 1 && (
         <AddPart
           label="Add group"
           disabled={isFull}
-          act={() => add(newGroup(group.kind === 'and' ? 'or' : 'and'))}
+          onClick={() => add(newGroup(group.kind === 'and' ? 'or' : 'and'))}
         />
       )}
     </div>

@@ -45,7 +45,11 @@ export function ConditionRow(props: {
         {!isBare(condition.operator) && (
           <ValueInput {...props} type={field.type} label={named('Value')} onChange={change} />
         )}
-        <RemovePart label={`Remove condition ${number}`} title="Remove this condition" act={props.onRemove} />
+        <RemovePart
+          label={`Remove condition ${number}`}
+          title="Remove this condition"
+          onClick={props.onRemove}
+        />
       </fieldset>
       {props.fault !== null && (
         <p class="query-fault" id={fault}>

@@ -32,7 +32,7 @@ export function Orderings(props: { orderBy: Ordering[]; onChange: (orderBy: Orde
         <div class="actions">
           <AddPart
             label="Add order"
-            act={() => props.onChange([...orderBy, { path: 'createdAt', direction: 'desc' }])}
+            onClick={() => props.onChange([...orderBy, { path: 'createdAt', direction: 'desc' }])}
           />
           {orderBy.length === 0 && <span class="faint">Default: newest first.</span>}
         </div>
@@ -72,7 +72,7 @@ function OrderingRow(props: {
         options={directions}
         onValue={(direction) => onChange({ direction })}
       />
-      <RemovePart label={`Remove ordering ${number}`} title="Remove this ordering" act={props.onRemove} />
+      <RemovePart label={`Remove ordering ${number}`} title="Remove this ordering" onClick={props.onRemove} />
     </fieldset>
   );
 }

@@ -35,7 +35,7 @@ export function ColumnRows(props: Columns) {
         <AddPart
           label="Column"
           disabled={columns.length >= mostColumns}
-          act={() => onChange([...columns, newColumn()])}
+          onClick={() => onChange([...columns, newColumn()])}
         />
       </div>
     </fieldset>
@@ -98,18 +98,18 @@ function ColumnEnd(props: { index: number; name: string } & Omit<Columns, 'candi
         icon="up"
         label={`Move ${name} up`}
         disabled={index === 0}
-        act={() => onChange(moved(columns, index, -1))}
+        onClick={() => onChange(moved(columns, index, -1))}
       />
       <IconButton
         icon="down"
         label={`Move ${name} down`}
         disabled={index === columns.length - 1}
-        act={() => onChange(moved(columns, index, 1))}
+        onClick={() => onChange(moved(columns, index, 1))}
       />
       <IconButton
         icon="cross"
         label={`Remove ${name}`}
-        act={() => onChange(columns.filter((_column, at) => at !== index))}
+        onClick={() => onChange(columns.filter((_column, at) => at !== index))}
       />
     </div>
   );
@@ -142,7 +142,7 @@ export function FilterRows(props: {
         <AddPart
           label="Filter"
           disabled={filters.length >= mostFilters}
-          act={() => onChange([...filters, newFilter()])}
+          onClick={() => onChange([...filters, newFilter()])}
         />
       </div>
     </fieldset>
@@ -181,7 +181,7 @@ function FilterRow(props: {
         onValue={(source) => onChange({ source })}
       />
       <div class="report-row-end">
-        <IconButton icon="cross" label={`Remove ${name}`} act={props.onRemove} />
+        <IconButton icon="cross" label={`Remove ${name}`} onClick={props.onRemove} />
       </div>
     </li>
   );

@@ -73,7 +73,7 @@ function useWheel(frame: RefObject<HTMLElement | null>, by: (factor: number) => 
 function ZoomTools(props: { by: (factor: number) => void; fit: () => void; isWhole: boolean }) {
   return (
     <div class="graph-tools">
-      <IconButton icon="minus" label="Zoom out" act={() => props.by(1 / 1.25)} />
+      <IconButton icon="minus" label="Zoom out" onClick={() => props.by(1 / 1.25)} />
       <button
         type="button"
         class="button button-small button-quiet"
@@ -83,7 +83,7 @@ function ZoomTools(props: { by: (factor: number) => void; fit: () => void; isWho
       >
         Fit
       </button>
-      <IconButton icon="plus" label="Zoom in" act={() => props.by(1.25)} />
+      <IconButton icon="plus" label="Zoom in" onClick={() => props.by(1.25)} />
     </div>
   );
 }

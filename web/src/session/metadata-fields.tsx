@@ -101,7 +101,7 @@ function MetadataRow(props: {
         value={draft.text}
         onInput={(event) => change({ text: event.currentTarget.value })}
       />
-      <IconButton icon="cross" label={`Remove ${name}`} title="Remove this entry" act={props.remove} />
+      <IconButton icon="cross" label={`Remove ${name}`} title="Remove this entry" onClick={props.remove} />
     </div>
   );
 }

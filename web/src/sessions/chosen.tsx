@@ -111,40 +111,40 @@ function ChosenBar(props: {
         </a>
       )}
       {operate && failed.length > 0 && (
-        <Act busy={busy} act={() => void each(failed, ({ id }) => retryFailed(id), 'retried')}>
+        <Act busy={busy} onClick={() => void each(failed, ({ id }) => retryFailed(id), 'retried')}>
           <Icon name="reset" />
           Retry failed
         </Act>
       )}
       {freeze && thawed.length > 0 && (
-        <Act busy={busy} act={() => void each(thawed, ({ id }) => setFrozen(id, true), 'frozen')}>
+        <Act busy={busy} onClick={() => void each(thawed, ({ id }) => setFrozen(id, true), 'frozen')}>
           <Icon name="freeze" />
           Freeze
         </Act>
       )}
-      <Act act={() => void exportCsv(sessions)}>
+      <Act onClick={() => void exportCsv(sessions)}>
         <Icon name="download" />
         Export
       </Act>
       {administrate && (
-        <Act busy={busy} style="button-danger-quiet" act={() => props.remove(sessions)}>
+        <Act busy={busy} style="button-danger-quiet" onClick={() => props.remove(sessions)}>
           Delete
         </Act>
       )}
-      <Act style="button-quiet" act={props.clear}>
+      <Act style="button-quiet" onClick={props.clear}>
         Choose none
       </Act>
     </div>
   );
 }
 
-function Act(props: { busy?: boolean; style?: string; act: () => void; children: ComponentChildren }) {
+function Act(props: { busy?: boolean; style?: string; onClick: () => void; children: ComponentChildren }) {
   return (
     <button
       type="button"
       class={props.style === undefined ? 'button button-small' : `button button-small ${props.style}`}
       aria-disabled={props.busy}
-      onClick={props.act}
+      onClick={props.onClick}
     >
       {props.children}
     </button>

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import type { TimeSpan } from '../dashboard/model.ts';
 import { clampSpan, formatSpan, panSpan, zoomSpan } from '../dashboard/time.ts';
 import { plural } from '../format.ts';
+import { IconButton } from '../ui/buttons.tsx';
 import { Icon } from '../ui/icon.tsx';
 import type { Participant, SharedWindow } from './model.ts';
 import { barOf, personLabel, placeOf, tickLabel, ticksOf, wholeSpan } from './model.ts';
@@ -87,10 +88,10 @@ function byKey(key: string, moves: Moves): boolean {
 function TimelineHead(props: { span: TimeSpan; zoomed: boolean; moves: Moves }) {
   const { moves, zoomed } = props;
   const tools = [
-    { icon: 'left', label: 'Earlier', off: !zoomed, act: () => moves.pan(-0.5) },
-    { icon: 'right', label: 'Later', off: !zoomed, act: () => moves.pan(0.5) },
-    { icon: 'plus', label: 'Zoom in', off: false, act: () => moves.zoom(0.5) },
-    { icon: 'minus', label: 'Zoom out', off: !zoomed, act: () => moves.zoom(2) },
+    { icon: 'left', label: 'Earlier', disabled: !zoomed, onClick: () => moves.pan(-0.5) },
+    { icon: 'right', label: 'Later', disabled: !zoomed, onClick: () => moves.pan(0.5) },
+    { icon: 'plus', label: 'Zoom in', disabled: false, onClick: () => moves.zoom(0.5) },
+    { icon: 'minus', label: 'Zoom out', disabled: !zoomed, onClick: () => moves.zoom(2) },
   ] as const;
   return (
     <div class="timeline-head">
@@ -99,17 +100,7 @@ function TimelineHead(props: { span: TimeSpan; zoomed: boolean; moves: Moves }) 
       </span>
       <div class="actions" role="toolbar" aria-label="Time axis">
         {tools.map((tool) => (
-          <button
-            key={tool.label}
-            type="button"
-            class="button button-small button-tool"
-            aria-label={tool.label}
-            title={tool.label}
-            disabled={tool.off}
-            onClick={tool.act}
-          >
-            <Icon name={tool.icon} />
-          </button>
+          <IconButton key={tool.label} kind="tool" {...tool} />
         ))}
         <button type="button" class="button button-small" disabled={!zoomed} onClick={moves.reset}>
           <Icon name="reset" />

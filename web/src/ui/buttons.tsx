@@ -35,9 +35,9 @@ export function RowButton(props: {
 }
 
 /** The button that adds a part to what a person composes: a condition, a column. */
-export function AddPart(props: { label: string; disabled?: boolean; act: () => void }) {
+export function AddPart(props: { label: string; disabled?: boolean; onClick: () => void }) {
   return (
-    <button type="button" class="button button-small" disabled={props.disabled} onClick={props.act}>
+    <button type="button" class="button button-small" disabled={props.disabled} onClick={props.onClick}>
       <Icon name="plus" />
       {props.label}
     </button>
@@ -51,19 +51,22 @@ export function IconButton(props: {
   label: string;
   /** Without one the label. */
   title?: string;
+  /** `tool`: of a toolbar, with the border of its other buttons. */
+  kind?: 'plain' | 'tool';
   /** A further class. */
   class?: string;
   disabled?: boolean;
-  act: () => void;
+  onClick: () => void;
 }) {
+  const shape = props.kind === 'tool' ? 'button-small button-tool' : 'button-icon';
   return (
     <button
       type="button"
-      class={`button button-icon${props.class === undefined ? '' : ` ${props.class}`}`}
+      class={`button ${shape}${props.class === undefined ? '' : ` ${props.class}`}`}
       aria-label={props.label}
       title={props.title ?? props.label}
       disabled={props.disabled}
-      onClick={props.act}
+      onClick={props.onClick}
     >
       <Icon name={props.icon} />
     </button>

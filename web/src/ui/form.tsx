@@ -122,6 +122,8 @@ export function Select<Value extends string>(props: {
   label?: string;
   class?: string;
   disabled?: boolean;
+  /** The form is not sent without a choice; an empty value is none. */
+  required?: boolean | undefined;
   value: Value;
   options: readonly { value: Value; label: string }[];
   onValue: (value: Value) => void;
@@ -131,6 +133,7 @@ export function Select<Value extends string>(props: {
       class={props.class === undefined ? 'select' : `select ${props.class}`}
       aria-label={props.label}
       disabled={props.disabled}
+      required={props.required}
       value={props.value}
       onChange={(event) => props.onValue(event.currentTarget.value as Value)}
     >
@@ -146,6 +149,7 @@ export function Select<Value extends string>(props: {
 export function SelectField<Value extends string>(props: {
   label: string;
   hint?: string;
+  required?: boolean;
   value: Value;
   options: readonly { value: Value; label: string }[];
   onValue: (value: Value) => void;
@@ -154,7 +158,7 @@ export function SelectField<Value extends string>(props: {
     // biome-ignore lint/a11y/noLabelWithoutControl: the control is the select.
     <label class="field">
       <span>{props.label}</span>
-      <Select value={props.value} options={props.options} onValue={props.onValue} />
+      <Select required={props.required} value={props.value} options={props.options} onValue={props.onValue} />
       {props.hint !== undefined && <span class="field-hint">{props.hint}</span>}
     </label>
   );

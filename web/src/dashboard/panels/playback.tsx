@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { IconButton } from '../../ui/buttons.tsx';
 import type { ChartGroup } from '../chart/group.ts';
 import type { TimeSpan } from '../model.ts';
-import { ToolButton } from '../toolbar.tsx';
 
 const speeds = [0.25, 1, 4, 16, 64];
 const stepMs = 100;
@@ -13,7 +13,13 @@ export function Playback(props: { group: ChartGroup; span: TimeSpan }) {
   return (
     <span class="playback">
       <span class="button-set">
-        <ToolButton label="Step back" title="0.1 s back" icon="left" onClick={() => step(-stepMs)} />
+        <IconButton
+          kind="tool"
+          label="Step back"
+          title="0.1 s back"
+          icon="left"
+          onClick={() => step(-stepMs)}
+        />
         <button
           type="button"
           class="button button-small"
@@ -22,7 +28,7 @@ export function Playback(props: { group: ChartGroup; span: TimeSpan }) {
         >
           {isPlaying ? 'Pause' : 'Play'}
         </button>
-        <ToolButton label="Step on" title="0.1 s on" icon="right" onClick={() => step(stepMs)} />
+        <IconButton kind="tool" label="Step on" title="0.1 s on" icon="right" onClick={() => step(stepMs)} />
       </span>
       <select
         class="select"
