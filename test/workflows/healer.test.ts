@@ -64,14 +64,14 @@ test('a session that its workflow reconciles soon is left to it, and healed when
 test('a session that cannot be healed does not block others', async () => {
   const ids = await forgotten(3, 1);
   let failed: string | undefined;
-  /** The client itself, but that its first call fails, as for a workflow that Temporal refuses. */
+  /** The client itself, but that its calls for one session fail, as for a workflow that Temporal refuses. */
   const failing: WorkflowClient = Object.create(temporalSide.workflows, {
-    wake: {
+    repair: {
       async value(target: WorkflowTarget) {
         const { sessionId } = target.input as SessionRunInput;
         failed ??= sessionId;
         if (failed === sessionId) throw new Error('refused');
-        await temporalSide.workflows.wake(target);
+        return temporalSide.workflows.repair(target);
       },
     },
   });
