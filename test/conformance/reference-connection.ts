@@ -1,4 +1,6 @@
 /** The calls of the reference runner: one try, or repeats during temporary faults. */
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
 export const mostTries = 8;
@@ -63,6 +65,18 @@ export class Connection {
 
   async json(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<unknown> {
     return await this.again(signal, () => this.once(method, path, body, signal));
+  }
+
+  /** Many calls in one write: the kit gets them at the same moment, also on a busy machine. */
+  async hammer(path: string, calls: number): Promise<void> {
+    const { host, hostname, port, pathname } = new URL(this.#base + path);
+    const headers = Object.entries({ host, ...this.#headers }).map(
+      ([name, value]) => `${name}: ${value}\r\n`,
+    );
+    const socket = connect(Number(port), hostname);
+    socket.end(`GET ${pathname} HTTP/1.1\r\n${headers.join('')}\r\n`.repeat(calls));
+    socket.resume();
+    await once(socket, 'close');
   }
 
   /** Repeats after temporary faults: no answer, 5xx. */
