@@ -170,7 +170,6 @@ class Content {
         projectId: this.#due.projectId ?? undefined,
         nameContains: dimensionNameFilter === '' ? undefined : dimensionNameFilter,
       },
-      userId: undefined,
       people,
       annotationsFrom: this.#database,
     });

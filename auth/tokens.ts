@@ -1,8 +1,8 @@
 /** Tokens of people and devices: made, looked up, ended. Values leave this file once; only digests are stored. */
-import { randomUUID } from 'node:crypto';
 import { tokenFamily, tokenHint } from '../domain/access/token-format.ts';
 import { limits } from '../domain/limits.ts';
 import { mintToken, tokenDigest } from '../http/token-secret.ts';
+import { newId } from '../store/connection/ids.ts';
 import type { Runner, Statement } from './database.ts';
 import { type UserRow, userColumns } from './user-view.ts';
 
@@ -52,7 +52,7 @@ export async function issueToken(
   passwordHash: string | null = null,
 ): Promise<IssuedToken | null> {
   const value = mintToken(kind);
-  const id = randomUUID();
+  const id = newId();
   const rows = await runner.query<{ expiresAt: Date }>(issueStatement, [
     tokenDigest(key, value),
     id,

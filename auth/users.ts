@@ -146,9 +146,9 @@ const takenStatement: Statement = {
 const deleteStatement: Statement = { name: 'user_delete', text: 'delete from auth.users where id = $1' };
 
 /**
- * Changes the fields in `change`. Deactivating ends every token of the user. Throws `userNotFound`, `usernameTaken`,
- * `lastAdministrator`.
- * @param within further work in the same transaction
+ * Changes the fields in `change`; none leave the user as they are. Deactivating ends every token of the user. Throws
+ * `userNotFound`, `usernameTaken`, `lastAdministrator`.
+ * @param within further work in the same transaction, when something changes
  */
 export async function updateUser(
   database: AuthDatabase,
@@ -159,7 +159,9 @@ export async function updateUser(
   return await orTaken(() =>
     database.transaction(async (tx) => {
       const before = await lockUser(tx, userId);
-      const after: UserRow = { ...before, ...withoutUndefined(change) };
+      const given = withoutUndefined(change);
+      if (Object.keys(given).length === 0) return before;
+      const after: UserRow = { ...before, ...given };
       if (isActiveAdministrator(before) && !isActiveAdministrator(after))
         await keepOneAdministrator(tx, userId);
       const keys = [usernameKey(after.username), emailKey(after.email)];

@@ -1,8 +1,8 @@
 /** Downloads bytes into a file, which appears under its name when it is complete. */
 import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { NetworkError } from '../client/errors.ts';
@@ -18,7 +18,8 @@ export interface Downloaded {
 
 /**
  * @param opened the answer with the bytes
- * @param out name of the file; `-` writes to the standard output, undefined uses the name that the platform sends
+ * @param out name of the file, or a folder for it; `-` writes to the standard output, undefined uses the name that the
+ * platform sends
  * @throws NetworkError when the connection broke or the bytes differ from those of the platform
  */
 export async function download(
@@ -26,7 +27,7 @@ export async function download(
   out: string | undefined,
   fallbackName: string,
 ): Promise<Downloaded> {
-  const file = out ?? nameIn(response.headers.get('content-disposition')) ?? fallbackName;
+  const file = await fileFor(out, nameIn(response.headers.get('content-disposition')) ?? fallbackName);
   const totalBytes = Number(response.headers.get('content-length') ?? 0);
   const progress = new Progress();
   const hash = createHash('sha256');
@@ -53,6 +54,15 @@ export async function download(
   }
   if (file !== '-') progress.end(file, `${file}: ${sizeBytes} bytes`);
   return { file, sizeBytes };
+}
+
+/** Checked before the bytes come. */
+async function fileFor(out: string | undefined, name: string): Promise<string> {
+  if (out === undefined || out === '-') return out ?? name;
+  const isFolder = async (path: string) => (await stat(path).catch(() => undefined))?.isDirectory() === true;
+  if (await isFolder(out)) return join(out, name);
+  if (!(await isFolder(dirname(out)))) throw new Error(`Folder not found: ${dirname(out)}.`);
+  return out;
 }
 
 /** The ETag is the checksum of the stored bytes; a length is sent when they are sent as stored. */

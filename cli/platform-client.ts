@@ -84,7 +84,8 @@ export class PlatformClient extends ApiClient {
       fileReader: pathReader(file, size, this.bytesPerSecond),
       endpoint,
       metadata,
-      fingerprint: `${endpoint} ${metadata.identifier}`,
+      // An upload keeps what was said when it began: another type or other metadata begin another one.
+      fingerprint: `${endpoint} ${JSON.stringify(metadata)}`,
       urlStorage: unfinishedUploads,
       authorization: async () => ({ ...(await this.authorization()), ...headers }),
       onProgress,

@@ -4,6 +4,7 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { BackOff, isTransient } from '../client/back-off.ts';
 import { ApiError } from '../client/errors.ts';
 import { resumableBytes } from '../client/resumable.ts';
@@ -28,12 +29,26 @@ export interface UploadRequest {
 
 export interface Uploaded {
   readonly file: string;
-  /** `there`: the node had the same bytes under this identifier already; `queued`: stored, and published later. */
+  /** `there`: the node had the same upload under this identifier already; `queued`: stored, and published later. */
   readonly outcome: 'uploaded' | 'there' | 'queued';
   readonly identifier: string;
   readonly outputId: number | null;
   readonly sizeBytes: number;
 }
+
+/** An upload whose file was read. */
+type ReadFile = Pick<UploadRequest, 'contentType' | 'metadata'> & {
+  readonly identifier: string;
+  readonly sha256: string;
+};
+
+/** Metadata that the caller does not name may be any. */
+const isSame = (output: NodeOutput, { identifier, sha256, contentType, metadata }: ReadFile) =>
+  output.outputIdentifier === identifier &&
+  output.sha256 === sha256 &&
+  output.contentType === contentType &&
+  output.contentEncoding === null &&
+  (metadata === undefined || isDeepStrictEqual(output.metadata, JSON.parse(metadata)));
 
 /**
  * The existing outputs of a node. The list may be long, so it is read once for all files of a command. Files that
@@ -50,16 +65,16 @@ export class Outputs {
   }
 
   /**
-   * The output of this identifier and these bytes.
+   * The output that the upload would leave unchanged.
    * @param anew reads the list again: an earlier try may have arrived although its answer was lost
    */
-  async find(identifier: string, sha256: string, anew: boolean): Promise<NodeOutput | undefined> {
+  async find(upload: ReadFile, anew: boolean): Promise<NodeOutput | undefined> {
     if (anew) this.#list = undefined;
     this.#list ??= this.#read();
     const list = this.#list;
     try {
       const outputs = await list;
-      return outputs.find((output) => output.outputIdentifier === identifier && output.sha256 === sha256);
+      return outputs.find((output) => isSame(output, upload));
     } catch (error) {
       // The next try reads again.
       if (this.#list === list) this.#list = undefined;
@@ -117,7 +132,7 @@ export async function uploadFile(
   for (let tries = 0; ; tries++) {
     const note = tries === 0 ? '' : `attempt ${tries + 1}`;
     try {
-      const there = await outputs.find(identifier, sha256, tries > 0);
+      const there = await outputs.find({ ...request, identifier, sha256 }, tries > 0);
       if (there !== undefined) return { file, outcome: 'there', identifier, outputId: there.id, sizeBytes };
       const published = await send((sent, total) => progress.update(file, sent, total, note));
       const outcome = published === null ? 'queued' : 'uploaded';

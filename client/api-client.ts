@@ -51,8 +51,8 @@ interface AnyOptions extends CallOptions {
 export interface Bearer {
   /** The present token; null or undefined sends none. */
   token(): string | null | undefined | Promise<string | null>;
-  /** Tries to get another one after a 401; true when there is one. */
-  renew?(): Promise<boolean>;
+  /** Tries to get another one after a 401 to `refused`, where that is known; true when there is one. */
+  renew?(refused?: string | null): Promise<boolean>;
 }
 
 export interface ClientSettings {
@@ -133,38 +133,42 @@ export class ApiClient {
 
   /** The headers that every request has. */
   async authorization(): Promise<Record<string, string>> {
-    const token = await this.#settings.bearer.token();
-    return token === null || token === undefined ? {} : { authorization: `Bearer ${token}` };
+    return authorizationOf(await this.#settings.bearer.token());
   }
 
-  /** Gets another token after a 401; true when there is one. */
-  async renew(): Promise<boolean> {
-    return (await this.#settings.bearer.renew?.()) === true;
+  /** Gets another token after a 401 to `refused`, where that is known; true when there is one. */
+  async renew(refused?: string | null): Promise<boolean> {
+    return (await this.#settings.bearer.renew?.(refused)) === true;
   }
 
   async #open(name: string, options: AnyOptions): Promise<Response> {
-    let response = await this.#fetch(name, options);
-    if (response.status === 401 && (await this.renew())) {
+    const { bearer } = this.#settings;
+    const token = await bearer.token();
+    let response = await this.#fetch(name, options, token);
+    if (response.status === 401 && (await this.renew(token))) {
       await response.body?.cancel();
-      response = await this.#fetch(name, options);
+      response = await this.#fetch(name, options, await bearer.token());
     }
     if (response.ok) return response;
     if (response.status === 401) this.#settings.onUnauthorized?.();
     throw refusalOf({ ...partsOf(response), text: await response.text().catch(() => '') });
   }
 
-  async #fetch(name: string, { headers, signal, body, document, ...place }: AnyOptions): Promise<Response> {
+  async #fetch(
+    name: string,
+    { headers, signal, body, document, ...place }: AnyOptions,
+    token: string | null | undefined,
+  ): Promise<Response> {
     const [method, path = ''] = name.split(' ');
     const text = document ?? (body === undefined ? undefined : JSON.stringify(body));
     const { init } = this.#settings;
-    const authorization = await this.authorization();
     try {
       return await fetch(this.address + filled(path, place), {
         ...init,
         method: method!,
         headers: {
           ...(init?.headers as Record<string, string> | undefined),
-          ...authorization,
+          ...authorizationOf(token),
           ...(text === undefined ? {} : { 'content-type': 'application/json' }),
           ...headers,
         },
@@ -185,6 +189,10 @@ export class ApiClient {
       throw new NetworkError(`The connection to ${this.address || 'the platform'} broke.`, { cause });
     }
   }
+}
+
+function authorizationOf(token: string | null | undefined): Record<string, string> {
+  return token === null || token === undefined ? {} : { authorization: `Bearer ${token}` };
 }
 
 /** The path of a route with its parameters and query. Fields of the query that are undefined are left out. */

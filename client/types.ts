@@ -183,6 +183,7 @@ export interface SessionRequest {
 export interface SessionUpdate {
   readonly name?: string | null | undefined;
   readonly email?: string | null | undefined;
+  /** On a shared session it is a name: trimmed, not empty, without control characters. */
   readonly simulation_name?: string | null | undefined;
   /** Can change only while no node of the session has received data. */
   readonly session_template_id?: number | null | undefined;
@@ -232,9 +233,10 @@ export interface TemplateAdoptionRequest {
  * of the creator, or me. Operators: eq and ne; gt, gte, lt, lte for numbers and times; contains, startsWith,
  * endsWith for text. Metadata accept all of these, in (a list of values) and exists (true or false). Metadata
  * compare by the type of the value: numbers with numbers, text with text. contains also finds an element of a
- * list. eq null also matches missing values; ne is the negation of eq. An address as a value of email,
- * openedBy, closedBy or participants means the person. `orderBy`: {path, direction}. Metadata sort as numbers,
- * then texts, then booleans, then missing values. Ties and the default: newest first.
+ * list. eq null also matches missing values; ne is the negation of eq. A whole address as a value of email,
+ * openedBy, closedBy or participants means the person, also for contains, startsWith and endsWith. `orderBy`:
+ * {path, direction}. Metadata sort as numbers, then texts, then booleans, then missing values. Ties and the
+ * default: newest first.
  */
 export interface SessionQueryRequest {
   readonly filter?: Readonly<Record<string, unknown>> | undefined;
@@ -485,7 +487,7 @@ export interface ReportPreviewRequest {
   readonly columns: readonly {
     readonly columnKey: string;
     readonly name: string;
-    /** A CEL expression over the row; see the description of the route. */
+    /** A CEL expression over the row; see the description of the route. At most 64 KB. */
     readonly expression: string;
     readonly type?: 'string' | 'number' | 'boolean' | 'date' | 'duration' | undefined;
     /** An Excel number format; empty: the default of the type. */
@@ -496,6 +498,7 @@ export interface ReportPreviewRequest {
   }[];
   readonly filters?: readonly {
     readonly filterKey: string;
+    /** As that of a column. */
     readonly expression: string;
     /** Rows are kept when the expression equals this value. */
     readonly value: string | number | boolean | null;
@@ -525,7 +528,7 @@ export interface ReportChange {
   readonly columns?: readonly {
     readonly columnKey: string;
     readonly name: string;
-    /** A CEL expression over the row; see the description of the route. */
+    /** A CEL expression over the row; see the description of the route. At most 64 KB. */
     readonly expression: string;
     readonly type?: 'string' | 'number' | 'boolean' | 'date' | 'duration' | undefined;
     /** An Excel number format; empty: the default of the type. */
@@ -536,6 +539,7 @@ export interface ReportChange {
   }[] | undefined;
   readonly filters?: readonly {
     readonly filterKey: string;
+    /** As that of a column. */
     readonly expression: string;
     /** Rows are kept when the expression equals this value. */
     readonly value: string | number | boolean | null;
@@ -564,7 +568,7 @@ export interface NewReport {
   readonly columns: readonly {
     readonly columnKey: string;
     readonly name: string;
-    /** A CEL expression over the row; see the description of the route. */
+    /** A CEL expression over the row; see the description of the route. At most 64 KB. */
     readonly expression: string;
     readonly type?: 'string' | 'number' | 'boolean' | 'date' | 'duration' | undefined;
     /** An Excel number format; empty: the default of the type. */
@@ -575,6 +579,7 @@ export interface NewReport {
   }[];
   readonly filters?: readonly {
     readonly filterKey: string;
+    /** As that of a column. */
     readonly expression: string;
     /** Rows are kept when the expression equals this value. */
     readonly value: string | number | boolean | null;
@@ -937,6 +942,7 @@ export interface Project {
     /** Empty when the caller may not see the person. */
     readonly email: string;
     readonly type: 'Administrator' | 'Instructor' | 'Trainee' | 'Developer';
+    /** True, too, when the caller may not see the person. */
     readonly isActive: boolean;
     readonly createdAt: string;
     readonly externalB2CId: null;
@@ -2117,7 +2123,10 @@ export interface NodeRunReplay {
    * task, so that the calls join one trace.
    */
   readonly traceparent: string | null;
-  /** As that run sees them, oldest first; the 1000 oldest. */
+  /**
+   * As that run sees them, oldest first. Of more than 1000 those since the watermark, the latest, and the
+   * oldest of the others.
+   */
   readonly inputs: readonly RunnerInput[];
   /** The output ids of the inputs, by the mode in which a runner lists them. */
   readonly modes: {
@@ -2125,11 +2134,13 @@ export interface NodeRunReplay {
     readonly 'since-watermark': readonly number[];
     /** As `latest` listed them for the task. */
     readonly latest: readonly number[];
+    /** As `all` listed them for the task. */
+    readonly all: readonly number[];
   };
   readonly inputsTruncated: boolean;
   /** Of the node, as it stood at the claim. */
   readonly state: Readonly<Record<string, unknown>> | null;
-  /** The newest output of the node before the run. */
+  /** The newest output of the node, as it stood at the claim. */
   readonly previousOutput: RunnerInput | null;
 }
 
@@ -2286,8 +2297,9 @@ export interface DimensionCatalog {
     readonly url: string;
     readonly from: string | null;
     readonly to: string | null;
-    /** Id of the newest scenario. */
+    /** Name of the newest scenario. */
     readonly scenarioName: string | null;
+    /** Id of the newest scenario. */
     readonly scenarioInstanceId: string | null;
     readonly metadata: Readonly<Record<string, unknown>> | null;
     readonly users: readonly {

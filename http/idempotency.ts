@@ -49,8 +49,8 @@ const keptHeaders = [
   'x-platform-output-identifier',
   'x-platform-output-metadata',
 ];
-/** The same, of resumable uploads; absent ones leave the digests of other requests as they are. */
-const keptOfUploads = ['upload-length', 'upload-metadata'];
+/** The same, of resumable uploads and outputs of runners; absent ones leave the digests of other requests as they are. */
+const keptOfSome = ['upload-length', 'upload-metadata', 'x-platform-watermark'];
 const busy = () => new Problem('idempotencyKeyBusy', { headers: { 'retry-after': '1' } });
 
 /**
@@ -105,7 +105,7 @@ function newHold(call: KeyedCall, key: string, seal: Seal, keyFrom: KeyKeeper['k
   const { routeId, params, query, headers, json } = call;
   const telling = [
     ...keptHeaders.map((name) => headers[name] ?? null),
-    ...keptOfUploads.flatMap((name) => headers[name] ?? []),
+    ...keptOfSome.flatMap((name) => headers[name] ?? []),
   ];
   return {
     caller: call.caller,

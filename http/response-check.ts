@@ -36,7 +36,7 @@ export function problemsOf(route: Route): ProblemKey[] {
       ...ofBody,
       ...ofAccess(route.access),
       ...(idempotent === undefined ? [] : ofKeys),
-      ...(idempotent === undefined || idempotent === 'plain' ? [] : (['idempotencyKeySpent'] as const)),
+      ...(idempotent === 'secret' || idempotent === 'forwarded' ? (['idempotencyKeySpent'] as const) : []),
       ...always,
     ]),
   ];

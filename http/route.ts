@@ -193,11 +193,11 @@ export type RouteSpec<Params, Query, Headers, Body, Responses, Rule, Principal, 
   readonly errorStyle?: 'common' | 'coded';
   /**
    * A repeat would make or start something again, so it accepts `Idempotency-Key`: `plain` saves the reply for repeats,
-   * `secret` does not, since the reply shows a secret, and `forwarded` leaves the key to another service. The transaction
-   * that makes it must run in `once` of the service's own keys. An open route answers by `answerOnce` itself, once it
-   * knows its caller.
+   * `secret` does not, since the reply shows a secret, `forwarded` leaves the key to another service, and a `handled`
+   * route answers by `answerOnce` itself, once it knows its caller. The transaction that makes it must run in `once` of
+   * the service's own keys.
    */
-  readonly idempotent?: 'plain' | 'secret' | 'forwarded';
+  readonly idempotent?: 'plain' | 'secret' | 'forwarded' | 'handled';
   /**
    * A POST to its path with `X-HTTP-Method-Override` is a request of the method that the header names. Only for paths
    * all of whose routes say so.

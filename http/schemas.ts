@@ -110,12 +110,12 @@ export function idParameter(message = 'must be a positive integer') {
     .meta({ type: 'integer', minimum: 1 });
 }
 
-/** A required name or title: 1 to 255 characters after trimming, no control characters. */
-export function nameText(maxCharacters: number = limits.nameCharacters) {
+/** A required name or title: 1 to 255 characters after trimming, no control characters; `sentence` is the error for any other. */
+export function nameText(maxCharacters: number = limits.nameCharacters, sentence?: string) {
   return z
-    .string()
+    .string(sentence === undefined ? {} : { error: sentence })
     .refine((value) => isName(value, maxCharacters), {
-      error: `must hold 1 to ${maxCharacters} characters and no control characters`,
+      error: sentence ?? `must hold 1 to ${maxCharacters} characters and no control characters`,
     })
     .transform((value) => value.trim())
     .meta({ type: 'string', minLength: 1, maxLength: maxCharacters });

@@ -59,6 +59,8 @@ class Platform {
   #processes: Supervised[] = [];
   #runnerHost: Supervised | undefined;
   #isStopping = false;
+  /** A start that is refused because another one has the folder leaves what that one wrote. */
+  #holdsFolder = false;
 
   constructor(settings: StartSettings) {
     this.#settings = settings;
@@ -74,7 +76,10 @@ class Platform {
         log: say,
         ports,
         external,
-        beforeServers: () => requirePort(port, host),
+        beforeServers: async () => {
+          this.#holdsFolder = true;
+          await requirePort(port, host);
+        },
         onDatabase: async (database) => {
           administrator = await this.#migrate(database);
         },
@@ -112,7 +117,7 @@ class Platform {
   /** Deployed runners release their tasks while the API is running; the servers stop last. */
   async stop(): Promise<void> {
     this.#isStopping = true;
-    rmSync(this.#runningFile, { force: true });
+    if (this.#holdsFolder) rmSync(this.#runningFile, { force: true });
     await this.#runnerHost?.stop();
     await Promise.all(this.#processes.map((child) => child.stop()));
     const stack = await this.#stack?.catch(() => undefined);

@@ -13,7 +13,7 @@ const LAW: Record<string, readonly string[]> = {
   domain: [],
   // The telemetry of every process; its log is redacted.
   telemetry: ['domain/redact', 'types:domain/settings'],
-  // Reads variables and the files that they name: for the start of processes.
+  // For the start of processes: reads variables and the files that they name, and starts readers of untrusted files.
   settings: ['domain'],
   store: ['telemetry', 'domain', 'settings'],
   http: ['domain', 'telemetry'],
@@ -24,6 +24,8 @@ const LAW: Record<string, readonly string[]> = {
     // Migrations of every schema go by one migrator; the services themselves share nothing.
     'store/connection/advisory-locks',
     'store/connection/migrator',
+    // Ids of every kind have one form.
+    'store/connection/ids',
     'domain/errors',
     'domain/examples',
     'domain/limits',
@@ -34,7 +36,7 @@ const LAW: Record<string, readonly string[]> = {
     'domain/settings',
     'domain/text',
   ],
-  activities: ['store', 'domain', 'telemetry', 'workflows/contract'],
+  activities: ['store', 'domain', 'telemetry', 'settings', 'workflows/contract'],
   api: [
     'telemetry',
     'http',

@@ -4,6 +4,8 @@
  */
 import { join } from 'node:path';
 import { z } from 'zod';
+import { isRecordingTime } from '../../domain/outputs/recording.ts';
+import { formatTimestamp } from '../../domain/timestamp.ts';
 import {
   type DimensionLayout,
   type DimensionSource,
@@ -117,7 +119,8 @@ async function describe(
 
 function toSource({ input, description, name }: Recording): DimensionSource {
   const { time } = description;
-  const iso = (ms: number) => (Number.isFinite(ms) ? new Date(ms).toISOString() : null);
+  // Recordings of earlier versions may have times that cannot be written; they must not block the dashboard.
+  const iso = (ms: number) => (isRecordingTime(ms) ? formatTimestamp(new Date(ms)) : null);
   return {
     outputId: input.outputId,
     name,
@@ -180,7 +183,7 @@ function scenarioOf(
   if (!configuration.autoCreateScenarioInstance) return null;
   const times = recordings
     .map(({ description }) => description.time)
-    .filter((time) => time.kind === 'absolute');
+    .filter(({ kind, from, to }) => kind === 'absolute' && isRecordingTime(from) && isRecordingTime(to));
   const from = times.length > 0 ? new Date(Math.min(...times.map((time) => time.from))) : null;
   const to = times.length > 0 ? new Date(Math.max(...times.map((time) => time.to))) : null;
   return { name: configuration.scenarioName ?? sessionName, from, to };

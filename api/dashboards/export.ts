@@ -36,7 +36,7 @@ const exported = defineRoute({
     'Every row, not thinned out. Columns are called by channel and unit. Several recordings follow one another and have a ' +
     'column with their names. Times are UTC; those of recordings without dates are seconds since their start, and such ' +
     `recordings are exported apart. In csv, text that a spreadsheet would run as a formula has an apostrophe in front, as in ` +
-    `reports; numbers stay as they are, and Parquet holds the texts unchanged. At most ${mostCells.toLocaleString('en')} cells.`,
+    `reports; numbers stay as they are, integers without a decimal point, and Parquet holds the texts unchanged, and all numbers as DOUBLE. At most ${mostCells.toLocaleString('en')} cells.`,
   tags: ['Dashboards'],
   access: access.dashboardRead,
   params: dimensionParams,
@@ -152,7 +152,8 @@ function columnsOf(wanted: readonly Wanted[], sources: readonly Wanted['source']
 }
 
 function typeOf(types: ReadonlySet<string>): ExportColumn['type'] {
-  if ([...types].every((type) => type === 'boolean')) return 'boolean';
+  const [only = 'number'] = types;
+  if (types.size === 1 && (only === 'boolean' || only === 'integer')) return only;
   return [...types].every((type) => type === 'number' || type === 'integer') ? 'number' : 'text';
 }
 

@@ -42,6 +42,8 @@ export function findChannels(question: ChannelQuestion): Wanted[] {
       ? all.filter((wanted) => isDrawable(question, wanted, computed)).slice(0, Math.max(0, most))
       : named(all, channels);
   const wanted = [...stored, ...computed];
+  // Without any channel to draw, nothing else would find it missing.
+  if (wanted.length === 0) checkAxes(question);
   if (wanted.length > seriesLimits.channels)
     throw invalid(
       `channels name ${wanted.length} channels; at most ${seriesLimits.channels} are read at once.`,
@@ -74,6 +76,14 @@ function isDrawable(
   const axes = [question.x, question.split].filter((text) => text !== undefined);
   const ids = axes.map((text) => channelsCalled(source, text)[0]?.id ?? computedOf(computed, source, text));
   return channel.type !== 'text' && !ids.includes(channel.id) && !ids.includes(undefined);
+}
+
+function checkAxes({ sources, ...question }: ChannelQuestion): void {
+  for (const axis of ['x', 'split'] as const) {
+    const text = question[axis];
+    if (text !== undefined && !sources.some((source) => channelsCalled(source, text).length > 0))
+      throw invalid(notPart(axis, text));
+  }
 }
 
 function checkDrawable(
@@ -134,5 +144,8 @@ function missing(
   const isElsewhere = sources.some((one) => channelsCalled(one, text).length > 0);
   return isElsewhere
     ? `${axis}: channel ${quote(text)} is of another recording than the channels of ${quote(source.name)}.`
-    : `${axis}: channel ${quote(text)} is not part of this dashboard.`;
+    : notPart(axis, text);
 }
+
+const notPart = (axis: 'x' | 'split', text: string) =>
+  `${axis}: channel ${quote(text)} is not part of this dashboard.`;

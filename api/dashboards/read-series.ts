@@ -9,6 +9,7 @@ import { formatTimestamp } from '../../domain/timestamp.ts';
 import type { DimensionSource } from '../../store/dashboards/dimensions.ts';
 import { findDataSource } from '../../store/objects/data-sources.ts';
 import { ObjectStoreError } from '../../store/objects/object-store.ts';
+import { atMost } from '../series/points.ts';
 import type { Extreme, ReadTrace } from '../series/protocol.ts';
 import {
   SeriesBusy,
@@ -36,7 +37,7 @@ type Answers<Answer> = {
   readonly sources: readonly DimensionSource[];
 };
 
-/** The reader's buckets hold four points. */
+/** The reader's buckets hold four points; of these a caller may ask for fewer. */
 const leastPoints = 4;
 
 /**
@@ -54,14 +55,18 @@ export async function readSeries(
       services,
       question,
       (reader, request) => reader.read({ ...request, maxPoints }),
-      (wanted, { times, values }) => ({ ...headOf(wanted), times, values }),
+      (wanted, { times, values }) => ({
+        ...headOf(wanted),
+        ...atMost({ times, values }, question.maxPoints),
+      }),
     );
   }
   const { sources, answers } = await ask(
     services,
     question,
     (reader, request) => reader.traces({ ...request, maxPoints }),
-    (wanted, { traces }) => traces.map((trace) => ({ ...headOf(wanted), ...presentTrace(trace) })),
+    (wanted, { traces }) =>
+      traces.map((trace) => ({ ...headOf(wanted), ...presentTrace(atMost(trace, question.maxPoints)) })),
   );
   return { sources, answers: answers.flat() };
 }

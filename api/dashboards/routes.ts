@@ -142,16 +142,21 @@ async function answerStatistics(context: Asked, wanted: Omit<ChannelQuestion, 's
   return { status: 200 as const, body };
 }
 
-/** The times asked for, else those that the recordings cover; null where they have none. */
+/**
+ * The times asked for, else those that the recordings cover; null where they have none. A window beside all recordings
+ * is the moment asked for.
+ */
 function windowOf(
   { from, to }: { readonly from?: Date | undefined; readonly to?: Date | undefined },
   sources: readonly DimensionSource[],
 ): { from: string | null; to: string | null } {
   const starts = sources.map((source) => source.time.from).filter((time) => time !== null);
   const ends = sources.map((source) => source.time.to).filter((time) => time !== null);
+  const [start = null, end = null] = [starts.sort()[0], ends.sort().at(-1)];
+  const [first, last] = [from, to].map((time) => (time === undefined ? null : formatTimestamp(time)));
   return {
-    from: from === undefined ? (starts.sort()[0] ?? null) : formatTimestamp(from),
-    to: to === undefined ? (ends.sort().at(-1) ?? null) : formatTimestamp(to),
+    from: first ?? (last && start && start > last ? last : start),
+    to: last ?? (first && end && end < first ? first : end),
   };
 }
 

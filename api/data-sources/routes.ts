@@ -26,6 +26,8 @@ import { dataSourceChangeSchema, dataSourceParams, newDataSourceSchema } from '.
 const tags = ['Data sources'] as const;
 const path = '/api/v2/admin/data-sources';
 const params = dataSourceParams;
+/** An update begins again after each other one that comes first. */
+const mostTries = 10;
 
 const list = defineRoute({
   id: 'listDataSources',
@@ -83,16 +85,21 @@ const update = defineRoute({
   errors: ['dataSourceNotFound', 'dataSourceUnreachable', 'platformDataSource'],
   refusals: { params: 'dataSourceNotFound' },
   async handler({ services, log, params, body: { name, kind: _, ...change } }) {
-    const stored = await findDataSourceByName(services.database, params.name);
-    if (stored === undefined) throw missing(params.name);
-    if (stored.name === platformDataSourceName) throw new Problem('platformDataSource');
-    if (name !== undefined && name !== stored.name) {
+    if (name !== undefined && name !== params.name) {
       throw new Problem('invalidRequest', { message: 'A data source cannot be renamed.' });
     }
-    const place = changed(storedAccess(services, stored), change);
-    await requireReachable(services.objects, place, log);
-    const write = await updateDataSource(services.database, services.objects.secrets, stored.name, place);
-    return { status: 200, body: presentDataSource(saved(write, stored.name)) };
+    // The bucket is asked outside the transaction; what others change meanwhile is kept, and asked with it.
+    for (let tries = 0; tries < mostTries; tries += 1) {
+      const stored = await findDataSourceByName(services.database, params.name);
+      if (stored === undefined) throw missing(params.name);
+      if (stored.name === platformDataSourceName) throw new Problem('platformDataSource');
+      const place = changed(storedAccess(services, stored), change);
+      await requireReachable(services.objects, place, log);
+      const write = await updateDataSource(services.database, services.objects.secrets, stored, place);
+      if (write.outcome !== 'changed')
+        return { status: 200, body: presentDataSource(saved(write, stored.name)) };
+    }
+    throw new Problem('unavailable', { headers: { 'retry-after': '1' } });
   },
 });
 

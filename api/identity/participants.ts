@@ -3,6 +3,7 @@
  * 6). One `People` serves one request: it asks the authentication service once for each person.
  */
 import { createHmac } from 'node:crypto';
+import { access, type Role } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 import {
@@ -26,7 +27,12 @@ export type VisiblePerson = {
   readonly email: string;
   readonly displayName: string;
   readonly isActive: boolean;
+  /** Null for a person who no longer exists. */
+  readonly role: Role | null;
 };
+
+/** An account that no longer exists, of which only the identifier is left. */
+const gone: VisiblePerson = { email: '', displayName: '', isActive: false, role: null };
 
 const anonymousDigits = 32;
 const nobody = Promise.resolve(null);
@@ -51,6 +57,14 @@ export class People {
   /** The caller as a member of sessions: their identifier, and the key of the address that validation returned. */
   get caller(): Person {
     return { identifier: this.#options.principal.userId, key: this.#ownKey };
+  }
+
+  /** The person with this identifier as a member of sessions. The key is known where the caller may see the address. */
+  async member(identifier: string): Promise<Person> {
+    if (identifier === this.#options.principal.userId) return this.caller;
+    const address = (await this.find(identifier))?.email ?? '';
+    const key = address.trim() === '' ? identifier : anonymousKey(address, this.#options.participantKey);
+    return { identifier, key };
   }
 
   /** An account without an address gets its key from its id, so that no two accounts share one. */
@@ -91,7 +105,10 @@ export class People {
     }
   }
 
-  /** What the caller may see of the person with this identifier; null for nothing, and always for offline tokens. */
+  /**
+   * What the caller may see of the person with this identifier; null for nothing, and always for offline tokens. A
+   * person who no longer exists is inactive, without a name, for callers who may see everybody.
+   */
   find(identifier: string): Promise<VisiblePerson | null> {
     // A key does not reveal its person, and there may be one key per row.
     if (isAnonymous(identifier)) return nobody;
@@ -116,11 +133,18 @@ export class People {
     );
     if (wanted.length === 0) return;
     const found = await auth.findPeople(principal.bearer, wanted, requestId).catch((error: unknown) => {
-      if (error instanceof Problem) return [];
+      if (error instanceof Problem) return null;
       throw error;
     });
-    const people = new Map(found.map((person) => [person.userId.toLowerCase(), visible(person)]));
-    for (const one of wanted) this.#seen.set(one, Promise.resolve(people.get(one.toLowerCase()) ?? null));
+    const absent = found === null ? null : this.#absent;
+    const people = new Map(found?.map((person) => [person.userId.toLowerCase(), visible(person)]));
+    for (const one of wanted) this.#seen.set(one, Promise.resolve(people.get(one.toLowerCase()) ?? absent));
+  }
+
+  /** What the caller sees of a person whom the authentication service does not show them. */
+  get #absent(): VisiblePerson | null {
+    const seesEverybody: readonly string[] = access.usersList.roles;
+    return seesEverybody.includes(this.#options.principal.role) ? gone : null;
   }
 
   async #fetchPerson(identifier: string): Promise<VisiblePerson | null> {
@@ -130,7 +154,7 @@ export class People {
     if (performance.now() > this.#untilMs) return null;
     try {
       const found = await auth.findPerson(principal.bearer, identifier, requestId);
-      return found === null ? null : visible(found);
+      return found === null ? this.#absent : visible(found);
     } catch (error) {
       // A reply without a name is better than none: the identifier takes its place.
       if (error instanceof Problem) return null;
@@ -158,12 +182,14 @@ function visible(person: {
   readonly username: string;
   readonly email: string;
   readonly isActive: boolean;
+  readonly role: Role;
 }): VisiblePerson {
   const fullName = `${person.firstName} ${person.lastName}`.trim();
   return {
     email: person.email,
     displayName: fullName || person.username || person.email,
     isActive: person.isActive,
+    role: person.role,
   };
 }
 

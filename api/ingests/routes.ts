@@ -15,6 +15,7 @@ import {
   type IngestedPlace,
 } from '../../store/ingests/ingested-files.ts';
 import { findIngestByPath } from '../../store/ingests/ingests.ts';
+import { answerHandled } from '../idempotency.ts';
 import { presentQueued } from '../node-instances/present.ts';
 import { queuedSchema } from '../node-instances/schema.ts';
 import { defineRoute } from '../route.ts';
@@ -22,9 +23,8 @@ import type { Services } from '../services.ts';
 import { commitUpload } from '../uploads/commit-upload.ts';
 import { readUploadHeaders, type UploadHeaders } from '../uploads/receive.ts';
 import { ingestAdminRoutes } from './admin-routes.ts';
-import { answerIngestOnce } from './answer-once.ts';
 import { ingestedSchema, ingestHeaders, ingestPath } from './schema.ts';
-import { admitted, givenSecret } from './secret.ts';
+import { admitted, givenSecret, ingestCaller } from './secret.ts';
 
 const ingest = defineRoute({
   id: 'ingestFile',
@@ -38,7 +38,7 @@ const ingest = defineRoute({
   tags: ['Managed ingest'],
   access: access.open,
   audit: { object: 'ingest' },
-  idempotent: 'plain',
+  idempotent: 'handled',
   credentials: ['ingestSecret', 'ingestToken', 'none'],
   share: 'ingests',
   params: z.object({ urlPath: ingestPath() }),
@@ -75,7 +75,9 @@ const ingest = defineRoute({
       const found = admitted(services, await findIngestByPath(services.database, params.urlPath), given);
       noteAuditActor(found.id);
       noteAudited(found.id);
-      return await answerIngestOnce(context, 'ingestFile', found, given, () => receiveFile(context, found));
+      return await answerHandled(context, 'ingestFile', ingestCaller(found, given), () =>
+        receiveFile(context, found),
+      );
     } catch (error) {
       if (error instanceof Problem) throw error;
       throw new Problem('nodeOutputFailed', { cause: error });

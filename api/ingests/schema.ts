@@ -1,6 +1,7 @@
 /** Wire forms of managed ingests (contract: Managed ingest; decisions 8). */
 import { z } from 'zod';
 import { story } from '../../domain/examples.ts';
+import { limits } from '../../domain/limits.ts';
 import { creationBehaviours, ingestDataTypes, isIngestPath } from '../../domain/outputs/managed-ingest.ts';
 import { bodyId, nameText, pathId, timestampOut } from '../../http/schemas.ts';
 import { platformDataSourceName } from '../../store/objects/data-sources.ts';
@@ -38,9 +39,17 @@ const allowAnonymous = () =>
   z.boolean({ error: 'allowAnonymous must be true or false.' }).meta({
     description: 'True: uploads need no secret. Use it for trials only.',
   });
+const named = (field: string) =>
+  nameText(
+    limits.nameCharacters,
+    `${field} must hold 1 to ${limits.nameCharacters} characters and no control characters.`,
+  );
 const dataSource = () =>
-  nameText().meta({ description: 'Data source for the bytes. It overrides the node’s configuration.' });
-const inputNode = () => nameText().meta({ description: 'Name of an Input node of the session template.' });
+  named('dataSource').meta({
+    description: 'Data source for the bytes. It overrides the node’s configuration.',
+  });
+const inputNode = () =>
+  named('inputNode').meta({ description: 'Name of an Input node of the session template.' });
 
 export const ingestParams = z.object({
   id: pathId().meta({ description: 'The managed ingest.', example: 5 }),

@@ -46,8 +46,10 @@ export async function serveOutput(
   bytes: OutputBytes,
   options: ServeOptions,
 ): Promise<DownloadReply | { status: 200 | 206; headers: Record<string, string>; stream: Readable }> {
+  const isHead = options.method === 'HEAD';
   const reply = serveBytes({
-    requestHeaders: options.headers,
+    // A range is a matter of GET alone (RFC 9110, 14.2).
+    requestHeaders: isHead ? { ...options.headers, range: undefined } : options.headers,
     sizeBytes: bytes.sizeBytes,
     etag: bytes.sha256 ?? bytes.etag,
     contentType: options.contentType ?? bytes.contentType,
@@ -55,7 +57,7 @@ export async function serveOutput(
     fileName: bytes.outputIdentifier,
     open: (range) => openStoredBytes(stores, dataSource, bytes, range, options.signal),
   });
-  if (reply.status === 304 || options.method === 'HEAD') return reply;
+  if (reply.status === 304 || isHead) return reply;
   const isDecoded = bytes.contentEncoding === 'gzip' && !acceptsGzip(options.headers['accept-encoding']);
   const { status, headers } = reply;
   try {

@@ -21,26 +21,29 @@ const outputIds = (description: string) => z.array(z.int()).meta({ description }
 
 const replaySchema = claimSchema
   .extend({
-    inputs: z
-      .array(inputSchema)
-      .meta({ description: `As that run sees them, oldest first; the ${limits.nodeRunFilesMax} oldest.` }),
+    inputs: z.array(inputSchema).meta({
+      description:
+        `As that run sees them, oldest first. Of more than ${limits.nodeRunFilesMax} those since the watermark, ` +
+        'the latest, and the oldest of the others.',
+    }),
     modes: z
       .object({
         'since-watermark': outputIds('As `since-watermark` listed them for the task.'),
         latest: outputIds('As `latest` listed them for the task.'),
+        all: outputIds('As `all` listed them for the task.'),
       })
       .meta({ description: 'The output ids of the inputs, by the mode in which a runner lists them.' }),
     inputsTruncated: z.boolean(),
     state: jsonObjectOut().nullable().meta({ description: 'Of the node, as it stood at the claim.' }),
     previousOutput: inputSchema
       .nullable()
-      .meta({ description: 'The newest output of the node before the run.' }),
+      .meta({ description: 'The newest output of the node, as it stood at the claim.' }),
   })
   .meta({
     id: 'NodeRunReplay',
     example: {
       ...(z.globalRegistry.get(claimSchema)?.example as object),
-      modes: { 'since-watermark': [], latest: [] },
+      modes: { 'since-watermark': [], latest: [], all: [] },
       inputs: [],
       inputsTruncated: false,
       state: null,
@@ -67,9 +70,10 @@ const replay = defineRoute({
   errors: ['nodeRunNotFound', 'nodeRunNotClaimed'],
   refusals: { params: 'nodeRunNotFound' },
   async handler({ params, query, services }) {
-    const found = await findReplay(services.database, params.runId, query.attempt);
+    const { INCREMENTAL_MAX_INPUTS: maxInputsPerTask } = services.settings;
+    const found = await findReplay(services.database, params.runId, query.attempt, maxInputsPerTask);
     if (found === undefined) throw await whyNoReplay(services, params.runId);
-    return { status: 200, body: presentReplay(found, services.settings.INCREMENTAL_MAX_INPUTS) };
+    return { status: 200, body: presentReplay(found, maxInputsPerTask) };
   },
 });
 
@@ -78,7 +82,11 @@ function presentReplay(found: Replay, maxInputsPerTask: number): z.input<typeof 
   return {
     ...presentTask(task, maxInputsPerTask, null),
     inputs: inputs.map(presentInput),
-    modes: { 'since-watermark': [...modes['since-watermark']], latest: [...modes.latest] },
+    modes: {
+      'since-watermark': [...modes['since-watermark']],
+      latest: [...modes.latest],
+      all: [...modes.all],
+    },
     inputsTruncated: isCut,
     state: state as Record<string, never> | null,
     previousOutput: previousOutput === undefined ? null : presentInput(previousOutput),

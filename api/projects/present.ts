@@ -35,7 +35,8 @@ export function presentProject(
     owner: {
       id: project.owner.id,
       email: owner?.email ?? '',
-      type: project.owner.type as Role,
+      // What the platform last heard of the role, where the present one is not to be seen.
+      type: owner?.role ?? (project.owner.type as Role),
       isActive: owner?.isActive ?? true,
       createdAt: formatTimestamp(project.owner.createdAt),
       externalB2CId: null,

@@ -104,7 +104,7 @@ export const projectSchema = z
         id: z.int(),
         email: z.string().meta({ description: 'Empty when the caller may not see the person.' }),
         type: z.enum(roles),
-        isActive: z.boolean(),
+        isActive: z.boolean().meta({ description: 'True, too, when the caller may not see the person.' }),
         createdAt: timestampOut(),
         externalB2CId: z.null(),
         externalPlatformId: z.guid(),

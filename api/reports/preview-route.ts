@@ -27,7 +27,6 @@ export const previewRoute = defineRoute({
       reportRows(services.reports, compileReport(columns, body.filters), {
         covers,
         filter: { nameContains: dimensionNameFilter === '' ? undefined : dimensionNameFilter },
-        userId: undefined,
         people: reportPeople(context),
         annotationsFrom: services.database,
         mostSubjects: limits.reportPreviewDimensions,

@@ -25,6 +25,7 @@ import { compileReport, reportRows } from '../../store/reports/rows.ts';
 import { sparingMemory } from '../../store/reports/spare-memory.ts';
 import { writeXlsx } from '../../store/reports/xlsx.ts';
 import { catalogFailsAs502 } from '../dashboards/catalog.ts';
+import { peopleOf } from '../identity/participants.ts';
 import { defineRoute } from '../route.ts';
 import { checkExpressions, withOrder } from './check.ts';
 import { reportFileRoutes } from './file-routes.ts';
@@ -58,8 +59,9 @@ session without one, one of the session's scenario instances and one of its memb
 | \`channels\` | statistics of the channels of the dashboard's recordings, by name: \`${channelFields.join('`, `')}\`. A name is a literal: \`channels.speed.max\`, \`channels["engine speed"].mean\` |
 
 The fields of the \`source\` are also available by their own names. A name that is not in the table is refused with its position; a
-missing value is an empty cell, as all of \`dashboard\`, \`channels\` and the own fields of \`dimension\` are for a session without a dashboard. An expression has at most 2,000
-characters and no loop inside a loop; the pattern of \`matches\` is a literal.`;
+missing value is an empty cell, as all of \`dashboard\`, \`channels\` and the own fields of \`dimension\` are for a session without a dashboard. Numbers of
+\`metadata\` and statistics are doubles, whole or not, and are computed with beside integers: \`metadata.laps / 2\` of 7 laps is 3.5, while \`7 / 2\`
+is 3. An expression has at most 64 KB, no loop inside a loop, and 2,000 characters of text in its loops; the pattern of \`matches\` is a literal.`;
 
 const catalog = defineRoute({
   id: 'listReports',
@@ -113,10 +115,9 @@ const download = defineRoute({
       filter: {
         from: query.from,
         to: query.to,
-        userId: query.userId,
+        user: query.userId === undefined ? undefined : await peopleOf(context).member(query.userId),
         nameContains: report.dimensionNameFilter === '' ? undefined : report.dimensionNameFilter,
       },
-      userId: query.userId,
       people: reportPeople(context),
       annotationsFrom: services.database,
     });

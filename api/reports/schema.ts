@@ -3,11 +3,13 @@ import { z } from 'zod';
 import { story } from '../../domain/examples.ts';
 import { type Cell, columnTypes, reportCoverages, reportSources } from '../../domain/reports/report.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
-import { int32, nameText, optionalText, timestampOut, uuid } from '../../http/schemas.ts';
+import { int32, longText, nameText, optionalText, timestampOut, uuid } from '../../http/schemas.ts';
 import { dateRange } from '../dashboards/date-range.ts';
 
 const keyForm = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 const nameForm = /^[A-Za-z][A-Za-z0-9_]*$/;
+/** Takes what is derived from any key. */
+const configurationForm = /^[A-Za-z0-9][A-Za-z0-9_]*$/;
 const fileForm = /^[\p{L}\p{N}](?:[\p{L}\p{N} ._-]*[\p{L}\p{N}])?$/u;
 
 const itemKey = () =>
@@ -27,13 +29,14 @@ const newReportKey = () =>
     })
     .meta({ description: 'Not `catalog` or `download`.' });
 
+const expressionText = () => longText().min(1);
+
 const column = z.object({
   columnKey: itemKey(),
   name: nameText(),
-  expression: z
-    .string()
-    .min(1)
-    .meta({ description: 'A CEL expression over the row; see the description of the route.' }),
+  expression: expressionText().meta({
+    description: 'A CEL expression over the row; see the description of the route. At most 64 KB.',
+  }),
   type: z.enum(columnTypes).default('string'),
   format: optionalText(100)
     .default('')
@@ -43,7 +46,7 @@ const column = z.object({
 });
 const filter = z.object({
   filterKey: itemKey(),
-  expression: z.string().min(1),
+  expression: expressionText().meta({ description: 'As that of a column.' }),
   value: z
     .union([z.string().max(1000), z.number(), z.boolean(), z.null()])
     .meta({ description: 'Rows are kept when the expression equals this value.' }),
@@ -52,7 +55,13 @@ const filter = z.object({
 
 const fields = {
   name: nameText(),
-  configurationKey: itemKey().optional(),
+  configurationKey: z
+    .string()
+    .max(64)
+    .regex(configurationForm, {
+      error: 'configurationKey must hold 1 to 64 letters, digits and `_`, and begin with a letter or digit.',
+    })
+    .optional(),
   fileName: z
     .string()
     .max(100)

@@ -27,7 +27,7 @@ import {
 } from '../../store/uploads/resumable-uploads.ts';
 import type { Services } from '../services.ts';
 import { readUploadHeaders } from '../uploads/receive.ts';
-import { receivePiece } from './pieces.ts';
+import { receivePiece, requireRoom } from './pieces.ts';
 import { requirePieceType } from './present.ts';
 import type { UploadWriter } from './writers.ts';
 
@@ -71,13 +71,15 @@ interface Creation {
   readonly dataSource: Pick<DataSourceRow, 'id'>;
   /** From {@link readCreationHeaders}. */
   readonly creationHeaders: HeaderValues;
+  /** `Upload-Metadata` as it was sent. */
+  readonly uploadMetadata: string | undefined;
   readonly sizeBytes: number;
 }
 
 /**
  * Begins an upload, under an idempotency key once, and stores the bytes that came with it.
  * @param finish makes what becomes of it
- * @throws Problem of the headers, `tooManyUploads`, `nodeInstanceNotFound`, `ingestNotFound`; those of {@link appendPiece}
+ * @throws Problem of the headers, `bodyTooLarge`, `tooManyUploads`, `nodeInstanceNotFound`, `ingestNotFound`; those of {@link appendPiece}
  */
 export async function createUpload(
   context: PieceContext & { readonly body: UploadBody; readonly request: { readonly headers: HeaderValues } },
@@ -87,6 +89,8 @@ export async function createUpload(
   const { body, request, services } = context;
   if (body.declaredBytes !== 0) requirePieceType(request.headers);
   const checksum = readPieceChecksum(request.headers);
+  // Once begun it would stand for a day: the refusal has no address by which it could be continued.
+  requireRoom(body, creation.sizeBytes);
   const { upload, isNew } = await begin(services, creation);
   const isDue = isNew && (body.declaredBytes !== 0 || creation.sizeBytes === 0);
   return isDue ? await appendPiece(context, upload, { offset: 0, checksum }, finish) : upload;
@@ -95,7 +99,7 @@ export async function createUpload(
 /** Begins an upload; under an idempotency key once. */
 async function begin(
   services: Services,
-  { place, dataSource, creationHeaders, sizeBytes }: Creation,
+  { place, dataSource, creationHeaders, uploadMetadata, sizeBytes }: Creation,
 ): Promise<{ readonly upload: ResumableUpload; readonly isNew: boolean }> {
   const { outputIdentifier, metadata, contentType, contentEncoding } = readUploadHeaders(creationHeaders);
   const upload: NewResumableUpload = {
@@ -108,6 +112,7 @@ async function begin(
     contentType,
     contentEncoding,
     sizeBytes,
+    uploadMetadata: uploadMetadata || null,
   };
   const bounds = { atMost: limits.resumableUploadsPerCaller, seconds: limits.resumableUploadSeconds };
   const isNew = !isMadeAlready();

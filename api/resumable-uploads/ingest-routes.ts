@@ -10,7 +10,7 @@ import type { Ingest } from '../../store/entities/ingest.ts';
 import { findIngest, findIngestByPath } from '../../store/ingests/ingests.ts';
 import { findUploadTarget } from '../../store/outputs/outputs.ts';
 import type { ResumableUpload } from '../../store/uploads/resumable-uploads.ts';
-import { answerIngestOnce } from '../ingests/answer-once.ts';
+import { answerHandled } from '../idempotency.ts';
 import { ingestPath } from '../ingests/schema.ts';
 import { admitted, givenSecret, ingestCaller } from '../ingests/secret.ts';
 import { defineRoute } from '../route.ts';
@@ -25,7 +25,7 @@ import {
   terminate,
 } from './handling.ts';
 import { finishIngest } from './ingest-finish.ts';
-import { endOf, lengthOf, offsetOf, presentIngest } from './present.ts';
+import { announcedOf, endOf, offsetOf, presentIngest } from './present.ts';
 import {
   ingestCreationHeaders,
   ingestEndHeaders,
@@ -71,6 +71,7 @@ const create = defineRoute({
   ...shared,
   ...routes.create,
   id: 'createIngestUpload',
+  idempotent: 'handled',
   description:
     'As a resumable upload to a node, with the path, the secret, the limits and the refusals of the ingest: they come ' +
     'before the body. At the last byte the ingest creates or feeds its session, once. The same caller continues it: with ' +
@@ -88,13 +89,16 @@ const create = defineRoute({
     const { services, params, headers, request } = context;
     const given = givenSecret(headers['x-ingest-secret'], request.bearer);
     const ingest = admitted(services, await findIngestByPath(services.database, params.urlPath), given);
-    return await answerIngestOnce(context, 'createIngestUpload', ingest, given, async () => {
+    const caller = ingestCaller(ingest, given);
+    return await answerHandled(context, 'createIngestUpload', caller, async () => {
       const creationHeaders = readCreationHeaders(request.headers);
       if (!coversContentType(ingest.ingestDataType, creationHeaders['content-type']))
         throw new Problem('unsupportedMediaType');
       const sizeBytes = readUploadLength(request.headers, services.settings.MAX_UPLOAD_BYTES);
-      const place = { userId: ingestCaller(ingest, given), nodeInstanceId: null, ingestId: ingest.id };
-      const creation = { place, dataSource: ingest.dataSource, creationHeaders, sizeBytes };
+      const place = { userId: caller, nodeInstanceId: null, ingestId: ingest.id };
+      const { dataSource } = ingest;
+      const uploadMetadata = request.headers['upload-metadata'];
+      const creation = { place, dataSource, creationHeaders, uploadMetadata, sizeBytes };
       const upload = await createUpload(context, creation, finishing(context, ingest));
       const state = await stateOf(services.database, upload);
       return { status: 201, headers: { location: `${path}/${upload.id}`, ...state.headers } } as const;
@@ -143,7 +147,7 @@ const read = defineRoute({
     const { upload, ingest } = await ownUpload(context);
     const now = isHead ? await appendPiece(context, upload, null, finishing(context, ingest)) : upload;
     const { sessionId, headers } = await stateOf(context.services.database, now);
-    return { status: 200, headers: { ...lengthOf(now), ...headers }, body: presentIngest(now, sessionId) };
+    return { status: 200, headers: { ...announcedOf(now), ...headers }, body: presentIngest(now, sessionId) };
   },
 });
 

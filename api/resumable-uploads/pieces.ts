@@ -43,8 +43,7 @@ export async function receivePiece(
   { body, checksum, shutdown }: Piece,
 ): Promise<number> {
   const { upload } = writer;
-  const room = upload.sizeBytes - upload.offsetBytes;
-  if ((body.declaredBytes ?? 0) > room) throw tooLong(upload);
+  requireRoom(body, upload.sizeBytes, upload.offsetBytes);
   const startedAtMs = performance.now();
   let storedBytes: number | null = null;
   try {
@@ -108,12 +107,17 @@ function recordOf(
   };
 }
 
-const tooLong = ({ sizeBytes }: ResumableUpload) =>
+/** Refuses a body that says it is longer than the rest of the upload. @throws Problem `bodyTooLarge` */
+export function requireRoom({ declaredBytes }: UploadBody, sizeBytes: number, offsetBytes = 0): void {
+  if ((declaredBytes ?? 0) > sizeBytes - offsetBytes) throw tooLong(sizeBytes);
+}
+
+const tooLong = (sizeBytes: number) =>
   new Problem('bodyTooLarge', { message: `The upload was announced with ${sizeBytes} bytes.` });
 
 function asRefusal(error: unknown, upload: ResumableUpload): unknown {
   if (error instanceof PieceDiffers) return new Problem('pieceChecksumMismatch');
   if (error instanceof UploadTaken || error instanceof WriterLost) return uploadBusy(error);
   if (error instanceof MultipartGone) return new Problem('uploadNotFound', { cause: error });
-  return storeProblem(bytesProblem(error, { tooLarge: tooLong(upload) }));
+  return storeProblem(bytesProblem(error, { tooLarge: tooLong(upload.sizeBytes) }));
 }

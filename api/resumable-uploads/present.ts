@@ -30,8 +30,10 @@ export function offsetOf({ state, offsetBytes, expiresAt }: ResumableUpload): Re
   return { 'upload-offset': String(offsetBytes), ...expires };
 }
 
-export function lengthOf({ sizeBytes }: ResumableUpload): Record<string, string> {
-  return { 'upload-length': String(sizeBytes) };
+/** What was said of the upload when it began. */
+export function announcedOf({ sizeBytes, uploadMetadata }: ResumableUpload): Record<string, string> {
+  const metadata = uploadMetadata === null ? {} : { 'upload-metadata': uploadMetadata };
+  return { 'upload-length': String(sizeBytes), ...metadata };
 }
 
 export function endOf(upload: ResumableUpload): Record<string, string> {

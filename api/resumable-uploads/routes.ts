@@ -17,7 +17,7 @@ import {
   readPiece,
   terminate,
 } from './handling.ts';
-import { endOf, lengthOf, offsetOf, present } from './present.ts';
+import { announcedOf, endOf, offsetOf, present } from './present.ts';
 import {
   creationHeaders,
   endHeaders,
@@ -81,7 +81,9 @@ const create = defineRoute({
     const target = await findTarget(context.services.database, nodeInstanceId);
     context.note({ sessionId: target.sessionId });
     const place = { userId: context.principal.userId, nodeInstanceId, ingestId: null };
-    const creation = { place, dataSource: target.dataSource, creationHeaders, sizeBytes };
+    const { dataSource } = target;
+    const uploadMetadata = headers['upload-metadata'];
+    const creation = { place, dataSource, creationHeaders, uploadMetadata, sizeBytes };
     const upload = await createUpload(context, creation, finishing(context));
     const location = `${url.split('?', 1)[0]!.replace(/\/$/, '')}/${upload.id}`;
     return { status: 201, headers: { location, ...offsetOf(upload), ...endOf(upload) } };
@@ -122,7 +124,7 @@ const read = defineRoute({
     if (isHead) requireTus(context.request.headers);
     const upload = await ownUpload(context);
     const now = isHead ? await appendPiece(context, upload, null, finishing(context)) : upload;
-    const headers = { ...lengthOf(now), ...offsetOf(now), ...endOf(now) };
+    const headers = { ...announcedOf(now), ...offsetOf(now), ...endOf(now) };
     return { status: 200, headers, body: present(now, context.params.nodeInstanceId) };
   },
 });

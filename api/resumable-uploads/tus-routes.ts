@@ -9,7 +9,10 @@ import { offsetHeaders, supportedHeaders } from './schema.ts';
 export const ofTus = { replyHeaders: { 'tus-resumable': tusVersion }, methodOverride: true } as const;
 
 const created = 'Begun. When the body was all of it, the upload is finished as by its last piece.';
-const length = { 'upload-length': 'Bytes of the whole upload.' } as const;
+const announced = {
+  'upload-length': 'Bytes of the whole upload.',
+  'upload-metadata': 'As it was sent when the upload began.',
+} as const;
 
 interface TusPlace<List, One, Creation, Piece, Question, Upload, End> {
   /** Where uploads begin, and the upload itself. */
@@ -100,7 +103,7 @@ export function tusRoutesAt<
       summary: `How far a resumable upload${target} is`,
       headers: headers.question,
       responses: {
-        200: { description: 'The upload.', schema: uploadSchema, headers: { ...length, ...progress } },
+        200: { description: 'The upload.', schema: uploadSchema, headers: { ...announced, ...progress } },
       },
     },
     remove: removeAt(paths.one, target, params.one, headers.question),

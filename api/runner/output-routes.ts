@@ -3,17 +3,22 @@ import { z } from 'zod';
 import { Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 import { type HeaderValues, readOutputHeaders } from '../../domain/outputs/output-headers.ts';
+import type { Reply, RouteContext, UploadBody } from '../../http/route.ts';
 import { pathId } from '../../http/schemas.ts';
+import { isMadeAlready } from '../../store/connection/idempotency.ts';
 import { newOutputKey } from '../../store/objects/object-store.ts';
 import { PendingObjectGone } from '../../store/objects/pending-objects.ts';
 import { findOutputByIdentifier } from '../../store/outputs/outputs.ts';
+import type { RunnerIdentity } from '../../store/runners/holder.ts';
 import {
   beginTaskOutput,
   type OutputWrite,
   type TaskOutput,
   writeTaskOutput,
 } from '../../store/runs/task-outputs.ts';
+import { answerHandled, type HandledContext } from '../idempotency.ts';
 import { defineRoute } from '../route.ts';
+import type { Services } from '../services.ts';
 import { storeProblem } from '../uploads/bytes-problem.ts';
 import {
   type ReceiveOptions,
@@ -23,6 +28,7 @@ import {
 } from '../uploads/receive.ts';
 import { runnerStory } from './examples.ts';
 import { identityOf, taskRoute } from './identity.ts';
+import { heldTask } from './input-routes.ts';
 import { LeaseKeeper } from './lease-keeper.ts';
 import { presentWrittenOutput } from './present.ts';
 import { writtenOutputSchema } from './task-schema.ts';
@@ -70,9 +76,11 @@ const writeOutput = defineRoute({
     'The body is the payload itself, with its `Content-Type` and, if it is compressed, `Content-Encoding: gzip`. ' +
     'An existing identifier of the node gets the existing output with 200. With `X-Platform-Watermark` the ' +
     'watermark advances at once, and the output and all that the run staged before it are published. Without it the ' +
-    'output is staged until the watermark moves or the task completes.',
+    'output is staged until the watermark moves or the task completes. Each write without an identifier makes another ' +
+    'output, so send its repeats under one `Idempotency-Key`.',
   body: 'stream',
   share: 'uploads',
+  idempotent: 'handled',
   responses: {
     201: { description: 'Written.', schema: writtenOutputSchema },
     200: { description: 'The existing output of this identifier.', schema: writtenOutputSchema },
@@ -88,47 +96,55 @@ const writeOutput = defineRoute({
     'watermarkUnknownInput',
   ],
   async handler(context) {
-    const { params, body, services, request, signal } = context;
     const identity = identityOf(context);
-    const { outputIdentifier } = readOutputHeaders(request.headers);
-    const watermarkInputId = readWatermark(request.headers['x-platform-watermark']);
-    if ((body.declaredBytes ?? 0) > limits.runnerOutputBytes) throw new Problem('outputTooLarge');
-    const { database } = services;
-    const { taskId } = params;
-    // A resend may say what it likes of its bytes, which are not read: the refusal of other headers comes after it.
-    const announced = headersOrRefusal(request.headers);
-    const objectKey = announced instanceof Problem ? null : newOutputKey();
-    const task = await beginTaskOutput(database, identity, taskId, outputIdentifier, objectKey);
-    if (task === undefined) throw new Problem('taskNotFound');
-    context.note({ sessionId: task.sessionId, nodeInstanceId: task.nodeInstanceId, runId: task.runId });
-    const write = (upload: TaskOutput) =>
-      writeTaskOutput(database, identity, taskId, upload, watermarkInputId);
-    if (task.isKnown) {
-      const existing = await findOutputByIdentifier(database, task.nodeInstanceId, outputIdentifier!);
-      // A resend: its bytes are not read again, unless its output is removed at this moment.
-      const resent = existing && (await write(existing).catch(goneAsUndefined));
-      if (resent !== undefined) return written(resent);
-    }
-    const { dataSource } = task;
-    if (dataSource === null) throw new Problem('dataSourceNotFound');
-    if (announced instanceof Problem) throw announced;
-    const keeper = new LeaseKeeper(database, identity, taskId);
-    const bytes: ReceiveOptions = {
-      kind: 'output',
-      dataSource,
-      ...(task.isBegun ? { objectKey: objectKey! } : {}),
-      announced,
-      body,
-      maxBytes: limits.runnerOutputBytes,
-      tooLarge: 'outputTooLarge',
-      signal: AbortSignal.any([signal, keeper.lost]),
-      onBytes: keeper.onBytes,
-      asRefusal: (error) => (keeper.lost.aborted ? new Problem('taskNotFound') : storeProblem(error)),
-    };
-    const isUsed = ({ kind }: OutputWrite) => kind === 'created';
-    return written(await receiveObject(services, bytes, write, isUsed));
+    return await answerHolder(context, identity, 'writeTaskOutput', () => receiveOutput(context, identity));
   },
 });
+
+type OutputContext = Pick<
+  RouteContext<{ readonly taskId: string }, unknown, unknown, UploadBody, unknown, Services>,
+  'params' | 'body' | 'services' | 'request' | 'signal' | 'note'
+>;
+
+async function receiveOutput(context: OutputContext, identity: RunnerIdentity) {
+  const { params, body, services, request, signal } = context;
+  const { outputIdentifier } = readOutputHeaders(request.headers);
+  const watermarkInputId = readWatermark(request.headers['x-platform-watermark']);
+  if ((body.declaredBytes ?? 0) > limits.runnerOutputBytes) throw new Problem('outputTooLarge');
+  const { database } = services;
+  const { taskId } = params;
+  // A resend may say what it likes of its bytes, which are not read: the refusal of other headers comes after it.
+  const announced = headersOrRefusal(request.headers);
+  const objectKey = announced instanceof Problem ? null : newOutputKey();
+  const task = await beginTaskOutput(database, identity, taskId, outputIdentifier, objectKey);
+  if (task === undefined) throw new Problem('taskNotFound');
+  context.note({ sessionId: task.sessionId, nodeInstanceId: task.nodeInstanceId, runId: task.runId });
+  const write = (upload: TaskOutput) => writeTaskOutput(database, identity, taskId, upload, watermarkInputId);
+  if (task.isKnown) {
+    const existing = await findOutputByIdentifier(database, task.nodeInstanceId, outputIdentifier!);
+    // A resend: its bytes are not read again, unless its output is removed at this moment.
+    const resent = existing && (await write(existing).catch(goneAsUndefined));
+    if (resent !== undefined) return written(resent);
+  }
+  const { dataSource } = task;
+  if (dataSource === null) throw new Problem('dataSourceNotFound');
+  if (announced instanceof Problem) throw announced;
+  const keeper = new LeaseKeeper(database, identity, taskId);
+  const bytes: ReceiveOptions = {
+    kind: 'output',
+    dataSource,
+    ...(task.isBegun ? { objectKey: objectKey! } : {}),
+    announced,
+    body,
+    maxBytes: limits.runnerOutputBytes,
+    tooLarge: 'outputTooLarge',
+    signal: AbortSignal.any([signal, keeper.lost]),
+    onBytes: keeper.onBytes,
+    asRefusal: (error) => (keeper.lost.aborted ? new Problem('taskNotFound') : storeProblem(error)),
+  };
+  const isUsed = ({ kind }: OutputWrite) => kind === 'created' && !isMadeAlready();
+  return written(await receiveObject(services, bytes, write, isUsed));
+}
 
 function headersOrRefusal(headers: HeaderValues): UploadHeaders | Problem {
   try {
@@ -141,6 +157,18 @@ function headersOrRefusal(headers: HeaderValues): UploadHeaders | Problem {
 
 function goneAsUndefined(error: unknown): undefined {
   if (!(error instanceof PendingObjectGone)) throw error;
+}
+
+/** Answers a request under an `Idempotency-Key` once. A repeat too is only for the holder of the task, and renews its lease. */
+export async function answerHolder<R extends Reply>(
+  context: HandledContext & { readonly params: { readonly taskId: string } },
+  identity: RunnerIdentity,
+  routeId: string,
+  run: () => Promise<R>,
+): Promise<R> {
+  const { request, services, params } = context;
+  if (request.headers['idempotency-key'] !== undefined) await heldTask(services, identity, params.taskId);
+  return await answerHandled(context, routeId, identity.holder, run);
 }
 
 /** The id in `X-Platform-Watermark`; throws for an invalid id. */

@@ -5,17 +5,20 @@ import { limits } from '../../domain/limits.ts';
 import { readContentEncoding, readOutputHeaders } from '../../domain/outputs/output-headers.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import { safeMediaType } from '../../http/headers.ts';
+import type { RouteContext } from '../../http/route.ts';
 import { newId } from '../../store/connection/ids.ts';
 import { newOutputKey } from '../../store/objects/object-store.ts';
 import { outputDataSource } from '../../store/outputs/output-target.ts';
 import { findOutputByIdentifier } from '../../store/outputs/outputs.ts';
+import type { RunnerIdentity } from '../../store/runners/holder.ts';
 import { writeTaskOutput } from '../../store/runs/task-outputs.ts';
 import { abandonTaskUpload, finishTaskUpload } from '../../store/runs/task-uploads.ts';
 import { defineRoute } from '../route.ts';
+import type { Services } from '../services.ts';
 import { runnerStory } from './examples.ts';
 import { identityOf, taskRoute } from './identity.ts';
 import { heldTask } from './input-routes.ts';
-import { checksumHeaders, outputHeaders, readWatermark, written } from './output-routes.ts';
+import { answerHolder, checksumHeaders, outputHeaders, readWatermark, written } from './output-routes.ts';
 import { partSchema, uploadSchema, writtenOutputSchema } from './task-schema.ts';
 import { abortAtStore, beginUpload, completeUpload, heldUpload, openUpload, receivePart } from './uploads.ts';
 
@@ -42,6 +45,7 @@ const start = defineRoute({
   id: 'startTaskUpload',
   method: 'POST',
   path,
+  idempotent: 'handled',
   summary: 'Starts a multi-part output',
   description:
     'For outputs above 16 MB. The request has no body; its headers describe the output like those of a single-request ' +
@@ -61,44 +65,54 @@ const start = defineRoute({
     'watermarkUnknownInput',
   ],
   async handler(context) {
-    const { params, services, request } = context;
-    const { headers } = request;
     const identity = identityOf(context);
-    const outputHeaders = readOutputHeaders(headers);
-    const contentEncoding = readContentEncoding(headers['content-encoding']);
-    const contentType = headers['content-type'] === undefined ? null : safeMediaType(headers['content-type']);
-    const watermarkInputId = readWatermark(headers['x-platform-watermark']);
-    const { database } = services;
-    const task = await heldTask(services, identity, params.taskId);
-    const existing =
-      outputHeaders.outputIdentifier === null
-        ? undefined
-        : await findOutputByIdentifier(database, task.nodeInstanceId, outputHeaders.outputIdentifier);
-    if (existing !== undefined) {
-      const write = await writeTaskOutput(database, identity, params.taskId, existing, watermarkInputId);
-      return { ...written(write), status: 200 };
-    }
-    const dataSource = await outputDataSource(database, task.nodeInstanceId);
-    if (dataSource === undefined) throw new Problem('dataSourceNotFound');
-    const handle = newId();
-    const expiresAt = await beginUpload(services, dataSource, identity, params.taskId, {
-      ...outputHeaders,
-      handle,
-      dataSourceId: dataSource.id,
-      objectKey: newOutputKey(),
-      contentType,
-      contentEncoding,
-      watermarkInputId: watermarkInputId ?? null,
-    });
-    const {
-      uploadPartMinBytes: minPartBytes,
-      uploadPartMaxBytes: maxPartBytes,
-      uploadParts: maxParts,
-    } = limits;
-    const body = { handle, minPartBytes, maxPartBytes, maxParts, expiresAt: formatTimestamp(expiresAt) };
-    return { status: 201, body };
+    return await answerHolder(context, identity, 'startTaskUpload', () => startUpload(context, identity));
   },
 });
+
+type StartContext = Pick<
+  RouteContext<{ readonly taskId: string }, unknown, unknown, unknown, unknown, Services>,
+  'params' | 'services' | 'request'
+>;
+
+/** A start that is lost before its reply leaves an upload without parts, which ends with the task. */
+async function startUpload(context: StartContext, identity: RunnerIdentity) {
+  const { params, services, request } = context;
+  const { headers } = request;
+  const outputHeaders = readOutputHeaders(headers);
+  const contentEncoding = readContentEncoding(headers['content-encoding']);
+  const contentType = headers['content-type'] === undefined ? null : safeMediaType(headers['content-type']);
+  const watermarkInputId = readWatermark(headers['x-platform-watermark']);
+  const { database } = services;
+  const task = await heldTask(services, identity, params.taskId);
+  const existing =
+    outputHeaders.outputIdentifier === null
+      ? undefined
+      : await findOutputByIdentifier(database, task.nodeInstanceId, outputHeaders.outputIdentifier);
+  if (existing !== undefined) {
+    const write = await writeTaskOutput(database, identity, params.taskId, existing, watermarkInputId);
+    return { ...written(write), status: 200 } as const;
+  }
+  const dataSource = await outputDataSource(database, task.nodeInstanceId);
+  if (dataSource === undefined) throw new Problem('dataSourceNotFound');
+  const handle = newId();
+  const expiresAt = await beginUpload(services, dataSource, identity, params.taskId, {
+    ...outputHeaders,
+    handle,
+    dataSourceId: dataSource.id,
+    objectKey: newOutputKey(),
+    contentType,
+    contentEncoding,
+    watermarkInputId: watermarkInputId ?? null,
+  });
+  const {
+    uploadPartMinBytes: minPartBytes,
+    uploadPartMaxBytes: maxPartBytes,
+    uploadParts: maxParts,
+  } = limits;
+  const body = { handle, minPartBytes, maxPartBytes, maxParts, expiresAt: formatTimestamp(expiresAt) };
+  return { status: 201, body } as const;
+}
 
 const put = defineRoute({
   ...taskRoute,

@@ -1,6 +1,7 @@
 /** The parent's side of the process that reads series: starts it, sends it work, limits it and survives its death. */
-import { type ChildProcess, fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { forkReader } from '../../settings/reader-process.ts';
 import type { ChildSettings, FromChild, Job, ReadJob, ResultOf, ToChild } from './protocol.ts';
 
 /** Too many requests wait already. */
@@ -151,13 +152,8 @@ export class SeriesChild {
       residentBytes: memoryLimitBytes,
     };
     const heapMebibytes = Math.max(64, Math.floor(memoryLimitBytes / 4 / mebibytes));
-    const child = fork(childPath, [JSON.stringify(settings)], {
-      // A process that reads untrusted files gets nothing of the API's environment.
-      env: {},
-      execArgv: [`--max-old-space-size=${heapMebibytes}`, '--disable-warning=ExperimentalWarning'],
-      serialization: 'advanced',
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    });
+    const flags = [`--max-old-space-size=${heapMebibytes}`];
+    const child = forkReader(childPath, [JSON.stringify(settings)], flags);
     this.#process = child;
     child.on('message', (message: FromChild) => this.#receive(message));
     child.on('error', () => this.#ended(child));

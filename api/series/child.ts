@@ -2,6 +2,7 @@
  * The process that reads series for the API, so that neither a long scan nor a crash of the database library touches
  * it. Started by `reader.ts` with its settings as the only argument; ends when its parent does.
  */
+import { flushCompileCache } from 'node:module';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { endOnUnexpected, fatalLines } from '../../telemetry/unexpected.ts';
 import type {
@@ -40,6 +41,8 @@ process.on('message', (message: ToChild) => {
     void serving.finally(() => underWay.delete(serving));
   }
 });
+// It may be killed before it ends.
+flushCompileCache();
 send({ kind: 'ready' });
 
 async function openDatabase(): Promise<DuckDBInstance> {

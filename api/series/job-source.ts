@@ -1,4 +1,5 @@
 /** A recording, as the reading process gets it. */
+import { recordingTimes } from '../../domain/outputs/recording.ts';
 import { channelsOf as channelNames } from '../../domain/recordings/derived-syntax.ts';
 import type { DerivedChannel, JobSource, NamedChannel } from './protocol.ts';
 import type { SeriesRecording } from './recording.ts';
@@ -52,11 +53,14 @@ function channelsOf(source: SeriesSource, ids: readonly string[]): SeriesRecordi
   });
 }
 
+/** Rows of earlier versions at times that cannot be written are not read. */
 function recordingOf(description: SeriesRecording): JobSource['recording'] {
   const { rowCount, time, overview } = description;
+  const from = Math.max(time.from, recordingTimes.fromMs);
+  const to = Math.min(time.to, recordingTimes.beforeMs - 1);
   return {
     rowCount,
-    time: { from: time.from, to: time.to, sorted: time.sorted },
+    time: { from, to, sorted: time.sorted },
     ...(overview === undefined ? {} : { overview }),
   };
 }

@@ -55,3 +55,23 @@ export class PointList {
     return this.#xs.length === 0 ? { times, values } : { times, values, xs: this.#xs };
   }
 }
+
+/**
+ * Of the points of one bucket two, where a caller asks for fewer than it holds: lowest and highest of numbers, which may
+ * be one, else first and last.
+ */
+export function atMost<Points extends ReadPoints>(points: Points, maxPoints: number): Points {
+  const { times, values, xs } = points;
+  if (times.length <= maxPoints) return points;
+  const kept = outermost(values);
+  const pick = <Item>(items: readonly Item[]) => kept.map((index) => items[index] as Item);
+  const picked = { times: pick(times), values: pick(values) };
+  return { ...points, ...picked, ...(xs === undefined ? {} : { xs: pick(xs) }) };
+}
+
+function outermost(values: readonly SeriesValue[]): number[] {
+  const numbers = values.filter((value) => typeof value === 'number');
+  const [low, high] = [values.indexOf(Math.min(...numbers)), values.lastIndexOf(Math.max(...numbers))];
+  if (low === -1) return [0, values.length - 1];
+  return [...new Set([low, high])].sort((a, b) => a - b);
+}

@@ -46,7 +46,7 @@ export type ReadJob = PointsJob | TracesJob | StatisticsJob;
 
 export interface ExportColumn {
   name: string;
-  type: 'number' | 'boolean' | 'text';
+  type: 'number' | 'integer' | 'boolean' | 'text';
   /** Of each source the id of its channel, or null. */
   channels: (string | null)[];
 }

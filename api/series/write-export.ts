@@ -39,8 +39,11 @@ export function selectOf(job: ExportJob, index: number, from: string): string {
   const recording = areSeveral ? [`${textOf(guard(job.recordings[index] ?? ''))} AS recording`] : [];
   const values = job.columns.map(({ name, type, channels }) => {
     const id = channels[index] ?? null;
-    const cell = id === null ? 'NULL' : cellOf(source, id, isCsv);
-    return `${areSeveral ? `CAST(${cell} AS ${sqlTypes[type]})` : cell} AS ${nameOf(guard(name))}`;
+    const value = id === null ? 'NULL' : cellOf(source, id, isCsv);
+    const isWhole = isCsv && type === 'integer';
+    const cell = isWhole ? wholeNumber(value) : value;
+    const sqlType = isWhole ? 'VARCHAR' : sqlTypes[type];
+    return `${areSeveral ? `CAST(${cell} AS ${sqlType})` : cell} AS ${nameOf(guard(name))}`;
   });
   const columns = [...recording, timeOf(job), ...values];
   return `SELECT ${columns.join(', ')} FROM ${from}`;
@@ -56,7 +59,11 @@ function cellOf({ channels, derived }: JobSource, id: string, isCsv: boolean): s
   return isCsv && channel.type === 'text' ? guardedSql(value) : value;
 }
 
-const sqlTypes = { number: 'DOUBLE', boolean: 'BOOLEAN', text: 'VARCHAR' } as const;
+/** Recordings hold all numbers as DOUBLE, which csv would show as `1.0` and `1.7e+18`. */
+const wholeNumber = (value: string) =>
+  `CASE WHEN abs(${value}) < 9e18 THEN CAST(CAST(${value} AS BIGINT) AS VARCHAR) ELSE CAST(${value} AS VARCHAR) END`;
+
+const sqlTypes = { number: 'DOUBLE', integer: 'DOUBLE', boolean: 'BOOLEAN', text: 'VARCHAR' } as const;
 
 function timeOf({ format, isRelative }: ExportJob): string {
   if (isRelative) return 't / 1000 AS "time [s]"';

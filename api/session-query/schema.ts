@@ -23,8 +23,8 @@ export const sessionQuerySchema = z.unknown().meta({
     'Operators: eq and ne; gt, gte, lt, lte for numbers and times; contains, startsWith, endsWith for text. Metadata ' +
     'accept all of these, in (a list of values) and exists (true or false). Metadata compare by the type of the value: ' +
     'numbers with numbers, text with text. contains also finds an element of a list. eq null also matches ' +
-    'missing values; ne is the negation of eq. An address as a value of email, openedBy, closedBy or participants means the ' +
-    'person. `orderBy`: {path, direction}. Metadata sort as numbers, then texts, then booleans, then ' +
+    'missing values; ne is the negation of eq. A whole address as a value of email, openedBy, closedBy or participants ' +
+    'means the person, also for contains, startsWith and endsWith. `orderBy`: {path, direction}. Metadata sort as numbers, then texts, then booleans, then ' +
     'missing values. Ties and the default: newest first.',
   properties: {
     filter: { type: 'object' },

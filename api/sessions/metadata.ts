@@ -6,9 +6,8 @@ import type { Problem } from '../../domain/errors.ts';
 import { isEmail, isJsonObject, type JsonObject } from '../../domain/text.ts';
 import type { People } from '../identity/participants.ts';
 
-const personKeys = ['openedBy', 'closedBy'] as const;
 const listKey = 'participants';
-const peopleKeys: readonly string[] = [...personKeys, listKey];
+const peopleKeys: readonly string[] = ['openedBy', 'closedBy', listKey];
 
 /** Each may cost a call to the authentication service. */
 export const maxParticipants = 500;
@@ -107,24 +106,25 @@ export async function showAddresses(metadata: JsonObject, people: People): Promi
 
 /** The identifiers of all people in stored metadata, to read them in one call. */
 export function peopleIn(metadata: JsonObject): string[] {
-  const list = Object.hasOwn(metadata, listKey) ? metadata[listKey] : undefined;
-  const items: unknown[] = Array.isArray(list)
-    ? list.map((item) => (isJsonObject(item) ? item.id : item))
-    : [];
-  return [...personKeys.map((key) => metadata[key]), ...items].filter((item) => typeof item === 'string');
+  return peopleKeys
+    .filter((key) => Object.hasOwn(metadata, key))
+    .flatMap((key) => mentionsOf(key, metadata[key]))
+    .map((mention) => (isJsonObject(mention) ? mention.id : mention))
+    .filter((identifier) => typeof identifier === 'string');
 }
+
+/** Callers write participants as a list, and one person as a text or an object; each is stored in its form. */
+const mentionsOf = (key: string, value: unknown): readonly unknown[] =>
+  key === listKey && Array.isArray(value) ? value : [value];
 
 async function mapPeople(
   metadata: JsonObject,
   change: (value: unknown) => Promise<unknown>,
 ): Promise<JsonObject> {
   const changed = new Map<string, unknown>();
-  for (const key of personKeys) {
-    if (typeof metadata[key] === 'string') changed.set(key, await change(metadata[key]));
-  }
-  const list = Object.hasOwn(metadata, listKey) ? metadata[listKey] : undefined;
-  if (Array.isArray(list)) {
-    changed.set(listKey, await askAll(list, change));
+  for (const key of peopleKeys.filter((one) => Object.hasOwn(metadata, one))) {
+    const mentions = await askAll(mentionsOf(key, metadata[key]), change);
+    changed.set(key, Array.isArray(metadata[key]) && key === listKey ? mentions : mentions[0]);
   }
   // From entries, so that a key `__proto__` stays a key.
   return Object.fromEntries(

@@ -22,6 +22,7 @@ export async function presentSession(
   nodes: readonly NodeProgress[],
   people: People,
 ): Promise<WireSession> {
+  const taken = takenBy(nodes);
   return {
     id: session.id,
     name: session.name,
@@ -29,7 +30,13 @@ export async function presentSession(
     projectId: session.projectId,
     project: presentSessionProject(session.project, await people.find(session.project.owner.externalId)),
     sessionTemplateId: session.sessionTemplateId,
-    sessionTemplate: presentTemplateWithNodes(session.sessionTemplate),
+    sessionTemplate: presentTemplateWithNodes({
+      ...session.sessionTemplate,
+      nodes: session.sessionTemplate.nodes.map((node) => ({
+        ...node,
+        defaultConfiguration: taken.get(node.name) ?? node.defaultConfiguration,
+      })),
+    }),
     simulationName: session.simulationName,
     scenarios: session.scenarios.map((scenario) => presentScenario(scenario, session.id)),
     dimensions: session.dimensions.map((dimension) => ({
@@ -50,7 +57,7 @@ export async function presentSession(
       createdAt: formatTimestamp(user.createdAt),
     })),
     nodeInstances: nodes.map((node) => ({ ...presentNode(node), configuration: node.configuration })),
-    templateChanged: isTemplateChanged(takenBy(nodes), session.sessionTemplate.nodes),
+    templateChanged: isTemplateChanged(taken, session.sessionTemplate.nodes),
     createdAt: formatTimestamp(session.createdAt),
   };
 }

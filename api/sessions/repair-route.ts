@@ -31,8 +31,8 @@ const repair = defineRoute({
   description:
     'The platform does the same automatically within a minute: every node instance is planned from the stored state, due retries ' +
     'are queued, and the workflow of the session is notified, started if it is missing, and restarted ' +
-    'if it cannot continue. So are the workflows of its window and of queued uploads if they have work. In a frozen ' +
-    'session nothing is planned. A repeat is harmless. With 503 the session is planned, and its workflow is repaired when ' +
+    'if it cannot continue. So are the workflows of its window and of queued uploads if they have work. Runs of a ' +
+    'frozen session wait until it is unfrozen. A repeat is harmless. With 503 the session is planned, and its workflow is repaired when ' +
     'the workflow engine is available again.',
   tags: ['Sessions'],
   access: access.admin,

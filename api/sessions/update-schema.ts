@@ -9,7 +9,7 @@ import { priorityIn, priorityMeaning, sessionProjectSchema } from '../projects/s
 import { templateSchema } from '../session-templates/schema.ts';
 import { sessionExample, sessionSchema } from './schema.ts';
 
-/** Null means "not given", except for `simulation_name`, which it clears. */
+/** Null means "not given", except for `simulation_name`, which it clears on sessions that are not shared. */
 export const updateSessionSchema = z
   .object({
     name: nameText().nullish(),
@@ -18,7 +18,9 @@ export const updateSessionSchema = z
       .transform((value) => value.trim())
       .refine(isEmail, { error: 'must be an email address' })
       .nullish(),
-    simulation_name: optionalText(limits.nameCharacters).nullish(),
+    simulation_name: optionalText(limits.nameCharacters).nullish().meta({
+      description: 'On a shared session it is a name: trimmed, not empty, without control characters.',
+    }),
     session_template_id: bodyId().nullish().meta({
       description: 'Can change only while no node of the session has received data.',
     }),

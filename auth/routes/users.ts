@@ -8,9 +8,10 @@ import { limits } from '../../domain/limits.ts';
 import { timestampOut, uuid } from '../../http/schemas.ts';
 import { isSharedKey } from '../../http/shared-key.ts';
 import { audit, originOf } from '../audit.ts';
+import { identify } from '../callers.ts';
 import { once } from '../idempotency.ts';
 import { hashPassword } from '../passwords.ts';
-import { type AuthCaller, defineRoute } from '../route.ts';
+import { type AuthCaller, type AuthServices, defineRoute } from '../route.ts';
 import { isVisible, presentUser, type UserRow, userSchema } from '../user-view.ts';
 import {
   createUser,
@@ -229,9 +230,9 @@ const activeUsers = defineRoute({
       }),
     },
   },
-  errors: ['unauthorized'],
+  errors: ['unauthorized', 'offlineTokenRefused'],
   async handler({ body, request, services }) {
-    if (!isSharedKey(request.bearer, services.settings.AUTH_SERVICE_KEY)) throw new Problem('unauthorized');
+    await requirePlatform(services, request.bearer);
     const rows = await findActive(services.database, body.ids);
     const users = rows.map((row) => ({
       ...row,
@@ -240,6 +241,13 @@ const activeUsers = defineRoute({
     return { status: 200, body: { users } };
   },
 });
+
+/** Devices are refused as by the other routes. @throws Problem for every other bearer than the platform's key */
+async function requirePlatform(services: AuthServices, bearer: string | null): Promise<void> {
+  if (isSharedKey(bearer, services.settings.AUTH_SERVICE_KEY)) return;
+  const caller = bearer === null ? null : await identify(services, bearer);
+  throw new Problem(caller?.kind === 'offline' ? 'offlineTokenRefused' : 'unauthorized');
+}
 
 function visibleOrThrow(caller: AuthCaller, user: UserRow | null): UserRow {
   if (user === null || !isVisible(caller, user)) throw new Problem('userNotFound');

@@ -33,7 +33,7 @@ export const addOutputs: AddCommand = (program, cli) => {
     .command('latest')
     .description('Shows the newest output of a node instance, or saves it.')
     .argument('<nodeInstanceId>', 'the node instance', id)
-    .option('--save <file>', 'name of the file; - writes to standard output')
+    .option('--save <file>', 'name of the file, or a folder; - writes to standard output')
     .addHelpText('after', examples('outputs latest 102', 'outputs latest 102 --save laps.csv'))
     .action(async (node: number, { save }: { save?: string }) => {
       const platform = await cli.connect();

@@ -1,12 +1,13 @@
 /** `sdp projects`: what sessions belong to. */
 import type { Project } from '../../client/types.ts';
 import { type AddCommand, examples, id, priority, wholeNumber } from '../cli.ts';
+import { findSessionTemplate } from '../find-by-name.ts';
 import { table, time } from '../output.ts';
 import { namesOf } from '../people.ts';
 
 interface NewProject {
   readonly description?: string;
-  readonly template?: number;
+  readonly template?: string;
   readonly queued?: boolean;
   readonly retentionDays?: number;
 }
@@ -40,16 +41,19 @@ export const addProjects: AddCommand = (program, cli) => {
     .description('Creates a project owned by the caller.')
     .argument('<title>')
     .option('--description <text>')
-    .option('--template <id>', 'default session template of its sessions', id)
+    .option('--template <name>', 'default session template of its sessions, by name or id')
     .option('--queued', 'accept uploads at once and publish them from a queue')
     .option('--retention-days <number>', 'delete sessions after this many days', wholeNumber(1, 36_500))
-    .addHelpText('after', examples('projects create "Formation training" --template 3'))
+    .addHelpText('after', examples('projects create "Formation training" --template lap-analysis'))
     .action(async (title: string, options: NewProject) => {
-      const project = await (await cli.connect()).call('POST /projects', {
+      const platform = await cli.connect();
+      const { template } = options;
+      const project = await platform.call('POST /projects', {
         body: {
           Title: title,
           Description: options.description,
-          DefaultSessionTemplateId: options.template,
+          DefaultSessionTemplateId:
+            template === undefined ? undefined : (await findSessionTemplate(platform, template)).id,
           QueuedIngestion: options.queued,
           RetentionDays: options.retentionDays,
         },

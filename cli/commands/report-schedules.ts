@@ -125,7 +125,7 @@ const addFiles: AddCommand = (reports, cli) => {
     .description('Lists the files of schedules, newest first.')
     .option('--schedule <id>', 'only files of this schedule', uuid)
     .option('--project <name>', 'only files of this project, by its name or id')
-    .option('--before <number>', '`next` of the page before', id)
+    .option('--before <number>', 'continues a list: the number below the previous page', id)
     .addHelpText('after', examples('reports files', `reports files --schedule ${exampleId}`))
     .action(async (options: { schedule?: string; project?: string; before?: number }) => {
       const platform = await cli.connect();

@@ -54,7 +54,7 @@ const addInit: AddCommand = (runner, cli) => {
           ...made.files.map((file) => `  ${file}`),
           '',
           'Next, start it on a platform:',
-          ...(directory === '.' ? [] : [`  cd ${directory}`]),
+          ...(directory === '.' ? [] : [`  cd ${inShell(directory)}`]),
           `  ${command} login`,
           `  ${command} runner dev --session`,
           'README.md says how to test it.',
@@ -62,3 +62,6 @@ const addInit: AddCommand = (runner, cli) => {
       );
     });
 };
+
+/** A word as a shell reads it. */
+const inShell = (word: string) => (/^[\w./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);

@@ -64,16 +64,19 @@ const addOperating: AddCommand = (runs, cli) => {
   runs
     .command('retry')
     .description('Retries failed or cancelled runs.')
-    .argument('<ids...>', 'ids of the runs')
-    .addHelpText('after', examples('runs retry 0198f2b5-11d0-7b6e-8a43-6f0de41c2b97'))
-    .action((ids: string[]) => forEach(cli, ids, 'retry'));
+    .argument('<runs...>', runsArgument, anotherRun)
+    .addHelpText('after', examples('runs retry 0198f2b5-11d0-7b6e-8a43-6f0de41c2b97', 'runs retry 102'))
+    .action((named: string[]) => forEach(cli, named, 'retry'));
   runs
     .command('cancel')
     .description('Cancels open runs; the holder of a held run is notified.')
-    .argument('<ids...>', 'ids of the runs')
-    .addHelpText('after', examples('runs cancel 0198f2b5-11d0-7b6e-8a43-6f0de41c2b97'))
-    .action((ids: string[]) => forEach(cli, ids, 'cancel'));
+    .argument('<runs...>', runsArgument, anotherRun)
+    .addHelpText('after', examples('runs cancel 0198f2b5-11d0-7b6e-8a43-6f0de41c2b97', 'runs cancel 102'))
+    .action((named: string[]) => forEach(cli, named, 'cancel'));
 };
+
+const runsArgument = 'ids of runs, or of node instances: their newest runs';
+const anotherRun = (value: string, before: readonly string[] = []) => [...before, runOrNode(value)];
 
 const unsettledStates = 'queued,held,waiting,failed,cancelled';
 const units = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
@@ -101,17 +104,18 @@ const runTable = (runs: readonly NodeRun[]) =>
   });
 
 /** One after the other: a refusal names its run and stops the rest. */
-async function forEach(cli: Cli, ids: readonly string[], action: 'retry' | 'cancel'): Promise<void> {
+async function forEach(cli: Cli, named: readonly string[], action: 'retry' | 'cancel'): Promise<void> {
   const platform = await cli.connect();
   const done: NodeRun[] = [];
   try {
-    for (const id of ids.map(uuid)) {
-      done.push(await platform.call(`POST /api/v2/admin/node-runs/{id}/${action}`, { params: { id } }));
+    for (const one of named) {
+      const params = { id: await findRun(platform, one) };
+      done.push(await platform.call(`POST /api/v2/admin/node-runs/{id}/${action}`, { params }));
     }
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     const { status, message, requestId } = error;
-    throw new ApiError({ status, message: `${ids[done.length]}: ${message}`, requestId });
+    throw new ApiError({ status, message: `${named[done.length]}: ${message}`, requestId });
   } finally {
     if (done.length > 0) cli.print(done, () => runTable(done));
   }

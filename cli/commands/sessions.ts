@@ -3,6 +3,7 @@ import { Option } from 'commander';
 import type { Query } from '../../client/api-client.ts';
 import type { SessionDetails, SessionList } from '../../client/types.ts';
 import { type AddCommand, examples, id, priority, uuid, wholeNumber } from '../cli.ts';
+import { findProject, findSessionTemplate } from '../find-by-name.ts';
 import { nodeTable } from '../node-table.ts';
 import { facts, pageNote, table, time } from '../output.ts';
 import { confirm } from '../prompt.ts';
@@ -12,8 +13,8 @@ import { addWatch } from './watch.ts';
 
 type Sorting = Query<'GET /api/v2/session'>;
 interface ListOptions {
-  readonly project?: number;
-  readonly template?: number;
+  readonly project?: string;
+  readonly template?: string;
   readonly search?: string;
   readonly state?: string;
   readonly owner?: string;
@@ -37,8 +38,8 @@ const addReading: AddCommand = (sessions, cli) => {
   sessions
     .command('list')
     .description('Lists sessions, newest first.')
-    .option('--project <id>', 'only sessions of this project', id)
-    .option('--template <id>', 'only sessions of this session template', id)
+    .option('--project <name>', 'only sessions of this project, by title or id')
+    .option('--template <name>', 'only sessions of this session template, by name or id')
     .option('--search <text>', 'part of the session name, simulation name or id')
     .option('--state <states>', 'notStarted, running, failed, done, separated by commas')
     .option('--owner <who>', 'only sessions of this creator: me, or an account id')
@@ -48,11 +49,15 @@ const addReading: AddCommand = (sessions, cli) => {
     .option('--page-size <number>', 'sessions per page', wholeNumber(1, 100))
     .addHelpText(
       'after',
-      examples('sessions list --state failed --owner me', 'sessions list --project 7 --json'),
+      examples('sessions list --state failed --owner me', 'sessions list --project "Course 7" --json'),
     )
     .action(async ({ project, template, ...rest }: ListOptions) => {
-      const query = { projectId: project, sessionTemplateId: template, ...rest };
-      const found = await (await cli.connect()).call('GET /api/v2/session', { query });
+      const platform = await cli.connect();
+      const projectId = project === undefined ? undefined : (await findProject(platform, project)).id;
+      const sessionTemplateId =
+        template === undefined ? undefined : (await findSessionTemplate(platform, template)).id;
+      const query = { projectId, sessionTemplateId, ...rest };
+      const found = await platform.call('GET /api/v2/session', { query });
       cli.print(found, () => listed(found));
     });
   sessions

@@ -1,6 +1,7 @@
 /** `sdp upload`: files into a node, several at once, each with its own bar. */
 import { stat } from 'node:fs/promises';
 import { InvalidArgumentError } from 'commander';
+import { isTransient } from '../../client/back-off.ts';
 import { type AddCommand, examples, wholeNumber } from '../cli.ts';
 import { contentTypeOf } from '../content-type.ts';
 import { exitCodes, printError, UsageError } from '../errors.ts';
@@ -23,7 +24,7 @@ export const addUpload: AddCommand = (program, cli) => {
     .command('upload')
     .description(
       'Uploads files to a node. A failed file is retried under the same identifier, derived from its name and ' +
-        'bytes, and an existing output is not sent again: the command can be repeated.',
+        'bytes, and an existing output of the same type and metadata is not sent again: the command can be repeated.',
     )
     .argument('<target>', 'id of a session (its input node) or of a node instance')
     .argument('<files...>')
@@ -53,9 +54,11 @@ export const addUpload: AddCommand = (program, cli) => {
         isJson: cli.isJson,
       });
       if (cli.isJson) cli.print({ nodeInstanceId, uploads: done }, () => '');
-      if (failures === 0) return;
+      if (failures.length === 0) return;
       process.exitCode = exitCodes.failed;
-      console.error(`${failures} of ${files.length} files failed. Repeat the command to send only these.`);
+      // A refusal would be repeated.
+      const advice = failures.some(isTransient) ? ' Repeat the command to send only these.' : '';
+      console.error(`${failures.length} of ${files.length} files failed.${advice}`);
     });
 };
 
@@ -64,9 +67,10 @@ async function uploadAll(
   nodeInstanceId: number,
   files: readonly string[],
   { contentType, metadata, identifier, parallel, retries, isJson }: UploadOptions & { isJson: boolean },
-): Promise<{ done: readonly Uploaded[]; failures: number }> {
+): Promise<{ done: readonly Uploaded[]; failures: readonly unknown[] }> {
   const progress = new Progress();
   const done: Uploaded[] = [];
+  const failures: unknown[] = [];
   const outputs = new Outputs(platform, nodeInstanceId);
   await inParallel([...new Set(files)], parallel, async (file) => {
     const request = { nodeInstanceId, file, metadata, identifier, retries };
@@ -78,9 +82,10 @@ async function uploadAll(
     } catch (error) {
       progress.end(file, `${file}: failed`);
       printError(error, isJson);
+      failures.push(error);
     }
   });
-  return { done, failures: new Set(files).size - done.length };
+  return { done, failures };
 }
 
 function sentenceOf({ outcome, outputId, sizeBytes }: Uploaded): string {
@@ -91,6 +96,8 @@ function sentenceOf({ outcome, outputId, sizeBytes }: Uploaded): string {
 
 async function mustBeFile(file: string): Promise<void> {
   const found = await stat(file).catch(() => undefined);
+  if (found?.isDirectory())
+    throw new Error(`${file} is a folder. Name its files, or use \`sdp watch-folder\`.`);
   if (found?.isFile() !== true) throw new Error(`File not found: ${file}.`);
 }
 

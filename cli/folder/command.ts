@@ -1,4 +1,5 @@
 /** `sdp watch-folder`: the agent of a capture machine. */
+import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import { type AddCommand, type Cli, examples, wholeNumber } from '../cli.ts';
@@ -62,6 +63,8 @@ async function watch(cli: Cli, folder: string, options: WatchFolderOptions): Pro
   const { session, ingest } = options;
   if ((session === undefined) === (ingest === undefined))
     throw new UsageError('Name either --session or --ingest.');
+  if (!(await stat(folder).catch(() => undefined))?.isDirectory())
+    throw new Error(`Folder not found: ${folder}.`);
   const progress = new Progress();
   const platform =
     ingest === undefined ? await cli.connect() : new PlatformClient((await placeOf(cli.url)).address);

@@ -2,7 +2,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-const sideSuffix = '.meta.json';
+export const sideSuffix = '.meta.json';
 export const markSuffix = '.sent';
 /** Programs write to such names, and rename the file when it is complete. */
 const unfinished = /\.(part|partial|tmp|temp|crdownload)$/i;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { BackOff, isTransient, pause } from '../../client/back-off.ts';
 import { ApiError } from '../../client/errors.ts';
 import type { Journal } from './journal.ts';
-import { type FoundFile, filesOf, markSuffix, metadataOf } from './scan.ts';
+import { type FoundFile, filesOf, markSuffix, metadataOf, sideSuffix } from './scan.ts';
 
 const scanEveryMs = 1_000;
 /** A file that the platform refuses is tried again after this time: a session may be frozen for a while. */
@@ -96,5 +96,10 @@ async function settle(
     () => true,
     () => false,
   );
-  await rename(path, join(moveTo, isTaken ? identifier : file));
+  const target = join(moveTo, isTaken ? identifier : file);
+  // Before the file: an interrupted move is done again for the file, and the next of its name has other metadata.
+  await rename(path + sideSuffix, target + sideSuffix).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+  });
+  await rename(path, target);
 }

@@ -69,7 +69,8 @@ function caseOf({
   ...task
 }: NodeRunReplay): object {
   const { watermark } = task.incremental;
-  return { caseVersion: 1, task, inputs, state, watermark, previousOutput, latest: modes.latest };
+  const { 'since-watermark': sinceWatermark, latest } = modes;
+  return { caseVersion: 1, task, inputs, state, watermark, previousOutput, sinceWatermark, latest };
 }
 
 /** What the run published since the attempt was claimed. */

@@ -1,6 +1,21 @@
 /** What the conversion of tables and the reader of series agree on. */
+import { limits } from '../limits.ts';
+
 export const channelTypes = ['number', 'integer', 'boolean', 'text'] as const;
 export type ChannelType = (typeof channelTypes)[number];
+
+/**
+ * Times of a recording, in milliseconds since 1970 or since its beginning, have a year of four digits, as ISO 8601 is
+ * written. Callers send times from 1970 on (decisions 2); measurements are also of earlier years.
+ */
+export const recordingTimes = {
+  fromMs: Date.parse('0001-01-01T00:00:00Z'),
+  beforeMs: Date.UTC(limits.latestYear + 1, 0),
+} as const;
+
+export function isRecordingTime(ms: number): boolean {
+  return ms >= recordingTimes.fromMs && ms < recordingTimes.beforeMs;
+}
 
 /** Of a block of the coarse level: number of values, their mean, sum of squares of their distances from it. */
 export const momentNumbers = 3;

@@ -4,16 +4,23 @@
  * or names a value, few nodes; so the cost of one is at most its nodes times the size of its row.
  */
 import { type ASTNode, Environment } from '@marcbachmann/cel-js';
+import { limits } from '../limits.ts';
 import { type LinearPattern, PatternError, readPattern } from '../templates/linear-pattern.ts';
+import { utf8Bytes } from '../text.ts';
 import { channelTable, channelUse } from './channel-use.ts';
 import { type ExpressionFault, type ExpressionNode, isNode, loops } from './expression-nodes.ts';
+import { registerNumbers } from './expression-numbers.ts';
 import { type ExpressionReads, expressionReads } from './expression-reads.ts';
-import { type Cell, type ColumnType, type ReportRow, reportSources } from './report.ts';
+import { type ReportRow, reportSources } from './report.ts';
 import { annotationList, unknownName } from './report-names.ts';
 import { plainPath } from './report-path.ts';
 
-const maxCharacters = 2_000;
 const maxPatternStates = 100;
+/** Of all texts in loops: each is read once for each element. */
+const maxLoopCharacters = 2_000;
+const largestInteger = 2n ** 63n;
+/** A reason may quote a name, which may be as long as the expression. */
+const maxReasonCharacters = 200;
 const environment = new Environment({
   unlistedVariablesAreDyn: true,
   homogeneousAggregateLiterals: false,
@@ -23,6 +30,7 @@ const environment = new Environment({
 for (const source of reportSources) environment.registerVariable(source, 'map');
 environment.registerVariable(annotationList, 'list');
 environment.registerVariable(channelTable, 'map');
+registerNumbers(environment);
 /** Replaces `matches`, whose engine backtracks. */
 const linearMatches = 'linearMatches';
 environment.registerFunction(`string.${linearMatches}(string): bool`, (text: string, pattern: string) =>
@@ -63,17 +71,16 @@ export function compileExpression(
   source: keyof ReportRow,
   options: { readonly checksNames?: boolean } = {},
 ): Compiled {
-  if (expression.length > maxCharacters) {
-    return { ok: false, reason: `longer than ${maxCharacters} characters`, position: maxCharacters };
-  }
+  if (utf8Bytes(expression) > limits.longTextBytes)
+    return refused({ reason: `longer than ${limits.longTextBytes} bytes`, position: 0 });
   try {
     const parsed = environment.parse(expression);
     const unknown = options.checksNames === true ? unknownName(parsed.ast, source) : undefined;
     const channels = channelUse(parsed.ast);
     const fault = unknown ?? channels.fault ?? boundCost(parsed.ast);
-    if (fault !== undefined) return { ok: false, ...fault };
+    if (fault !== undefined) return refused(fault);
     const check = parsed.check();
-    if (!check.valid) return refused(check.error);
+    if (!check.valid) return refused(faultOfEngine(check.error));
     const reads = expressionReads(parsed.ast);
     const byEngine: Evaluate = (row) => {
       try {
@@ -84,14 +91,19 @@ export function compileExpression(
     };
     return { ok: true, evaluate: plainPath(parsed.ast) ?? byEngine, channels: channels.names, reads };
   } catch (error) {
-    return refused(error);
+    return refused(faultOfEngine(error));
   }
 }
 
-function refused(error: unknown): Compiled {
+function refused({ reason, position }: ExpressionFault): Compiled {
+  const isLong = reason.length > maxReasonCharacters;
+  return { ok: false, reason: isLong ? `${reason.slice(0, maxReasonCharacters)}...` : reason, position };
+}
+
+function faultOfEngine(error: unknown): ExpressionFault {
   const { message, range } = error as { message?: string; range?: { start: number } };
   const [reason] = (message ?? 'not an expression').split('\n');
-  return { ok: false, reason: reason ?? '', position: range?.start ?? 0 };
+  return { reason: reason ?? '', position: range?.start ?? 0 };
 }
 
 interface Pending {
@@ -105,6 +117,7 @@ interface Pending {
 /** Finds what could cost much; calls of `matches` become calls of ours. */
 function boundCost(root: ASTNode): ExpressionFault | undefined {
   const pending: Pending[] = [{ value: root, inLoop: false, variable: null }];
+  let loopCharacters = 0;
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const { value, inLoop, variable } = next;
     if (Array.isArray(value)) {
@@ -112,10 +125,16 @@ function boundCost(root: ASTNode): ExpressionFault | undefined {
       continue;
     }
     if (!isNode(value)) continue;
+    if (variable !== null) loopCharacters += charactersOf(value);
+    if (loopCharacters > maxLoopCharacters) {
+      return { reason: `more than ${maxLoopCharacters} characters of text in loops`, position: value.start };
+    }
     const call = callOf(value);
     const isLoop = typeof call[0] === 'string' && loops.has(call[0]);
     const reason =
-      isLoop && inLoop ? 'a loop inside a loop' : (callFault(call) ?? nameFault(value, variable));
+      isLoop && inLoop
+        ? 'a loop inside a loop'
+        : (callFault(call) ?? nameFault(value, variable) ?? integerFault(value));
     if (reason !== undefined) return { reason, position: value.start };
     if (call[0] === 'matches') call[0] = linearMatches;
     if (isLoop) {
@@ -130,6 +149,16 @@ function boundCost(root: ASTNode): ExpressionFault | undefined {
   }
   return undefined;
 }
+
+/** Of a literal. */
+const charactersOf = ({ op, args }: ExpressionNode) =>
+  op === 'value' && (typeof args === 'string' || args instanceof Uint8Array) ? args.length : 0;
+
+/** To write out one of 65,000 digits takes tens of milliseconds, for each row. */
+const integerFault = ({ op, args }: ExpressionNode) =>
+  op === 'value' && typeof args === 'bigint' && args > largestInteger
+    ? 'an integer of more than 64 bits'
+    : undefined;
 
 const callOf = ({ op, args }: ExpressionNode) => (op === 'rcall' || op === 'call' ? (args as unknown[]) : []);
 
@@ -199,74 +228,4 @@ export function reportFunctions(): readonly string[] {
     .filter(({ name, receiverType }) => !ownNames.has(name) && !/^bytes$|Namespace$/.test(receiverType ?? ''))
     .map(({ name, receiverType }) => `${receiverType === null ? '' : '.'}${name}(`);
   return [...new Set([...names, '.matches('])].sort();
-}
-
-/** Plain data as expressions see it: whole numbers are CEL integers. */
-export function celValue(value: unknown): unknown {
-  if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : value;
-  if (Array.isArray(value)) return value.map(celValue);
-  if (value instanceof Date || typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, celValue(item)]));
-}
-
-/** Whether a filter's expression equals its value, by the JSON type of the value. */
-export function equalsValue(result: unknown, value: string | number | boolean | null): boolean {
-  if (value === null) return result === undefined || result === null;
-  if (typeof value === 'number')
-    return (typeof result === 'bigint' || typeof result === 'number') && Number(result) === value;
-  if (typeof value === 'boolean') return result === value;
-  return result !== undefined && result !== null && textOf(result) === value;
-}
-
-const empty: Cell = { type: 'empty' };
-
-/** A result as the cell of its column; what does not fit the column's type is text. */
-export function cellOf(result: unknown, type: ColumnType): Cell {
-  if (result === undefined || result === null || result === '') return empty;
-  const fitting = fit(result, type);
-  if (fitting !== undefined) return fitting;
-  const value = textOf(result);
-  return value === '' ? empty : { type: 'string', value };
-}
-
-function fit(result: unknown, type: ColumnType): Cell | undefined {
-  switch (type) {
-    case 'number': {
-      const value = typeof result === 'string' && result.trim() === '' ? Number.NaN : Number(result);
-      const isNumber = typeof result === 'bigint' || typeof result === 'number' || typeof result === 'string';
-      return isNumber && Number.isFinite(value) ? { type, value } : undefined;
-    }
-    case 'boolean':
-      return typeof result === 'boolean' ? { type, value: result } : undefined;
-    case 'date': {
-      const value =
-        result instanceof Date ? result : typeof result === 'string' ? new Date(result) : undefined;
-      return value && !Number.isNaN(value.getTime()) ? { type, value } : undefined;
-    }
-    case 'duration': {
-      const value = secondsOf(result);
-      return value === undefined ? undefined : { type, value };
-    }
-    case 'string':
-      return undefined;
-  }
-}
-
-function secondsOf(result: unknown): number | undefined {
-  if (typeof result === 'bigint' || typeof result === 'number') return Number(result);
-  const { seconds, nanos } = result as {
-    readonly seconds?: bigint | number;
-    readonly nanos?: bigint | number;
-  };
-  return seconds === undefined ? undefined : Number(seconds) + Number(nanos ?? 0) / 1e9;
-}
-
-function textOf(result: unknown): string {
-  if (result instanceof Date) return result.toISOString();
-  if (typeof result !== 'object' || result === null) return String(result);
-  const seconds = secondsOf(result);
-  if (seconds !== undefined) return `${seconds}s`;
-  return JSON.stringify(result, (_name, value: unknown) =>
-    typeof value === 'bigint' ? Number(value) : value,
-  );
 }

@@ -33,3 +33,8 @@ const names = new Map<number, NodeState>(nodeStates.map((name) => [nodeStateCode
 export function visibleNodeState(storedCode: number, runIsHeld: boolean): VisibleNodeState {
   return runIsHeld ? 'Processing' : (names.get(storedCode) ?? 'Unknown');
 }
+
+/** What its runner last said of a held run: `reading: row 5`; empty when it said nothing. */
+export function heldDetails(phase: string | null, message: string | null): string {
+  return [phase, message].filter((part) => part !== null && part !== '').join(': ');
+}

@@ -1,20 +1,17 @@
-/** Which values of a filter mean a person: equality with people, and lists of them, accept an address. */
+/** Which values of a filter mean a person: at the places of people, a whole address is the person. */
 import { isEmail } from '../text.ts';
 import type { FilterLeaf, FilterNode } from './session-filter.ts';
 
 /** What the metadata hold of people (decisions 5). */
 const peopleKeys = ['openedBy', 'closedBy', 'participants'];
 
-const isEquality = ({ op }: FilterLeaf) => op === 'eq' || op === 'ne';
+/** All but those that order and `exists`. What is shown as an address is stored as an identifier, of which it is no part. */
+const personOperators: readonly string[] = ['eq', 'ne', 'in', 'contains', 'startsWith', 'endsWith'];
 
-/** Whether an address as a value of this leaf means the person: for equality with people, and in lists of them. */
+/** Whether an address as a value of this leaf means the person. */
 export function isPersonPlace(leaf: FilterLeaf): boolean {
-  if (leaf.kind === 'property') return leaf.property === 'email' && isEquality(leaf);
-  if (leaf.kind === 'annotation') return false;
-  return (
-    peopleKeys.includes(leaf.keys[0] ?? '') &&
-    (isEquality(leaf) || leaf.op === 'in' || leaf.op === 'contains')
-  );
+  if (!personOperators.includes(leaf.op) || leaf.kind === 'annotation') return false;
+  return leaf.kind === 'property' ? leaf.property === 'email' : peopleKeys.includes(leaf.keys[0] ?? '');
 }
 
 /** Every address in a filter that means a person, as written. */

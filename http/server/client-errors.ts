@@ -1,4 +1,7 @@
-/** Requests that Node itself refuses before the app sees them: they get the common error body too. */
+/**
+ * Requests that Node itself refuses before the app sees them: they get the common error body too. Which route they were
+ * for is not known, so it has the `code` that runners read.
+ */
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { Problem, type ProblemKey } from '../../domain/errors.ts';
@@ -25,7 +28,7 @@ export function answerRaw(
 ): void {
   // Node has taken its own listener off the socket of a CONNECT; a caller who resets it must not end the process.
   socket.on('error', () => undefined);
-  const reply = errorReply(new Problem(key, { headers }), 'common');
+  const reply = errorReply(new Problem(key, { headers }), 'coded');
   const body = JSON.stringify(reply.body);
   const head = [
     `HTTP/1.1 ${reply.status} ${STATUS_CODES[reply.status] ?? ''}`,

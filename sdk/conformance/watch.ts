@@ -174,21 +174,26 @@ function judgeAfterEnd(stage: Stage, claim: Claim): void {
   }
 }
 
-/** More than five empty claims within a second that did not ask to wait. */
-function judgePolling(stage: Stage): void {
-  const empty = stage.journal.of('claim').filter((call) => {
+/** Claims without work that did not ask to wait. */
+export function emptyPolls(stage: Stage) {
+  return stage.journal.of('claim').filter((call) => {
     const { waitSeconds } = (call.json ?? {}) as { readonly waitSeconds?: number };
     return call.status === 204 && (waitSeconds ?? 0) < 1 && call.fault === undefined;
   });
-  for (const [at, call] of empty.entries()) {
+}
+
+/** Whether an instance made more than five of them within a second. */
+export function pollsBusily(stage: Stage): boolean {
+  const empty = emptyPolls(stage);
+  return empty.some((call, at) => {
     const sixth = empty[at + 5];
-    if (sixth === undefined || sixth.atMs - call.atMs > 1_000 || sixth.instanceId !== call.instanceId)
-      continue;
-    stage.found(
-      'busy-polling',
-      'Six claims with waitSeconds 0 came within a second while there was no work.',
-    );
-  }
+    return sixth !== undefined && sixth.atMs - call.atMs <= 1_000 && sixth.instanceId === call.instanceId;
+  });
+}
+
+function judgePolling(stage: Stage): void {
+  if (!pollsBusily(stage)) return;
+  stage.found('busy-polling', 'Six claims with waitSeconds 0 came within a second while there was no work.');
 }
 
 const hammeringCalls = 25;

@@ -6,6 +6,7 @@ import type { Database, EntityReader, Tx } from '../connection/database.ts';
 import { once } from '../connection/idempotency.ts';
 import { escapeLike } from '../connection/like.ts';
 import { ConfigurationEntry } from '../entities/configuration-entry.ts';
+import { givenOf } from '../entities/given.ts';
 import { whenTaken } from '../entities/refusals.ts';
 import { now } from '../entities/times.ts';
 
@@ -53,6 +54,7 @@ export async function updateConfiguration(
   const work = async ({ em }: Tx): Promise<ConfigurationWrite> => {
     const entry = await em.findOne(ConfigurationEntry, { name }, { lockMode: LockMode.PESSIMISTIC_WRITE });
     if (entry === null) return { outcome: 'missing' };
+    if (givenOf(change) === null) return { outcome: 'saved', entry };
     const valueType = change.valueType ?? entry.valueType;
     const value = change.value ?? entry.value;
     if (!isConfigurationValue(valueType, value)) return { outcome: 'value-unfit' };

@@ -127,6 +127,9 @@ export async function updateProject(
   let isReordered = false;
   const write = await database.transaction(async (tx): Promise<ProjectWrite> => {
     const { em } = tx;
+    // Only what differs from the entity is written: read unlocked, what another call changes meanwhile would stay.
+    // Alone, as no lock takes the rows of an outer join; and not against new sessions, which lock the key.
+    await tx.query('select 1 from project where id = $1 for no key update', [id]);
     const project = await em.findOne(Project, id, { populate });
     if (project === null) return { outcome: 'missing' };
     const { owner, template, unknown } = await referred(em, fields);

@@ -61,6 +61,11 @@ export function withoutKey<T>(work: () => T): T {
   return holds.exit(work);
 }
 
+/** Whether this call makes something under a key, which takes a transaction. */
+export function hasKey(): boolean {
+  return holds.getStore() !== undefined;
+}
+
 /** Whether this call's key has already made something, so that checks against making it again do not apply. */
 export function isMadeAlready(): boolean {
   return (holds.getStore()?.made ?? null) !== null;

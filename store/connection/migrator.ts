@@ -50,12 +50,19 @@ const nameOf = (file: string) => file.replace(/\.sql$/, '');
 const wordsOf = (name: string) => nameOf(name).replace(/^\d+[-_]/, '');
 const isSame = (one: string) => (other: string) => wordsOf(one) === wordsOf(other);
 
-/** A connection as migrations need it. The caller ends it. */
+/**
+ * A connection as migrations need it. The caller ends it.
+ * @throws SettingsError when the database cannot be reached or refuses the connection: a stack is of no use to an operator
+ */
 export async function connectToMigrate(databaseUrl: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: databaseUrl, application_name: 'migration', options });
   // The statement that needs a broken connection reports it.
   client.on('error', () => undefined);
-  await client.connect();
+  try {
+    await client.connect();
+  } catch (error) {
+    throw new SettingsError([`DATABASE_URL: ${(error as Error).message}`]);
+  }
   return client;
 }
 

@@ -12,8 +12,8 @@ export interface CatalogFilter {
   readonly to?: Date | undefined;
   /** Only those of which this person is a member. */
   readonly member?: Person | undefined;
-  /** And of which the person with this identifier is a member. */
-  readonly userId?: string | undefined;
+  /** And of which this person is a member. */
+  readonly user?: Person | undefined;
   /** Case-insensitive part of the dimension's name. */
   readonly nameContains?: string | undefined;
   /** Case-insensitive part of the dimension's name or its session's. */
@@ -53,13 +53,16 @@ export interface CatalogDimension {
   readonly members: readonly string[];
 }
 
-/** $1 from, $2 to, $3 member's identifier, $4 and key, $5 user id, $6 part of the name, $7 part of a name, $8 project */
+/**
+ * $1 from, $2 to, $3 member's identifier, $4 and key, $5 user's identifier, $6 and key, $7 part of the name, $8 part of a
+ * name, $9 project
+ */
 const condition = `
-  ($6::text is null or strpos(lower(d.name), lower($6)) > 0)
-  and ($7::text is null or strpos(lower(d.name), lower($7)) > 0 or strpos(lower(s.name), lower($7)) > 0)
-  and ($8::bigint is null or s.project_id = $8)
+  ($7::text is null or strpos(lower(d.name), lower($7)) > 0)
+  and ($8::text is null or strpos(lower(d.name), lower($8)) > 0 or strpos(lower(s.name), lower($8)) > 0)
+  and ($9::bigint is null or s.project_id = $9)
   and ($3::text is null or ${isMember('$3', '$4')})
-  and ($5::text is null or ${isMember('$5', '$5')})
+  and ($5::text is null or ${isMember('$5', '$6')})
   and (($1::timestamptz is null and $2::timestamptz is null)
        or not exists (select from scenario_instance i where i.session_id = s.id
                         and (i.from_at is not null or i.to_at is not null))
@@ -87,12 +90,13 @@ const orders: Record<CatalogOrder, string> = {
   descending: 'newest.from_at desc nulls last, d.created_at desc, d.id desc',
 };
 
-const valuesOf = ({ from, to, member, userId, nameContains, search, projectId }: CatalogFilter) => [
+const valuesOf = ({ from, to, member, user, nameContains, search, projectId }: CatalogFilter) => [
   from ?? null,
   to ?? null,
   member?.identifier ?? null,
   member?.key ?? null,
-  userId ?? null,
+  user?.identifier ?? null,
+  user?.key ?? null,
   nameContains ?? null,
   search ?? null,
   projectId ?? null,
@@ -108,7 +112,7 @@ export async function idsOfDimensions(
 ): Promise<readonly number[]> {
   const ids = await joined(
     database,
-    `select d.id ${from} where ${condition} order by ${orders[order]} limit $9 offset $10`,
+    `select d.id ${from} where ${condition} order by ${orders[order]} limit $10 offset $11`,
     [...valuesOf(filter), limit, offset],
   );
   return ids.map(Number);
@@ -135,7 +139,7 @@ export async function idsOfSessions(
   const ids = await joined(
     database,
     `select coalesce(d.id::text, s.id::text) ${fromSessions} where ${condition}
-      order by newest.from_at asc nulls last, coalesce(d.created_at, s.created_at) asc, d.id asc, s.id asc limit $9`,
+      order by newest.from_at asc nulls last, coalesce(d.created_at, s.created_at) asc, d.id asc, s.id asc limit $10`,
     [...valuesOf(filter), limit],
   );
   return ids.map((id) => (id.includes('-') ? id : Number(id)));

@@ -78,7 +78,7 @@ export async function listDataSources({ em }: EntityReader): Promise<DataSourceR
 
 export type DataSourceWrite =
   | { readonly outcome: 'saved'; readonly dataSource: DataSourceRow }
-  | { readonly outcome: 'missing' | 'name-taken' };
+  | { readonly outcome: 'missing' | 'name-taken' | 'changed' };
 
 /** Registers a data source; the secret is stored encrypted. */
 export async function createDataSource(
@@ -95,16 +95,21 @@ export async function createDataSource(
   return database.transaction(once(work)).catch(whenTaken({ outcome: 'name-taken' }));
 }
 
-/** Changes the data source of this name; its outputs are read from the new place from now on. */
+/**
+ * Moves a data source to this place; its outputs are read from there from now on. `changed`: another change came first
+ * since it was read, and nothing is written.
+ */
 export async function updateDataSource(
   database: Database,
   secrets: SecretBox,
-  name: string,
+  { id, secretCiphertext }: DataSourceRow,
   access: S3Access,
 ): Promise<DataSourceWrite> {
   return database.transaction(async ({ em }): Promise<DataSourceWrite> => {
-    const dataSource = await em.findOne(DataSource, { name }, { lockMode: LockMode.PESSIMISTIC_WRITE });
+    const dataSource = await em.findOne(DataSource, id, { lockMode: LockMode.PESSIMISTIC_WRITE });
     if (dataSource === null) return { outcome: 'missing' };
+    // Each write encrypts the secret anew, and no two of its texts are equal.
+    if (dataSource.secretCiphertext !== secretCiphertext) return { outcome: 'changed' };
     Object.assign(dataSource, placeOf(access, secrets), { updatedAt: now() });
     await em.flush();
     return { outcome: 'saved', dataSource };

@@ -49,6 +49,30 @@ export async function findTemplate(database: Queryable, id: number): Promise<Tem
   return row === undefined ? undefined : { ...row, nodes };
 }
 
+/**
+ * As {@link findTemplate}, with the description and configuration of the version that the session took. Its nodes are
+ * the present ones: what each said then, the session's own nodes keep.
+ */
+export async function findTemplateOfSession(
+  database: Queryable,
+  sessionId: string,
+  templateId: number,
+): Promise<TemplateWithNodes | undefined> {
+  const [[row], nodes] = await Promise.all([
+    database.query<TemplateRow>(
+      `select t.id, t.name, coalesce(v.description, t.description) as description,
+              coalesce(v.configuration, t.configuration) as configuration
+         from session s join session_template t on t.id = s.session_template_id
+         left join session_template_version v
+                on v.session_template_id = t.id and v.version = s.session_template_version
+        where s.id = $1`,
+      [sessionId],
+    ),
+    templateNodes(database, templateId),
+  ]);
+  return row === undefined ? undefined : { ...row, nodes };
+}
+
 async function templateNodes(database: Queryable, templateId: number): Promise<TemplateNodeRow[]> {
   return database.query<TemplateNodeRow>(
     `select n.id, n.name, n.node_template_id, k.name as node_template_name,

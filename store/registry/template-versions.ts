@@ -20,6 +20,10 @@ export interface TemplateVersion extends Omit<TemplateVersionHead, 'nodes'> {
 
 const newest = 'order by version desc limit 1';
 
+/** As SQL: the number of the version that says what a template says now. */
+export const presentVersion = (templateId: string) =>
+  `(select max(version) from session_template_version where session_template_id = ${templateId})`;
+
 /**
  * Saves what the template says now as its next version, unless the last version says the same. The caller holds the lock
  * on the template's row.

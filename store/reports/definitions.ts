@@ -68,7 +68,10 @@ export async function updateReport(
     const report = await tx.em.findOne(ReportDefinition, key, { lockMode: LockMode.PESSIMISTIC_WRITE });
     if (report === null) return { outcome: 'missing' };
     if (setAsDefault) await clearDefault(tx, key);
-    Object.assign(report, picked(change(report)), { updatedAt: now() });
+    const fields = picked(change(report));
+    // A list that was not sent is the stored one itself.
+    const isChanged = setAsDefault || settable.some((name) => fields[name] !== report[name]);
+    if (isChanged) Object.assign(report, fields, { updatedAt: now() });
     report.isDefault ||= setAsDefault;
     await tx.em.flush();
     return { outcome: 'saved', report };

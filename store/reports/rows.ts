@@ -8,13 +8,8 @@ import type {
   ReportFilter,
   ReportRow,
 } from '../../domain/reports/report.ts';
-import {
-  cellOf,
-  celValue,
-  compileExpression,
-  type Evaluate,
-  equalsValue,
-} from '../../domain/reports/report-expression.ts';
+import { cellOf, equalsValue } from '../../domain/reports/report-cell.ts';
+import { compileExpression, type Evaluate } from '../../domain/reports/report-expression.ts';
 import { annotationList, reportFields } from '../../domain/reports/report-names.ts';
 import type { Reader } from '../connection/database.ts';
 import {
@@ -91,9 +86,8 @@ function statementOf({ reads }: CompiledReport): string {
 
 export interface RowsRequest {
   readonly covers: ReportCoverage;
+  /** With a user it leaves out the rows of other members. */
   readonly filter: CatalogFilter;
-  /** Only rows of this user. */
-  readonly userId: string | undefined;
   readonly people: ReportPeople;
   /** The role of report downloads may not read them. */
   readonly annotationsFrom: Reader;
@@ -105,7 +99,7 @@ export interface RowsRequest {
 export async function* reportRows(
   database: Reader,
   report: CompiledReport,
-  { covers, filter, userId, people, annotationsFrom, mostSubjects = maxSubjects }: RowsRequest,
+  { covers, filter, people, annotationsFrom, mostSubjects = maxSubjects }: RowsRequest,
 ): AsyncGenerator<readonly (readonly Cell[])[]> {
   // The ids of this moment: a change while a slow caller reads neither repeats nor skips one.
   const ids =
@@ -115,7 +109,7 @@ export async function* reportRows(
   const statement = statementOf(report);
   const read = async (at: number) => {
     const subjects = await readSubjects(database, ids.slice(at, at + batchSize), statement);
-    const members = new Set(subjects.flatMap((subject) => membersOf(subject, userId)));
+    const members = new Set(subjects.flatMap((subject) => membersOf(subject, filter.user)));
     const sessions = report.reads(annotationList) ? subjects.map(({ sessionId }) => sessionId) : [];
     const dashboards = subjects.flatMap(({ id }) => (id === null ? [] : [id]));
     return {
@@ -135,7 +129,7 @@ export async function* reportRows(
     let batch: Cell[][] = [];
     for (const subject of subjects) {
       const parts = {
-        users: usersOf(membersOf(subject, userId), users),
+        users: usersOf(membersOf(subject, filter.user), users),
         annotations: annotations.get(subject.sessionId) ?? [],
         channels: channels.get(subject.id ?? 0) ?? {},
       };
@@ -161,8 +155,10 @@ const bySession = ({ nameContains, ...filter }: CatalogFilter): CatalogFilter =>
 type User = ReportRow['user'];
 
 /** The members of a session that the report covers. */
-const membersOf = ({ members }: Subject, userId: string | undefined): readonly string[] =>
-  userId === undefined ? members : members.filter((member) => member === userId);
+const membersOf = ({ members }: Subject, user: CatalogFilter['user']): readonly string[] =>
+  user === undefined
+    ? members
+    : members.filter((member) => member === user.identifier || member === user.key);
 
 /** One empty member when there is none. */
 const usersOf = (members: readonly string[], users: ReadonlyMap<string, User>): readonly User[] =>
@@ -181,10 +177,10 @@ function* rowsOf(
   { users, annotations, channels }: Parts,
 ): Generator<ReportRow> {
   const dimension = dimensionOf(subject, report);
-  const metadata = report.reads('metadata') ? celValue(subject.metadata ?? {}) : {};
+  const metadata = report.reads('metadata') ? (subject.metadata ?? {}) : {};
   const dashboard = report.reads('dashboard') ? dashboardOf(subject) : {};
   const shared = {
-    [annotationList]: celValue(annotations),
+    [annotationList]: annotations,
     [channelTable]: Object.fromEntries(
       Object.entries(channels).map(([key, one]) => [key, channelValue(one)]),
     ),
@@ -196,7 +192,7 @@ function* rowsOf(
   }
 }
 
-/** Whole numbers are CEL integers; the other fields are texts and times, which stay as they are. */
+/** Ids are CEL integers, numbers of metadata are doubles; the other fields are texts and times. */
 function dimensionOf(subject: Subject, { dimensionFields }: CompiledReport): ReportRow['dimension'] {
   const { id, projectId, name } = subject;
   const fields: Record<string, unknown> = {};

@@ -6,6 +6,7 @@ import { noteAudited } from '../administration/audit-scope.ts';
 import type { Database, EntityReader, Tx } from '../connection/database.ts';
 import { once } from '../connection/idempotency.ts';
 import { newId } from '../connection/ids.ts';
+import { givenOf } from '../entities/given.ts';
 import { Project } from '../entities/project.ts';
 import { ReportDefinition } from '../entities/report-definition.ts';
 import { ReportSchedule } from '../entities/report-schedule.ts';
@@ -69,11 +70,12 @@ export async function updateSchedule(
   const work = async (tx: Tx): Promise<ScheduleWrite> => {
     const schedule = await tx.em.findOne(ReportSchedule, id, { lockMode: LockMode.PESSIMISTIC_WRITE });
     if (schedule === null) return { outcome: 'missing' };
+    const given = givenOf(change);
+    if (given === null) return { outcome: 'saved', schedule };
     const refusal = await refusalOf(tx, change);
     if (refusal !== null) return { outcome: refusal };
     const isTimed = timing.some((name) => change[name] !== undefined && change[name] !== schedule[name]);
-    const given = Object.entries(change).filter(([, value]) => value !== undefined);
-    Object.assign(schedule, Object.fromEntries(given), { updatedAt: now() });
+    Object.assign(schedule, given, { updatedAt: now() });
     if (isTimed) schedule.nextAt = await nextOf(tx, schedule);
     await tx.em.flush();
     return { outcome: 'saved', schedule };

@@ -2,7 +2,7 @@
 
 import type { FullLimit } from '../../domain/runners/concurrency.ts';
 import type { ExplainFacts } from '../../domain/runs/explain.ts';
-import { visibleNodeState } from '../../domain/runs/node-state.ts';
+import { heldDetails, visibleNodeState } from '../../domain/runs/node-state.ts';
 import type { Database, Queryable } from '../connection/database.ts';
 import { claimingInstances, claimsTasksOf } from '../runners/runner-instances.ts';
 import { claimOrder } from '../runs/claim-order.ts';
@@ -54,11 +54,10 @@ export async function readExplainFacts(
   ]);
   const { storedState, storedDetails, runnerType: _type, runtime: _runtime, ...shown } = node;
   const isHeld = open?.state === 'held';
-  const heldDetails = [open?.phase, open?.message].filter((part) => part).join(': ');
   return {
     ...shown,
     state: visibleNodeState(storedState, isHeld),
-    statusDetails: isHeld ? heldDetails : storedDetails,
+    statusDetails: isHeld ? heldDetails(open.phase, open.message) : storedDetails,
     parents,
     openRun: open === undefined ? null : runOf(open),
     heldBy:
@@ -101,10 +100,11 @@ const openStatement = `
     from node_run r left join node_claim c on c.run_id = r.id and ${isOpen}
    where r.node_instance_id = $1 and r.state <> 'done'`;
 
+/** Of the newest runs the one that ended last: one that was retried may be older than a later run over chosen inputs. */
 const lastStatement = `
-  select r.id, r.outcome, r.status_details, r.attempt, r.max_attempts,
-         r.ended_at
-    from node_run r where r.node_instance_id = $1 and r.state = 'done' order by r.created_at desc limit 1`;
+  select r.id, r.outcome, r.status_details, r.attempt, r.max_attempts, r.ended_at
+    from (select * from node_run where node_instance_id = $1 and state = 'done' order by created_at desc limit 100) r
+   order by r.ended_at desc limit 1`;
 
 async function readParents(database: Queryable, nodeInstanceId: number) {
   const rows = await database.query<{

@@ -1,5 +1,5 @@
 /** Runs as operators see them: what is open, what failed for good and why, attempt by attempt. */
-import { type NodeState, visibleNodeState } from '../../domain/runs/node-state.ts';
+import { heldDetails, type NodeState, visibleNodeState } from '../../domain/runs/node-state.ts';
 import type { RunHolder } from '../../domain/runs/run-log.ts';
 import {
   type FailureCategory,
@@ -85,7 +85,7 @@ export interface NodeRunFilter {
  * Of a run `r`: no run of its node was queued after it. Ranks of a session rise with every run that is queued. A later
  * run over chosen inputs counts only while it is open: it does not cover the inputs of `r`.
  */
-export const isNewestOfNode = `
+const isNewestOfNode = `
   not exists (select 1 from node_run x where x.node_instance_id = r.node_instance_id and x.queue_time > r.queue_time
                                          and (x.input_ids is null or x.state <> 'done'))`;
 
@@ -243,6 +243,8 @@ export function nodeRunOf(row: RunRow): NodeRunRow {
   const isHeld = instanceId !== null && leaseExpiresAt !== null;
   return {
     ...shown,
+    // What is stored is of the time before the claim: that it waited, and why.
+    statusDetails: isHeld ? heldDetails(phase, message) : shown.statusDetails,
     isRetryable: isRetryable ?? false,
     nodeState: visibleNodeState(nodeStateCode, nodeIsHeld),
     heldBy: isHeld ? { instanceId, leaseExpiresAt, phase, message, progress } : null,

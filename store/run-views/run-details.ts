@@ -7,8 +7,9 @@ import { stateAtClaim } from '../runs/state-history.ts';
 import {
   countPendingInputs,
   type InputBounds,
+  type InputMode,
   listInputs,
-  newestOutputOf,
+  newestOutputAtClaim,
   type TaskInput,
 } from '../runs/task-inputs.ts';
 import { findNodeRun, type NodeRunRow } from './node-runs.ts';
@@ -65,7 +66,7 @@ export async function findRunDetails(database: Database, runId: string): Promise
     ),
   ]);
   if (run === undefined) return undefined;
-  const inputs = first === undefined ? [] : (await inputsOf(database, first)).inputs;
+  const inputs = first === undefined ? [] : withoutRepeats(await givenInputs(database, first));
   return { run, ...configured!, inputs, outputs, actions };
 }
 
@@ -76,8 +77,8 @@ export interface Replay {
   readonly task: PastTask;
   readonly inputs: readonly TaskInput[];
   /** Output ids of the inputs that each mode lists. */
-  readonly modes: Readonly<Record<'since-watermark' | 'latest', readonly number[]>>;
-  /** More inputs than {@link limits.nodeRunFilesMax}: the oldest are listed. */
+  readonly modes: Readonly<Record<InputMode, readonly number[]>>;
+  /** More inputs than {@link limits.nodeRunFilesMax}. */
   readonly isCut: boolean;
   readonly state: Record<string, unknown> | null;
   readonly previousOutput: TaskInput | undefined;
@@ -86,20 +87,22 @@ export interface Replay {
 /**
  * What an attempt got: its task as its last claim answered it, and its inputs as that run sees them.
  * @param attempt default: the last that was claimed
+ * @param maxInputsPerTask how many inputs since the watermark a task lists at most
  * @returns undefined when the run, or the attempt, was never claimed
  */
 export async function findReplay(
   database: Database,
   runId: string,
   attempt: number | undefined,
+  maxInputsPerTask: number,
 ): Promise<Replay | undefined> {
   const found = await findTask(database, runId, attempt ?? 'last');
   if (found === undefined) return undefined;
   const [listed, pendingInputs, state, previousOutput] = await Promise.all([
-    inputsOf(database, found),
+    replayedInputs(database, found, maxInputsPerTask),
     countPendingInputs(database, found),
     stateAtClaim(database, found.nodeInstanceId, found.claimedAt),
-    newestOutputOf(database, found),
+    newestOutputAtClaim(database, found),
   ]);
   return { task: { ...found, pendingInputs }, ...listed, state, previousOutput };
 }
@@ -138,21 +141,44 @@ async function findTask(
   return task;
 }
 
-async function inputsOf(
+/** One more than are shown tells that there are more. */
+const listed = { afterPosition: 0, limit: limits.nodeRunFilesMax + 1, cap: limits.nodeRunFilesMax + 1 };
+
+/** What a runner lists without asking for all. */
+const givenInputs = async (database: Database, task: PastTask): Promise<readonly TaskInput[]> =>
+  (
+    await Promise.all([
+      listInputs(database, task, { ...listed, mode: 'since-watermark' }),
+      listInputs(database, task, { ...listed, mode: 'latest' }),
+    ])
+  ).flat();
+
+/** Where not all fit, those that are new to the node and the latest come before the others. */
+async function replayedInputs(
   database: Database,
   task: PastTask,
+  maxInputsPerTask: number,
 ): Promise<Pick<Replay, 'inputs' | 'modes' | 'isCut'>> {
-  const all = { afterPosition: 0, limit: limits.nodeRunFilesMax + 1, cap: limits.nodeRunFilesMax + 1 };
-  const [since, latest] = await Promise.all([
-    listInputs(database, task, { ...all, mode: 'since-watermark' }),
-    listInputs(database, task, { ...all, mode: 'latest' }),
+  const [since, latest, all] = await Promise.all([
+    listInputs(database, task, { ...listed, mode: 'since-watermark', cap: maxInputsPerTask }),
+    listInputs(database, task, { ...listed, mode: 'latest' }),
+    listInputs(database, task, { ...listed, mode: 'all' }),
   ]);
-  const inputs = [...new Map([...since, ...latest].map((input) => [input.outputId, input])).values()]
-    .sort((a, b) => a.position - b.position)
-    .slice(0, limits.nodeRunFilesMax);
-  const listed = new Set(inputs.map(({ outputId }) => outputId));
+  const inputs = withoutRepeats([...since, ...latest, ...all]);
+  const shown = new Set(inputs.map(({ outputId }) => outputId));
   const idsOf = (some: readonly TaskInput[]) =>
-    some.map(({ outputId }) => outputId).filter((id) => listed.has(id));
-  const isCut = Math.max(since.length, latest.length) > limits.nodeRunFilesMax;
-  return { inputs, modes: { 'since-watermark': idsOf(since), latest: idsOf(latest) }, isCut };
+    some.map(({ outputId }) => outputId).filter((id) => shown.has(id));
+  const modes = {
+    'since-watermark': idsOf(since),
+    latest: idsOf(latest),
+    all: inputs.map(({ outputId }) => outputId),
+  };
+  return { inputs, modes, isCut: all.length > limits.nodeRunFilesMax };
+}
+
+/** The first that fit, oldest first. */
+function withoutRepeats(inputs: readonly TaskInput[]): readonly TaskInput[] {
+  return [...new Map(inputs.map((input) => [input.outputId, input])).values()]
+    .slice(0, limits.nodeRunFilesMax)
+    .sort((a, b) => a.position - b.position);
 }

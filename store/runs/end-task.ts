@@ -188,8 +188,9 @@ async function applyEnd(
     case 'fail':
       return applyFailure(tx, session, run, end, jitter);
     case 'release': {
-      const ended = await requeueRun(tx, session, run.runId, { kind: 'released', reason: end.reason });
-      return { reply: { taskId: run.taskId, nodeState: ended.length > 0 ? 'Failed' : 'Pending' }, ended };
+      const how = { kind: 'released', reason: end.reason } as const;
+      const { ended, nodeState } = await requeueRun(tx, session, run.runId, how);
+      return { reply: { taskId: run.taskId, nodeState }, ended };
     }
   }
 }
@@ -240,14 +241,13 @@ async function applyFailure(
   report: Extract<TaskEnd, { kind: 'fail' }>,
   jitter: number,
 ): Promise<Applied> {
-  const { ended, end, queued } = await endFailedAttempt(tx, session, run, report, jitter);
+  const { ended, end, nodeState } = await endFailedAttempt(tx, session, run, report, jitter);
   if (end.kind === 'retry') {
     const nextAttemptAt = new Date(session.nowMs + end.delayMs).toISOString();
     return {
-      reply: { taskId: run.taskId, nodeState: 'Pending', willRetry: true, nextAttemptAt },
+      reply: { taskId: run.taskId, nodeState, willRetry: true, nextAttemptAt },
       ended: [ended],
     };
   }
-  const nodeState = queued.includes(run.nodeInstanceId) ? 'Pending' : end.nodeState;
   return { reply: { taskId: run.taskId, nodeState, willRetry: false, nextAttemptAt: null }, ended: [ended] };
 }

@@ -120,7 +120,7 @@ async function endOverdueClaim(
   if (!claim) return unchanged(undefined);
   const ended = claim.timedOut
     ? await endTimedOut(tx, session, claim.runId, jitter)
-    : await requeueRun(tx, session, claim.runId, { kind: 'lost' });
+    : (await requeueRun(tx, session, claim.runId, { kind: 'lost' })).ended;
   return changed(ended, ended);
 }
 

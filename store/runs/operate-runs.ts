@@ -8,7 +8,7 @@
 import { nodeStateCodes } from '../../domain/runs/node-state.ts';
 import { cancelled, cancelVerdict, type RetryVerdict, retryVerdict } from '../../domain/runs/run-plan.ts';
 import type { Database, Tx } from '../connection/database.ts';
-import { findNodeRun, isNewestOfNode, lockOperatedRun, type NodeRunRow } from '../run-views/node-runs.ts';
+import { findNodeRun, lockOperatedRun, type NodeRunRow } from '../run-views/node-runs.ts';
 import { type Change, changed, changeSession, type LockedSession, unchanged } from './change-session.ts';
 import { claimTime } from './claim-order.ts';
 import { checkConfigurations } from './configuration-check.ts';
@@ -50,8 +50,9 @@ export type RetryFailedResult =
   | { readonly outcome: 'missing' | 'frozen' };
 
 /**
- * Retries the newest run of every failed node of a session, cancelled ones too. Nodes whose configuration does not
- * match their template's schema are left unchanged.
+ * Retries the newest run of every failed node of a session, cancelled ones too: one a node, also where a full run and a
+ * later one over chosen inputs have both failed. Nodes whose configuration does not match their template's schema are
+ * left unchanged.
  */
 export async function retryFailedRuns(
   database: Database,
@@ -64,7 +65,8 @@ export async function retryFailedRuns(
       `select r.id as run_id, n.id as node_instance_id
          from node_instance n join node_run r on r.node_instance_id = n.id
         where n.session_id = $1 and n.state = ${nodeStateCodes.Failed}
-          and r.outcome in ('failed', 'cancelled') and ${isNewestOfNode}
+          and r.outcome in ('failed', 'cancelled')
+          and not exists (select from node_run x where x.node_instance_id = n.id and x.queue_time > r.queue_time)
         order by n.ordinal for update of r`,
       [sessionId],
     );

@@ -49,17 +49,17 @@ const queueRuns = `
       as w (run_id, node_id, template_name, runner_type, reason, max_attempts, queue_time_ms)
   ), run as (
     insert into node_run as r (id, session_id, node_instance_id, template_name, runner_type, reason, state, max_attempts,
-                          queue_time, claim_time, project_id, reprocess_position, reprocess_output_id, input_ids,
-                          traceparent)
+                          queue_time, claim_time, project_id, frozen, reprocess_position, reprocess_output_id,
+                          input_ids, traceparent)
     select w.run_id, $1, w.node_id, w.template_name, w.runner_type, w.reason, 'queued', w.max_attempts,
-           q.time, ${claimTime('q.time', 's', 'p')}, p.id, n.follow_up_reprocess_position,
+           q.time, ${claimTime('q.time', 's', 'p')}, p.id, s.frozen_at is not null, n.follow_up_reprocess_position,
            n.follow_up_reprocess_output_id,
            case when w.reason = 'follow-up' then n.follow_up_input_ids
                 when w.reason = 'reprocess' and not n.reprocess_wanted then n.reprocess_input_ids end, $9
       from wanted w join node_instance n on n.id = w.node_id
       join session s on s.id = $1 join project p on p.id = s.project_id
      cross join lateral (select to_timestamp(w.queue_time_ms / 1000) as time) q
-    returning ${queuedColumns}
+    returning ${queuedColumns}, r.frozen
   ), attempts as (
     insert into node_attempt (run_id, number, session_id) select run_id, 1, $1 from wanted
   ), nodes as (
@@ -70,15 +70,16 @@ const queueRuns = `
            reprocess_wanted = n.reprocess_wanted and w.reason <> 'reprocess'
       from wanted w where n.id = w.node_id
   )
-  select ${notifyReady('run')} from run`;
+  select ${notifyReady('run')} from run where not frozen`;
 
 /**
  * Queues the runs that are wanted. A run of a node whose configuration does not match its template's schema fails at
- * once and never reaches a runner.
+ * once and never reaches a runner. Those of a frozen session are queued too, so that its nodes are Pending, and wait
+ * until it is unfrozen.
  * @param session its queue time moves on, which is saved with the change
  * @param changedNodeId the node whose fact was written; without it the whole session is planned
  * @param traceparent the trace that the runs continue; default: that of the work that writes the fact
- * @returns the ids of the node instances that got a run that may be claimed
+ * @returns the ids of the node instances that got a run
  */
 export async function planSession(
   tx: Tx,
@@ -86,7 +87,6 @@ export async function planSession(
   changedNodeId?: number,
   traceparent?: string | null,
 ): Promise<readonly number[]> {
-  if (session.frozen) return [];
   const nodes =
     changedNodeId === undefined
       ? await tx.query<NodeRow>(wholeSession, [session.sessionId])
@@ -108,7 +108,7 @@ export async function planSession(
     wanted.map(({ queueTimeMs }) => queueTimeMs),
     traceparent ?? currentTraceparent(),
   ]);
-  session.builtinQueued ||= wanted.some(({ node }) => node.runnerType === 'system');
+  session.builtinQueued ||= !session.frozen && wanted.some(({ node }) => node.runnerType === 'system');
   const failed = wanted.every(({ node }) => node.isChecked) ? noNodes : await failMisconfigured(tx, wanted);
   return wanted.flatMap(({ node }) => (failed.has(node.id) ? [] : [node.id]));
 }

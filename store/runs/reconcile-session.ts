@@ -11,7 +11,7 @@ import type { DueRun, ReconcileResult } from '../../domain/runs/reconcile-result
 import { type NodeFacts, runWanted } from '../../domain/runs/run-plan.ts';
 import type { Database, Tx } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
-import { changeSession, planned, unchanged } from './change-session.ts';
+import { changeSession, planned } from './change-session.ts';
 import { claimOrder } from './claim-order.ts';
 import { nodeFacts, planSession } from './plan-session.ts';
 import { notifyReady, queued, queuedColumns } from './queue.ts';
@@ -118,15 +118,14 @@ async function readSessionState(database: Database, sessionId: string): Promise<
 }
 
 function needsPlan(state: SessionState): boolean {
-  if (state.frozen) return false;
-  return state.runs.some((run) => run.waiting && run.dueInMs === 0) || state.candidates.some(runWanted);
+  const hasDueRun = !state.frozen && state.runs.some((run) => run.waiting && run.dueInMs === 0);
+  return hasDueRun || state.candidates.some(runWanted);
 }
 
 /** Queues what is due and plans the whole session; twice in a row does nothing the second time. */
 async function planUnderLock(database: Database, sessionId: string): Promise<void> {
   await changeSession(database, { sessionId }, async (tx, session) => {
-    if (session.frozen) return unchanged(undefined);
-    await queueDueRuns(tx, sessionId);
+    if (!session.frozen) await queueDueRuns(tx, sessionId);
     return planned(await planSession(tx, session));
   });
 }

@@ -61,9 +61,11 @@ async function rejectAndMove(
     return unchanged({ kind: 'moved', watermark: task.watermarkOutputId, pendingInputs });
   }
   const { position, published } = await moveWatermark(held, session, inputId);
-  // The input is consumed already, and its result may be published.
-  if (!isRepeat && position === task.watermarkPosition)
-    throw new Refused<WriteRefusal>('watermark-regression');
+  // The input is consumed already, and its result may be published; or it is none of the chosen ones of a reprocess.
+  if (!isRepeat && position === task.watermarkPosition) {
+    const isInput = (await findInput(tx, task, inputId)) !== undefined;
+    throw new Refused<WriteRefusal>(isInput ? 'watermark-regression' : 'watermark-unknown-input');
+  }
   if (!isRepeat) {
     void tx.pipelined(
       `insert into rejected_input (node_instance_id, output_id, run_id, attempt, category, reason)

@@ -45,7 +45,12 @@ async function endClaimAndRequeue(
     );
     if (!claim) return unchanged(false);
     const counts = ending === 'given-up' && claim.used;
-    const ended = await requeueRun(tx, session, claim.runId, counts ? { kind: 'lost' } : { kind: 'unused' });
+    const { ended } = await requeueRun(
+      tx,
+      session,
+      claim.runId,
+      counts ? { kind: 'lost' } : { kind: 'unused' },
+    );
     return changed(true, ended);
   });
   return hasEnded ?? false;

@@ -24,6 +24,7 @@ import {
   unchanged,
 } from './change-session.ts';
 import { planSession } from './plan-session.ts';
+import { isOfLastPublication, joinNewest } from './task-inputs.ts';
 
 /**
  * The step of a claim that finds where the run's own watermark begins. One row at the first claim of a reprocess run,
@@ -43,16 +44,11 @@ export const reprocessStart = `
     cross join lateral (
       select min(v.position) as position
         from output_version v
-        join lateral (
-          select x.run_id, x.position from output_version x
-           where x.node_instance_id = v.node_instance_id and x.position <= bound.upper
-             and (x.superseded_at_position is null or x.superseded_at_position > bound.upper)
-           order by x.position desc limit 1) newest on true
+        ${joinNewest('bound.upper')}
        where v.node_instance_id = any (n.parent_ids) and v.position <= bound.upper
          and (v.superseded_at_position is null or v.superseded_at_position > bound.upper)
          and case when r.input_ids is not null then v.output_id = any (r.input_ids)
-                  else t.reprocess = 'all' or v.position = newest.position
-                       or (newest.run_id is not null and v.run_id = newest.run_id) end) first
+                  else t.reprocess = 'all' or ${isOfLastPublication} end) first
     left join lateral (
       select v.position, v.output_id from output_version v
        where v.node_instance_id = any (n.parent_ids) and v.position < first.position

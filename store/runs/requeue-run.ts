@@ -1,5 +1,5 @@
 /** What follows for a run whose claim ended without an outcome, or whose attempt failed. */
-import { nodeStateCodes } from '../../domain/runs/node-state.ts';
+import { type NodeState, nodeStateCodes } from '../../domain/runs/node-state.ts';
 import {
   type AttemptEnd,
   type AttemptReport,
@@ -45,21 +45,26 @@ export async function lockHeldRun(tx: Tx, runId: string): Promise<HeldRun | unde
   return run;
 }
 
-/**
- * The run's claim has ended in this transaction; queues it again (decisions, section 7).
- * @returns the attempts that ended by this
- */
+export interface Requeued {
+  /** The attempts that ended by this. */
+  readonly ended: readonly EndedAttempt[];
+  /** Of the run's node, afterwards. */
+  readonly nodeState: NodeState;
+}
+
+/** The run's claim has ended in this transaction; queues it again (decisions, section 7). */
 export async function requeueRun(
   tx: Tx,
   session: LockedSession,
   runId: string,
   how: Requeue,
-): Promise<EndedAttempt[]> {
+): Promise<Requeued> {
   const run = await lockHeldRun(tx, runId);
-  if (!run) return [];
+  if (!run) return { ended: [], nodeState: 'Pending' };
   if (how.kind === 'lost') tx.onCommit(() => leaseLost(run.templateName));
   if (how.kind === 'lost' || run.cancelRequested) {
-    return [(await endFailedAttempt(tx, session, run, { kind: 'lost' }, 0)).ended];
+    const { ended, nodeState } = await endFailedAttempt(tx, session, run, { kind: 'lost' }, 0);
+    return { ended: [ended], nodeState };
   }
   const releases = run.releaseCount + (how.kind === 'released' ? 1 : 0);
   const delayMs = how.kind === 'released' ? releaseDelayMs(releases) : 0;
@@ -77,14 +82,14 @@ export async function requeueRun(
      select ${notifyReady('run')} from run`,
     [runId, delayMs / 1_000, releases, details],
   );
-  return [];
+  return { ended: [], nodeState: 'Pending' };
 }
 
 interface FailedAttempt {
   readonly ended: EndedAttempt;
   readonly end: AttemptEnd;
-  /** The node instances that got a run because this one is done. */
-  readonly queued: readonly number[];
+  /** Of the run's node: `Pending` also when it got another run because this one is done. */
+  readonly nodeState: NodeState;
 }
 
 /**
@@ -99,7 +104,9 @@ export async function endFailedAttempt(
   jitter: number,
 ): Promise<FailedAttempt> {
   const end = endAttempt(run, report, jitter);
-  if (end.kind === 'retry') return { ended: await writeRetry(tx, session, run, end), end, queued: [] };
+  if (end.kind === 'retry')
+    return { ended: await writeRetry(tx, session, run, end), end, nodeState: 'Pending' };
   const ended = await writeDone(tx, run, end);
-  return { ended, end, queued: await planSession(tx, session, run.nodeInstanceId) };
+  const queued = await planSession(tx, session, run.nodeInstanceId);
+  return { ended, end, nodeState: queued.includes(run.nodeInstanceId) ? 'Pending' : end.nodeState };
 }

@@ -50,6 +50,18 @@ export const isConsumed = (output: string, bounds: { run: string; above: string;
       and (v.superseded_at_position is null or v.superseded_at_position > ${bounds.run}.upper_position)
       and (${bounds.run}.input_ids is null or v.output_id = any (${bounds.run}.input_ids)) limit 1)`;
 
+/** SQL, a join of outputs `v`: `newest`, the last output of the same node within a bound. */
+export const joinNewest = (bound: string) => `
+  join lateral (
+    select x.run_id, x.position, x.created_at from output_version x
+     where x.node_instance_id = v.node_instance_id and x.position <= ${bound}
+       and (x.superseded_at_position is null or x.superseded_at_position > ${bound})
+     order by x.position desc limit 1) newest on true`;
+
+/** SQL, with {@link joinNewest}: published together with the last one. A run may publish several times. */
+export const isOfLastPublication = `
+  (v.position = newest.position or (v.run_id = newest.run_id and v.created_at = newest.created_at))`;
+
 export type InputMode = 'since-watermark' | 'latest' | 'all';
 
 /**
@@ -81,13 +93,8 @@ export async function listInputs(
     case 'latest':
       return database.query<TaskInput>(
         `select ${inputColumns} from output_version v join node_instance n on n.id = v.node_instance_id
-           join lateral (
-             select x.run_id, x.position from output_version x
-              where x.node_instance_id = v.node_instance_id and x.position <= $2
-                and (x.superseded_at_position is null or x.superseded_at_position > $2)
-              order by x.position desc limit 1) newest on true
-          where ${withinBound(task)} and v.position > $4
-            and (v.position = newest.position or (newest.run_id is not null and v.run_id = newest.run_id))
+           ${joinNewest('$2')}
+          where ${withinBound(task)} and v.position > $4 and ${isOfLastPublication}
           order by v.position limit $5`,
         [...bounds, page.afterPosition, page.limit],
       );
@@ -149,17 +156,20 @@ export async function readNodeMemory(
   return { state: node?.state ?? null, newestOutput };
 }
 
-/** The newest output of the run's own node from before the run, as far as its version still is. */
-export async function newestOutputOf(
+/**
+ * The newest output of the claim's own node as the claim found it, as far as its version still is. By the times of
+ * publications, which follow their positions, so that no claim has to record a position of its own node.
+ */
+export async function newestOutputAtClaim(
   database: Queryable,
-  task: { readonly nodeInstanceId: number; readonly upperPosition: number; readonly runId: string },
+  task: { readonly nodeInstanceId: number; readonly taskId: string },
 ): Promise<TaskInput | undefined> {
   const [output] = await database.query<TaskInput>(
     `select ${inputColumns} from output_version v join node_instance n on n.id = v.node_instance_id
-      where v.node_instance_id = $1 and v.position <= $2 and v.run_id is distinct from $3
-        and (v.superseded_at_position is null or v.superseded_at_position > $2)
+      where v.node_instance_id = $1
+        and v.created_at <= (select c.claimed_at from node_claim c where c.task_id = $2)
       order by v.position desc limit 1`,
-    [task.nodeInstanceId, task.upperPosition, task.runId],
+    [task.nodeInstanceId, task.taskId],
   );
   return output;
 }

@@ -3,6 +3,7 @@ import { isRefusal, sqlStates } from '../../domain/network/database-fault.ts';
 import { unaudited } from '../administration/audit-scope.ts';
 import type { Database, Queryable } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
+import { hasKey, once } from '../connection/idempotency.ts';
 import { Refused } from '../connection/refused.ts';
 import { type DataSourceRow, dataSourceColumns } from '../objects/data-sources.ts';
 import { PendingObjectGone } from '../objects/pending-objects.ts';
@@ -104,7 +105,7 @@ export async function writeTaskOutput(
     watermarkInputId === undefined
       ? await stageAlone(database, identity, taskId, upload)
       : await writeTaskAndSession(database, identity, taskId, (held, session) =>
-          stageAndMove(held, session, upload, watermarkInputId),
+          stageAndMoveOnce(held, session, upload, watermarkInputId),
         );
   const written = await write().catch((error) => {
     // An upload to the node used the identifier at this moment: the second try finds its output.
@@ -125,9 +126,9 @@ async function stageAlone(
   taskId: string,
   upload: TaskOutput,
 ): Promise<OutputWrite> {
-  const output = await stageNew(database, identity, taskId, upload);
+  const output = hasKey() ? undefined : await stageNew(database, identity, taskId, upload);
   if (output !== undefined) return { kind: 'created', output };
-  return writeTask(database, identity, taskId, (held) => stageOutput(held, upload));
+  return writeTask(database, identity, taskId, (held) => once(() => stageOutput(held, upload))(held.tx));
 }
 
 /** Stages an output, or finds the one that the node has of its identifier. @throws PendingObjectGone */
@@ -144,6 +145,21 @@ export async function stageOutput(held: TaskWrite, upload: TaskOutput): Promise<
   }
   await tx.query('update node_run set wrote_output = true where id = $1 and not wrote_output', [task.runId]);
   return { kind: 'existing', output: existing };
+}
+
+async function stageAndMoveOnce(
+  held: TaskWrite,
+  session: LockedSession,
+  upload: TaskOutput,
+  watermarkInputId: number,
+): Promise<Change<WrittenOutput>> {
+  let change: Change<WrittenOutput> | undefined;
+  const result = await once(async () => {
+    change = await stageAndMove(held, session, upload, watermarkInputId);
+    return change.result;
+  })(held.tx);
+  // None when an earlier call under the key has made it.
+  return change ?? unchanged(result);
 }
 
 /** As {@link stageOutput}, and moves the watermark, which publishes all that is staged. */

@@ -105,11 +105,13 @@ export async function moveWatermark(
 
 /** The position of an input to which the watermark may go. Throws the refusal when it may not. */
 export async function checkWatermark(database: Queryable, task: HeldTask, inputId: number): Promise<number> {
-  const input = await findInput(database, task, inputId);
   const present = { position: task.watermarkPosition, outputId: task.watermarkOutputId };
-  const step = judgeWatermark(present, input?.position);
-  if (input === undefined || step === 'unknown-input')
+  const input = await findInput(database, task, inputId);
+  // The present one is no input of a reprocess of chosen inputs that begins above it.
+  const position = input?.position ?? (inputId === present.outputId ? present.position : undefined);
+  const step = judgeWatermark(present, position);
+  if (position === undefined || step === 'unknown-input')
     throw new Refused<WriteRefusal>('watermark-unknown-input');
   if (step === 'regression') throw new Refused<WriteRefusal>('watermark-regression');
-  return input.position;
+  return position;
 }

@@ -91,8 +91,9 @@ class LeafCompiler {
     if (leaf.op === 'in') return this.#equalsAny(leaf, leaf.values);
     if (leaf.op === 'eq') return this.#equalsAny(leaf, [leaf.value]);
     if (leaf.op === 'ne') return `not coalesce(${this.#equalsAny(leaf, [leaf.value])}, false)`;
-    if (leaf.op === 'contains') return this.#contains(leaf);
-    return this.#compares(leaf);
+    const condition = leaf.op === 'contains' ? this.#contains(leaf) : this.#compares(leaf);
+    const isPerson = this.#person(leaf, leaf.value) !== undefined;
+    return isPerson ? `(${this.#equals(leaf, leaf.value)} or ${condition})` : condition;
   }
 
   #bind(value: unknown, type: string): string {
@@ -135,7 +136,7 @@ class LeafCompiler {
       const { identifier, key } = person;
       const same = `(${column} in (${this.#bind(identifier, 'text')}, ${this.#bind(key, 'text')})
         or c.email_key = ${this.#bind(key, 'text')})`;
-      return op === 'eq' ? same : `not ${same}`;
+      return op === 'ne' ? `not ${same}` : same;
     }
     const type =
       typeof value === 'number'

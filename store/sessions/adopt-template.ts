@@ -14,6 +14,7 @@ import { dropAudit } from '../administration/audit-scope.ts';
 import type { Database, Tx } from '../connection/database.ts';
 import { once } from '../connection/idempotency.ts';
 import { findTemplate, type TemplateWithNodes } from '../registry/session-templates.ts';
+import { presentVersion } from '../registry/template-versions.ts';
 import {
   type Change,
   changed,
@@ -165,10 +166,15 @@ async function applyChanges(tx: Tx, applied: Applied): Promise<void> {
   ]);
   await tx.query(addNodes, [sessionId, templateId, namesOf('added'), changedBy]);
   await tx.query(linkNodes, [sessionId, templateId]);
-  await tx.query('update session set session_template_id = $2 where id = $1 and session_template_id <> $2', [
-    sessionId,
-    templateId,
-  ]);
+  // The template is locked, so its nodes and its version are of one import.
+  await tx.query(
+    `update session s set session_template_id = t.id, session_template_version = ${presentVersion('t.id')}
+       from session_template t
+      where s.id = $1 and t.id = $2
+        and (s.session_template_id, s.session_template_version)
+            is distinct from (t.id, ${presentVersion('t.id')})`,
+    [sessionId, templateId],
+  );
 }
 
 const addNodes = `

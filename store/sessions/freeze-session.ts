@@ -26,7 +26,7 @@ export async function freezeSession(
   });
 }
 
-/** Unfreezes the session: waiting runs are queued and planned in the same transaction. Idempotent. */
+/** Unfreezes the session: its runs may be claimed, and those that fell due are queued, in the same transaction. Idempotent. */
 export async function unfreezeSession(
   database: Database,
   sessionId: string,

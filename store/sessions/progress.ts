@@ -1,5 +1,5 @@
 /** Node instances of a session as their progress is shown (contract: Node instance progress). */
-import { type NodeState, visibleNodeState } from '../../domain/runs/node-state.ts';
+import { heldDetails, type NodeState, visibleNodeState } from '../../domain/runs/node-state.ts';
 import type { NodeTemplateType } from '../../domain/templates/template-file.ts';
 import type { Queryable } from '../connection/database.ts';
 import { isOpen } from '../runs/lease.ts';
@@ -81,8 +81,4 @@ function progressOf(row: Row, id: number): NodeProgress {
     stateCode: isHeld ? processingCode : storedState,
     statusDetails: isHeld ? heldDetails(phase, message) : storedDetails,
   };
-}
-
-function heldDetails(phase: string | null, message: string | null): string {
-  return [phase, message].filter((part) => part !== null && part !== '').join(': ');
 }

@@ -11,15 +11,15 @@ export interface PlannedSession {
   readonly session: SessionLabel;
   /** Node instances that got a run. */
   readonly planned: number;
-  /** Its window still has something to wait for or to report. */
+  /** Its window, or its close ahead of time, still has something to wait for or to report; of any session. */
   readonly hasOpenWindow: boolean;
   /** Uploads of its project wait to be published. */
   readonly hasQueuedUploads: boolean;
 }
 
 /**
- * Queues the retries that are due, plans every node under the session's lock and marks the session to be reconciled. In
- * a frozen session nothing is planned. Twice in a row plans nothing the second time. Undefined when there is no such
+ * Queues the retries that are due, plans every node under the session's lock and marks the session to be reconciled.
+ * In a frozen session retries wait. Twice in a row plans nothing the second time. Undefined when there is no such
  * session.
  */
 export async function planWholeSession(
@@ -30,8 +30,7 @@ export async function planWholeSession(
     if (!session.frozen) await queueDueRuns(tx, sessionId);
     const planned = await planSession(tx, session);
     const [window] = await tx.query<{ isOpen: boolean }>(
-      `select machine_group is not null and (window_due_at is not null or window_dirty_since is not null) as is_open
-         from session where id = $1`,
+      `select window_due_at is not null or window_dirty_since is not null as is_open from session where id = $1`,
       [sessionId],
     );
     const hasQueued = await hasQueuedUploads(tx, session.projectId);

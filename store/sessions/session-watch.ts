@@ -143,8 +143,8 @@ const outputsStatement = `
    order by o.position limit ${outputsPerSnapshot}`;
 
 /**
- * Of each node the open run and the newest of those that began since; of their attempts the newest. A session may have
- * a million of them, and one read is one page.
+ * Of each node the open run, and those of its newest that ended since: one that was retried may be older than a later
+ * one. Of their attempts the newest. A session may have a million of them, and one read is one page.
  */
 const attemptsStatement = `
   select node_instance_id, run_id, attempt, max_attempts, started_at, ended_at, outcome, details from (
@@ -153,12 +153,12 @@ const attemptsStatement = `
            greatest(a.started_at, a.ended_at) as newest_at
       from node_instance n
       cross join lateral (
-        (select r.id, r.max_attempts from node_run r where r.node_instance_id = n.id
-          order by r.created_at desc limit 1)
-        union
-        (select r.id, r.max_attempts from node_run r
-          where r.node_instance_id = n.id and r.created_at > $2::timestamptz - interval '${overlapSeconds} seconds'
-          order by r.created_at desc limit ${runsOfOneNode})
+        select r.id, r.max_attempts from node_run r where r.node_instance_id = n.id and r.state <> 'done'
+        union all
+        select r.id, r.max_attempts from (
+          select * from node_run where node_instance_id = n.id order by created_at desc limit ${runsOfOneNode}
+        ) r
+         where r.state = 'done' and r.ended_at > $2::timestamptz - interval '${overlapSeconds} seconds'
       ) r
       cross join lateral (
         select * from node_attempt a where a.run_id = r.id order by a.number desc limit ${limits.maxAttemptsMax}

@@ -8,7 +8,8 @@ import type { Database, Queryable, Tx } from '../connection/database.ts';
 import { once } from '../connection/idempotency.ts';
 import { newId } from '../connection/ids.ts';
 import { milliseconds, readTimes } from '../connection/json-times.ts';
-import { findTemplate, type TemplateWithNodes } from '../registry/session-templates.ts';
+import { findTemplateOfSession, type TemplateWithNodes } from '../registry/session-templates.ts';
+import { presentVersion } from '../registry/template-versions.ts';
 
 export interface NewSession {
   readonly name: string;
@@ -64,11 +65,12 @@ export async function insertSession(tx: Tx, session: NewSession): Promise<Sessio
   const { shared } = session;
   const [inserted] = await tx.query(
     `insert into session
-            (id, name, email_identifier, email_key, simulation_name, session_template_id, project_id, user_id,
-             logo_url, metadata, created_at, machine_group, window_seconds, window_start_at, window_end_at,
-             window_due_at, opened_by, window_dirty_since)
-     select $1, $2, $3, $4, $5, t.id, p.id, $8, $9, $10::jsonb, clock_timestamp(), $11::int, $12::int,
-            $13::timestamptz, $14::timestamptz, $15::timestamptz,
+            (id, name, email_identifier, email_key, simulation_name, session_template_id,
+             session_template_version, project_id, user_id, logo_url, metadata, created_at,
+             machine_group, window_seconds, window_start_at, window_end_at, window_due_at, opened_by, window_dirty_since)
+     select $1, $2, $3, $4, $5, t.id,
+            ${presentVersion('t.id')}, p.id, $8, $9, $10::jsonb, clock_timestamp(),
+            $11::int, $12::int, $13::timestamptz, $14::timestamptz, $15::timestamptz,
             case when $11::int is not null then $3 end, case when $11::int is not null then clock_timestamp() end
        from project p, session_template t where p.id = $7 and t.id = $6
      returning 1`,
@@ -179,6 +181,7 @@ export interface SessionScenarioRow {
 /** A session with all that its routes show. */
 export interface SessionDetails extends SessionRow {
   readonly project: ShownProject;
+  /** See {@link findTemplateOfSession}. */
   readonly sessionTemplate: TemplateWithNodes;
   readonly users: readonly SessionUserRow[];
   readonly dimensions: readonly SessionDimensionRow[];
@@ -208,7 +211,7 @@ export async function findSessionDetails(
   const [session, project, sessionTemplate] = await Promise.all([
     found,
     findProject(database, known.projectId),
-    findTemplate(database, known.sessionTemplateId),
+    findTemplateOfSession(database, id, known.sessionTemplateId),
   ]);
   if (session === undefined || project === undefined || sessionTemplate === undefined) return undefined;
   return { ...session, project, sessionTemplate };

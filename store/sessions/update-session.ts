@@ -4,8 +4,9 @@ import { nodeStateCodes } from '../../domain/runs/node-state.ts';
 import type { Person } from '../../domain/sessions/participant.ts';
 import { logoUrlOf } from '../../domain/sessions/session.ts';
 import { withoutPlatformKeys } from '../../domain/sessions/shared-session.ts';
-import type { JsonObject } from '../../domain/text.ts';
+import { isName, type JsonObject } from '../../domain/text.ts';
 import type { Database, Tx } from '../connection/database.ts';
+import { presentVersion } from '../registry/template-versions.ts';
 import { holdSession } from '../runs/change-session.ts';
 import { orderSession } from '../runs/claim-order.ts';
 import { insertNodeInstances } from './sessions.ts';
@@ -15,7 +16,7 @@ export interface SessionChanges {
   readonly name?: string | undefined;
   /** The person in the session's email field, already resolved. */
   readonly person?: Person | undefined;
-  /** Null clears it, on sessions that are not shared. */
+  /** Null clears it, on sessions that are not shared. On shared ones it has the form of a name. */
   readonly simulationName?: string | null | undefined;
   readonly sessionTemplateId?: number | undefined;
   readonly projectId?: number | undefined;
@@ -25,8 +26,8 @@ export interface SessionChanges {
 }
 
 /**
- * `invalid`: a project or template that does not exist, a template change of a session that has begun, or two open
- * shared sessions that would overlap.
+ * `invalid`: a project or template that does not exist, a template change of a session that has begun, a simulation of
+ * a shared session that is no name, or two open shared sessions that would overlap.
  */
 export type SessionUpdate = 'saved' | 'missing' | 'invalid';
 
@@ -63,14 +64,12 @@ export async function updateSession(
       );
       if (stored === undefined) return 'missing';
       await checkReferences(tx, changes);
-      if (stored.isShared && changes.simulationName !== undefined && !changes.simulationName?.trim()) {
-        throw new InvalidChange();
-      }
+      const simulationName = simulationOf(changes, stored);
       const template = changes.sessionTemplateId;
       if (template !== undefined && template !== stored.sessionTemplateId) {
         await replaceNodes(tx, sessionId, template);
       }
-      await write(tx, sessionId, changes, stored);
+      await write(tx, sessionId, { ...changes, simulationName }, stored);
       return 'saved';
     });
     return update ?? 'missing';
@@ -79,6 +78,13 @@ export async function updateSession(
     if (isRefusal(error, sqlStates.exclusionViolation)) return 'invalid';
     throw error;
   }
+}
+
+/** Part of the match key of shared sessions: stored as a request to join sends it, or no such request matches it. */
+function simulationOf({ simulationName }: SessionChanges, { isShared }: StoredSession) {
+  if (!isShared || simulationName === undefined) return simulationName;
+  if (simulationName === null || !isName(simulationName)) throw new InvalidChange();
+  return simulationName.trim();
 }
 
 /** Locks both, so that they stay until the commit. */
@@ -127,7 +133,10 @@ async function write(
         set name = coalesce($2, name), email_identifier = coalesce($3, email_identifier),
             email_key = coalesce($4, email_key),
             simulation_name = case when $5 then $6 else simulation_name end,
-            session_template_id = coalesce($7, session_template_id), project_id = coalesce($8, project_id),
+            session_template_id = coalesce($7, session_template_id),
+            session_template_version = case when $7 <> session_template_id then ${presentVersion('$7')}
+                                            else session_template_version end,
+            project_id = coalesce($8, project_id),
             metadata = case when $9 then $10::jsonb else metadata end,
             logo_url = case when $9 then $11 else logo_url end, priority = coalesce($12, priority)
       where id = $1`,

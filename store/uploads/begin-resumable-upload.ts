@@ -33,10 +33,10 @@ export async function createResumableUpload(
        insert into pending_object (object_key, data_source_id, node_instance_id)
        select $5, $4::bigint, nullif(id, 0) from place)
      insert into resumable_upload (id, user_id, node_instance_id, ingest_id, data_source_id, object_key,
-                                   output_identifier, content_type, content_encoding, metadata, size_bytes, expires_at,
-                                   sweep_at)
+                                   output_identifier, content_type, content_encoding, metadata, size_bytes,
+                                   upload_metadata, expires_at, sweep_at)
      select $1::uuid, $2, id, ingest_id, $4::bigint, $5, $6, $7, $8, $9::jsonb, $10::bigint,
-            clock_timestamp() + make_interval(secs => $11), clock_timestamp() + make_interval(secs => $11)
+            $13, clock_timestamp() + make_interval(secs => $11), clock_timestamp() + make_interval(secs => $11)
        from place returning expires_at`,
     [
       upload.id,
@@ -51,6 +51,7 @@ export async function createResumableUpload(
       upload.sizeBytes,
       bounds.seconds,
       upload.ingestId,
+      upload.uploadMetadata,
     ],
   );
   return row?.expiresAt ?? 'missing';

@@ -14,6 +14,8 @@ export interface NewResumableUpload extends Omit<UploadedObject, 'nodeInstanceId
   /** Null for an upload to a managed ingest, until that is performed. */
   readonly nodeInstanceId: number | null;
   readonly ingestId: number | null;
+  /** `Upload-Metadata` as the caller sent it; null without. */
+  readonly uploadMetadata: string | null;
 }
 
 /** `open` takes bytes; `whole` has all of them; `done` became an output or is queued; `over` is to be removed. */
@@ -45,7 +47,8 @@ export class WriterLost extends Error {
 export const resumableUploadColumns = `
   u.id, u.user_id, nullif(u.node_instance_id, 0) as node_instance_id, u.ingest_id, u.data_source_id, u.object_key, u.output_identifier, u.content_type,
   u.content_encoding, u.metadata, u.size_bytes, u.store_upload_id, u.offset_bytes, u.tail_key, u.tail_bytes,
-  u.hash_state, u.sha256, case u.state when 'stored' then 'whole' else u.state end as state, u.output_id, u.expires_at`;
+  u.hash_state, u.sha256, case u.state when 'stored' then 'whole' else u.state end as state, u.output_id, u.expires_at,
+  u.upload_metadata`;
 export const isUnfinished = `u.state in ('open', 'whole', 'stored') and u.expires_at > clock_timestamp()`;
 /** An upload that is finished or can be continued. */
 export async function findResumableUpload(

@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { describe, expect, test } from 'vitest';
+import { openDatabase } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { inputNode, tabularNode as tabularNodeOf, templateFile } from '../support/templates.ts';
 import {
@@ -13,7 +14,8 @@ import {
   table,
 } from './recording-session.ts';
 
-const { client } = await recordingStage();
+const { client, platform } = await recordingStage();
+const database = await openDatabase(platform, 1);
 
 /** A session whose graph succeeded with these uploads, with its dashboard. */
 async function recorded(...uploads: Parameters<RecordingSession['upload']>[0][]) {
@@ -24,6 +26,22 @@ async function recorded(...uploads: Parameters<RecordingSession['upload']>[0][])
     nodes.map(() => ['Succeeded', '']),
   );
   return { session, dashboard: await session.dashboard() };
+}
+
+/** A session whose dashboard makes a scenario. */
+async function scenarioSession(templateName: string): Promise<RecordingSession> {
+  const Nodes = [
+    inputNode('upload'),
+    tabularNodeOf('recording', 'upload'),
+    {
+      Name: 'dashboard',
+      NodeTemplateName: 'system-next-dimension',
+      DefaultConfiguration: { autoCreateScenarioInstance: true, scenarioName: 'Drive' },
+      Parents: ['recording'],
+    },
+  ];
+  await client.call('POST', '/api/v2/admin/session-templates', templateFile(templateName, Nodes));
+  return client.newSession(templateName);
 }
 
 const numbers = (rows: Record<string, string>[], name: string) => rows.map((row) => Number(row[name]));
@@ -214,19 +232,52 @@ describe('a session is one dashboard over all that was uploaded to it', () => {
     expect((await session.dashboard()).sources.map(({ name }) => name)).toEqual(['good.csv']);
   });
 
+  test('a file with a time that cannot be written is refused, and later uploads appear', async () => {
+    const session = await client.newSession();
+    await session.upload({ bytes: 'time,v\n0,1\n1,2\n', identifier: 'one.csv' });
+    await session.settled();
+    await session.upload({ bytes: 'time,v\n0,1\n1e17,2\n', identifier: 'far.csv' });
+    const failed = await eventually('the failure', async () =>
+      (await session.progress()).find(({ state }) => state === 'Failed'),
+    );
+    expect(failed.statusDetails).toMatch(
+      /^validation: far\.csv: line 3, column 1 \("time"\): The time "1e17"/i,
+    );
+    await session.upload({ bytes: table(1, 2), identifier: 'two.csv' });
+    expect((await session.settled()).map(({ state }) => state)).toEqual([
+      'Succeeded',
+      'Succeeded',
+      'Succeeded',
+    ]);
+    expect((await session.dashboard()).sources.map(({ name }) => name)).toEqual(['one.csv', 'two.csv']);
+  });
+
+  test.each([1e20, 302_000_000_000_000])(
+    'a stored recording that ends at %d ms blocks no dashboard: its times are not shown',
+    async (endMs) => {
+      const session = await scenarioSession(`with-end-${endMs}`);
+      await session.upload({ bytes: 'time,v\n2020-01-01,1\n2020-01-02,2\n', identifier: 'far.csv' });
+      await session.settled();
+      await database.query(
+        `update node_output set metadata = jsonb_set(metadata, '{description,time,to}', $2::jsonb)
+          where node_instance_id = $1`,
+        [session.nodeId(1), JSON.stringify(endMs)],
+      );
+      await session.upload({ bytes: 'time,v\n2021-01-01,1\n2021-01-02,2\n', identifier: 'good.csv' });
+      const nodes = await session.settled();
+      expect(nodes.map(({ statusDetails }) => statusDetails)).toEqual(['', '', '']);
+      const { id, sources } = await session.dashboard();
+      expect(sources.map(({ name, time: { from, to } }) => [name, from, to])).toEqual([
+        ['far.csv', '2020-01-01T00:00:00.000Z', null],
+        ['good.csv', '2021-01-01T00:00:00.000Z', '2021-01-02T00:00:00.000Z'],
+      ]);
+      await client.call('GET', `/api/v2/dashboard/dimensions/${id}/series`);
+      await client.call('GET', `/api/v2/dashboard/dimensions/${id}/statistics`);
+    },
+  );
+
   test('a scenario instance is created if configured, over the time of the recordings', async () => {
-    const Nodes = [
-      inputNode('upload'),
-      tabularNodeOf('recording', 'upload'),
-      {
-        Name: 'dashboard',
-        NodeTemplateName: 'system-next-dimension',
-        DefaultConfiguration: { autoCreateScenarioInstance: true, scenarioName: 'Drive' },
-        Parents: ['recording'],
-      },
-    ];
-    await client.call('POST', '/api/v2/admin/session-templates', templateFile('with-scenario', Nodes));
-    const session = await client.newSession('with-scenario');
+    const session = await scenarioSession('with-scenario');
     await session.upload({ bytes: realFile('seattle-weather.csv'), identifier: 'weather.csv' });
     await session.settled();
     await session.upload({ bytes: realFile('co2-concentration.csv'), identifier: 'co2.csv' });

@@ -87,9 +87,10 @@ test('a data source that never answers keeps no run of another waiting', async (
       'Succeeded',
       'Succeeded',
     ]);
-    const told = await eventually('it is told', async () => {
+    // While it is held it shows what its runner says: the reason stands there while it waits.
+    const told = await eventually('it waits after a release', async () => {
       const run = await runOf(waiting[0]!);
-      return run!.releases >= 1 && run;
+      return run!.state === 'waiting' && run!.releases >= 1 && run;
     });
     expect(told).toMatchObject({
       attempt: 1,

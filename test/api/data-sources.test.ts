@@ -146,6 +146,19 @@ describe('PUT /api/v2/admin/data-sources/{name}', () => {
     expect((await call('PUT', `${path}/changing`, { name: 'changing' })).status).toBe(200);
   });
 
+  test('at the same time as others keeps what each of them changes', async () => {
+    await call('POST', path, wanted('contended'));
+    for (let round = 0; round < 5; round++) {
+      const other = endpoint.replace('127.0.0.1', 'localhost');
+      const changes = [{ prefix: `p${round}/` }, { endpoint: round % 2 === 0 ? other : endpoint }];
+      const answers = await Promise.all(changes.map((json) => call('PUT', `${path}/contended`, json)));
+      expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+      const list = (await call('GET', path)).body;
+      const stored = list.find((item: { name: string }) => item.name === 'contended');
+      expect(stored).toMatchObject(Object.assign({}, ...changes));
+    }
+  });
+
   test('refuses an unknown source, another name, and the store of the installation', async () => {
     expect(await call('PUT', `${path}/nowhere`, {})).toMatchObject(
       refusal(404, "Data source 'nowhere' not found."),

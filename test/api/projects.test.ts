@@ -1,6 +1,6 @@
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { projectRoutes } from '../../api/projects/routes.ts';
-import { apiStage, ask } from '../support/api.ts';
+import { apiStage, ask, makePerson } from '../support/api.ts';
 
 const { api, call, people } = await apiStage({ routes: projectRoutes });
 
@@ -109,6 +109,20 @@ describe('PUT /projects/{id}', () => {
     expect(changed.body.owner.externalPlatformId).toBe(people.Instructor.userId);
   });
 
+  test('at the same time as another is as one after the other: the last one stays', async () => {
+    for (let round = 0; round < 20; round++) {
+      const made = await call('POST', '/projects', { Title: 'x0', Description: 'd0' });
+      const change = (json: object) => call('PUT', `/projects/${made.body.id}`, json);
+      const answers = await Promise.all([
+        change({ Title: 'x0', Description: 'd1' }),
+        change({ Title: 'y', Description: 'd0' }),
+      ]);
+      expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+      const { title, description } = (await call('GET', `/projects/${made.body.id}`)).body;
+      expect(['x0 d1', 'y d0']).toContain(`${title} ${description}`);
+    }
+  });
+
   test('refuses missing or wrong values', async () => {
     const made = await call('POST', '/projects', { Title: 'a' });
     expect(await call('PUT', '/projects/999999', { Title: 'a' })).toMatchObject(
@@ -143,6 +157,44 @@ describe('GET /projects', () => {
       const one = await call('GET', `/projects/${made.body.id}`, undefined, token);
       expect(one.body).toEqual({ ...made.body, owner: { ...made.body.owner, email: '' } });
     }
+  });
+
+  test('shows the present role of an owner whom the caller may see', async () => {
+    const owner = await makePerson(api.url, people.adminToken, 'Instructor');
+    const made = await call('POST', '/projects', { Title: 'promoted' }, owner.token);
+    const role = { role: 'Developer' };
+    await call('PATCH', `/api/authorization/users/${owner.userId}`, role, people.adminToken);
+    const one = await call('GET', `/projects/${made.body.id}`, undefined, people.Instructor.token);
+    expect(one.body).toEqual({ ...made.body, owner: { ...made.body.owner, type: 'Developer' } });
+    expect((await call('GET', '/projects', undefined, people.Instructor.token)).body).toContainEqual(
+      one.body,
+    );
+  });
+
+  describe('of an owner who was deleted', () => {
+    let made: Awaited<ReturnType<typeof call>>;
+    let owner: Awaited<ReturnType<typeof makePerson>>;
+    beforeAll(async () => {
+      owner = await makePerson(api.url, people.adminToken, 'Instructor');
+      made = await call('POST', '/projects', { Title: 'left behind' }, owner.token);
+      await call('DELETE', `/api/authorization/users/${owner.userId}`, undefined, people.adminToken);
+    });
+    const shown = async (token: string) => {
+      const list = await call('GET', '/projects', undefined, token);
+      const one = await call('GET', `/projects/${made.body.id}`, undefined, token);
+      expect(list.body).toContainEqual(one.body);
+      return one.body.owner;
+    };
+
+    test('shows them as inactive to those who see everybody, with the ids kept', async () => {
+      for (const token of [people.adminToken, people.Instructor.token, people.Developer.token])
+        expect(await shown(token)).toEqual({ ...made.body.owner, email: '', isActive: false });
+    });
+
+    test('tells those who may not see them nothing new', async () => {
+      for (const token of [people.Trainee.token, people.offlineToken])
+        expect(await shown(token)).toEqual({ ...made.body.owner, email: '' });
+    });
   });
 
   test.each(['999999', 'abc', '0', '-1', '9007199254740993'])('answers id %s as missing', async (id) => {

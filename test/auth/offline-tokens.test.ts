@@ -29,6 +29,14 @@ describe('offline tokens', () => {
     }
   });
 
+  test('have ids that sort by the time when they were made, as sessions and tasks have', async () => {
+    await auth('POST', '/offline_token', { token: people.adminToken });
+    const { body } = await auth('GET', '/offline_token', { token: people.adminToken });
+    for (const { secretId } of body) expect(secretId).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7/);
+    const { rows } = await database.query('select id from auth.tokens');
+    expect(rows.filter(({ id }) => id[14] !== '7')).toEqual([]);
+  });
+
   test('show when they were last used, written at most once a minute', async () => {
     const made = await auth('POST', '/offline_token', { token: people.adminToken });
     const lastUsed = async () => {
@@ -60,9 +68,11 @@ describe('offline tokens', () => {
       ['DELETE', `/users/${id}`],
       ['POST', '/users/resolve'],
       ['POST', `/users/${id}/password`],
+      ['POST', '/users/lookup'],
+      ['POST', '/users/active', { ids: [] }],
     ] as const;
-    for (const [method, path] of calls) {
-      const answer = await auth(method, path, { token: people.offlineToken });
+    for (const [method, path, json] of calls) {
+      const answer = await auth(method, path, { token: people.offlineToken, json });
       expect([method, path, answer.status]).toEqual([method, path, 403]);
     }
   });

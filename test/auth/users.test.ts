@@ -130,6 +130,17 @@ describe('changing users', () => {
     await tokenOf(api.url, person.username, person.password);
   });
 
+  test('leaves a user as they are when no known field is sent', async () => {
+    const person = await makePerson(api.url, people.adminToken, 'Trainee');
+    const path = `/${person.userId}`;
+    const before = await users('GET', path, people.adminToken);
+    for (const json of [{}, { unknown: 1 }]) {
+      const { status, body } = await users('PATCH', path, people.adminToken, json);
+      expect([status, body]).toEqual([200, before.body]);
+    }
+    expect((await users('GET', path, people.adminToken)).body).toEqual(before.body);
+  });
+
   test('always keeps one active Administrator, also when all are removed at once', async () => {
     const { body } = await users('GET', '?pageSize=100', people.adminToken);
     const administrators: string[] = body.users

@@ -129,6 +129,9 @@ test('runs are listed, retried and cancelled, a node is explained, a runner drai
   expect((await sdp(['explain', String(graph.nodes.n1)])).out).toContain('Row 7.');
   expect((await json('runs', 'retry', runId))[0]).toMatchObject({ id: runId, state: 'queued' });
   expect((await json('runs', 'cancel', runId))[0]).toMatchObject({ id: runId, state: 'cancelled' });
+  const node = String(graph.nodes.n1);
+  expect(await json('runs', 'retry', node)).toMatchObject([{ id: runId, state: 'queued' }]);
+  expect(await json('runs', 'cancel', node)).toMatchObject([{ id: runId, state: 'cancelled' }]);
   const { id } = (await json('runners', 'list')).runners.find(
     (one: { instanceId: string }) => one.instanceId === runner.instanceId,
   );
@@ -230,12 +233,23 @@ test('projects are created, sessions queried from standard input, manifests vali
   const good = await sdp(['manifests', 'validate', '-'], {}, JSON.stringify(manifest));
   expect(good.out).toBe('Valid: runner types cli-tools; node templates none.\n');
   expect((await sdp(['manifests', 'publish', '-'], {}, JSON.stringify(manifest))).code).toBe(0);
+  const listed = (await sdp(['manifests', 'list'])).out;
+  expect(listed).toMatch(/^FEATURE +VERSION +RUNNER TYPES +NODE TEMPLATES +PUBLISHED\n/);
+  expect(listed).toMatch(/^cli-tools +1\.0\.0 +cli-tools +none +20/m);
+  expect(await json('manifests', 'list', '--feature', 'cli-tools')).toMatchObject([{ manifest }]);
   const bad = await sdp(['manifests', 'publish', '-'], {}, JSON.stringify({ ...manifest, runnerTypes: 1 }));
   expect([bad.code, bad.err]).toEqual([1, expect.stringContaining('  $.runnerTypes')]);
 });
 
 test('wrong usage ends with 2 and its reason, a refusal with 1', async () => {
-  for (const args of [['nowhere'], ['sessions', 'show', '7'], ['explain'], ['runs', 'list', '--page', '0']])
+  for (const args of [
+    ['nowhere'],
+    ['sessions', 'show', '7'],
+    ['explain'],
+    ['runs', 'list', '--page', '0'],
+    ['runs', 'retry', '102', 'no-run'],
+    ['runs', 'cancel', 'no-run'],
+  ])
     expect(await sdp(args)).toMatchObject({ code: 2, out: '', err: expect.stringMatching(/^error: /) });
   expect((await sdp(['projects', 'list'], { SDP_URL: 'ftp://x' })).code).toBe(2);
   expect((await sdp(['explain', '999999'])).err).toMatch(

@@ -14,6 +14,7 @@ test.each(['python', 'typescript'])('makes a runner in %s, named after its folde
   const name = `lap-tops-${language}`;
   const { code, out, err } = await init(made, `--${language}`);
   expect([code, err]).toEqual([0, '']);
+  expect(out).toContain(`  cd '${made}'\n`);
   for (const file of readdirSync(made)) {
     expect(out).toContain(`  ${file}\n`);
     expect(readFileSync(join(made, file), 'utf8')).not.toMatch(/my-runner|KIT_FOLDER|SDP_COMMAND|NODE_HINT/);

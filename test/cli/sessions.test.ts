@@ -1,6 +1,6 @@
 /** What devices and instructors do from a script: sessions by name, nodes, newest outputs, ingests. */
 import { randomBytes, randomUUID } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runnerStage } from '../support/runner.ts';
@@ -38,7 +38,18 @@ test('a session is created by names of project and template; its nodes and newes
     ...environment,
     TZ: 'Asia/Kolkata',
   });
-  const { name, createdAt } = JSON.parse(unnamed.out);
+  const { id: another, name, createdAt } = JSON.parse(unnamed.out);
+  for (const filter of [names, ['--project', String(project.id)]])
+    expect((await json('sessions', 'list', ...filter)).sessions).toMatchObject([
+      { id: another },
+      { id: made.id },
+    ]);
+  expect(await sdp(['sessions', 'list', '--project', `${title}?`])).toMatchObject({
+    code: 2,
+    err: `There is no project ${title}?.\n`,
+  });
+  const withDefault = await json('projects', 'create', `${title}, too`, '--template', template);
+  expect(withDefault.defaultSessionTemplate).toMatchObject({ name: template });
   const there = new Date(Date.parse(createdAt) + 5.5 * 3_600_000).toISOString();
   // The clock of the machine, at most a minute before the platform's.
   expect([0, 60_000].map((ms) => minuteOf(Date.parse(there) - ms))).toContain(
@@ -61,6 +72,14 @@ test('a session is created by names of project and template; its nodes and newes
   const saved = join(folder, 'saved.csv');
   expect((await sdp(['outputs', 'latest', String(node), '--save', saved])).code).toBe(0);
   expect(readFileSync(saved, 'utf8')).toBe('a\n2\n');
+  await json('outputs', 'latest', String(node), '--save', folder);
+  expect(
+    readFileSync(join(folder, readdirSync(folder).find((name) => name.startsWith('lap.csv-'))!), 'utf8'),
+  ).toBe('a\n2\n');
+  const nowhere = join(folder, 'missing', 'saved.csv');
+  expect((await sdp(['outputs', 'latest', String(node), '--save', nowhere])).err).toBe(
+    `Folder not found: ${join(folder, 'missing')}.\n`,
+  );
 });
 
 test('a Trainee lists their own sessions, page by page, and those of nobody else', async () => {

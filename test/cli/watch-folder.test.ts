@@ -1,6 +1,6 @@
 /** The agent of a capture machine: each file once, whatever happens to agent, line and platform. */
 import { randomBytes } from 'node:crypto';
-import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
@@ -42,7 +42,12 @@ test('sends what is complete, oldest first, with metadata, and moves and marks i
     return !names.includes('MARIA-1.csv') && !names.includes('MARIA-2.csv');
   });
   renameSync(join(path, 'cut.csv.part'), join(path, 'cut.csv'));
-  await eventually('the third is moved', async () => readdirSync(moved).length === 3);
+  await eventually('the third is moved', async () => readdirSync(moved).length === 4);
+  // Another file of the name gets none of the metadata of the first.
+  writeFileSync(join(path, 'MARIA-1.csv'), 'a\n3\n');
+  writeFileSync(join(path, 'cut.csv'), 'a\n4\n');
+  writeFileSync(join(path, 'cut.csv.meta.json'), '{"lap":4}');
+  await eventually('the others are moved', async () => readdirSync(moved).length === 7);
   running.kill('SIGTERM');
   await running.ended;
   expect(
@@ -54,12 +59,37 @@ test('sends what is complete, oldest first, with metadata, and moves and marks i
     ['MARIA', { driver: 'MARIA', lap: '2' }],
     ['MARIA', { driver: 'MARIA', lap: 'first', tyre: { compound: 'soft' } }],
     ['cut.csv', null],
+    ['MARIA', { driver: 'MARIA', lap: '1' }],
+    ['cut.csv', { lap: 4 }],
+  ]);
+  const names = readdirSync(moved);
+  expect(names.filter((name) => name.endsWith('.meta.json'))).toEqual([
+    'MARIA-1.csv.meta.json',
+    expect.stringMatching(/^cut\.csv-[0-9a-f]{16}\.meta\.json$/),
   ]);
   const again = captures(join(folder, 'marked'), { 'one.csv': 'a\n1\n' });
   expect((await agent(again, graph, ['--mark', '--once']).ended).code).toBe(0);
   expect(JSON.parse(readFileSync(join(again, 'one.csv.sent'), 'utf8'))).toMatchObject({
     identifier: expect.stringMatching(/^one\.csv-/),
   });
+});
+
+test('ends the move of a file that was interrupted after its metadata', async () => {
+  const graph = await stage.chainOf(1);
+  const path = captures(join(folder, 'interrupted'), { 'a.csv': 'a\n1\n', 'a.csv.meta.json': '{"lap":1}' });
+  const moved = join(path, 'sent');
+  const args = ['--once', '--move-to', moved];
+  // The file cannot be moved over a folder of its identifier: it stays in the journal, and in the folder.
+  const name = `a.csv-${sha256('a\n1\n').slice(0, 16)}`;
+  mkdirSync(join(moved, 'a.csv'), { recursive: true });
+  mkdirSync(join(moved, name));
+  await agent(path, graph, args).ended;
+  expect(readdirSync(path)).toEqual(['.sdp-sent.jsonl', 'a.csv', 'sent']);
+  rmSync(join(moved, name), { recursive: true });
+  expect((await agent(path, graph, args).ended).code).toBe(0);
+  expect(readdirSync(path)).toEqual(['.sdp-sent.jsonl', 'sent']);
+  expect(readdirSync(moved)).toEqual(['a.csv', name, `${name}.meta.json`]);
+  expect(await outputsOf(stage, graph)).toMatchObject([{ metadata: { lap: 1 } }]);
 });
 
 test('is killed before and after each of its requests: each file is there once', async () => {
@@ -146,4 +176,6 @@ test('a refused file does not hold up the others, and needs either a session or 
   expect(await outputsOf(stage, graph)).toHaveLength(1);
   const none = await runSdp(['watch-folder', path], { SDP_URL: api.url, SDP_TOKEN: people.adminToken });
   expect([none.code, none.err]).toEqual([2, expect.stringContaining('Name either --session or --ingest.')]);
+  const missing = await agent(join(path, 'missing'), graph, ['--once']).ended;
+  expect([missing.code, missing.err]).toEqual([1, `Folder not found: ${join(path, 'missing')}.\n`]);
 });

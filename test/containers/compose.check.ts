@@ -1,5 +1,5 @@
 /** The promises of docker-compose.yml, checked on what the compose specification's own loader reads. */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -43,6 +43,24 @@ describe('docker-compose.yml', () => {
     expect(further).toEqual(['prometheus']);
     for (const [name, { image, build }] of services) {
       if (build === undefined) expect(image, name).toMatch(/^[a-z/-]+:v?\d+\.\d+(\.\d+)?(-[a-z]+)?$/);
+    }
+  });
+
+  test('has an image that keeps what Node compiles of each program', () => {
+    const dockerfile = readFileSync(join(checkout, 'Dockerfile'), 'utf8');
+    const kept = /\nRUN for program in ([^;]+);/.exec(dockerfile)![1]!.split(/[\s\\]+/);
+    const own = services.filter(([, { build }]) => build !== undefined);
+    const started = own.flatMap(([, { command }]) => command?.join(' ').match(/[\w/-]+\.ts/g) ?? []);
+    expect(started.length).toBeGreaterThan(5);
+    expect(started.filter((program) => !kept.includes(program))).toEqual([]);
+    for (const program of kept) {
+      const folder = mkdtempSync(join(tmpdir(), 'sdp-compiled-'));
+      const env = { PATH: process.env.PATH ?? '', NODE_COMPILE_CACHE: folder };
+      // Without settings each ends as soon as it is loaded.
+      const { signal } = spawnSync(process.execPath, [program], { cwd: checkout, env, timeout: 60_000 });
+      const files = readdirSync(folder, { recursive: true }).length;
+      rmSync(folder, { recursive: true });
+      expect([program, signal, files > 100]).toEqual([program, null, true]);
     }
   });
 

@@ -72,6 +72,7 @@ export async function preparePlace(folder: string, project: Project): Promise<Pl
     ['/metadata', join(folder, 'metadata')] as const,
     ['/runners', join(folder, 'runners')] as const,
     ['/app/workflow-bundle', join(folder, 'workflow-bundle')] as const,
+    ['/app/compiled', join(folder, 'compiled')] as const,
   ];
   return { folder, ports, bin, postgresFolder: own.postgres!.folder, table };
 }

@@ -257,14 +257,18 @@ describe('a filter', () => {
           leaf('participants.0.id', 'in', ['f@example.org', 'x', null]),
           leaf('closedBy', 'startsWith', 'g@example.org'),
           leaf('other', 'eq', 'h@example.org'),
+          leaf('openedBy', 'gt', 'i@example.org'),
+          leaf('email', 'endsWith', '@example.org'),
         ],
       },
     });
     expect([...addressesIn(filter as FilterNode)]).toEqual([
       'a@example.org',
+      'b@example.org',
       ' D@example.org ',
       'e@example.org',
       'f@example.org',
+      'g@example.org',
     ]);
   });
 });

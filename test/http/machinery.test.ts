@@ -281,4 +281,12 @@ describe('an invalid request', () => {
       if (status === 405) expect(answer.toLowerCase()).toContain('\r\nallow: ');
     }
   });
+
+  test('that has no readable path has a code, since a runner may have sent it', async () => {
+    const start = 'POST /api/v2/runner/claims HTTP/1.1\r\nHost: x\r\n';
+    const long = await raw(`${start}X: ${'y'.repeat(40_000)}\r\n\r\n`, { end: true });
+    expect(rawBody(long)).toMatchObject({ status: 'error', code: 'headers_too_large' });
+    const twice = await raw(`${start}Content-Length: 5\r\nContent-Length: 6\r\n\r\n`, { end: true });
+    expect(rawBody(twice)).toMatchObject({ status: 'error', code: 'invalid_request' });
+  });
 });

@@ -106,6 +106,12 @@ test(
     expect(statSync(running).mode & 0o077).toBe(0);
     expect(filesHolding(password)).toEqual([]);
 
+    const refused = start(await freePort());
+    expect(await refused.ended).toBe(1);
+    expect(refused.output()).toContain('is in use by another start');
+    // Commands still find the one that runs.
+    expect(existsSync(running)).toBe(true);
+
     const children = readdirSync(join(dataDir, 'run')).map((name) =>
       readIdentity(join(dataDir, 'run', name)),
     );

@@ -87,3 +87,29 @@ test('an object with an address becomes the person whom the caller sees', async 
     participants: [{ id: Instructor.userId, email: Instructor.email, seat: 1 }],
   });
 });
+
+test('each stored identifier is joined back, of a person written as a text or an object', async () => {
+  const { Instructor, Administrator } = world.people;
+  const person = { id: Instructor.userId, email: Instructor.email };
+  const created = async (Metadata: object) => {
+    const json = { ProjectId: world.projectId, SessionTemplateId: world.templateId, Metadata };
+    return (await world.call('POST', '/session', json, Administrator.token)).body;
+  };
+  const { metadata, id } = await created({
+    openedBy: { email: Instructor.email },
+    closedBy: Instructor.email,
+    participants: Instructor.email,
+  });
+  const shown = {
+    openedBy: person,
+    closedBy: Instructor.email,
+    participants: Instructor.email,
+  };
+  expect(metadata).toEqual(shown);
+  const query = { filter: { path: 'id', op: 'eq', value: id } };
+  const found = await world.call('POST', '/api/sessions/query', query, Administrator.token);
+  expect(found.status).toBe(200);
+  expect(JSON.parse(found.body.template.sessions[0].metadataJson)).toMatchObject(shown);
+  const alone = await created({ participants: { email: Instructor.email, seat: 1 } });
+  expect(alone.metadata.participants).toEqual({ ...person, seat: 1 });
+});

@@ -1,6 +1,14 @@
 /** The agent of a capture machine in Python: each file once, whatever happens to agent, line and platform. */
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -60,9 +68,15 @@ describe.skipIf(missing !== '')(`the agent in Python${missing === '' ? '' : ` ($
       return !names.includes('MARIA-1.csv') && !names.includes('MARIA-2.csv');
     });
     renameSync(join(path, 'cut.csv.part'), join(path, 'cut.csv'));
-    await eventually('the third is moved', async () => readdirSync(moved).length === 3);
-    running.kill('SIGTERM');
-    await running.ended;
+    await eventually('the third is moved', async () => readdirSync(moved).length === 4);
+    // Another file of the name gets none of the metadata of the first.
+    writeFileSync(join(path, 'MARIA-1.csv'), 'a\n3\n');
+    writeFileSync(join(path, 'cut.csv'), 'a\n4\n');
+    writeFileSync(join(path, 'cut.csv.meta.json'), '{"lap":4}');
+    await eventually('the others are moved', async () => readdirSync(moved).length === 7);
+    running.kill('SIGINT');
+    expect(await running.ended).toBe(130);
+    expect(running.log()).not.toContain('Traceback');
     const seen = (await outputsOf(stage, graph)).map(({ outputIdentifier, metadata }) => [
       outputIdentifier.split('-').at(0),
       metadata,
@@ -71,10 +85,36 @@ describe.skipIf(missing !== '')(`the agent in Python${missing === '' ? '' : ` ($
       ['MARIA', { driver: 'MARIA', lap: '2' }],
       ['MARIA', { driver: 'MARIA', lap: 'first', tyre: { compound: 'süß' } }],
       ['cut.csv', null],
+      ['MARIA', { driver: 'MARIA', lap: '1' }],
+      ['cut.csv', { lap: 4 }],
+    ]);
+    const names = readdirSync(moved);
+    expect(names.filter((name) => name.endsWith('.meta.json'))).toEqual([
+      'MARIA-1.csv.meta.json',
+      expect.stringMatching(/^cut\.csv-[0-9a-f]{16}\.meta\.json$/),
     ]);
     expect(JSON.parse(readFileSync(join(path, 'cut.csv.sent'), 'utf8'))).toMatchObject({
       identifier: expect.stringMatching(/^cut\.csv-/),
     });
+  });
+
+  test('ends the move of a file that was interrupted after its metadata', async () => {
+    const graph = await stage.chainOf(1);
+    const path = captures(join(folder, 'interrupted'), { 'a.csv': 'a\n1\n', 'a.csv.meta.json': '{"lap":1}' });
+    const moved = join(path, 'sent');
+    const args = ['--once', '--move-to', moved];
+    // The file cannot be moved over a folder of its identifier: it stays in the journal, and in the folder.
+    const name = `a.csv-${sha256('a\n1\n').slice(0, 16)}`;
+    mkdirSync(join(moved, 'a.csv'), { recursive: true });
+    mkdirSync(join(moved, name));
+    await agent(path, graph, args).ended;
+    expect(readdirSync(path)).toEqual(['.sdp-sent.jsonl', 'a.csv', 'sent']);
+    rmSync(join(moved, name), { recursive: true });
+    const ended = agent(path, graph, args);
+    expect(await ended.ended, ended.log()).toBe(0);
+    expect(readdirSync(path)).toEqual(['.sdp-sent.jsonl', 'sent']);
+    expect(readdirSync(moved)).toEqual(['a.csv', name, `${name}.meta.json`]);
+    expect(await outputsOf(stage, graph)).toMatchObject([{ metadata: { lap: 1 } }]);
   });
 
   test('is killed before and after each of its requests: each file is there once', async () => {

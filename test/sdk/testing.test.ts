@@ -194,6 +194,34 @@ test('a saved case says how outputs differ from those of the run', async () => {
   expect(nothing.differences).toEqual(['r.5.1: it was not written', 'r.6.1: it was not written']);
 });
 
+test('a saved case lists since the watermark what its run got, where it says so', async () => {
+  const folder = savedCase();
+  const file = join(folder, 'case.json');
+  const saved = JSON.parse(readFileSync(file, 'utf8'));
+  const inputs = [...saved.inputs, { ...saved.inputs[0], outputId: 9 }];
+  writeFileSync(join(folder, 'inputs', '9'), '5');
+  writeFileSync(file, JSON.stringify({ ...saved, inputs, sinceWatermark: [6, 9] }));
+  const { outputs } = await runCase(folder, right);
+  expect(outputs.map(({ identifier }) => identifier)).toEqual(['r.5.1', 'r.6.1']);
+});
+
+test.each([
+  [7, [5]],
+  [5, [6, 7, 5]],
+])(
+  'an input that was replaced has the place of its new version: above %d are %j',
+  async (watermark, since) => {
+    const folder = savedCase();
+    const file = join(folder, 'case.json');
+    const saved = JSON.parse(readFileSync(file, 'utf8'));
+    const [first, ...others] = saved.inputs;
+    const inputs = [...others, first];
+    writeFileSync(file, JSON.stringify({ ...saved, inputs, watermark, sinceWatermark: since }));
+    const result = await runCase(folder, right);
+    expect([result.outputs.length, result.watermark]).toEqual([since.length, 5]);
+  },
+);
+
 test('a folder without a case, or without the bytes of an input, is refused by name', async () => {
   await expect(runCase(tmpdir(), right)).rejects.toThrow(CaseError);
   const folder = savedCase();

@@ -6,6 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { migrateAuth } from '../../auth/migrate.ts';
 import { authMigrations } from '../../auth/migrations.ts';
 import { checkAuthSchema } from '../../auth/schema-check.ts';
+import { SettingsError } from '../../domain/settings.ts';
 import { checkout } from '../../local/settings.ts';
 import { Database } from '../../store/connection/database.ts';
 import { platformMigrations } from '../../store/connection/migrations.ts';
@@ -28,6 +29,15 @@ async function ownDatabase(): Promise<{ readonly url: string; readonly client: p
   });
   return { url, client };
 }
+
+test.each([migrate, (url: string) => migrateAuth(url, undefined)])(
+  'a database that cannot be reached is reported in one line, as a fault of its setting',
+  async (run) => {
+    const failed = await run('postgresql://u:p@127.0.0.1:1/d').catch((error: unknown) => error);
+    expect(failed).toBeInstanceOf(SettingsError);
+    expect(failed).toMatchObject({ message: 'DATABASE_URL: connect ECONNREFUSED 127.0.0.1:1' });
+  },
+);
 
 const rows = 60_000;
 const bigTable = {

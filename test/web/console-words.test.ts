@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { routes } from '../../api/routes.ts';
 import { checkout } from '../../local/settings.ts';
 import {
+  fileTitle,
   idOf,
   idTitle,
   outputTitle,
@@ -95,5 +96,9 @@ test('outputs have the names of files', () => {
   expect(named({ name: 'stint.csv', description: {} })).toBe('stint.csv, recording');
   expect(named({ kind: 'dashboard' })).toBe('Dashboard');
   expect(named(null)).toBe('10.7.parquet');
-  expect(named(null, '01a2065e-5ebc-7033-a810-1078aa3ddc8d.1')).toBe('JSON file');
+  const made = '01a2065e-5ebc-7033-a810-1078aa3ddc8d.1';
+  expect(named(null, made)).toBe('JSON file');
+  expect(named({ name: made })).toBe('Recording');
+  expect(fileTitle('stint.csv', { outputIdentifier: made, contentType: 'text/csv' })).toBe('stint.csv');
+  expect(fileTitle(null, { outputIdentifier: made, contentType: null })).toBe('File');
 });

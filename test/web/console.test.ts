@@ -67,7 +67,7 @@ describeInBrowser('the console', () => {
       .getByRole('link', { name: 'Sessions', exact: true })
       .click();
     await page.getByText('Page 1 of 2').waitFor();
-    expect(await page.locator('tbody tr').count()).toBe(25);
+    await expect.poll(() => page.locator('tbody tr').count()).toBe(25);
     await picture(page, 'sessions');
     await page.getByRole('button', { name: 'Next' }).click();
     await page.getByText('Page 2 of 2').waitFor();
@@ -115,9 +115,9 @@ describeInBrowser('the console', () => {
     await page.locator('.chart-plot:not([data-points="0"])').first().waitFor();
     await page.locator('.chart-plot').first().focus();
     await page.keyboard.press('Home');
-    expect(await shownValue(page)).toBeCloseTo(rowValue(1), 5);
+    await expect.poll(() => shownValue(page)).toBeCloseTo(rowValue(1), 5);
     await page.keyboard.press('End');
-    expect(await shownValue(page)).toBeCloseTo(rowValue(-1), 5);
+    await expect.poll(() => shownValue(page)).toBeCloseTo(rowValue(-1), 5);
   });
 
   test('zooms by drag to full resolution, keeps the view in the address, and comes back by double-click', async () => {
@@ -139,7 +139,7 @@ describeInBrowser('the console', () => {
     await page.reload();
     await page.locator('.chart canvas').first().waitFor();
     expect(pathOf(page)).toBe(zoomed);
-    expect(await page.locator('.chart').count()).toBe(1);
+    await expect.poll(() => page.locator('.chart').count()).toBe(1);
     await page.locator('.chart .u-over').first().dblclick();
     await untilTrue(page, '!location.search.includes("from=")');
     expect(pathOf(page)).toBe(whole);
@@ -235,7 +235,7 @@ describeInBrowser('the console', () => {
       await picture(tab, 'dashboard-small-dark');
       await tab.goto(`${api.url}${sessionPath}?tab=pipeline`);
       await tab.locator('.node').first().waitFor();
-      expect(await tab.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false);
+      await expect.poll(() => tab.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false);
       await picture(tab, 'session-small-dark');
       expect(small.offences).toEqual([]);
     } finally {

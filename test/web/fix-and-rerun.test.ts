@@ -106,18 +106,20 @@ describeInBrowser('a failed node', () => {
   test('shows its configuration as a form, which the platform checks, and runs again with what was changed', async () => {
     await signInAs(page, `${api.url}/sessions/${session.id}?tab=pipeline`, people.Developer);
     await panel().getByText('revision 1').waitFor();
-    expect(await panel().getByLabel('Column').inputValue()).toBe('velocity');
-    expect(await panel().getByLabel('width').inputValue()).toBe('3');
-    expect(await panel().getByRole('button', { name: 'Retry' }).getAttribute('class')).not.toContain(
-      'primary',
-    );
+    await expect.poll(() => panel().getByLabel('Column').inputValue()).toBe('velocity');
+    await expect.poll(() => panel().getByLabel('width').inputValue()).toBe('3');
+    await expect
+      .poll(() => panel().getByRole('button', { name: 'Retry' }).getAttribute('class'))
+      .not.toContain('primary');
     await panel().getByLabel('laps').fill('two');
     await panel().getByText('is no number').waitFor();
     await panel().getByLabel('laps').fill('2');
     await panel().getByLabel('Column').fill('x');
     await panel().getByRole('button', { name: 'Save', exact: true }).click();
-    await panel().getByRole('alert').waitFor();
-    await panel().locator('.field-fault').waitFor();
+    await panel().getByRole('alert').getByText('1 field needs correction.').waitFor();
+    await expect
+      .poll(() => panel().locator('.field-fault').allTextContents())
+      .toEqual(['Enter at least 2 characters']);
     await looks('configuration-refused');
     await panel().getByLabel('Column').fill('speed');
     await panel().getByLabel('unit').selectOption({ label: 'm/s' });
@@ -140,12 +142,23 @@ describeInBrowser('a failed node', () => {
     await panel().getByText('Another person changed it.').waitFor();
     await panel().getByRole('button', { name: 'Reload' }).click();
     await panel().getByText('revision 3', { exact: true }).waitFor();
-    expect(await panel().getByLabel('laps').inputValue()).toBe('9');
+    await expect.poll(() => panel().getByLabel('laps').inputValue()).toBe('9');
     await panel().getByText('Revisions', { exact: true }).click();
     await panel().getByRole('button', { name: 'Put revision 1 into the form' }).click();
-    expect(await panel().getByLabel('Column').inputValue()).toBe('velocity');
+    await expect.poll(() => panel().getByLabel('Column').inputValue()).toBe('velocity');
     await panel().getByRole('button', { name: 'Undo' }).click();
-    expect(await panel().getByLabel('Column').inputValue()).toBe('speed');
+    await expect.poll(() => panel().getByLabel('Column').inputValue()).toBe('speed');
+  });
+
+  test('tells an Instructor, who may not run it, how it runs with the change', async () => {
+    const tab = await browser.newPage();
+    await signInAs(tab, `${api.url}/sessions/${session.id}?node=${session.work}`, people.Instructor);
+    const own = tab.getByRole('region', { name: 'Node work' });
+    await own.getByLabel('laps').fill('7');
+    await own.getByRole('button', { name: 'Save', exact: true }).click();
+    await own.getByText('To start one, upload a file or ask a Developer.').waitFor();
+    await tab.close();
+    await call('PUT', configurationPath(), { configuration: { column: 'speed', laps: 9 } });
   });
 
   test('runs again when another file takes the place of the one that failed', async () => {
@@ -174,7 +187,7 @@ describeInBrowser('a failed node', () => {
     // What differs alone: before, the node had laps and a gate of its own revision.
     const laps = await changes.getByRole('row', { name: 'laps' }).getByRole('cell').allInnerTexts();
     expect(laps).toEqual(['laps', '9', '12']);
-    expect(await changes.getByText('column', { exact: true }).count()).toBe(0);
+    await expect.poll(() => changes.getByText('column', { exact: true }).count()).toBe(0);
     await looks('adopt');
     await page.getByRole('button', { name: 'Adopt the template' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
@@ -191,7 +204,7 @@ describeInBrowser('a failed node', () => {
     await page.reload();
     await page.getByText('Frozen', { exact: true }).first().waitFor();
     await panel().waitFor();
-    expect(await show.count()).toBe(0);
+    await expect.poll(() => show.count()).toBe(0);
     expect(browser.offences).toEqual([]);
   });
 });

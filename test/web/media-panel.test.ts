@@ -122,7 +122,7 @@ describeInBrowser('pictures and video of a drive', () => {
     await page.getByRole('button', { name: 'More for this layout' }).click();
     await page.getByRole('menuitem', { name: 'Close layout' }).click();
     await page.locator('.panel-grid').waitFor({ state: 'detached' });
-    expect(await page.evaluate<number>(held)).toBeLessThanOrEqual(0);
+    await expect.poll(() => page.evaluate<number>(held)).toBeLessThanOrEqual(0);
   });
 
   test('a video is where the cursor is', async () => {

@@ -66,7 +66,7 @@ describeInBrowser('the panels of a dashboard', () => {
     await low.keyboard.press('+');
     await low.waitForURL(/from=/);
     await untilTrue(low, `document.querySelectorAll('.chart[aria-busy="true"]').length === 0`);
-    expect(await low.evaluate(`${last}.toDataURL()`)).toBe(before);
+    await expect.poll(() => low.evaluate(`${last}.toDataURL()`)).toBe(before);
     await low.evaluate(`window.dispatchEvent(new Event('beforeprint'))`);
     await untilTrue(low, `${last}.toDataURL() !== window.lastDrawn`);
     await small.close();

@@ -50,7 +50,7 @@ describeInBrowser('a page on paper', () => {
     page.locator(selector).evaluateAll((found) => found.filter((one) => one.checkVisibility()).length);
 
   test('has its charts in light colours, whole, and the screen keeps the dark ones', async () => {
-    expect(await page.evaluate<string[]>(coloursOf)).toContain(dark);
+    await expect.poll(() => page.evaluate<string[]>(coloursOf)).toContain(dark);
     await page.evaluate(
       `addEventListener('beforeprint', () => queueMicrotask(() => { window.onPaper = ${coloursOf}; }))`,
     );
@@ -68,7 +68,7 @@ describeInBrowser('a page on paper', () => {
     const figures = page.locator('.figures');
     for (const text of ['Highest speed', '259 km/h', '3,600 rows', '3:00'])
       await figures.getByText(text).waitFor();
-    expect(await figures.getByText('latitude').count()).toBe(0);
+    await expect.poll(() => figures.getByText('latitude').count()).toBe(0);
   });
 
   test('has nothing to press, and fits the sheet', async () => {

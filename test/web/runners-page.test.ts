@@ -103,6 +103,7 @@ describeInBrowser('the page of runners', () => {
     expect(await accessibilityFaults(page, 'every')).toEqual([]);
     await dialog().getByRole('button', { name: 'Next' }).click();
     await dialog().getByText('Waiting for the runner').waitFor();
+    await untilTrue(page, `document.activeElement.ariaLabel === 'Token'`);
     await picture(page, 'runner-connect');
     expect(await accessibilityFaults(page, 'every')).toEqual([]);
     const shown = await dialog().getByLabel('Commands', { exact: true }).inputValue();

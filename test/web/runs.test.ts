@@ -109,7 +109,7 @@ describeInBrowser('runs in the console', () => {
     await untilTrue(page, 'location.search === "?level=warning"');
     await page.reload();
     await lines().getByText('comes later').waitFor();
-    expect(await lines().locator('.log-line').count()).toBe(1);
+    await expect.poll(() => lines().locator('.log-line').count()).toBe(1);
     await logs().getByRole('button', { name: 'Copy' }).click();
     await logs().getByText('Copied').waitFor();
     expect(await page.evaluate('navigator.clipboard.readText()')).toMatch(/ warning attempt 1: comes later$/);
@@ -132,13 +132,14 @@ describeInBrowser('runs in the console', () => {
     const box = (await lines().getByText('here it breaks').boundingBox())!;
     const frame = (await lines().boundingBox())!;
     expect([box.y > frame.y, box.y < frame.y + frame.height]).toEqual([true, true]);
-    expect(await lines().locator('.log-line').count()).toBeLessThan(700);
+    await expect.poll(() => lines().locator('.log-line').count()).toBeLessThan(700);
     const actions = page.locator('.run-actions .button');
-    expect((await actions.allTextContents()).map((text) => text.trim())).toEqual([
-      'Fix at the node',
-      'Retry',
-    ]);
-    expect(await page.locator('.run-actions .button-primary').allTextContents()).toEqual(['Fix at the node']);
+    await expect
+      .poll(async () => (await actions.allTextContents()).map((text) => text.trim()))
+      .toEqual(['Fix at the node', 'Retry']);
+    await expect
+      .poll(() => page.locator('.run-actions .button-primary').allTextContents())
+      .toEqual(['Fix at the node']);
     await looks('run-failed');
     await page.getByRole('button', { name: 'Retry', exact: true }).click();
     await page.getByRole('region', { name: 'Actions on the run' }).getByText('Retried at attempt').waitFor();
@@ -165,7 +166,7 @@ describeInBrowser('runs in the console', () => {
     await page.getByText(/^1[78],\d+ lines/).waitFor();
     await page.getByRole('button', { name: 'To the end' }).click();
     await lines().getByText('Attempt 2 ended').waitFor();
-    expect(await lines().locator('.log-line').count()).toBeLessThan(700);
+    await expect.poll(() => lines().locator('.log-line').count()).toBeLessThan(700);
     const longest = (await page.evaluate('window.longestMs')) as number;
     console.info(`longest pause of the page: ${Math.round(longest)} ms`);
     await picture(page, 'run-log-long');
@@ -186,7 +187,7 @@ describeInBrowser('runs in the console', () => {
     await failing();
     // The second run replaced the first, whose row says so; the newer one is shown on request.
     await page.getByRole('button', { name: 'Show 1 newer run' }).waitFor();
-    expect(await rows.count()).toBe(1);
+    await expect.poll(() => rows.count()).toBe(1);
     await page.getByRole('button', { name: 'Show 1 newer run' }).click();
     await untilTrue(page, 'document.querySelectorAll(".run-table tbody tr").length === 2');
     await page.getByRole('button', { name: 'Failed', exact: true }).click();

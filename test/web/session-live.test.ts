@@ -75,7 +75,7 @@ describeInBrowser('the session page', () => {
     // The error that counts stands once, those of earlier attempts at their attempts.
     const attempts = page.getByRole('list', { name: 'Attempts of the last run' });
     await attempts.getByText('validation: Row 7 is no lap.').waitFor();
-    expect(await page.getByText('Row 8 is no lap').count()).toBe(1);
+    await expect.poll(() => page.getByText('Row 8 is no lap').count()).toBe(1);
     await page.getByRole('button', { name: 'Retry all failed' }).click();
     await page.getByText('1 run retried.').waitFor();
     await stands('n2', 'Pending');
@@ -107,7 +107,7 @@ describeInBrowser('the session page', () => {
     await chooseAction(page, 'Freeze');
     await page.getByRole('button', { name: 'Freeze the session' }).click();
     await page.getByText('Frozen', { exact: true }).waitFor();
-    expect(await page.getByRole('button', { name: 'Reprocess' }).count()).toBe(0);
+    await expect.poll(() => page.getByRole('button', { name: 'Reprocess' }).count()).toBe(0);
     await node('input').click();
     await page.getByText('The session is frozen and accepts no uploads.').waitFor();
     await dropFile(page, '.graph', { name: 'late.csv', type: 'text/csv', text: 'a,b' });
@@ -130,7 +130,9 @@ describeInBrowser('the session page', () => {
     await signInAs(tab, `${site.url}/sessions/${graph.sessionId}?node=${graph.nodes.n1}`, people.Trainee);
     await tab.getByText(/Queued since/).waitFor();
     for (const name of ['More actions', 'Reprocess', 'Cancel run', 'Retry']) {
-      expect(await tab.getByRole('button', { name, exact: true }).count(), name).toBe(0);
+      await expect
+        .poll(() => tab.getByRole('button', { name, exact: true }).count(), { message: name })
+        .toBe(0);
     }
     await tab.close();
   });

@@ -87,8 +87,9 @@ describeInBrowser('the session page', () => {
     await page.getByText('2 of 3 done, 1 failed').waitFor();
     await failure.getByRole('link', { name: 'Fix and run again' }).click();
     await page.getByRole('region', { name: 'Node n2' }).waitFor();
+    await untilTrue(page, `document.activeElement.matches('.panel h2')`);
     await page.locator('.details-failed').getByText('There is no column velocity').waitFor();
-    expect(await page.getByText('There is no column velocity').count()).toBe(1);
+    await expect.poll(() => page.getByText('There is no column velocity').count()).toBe(1);
     await page.getByRole('button', { name: 'Copy the error' }).waitFor();
     await looks('pipeline');
   });
@@ -98,7 +99,7 @@ describeInBrowser('the session page', () => {
     const row = page.getByRole('row', { name: /stint-2.csv/ });
     await row.getByText(/^by Developer/).waitFor();
     await page.getByRole('searchbox', { name: 'Find a file' }).fill('stint');
-    expect(await page.locator('tbody tr').count()).toBe(1);
+    await expect.poll(() => page.locator('tbody tr').count()).toBe(1);
     await looks('files');
     await row.getByRole('button', { name: 'stint-2.csv', exact: true }).click();
     await page.getByRole('dialog').getByRole('columnheader', { name: 'speed' }).waitFor();
@@ -160,7 +161,7 @@ describeInBrowser('the session page', () => {
       .locator('.node')
       .nth(manyNodes - 1)
       .waitFor();
-    expect(await page.locator('.node:not(.node-dimmed)').count()).toBe(1);
+    await expect.poll(() => page.locator('.node:not(.node-dimmed)').count()).toBe(1);
     const width = async () => (await page.locator('.node').first().boundingBox())!.width;
     const fitting = await width();
     await page.getByRole('button', { name: 'Zoom in' }).click();
@@ -177,13 +178,15 @@ describeInBrowser('the session page', () => {
     await expect.poll(width).toBeCloseTo(fitting, 0);
     await expect.poll(widerThanFrame).toBe(false);
     // It is set in bands, whose nodes have room for letters of 11 px.
-    expect(await width()).toBeGreaterThan(80);
-    expect((await page.locator('.node-name').first().boundingBox())!.height).toBeGreaterThan(12);
+    await expect.poll(() => width()).toBeGreaterThan(80);
+    await expect
+      .poll(async () => (await page.locator('.node-name').first().boundingBox())!.height)
+      .toBeGreaterThan(12);
     await page.getByRole('button', { name: /^n3 ?Not started/ }).waitFor();
     const buttons = (await page.locator('.graph-tools').boundingBox())!;
-    expect((await page.locator('.node').first().boundingBox())!.y).toBeGreaterThan(
-      buttons.y + buttons.height,
-    );
+    await expect
+      .poll(async () => (await page.locator('.node').first().boundingBox())!.y)
+      .toBeGreaterThan(buttons.y + buttons.height);
     await picture(page, 'pipeline-41-whole');
     await looks('pipeline-41-bands');
     for (let times = 0; times < 8; times += 1) await page.getByRole('button', { name: 'Zoom in' }).click();
@@ -226,24 +229,24 @@ describeInBrowser('the session page', () => {
     await page.getByRole('tab', { name: 'Files' }).focus();
     await page.keyboard.press('/');
     await page.keyboard.type('stint');
-    expect(await page.getByRole('searchbox', { name: 'Find a file' }).inputValue()).toBe('stint');
+    await expect.poll(() => page.getByRole('searchbox', { name: 'Find a file' }).inputValue()).toBe('stint');
   });
 
   test('colours and time zone are chosen in the account and kept in the browser', async () => {
     await page.getByRole('button', { name: /^Account:/ }).click();
     await page.getByLabel('Colours').selectOption({ label: 'Dark' });
     const theme = () => page.evaluate('document.documentElement.dataset.theme');
-    expect(await theme()).toBe('dark');
+    await expect.poll(() => theme()).toBe('dark');
     await page.getByLabel('Time zone').selectOption({ label: 'UTC' });
     await page.keyboard.press('Escape');
     await page.reload();
     await page.getByRole('tab', { name: 'Files' }).waitFor();
-    expect(await theme()).toBe('dark');
+    await expect.poll(() => theme()).toBe('dark');
     await page.locator('time[title$="UTC"]').first().waitFor();
     await page.getByRole('button', { name: /^Account:/ }).click();
     await looks('account');
     await page.getByLabel('Colours').selectOption({ label: 'Like the system' });
-    expect(await theme()).toBe('light');
+    await expect.poll(() => theme()).toBe('light');
     await page.keyboard.press('Escape');
   });
 

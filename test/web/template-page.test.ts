@@ -68,7 +68,7 @@ describeInBrowser('the page of a session template', () => {
     const developer = await ask(api.url, 'GET', `/api/v2/session/session_templates/${id}/versions/1`, {
       token: people.adminToken,
     });
-    expect(await version(1).innerText()).toContain(developer.body.createdBy.name);
+    await expect.poll(() => version(1).innerText()).toContain(developer.body.createdBy.name);
     await version(2).waitFor();
     await page.getByText('2 versions', { exact: true }).waitFor();
     await picture(page, 'template-page');
@@ -78,9 +78,9 @@ describeInBrowser('the page of a session template', () => {
     const use = page.getByRole('complementary', { name: 'Use' });
     await use.getByRole('link', { name: '2', exact: true }).waitFor();
     for (const name of ['1: track-1/laps', 'Red Bull Ring']) await use.getByRole('link', { name }).waitFor();
-    expect((await use.innerText()).replace(/\s+/g, ' ')).toBe(
-      'Use Sessions 2 Running 0 Failed 0 Ingests 1: track-1/laps Default of Red Bull Ring',
-    );
+    await expect
+      .poll(async () => (await use.innerText()).replace(/\s+/g, ' '))
+      .toBe('Use Sessions 2 Running 0 Failed 0 Ingests 1: track-1/laps Default of Red Bull Ring');
     await use.getByRole('link', { name: '2', exact: true }).click();
     await page.getByRole('link', { name: 'Stint 2' }).waitFor();
     expect(new URL(page.url()).search).toBe(`?template=${id}`);
@@ -89,10 +89,12 @@ describeInBrowser('the page of a session template', () => {
 
   test('shows what a version changed, since another one, and since another template', async () => {
     await differences().getByText('has another configuration').waitFor();
-    expect((await differences().innerText()).replace(/\s+/g, ' ')).toBe(
-      'The label differs Before 1 Afterwards 2 Read table has another configuration ' +
-        'Settings of Read table Setting Before Afterwards inputFormat "csv" "auto"',
-    );
+    await expect
+      .poll(async () => (await differences().innerText()).replace(/\s+/g, ' '))
+      .toBe(
+        'The label differs Before 1 Afterwards 2 Read table has another configuration ' +
+          'Settings of Read table Setting Before Afterwards inputFormat "csv" "auto"',
+      );
     await version(1).getByRole('link').click();
     await page.getByText('This is the first version, with 2 nodes.').waitFor();
     await page.getByLabel('Compare with').selectOption({ label: 'Wider analysis' });
@@ -110,7 +112,7 @@ describeInBrowser('the page of a session template', () => {
     await submit();
     const faults = page.getByRole('dialog').getByRole('alert');
     await faults.getByText('2 faults: no version was made').waitFor();
-    expect(await page.locator('.json-mark').count()).toBe(2);
+    await expect.poll(() => page.locator('.json-mark').count()).toBe(2);
     const chosen = () =>
       editor().evaluate((field) => {
         const { value, selectionStart, selectionEnd } = field as unknown as {
@@ -120,9 +122,9 @@ describeInBrowser('the page of a session template', () => {
         };
         return value.slice(selectionStart, selectionEnd);
       });
-    expect(await chosen()).toBe('"no-such-node"');
+    await expect.poll(() => chosen()).toBe('"no-such-node"');
     await faults.getByRole('button', { name: /^Line/ }).last().click();
-    expect(await chosen()).toBe('7');
+    await expect.poll(() => chosen()).toBe('7');
     await picture(page, 'template-faults');
     expect(await accessibilityFaults(page, 'every')).toEqual([]);
     await editor().fill(text.replace('"auto"', '7'));
@@ -132,13 +134,13 @@ describeInBrowser('the page of a session template', () => {
     await check();
     await page.getByRole('dialog').getByText('Nothing differs from version 2.').waitFor();
     await editor().fill('{ "Name": ');
-    expect(await page.locator('.json-mark').count()).toBe(0);
+    await expect.poll(() => page.locator('.json-mark').count()).toBe(0);
     await submit();
     await faults.getByText('This is not JSON').waitFor();
     await editor().fill(text.replace('"auto"', '"json"'));
     await check();
     await page.getByText('The definition is valid. It makes version 3.').waitFor();
-    expect(await version(3).count()).toBe(0);
+    await expect.poll(() => version(3).count()).toBe(0);
     await submit();
     await page.getByText('Version 3 was made.').waitFor();
     await version(3).waitFor();
@@ -201,7 +203,7 @@ describeInBrowser('the page of a session template', () => {
     });
     await signInAs(tab, `${api.url}/templates/${id}`, people.Instructor);
     await tab.getByRole('complementary', { name: 'Use' }).getByRole('link', { name: '2' }).waitFor();
-    expect(await tab.getByRole('button', { name: 'New version' }).count()).toBe(0);
+    await expect.poll(() => tab.getByRole('button', { name: 'New version' }).count()).toBe(0);
     await tab.goto(`${api.url}/templates/999999`);
     await tab.getByText('Template not found').waitFor();
     expect(refused).toEqual([]);

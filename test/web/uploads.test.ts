@@ -88,7 +88,7 @@ describeInBrowser('a long file in the console', () => {
     await list()
       .getByText(/, stored/)
       .waitFor();
-    expect(await page.locator('.upload-item').count()).toBe(1);
+    await expect.poll(() => page.locator('.upload-item').count()).toBe(1);
     expect(begun).toHaveLength(1);
     const outputs = await ask(api.url, 'GET', `/api/v2/node-instance/${graph.nodes.input}/outputs`, {
       token: people.adminToken,
@@ -99,6 +99,6 @@ describeInBrowser('a long file in the console', () => {
     ]);
     await page.reload();
     await page.getByRole('tab', { name: 'Overview' }).waitFor();
-    expect(await list().count()).toBe(0);
+    await expect.poll(() => list().count()).toBe(0);
   });
 });

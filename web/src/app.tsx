@@ -1,8 +1,7 @@
-import { Component } from 'preact';
+import { Component, type ComponentChildren } from 'preact';
 import type { AdminArea } from './admin-areas.ts';
 import { isAdminArea, mayOpen } from './admin-areas.ts';
-import { useAuth } from './hooks.ts';
-import { PasswordPage, SignInPage } from './pages/sign-in.tsx';
+import { useAuth, useTitle } from './hooks.ts';
 import { useAbilities } from './role.ts';
 import { useAddress } from './router.ts';
 import { Shell } from './shell.tsx';
@@ -13,22 +12,46 @@ import { Empty, Placeholder } from './ui/notice.tsx';
 export function App() {
   const auth = useAuth();
   if (auth.phase === 'restoring') return <Placeholder rows={0} label="Signing in" />;
-  if (auth.signIn === null) return <SignInPage notice={auth.notice} />;
-  if (auth.signIn.user.forceChangePasswordNextSignin === true)
-    return <PasswordPage user={auth.signIn.user} />;
+  const { signIn, notice } = auth;
+  const isExpired = auth.phase === 'expired';
+  const mustChange = signIn?.user.forceChangePasswordNextSignin === true;
+  if (signIn === null || (isExpired && mustChange)) return <SignInLoader notice={notice} />;
+  const { user } = signIn;
+  if (mustChange) return <PasswordLoader user={user} />;
   return (
-    <Shell user={auth.signIn.user}>
-      <ErrorBoundary>
-        <Page />
-      </ErrorBoundary>
-    </Shell>
+    <>
+      {/* Another person gets nothing of the page of the one before. */}
+      <Shell key={user.userId} user={user}>
+        <Pages />
+      </Shell>
+      {isExpired && <SignInAgainLoader notice={notice} />}
+    </>
   );
 }
 
-function Page() {
+function Pages() {
   const { path } = useAddress();
+  return (
+    <ErrorBoundary path={path}>
+      <Page path={path} />
+    </ErrorBoundary>
+  );
+}
+
+/** The parts of a path; null where its escapes are none. */
+function partsOf(path: string): string[] | null {
+  try {
+    return path.replace(/\/+$/, '').split('/').map(decodeURIComponent);
+  } catch {
+    return null;
+  }
+}
+
+function Page({ path }: { path: string }) {
   const may = useAbilities();
-  const [, area, id, ...rest] = path.replace(/\/+$/, '').split('/');
+  const parts = partsOf(path);
+  if (parts === null) return <NotFound />;
+  const [, area, id, ...rest] = parts;
   if (rest.length === 0) {
     if (id === undefined && (area === undefined || area === '' || area === 'sessions'))
       return <SessionsLoader />;
@@ -38,45 +61,40 @@ function Page() {
     if (id === undefined && area === 'shared-sessions')
       return may.listSessions ? <SharedSessionsLoader /> : <NotForRole />;
     if (area === 'project-list' && id !== undefined)
-      return may.listSessions ? (
-        <ProjectLoader key={id} projectId={Number(decodeURIComponent(id))} />
-      ) : (
-        <NotForRole />
-      );
+      return may.listSessions ? <ProjectLoader key={id} projectId={Number(id)} /> : <NotForRole />;
     if (area === 'templates' && id !== undefined)
-      return may.listSessions ? (
-        <TemplateLoader key={id} templateId={Number(decodeURIComponent(id))} />
-      ) : (
-        <NotForRole />
-      );
+      return may.listSessions ? <TemplateLoader key={id} templateId={Number(id)} /> : <NotForRole />;
     if (id === undefined && isAdminArea(area)) {
       return mayOpen(area, may) ? <AdminLoader key={area} area={area} /> : <NotForRole />;
     }
     if (area === 'runs') {
-      return may.readRuns ? (
-        <RunLoader key={id} runId={id === undefined ? null : decodeURIComponent(id)} />
-      ) : (
-        <NotForRole />
-      );
+      return may.readRuns ? <RunLoader key={id} runId={id ?? null} /> : <NotForRole />;
     }
     if (area === 'sessions' && id !== undefined) {
-      return <SessionLoader key={id} sessionId={decodeURIComponent(id)} />;
+      return <SessionLoader key={id} sessionId={id} />;
     }
     if (area === 'dashboards' && id !== undefined) {
-      return <DashboardLoader key={id} dimensionId={decodeURIComponent(id)} />;
+      return <DashboardLoader key={id} dimensionId={id} />;
     }
   }
+  return <NotFound />;
+}
+
+function NotFound() {
+  useTitle('Page not found');
   return (
-    <Empty title="Page not found">
+    <div class="page">
+      <h1>Page not found</h1>
       <p>
         Check the address. <a href="/">Sessions</a>
       </p>
-    </Empty>
+    </div>
   );
 }
 
 /** The requests would be refused, for some pages with the answer that ends a sign-in. */
 function NotForRole() {
+  useTitle('No access');
   return (
     <Empty title="Your role has no access to this page">
       <p>
@@ -85,6 +103,18 @@ function NotForRole() {
     </Empty>
   );
 }
+
+const signingIn = { rows: 0, label: 'Signing in' };
+/** Who is signed in needs none of these. */
+const SignInLoader = lazy(() => import('./pages/sign-in.tsx').then((module) => module.SignInPage), signingIn);
+const PasswordLoader = lazy(
+  () => import('./pages/sign-in.tsx').then((module) => module.PasswordPage),
+  signingIn,
+);
+const SignInAgainLoader = lazy(
+  () => import('./pages/sign-in.tsx').then((module) => module.SignInAgain),
+  signingIn,
+);
 
 /** Charts are needed on one page only, so their code is fetched when that page is opened. */
 const DashboardLoader = lazy(() => import('./pages/dashboard.tsx').then((module) => module.DashboardPage), {
@@ -156,13 +186,20 @@ const AdminLoader = lazy(
   { rows: 4, label: 'Loading the page' },
 );
 
-/** Keeps the frame of the console when a page fails unexpectedly. */
-class ErrorBoundary extends Component<object, { failure: Error | null }> {
+/** Keeps the frame of the console when a page fails unexpectedly, until another one is opened. */
+class ErrorBoundary extends Component<
+  { path: string; children: ComponentChildren },
+  { failure: Error | null }
+> {
   override state: { failure: Error | null } = { failure: null };
 
   override componentDidCatch(failure: Error): void {
     console.error(failure);
     this.setState({ failure });
+  }
+
+  override componentDidUpdate({ path }: { path: string }): void {
+    if (path !== this.props.path && this.state.failure !== null) this.setState({ failure: null });
   }
 
   override render() {

@@ -17,8 +17,9 @@ interface SignIn {
 }
 
 export interface AuthState {
-  /** `restoring` while a stored refresh token is being tried. */
-  phase: 'restoring' | 'signed-out' | 'signed-in';
+  /** `restoring` while a stored refresh token is being tried; `expired` until somebody signs in again. */
+  phase: 'restoring' | 'signed-out' | 'signed-in' | 'expired';
+  /** Of an expired one: the person whose page stays. */
   signIn: SignIn | null;
   /** The reason for showing the sign-in form, if any. */
   notice: string | null;
@@ -28,6 +29,8 @@ const signInKey = 'sdp.sign-in';
 const refreshKey = 'sdp.refresh-token';
 const renewBeforeExpiryMs = 60_000;
 
+/** The person of each token of this tab: the answer to a call may come after the next sign-in. */
+const owners = new Map<string, string>();
 let state: AuthState = initialState();
 const listeners = new Set<(state: AuthState) => void>();
 /** A client without a token, for signing in. */
@@ -37,6 +40,8 @@ const service = new ApiClient({
   init: { credentials: 'omit' },
 });
 let renewal: Promise<string | null> | null = null;
+/** The calls of a page whose sign-in has expired: they go on when the same person signs in again. */
+let waiting: (() => void)[] = [];
 
 export function authState(): AuthState {
   return state;
@@ -75,6 +80,7 @@ export async function signInWith(
 
 /** The access token to send, renewed first when it is about to expire; null without a sign-in. */
 export async function accessToken(): Promise<string | null> {
+  if (state.phase === 'expired') await signedInAgain();
   const signIn = state.signIn;
   if (signIn === null) return null;
   const endsSoon = Date.parse(signIn.expiresAt) - Date.now() < renewBeforeExpiryMs;
@@ -83,11 +89,41 @@ export async function accessToken(): Promise<string | null> {
 }
 
 /** Renews the access token with the stored refresh token. Null when there is none or it is no longer valid. */
-export function renewAccess(): Promise<string | null> {
+function renewAccess(): Promise<string | null> {
   renewal ??= withRenewalLock(renewOnce).finally(() => {
     renewal = null;
   });
   return renewal;
+}
+
+/**
+ * After a 401, to this token where it is known: true when there is another one, also one for which the person had to sign
+ * in again.
+ */
+export async function renewSignIn(refused?: string | null): Promise<boolean> {
+  const { phase, signIn } = state;
+  const owner = owners.get(refused ?? '');
+  if (signIn !== null && owner !== undefined) {
+    if (owner !== signIn.user.userId) return await neverGoesOn;
+    if (phase === 'signed-in' && refused !== signIn.accessToken) return true;
+  }
+  if ((await renewAccess()) !== null) return true;
+  if (state.signIn === null) return false;
+  expireSignIn();
+  await signedInAgain();
+  return true;
+}
+
+/** The calls of a person in whose place another one has signed in. */
+const neverGoesOn = new Promise<never>(() => undefined);
+const signedInAgain = () => new Promise<void>((resolve) => waiting.push(resolve));
+
+/** Shows the form over the page, which keeps what was typed. */
+export function expireSignIn(): void {
+  if (state.phase !== 'signed-in') return;
+  removeStored(sessionStorage, signInKey);
+  const notice = 'Your sign-in has expired. Sign in again to return to this page.';
+  setState({ ...state, phase: 'expired', notice });
 }
 
 /** Forgets the sign-in of this tab and shows the form with `notice`. */
@@ -129,7 +165,12 @@ function keep(reply: SignedIn): SignIn {
   writeStored(sessionStorage, signInKey, JSON.stringify(signIn));
   if (reply.refreshToken === null) removeStored(localStorage, refreshKey);
   else writeStored(localStorage, refreshKey, reply.refreshToken);
+  owners.set(signIn.accessToken, signIn.user.userId);
+  // Those of another person never go on.
+  const again = state.signIn?.user.userId === signIn.user.userId ? waiting : [];
+  waiting = [];
   setState({ phase: 'signed-in', signIn, notice: null });
+  for (const resume of again) resume();
   return signIn;
 }
 
@@ -137,7 +178,9 @@ function initialState(): AuthState {
   const stored = readStored(sessionStorage, signInKey);
   if (stored !== null) {
     try {
-      return { phase: 'signed-in', signIn: JSON.parse(stored) as SignIn, notice: null };
+      const signIn: SignIn = JSON.parse(stored);
+      owners.set(signIn.accessToken, signIn.user.userId);
+      return { phase: 'signed-in', signIn, notice: null };
     } catch {
       removeStored(sessionStorage, signInKey);
     }

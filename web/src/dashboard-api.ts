@@ -32,7 +32,7 @@ export interface CatalogQuery {
   search: string;
   /** Null: any. */
   projectId: number | null;
-  /** Dates as `2026-03-01`; empty for none. */
+  /** Days as `2026-03-01`, or times; empty for none. */
   from: string;
   to: string;
   page: number;

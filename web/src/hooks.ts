@@ -5,11 +5,20 @@ import { isAbort, textOf } from './http.ts';
 import { usePreferences } from './preferences.ts';
 
 export interface Resource<T> {
-  /** The last answer; it stays while a newer one is loading, and when that one fails. */
+  /** The last answer; it stays while a newer one is loading, and when one for the same key fails. */
   data: T | null;
   error: Error | null;
   loading: boolean;
   reload: () => void;
+}
+
+interface Held<T> {
+  readonly key: string;
+  /** The key for which the data were loaded. */
+  readonly of: string;
+  readonly data: T | null;
+  readonly error: Error | null;
+  readonly loading: boolean;
 }
 
 /**
@@ -22,12 +31,7 @@ export function useResource<T>(
   options: { keepWhileLoading?: boolean } = {},
 ): Resource<T> {
   const keep = options.keepWhileLoading === true;
-  const [held, setHeld] = useState<{ key: string; data: T | null; error: Error | null; loading: boolean }>({
-    key,
-    data: null,
-    error: null,
-    loading: true,
-  });
+  const [held, setHeld] = useState<Held<T>>({ key, of: key, data: null, error: null, loading: true });
   const [round, setRound] = useState(0);
   const loader = useRef(load);
   loader.current = load;
@@ -36,19 +40,26 @@ export function useResource<T>(
     const controller = new AbortController();
     setHeld((before) => ({
       key,
-      data: keep || before.key === key ? before.data : null,
+      of: before.of,
+      data: keep || before.of === key ? before.data : null,
       error: before.key === key ? before.error : null,
       loading: true,
     }));
     loader
       .current(controller.signal)
       .then((data) => {
-        if (!controller.signal.aborted) setHeld({ key, data, error: null, loading: false });
+        if (!controller.signal.aborted) setHeld({ key, of: key, data, error: null, loading: false });
       })
       .catch((error: unknown) => {
         if (controller.signal.aborted || isAbort(error)) return;
         const failure = error instanceof Error ? error : new Error(String(error));
-        setHeld((before) => ({ key, data: before.data, error: failure, loading: false }));
+        setHeld(({ of, data }) => ({
+          key,
+          of,
+          data: of === key ? data : null,
+          error: failure,
+          loading: false,
+        }));
       });
     return () => controller.abort();
     // `round` changes to load the same key again.

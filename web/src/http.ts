@@ -2,16 +2,16 @@
 
 import { ApiClient } from '../../client/api-client.ts';
 import { ApiError, NetworkError } from '../../client/errors.ts';
-import { accessToken, endSignIn, renewAccess } from './auth.ts';
+import { accessToken, expireSignIn, renewSignIn } from './auth.ts';
 
 /**
- * A call with a 401 is repeated once with a renewed token. If that fails too, the sign-in ends, and the console shows
- * its sign-in form in place of the page.
+ * A call with a 401 is repeated once with a renewed token. Without one the console shows its sign-in form over the
+ * page, and the call waits for the person.
  */
 export const platform = new ApiClient({
   address: '',
-  bearer: { token: accessToken, renew: async () => (await renewAccess()) !== null },
-  onUnauthorized: () => endSignIn('Your sign-in has expired. Sign in again to return to this page.'),
+  bearer: { token: accessToken, renew: renewSignIn },
+  onUnauthorized: expireSignIn,
   init: { cache: 'no-store', credentials: 'omit', headers: { accept: 'application/json' } },
 });
 

@@ -3,11 +3,13 @@ import { App } from './app.tsx';
 import { restoreSignIn } from './auth.ts';
 import { applyPreferences } from './preferences.ts';
 import { followLinksInside } from './router.ts';
+import { keepScrollPlaces } from './scroll-place.ts';
 import './styles/tokens.css';
 import './styles/base.css';
 import './styles/controls.css';
 import './styles/status.css';
 import './styles/shell.css';
+import './styles/large-text.css';
 import './styles/sign-in.css';
 import './styles/sessions.css';
 import './styles/session-list.css';
@@ -26,6 +28,7 @@ const root = document.getElementById('app');
 if (root !== null) {
   applyPreferences();
   followLinksInside();
+  keepScrollPlaces();
   void restoreSignIn();
   render(<App />, root);
 }

@@ -83,11 +83,21 @@ export function outputTitle(
   output: Pick<NodeOutput, 'metadata' | 'outputIdentifier' | 'contentType'>,
 ): string {
   const { fileName, name, kind } = output.metadata ?? {};
-  if (isName(fileName)) return fileName;
-  if (kind === 'dashboard') return 'Dashboard';
-  if (isName(name)) return `${name}, recording`;
+  if (kind === 'dashboard' && !isName(fileName)) return 'Dashboard';
+  if (isName(name) && !isName(fileName)) return generated.test(name) ? 'Recording' : `${name}, recording`;
+  return fileTitle(isName(fileName) ? fileName : null, output);
+}
+
+/** The name of a file; without one its identifier, or its type where the platform made that. */
+export function fileTitle(
+  fileName: string | null,
+  output: { readonly outputIdentifier: string; readonly contentType: string | null },
+): string {
   const { outputIdentifier, contentType } = output;
-  return generated.test(outputIdentifier) ? `${typeWord(contentType)} file`.trim() : outputIdentifier;
+  if (fileName !== null) return fileName;
+  return generated.test(outputIdentifier)
+    ? capitalized(`${typeWord(contentType)} file`.trim())
+    : outputIdentifier;
 }
 
 /** `CSV`, `PARQUET`: the last word of a content type. */

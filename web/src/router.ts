@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import { beginEntry } from './scroll-place.ts';
 
 /** The page's address, and navigation within the console without a reload. */
 
@@ -33,7 +34,8 @@ function writeAddress(): void {
   window.clearTimeout(timer);
   timer = undefined;
   if (pending === null) return;
-  window.history.replaceState(null, '', pending);
+  // The entry keeps its place.
+  window.history.replaceState(window.history.state, '', pending);
   pending = null;
   written.push(performance.now());
 }
@@ -54,8 +56,9 @@ export function navigate(address: string, options: { replace?: boolean } = {}): 
       pending = address;
       writeSoon();
     } else {
+      const { path } = currentAddress();
       writeAddress();
-      window.history.pushState(null, '', address);
+      beginEntry(address, address.split('?')[0] !== path);
     }
   }
   for (const listener of listeners) listener();

@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact';
+import type { ComponentChildren, RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { AccountButton } from './account.tsx';
 import type { User } from './api.ts';
@@ -28,7 +28,7 @@ export function Shell(props: { user: User; children: ComponentChildren }) {
   const { path } = useAddress();
   const main = useRef<HTMLElement>(null);
   const firstPath = useRef(path);
-  const [open, setOpen] = useState(false);
+  const { open, setOpen, menuButton } = useMenu();
   const navigation = useNavigation(props.user.role);
   const [over, setOver] = useState<'palette' | 'shortcuts' | null>(null);
   useGlobalKeys(setOver);
@@ -45,7 +45,13 @@ export function Shell(props: { user: User; children: ComponentChildren }) {
       <a class="skip-link" href="#main">
         Skip to content
       </a>
-      <Topbar user={props.user} open={open} onMenu={() => setOpen(!open)} onGoTo={() => setOver('palette')} />
+      <Topbar
+        user={props.user}
+        open={open}
+        menuButton={menuButton}
+        onMenu={() => setOpen(!open)}
+        onGoTo={() => setOver('palette')}
+      />
       <div class="body">
         <Sidebar navigation={navigation} path={path} open={open} onGo={() => setOpen(false)} />
         {/* Every time on the page is written again in another zone. */}
@@ -61,21 +67,34 @@ export function Shell(props: { user: User; children: ComponentChildren }) {
   );
 }
 
+/** The menu of a small screen: Escape closes it, unless a window is open over it. */
+function useMenu() {
+  const [open, setOpen] = useState(false);
+  const menuButton = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    if (!open) return;
+    const press = (event: KeyboardEvent) => {
+      if (event.key !== 'Escape' || document.querySelector('dialog[open]') !== null) return;
+      setOpen(false);
+      menuButton.current?.focus();
+    };
+    window.addEventListener('keydown', press);
+    return () => window.removeEventListener('keydown', press);
+  }, [open]);
+  return { open, setOpen, menuButton };
+}
+
 /** The product, the way to everything, and the signed-in user. */
-function Topbar(props: { user: User; open: boolean; onMenu: () => void; onGoTo: () => void }) {
-  const { open } = props;
+function Topbar(props: {
+  user: User;
+  open: boolean;
+  menuButton: RefObject<HTMLButtonElement | null>;
+  onMenu: () => void;
+  onGoTo: () => void;
+}) {
   return (
     <header class="topbar">
-      <button
-        type="button"
-        class="button button-icon menu-button"
-        aria-label={open ? 'Hide the menu' : 'Show the menu'}
-        aria-expanded={open}
-        aria-controls="sidebar"
-        onClick={props.onMenu}
-      >
-        <Icon name={open ? 'cross' : 'menu'} />
-      </button>
+      <MenuButton button={props.menuButton} open={props.open} onClick={props.onMenu} />
       <a class="brand" href="/" aria-label="Simulation Data Platform, start page">
         <Mark />
         <span class="brand-name">Simulation Data Platform</span>
@@ -105,6 +124,27 @@ function Topbar(props: { user: User; open: boolean; onMenu: () => void; onGoTo: 
         </button>
       </div>
     </header>
+  );
+}
+
+function MenuButton(props: {
+  button: RefObject<HTMLButtonElement | null>;
+  open: boolean;
+  onClick: () => void;
+}) {
+  const { open } = props;
+  return (
+    <button
+      type="button"
+      class="button button-icon menu-button"
+      aria-label={open ? 'Hide the menu' : 'Show the menu'}
+      aria-expanded={open}
+      aria-controls="sidebar"
+      ref={props.button}
+      onClick={props.onClick}
+    >
+      <Icon name={open ? 'cross' : 'menu'} />
+    </button>
   );
 }
 

@@ -93,14 +93,14 @@ function firstRefused(
 async function claimTask(services: Services, request: ClaimRequest): Promise<ClaimedTask | undefined> {
   const { identity, waitSeconds, arrived, caller, signal: ofCall } = request;
   const { waiters } = services.runners;
-  const startedAtMs = performance.now();
+  const start = { startedAtMs: performance.now(), names: request.coverage.names() };
   const { claimSeq, drained, task } =
     arrived === undefined || arrived.holdsTask ? await firstTry(services, request) : arrived;
   if (waitSeconds === 0 || task !== undefined) waiters.replaceOlder({ identity, claimSeq });
   if (task !== undefined) return task;
-  if (waitSeconds === 0) return await lastTry(services, request, claimSeq, startedAtMs);
+  if (waitSeconds === 0) return await lastTry(services, request, claimSeq, start);
   return await caller.during(ofCall, (signal) =>
-    waitForTask(services, { ...request, signal }, claimSeq, drained),
+    waitForTask(services, { ...request, signal }, { claimSeq, drained, start }),
   );
 }
 
@@ -142,18 +142,26 @@ function claimOfOne(coverage: Coverage, version: string | null): TemplateClaim |
   return { template, leaseSeconds: limits.leaseSeconds, isOpen: coverage.isOpen, version };
 }
 
-/** For a claim of all templates that does not wait: some may have been registered since the last read. */
+/** What a claim knew when it began. */
+interface ClaimStart {
+  readonly startedAtMs: number;
+  /** The templates that it covered. */
+  readonly names: readonly string[];
+}
+
+/** For a claim of all templates, before it waits or ends: some may have been registered since its tries knew them. */
 async function lastTry(
   services: Services,
   request: ClaimRequest,
   claimSeq: number,
-  startedAtMs: number,
+  start: ClaimStart,
 ): Promise<ClaimedTask | undefined> {
   const { templates } = services.runners;
-  if (!request.coverage.isOpen || templates.current.loadedAtMs >= startedAtMs) return undefined;
-  const known = new Set(request.coverage.names());
-  await templates.load(0);
-  const fresh = request.coverage.names().filter((name) => !known.has(name));
+  const { isOpen, names } = request.coverage;
+  if (!isOpen) return undefined;
+  if (templates.current.loadedAtMs < start.startedAtMs) await templates.load(0);
+  const known = new Set(start.names);
+  const fresh = names().filter((name) => !known.has(name));
   if (fresh.length === 0) return undefined;
   return await tryClaim(services, { ...request, coverage: coverageOf(fresh) }, claimSeq);
 }
@@ -161,8 +169,7 @@ async function lastTry(
 async function waitForTask(
   services: Services,
   request: ClaimRequest,
-  claimSeq: number,
-  drained: boolean,
+  { claimSeq, drained, start }: Pick<ClaimTicket, 'claimSeq' | 'drained'> & { start: ClaimStart },
 ): Promise<ClaimedTask | undefined> {
   const { caller } = request;
   const waiter = services.runners.waiters.enter({ ...request, claimSeq, drained });
@@ -170,6 +177,9 @@ async function waitForTask(
     for (let isWoken = false; waiter.end === undefined; isWoken = true) {
       const task = waiter.isDrained ? undefined : await tryClaim(services, request, claimSeq);
       if (task !== undefined) return task;
+      const fresh =
+        isWoken || waiter.isDrained ? undefined : await lastTry(services, request, claimSeq, start);
+      if (fresh !== undefined) return fresh;
       // A token that has just ended gets no task; the wake passes to another waiter.
       if (isWoken && !(await caller.mayWaitOn())) return undefined;
       waiter.foundNothing();

@@ -70,7 +70,7 @@ const addRunner: AddCommand = (tokens, cli) => {
       new Option('--type <name>', 'a runner type; repeatable').argParser(another).makeOptionMandatory(),
     )
     .option('--scope <name>', 'tasks or debug:read; repeatable (default: tasks)', another)
-    .option('--hours <number>', 'lifetime', wholeNumber(1, 1_000_000))
+    .option('--hours <number>', 'lifetime, up to 8760 (default: 720)', wholeNumber(1, 8_760))
     .option('--label <text>', 'where it is used')
     .addHelpText(
       'after',

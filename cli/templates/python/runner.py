@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import sdp
@@ -18,7 +19,7 @@ class Settings:
     name="my-runner", version="0.1.0", templates=["my-runner"], configuration=Settings, on_bad_input="reject"
 )
 def work(task: sdp.Task[Settings]) -> None:
-    """Writes an output for each new recording. One that lacks the column is put aside, with the reason."""
+    """Writes an output for each new recording. One that lacks a number in the column is put aside, with the reason."""
 
     def one(recording: sdp.Input) -> None:
         values = [number(row, task.configuration.column) for row in recording.rows()]
@@ -32,10 +33,15 @@ def work(task: sdp.Task[Settings]) -> None:
 
 def number(row: dict[str, str], column: str) -> float:
     """The value of the column in a row."""
+    text = row.get(column, "")
     try:
-        return float(row[column])
-    except (KeyError, ValueError):
-        raise sdp.TaskFailure("validation", f"there is no number in column {column}") from None
+        # float also reads 1_0, as in a program.
+        value = math.nan if "_" in text else float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise sdp.TaskFailure("validation", f"there is no number in column {column}")
+    return value
 
 
 if __name__ == "__main__":

@@ -15,11 +15,13 @@ test('each recording has a result', async () => {
   );
 });
 
-test('a recording without the column is put aside', async () => {
-  const { outputs, rejected } = await testTask(runner, { inputs: ['time,height\n0,1\n', sample] });
+test('a recording without a number in the column is put aside', async () => {
+  const wrong = ['', 'nan', 'Infinity', '1_0'].map((cell) => `time,speed\n0,${cell}\n1,5\n`);
+  const inputs = ['time,height\n0,1\n', ...wrong, sample];
+  const { outputs, rejected } = await testTask(runner, { inputs });
   assert.deepEqual(
     rejected.map(({ reason }) => reason),
-    ['there is no number in column speed'],
+    Array(inputs.length - 1).fill('there is no number in column speed'),
   );
   assert.equal(outputs.length, 1);
 });

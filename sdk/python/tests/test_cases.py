@@ -74,6 +74,25 @@ def test_a_case_is_compared_with_what_the_run_wrote(case: Path) -> None:
     assert nothing.differences == ("r.5.1: it was not written", "r.6.1: it was not written")
 
 
+def test_a_case_lists_since_the_watermark_what_its_run_got(case: Path) -> None:
+    saved = json.loads((case / "case.json").read_text())
+    (case / "case.json").write_text(json.dumps({**saved, "sinceWatermark": [7]}))
+    assert [each.text for each in run_case(case, add).task.outputs] == ["21\n"]
+
+
+@pytest.mark.parametrize(("watermark", "since"), [(7, [5]), (5, [6, 7, 5])])
+def test_an_input_that_was_replaced_has_the_place_of_its_new_version(
+    case: Path, watermark: int, since: list[int]
+) -> None:
+    saved = json.loads((case / "case.json").read_text())
+    first, *others = saved["inputs"]
+    position = {"inputs": [*others, first], "watermark": watermark, "sinceWatermark": since}
+    (case / "case.json").write_text(json.dumps({**saved, **position}))
+    result = run_case(case, add)
+    assert [each.text for each in result.task.outputs] == [f"{10 * (each - 5) + 1}\n" for each in since]
+    assert result.task.watermark == 5
+
+
 def test_a_folder_without_a_case_is_refused(tmp_path: Path, case: Path) -> None:
     with pytest.raises(CaseError, match="holds no case"):
         run_case(tmp_path, add)

@@ -145,9 +145,11 @@ def test_sessions_come_by_pages(server: Server) -> None:
         "and": [{"path": "projectId", "op": "eq", "value": 4}, {"path": "a", "op": "gt", "value": 0}]
     }
     assert json.loads(server.calls[2][3])["offset"] == 100
-    server.answers = [(200, [])]
-    with pytest.raises(LookupError):
+    server.answers = [(200, []), (200, [{"id": 3, "name": "T"}, {"id": 4, "name": "T"}])]
+    with pytest.raises(LookupError, match="^There is no project 'X'\\.$"):
         Platform(server.url, token="t").sessions(project="X")
+    with pytest.raises(LookupError, match="^2 times there is a session template 'T': use its id \\(3, 4\\)\\.$"):
+        Platform(server.url, token="t").sessions(template="T")
 
 
 def test_a_file_is_uploaded_with_its_checksum(server: Server, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import logging
+import time
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -174,6 +175,31 @@ def test_annotations_are_those_that_the_platform_would_get() -> None:
         await task.annotate(0, "Start", text="Pit exit")
 
     assert [each["text"] for each in run_task(later).annotations] == ["Pit exit"]
+
+
+def test_times_of_annotations_without_a_zone_are_utc_and_text_is_iso_8601(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "America/New_York")
+    time.tzset()
+
+    def work(task: sdp.Task[Any]) -> None:
+        task.annotate("1970-01-01T00:00:05Z", "label", end="1970-01-01T01:00:06.5+01:00")
+        task.annotate("2026-03-14T09:30:00", "label", end=datetime(2026, 3, 14, 9, 31))
+
+    try:
+        annotations = run_task(work).annotations
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    assert [(each["from"], each["to"]) for each in annotations] == [
+        ("1970-01-01T00:00:05.000Z", "1970-01-01T00:00:06.500Z"),
+        ("2026-03-14T09:30:00.000Z", "2026-03-14T09:31:00.000Z"),
+    ]
+
+    def wrong(task: sdp.Task[Any]) -> None:
+        task.annotate("soon", "label")
+
+    said = "'soon' is no time: it must be like 2026-03-01T10:00:00Z, a datetime or a number of seconds."
+    assert str(run_task(wrong).error) == said
 
 
 def test_ends() -> None:

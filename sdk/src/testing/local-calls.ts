@@ -55,6 +55,8 @@ export interface LocalNode {
   readonly watermark: number | null;
   readonly state: Readonly<Record<string, unknown>> | null;
   readonly previousOutput: StateWire['previousOutput'];
+  /** What `since-watermark` lists; undefined: the first above the watermark, as many as a task gets. */
+  readonly sinceWatermark: readonly number[] | undefined;
   /** What `latest` lists; undefined: the last input of each node. */
   readonly latest: readonly number[] | undefined;
   readonly maxInputsPerTask: number;
@@ -73,6 +75,8 @@ export class LocalTaskCalls implements TaskCalls {
   readonly #ending = new AbortController();
   readonly #fresh: readonly LocalInput[];
   #watermark: number | null;
+  /** How many of the inputs, which are in the order of their publication, the node has consumed. */
+  #consumed: number;
   nodeState: Readonly<Record<string, unknown>> | null;
 
   constructor(node: LocalNode, cancel: AbortSignal) {
@@ -81,7 +85,11 @@ export class LocalTaskCalls implements TaskCalls {
     this.signal = AbortSignal.any([cancel, this.#ending.signal]);
     this.#watermark = node.watermark;
     this.nodeState = node.state;
-    this.#fresh = this.#aboveWatermark().slice(0, node.maxInputsPerTask);
+    const { inputs, sinceWatermark } = node;
+    const listed = inputs.filter(({ wire }) => sinceWatermark?.includes(wire.outputId));
+    this.#consumed = listed[0] === undefined ? consumedBy(node) : inputs.indexOf(listed[0]);
+    this.#fresh =
+      sinceWatermark === undefined ? this.#aboveWatermark().slice(0, node.maxInputsPerTask) : listed;
   }
 
   get hasEnded(): boolean {
@@ -182,15 +190,12 @@ export class LocalTaskCalls implements TaskCalls {
   }
 
   #aboveWatermark(): readonly LocalInput[] {
-    const { inputs } = this.#node;
-    const [consumed, index] = [this.#watermark ?? 0, this.#indexOf(this.#watermark ?? 0)];
-    return index >= 0 ? inputs.slice(index + 1) : inputs.filter(({ wire }) => wire.outputId > consumed);
+    return this.#node.inputs.slice(this.#consumed);
   }
 
   #chosen(mode: InputMode): readonly LocalInput[] {
     const { inputs, latest } = this.#node;
-    if (mode === 'since-watermark')
-      return this.#aboveWatermark().filter((input) => this.#fresh.includes(input));
+    if (mode === 'since-watermark') return this.#fresh;
     if (mode === 'all') return inputs;
     const newest = new Map(inputs.map(({ wire }) => [wire.nodeInstanceId, wire.outputId]));
     const ids = latest ?? [...newest.values()];
@@ -198,15 +203,17 @@ export class LocalTaskCalls implements TaskCalls {
   }
 
   #check(inputId: number): void {
+    if (inputId === this.#watermark) return;
     const index = this.#indexOf(inputId);
     if (index < 0) throw refusal(409, 'watermark_unknown_input', 'The id is not an input of this task.');
-    if (this.#watermark !== null && index < this.#indexOf(this.#watermark))
+    if (index < this.#consumed)
       throw refusal(409, 'watermark_regression', 'The watermark may only move forward.');
   }
 
   #move(inputId: number): void {
     this.#check(inputId);
     this.#watermark = inputId;
+    this.#consumed = Math.max(this.#consumed, this.#indexOf(inputId) + 1);
     this.publish();
   }
 
@@ -214,6 +221,14 @@ export class LocalTaskCalls implements TaskCalls {
   publish(): void {
     for (const identifier of this.outputs.keys()) this.published.add(identifier);
   }
+}
+
+/** By the watermark; an id that is no input is compared with theirs. */
+function consumedBy({ inputs, watermark }: LocalNode): number {
+  const index = inputs.findIndex(({ wire }) => wire.outputId === watermark);
+  if (index >= 0) return index + 1;
+  const first = inputs.findIndex(({ wire }) => wire.outputId > (watermark ?? 0));
+  return first < 0 ? inputs.length : first;
 }
 
 function neverCalled(): never {

@@ -18,6 +18,8 @@ interface CaseFile {
   /** Default: that of the task. */
   readonly watermark?: number | null;
   readonly previousOutput?: StateWire['previousOutput'];
+  /** Ids of what `since-watermark` lists; default: the first above the watermark. */
+  readonly sinceWatermark?: readonly number[];
   /** Ids of what `latest` lists; default: the last input of each node. */
   readonly latest?: readonly number[];
 }
@@ -52,6 +54,7 @@ function readCase(folder: string): Pick<LocalTask, 'claim' | 'node'> {
       watermark: saved.watermark === undefined ? task.incremental.watermark : saved.watermark,
       state: saved.state ?? null,
       previousOutput: saved.previousOutput ?? null,
+      sinceWatermark: saved.sinceWatermark,
       latest: saved.latest,
       maxInputsPerTask: task.incremental.maxInputsPerTask,
     },

@@ -84,6 +84,7 @@ export async function testTask(runner: Testable, options: TestTaskOptions = {}):
       watermark: options.watermark ?? null,
       state: options.state ?? null,
       previousOutput: null,
+      sinceWatermark: undefined,
       latest: undefined,
       maxInputsPerTask,
     },

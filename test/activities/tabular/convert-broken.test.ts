@@ -33,8 +33,18 @@ describe('broken delimited text is refused with its place', () => {
         { line: 502, column: 2, columnName: 'a' },
         /"oops" is not a number/,
       ],
-      ['a quote that never closes', `time,a,b\n${good}\n1,2,"open\n1,2,3\n`, { line: 502 }, /quote/],
-      ['text behind a closing quote', `time,a,b\n${good}\n1,2,"x"y\n1,2,3\n`, { line: 502 }, /quote/],
+      [
+        'a quote that never closes',
+        `time,a,b\n${good}\n1,2,"open\n1,2,3\n`,
+        { line: 502, column: 3 },
+        /quote/,
+      ],
+      [
+        'text behind a closing quote',
+        `time,a,b\n${good}\n1,"2",3\n1,"x, ""y"""z,"3"\n1,2,3\n`,
+        { line: 503, column: 2 },
+        /quote/,
+      ],
       [
         'behind values with line ends',
         `time,a,b\n1,2,"x\r\ny\nz"\n\n${good}\n1,2\n`,
@@ -58,7 +68,31 @@ describe('broken delimited text is refused with its place', () => {
         { line: 502 },
         /UTF-8/,
       ],
-      ['a NUL byte', `time,a\n1,2\n2,\0\n`, { line: 3 }, /binary/],
+      ['a NUL byte', `time,a\n1,2\n2,\0\n`, { line: 3, column: 2 }, /binary/],
+      [
+        'a byte of Latin-1',
+        Buffer.from('time,n\xe4me\n', 'latin1'),
+        { line: 1, column: 2 },
+        /"e4" is not UTF-8/,
+      ],
+      [
+        'a byte of Latin-1 at the end of a line',
+        Buffer.from('# one, two; three\ntime;"a, b";caf\xe9\n1;2;3\n', 'latin1'),
+        { line: 2, column: 3 },
+        /"e9" is not UTF-8/,
+      ],
+      [
+        'a byte of Latin-1 at the end of the file',
+        Buffer.from('time,a\r1,2\r\xe9', 'latin1'),
+        { line: 3, column: 1 },
+        /"e9" is not UTF-8/,
+      ],
+      [
+        'a byte of Latin-1 in NDJSON',
+        Buffer.from('{"a":1}\n{"a":"caf\xe9"}\n', 'latin1'),
+        { line: 2, column: 10 },
+        /"e9" is not UTF-8/,
+      ],
     ];
   test.each(cases)('%s', async (_, content, place, message) => {
     const error = await bench.fails(content, { maxAutodetectSampleRows: 100 });
@@ -75,6 +109,12 @@ describe('broken delimited text is refused with its place', () => {
     ]);
     const error = await bench.fails(content);
     expect(error.line).toBe(400_002);
+  });
+
+  test.each(['infinity', '-infinity', 'epoch'])('the word %s among times', async (word) => {
+    const rows = Array.from({ length: 50 }, (_, row) => `2020-01-01T00:00:${row + 10}Z,1\n`);
+    const error = await bench.fails(`time,v\n${rows.join('')}${word},2\n`, { maxAutodetectSampleRows: 20 });
+    expect(error).toMatchObject({ line: 52, column: 1, columnName: 'time' });
   });
 
   test('a line with an invalid time, after line ends and blank lines', async () => {

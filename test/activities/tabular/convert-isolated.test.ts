@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { convertTabularIsolated } from '../../../activities/builtin/tabular/convert/convert-isolated.ts';
 import type { IsolatedInput } from '../../../activities/builtin/tabular/convert/convert-messages.ts';
 import { NoTabularData, TabularError } from '../../../activities/builtin/tabular/errors.ts';
@@ -53,6 +53,18 @@ describe('a conversion in a process of its own', () => {
       { t: 1000, v: 2 },
     ]);
     expect(readdirSync(bench.workDir)).toEqual([]);
+  });
+
+  test('keeps what Node compiles of it for the next one', async () => {
+    const folder = join(bench.folder, 'compiled');
+    vi.stubEnv('NODE_COMPILE_CACHE', folder);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const files = () => readdirSync(folder, { recursive: true }).length;
+    await convertTabularIsolated(inputOf('time,v\n0,1\n1,2\n'));
+    const kept = files();
+    expect(kept).toBeGreaterThan(100);
+    await convertTabularIsolated(inputOf('time,v\n0,1\n1,2\n'));
+    expect(files()).toBe(kept);
   });
 
   test('refuses with the same errors', async () => {

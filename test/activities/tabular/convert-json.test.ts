@@ -108,6 +108,11 @@ describe('JSON', () => {
     expect((await bench.fails(JSON.stringify(bad), settings)).message).toMatch(/Record 101: "tomorrow"/);
     const lines = bad.map((row) => JSON.stringify(row)).join('\n');
     expect(await bench.fails(lines, settings)).toMatchObject({ line: 101, columnName: 'time' });
+    const spaced = lines.replaceAll('\n', '\n\n');
+    expect(await bench.fails(spaced, settings)).toMatchObject({ line: 201, columnName: 'time' });
+    const within = await bench.fails(JSON.stringify({ data: bad }), settings);
+    expect(within.line).toBeUndefined();
+    expect(within.message).toContain('Record 101: ');
   });
 });
 
@@ -122,8 +127,13 @@ describe('broken JSON is refused with its place', () => {
       { line: 5001, column: 6 },
       /malformed/,
     ],
-    ['records that are no objects', '{"a":1}\n[1]\n', {}, /not an object/],
-    ['records that are plain values', '[{"a":1},5]', {}, /not an object/],
+    [
+      'records that are no objects',
+      '{"a":1}\n\n{"a":1}\n  [1]\n5\n',
+      { line: 4, column: 3 },
+      /not an object/,
+    ],
+    ['records that are plain values', '[{"a":1},5]', {}, /^Record 2: .*not an object/],
     ['an object without a table', '{"type":"Topology","arcs":[[[1,2],[3,4]]]}', {}, /no table/],
     ['an object with several tables', '{"a":[{"x":1}],"b":[{"x":1}]}', {}, /"a", "b"/],
     ['lists of different lengths', '[[1,2],[1,2,3]]', {}, /Record 2/],

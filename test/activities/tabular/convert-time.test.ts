@@ -109,6 +109,81 @@ describe('no time column', () => {
   });
 });
 
+describe('a time outside the years 1 to 9999 is refused with its place', () => {
+  const year = 'is outside the years 1 to 9999';
+  const cases: [string, string, TabularConfiguration, { line?: number; column?: number }, string][] = [
+    [
+      'relative',
+      'v,time\n1,0\n2,1e17\n1,1e18\n',
+      {},
+      { line: 3, column: 2 },
+      `"1e17" ${year}, counted from 1970`,
+    ],
+    ['relative, far before', 'time,v\n-1e12,1\n0,2\n', {}, { line: 2, column: 1 }, `"-1e12" ${year}`],
+    ['behind blank lines', 'time,v\n0,1\n\n1,"a\nb"\n3e11,2\n', {}, { line: 6, column: 1 }, `"3e11" ${year}`],
+    [
+      'as text',
+      'time,v\n2020-01-01,1\n290000-01-01,2\n',
+      {},
+      { line: 3, column: 1 },
+      `"290000-01-01" ${year}.`,
+    ],
+    ['before the first year', 'time,v\n0044-03-15 (BC),1\n2020-01-01,2\n', {}, { line: 2, column: 1 }, year],
+    [
+      'of the wrong unit',
+      'time,v\n1600000000000000000,1\n1600000000000000001,2\n',
+      { timeColumnIsMs: false },
+      { line: 2, column: 1 },
+      year,
+    ],
+    [
+      'from a base',
+      'time,v\n-1e12,1\n0,2\n',
+      { baseCapturedAt: '2021-03-04T05:06:07Z' },
+      { line: 2, column: 1 },
+      `"-1e12" ${year}.`,
+    ],
+    [
+      'in NDJSON',
+      '{"time":0,"v":1}\n{"time":1e17,"v":1}\n',
+      {},
+      { line: 2 },
+      `"100000000000000000.0" ${year}`,
+    ],
+    [
+      'in JSON',
+      '[{"time":0,"v":1},{"time":1e17,"v":1}]',
+      {},
+      {},
+      `Record 2: The time "100000000000000000.0" ${year}`,
+    ],
+  ];
+  test.each(cases)('%s', async (_, text, configuration, place, message) => {
+    const error = await bench.fails(text, configuration);
+    expect(error).toMatchObject({ ...place, columnName: 'time' });
+    expect(error.message).toContain(message);
+  });
+
+  test('but the first and the last that can be written are not', async () => {
+    const first = '0001-01-01T00:00:00.000Z';
+    const last = '9999-12-31T23:59:59.999Z';
+    const { description } = await bench.convert(`time,v\n${first},1\n1958-03-01T00:00:00Z,2\n${last},3\n`);
+    expect(description.time).toMatchObject({ from: Date.parse(first), to: Date.parse(last) });
+  });
+
+  test('and numbers that only their order makes a time number the rows instead', async () => {
+    const { description } = await bench.convert('x,v\n1000000000000,5\n5000000000000,2\n9000000000000,4\n');
+    expect(description.time).toMatchObject({ basis: 'row-number', from: 0, to: 2 });
+    expect(description.channels.map(({ id }) => id)).toEqual(['x', 'v']);
+  });
+
+  test('and infinite numbers are rows without a time', async () => {
+    const { description } = await bench.convert('v,time\n1,0\n2,1\n3,inf\n', { timeColumn: 'time' });
+    expect(description).toMatchObject({ rowCount: 2, time: { from: 0, to: 1000 } });
+    expect(description.warnings).toEqual(['1 rows without a time were skipped.']);
+  });
+});
+
 describe('a wrong time', () => {
   test('column is named with what there is', async () => {
     const error = await bench.fails('a,b\n1,2\n', { timeColumn: 'zeit' });

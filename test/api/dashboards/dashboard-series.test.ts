@@ -52,6 +52,41 @@ describe('GET /api/v2/dashboard/dimensions/{id}/series', () => {
     expect((await query([speed])).body.series[0].times.length).toBeLessThanOrEqual(2000);
   });
 
+  test.each([2, 3])(
+    'returns no more than %d points: lowest and highest, or first and last',
+    async (maxPoints) => {
+      const { body } = await query(await keys(), `&maxPoints=${maxPoints}`);
+      const whole = (await query(await keys(), '&maxPoints=10000')).body.series;
+      for (const [index, { times, values }] of body.series.entries()) {
+        const all: (number | string)[] = whole[index].values;
+        expect(times.length).toBeLessThanOrEqual(maxPoints);
+        expect(times).toEqual([...times].sort((a, b) => a - b));
+        const numbers = all.filter((value) => typeof value === 'number');
+        if (numbers.length === 0) expect([values[0], values.at(-1)]).toEqual([all[0], all.at(-1)]);
+        else expect([...values].sort((a, b) => a - b)).toEqual([Math.min(...numbers), Math.max(...numbers)]);
+        for (const [at, time] of times.entries())
+          expect(all[whole[index].times.indexOf(time)]).toBe(values[at]);
+      }
+      const traces = await get(`${dimensionId}/series?channels=speed&split=side&maxPoints=${maxPoints}`);
+      expect(traces.status).toBe(200);
+      for (const { times } of traces.body.series) expect(times.length).toBeLessThanOrEqual(maxPoints);
+    },
+  );
+
+  test.each([
+    ['from=2027-01-01', ['2027-01-01T00:00:00.000Z', '2027-01-01T00:00:00.000Z']],
+    ['to=2025-01-01', ['2025-01-01T00:00:00.000Z', '2025-01-01T00:00:00.000Z']],
+    ['from=2026-01-01T01:00:00Z', ['2026-01-01T01:00:00.000Z', '2026-01-01T01:23:19.000Z']],
+  ])('answers a window that does not end before it begins: %s', async (asked, expected) => {
+    const { body } = await query(await keys(), `&${asked}`);
+    expect([body.from, body.to]).toEqual(expected);
+    const isOutside = expected[0] === expected[1];
+    expect(body.series.map(({ times }: { times: number[] }) => times.length === 0)).toEqual([
+      isOutside,
+      isOutside,
+    ]);
+  });
+
   test('reads channels by name, and all of them when none is named', async () => {
     const [speed, side] = (await keys()) as [string, string];
     const read = async (text: string) =>

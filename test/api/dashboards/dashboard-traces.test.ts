@@ -96,6 +96,9 @@ describe('x of GET /api/v2/dashboard/dimensions/{id}/series', () => {
     ['channels=speed&x=place', "x: channel 'place' holds no numbers."],
     ['channels=speed&x=stands', "x: channel 'stands' holds no numbers."],
     ['channels=speed&x=depth', "x: channel 'depth' is not part of this dashboard."],
+    ['x=depth', "x: channel 'depth' is not part of this dashboard."],
+    ['split=depth', "split: channel 'depth' is not part of this dashboard."],
+    ['x=place', "x: channel 'place' holds no numbers."],
     ['channels=speed,place&x=distance', "Channel 'place' holds text, which has no points with x or split."],
     ['channels=speed&x=', 'x must name a channel.'],
     [`channels=speed&x=${'d'.repeat(301)}`, 'x must name a channel.'],
@@ -168,4 +171,10 @@ describe('split of GET /api/v2/dashboard/dimensions/{id}/series', () => {
       body: { message: "split: channel 'lap' is not part of this dashboard." },
     });
   });
+});
+
+test('the only number among missing values stays, however few points are asked for', async () => {
+  const few = await insertDimension('e', [await record(23, 'time [s],v,w\n0,,1\n1,5,2\n2,,3\n')]);
+  const { series } = (await get(`${few}/series?channels=v&maxPoints=2`)).body;
+  expect(series).toMatchObject([{ times: [1000], values: [5] }]);
 });

@@ -43,6 +43,14 @@ export function administrationTests(world: IngestWorld): void {
       expect((await send('track-1/laps_2', { secret: made.secret })).status).toBe(404);
     });
 
+    test('a change without a known field leaves it as it is', async () => {
+      const { secret: _, ...shown } = await newIngest();
+      for (const json of [{}, { unknown: 1 }, { urlPath: null }]) {
+        const { status, body } = await admin('PUT', `${ingests}/${shown.id}`, json);
+        expect([status, body]).toEqual([200, shown]);
+      }
+    });
+
     test('a new secret replaces the old one', async () => {
       const made = await newIngest();
       const rotated = await admin('POST', `${ingests}/${made.id}/rotate-secret`);
@@ -69,7 +77,9 @@ export function administrationTests(world: IngestWorld): void {
         [{ projectId: '1' }],
         [{ sessionTemplateId: 999_999 }, 'sessionTemplateId does not name a session template.'],
         [{ inputNode: 'table' }, 'inputNode does not name an Input node of the session template.'],
-        [{ inputNode: '' }],
+        [{ inputNode: undefined }, 'inputNode must hold 1 to 255 characters and no control characters.'],
+        [{ inputNode: '' }, 'inputNode must hold 1 to 255 characters and no control characters.'],
+        [{ dataSource: 7 }, 'dataSource must hold 1 to 255 characters and no control characters.'],
         [{ dataSource: 'nowhere' }, 'dataSource does not name a registered data source.'],
         [{ creationBehaviour: 'Sometimes' }],
         [{ ingestDataType: 'csv' }],

@@ -93,6 +93,17 @@ describe('conditions, HEAD, headers', () => {
     expect((await send('HEAD', '/api/v2/node-instance/outputs/999999/data')).status).toBe(404);
   });
 
+  test('HEAD ignores Range, also one that is outside: its headers are those of all bytes', async () => {
+    const { path, latest } = await stored(Buffer.from('hello'));
+    for (const address of [path, latest]) {
+      for (const range of ['bytes=1-2', 'bytes=50-']) {
+        const { status, headers } = await send('HEAD', address, { range });
+        expect([status, headers['content-length'], headers['content-range']]).toEqual([200, '5', undefined]);
+        expect(headers['accept-ranges']).toBe('bytes');
+      }
+    }
+  });
+
   test('no browser runs an uploaded file', async () => {
     const { path } = await stored(Buffer.from('<script>alert(1)</script>'), { 'content-type': 'text/html' });
     const { headers } = await send('GET', path);

@@ -57,6 +57,28 @@ describe('one sentence explains why a node is not running', () => {
     expect(failed.sentence).toMatch(/^Failed at .*Z in attempt 2 of 2: error: no disk\. It runs again on /);
   });
 
+  test('the failure of a retried run, also after a later run over chosen inputs', async () => {
+    const graph = await stage.chainOf(1);
+    const { id } = (await stage.upload(graph, 'input', 'a')).body;
+    const runner = stage.runner();
+    const fail = async (reason: string) => {
+      const { taskId, runId } = await runner.acquire(graph.template);
+      await runner.end(taskId, 'fail', { reason, category: 'validation' });
+      return runId;
+    };
+    const runId = await fail('no disk');
+    const by = { token: people.Administrator.token };
+    const reprocess = `/api/v2/node-instance/${graph.nodes.n1}/reprocess`;
+    expect((await ask(api.url, 'POST', reprocess, { ...by, json: { inputs: [id] } })).status).toBe(202);
+    const chosen = await runner.acquire(graph.template);
+    await runner.end(chosen.taskId, 'complete', { outcome: 'no-output' });
+    expect((await ask(api.url, 'POST', `/api/v2/admin/node-runs/${runId}/retry`, by)).status).toBe(202);
+    expect(await fail('still no disk')).toBe(runId);
+    const failed = await explain(graph, 'n1');
+    expect(failed).toMatchObject({ why: 'failed', facts: { lastRun: { id: runId, outcome: 'failed' } } });
+    expect(failed.sentence).toMatch(/in attempt 2 of \d+: validation: still no disk\./);
+  });
+
   test('a frozen session, a suspended node, and one that has consumed everything', async () => {
     const graph = await stage.chainOf(1);
     await stage.upload(graph, 'input', 'a');
@@ -83,9 +105,7 @@ describe('one sentence explains why a node is not running', () => {
     await runner.end(taskId, 'complete', { outcome: 'completed' });
     expect(await explain(graph, 'n2')).toMatchObject({
       why: 'frozen',
-      sentence: expect.stringMatching(
-        /^New input has arrived; the session has been frozen since .*Z, and the run is /,
-      ),
+      sentence: expect.stringMatching(/^The session has been frozen since .*Z; its tasks wait until /),
     });
   });
 

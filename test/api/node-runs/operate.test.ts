@@ -96,6 +96,24 @@ describe('a retry', () => {
     expect(await post(action)).toMatchObject({ status: 202, body: { retried: 0 } });
     expect(await post(`sessions/${randomUUID()}/retry-failed`)).toMatchObject({ status: 404 });
   });
+
+  test('of all failed nodes retries one run of a node, the newest, also after a failed reprocess of chosen inputs', async () => {
+    const graph = await failed();
+    const { nodeRuns: runs } = (await get(`?sessionId=${graph.sessionId}`)).body;
+    const { inputs } = (await ask(api.url, 'GET', `/api/v2/node-runs/${runs[0].id}`, { token })).body;
+    await ask(api.url, 'POST', `/api/v2/node-instance/${runs[0].nodeInstanceId}/reprocess`, {
+      token,
+      json: { inputs: [inputs[0].outputId] },
+    });
+    const runner = stage.runner();
+    const chosen = await runner.acquire(graph.template);
+    await runner.end(chosen.taskId, 'fail', broken);
+    expect(await post(`sessions/${graph.sessionId}/retry-failed`)).toMatchObject({
+      status: 202,
+      body: { retried: 1 },
+    });
+    expect(await runner.acquire(graph.template)).toMatchObject({ runId: chosen.runId, reason: 'retry' });
+  });
 });
 
 describe('cancelling', () => {

@@ -54,6 +54,25 @@ describe('a run', () => {
     });
   });
 
+  test('says what its runner says while it is held, not why it waited before', async () => {
+    const graph = await stage.chainOf(1, { maxAttempts: 2 });
+    await stage.upload(graph, 'input', 'abc');
+    const runner = stage.runner();
+    const { taskId, runId } = await runner.acquire(graph.template);
+    await runner.end(taskId, 'fail', { category: 'error', reason: 'no licence' });
+    await database.query(`update node_run set state = 'queued', due_at = null where id = $1`, [runId]);
+    const again = await runner.acquire(graph.template);
+    const details = async () => {
+      const one = await get(`/api/v2/node-runs/${runId}`);
+      const list = await get(`/api/v2/node-runs?sessionId=${graph.sessionId}`);
+      return [one.body.statusDetails, list.body.nodeRuns[0].statusDetails];
+    };
+    expect(await details()).toEqual(['', '']);
+    await runner.call('PUT', `/tasks/${again.taskId}/heartbeat`, { phase: 'reading', message: 'row 5' });
+    expect(await details()).toEqual(['reading: row 5', 'reading: row 5']);
+    await runner.end(again.taskId, 'complete', { outcome: 'completed' });
+  });
+
   test('is found by session, node, template, project, state and time', async () => {
     const graph = await stage.chainOf(2);
     await stage.upload(graph, 'input', 'x');
@@ -130,9 +149,14 @@ describe('a replay', () => {
     const { taskId, runId, configuration, parents, incremental } = task;
     expect(body).toMatchObject({ taskId, runId, configuration, parents, incremental, state: { total: 2 } });
     expect(body.inputs).toMatchObject([
+      { outputId: one.body.id },
       { outputId: two.body.id, outputIdentifier: 'two', sizeBytes: 3, sha256: two.body.sha256 },
     ]);
-    expect(body.modes).toEqual({ 'since-watermark': [two.body.id], latest: [two.body.id] });
+    expect(body.modes).toEqual({
+      'since-watermark': [two.body.id],
+      latest: [two.body.id],
+      all: [one.body.id, two.body.id],
+    });
     expect(body.previousOutput).toMatchObject({ outputIdentifier: 'before' });
     expect(await dataOf(task.runId, two.body.id)).toEqual([200, 'two']);
     expect((await dataOf(task.runId, 999_999_999))[0]).toBe(404);

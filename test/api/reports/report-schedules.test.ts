@@ -235,6 +235,8 @@ describe('what people set', () => {
       keptFiles: 10,
     });
     expect((await call('PATCH', `${path}/${id}`, { reportKey: 'absent' })).status).toBe(400);
+    const stored = (await call('GET', `${path}/${id}`)).body;
+    expect((await call('PATCH', `${path}/${id}`, { unknown: 1 })).body).toEqual(stored);
     expect((await call('PATCH', `${path}/${randomUUID()}`, {})).status).toBe(404);
     expect((await call('GET', path)).body.schedules.map((one: { id: string }) => one.id)).toContain(id);
   });

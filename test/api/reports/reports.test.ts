@@ -35,6 +35,17 @@ describe('definitions', () => {
     );
   });
 
+  test('a key that begins with a digit has a configuration key that an update takes back', async () => {
+    const made = report({ key: `9a650ce-${randomUUID().slice(0, 8)}` });
+    const { status, body } = await as('Developer', 'POST', '', made);
+    expect(status).toBe(201);
+    const again = await as('Developer', 'PUT', `/${made.key}`, body);
+    expect([again.status, again.body]).toMatchObject([200, { configurationKey: body.configurationKey }]);
+    expect(body.configurationKey).toMatch(/^9a650ce/);
+    for (const configurationKey of ['', '_a', 'a-b', 'a'.repeat(65)])
+      expect((await as('Developer', 'POST', '', report({ configurationKey }))).status).toBe(400);
+  });
+
   test('an update removes omitted list items, or merges by key, and keeps absent fields', async () => {
     const made = report({
       columns: [column('a', 'dimension.title'), column('b', 'user.name')],
@@ -65,6 +76,7 @@ describe('definitions', () => {
       columns: [{ columnKey: 'z' }],
       filters: [{ filterKey: 'f' }],
     });
+    expect((await as('Developer', 'PUT', `/${made.key}`, { unknown: 1 })).body).toEqual(replaced.body);
     expect((await as('Developer', 'PUT', '/absent', { name: 'x' })).status).toBe(404);
   });
 
@@ -129,6 +141,17 @@ describe('definitions', () => {
       expect(status, expression).toBe(400);
       expect(body.message).toMatch(message);
     }
+  });
+
+  test('an expression has up to 64 KB, counted in bytes', async () => {
+    const most = `"${'ä'.repeat(32_767)}"`;
+    const long = (expression: string) => report({ columns: [column('long', expression)] });
+    const filters = [{ filterKey: 'long', expression: most, value: 'a' }];
+    expect((await as('Developer', 'POST', '', { ...long(most), filters })).status).toBe(201);
+    const { status, body } = await as('Developer', 'POST', '', long(`${most} `));
+    expect([status, body.message]).toEqual([400, expect.stringContaining('must hold at most 65536 bytes')]);
+    for (const wrong of ['', '"\u0000"', '"\ud800"'])
+      expect((await as('Developer', 'POST', '', long(wrong))).status).toBe(400);
   });
 
   test('an unknown name is refused with its position, in a definition and in a preview', async () => {

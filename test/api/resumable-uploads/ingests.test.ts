@@ -166,7 +166,9 @@ describe('at its last byte an upload', () => {
     });
     expect([last.status, saidBy(last)]).toEqual([204, made]);
     const secret = { 'x-ingest-secret': ingest.secret };
-    expect(saidBy(await ask('HEAD', path, secret))).toEqual(made);
+    const asked = await ask('HEAD', path, secret);
+    expect(saidBy(asked)).toEqual(made);
+    expect(asked.header('upload-metadata')).toBe(metadataOf(metadata));
     const seen = await ask('GET', path, secret);
     expect(seen.body).toMatchObject({ state: 'published', sessionId: made.session, outputId: output!.id });
     const [audited] = await database.query(

@@ -15,6 +15,7 @@ const {
   token,
   database,
   makeNode,
+  begin,
   begun,
   piece,
   head,
@@ -180,6 +181,16 @@ describe('a new request ends a half-open one', () => {
     expect(old === 'cut' ? 423 : old.status).toBe(423);
     expect((await head(path)).status).toBe(404);
   });
+});
+
+test('HEAD repeats Upload-Metadata as it was sent, also once it is an output', async () => {
+  const { nodeId } = await makeNode();
+  const metadata = 'filename ZsO2LmNzdg==, identifier bGFwLTE=,isConfidential';
+  const { headers } = await begin(nodeId, 1, { 'upload-metadata': metadata });
+  expect((await head(headers.location!)).headers['upload-metadata']).toBe(metadata);
+  expect((await piece(headers.location!, 0, Buffer.alloc(1))).status).toBe(204);
+  expect((await head(headers.location!)).headers['upload-metadata']).toBe(metadata);
+  expect((await head(await begun(nodeId, 1))).headers).not.toHaveProperty('upload-metadata');
 });
 
 test('reading the state of an upload by GET leaves its writer alone', async () => {

@@ -119,6 +119,17 @@ describe('a cancelled run', () => {
       expect((await runner.claim(graph.template)).status).toBe(204);
     },
   );
+
+  test.each(ends)('whose node has newer input is Pending in the reply to %s too', async (end, body) => {
+    const { graph, runner, taskId } = await held();
+    await database.query('update node_run set cancel_requested = true where session_id = $1', [
+      graph.sessionId,
+    ]);
+    await stage.upload(graph, 'input', 'newer');
+    expect((await runner.end(taskId, end, body)).body.nodeState).toBe('Pending');
+    expect(await progressOf(graph)).toMatchObject({ state: 'Pending' });
+    await runner.end((await runner.acquire(graph.template)).taskId, 'complete', { outcome: 'no-output' });
+  });
 });
 
 describe('the reply to an end', () => {

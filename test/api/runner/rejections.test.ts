@@ -106,6 +106,18 @@ describe('in an incremental node a rejection', () => {
     expect([stranger.status, stranger.body.code]).toEqual([404, 'task_not_found']);
   });
 
+  test('of the present watermark, which is none of the chosen inputs of a reprocess, is 409 watermark_unknown_input', async () => {
+    const { graph, ids, runner, taskId } = await held(3, { incremental: true });
+    await advance(runner, taskId, ids[2]);
+    await runner.end(taskId, 'complete', { outcome: 'no-output' });
+    await reprocess(graph, { inputs: [ids[2]] });
+    const task = await runner.acquire(graph.template);
+    expect(task.incremental.watermark).toBe(ids[1]);
+    const answer = await reject(runner, task.taskId, ids[1]);
+    expect([answer.status, answer.body.code]).toEqual([409, 'watermark_unknown_input']);
+    expect(await rejectedIds(graph)).toEqual([]);
+  });
+
   test.each([{}, { category: 'validation' }, { category: 'odd', reason: '' }, { reason: 'x' }])(
     'with the body %j is 400',
     async (json) => {

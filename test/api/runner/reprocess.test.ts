@@ -89,3 +89,55 @@ test('a reprocessed Input node gives its runner the same bytes as a new input th
   expect((await runner.read(task.taskId, inputs[0].outputId)).bytes.toString()).toBe('bytes');
   await runner.end(task.taskId, 'release');
 });
+
+test('latest lists what a parent published last together, not all that its run published', async () => {
+  const graph = await stage.chainOf(2, { incremental: true });
+  for (const bytes of ['1', '2', '3']) await stage.upload(graph, 'input', bytes);
+  const parent = await runner.acquire(graph.template);
+  const { body } = await runner.call('GET', `/tasks/${parent.taskId}/inputs`);
+  const published: number[] = [];
+  for (const { outputId } of body.inputs) {
+    const header = { 'x-platform-watermark': String(outputId) };
+    published.push((await runner.write(parent.taskId, 'one', header)).body.outputId);
+  }
+  for (const bytes of ['two', 'three'])
+    published.push((await runner.write(parent.taskId, bytes)).body.outputId);
+  await runner.end(parent.taskId, 'complete', { outcome: 'completed' });
+  const [last, lastTwo] = [published.at(-1)!, published.slice(-2)];
+  const child = await runner.acquire(graph.template);
+  const listed = async (taskId: string, mode: string) => {
+    const { inputs } = (await runner.call('GET', `/tasks/${taskId}/inputs?mode=${mode}`)).body;
+    return inputs.map(({ outputId }: { outputId: number }) => outputId);
+  };
+  expect(child.nodeName).toBe('n2');
+  expect(await listed(child.taskId, 'all')).toEqual(published);
+  expect(await listed(child.taskId, 'latest')).toEqual(lastTwo);
+  await runner.call('PUT', `/tasks/${child.taskId}/watermark`, { inputId: last });
+  await runner.end(child.taskId, 'complete', { outcome: 'no-output' });
+  await reprocess(graph, 'n2');
+  const again = await runner.acquire(graph.template);
+  expect(await listed(again.taskId, 'since-watermark')).toEqual(lastTwo);
+  expect(again.incremental).toMatchObject({ watermark: published.at(-3), pendingInputs: 2 });
+  await runner.end(again.taskId, 'complete', { outcome: 'no-output' });
+});
+
+test('in a reprocess of chosen inputs the present watermark again is 200, though it is none of them', async () => {
+  const graph = await stage.chainOf(1, { incremental: true });
+  const ids: number[] = [];
+  for (const bytes of ['1', '2', '3']) ids.push((await stage.upload(graph, 'input', bytes)).body.id);
+  await consume(graph);
+  const chosen = await ask(stage.api.url, 'POST', `/api/v2/node-instance/${graph.nodes.n1}/reprocess`, {
+    token: stage.people.Developer.token,
+    json: { inputs: [ids[2]] },
+  });
+  expect(chosen.status).toBe(202);
+  const task = await runner.acquire(graph.template);
+  expect(task.incremental).toMatchObject({ watermark: ids[1], pendingInputs: 1 });
+  const move = (inputId: number) => runner.call('PUT', `/tasks/${task.taskId}/watermark`, { inputId });
+  expect(await move(ids[1]!)).toMatchObject({ status: 200, body: { watermark: ids[1], pendingInputs: 1 } });
+  const written = await runner.write(task.taskId, 'o', { 'x-platform-watermark': String(ids[1]) });
+  expect(written.status).toBe(201);
+  expect(await move(ids[0]!)).toMatchObject({ status: 409, body: { code: 'watermark_unknown_input' } });
+  expect(await move(ids[2]!)).toMatchObject({ status: 200, body: { watermark: ids[2], pendingInputs: 0 } });
+  await runner.end(task.taskId, 'complete', { outcome: 'completed' });
+});

@@ -50,6 +50,26 @@ test('an export has every row, and its file is gone once it is read', async () =
   expect(await leftOvers()).toEqual([]);
 });
 
+test('integers stay integers in csv, also beside a recording without them, and Parquet holds numbers', async () => {
+  const table = 'time [ms],n,big\n0,-1,1700000000000000000\n10,,2\n20,7,1e300\n';
+  const whole = await bench.record(table, { timeColumn: 'time' });
+  const columns: ExportRequest['columns'] = [
+    { name: 'n', type: 'integer', channels: ['n'] },
+    { name: 'big', type: 'integer', channels: ['big'] },
+  ];
+  const one = { sources: [sourceOf(whole)], recordings: ['whole'], columns };
+  const rows = '0.0,-1,1700000000000000000\n0.01,,2\n0.02,7,1e+300\n';
+  expect(await text(await reader.export(request(one)))).toBe(`time [s],n,big\n${rows}`);
+  const two = {
+    sources: [sourceOf(whole), sourceOf(recorded)],
+    recordings: ['whole', 'lap'],
+    columns: columns.map((column) => ({ ...column, channels: [...column.channels, null] })),
+  };
+  expect(await text(await reader.export(request(two)))).toContain('whole,0.0,-1,1700000000000000000\n');
+  const parquet = await buffer(await reader.export(request({ ...two, format: 'parquet' })));
+  expect(parquet.subarray(0, 4).toString()).toBe('PAR1');
+});
+
 test('an export that is given up leaves no file', async () => {
   const stream = await reader.export(request({ fromMs: 10 }));
   stream.destroy();

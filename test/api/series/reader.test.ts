@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { SeriesChild } from '../../../api/series/child-handle.ts';
 import {
   SeriesBusy,
@@ -178,7 +178,9 @@ describe('the reader', () => {
     });
   });
 
-  test('passes no environment variable to its process', () => {
+  test('passes nothing of its environment to its process but where compiled code is kept', () => {
+    vi.stubEnv('NODE_COMPILE_CACHE', join(bench.folder, 'compiled'));
+    onTestFinished(() => void vi.unstubAllEnvs());
     const child = new SeriesChild({
       cacheDir: bench.cacheDir,
       memoryLimitBytes: 512 * 1024 * 1024,
@@ -193,7 +195,7 @@ describe('the reader', () => {
     const environment = readFileSync(`/proc/${child.pid}/environ`, 'utf8');
     expect(
       environment.split('\0').filter((entry) => entry !== '' && !entry.startsWith('NODE_CHANNEL_')),
-    ).toEqual([]);
+    ).toEqual([`NODE_COMPILE_CACHE=${join(bench.folder, 'compiled')}`]);
     return reading.then(() => child.close());
   });
 });

@@ -55,6 +55,56 @@ describe('a session whose template has become newer', () => {
     expect(audited).toHaveLength(2);
   });
 
+  test('shows what it took of the template, until it adopts the newer one', async () => {
+    const name = newName();
+    const nodes = [inputNode('in'), inputNode('also'), tabularNode('out', 'in')];
+    const first = { Configuration: { defaultIngestionNode: 'in' }, Description: 'first' };
+    const templateId = await world.importTemplate(name, nodes, first);
+    const session = await sessionOf(templateId);
+    await world.call('PUT', `/api/v2/node-instance/${nodesOf(session).also.id}/configuration`, {
+      configuration: { dataSourceName: 'platform' },
+    });
+    const patched = async () => (await world.call('PATCH', `/api/v2/sessions/${session.id}`, {})).body;
+    const before = await patched();
+    expect(before.default_ingestion_node_id).toBe(nodesOf(session).in.id);
+    const second = { Configuration: { defaultIngestionNode: 'also' }, Description: 'second' };
+    const newer = [nodes[0]!, nodes[1]!, withFormat(nodes[2] as Node, 'ndjson')];
+    await world.importTemplate(name, newer, { ...second, updateIfExists: true });
+    expect((await shown(session.id)).sessionTemplate).toEqual(session.sessionTemplate);
+    expect(await patched()).toEqual(before);
+    const later = (await sessionOf(templateId)).sessionTemplate;
+    expect(later).toEqual((await world.call('GET', `/api/v2/session/session_templates/${templateId}`)).body);
+    expect(later).toMatchObject({ description: 'second', configuration: '{"defaultIngestionNode":"also"}' });
+    await adopt(session.id);
+    expect((await shown(session.id)).sessionTemplate).toEqual(later);
+    expect(await patched()).toMatchObject({
+      session_template: { description: 'second' },
+      default_ingestion_node_id: nodesOf(session).also.id,
+    });
+  });
+
+  test('takes another one as it is, when a change of the session names it before any data', async () => {
+    const session = await sessionOf(await world.importTemplate(newName(), [inputNode('in')]));
+    const name = newName();
+    const other = await world.importTemplate(name, [inputNode('in')], { Description: 'first' });
+    await world.importTemplate(name, [inputNode('in')], { Description: 'second', updateIfExists: true });
+    const change = { session_template_id: other };
+    const { body } = await world.call('PATCH', `/api/v2/sessions/${session.id}`, change);
+    expect(body.session_template.description).toBe('second');
+    await world.importTemplate(name, [inputNode('in')], { Description: 'third', updateIfExists: true });
+    await world.call('PATCH', `/api/v2/sessions/${session.id}`, change);
+    expect((await shown(session.id)).sessionTemplate.description).toBe('second');
+  });
+
+  test('made before versions were kept of sessions, shows the newest description', async () => {
+    const name = newName();
+    const templateId = await world.importTemplate(name, [inputNode('in')], { Description: 'first' });
+    const { id } = await sessionOf(templateId);
+    await world.query('update session set session_template_version = null where id = $1', [id]);
+    await world.importTemplate(name, [inputNode('in')], { Description: 'second', updateIfExists: true });
+    expect((await shown(id)).sessionTemplate.description).toBe('second');
+  });
+
   test('is not one whose node a person has changed, and adopting gives that up', async () => {
     const name = newName();
     const nodes = [inputNode('in'), tabularNode('out', 'in')];

@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { ask, startTestApi } from '../../support/api.ts';
+import { openDatabase } from '../../support/databases.ts';
 import { type EventReader, followEvents, type ReceivedEvent } from '../../support/events.ts';
 import { eventually } from '../../support/eventually.ts';
 import { runnerStage } from '../../support/runner.ts';
 
 const stage = await runnerStage();
 const { api, people } = stage;
+const database = await openDatabase(stage.platform, 2);
 const token = people.Instructor.token;
 
 const follow = (sessionId: string, lastEventId?: string, url = api.url) =>
@@ -90,6 +92,34 @@ describe('a followed session', () => {
         endedAt: expect.any(String),
       },
     ]);
+    reader.close();
+  });
+
+  test('sends the attempts of a retried run, also after a later run over chosen inputs', async () => {
+    const graph = await stage.chainOf(1);
+    const { body: input } = await stage.upload(graph, 'input', 'a');
+    const runner = stage.runner();
+    const failed = await runner.acquire(graph.template);
+    await runner.end(failed.taskId, 'fail', { category: 'validation', reason: 'broken' });
+    const post = (path: string, json: object = {}) =>
+      ask(api.url, 'POST', `/api/v2/${path}`, { token: people.Administrator.token, json });
+    await post(`node-instance/${graph.nodes.n1}/reprocess`, { inputs: [input.id] });
+    const chosen = await runner.acquire(graph.template);
+    await runner.end(chosen.taskId, 'complete', { outcome: 'no-output' });
+    // Long before what is read since the last event.
+    await database.query(
+      "update node_run set created_at = created_at - interval '1 hour' where node_instance_id = $1",
+      [graph.nodes.n1],
+    );
+    const reader = await follow(graph.sessionId);
+    await reader.until(isWindow);
+    expect((await post(`admin/node-runs/${failed.runId}/retry`)).status).toBe(202);
+    const retried = await runner.acquire(graph.template);
+    expect(retried.runId).toBe(failed.runId);
+    await runner.end(retried.taskId, 'fail', { category: 'validation', reason: 'broken again' });
+    await reader.until(
+      ({ kind, data }) => kind === 'attempt' && data.attempt === 2 && data.outcome === 'failed',
+    );
     reader.close();
   });
 

@@ -155,6 +155,14 @@ describe('POST /api/sessions/query', () => {
       'device',
       'theirs',
     ]);
+    for (const op of ['contains', 'startsWith', 'endsWith'])
+      for (const path of ['email', 'openedBy', 'participants.0.id'])
+        expect([op, path, await names(of(leaf(path, op, `${email.toUpperCase()} `)))]).toEqual([
+          op,
+          path,
+          ['device', 'theirs'],
+        ]);
+    expect(await names(of(leaf('email', 'startsWith', userId.slice(0, 13))))).toEqual(['theirs']);
     expect(await names(of(leaf('email', 'ne', email)))).toEqual(['other']);
     expect(await names(of(leaf('openedBy', 'in', ['nobody@elsewhere.example', email])))).toEqual([
       'device',

@@ -15,6 +15,34 @@ const { close, shown } = sharedCalls(world);
 joinTests(world);
 closeTests(world);
 
+describe('a new simulation of a shared session', () => {
+  const rename = (id: string, simulation_name: unknown) =>
+    world.call('PATCH', `/api/v2/sessions/${id}`, { simulation_name });
+
+  test('is trimmed, so that requests that name it join the session', async () => {
+    const name = exercise();
+    const { body } = await world.join({ name });
+    expect(await rename(body.id, ' Sim A ')).toMatchObject({
+      status: 200,
+      body: { simulation_name: 'Sim A' },
+    });
+    const joined = await world.join({ name, simulationName: 'Sim A' });
+    expect([joined.status, joined.body.id]).toEqual([200, body.id]);
+  });
+
+  test.each([
+    ['no text', null],
+    ['blank', ' \t '],
+    ['of two lines', 'Sim\nA'],
+    ['with control characters', 'Sim\tA\u0007'],
+    ['of 256 characters', 'x'.repeat(256)],
+  ])('is refused when %s, as no request could join it', async (_, simulation) => {
+    const { body } = await world.join({ name: exercise() });
+    expect(await rename(body.id, simulation)).toMatchObject(refused(400, 'Invalid session data'));
+    expect((await shown(body.id)).simulationName).toBe('sim');
+  });
+});
+
 describe('participants', () => {
   test('is stored by identifier, shown by address to those who may see them', async () => {
     const name = exercise();

@@ -266,6 +266,12 @@ test('a receiver inside the network is refused when it is connected to, and the 
   }
 });
 
+test('a change without a known field leaves a webhook as it is', async () => {
+  const id = await newWebhook(['session.created']);
+  const before = (await admin('GET', `${path}/${id}`)).body;
+  expect((await admin('PUT', `${path}/${id}`, { unknown: 1 })).body).toEqual(before);
+});
+
 test('facts that were never announced are delivered all the same', async () => {
   const id = await newWebhook(['session.created']);
   await database.query(

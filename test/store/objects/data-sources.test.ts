@@ -5,6 +5,7 @@ import {
   createDataSource,
   type DataSourceRow,
   type DataSourceWrite,
+  deleteDataSource,
   ensurePlatformDataSource,
   findDataSourceByName,
   updateDataSource,
@@ -55,12 +56,20 @@ test('a changed data source gets a new client, an unchanged one keeps its own', 
   const before = saved(await createDataSource(database, stores.secrets, 'changing', access));
   const store = stores.of(before);
   expect(stores.of((await findDataSourceByName(database, 'changing'))!)).toBe(store);
-  const after = saved(
-    await updateDataSource(database, stores.secrets, 'changing', { ...access, bucket: 'c' }),
-  );
+  const after = saved(await updateDataSource(database, stores.secrets, before, { ...access, bucket: 'c' }));
   expect(after.id).toBe(before.id);
   expect(stores.of(after)).not.toBe(store);
   stores.close();
+});
+
+test('a change is refused when another came first since the data source was read, or it is gone', async () => {
+  const read = saved(await createDataSource(database, secrets, 'contended', access));
+  const other = saved(await updateDataSource(database, secrets, read, { ...access, prefix: 'q' }));
+  const late = await updateDataSource(database, secrets, read, { ...access, region: 'eu-2' });
+  expect(late).toEqual({ outcome: 'changed' });
+  expect(await findDataSourceByName(database, 'contended')).toMatchObject({ prefix: 'q', region: 'eu-1' });
+  await deleteDataSource(database, 'contended');
+  expect(await updateDataSource(database, secrets, other, access)).toEqual({ outcome: 'missing' });
 });
 
 test('the data source of the platform shows where the environment places it, without keys', async () => {

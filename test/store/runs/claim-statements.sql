@@ -26,15 +26,15 @@ replay as materialized (
     select min(v.position) as position
     from output_version v
     join lateral (
-      select x.run_id, x.position from output_version x
+      select x.run_id, x.position, x.created_at from output_version x
       where x.node_instance_id = v.node_instance_id and x.position <= bound.upper
       and (x.superseded_at_position is null or x.superseded_at_position > bound.upper)
       order by x.position desc limit 1) newest on true
     where v.node_instance_id = any (n.parent_ids) and v.position <= bound.upper
     and (v.superseded_at_position is null or v.superseded_at_position > bound.upper)
     and case when r.input_ids is not null then v.output_id = any (r.input_ids)
-    else t.reprocess = 'all' or v.position = newest.position
-    or (newest.run_id is not null and v.run_id = newest.run_id) end) first
+    else t.reprocess = 'all' or
+    (v.position = newest.position or (v.run_id = newest.run_id and v.created_at = newest.created_at)) end) first
   left join lateral (
     select v.position, v.output_id from output_version v
     where v.node_instance_id = any (n.parent_ids) and v.position < first.position
@@ -120,15 +120,15 @@ replay as materialized (
     select min(v.position) as position
     from output_version v
     join lateral (
-      select x.run_id, x.position from output_version x
+      select x.run_id, x.position, x.created_at from output_version x
       where x.node_instance_id = v.node_instance_id and x.position <= bound.upper
       and (x.superseded_at_position is null or x.superseded_at_position > bound.upper)
       order by x.position desc limit 1) newest on true
     where v.node_instance_id = any (n.parent_ids) and v.position <= bound.upper
     and (v.superseded_at_position is null or v.superseded_at_position > bound.upper)
     and case when r.input_ids is not null then v.output_id = any (r.input_ids)
-    else t.reprocess = 'all' or v.position = newest.position
-    or (newest.run_id is not null and v.run_id = newest.run_id) end) first
+    else t.reprocess = 'all' or
+    (v.position = newest.position or (v.run_id = newest.run_id and v.created_at = newest.created_at)) end) first
   left join lateral (
     select v.position, v.output_id from output_version v
     where v.node_instance_id = any (n.parent_ids) and v.position < first.position
@@ -272,15 +272,15 @@ replay as materialized (
     select min(v.position) as position
     from output_version v
     join lateral (
-      select x.run_id, x.position from output_version x
+      select x.run_id, x.position, x.created_at from output_version x
       where x.node_instance_id = v.node_instance_id and x.position <= bound.upper
       and (x.superseded_at_position is null or x.superseded_at_position > bound.upper)
       order by x.position desc limit 1) newest on true
     where v.node_instance_id = any (n.parent_ids) and v.position <= bound.upper
     and (v.superseded_at_position is null or v.superseded_at_position > bound.upper)
     and case when r.input_ids is not null then v.output_id = any (r.input_ids)
-    else t.reprocess = 'all' or v.position = newest.position
-    or (newest.run_id is not null and v.run_id = newest.run_id) end) first
+    else t.reprocess = 'all' or
+    (v.position = newest.position or (v.run_id = newest.run_id and v.created_at = newest.created_at)) end) first
   left join lateral (
     select v.position, v.output_id from output_version v
     where v.node_instance_id = any (n.parent_ids) and v.position < first.position
@@ -362,15 +362,15 @@ replay as materialized (
     select min(v.position) as position
     from output_version v
     join lateral (
-      select x.run_id, x.position from output_version x
+      select x.run_id, x.position, x.created_at from output_version x
       where x.node_instance_id = v.node_instance_id and x.position <= bound.upper
       and (x.superseded_at_position is null or x.superseded_at_position > bound.upper)
       order by x.position desc limit 1) newest on true
     where v.node_instance_id = any (n.parent_ids) and v.position <= bound.upper
     and (v.superseded_at_position is null or v.superseded_at_position > bound.upper)
     and case when r.input_ids is not null then v.output_id = any (r.input_ids)
-    else t.reprocess = 'all' or v.position = newest.position
-    or (newest.run_id is not null and v.run_id = newest.run_id) end) first
+    else t.reprocess = 'all' or
+    (v.position = newest.position or (v.run_id = newest.run_id and v.created_at = newest.created_at)) end) first
   left join lateral (
     select v.position, v.output_id from output_version v
     where v.node_instance_id = any (n.parent_ids) and v.position < first.position

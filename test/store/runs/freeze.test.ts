@@ -124,7 +124,7 @@ test('a held task may finish; what it makes possible waits for the unfreezing', 
   await freezeSession(database, graph.sessionId);
   const ended = await finish(database, runner, graph, task!);
   expect(ended).toMatchObject({ kind: 'ended', reply: { outcome: 'completed' } });
-  expect(await stateOf(database, graph, 'n2')).toBe(0);
+  expect(await stateOf(database, graph, 'n2')).toBe(5);
   expect(await claim(database, runner, template)).toBeUndefined();
   const changes = await changesBy(database, () => unfreezeSession(database, graph.sessionId));
   expect(changes).toMatchObject([{ session: { sessionId: graph.sessionId } }]);

@@ -83,8 +83,12 @@ export function matches(session: PlainSession, node: FilterNode, people: People)
     case 'ne':
       return !equals(node.value);
     case 'contains':
-      return contains(node.keys, value, hidden, node.value, personOf(node, node.value, people));
+      return (
+        contains(node.keys, value, hidden, node.value, personOf(node, node.value, people)) ||
+        (personOf(node, node.value, people) !== undefined && equals(node.value))
+      );
     default:
+      if (personOf(node, node.value, people) !== undefined && equals(node.value)) return true;
       return typeof value === typeof node.value && compares(node.op, value, node.value);
   }
 }
@@ -136,13 +140,13 @@ function matchesProperty(
   const shown = session[leaf.property];
   const value = shown instanceof Date ? shown.getTime() : shown;
   const wanted = leaf.value instanceof Date ? leaf.value.getTime() : leaf.value;
-  if (leaf.op === 'eq' || leaf.op === 'ne') {
-    const person = personOf(leaf, wanted, people);
+  const person = personOf(leaf, wanted, people);
+  if (leaf.op === 'eq' || leaf.op === 'ne' || person !== undefined) {
     const isEqual =
       person === undefined
         ? value === wanted
         : value === person.identifier || value === person.key || session.emailKey === person.key;
-    return isEqual === (leaf.op === 'eq');
+    return isEqual === (leaf.op !== 'ne');
   }
   return value !== null && compares(leaf.op, value, wanted);
 }

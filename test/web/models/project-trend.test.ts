@@ -1,9 +1,15 @@
 /** A key figure over the sessions of a project, without a browser. */
 import { expect, test } from 'vitest';
 import type { SessionListRow } from '../../../client/types.ts';
-import { figurePaths, outputPaths, outputTrendOf, trendOf } from '../../../web/src/project/trend.ts';
+import {
+  figurePaths,
+  figureText,
+  outputPaths,
+  outputTrendOf,
+  trendOf,
+} from '../../../web/src/project/trend.ts';
 
-const session = (id: string, day: number, metadata: object | null, outputBytes = 2_000_000) =>
+const session = (id: string, day: number, metadata: object | null, outputBytes = 2 * 2 ** 20) =>
   ({
     id,
     name: id,
@@ -28,6 +34,7 @@ test('a figure is drawn from the oldest session on, of those that have it', () =
     ['c', 300],
   ]);
   expect(trendOf(sessions, 'size in MB').map(({ value }) => value)).toEqual([2, 2, 2]);
+  expect(['size in MB', 'lap'].map((path) => figureText(path, 4.16866))).toEqual(['4.2 MB', '4.16866']);
   expect(trendOf(sessions, 'driver')).toEqual([]);
 });
 

@@ -1,15 +1,10 @@
 /** Runs, their lists and their logs as the console computes them, without a browser. */
 import { describe, expect, test } from 'vitest';
 import type { NodeRun, NodeRunAttempt, NodeRunList, RunLogEntry } from '../../../client/types.ts';
-import {
-  readRunView,
-  refreshed,
-  runQueryOf,
-  runsAddress,
-  type ShownRun,
-} from '../../../web/src/runs/list-model.ts';
+import { runsAddress } from '../../../web/src/runs/address.ts';
+import { readRunView, refreshed, runQueryOf, type ShownRun } from '../../../web/src/runs/list-model.ts';
 import { chunkLines, LogLines, piecesOf } from '../../../web/src/runs/log-lines.ts';
-import { isHopelessRetry, progressWords, segmentsOf } from '../../../web/src/runs/model.ts';
+import { elapsedOf, isHopelessRetry, progressWords, segmentsOf } from '../../../web/src/runs/model.ts';
 
 const at = (seconds: number) => new Date(Date.UTC(2026, 2, 1, 10, 0, seconds)).toISOString();
 
@@ -74,6 +69,17 @@ describe('the times of an attempt', () => {
       ['waiting', 'waited 10.0 s'],
       ['held', 'running for 4.0 s'],
     ]);
+  });
+
+  test('without its waiting are what the run took, and what it does now is how long it has done so', () => {
+    const now = Date.parse(at(20));
+    expect(elapsedOf(both, now)).toBe('4.0 s');
+    const ended = attempt({ ...second, endedAt: at(19), outcome: 'completed' });
+    const done = run({ state: 'completed', endedAt: at(19), attempts: [failed, ended] });
+    expect(elapsedOf(done, now)).toBe('7.0 s');
+    const waits = attempt({ number: 2, startedAt: null });
+    expect(elapsedOf(run({ state: 'waiting', attempts: [failed, waits] }), now)).toBe('14.0 s');
+    expect(elapsedOf(run({ state: 'cancelled', endedAt: at(9) }), now)).toBe('9.0 s');
   });
 
   test('of one that nobody has claimed are waiting alone, which ends with the run', () => {

@@ -1,5 +1,6 @@
 /** The form of a configuration, from its JSON Schema and back, without a browser. */
 import { describe, expect, test } from 'vitest';
+import { faultOf } from '../../../web/src/configuration/fault-words.ts';
 import { drafted, draftOf, fieldsOf, leavesOf } from '../../../web/src/configuration/schema-form.ts';
 
 const schema = {
@@ -91,6 +92,33 @@ describe('the form of a configuration', () => {
     const fields = fieldsOf({}, { a: 1 });
     expect(drafted(fields, { $: '{"b":2}' })).toEqual({ configuration: { b: 2 }, faults: {} });
     expect(drafted(fields, { $: '[1]' }).faults).toEqual({ $: 'is no JSON object' });
+  });
+
+  test('begins with what is required, within a group too', () => {
+    const fields = fieldsOf({ ...schema, required: ['unit', 'column'] }, {});
+    expect(fields.map(({ path }) => path[0]).slice(0, 3)).toEqual(['column', 'unit', 'laps']);
+  });
+
+  test('says beside a field what to do about a fault that the platform found', () => {
+    const said = (path: string, fault: string) =>
+      faultOf({ path: `$.configuration${path}`, message: `Does not match the schema: ${fault}.` });
+    expect([
+      said('.column', 'must NOT have fewer than 1 characters'),
+      said('.column', 'must NOT have fewer than 3 characters'),
+      said('.laps', 'must be >= 0'),
+      said('.gate', "must have required property 'width'"),
+      said('.unit', 'must be equal to one of the allowed values ("km/h", "m/s")'),
+      said('.factor', 'must be multiple of 0.5'),
+      faultOf({ path: '$.configuration.more', message: 'This property is not allowed by the schema.' }),
+    ]).toEqual([
+      ['$.column', 'Enter a value'],
+      ['$.column', 'Enter at least 3 characters'],
+      ['$.laps', 'Must be 0 or more'],
+      ['$.gate.width', 'Enter a value'],
+      ['$.unit', 'Must be one of "km/h", "m/s"'],
+      ['$.factor', 'Must be a multiple of 0.5'],
+      ['$.more', 'This property is not allowed by the schema.'],
+    ]);
   });
 
   test('takes any name of a property', () => {

@@ -54,7 +54,7 @@ describeInBrowser("a Trainee's own sessions", () => {
   test('are those that they made or take part in, newest first, in pages', async () => {
     await page.getByRole('link', { name: 'Prepared for me' }).waitFor();
     await picture(page, 'sessions-own');
-    expect(await names(page)).toEqual(newest);
+    await expect.poll(() => names(page)).toEqual(newest);
     await page.getByText('27 sessions', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Next' }).click();
     await page.getByRole('link', { name: 'Flight 1', exact: true }).waitFor();
@@ -67,7 +67,7 @@ describeInBrowser("a Trainee's own sessions", () => {
     const second = await openBrowser(api.url);
     await signInAs(second.page, api.url, people.Trainee);
     await second.page.getByRole('link', { name: 'Prepared for me' }).waitFor();
-    expect(await names(second.page)).toEqual(newest);
+    await expect.poll(() => names(second.page)).toEqual(newest);
     await make('Made elsewhere', people.Trainee.token);
     await second.page.getByRole('button', { name: 'Show 1 newer session' }).click();
     await second.page.getByRole('link', { name: 'Made elsewhere' }).click();
@@ -81,7 +81,7 @@ describeInBrowser("a Trainee's own sessions", () => {
     await page.getByRole('heading', { name: 'Shown by its link' }).waitFor();
     await page.goto(`${api.url}/sessions`);
     await page.getByRole('link', { name: 'Made elsewhere' }).waitFor();
-    expect(await names(page)).not.toContain('Shown by its link');
+    await expect.poll(() => names(page)).not.toContain('Shown by its link');
     await page.keyboard.press('j');
     await untilTrue(page, 'document.activeElement.textContent === "Made elsewhere"');
   });

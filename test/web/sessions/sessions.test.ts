@@ -41,21 +41,21 @@ describeInBrowser('the list of sessions', () => {
   test('fits 25 rows on a screen, each with what it is known by', async () => {
     await row('Car 44, stint 2').waitFor();
     await picture(page, 'sessions-list');
-    expect(await page.locator('tbody tr').count()).toBe(25);
+    await expect.poll(() => page.locator('tbody tr').count()).toBe(25);
     const last = await page.locator('tbody tr').last().boundingBox();
     expect(last!.y + last!.height).toBeLessThanOrEqual(900);
     const text = await row('Car 44, stint 2').innerText();
     for (const part of ['Failed', '1/3', 'Red Bull Ring, November', 'LH', 'soft', '8 B', 'just now'])
       expect(text).toContain(part);
-    expect(await row('Car 16, stint 1').getByRole('progressbar').getAttribute('value')).toBe('2');
+    await expect.poll(() => row('Car 16, stint 1').getByRole('progressbar').getAttribute('value')).toBe('2');
   });
 
   test('which sessions failed: one click, and one more to retry them', async () => {
-    expect((await tab('Failed').innerText()).replace(/\s+/g, ' ')).toBe('Failed 1');
+    await expect.poll(async () => (await tab('Failed').innerText()).replace(/\s+/g, ' ')).toBe('Failed 1');
     await tab('Failed').click();
     await untilTrue(page, 'location.search === "?tab=failed"');
     await page.getByText('1 session', { exact: true }).waitFor();
-    expect(await page.locator('tbody tr').count()).toBe(1);
+    await expect.poll(() => page.locator('tbody tr').count()).toBe(1);
     await page.getByLabel('Choose all on this page').check();
     await picture(page, 'sessions-chosen');
     await page.getByRole('button', { name: 'Retry failed' }).click();
@@ -78,15 +78,17 @@ describeInBrowser('the list of sessions', () => {
         return Array.from(list.options, ({ value }) => value);
       });
     await untilTrue(page, 'document.querySelector("datalist option") !== null');
-    expect(await suggested('Metadata path of condition 2')).toEqual(['driver', 'tyre.kind', 'tyre.laps']);
+    await expect
+      .poll(() => suggested('Metadata path of condition 2'))
+      .toEqual(['driver', 'tyre.kind', 'tyre.laps']);
     await page.getByLabel('Metadata path of condition 2').fill('driver');
-    expect(await suggested('Value of condition 2')).toEqual(['LH', 'CL', 'LN', 'MV']);
+    await expect.poll(() => suggested('Value of condition 2')).toEqual(['LH', 'CL', 'LN', 'MV']);
     await page.getByLabel('Comparison of condition 2').selectOption({ label: 'is' });
     await page.getByLabel('Value of condition 2').fill('MV');
     await picture(page, 'sessions-by-metadata');
     await page.getByRole('button', { name: 'Search', exact: true }).click();
     await page.getByText('2 sessions', { exact: true }).waitFor();
-    expect(await page.locator('.row-link').allInnerTexts()).toEqual(['Stint 3', 'Stint 6']);
+    await expect.poll(() => page.locator('.row-link').allInnerTexts()).toEqual(['Stint 3', 'Stint 6']);
   });
 
   test('is live: rows change in their places, newer sessions wait until they are asked for', async () => {
@@ -99,7 +101,7 @@ describeInBrowser('the list of sessions', () => {
     await row('Car 16, stint 1').getByText('Done').waitFor();
     await page.getByRole('button', { name: 'Show 1 newer session' }).waitFor();
     await picture(page, 'sessions-newer');
-    expect(await names()).toEqual(before);
+    await expect.poll(() => names()).toEqual(before);
     await page.getByRole('button', { name: 'Show 1 newer session' }).click();
     await row('Brand new').waitFor();
   });
@@ -109,7 +111,7 @@ describeInBrowser('the list of sessions', () => {
     await row('Stint 10').waitFor();
     for (const key of ['j', 'j', 'j', 'k', 'x']) await page.keyboard.press(key);
     await page.getByRole('toolbar', { name: 'Chosen sessions' }).getByText('1 session chosen').waitFor();
-    expect(await page.getByLabel('Choose Car 44, stint 2').isChecked()).toBe(true);
+    await expect.poll(() => page.getByLabel('Choose Car 44, stint 2').isChecked()).toBe(true);
     await page.keyboard.press('/');
     await page.keyboard.type('Stint 1x');
     await page.getByText('No session matches “Stint 1x”').waitFor();
@@ -152,10 +154,11 @@ describeInBrowser('the list of sessions', () => {
     await dialog.getByText(`Default: ${title}, `).waitFor();
     // What was typed is lost only by a second Escape.
     const name = dialog.getByRole('textbox', { name: /^Name/ });
-    await name.fill('Stint');
+    await untilTrue(page, 'document.activeElement.matches("dialog input")');
+    await page.keyboard.type('Stint');
     await page.keyboard.press('Escape');
     await dialog.getByRole('alert').getByText('Press Escape again').waitFor();
-    expect(await name.inputValue()).toBe('Stint');
+    await expect.poll(() => name.inputValue()).toBe('Stint');
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'New session' }).click();
@@ -165,7 +168,7 @@ describeInBrowser('the list of sessions', () => {
     await page.getByRole('button', { name: 'New session' }).click();
     await dialog.getByRole('button', { name: 'Create session' }).click();
     const heading = page.getByRole('heading', { level: 1, name: `${title}, ` });
-    expect(await heading.textContent()).toMatch(/, \d{1,2} \w+ \d{4}, \d\d:\d\d$/);
+    await expect.poll(() => heading.textContent()).toMatch(/, \d{1,2} \w+ \d{4}, \d\d:\d\d$/);
   });
 
   test('metadata are entered with a session, shown on it, and edited there', async () => {

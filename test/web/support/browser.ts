@@ -2,6 +2,7 @@
 import { execFile } from 'node:child_process';
 import { accessSync, constants, mkdirSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type Browser, type BrowserContext, type CDPSession, chromium, type Page } from 'playwright-core';
@@ -125,6 +126,7 @@ async function contextIn(
     acceptDownloads: true,
   });
   context.setDefaultTimeout(patienceMs);
+  await answerLate(context);
   const offences: string[] = [];
   context.on('request', (request) => {
     const url = request.url();
@@ -142,6 +144,20 @@ async function contextIn(
     newPage: () => context.newPage(),
     close: () => context.close(),
   };
+}
+
+/**
+ * With `LATE_ANSWERS_MS=1500` half of the requests of pages wait up to that long: finds the tests that pass only where answers
+ * come at once.
+ */
+async function answerLate(context: BrowserContext): Promise<void> {
+  const longestMs = Number(process.env.LATE_ANSWERS_MS ?? 0);
+  if (longestMs === 0) return;
+  await context.route('**/*', async (route) => {
+    if (Math.random() < 0.5) await sleep(Math.random() * longestMs);
+    // The page may have gone meanwhile.
+    await route.continue().catch(() => undefined);
+  });
 }
 
 /**

@@ -6,7 +6,7 @@ import { eventually } from '../../support/eventually.ts';
 const start = Date.UTC(2026, 2, 14, 9, 30);
 
 /** Three laps of 60 s around an ellipse, at 20 Hz. */
-function drive(): string {
+function drive(speedName: string): string {
   const lines = Array.from({ length: 3600 }, (_, row) => {
     const lap = 1 + Math.floor(row / 1200);
     const turn = ((row % 1200) / 1200) * 2 * Math.PI;
@@ -14,7 +14,7 @@ function drive(): string {
     const place = [(47.22 + 0.004 * Math.sin(turn)).toFixed(6), (14.76 + 0.01 * Math.cos(turn)).toFixed(6)];
     return `${new Date(start + row * 50).toISOString()},${speed.toFixed(2)},${(row % 1200) * 3.2},${lap},${place.join(',')}`;
   });
-  return `time,speed [km/h],lapDistance [m],lap,latitude,longitude\n${lines.join('\n')}\n`;
+  return `time,${speedName} [km/h],lapDistance [m],lap,latitude,longitude\n${lines.join('\n')}\n`;
 }
 
 export interface DriveSession {
@@ -28,7 +28,7 @@ export interface DriveSession {
 export async function driveSession(
   url: string,
   token: string,
-  named: { readonly project: string | number; readonly name: string },
+  named: { readonly project: string | number; readonly name: string; readonly speed?: string },
 ): Promise<DriveSession> {
   const call = async (method: string, path: string, json?: unknown) => {
     const answer = await ask(url, method, path, { token, ...(json === undefined ? {} : { json }) });
@@ -56,7 +56,7 @@ export async function driveSession(
       'content-type': 'text/csv',
       'x-platform-output-identifier': 'a.csv',
     },
-    body: drive(),
+    body: drive(named.speed ?? 'speed'),
   });
   expect(upload.status).toBe(201);
   const dimension = await eventually(

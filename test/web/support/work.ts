@@ -25,6 +25,8 @@ export function workTests(work: () => Work): void {
       // The new condition has the focus on its field, whose last choice is the metadata.
       await page.locator('select[aria-label="Field of condition 2"]:focus').waitFor();
       await press('End', 'Tab');
+      // The type of the value follows the suggestions.
+      await untilTrue(page, 'document.activeElement.list?.options.length > 0');
       await page.keyboard.type('vehicle.speed');
       // Sessions have numbers there, so the type is chosen.
       await press('Tab', 'ArrowDown', 'ArrowDown', 'ArrowDown', 'ArrowDown', 'Tab', 'Tab');

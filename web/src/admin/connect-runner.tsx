@@ -24,7 +24,8 @@ interface Made {
 export function ConnectRunner(props: { onClose: () => void; changed: () => void }) {
   const [made, setMade] = useState<Made | null>(null);
   return (
-    <Dialog title="Connect a runner" wide stays={made !== null} onClose={props.onClose}>
+    // Another window for the second step: it begins at the token.
+    <Dialog key={made?.tokenId} title="Connect a runner" wide stays={made !== null} onClose={props.onClose}>
       {made === null ? (
         <Choose
           onClose={props.onClose}

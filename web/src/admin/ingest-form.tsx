@@ -2,12 +2,13 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Ingest, IngestWithSecret } from '../admin-api.ts';
 import { changeIngest, createIngest } from '../admin-api.ts';
 import { useResource } from '../hooks.ts';
+import { titleOf } from '../names.ts';
 import { readTemplate } from '../templates/api.ts';
 import { CheckField, FormDialog, SelectField, TextField } from '../ui/form.tsx';
 
 const behaviours: readonly { value: Ingest['creationBehaviour']; label: string }[] = [
-  { value: 'NewSession', label: 'Each file creates a session' },
-  { value: 'LatestSession', label: 'Files feed the latest open session' },
+  { value: 'NewSession', label: 'New session per file' },
+  { value: 'LatestSession', label: 'Latest open session' },
 ];
 const dataTypes = (['Any', 'Csv', 'Json', 'Binary'] as const).map((value) => ({ value, label: value }));
 
@@ -92,14 +93,14 @@ function UploadFields(props: { fields: Fields; world: IngestWorld; set: (part: P
       <SelectField
         label="Template"
         value={String(fields.sessionTemplateId)}
-        options={world.templates.map(({ id, name }) => ({ value: String(id), label: name }))}
+        options={world.templates.map(({ id, name }) => ({ value: String(id), label: titleOf(name) }))}
         onValue={(id) => set({ sessionTemplateId: Number(id) })}
       />
       <SelectField
         label="Input node"
         required
         value={fields.inputNode}
-        options={inputs.map((name) => ({ value: name, label: name }))}
+        options={inputs.map((name) => ({ value: name, label: titleOf(name) }))}
         onValue={(inputNode) => set({ inputNode })}
       />
       <SelectField

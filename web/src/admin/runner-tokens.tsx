@@ -38,7 +38,11 @@ export function RunnerTokens() {
       {making && <NewToken onClose={() => setMaking(false)} made={list.reload} />}
       {revoking !== null && (
         <Confirm
-          title={`Revoke the token ${nameOf(revoking)}?`}
+          title={
+            <>
+              Revoke the token <bdi>{nameOf(revoking)}</bdi>?
+            </>
+          }
           verb="Revoke"
           act={async () => {
             await revokeRunnerToken(revoking.id);

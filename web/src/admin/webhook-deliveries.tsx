@@ -25,7 +25,7 @@ export function WebhookDeliveries({ webhook }: { webhook: Webhook }) {
   const run = (work: () => Promise<void>) => void action.run(work).then(list.reload);
   const detailed = list.data?.deliveries.find(({ id }) => id === shown);
   return (
-    <section aria-label="Deliveries">
+    <section class="section" aria-label="Deliveries">
       <div class="part-head">
         <button
           type="button"
@@ -65,6 +65,7 @@ function PageButtons(props: {
   next: number | null;
   onTurn: (before: number | null) => void;
 }) {
+  if (props.before === null && props.next === null) return null;
   return (
     <div class="actions">
       {props.before !== null && (

@@ -16,6 +16,14 @@ const events: readonly { value: Event; label: string }[] = [
   { value: 'report.ready', label: 'A scheduled report is ready' },
 ];
 
+/** `A session is created, a node fails`. */
+export function eventWords(names: readonly Event[]): string {
+  const words = events.filter(({ value }) => names.includes(value)).map(({ label }) => label);
+  return words
+    .map((label, at) => (at === 0 ? label : label.charAt(0).toLowerCase() + label.slice(1)))
+    .join(', ');
+}
+
 /** Makes or changes a webhook. `saved` gets the webhook with its secret when it is new. */
 export function WebhookForm(props: {
   webhook: Webhook | null;

@@ -150,8 +150,7 @@ function Axis(props: AxisProps) {
           sideBySide={null}
         />
         <MarkBar axis={axis} marks={view} onAnnotate={null} />
-        <Unread what="values" read={values.series} />
-        <Unread what="statistics" read={values.figures} />
+        <Unread values={values.series} statistics={values.figures} />
         {view.statistics && (
           <StatisticsTable
             comparison={comparison}

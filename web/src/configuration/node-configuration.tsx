@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { ApiError } from '../../../client/errors.ts';
+import { plural } from '../format.ts';
 import { useAction, useAuth, useResource } from '../hooks.ts';
 import { textOf } from '../http.ts';
 import { useAbilities } from '../role.ts';
@@ -14,6 +15,7 @@ import { Ago } from '../ui/ago.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Failure, Notice } from '../ui/notice.tsx';
+import { faultOf } from './fault-words.ts';
 import { SchemaFields } from './schema-fields.tsx';
 import { type Draft, drafted, draftOf, fieldsOf, keyOf, leavesOf } from './schema-form.ts';
 
@@ -31,6 +33,7 @@ export function NodeConfigurationPart(props: NodeProps & { opens: boolean }) {
     if (props.opens) setIsOpen(true);
   }, [props.opens]);
   const [saved, setSaved] = useState<'' | 'saved' | 'rerun'>('');
+  const { operate } = useAbilities();
   const both = useConfiguration(props.nodeInstanceId);
   const revision = both.data?.configuration.revision;
   return (
@@ -65,7 +68,7 @@ export function NodeConfigurationPart(props: NodeProps & { opens: boolean }) {
         <p class="faint" role="status">
           {saved === 'rerun'
             ? 'Saved; the node runs again with it.'
-            : 'Saved for every run that has not started.'}
+            : `Saved for every run that has not started.${operate ? '' : ' To start one, upload a file or ask a Developer.'}`}
         </p>
       )}
     </details>
@@ -110,7 +113,9 @@ function ConfigurationForm(props: FormProps) {
         disabled={frozen}
         change={edit.change}
       />
-      {edit.refusal !== null && <Refusal refusal={edit.refusal} reload={props.reload} />}
+      {edit.refusal !== null && (
+        <Refusal refusal={edit.refusal} fields={edit.refusedFields} reload={props.reload} />
+      )}
       {edit.action.problem !== null && <Notice tone="error">{edit.action.problem}</Notice>}
       {frozen && <p class="faint">The session is frozen: its configurations cannot be changed.</p>}
       {!frozen && edit.fields.length > 0 && (
@@ -166,11 +171,14 @@ function useDraft({ nodeInstanceId, present, schema, frozen, saved, reload }: Fo
   const made = drafted(fields, draft);
   const isChanged = JSON.stringify(made.configuration) !== JSON.stringify(startOf(schema, present));
   const hasFaults = Object.keys(made.faults).length > 0;
+  const refused = faultsOf(refusal, fields);
   return {
     fields,
     draft,
-    faults: { ...faultsOf(refusal, fields), ...made.faults },
+    faults: { ...refused.ofFields, ...made.faults },
     refusal,
+    /** How many fields say what the platform refused; 0 where they do not say all of it. */
+    refusedFields: refused.areAll ? Object.keys(refused.ofFields).length : 0,
     action,
     isChanged,
     canSave: !frozen && isChanged && !hasFaults,
@@ -197,13 +205,12 @@ function useDraft({ nodeInstanceId, present, schema, frozen, saved, reload }: Fo
   };
 }
 
-/** What the platform refused, by the field that it is about. */
-function faultsOf(refusal: ApiError | null, fields: ReturnType<typeof fieldsOf>): Record<string, string> {
+/** What the platform refused, by the field that it is about, and whether that is all of it. */
+function faultsOf(refusal: ApiError | null, fields: ReturnType<typeof fieldsOf>) {
   const known = new Set(leavesOf(fields).map(({ path }) => keyOf(path)));
-  const refused = (refusal?.issues ?? [])
-    .map(({ path, message }) => [path.replace(/^\$\.configuration\b/, '$'), message] as const)
-    .filter(([path]) => known.has(path));
-  return Object.fromEntries(refused);
+  const refused = (refusal?.issues ?? []).map(faultOf);
+  const ofFields = refused.filter(([key]) => known.has(key));
+  return { ofFields: Object.fromEntries(ofFields), areAll: ofFields.length === refused.length };
 }
 
 /** The configuration as an untouched form makes it: without what the form leaves out. */
@@ -212,7 +219,14 @@ function startOf(schema: Readonly<Record<string, unknown>>, { configuration }: N
   return drafted(fields, draftOf(fields, configuration)).configuration;
 }
 
-function Refusal(props: { refusal: ApiError; reload: () => void }) {
+function Refusal(props: { refusal: ApiError; fields: number; reload: () => void }) {
+  const { fields } = props;
+  if (fields > 0)
+    return (
+      <Notice tone="error">
+        {plural(fields, 'field needs', 'fields need')} correction. Nothing was saved.
+      </Notice>
+    );
   if (props.refusal.status !== 412) return <Notice tone="error">{textOf(props.refusal)}</Notice>;
   return (
     <Notice

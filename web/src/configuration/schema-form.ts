@@ -33,7 +33,7 @@ const isObject = (value: Json): value is JsonObject =>
 const own = (value: JsonObject, name: string): Json => (Object.hasOwn(value, name) ? value[name] : undefined);
 const textOf = (value: Json) => (typeof value === 'string' ? value : '');
 
-/** The fields of a schema, and one for each further entry of the present configuration. */
+/** The fields of a schema, those that are required first, and one for each further entry of the present configuration. */
 export function fieldsOf(schema: JsonObject, configuration: JsonObject): readonly Field[] {
   const fields = fieldsAt(schema, configuration, []);
   if (fields !== null) return fields;
@@ -50,7 +50,8 @@ function fieldsAt(schema: JsonObject, value: JsonObject, path: readonly string[]
   const others = Object.keys(value)
     .filter((name) => !Object.hasOwn(properties, name))
     .map((name) => fieldOf({}, own(value, name), [...path, name], false));
-  return [...known, ...others];
+  const isNeeded = (field: Field) => field.required;
+  return [...known.filter(isNeeded), ...known.filter((field) => !isNeeded(field)), ...others];
 }
 
 function fieldOf(schema: JsonObject, value: Json, path: readonly string[], required: boolean): Field {

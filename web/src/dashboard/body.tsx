@@ -79,8 +79,7 @@ function Axis(props: AxisProps) {
       <div class="charts">
         <Tools {...props} shown={shown} saved={isArranged ? arranged : { keys: choice.keys, derived: [] }} />
         <MarkBar axis={axis} marks={view} onAnnotate={shown.annotate} />
-        <Unread what="values" read={series} />
-        <Unread what="statistics" read={statistics} />
+        <Unread values={series} statistics={statistics} />
         <PanelArea
           dashboard={first}
           channels={choice.channels}

@@ -3,6 +3,7 @@ import { type AuditPage as AuditAnswer, listAudit, listSignInAudit, readAccounts
 import { formatDateTime } from '../format.ts';
 import { useAuth, useResource, useTitle } from '../hooks.ts';
 import { idOf, idTitle, personTitle } from '../names.ts';
+import { startOfDay } from '../query/days.ts';
 import { navigate, useAddress } from '../router.ts';
 import { readDay } from '../sessions/address.ts';
 import { CopyButton } from '../ui/copy-button.tsx';
@@ -36,8 +37,8 @@ export function AuditPage() {
     action: idOf(query.get('action') ?? '') || undefined,
     actorId: query.get('actor')?.trim() || undefined,
     objectId: query.get('object')?.trim() || undefined,
-    from: from === '' ? undefined : new Date(`${from}T00:00:00`).toISOString(),
-    to: to === '' ? undefined : dayAfter(to),
+    from: startOfDay(from),
+    to: startOfDay(to, 1),
   };
   const change = (part: Record<string, string>) => {
     const next = new URLSearchParams(query);
@@ -84,12 +85,6 @@ function SourceTabs(props: { chosen: Source['id']; onChoose: (id: Source['id']) 
       ))}
     </nav>
   );
-}
-
-function dayAfter(day: string): string {
-  const date = new Date(`${day}T00:00:00`);
-  date.setDate(date.getDate() + 1);
-  return date.toISOString();
 }
 
 /** Page by page: each has a cursor for the next. */

@@ -10,6 +10,7 @@ import { readDashboard } from '../dashboard-api.ts';
 import { formatCount } from '../format.ts';
 import { type Resource, useEvery, useResource, useTitle } from '../hooks.ts';
 import { isMissing } from '../http.ts';
+import { useAbilities } from '../role.ts';
 import { navigate, useAddress } from '../router.ts';
 import { Loaded } from '../ui/loaded.tsx';
 import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
@@ -64,10 +65,12 @@ export function DashboardPage(props: { dimensionId: string }) {
 }
 
 function NoDashboard() {
+  const { listSessions } = useAbilities();
   return (
     <Empty title="Dashboard not found">
       <p>
-        Its session may have been deleted. Check the address. <a href="/">Sessions</a>
+        Its session may have been deleted{listSessions ? '' : ', or you do not take part in it'}. Check the
+        address. <a href="/">Sessions</a>
       </p>
     </Empty>
   );

@@ -6,6 +6,7 @@ import type { CatalogDimension, CatalogQuery } from '../dashboard-api.ts';
 import { listDimensions } from '../dashboard-api.ts';
 import { plural } from '../format.ts';
 import { useResource, useSettled, useTitle } from '../hooks.ts';
+import { momentsOf } from '../query/days.ts';
 import { navigate, useAddress } from '../router.ts';
 import { readDay } from '../sessions/address.ts';
 import { Ago } from '../ui/ago.tsx';
@@ -14,7 +15,7 @@ import { Select } from '../ui/form.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Empty } from '../ui/notice.tsx';
-import { Paging } from '../ui/paging.tsx';
+import { Paging, useLastPage } from '../ui/paging.tsx';
 import { SearchField } from '../ui/search-field.tsx';
 import { Table } from '../ui/table.tsx';
 
@@ -23,9 +24,16 @@ export function DashboardsPage() {
   useTitle('Dashboards');
   const { query } = useAddress();
   const wanted = readQuery(query);
-  const list = useResource(JSON.stringify(wanted), (signal) => listDimensions(wanted, signal), {
-    keepWhileLoading: true,
-  });
+  const list = useLastPage(
+    useResource(
+      JSON.stringify(wanted),
+      async (signal) => ({
+        page: wanted.page,
+        ...(await listDimensions({ ...wanted, ...momentsOf(wanted) }, signal)),
+      }),
+      { keepWhileLoading: true },
+    ),
+  );
   return (
     <div class="page">
       <div class="page-head">
@@ -134,7 +142,9 @@ function DashboardTable(props: { rows: readonly CatalogDimension[]; query: Catal
           <td>
             <SparkLine dimensionId={row.id} />
           </td>
-          <td data-label="Project">{row.projectTitle}</td>
+          <td data-label="Project" class="wrap-anywhere">
+            {row.projectTitle}
+          </td>
           <td data-label="Owner" class="wrap-anywhere">
             {row.name}
           </td>

@@ -196,7 +196,8 @@ function IngestCard(props: { ingest: Ingest; world: IngestWorld; onOpen: (open: 
         <dd>{project}</dd>
         <dt>Template</dt>
         <dd>
-          <a href={`/templates/${ingest.sessionTemplateId}`}>{titleOf(template)}</a>, into {ingest.inputNode}
+          <a href={`/templates/${ingest.sessionTemplateId}`}>{titleOf(template)}</a>, into{' '}
+          {titleOf(ingest.inputNode)}
         </dd>
         <dt>Data source</dt>
         <dd>{ingest.dataSource}</dd>

@@ -183,7 +183,7 @@ function DefaultTemplateField(props: {
       value={props.value}
       options={[
         { value: '', label: 'none' },
-        ...props.templates.map(({ id, name }) => ({ value: String(id), label: name })),
+        ...props.templates.map(({ id, name }) => ({ value: String(id), label: titleOf(name) })),
       ]}
       onValue={props.onValue}
     />

@@ -3,6 +3,7 @@ import type { Report, ReportCatalog } from '../api.ts';
 import { downloadReport, listReports, readReport } from '../dashboard-api.ts';
 import { plural } from '../format.ts';
 import { type Action, useAction, useResource, useTitle } from '../hooks.ts';
+import { momentsOf } from '../query/days.ts';
 import { ReportEditor } from '../reports/editor.tsx';
 import { ReportPreview } from '../reports/preview.tsx';
 import { Schedules } from '../reports/schedules.tsx';
@@ -30,6 +31,7 @@ export function ReportsPage() {
           {writeReports && <AddButton onClick={() => setEdited({ key: null })}>New report</AddButton>}
         </div>
       </div>
+      <ComparedDays {...range} />
       <Loaded of={catalog} failure="The reports could not be listed." rows={3} label="Loading reports">
         {(listed) => (
           <>
@@ -64,6 +66,16 @@ export function ReportsPage() {
 type Listed = ReportCatalog['reports'][number];
 type Days = { readonly from: string; readonly to: string };
 type Shown = 'rows' | 'columns' | null;
+
+/** Once days are chosen: what they are compared with. */
+function ComparedDays({ from, to }: Days) {
+  if (from === '' && to === '') return null;
+  return (
+    <p class="faint">
+      Rows and downloads have the sessions whose scenarios overlap these days, and those that have no times.
+    </p>
+  );
+}
 
 /** The default one first, the others by name. */
 function inOrder({ reports, defaultReport }: ReportCatalog): ReportCatalog['reports'] {
@@ -144,7 +156,9 @@ function PartButtons(props: { report: Listed; shown: Shown; onShow: (part: Shown
 function Downloads(props: { report: Listed; range: Days; action: Action }) {
   const { report, range, action } = props;
   const download = (format: 'xlsx' | 'csv') =>
-    void action.run(async () => saveAnswer(await downloadReport(report.key, format, range), attachmentName));
+    void action.run(async () =>
+      saveAnswer(await downloadReport(report.key, format, momentsOf(range)), attachmentName),
+    );
   return (
     <>
       {(['xlsx', 'csv'] as const).map((format) => (

@@ -129,7 +129,7 @@ function Holding({ run, now }: { run: NodeRunDetails; now: number }) {
   return (
     <span>
       {by !== null && <>on {by}, </>}
-      after {elapsed}
+      took {elapsed}
       {run.endedAt !== null && (
         <>
           , <Ago at={run.endedAt} />

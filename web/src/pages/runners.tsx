@@ -14,7 +14,7 @@ import { Ago } from '../ui/ago.tsx';
 import { AddButton } from '../ui/buttons.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Empty, Notice } from '../ui/notice.tsx';
-import { Paging } from '../ui/paging.tsx';
+import { Paging, useLastPage } from '../ui/paging.tsx';
 import { Table } from '../ui/table.tsx';
 
 /** Runner instances with their tasks and drain state; below them the tokens of runners. */
@@ -22,9 +22,9 @@ export function RunnersPage() {
   useTitle('Runners');
   const { query } = useAddress();
   const number = readPage(query);
-  const list = useResource(String(number), (signal) => listRunners(number, signal), {
-    keepWhileLoading: true,
-  });
+  const list = useLastPage(
+    useResource(String(number), (signal) => listRunners(number, signal), { keepWhileLoading: true }),
+  );
   const [connecting, setConnecting] = useState(false);
   /** Grows with every token that was made. */
   const [tokens, setTokens] = useState(0);

@@ -4,14 +4,8 @@ import { plural } from '../format.ts';
 import { useResource, useTitle } from '../hooks.ts';
 import { useAbilities } from '../role.ts';
 import { navigate, useAddress } from '../router.ts';
-import {
-  type RunListView,
-  readRunView,
-  refreshed,
-  runQueryOf,
-  runsAddress,
-  type ShownRuns,
-} from '../runs/list-model.ts';
+import { runsAddress } from '../runs/address.ts';
+import { type RunListView, readRunView, refreshed, runQueryOf, type ShownRuns } from '../runs/list-model.ts';
 import { RetryChosen } from '../runs/retry-chosen.tsx';
 import { RunFilters } from '../runs/run-filters.tsx';
 import { RunTable } from '../runs/run-table.tsx';

@@ -10,7 +10,7 @@ import { DateRange } from '../ui/date-range.tsx';
 import { Select } from '../ui/form.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Empty } from '../ui/notice.tsx';
-import { Paging } from '../ui/paging.tsx';
+import { Paging, useLastPage } from '../ui/paging.tsx';
 import '../styles/session/timeline.css';
 
 const pageSize = 25;
@@ -30,9 +30,9 @@ export function SharedSessionsPage() {
   const { query } = useAddress();
   const wanted = readWanted(query);
   const { span: _span, ...asked } = wanted;
-  const list = useResource(JSON.stringify(asked), (signal) => findShared(wanted, signal), {
-    keepWhileLoading: true,
-  });
+  const list = useLastPage(
+    useResource(JSON.stringify(asked), (signal) => findShared(wanted, signal), { keepWhileLoading: true }),
+  );
   return (
     <div class="page">
       <div class="page-head">
@@ -45,7 +45,7 @@ export function SharedSessionsPage() {
         rows={5}
         label="Loading shared sessions"
       >
-        {({ windows, totalCount }) =>
+        {({ windows, totalCount, totalPages }) =>
           windows.length > 0 ? (
             <>
               <Timeline
@@ -55,7 +55,7 @@ export function SharedSessionsPage() {
               />
               <Paging
                 page={wanted.page}
-                totalPages={Math.max(1, Math.ceil(totalCount / pageSize))}
+                totalPages={Math.max(1, totalPages)}
                 summary={plural(totalCount, 'shared session', 'shared sessions')}
                 onPage={(page) => go({ ...wanted, page, span: null })}
               />
@@ -142,7 +142,8 @@ async function findShared(wanted: Wanted, signal: AbortSignal) {
     const window = sharedWindow({ ...session, metadata });
     return window === null ? [] : [window];
   });
-  return { windows, totalCount: found.totalCount };
+  const { totalCount } = found;
+  return { windows, totalCount, page: wanted.page, totalPages: Math.ceil(totalCount / pageSize) };
 }
 
 function readWanted(query: URLSearchParams): Wanted {

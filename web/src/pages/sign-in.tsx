@@ -48,6 +48,34 @@ export function SignInPage(props: { notice: string | null }) {
   );
 }
 
+/** The form over a page that stays for the same person, with what they typed there. */
+export function SignInAgain(props: { notice: string | null }) {
+  const element = useRef<HTMLDialogElement>(null);
+  const [title] = useState(document.title);
+  useEffect(() => {
+    const dialog = element.current;
+    dialog?.showModal();
+    return () => {
+      dialog?.close();
+      document.title = title;
+    };
+  }, []);
+  return (
+    <dialog
+      ref={element}
+      class="entry-over"
+      aria-label="Sign in"
+      onCancel={(event) => event.preventDefault()}
+      // A browser closes it at a second Escape, even if the first was prevented.
+      onClose={({ currentTarget }) => {
+        if (currentTarget.isConnected) currentTarget.showModal();
+      }}
+    >
+      <SignInPage {...props} />
+    </dialog>
+  );
+}
+
 /** For people whose password was set by an administrator: nothing else works until they change it. */
 export function PasswordPage(props: { user: User }) {
   useTitle('Choose a password');

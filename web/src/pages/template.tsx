@@ -88,7 +88,7 @@ function TemplateBody(props: {
   return (
     <div class="template-columns">
       <div class="template-main">
-        {template.description !== '' && <p class="faint">{template.description}</p>}
+        {template.description !== '' && <p class="faint wrap-anywhere">{template.description}</p>}
         <section class="section" aria-label="Graph">
           <h2>Graph</h2>
           <TemplateNodes nodes={template.nodes} />

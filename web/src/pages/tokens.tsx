@@ -74,7 +74,7 @@ function RevokeToken(props: { token: OfflineTokenMetadata; revoked: () => void; 
       }}
       onClose={props.onClose}
     >
-      The device that uses it can no longer upload. Other tokens of {token.username} stay.
+      The device that uses it can no longer upload. Other tokens of <bdi>{token.username}</bdi> stay.
     </Confirm>
   );
 }

@@ -10,7 +10,7 @@ import { AddButton, RowButton } from '../ui/buttons.tsx';
 import { Confirm } from '../ui/dialog.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Empty } from '../ui/notice.tsx';
-import { Paging } from '../ui/paging.tsx';
+import { Paging, useLastPage } from '../ui/paging.tsx';
 import { SearchField } from '../ui/search-field.tsx';
 import { Table } from '../ui/table.tsx';
 
@@ -21,9 +21,7 @@ export function UsersPage() {
   const wanted = query.get('search') ?? '';
   const number = readPage(query);
   const [search, setSearch] = useSearch(wanted);
-  const list = useResource(`${number} ${wanted}`, (signal) => listAccounts(wanted, number, signal), {
-    keepWhileLoading: true,
-  });
+  const list = useAccounts(wanted, number);
   const [edited, setEdited] = useState<User | 'new' | null>(null);
   const [deleted, setDeleted] = useState<User | null>(null);
   return (
@@ -31,7 +29,7 @@ export function UsersPage() {
       <div class="page-head">
         <h1>Users</h1>
         <div class="actions">
-          <SearchField label="Search by name or address" value={search} onValue={setSearch} />
+          <SearchField label="Search by name or email" value={search} onValue={setSearch} />
           <AddButton onClick={() => setEdited('new')}>New user</AddButton>
         </div>
       </div>
@@ -66,6 +64,11 @@ export function UsersPage() {
   );
 }
 
+function useAccounts(search: string, page: number) {
+  const read = (signal: AbortSignal) => listAccounts(search, page, signal);
+  return useLastPage(useResource(`${page} ${search}`, read, { keepWhileLoading: true }));
+}
+
 /** What is typed to search by; it goes into the address when the typing pauses. */
 function useSearch(wanted: string) {
   const [search, setSearch] = useState(wanted);
@@ -81,7 +84,11 @@ function DeleteUser(props: { user: User; deleted: () => void; onClose: () => voi
   const { user } = props;
   return (
     <Confirm
-      title={`Delete ${user.username}?`}
+      title={
+        <>
+          Delete <bdi>{user.username}</bdi>?
+        </>
+      }
       verb="Delete"
       act={async () => {
         await deleteAccount(user.userId);

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { MadeSecret } from '../admin/made-secret.tsx';
 import { WebhookDeliveries } from '../admin/webhook-deliveries.tsx';
-import { WebhookForm } from '../admin/webhook-form.tsx';
+import { eventWords, WebhookForm } from '../admin/webhook-form.tsx';
 import type { Webhook } from '../admin-api.ts';
 import { deleteWebhook, listProjects, listWebhooks, rotateWebhookSecret } from '../admin-api.ts';
 import { useResource, useTitle } from '../hooks.ts';
@@ -141,7 +141,7 @@ function WebhookCard(props: { webhook: Webhook; project: string | null; onOpen: 
           <p class="faint">
             {webhook.enabled ? 'enabled' : (webhook.disabledReason ?? 'disabled')} ·{' '}
             {webhook.projectId === null ? 'every project' : (props.project ?? `project ${webhook.projectId}`)}{' '}
-            · {webhook.events.join(', ')}
+            · {eventWords(webhook.events)}
           </p>
         </div>
         <div class="actions">

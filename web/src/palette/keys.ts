@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks';
+import { authState } from '../auth.ts';
 
 /** Where single keys are text. */
 const isTyping = (target: EventTarget | null) =>
@@ -11,7 +12,7 @@ export function useGlobalKeys(open: (what: 'palette' | 'shortcuts') => void): vo
   latest.current = open;
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
-      if (event.defaultPrevented || event.altKey) return;
+      if (event.defaultPrevented || event.altKey || authState().phase === 'expired') return;
       const isCommand = event.ctrlKey || event.metaKey;
       if (isCommand && event.key.toLowerCase() === 'k') {
         event.preventDefault();

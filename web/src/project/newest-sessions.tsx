@@ -1,5 +1,5 @@
 import type { SessionListRow } from '../api.ts';
-import { KnownBy, SharedStatus, StatePill } from '../sessions/row-parts.tsx';
+import { fullName, KnownBy, SharedStatus, StatePill, sizeColumn } from '../sessions/row-parts.tsx';
 import { Table } from '../ui/table.tsx';
 
 /** Sessions of one project, as the list of all sessions shows them. */
@@ -9,7 +9,7 @@ export function NewestSessions({ sessions }: { sessions: readonly SessionListRow
     <div class="session-rows">
       <Table
         caption="Newest sessions"
-        columns={['State', 'Session', ...(pinned ? ['Metadata'] : []), 'Size', 'Owner', 'Last activity']}
+        columns={['State', 'Session', ...(pinned ? ['Metadata'] : []), sizeColumn, 'Owner', 'Last activity']}
       >
         {sessions.map((session) => (
           <tr key={session.id}>
@@ -17,7 +17,7 @@ export function NewestSessions({ sessions }: { sessions: readonly SessionListRow
               <StatePill session={session} />
             </td>
             <td class="row-name">
-              <a class="row-link" href={`/sessions/${session.id}`} title={session.sessionTemplateName}>
+              <a class="row-link" href={`/sessions/${session.id}`} title={fullName(session)}>
                 {session.name}
               </a>
               <SharedStatus metadata={session.metadata} />

@@ -1,11 +1,19 @@
 import type { SessionListRow } from '../api.ts';
-import { formatDate, formatDateTime, formatValue } from '../format.ts';
+import { formatDate, formatDateTime } from '../format.ts';
 import { type Resource, useResource } from '../hooks.ts';
 import { navigate, useAddress } from '../router.ts';
 import { Select } from '../ui/form.tsx';
 import { Failure, Placeholder } from '../ui/notice.tsx';
 import { type OutputFigures, readOutputFigures } from './output-figures.ts';
-import { figurePaths, ofOutputs, outputPaths, outputTrendOf, type TrendPoint, trendOf } from './trend.ts';
+import {
+  figurePaths,
+  figureText,
+  ofOutputs,
+  outputPaths,
+  outputTrendOf,
+  type TrendPoint,
+  trendOf,
+} from './trend.ts';
 
 const [width, height, edge] = [720, 180, 14];
 /** So many points have smaller ones, which stand apart. */
@@ -67,7 +75,7 @@ function Plot({ path, points }: { path: string; points: readonly TrendPoint[] })
     <div class="project-trend-plot faint figure">
       <div class="project-trend-levels">
         {levels.map((level) => (
-          <span key={level}>{formatValue(level)}</span>
+          <span key={level}>{figureText(path, level)}</span>
         ))}
       </div>
       <svg viewBox={`0 0 ${width} ${height}`} class="project-trend-chart">
@@ -77,9 +85,9 @@ function Plot({ path, points }: { path: string; points: readonly TrendPoint[] })
         ))}
         <path d={placed.map(({ x, y }, index) => `${index === 0 ? 'M' : 'L'}${x} ${y}`).join('')} />
         {placed.map(({ point, x, y }) => (
-          <a key={point.id} href={`/sessions/${point.id}`} aria-label={said(point)}>
+          <a key={point.id} href={`/sessions/${point.id}`} aria-label={said(path, point)}>
             <circle cx={x} cy={y} r={placed.length > crowded ? 3 : 5}>
-              <title>{said(point)}</title>
+              <title>{said(path, point)}</title>
             </circle>
           </a>
         ))}
@@ -113,5 +121,5 @@ function useOutputFigures(
   );
 }
 
-const said = ({ name, at, value }: TrendPoint) =>
-  `${name}: ${formatValue(value)}, ${formatDateTime(new Date(at).toISOString())}`;
+const said = (path: string, { name, at, value }: TrendPoint) =>
+  `${name}: ${figureText(path, value)}, ${formatDateTime(new Date(at).toISOString())}`;

@@ -1,5 +1,6 @@
 /** A key figure over the sessions of a project, from their metadata or their outputs. Pure: tested without a browser. */
 import type { SessionListRow } from '../../../client/types.ts';
+import { formatBytes, formatValue } from '../format.ts';
 
 export interface TrendPoint {
   readonly id: string;
@@ -32,13 +33,17 @@ function numberPaths(value: unknown, path: string, left: number): string[] {
   );
 }
 
+/** A value of a figure; a size as the lists show it. */
+export const figureText = (path: string, value: number) =>
+  path === sizePath ? formatBytes(Math.round(value * 2 ** 20)) : formatValue(value);
+
 /** Oldest first. */
 export function trendOf(sessions: readonly SessionListRow[], path: string): TrendPoint[] {
   return sessions
     .flatMap(({ id, name, createdAt, metadata, outputBytes }) => {
       const value =
         path === sizePath
-          ? outputBytes / 1e6
+          ? outputBytes / 2 ** 20
           : path
               .split('.')
               .reduce<unknown>(

@@ -1,4 +1,5 @@
 import { useEffect, useId, useRef } from 'preact/hooks';
+import { titleOf } from '../names.ts';
 import { Suggestions } from '../session/metadata-fields.tsx';
 import { stateStyles } from '../sessions/list-model.ts';
 import { Select } from '../ui/form.tsx';
@@ -97,6 +98,12 @@ function MetadataPath(props: {
   const { condition } = props;
   const { keys } = props.world;
   const list = useId();
+  const isTyped = useRef(false);
+  useEffect(() => {
+    // A path can be typed before the keys are there, from which the type of its values is taken.
+    const late = withKey(condition, condition.key, keys);
+    if (isTyped.current && late.valueType !== condition.valueType) props.onChange(late);
+  }, [keys]);
   return (
     <>
       <input
@@ -108,7 +115,10 @@ function MetadataPath(props: {
         list={list}
         autocomplete="off"
         value={condition.key}
-        onInput={(event) => props.onChange(withKey(condition, event.currentTarget.value, keys))}
+        onInput={(event) => {
+          isTyped.current = true;
+          props.onChange(withKey(condition, event.currentTarget.value, keys));
+        }}
       />
       <Suggestions id={list} values={keys.map(({ path }) => path)} />
     </>
@@ -195,7 +205,7 @@ function choicesOf({ text, operator, valueType }: Condition, type: FieldType, wo
     const offered =
       type === 'project'
         ? world.projects.map(({ id, title }) => ({ value: String(id), label: title }))
-        : world.templates.map(({ id, name }) => ({ value: String(id), label: name }));
+        : world.templates.map(({ id, name }) => ({ value: String(id), label: titleOf(name) }));
     const isKnown = text === '' || offered.some(({ value }) => value === text);
     const first = isKnown ? [] : [{ value: text, label: `${type} ${text}` }];
     return [{ value: '', label: `choose a ${type}` }, ...first, ...offered];

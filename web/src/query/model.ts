@@ -3,6 +3,8 @@
  * from the platform's filter. Pure: tested without a browser.
  */
 import type { Project, SessionMetadataKey, SessionTemplate } from '../../../client/types.ts';
+import { shownZone } from '../format.ts';
+import { inShownZone } from './days.ts';
 import type { Field, Operator } from './fields.ts';
 import { fieldOf, isBare, operatorsOf } from './fields.ts';
 
@@ -144,7 +146,7 @@ function readValue({ operator, text, valueType }: Condition, field: Field): unkn
     return Number(text);
   }
   if (field.type === 'time') {
-    const time = new Date(text);
+    const time = timeOf(text);
     if (text === '' || Number.isNaN(time.getTime())) throw new Error('Enter a date and a time.');
     return time.toISOString();
   }
@@ -227,13 +229,14 @@ function textOf(value: unknown, field: Field): { valueType: ValueType; text: str
 
 const hasLines = (value: unknown) => typeof value === 'string' && /\n|^\s*$/.test(value);
 
-/** A time in the zone of the machine, as an input for times holds it. */
+/** A time in the zone in which times are shown, as an input for times holds it. */
 function localTime(iso: string): string {
   const time = new Date(iso);
   if (Number.isNaN(time.getTime())) return '';
-  const shifted = new Date(time.getTime() - time.getTimezoneOffset() * 60_000);
-  return shifted.toISOString().slice(0, 19);
+  return inShownZone(time).toISOString().slice(0, 19);
 }
+
+const timeOf = (text: string) => new Date(shownZone === 'UTC' ? `${text}Z` : text);
 
 /** The condition at another path; with the type of the values that sessions have there, unless a value is written. */
 export function withKey(condition: Condition, key: string, keys: readonly SessionMetadataKey[]): Condition {

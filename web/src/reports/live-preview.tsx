@@ -1,12 +1,12 @@
 import { previewReport } from '../dashboard-api.ts';
-import { formatDateTime, formatValue } from '../format.ts';
+import { formatValue } from '../format.ts';
 import { useResource, useSettled } from '../hooks.ts';
 import { TableView } from '../preview/table-view.tsx';
 import { Failure, Placeholder } from '../ui/notice.tsx';
+import { cellText } from './cell-text.ts';
 import { type Draft, fieldsOf } from './model.ts';
 
 const settleMs = 400;
-const moment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/;
 
 /** Real rows of the definition as it is now; what is wrong with it, with its place. */
 export function LivePreview({ draft }: { draft: Draft }) {
@@ -39,7 +39,7 @@ export function LivePreview({ draft }: { draft: Draft }) {
             <TableView
               table={{
                 columns: [...rows.data.columns],
-                rows: rows.data.rows.map((row) => row.map(cellText)),
+                rows: rows.data.rows.map((row) => row.map(valueText)),
               }}
               words={['row shown', 'rows shown']}
             />
@@ -50,8 +50,8 @@ export function LivePreview({ draft }: { draft: Draft }) {
   );
 }
 
-function cellText(value: string | number | boolean | null): string {
+function valueText(value: string | number | boolean | null): string {
   if (value === null) return '';
   if (typeof value === 'number') return formatValue(value);
-  return typeof value === 'string' && moment.test(value) ? formatDateTime(value) : String(value);
+  return cellText(String(value));
 }

@@ -3,7 +3,9 @@ import { useResource } from '../hooks.ts';
 import { readFirst } from '../preview/fetch.ts';
 import { separated } from '../preview/read.ts';
 import { TableView } from '../preview/table-view.tsx';
+import { momentsOf } from '../query/days.ts';
 import { Loaded } from '../ui/loaded.tsx';
+import { cellText } from './cell-text.ts';
 
 const previewBytes = 64 * 1024;
 
@@ -11,11 +13,14 @@ const previewBytes = 64 * 1024;
 export function ReportPreview(props: { reportKey: string; range: { from: string; to: string } }) {
   const { reportKey, range } = props;
   const rows = useResource(`${reportKey} ${range.from} ${range.to}`, async (signal) => {
-    const first = await readFirst(await downloadReport(reportKey, 'csv', range, signal), previewBytes);
+    const first = await readFirst(
+      await downloadReport(reportKey, 'csv', momentsOf(range), signal),
+      previewBytes,
+    );
     const text = new TextDecoder().decode(first.bytes);
     const whole = first.isWhole ? text : text.slice(0, text.lastIndexOf('\n'));
     const [columns = [], ...cells] = separated(whole, ',');
-    return { table: { columns, rows: cells }, isWhole: first.isWhole };
+    return { table: { columns, rows: cells.map((row) => row.map(cellText)) }, isWhole: first.isWhole };
   });
   return (
     <Loaded of={rows} failure="The report could not be created." rows={2} label="Creating the report">

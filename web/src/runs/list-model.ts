@@ -1,6 +1,7 @@
 /** The list of runs: its view in the address, and how newer answers change it. Pure: tested without a browser. */
 import type { Query } from '../../../client/api-client.ts';
 import type { NodeRun, NodeRunList } from '../../../client/types.ts';
+import { startOfDay } from '../query/days.ts';
 
 export type RunQuery = Query<'GET /api/v2/node-runs'>;
 
@@ -47,18 +48,6 @@ function wholeNumber(text: string): number | null {
   return Number.isInteger(number) && number > 0 && number < 2 ** 31 ? number : null;
 }
 
-/** The address of a list; the shortest for the default view. */
-export function runsAddress(view: Partial<RunListView>): string {
-  const { state, template, projectId, sessionId, nodeInstanceId, from, to, page } = view;
-  const parameters = new URLSearchParams();
-  const parts = { state, template, project: projectId, session: sessionId, node: nodeInstanceId, from, to };
-  for (const [name, value] of Object.entries(parts)) if (value) parameters.set(name, String(value));
-  if (page !== undefined && page > 1) parameters.set('page', String(page));
-  const text = parameters.toString();
-  return text === '' ? '/runs' : `/runs?${text}`;
-}
-
-/** Days are those of the person's zone. */
 export function runQueryOf(view: RunListView): RunQuery {
   return {
     state: stateFilters.find(({ value }) => value === view.state)?.states || undefined,
@@ -66,18 +55,11 @@ export function runQueryOf(view: RunListView): RunQuery {
     projectId: view.projectId ?? undefined,
     sessionId: view.sessionId || undefined,
     nodeInstanceId: view.nodeInstanceId ?? undefined,
-    from: startOfDay(view.from, 0),
+    from: startOfDay(view.from),
     to: startOfDay(view.to, 1),
     page: view.page,
     pageSize,
   };
-}
-
-function startOfDay(day: string, later: number): string | undefined {
-  const [year, month, date] = day.split('-').map(Number);
-  if (year === undefined || month === undefined || date === undefined) return undefined;
-  const at = new Date(year, month - 1, date + later);
-  return Number.isNaN(at.getTime()) ? undefined : at.toISOString();
 }
 
 export interface ShownRun {

@@ -43,10 +43,12 @@ export function isHopelessRetry(run: NodeRun): boolean {
   return run.state === 'failed' && run.attempts.at(-1)?.category === 'validation';
 }
 
-/** How long the run took, or has taken so far. */
+/** How long its runners worked on a run that has ended; how long an open one has been in its state. */
 export function elapsedOf(run: NodeRun, nowMs: number): string {
-  const end = run.endedAt === null ? nowMs : Date.parse(run.endedAt);
-  return formatDuration(Math.max(0, end - Date.parse(run.createdAt)));
+  const all = run.attempts.flatMap((attempt) => segmentsOf(run, attempt, nowMs));
+  const worked = all.filter(({ kind }) => kind !== 'waiting');
+  const counted = run.endedAt === null ? all.slice(-1) : worked.length > 0 ? worked : all;
+  return formatDuration(counted.reduce((sum, { fromMs, toMs }) => sum + Math.max(0, toMs - fromMs), 0));
 }
 
 /** `16 of 40 iterations, 40 %, about 24 s left`; null without progress. */

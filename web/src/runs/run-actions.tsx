@@ -65,7 +65,11 @@ function CancelRun(props: { run: NodeRun; changed: () => void; onClose: () => vo
   const { run } = props;
   return (
     <Confirm
-      title={`Cancel the run of ${titleOf(run.nodeName)}?`}
+      title={
+        <>
+          Cancel the run of <bdi>{titleOf(run.nodeName)}</bdi>?
+        </>
+      }
       verb="Cancel the run"
       keep="Keep running"
       act={async () => {

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { readOutputData } from '../api.ts';
 import { formatBytes, plural } from '../format.ts';
 import { useAction } from '../hooks.ts';
-import { titleOf } from '../names.ts';
+import { fileTitle, titleOf } from '../names.ts';
 import type { NodeRunDetails } from '../runs-api.ts';
 import { attachmentName, saveAnswer } from '../save.ts';
 import { Ago } from '../ui/ago.tsx';
@@ -87,7 +87,7 @@ function Files({ files }: { files: readonly File[] }) {
 
 function FileItem({ file }: { file: File }) {
   const download = useAction();
-  const name = file.fileName ?? file.outputIdentifier;
+  const name = fileTitle(file.fileName, file);
   const facts = [formatBytes(file.sizeBytes), file.contentType, file.note];
   return (
     <li class="output-line run-fact">

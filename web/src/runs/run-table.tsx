@@ -35,7 +35,7 @@ export function RunTable(props: {
           'Attempt',
           'Runner',
           'Took',
-          'Made',
+          'Created',
         ]}
       >
         {rows.map((row) => (
@@ -133,7 +133,7 @@ function RunCells({ run, now }: { run: NodeRun; now: number }) {
       <td data-label="Took" class="nowrap figure">
         {elapsedOf(run, now)}
       </td>
-      <td data-label="Made" class="nowrap">
+      <td data-label="Created" class="nowrap">
         <Ago at={run.createdAt} />
       </td>
     </>

@@ -4,7 +4,7 @@ import { useNow, useResource, useSettled } from '../hooks.ts';
 import { titleOf } from '../names.ts';
 import { listRuns, type NodeRun } from '../runs-api.ts';
 import { Loaded } from '../ui/loaded.tsx';
-import { runsAddress } from './list-model.ts';
+import { runsAddress } from './address.ts';
 import { elapsedOf, isOpenRun, progressWords, type Segment, segmentsOf } from './model.ts';
 import { runStyle } from './run-badge.tsx';
 import { Waterfall } from './waterfall.tsx';

@@ -111,7 +111,11 @@ function FreezeDialog(props: {
 }) {
   return (
     <Confirm
-      title={`Freeze ${props.session?.name ?? 'the session'}?`}
+      title={
+        <>
+          Freeze <bdi>{props.session?.name ?? 'the session'}</bdi>?
+        </>
+      }
       verb="Freeze the session"
       act={props.freeze}
       onClose={props.onClose}
@@ -126,7 +130,11 @@ function DeleteDialog(props: { session: SessionDetails; followed: Followed; onCl
   const { session } = props;
   return (
     <Confirm
-      title={`Delete ${session.name}?`}
+      title={
+        <>
+          Delete <bdi>{session.name}</bdi>?
+        </>
+      }
       verb="Delete the session"
       act={() => deleteSession(session.id)}
       onClose={props.onClose}

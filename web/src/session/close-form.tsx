@@ -18,7 +18,14 @@ export function CloseForm(props: { session: Session; onClose: () => void; closed
     props.onClose();
   };
   return (
-    <Dialog title={`Close ${props.session.name}?`} onClose={props.onClose}>
+    <Dialog
+      title={
+        <>
+          Close <bdi>{props.session.name}</bdi>?
+        </>
+      }
+      onClose={props.onClose}
+    >
       <Form
         action={action}
         verb="Close the session"

@@ -2,7 +2,7 @@ import type { OutputLineage } from '../api.ts';
 import { readLineage } from '../api.ts';
 import { formatBytes } from '../format.ts';
 import { useResource } from '../hooks.ts';
-import { runnerTitle, titleOf } from '../names.ts';
+import { fileTitle, runnerTitle, titleOf } from '../names.ts';
 import { Failure, Placeholder } from '../ui/notice.tsx';
 
 /** The origin of an output: its writer, its run, and the inputs from parent nodes. */
@@ -82,7 +82,8 @@ function Inputs(props: {
           >
             {titleOf(input.nodeName)}
           </button>
-          : {input.outputIdentifier}, {formatBytes(input.sizeBytes)}
+          : <span title={input.outputIdentifier}>{fileTitle(null, { ...input, contentType: null })}</span>,{' '}
+          {formatBytes(input.sizeBytes)}
           {input.isNew && <span class="tag">new</span>}
         </li>
       ))}

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { NodeInstanceProgress, SessionDimension } from '../api.ts';
 import { explainNode } from '../api.ts';
 import { formatTimesIn } from '../format.ts';
@@ -31,6 +31,8 @@ export function NodePanel(props: {
   replace: (nodeInstanceId: number, file: File, identifier: string) => void;
   dimensions: readonly SessionDimension[];
   onSelect: (nodeInstanceId: number) => void;
+  /** The address names the node. */
+  isAsked: boolean;
 }) {
   const { node, frozen } = props;
   const { readRuns } = useAbilities();
@@ -38,10 +40,7 @@ export function NodePanel(props: {
   const isInput = node.parentIds.length === 0;
   return (
     <section class="panel" aria-label={`Node ${titleOf(node.name)}`}>
-      <header class="panel-head">
-        <h2 title={node.name}>{titleOf(node.name)}</h2>
-        <StateBadge state={node.state} />
-      </header>
+      <PanelHead node={node} isAsked={props.isAsked} />
       <Why key={`why-${node.id}`} node={node} nodes={props.nodes} round={round} />
       <NodeFacts node={node} />
       {isInput && frozen && <p class="faint">The session is frozen and accepts no uploads.</p>}
@@ -65,6 +64,22 @@ export function NodePanel(props: {
         replace={isInput && !frozen ? (file, identifier) => props.replace(node.id, file, identifier) : null}
       />
     </section>
+  );
+}
+
+function PanelHead({ node, isAsked }: { node: NodeInstanceProgress; isAsked: boolean }) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    // The link that led here may have gone, with the focus.
+    if (isAsked && document.activeElement === document.body) heading.current?.focus();
+  }, []);
+  return (
+    <header class="panel-head">
+      <h2 ref={heading} tabIndex={-1} title={node.name}>
+        {titleOf(node.name)}
+      </h2>
+      <StateBadge state={node.state} />
+    </header>
   );
 }
 

@@ -45,6 +45,7 @@ export function Pipeline({ session, followed, uploads }: TabProps) {
           replace={(id, file, identifier) => uploads.uploadTo(id, [file], identifier)}
           dimensions={session.dimensions}
           onSelect={onSelect}
+          isAsked={query.has('node')}
         />
       )}
     </div>

@@ -3,6 +3,7 @@ import type { NodeInstanceProgress, RejectedInputs } from '../api.ts';
 import { listRejectedInputs, reprocessNode } from '../api.ts';
 import { formatBytes, plural } from '../format.ts';
 import { useAction, useResource } from '../hooks.ts';
+import { fileTitle } from '../names.ts';
 import { useAbilities } from '../role.ts';
 import { Ago } from '../ui/ago.tsx';
 import { Icon } from '../ui/icon.tsx';
@@ -124,7 +125,7 @@ function RejectedItem(props: {
 }) {
   const { input, chosen, choose } = props;
   const { readRuns } = useAbilities();
-  const name = input.outputIdentifier;
+  const name = fileTitle(null, input);
   return (
     <li class="output">
       <div class="output-line rejected-line">
@@ -138,7 +139,7 @@ function RejectedItem(props: {
         )}
         <div class="output-text">
           <div class="output-title">
-            <span class="output-name" title={name}>
+            <span class="output-name" title={input.outputIdentifier}>
               {name}
             </span>
           </div>

@@ -1,5 +1,6 @@
 /** The view of the list of sessions in its address, and what it asks for. Pure: tested without a browser. */
 import type { Query } from '../../../client/api-client.ts';
+import { startOfDay } from '../query/days.ts';
 
 type ListQuery = Query<'GET /api/v2/session'>;
 type CountQuery = Query<'GET /api/v2/session/counts'>;
@@ -80,13 +81,12 @@ export function listAddress(view: ListView): string {
   return text === '' ? '/sessions' : `/sessions?${text}`;
 }
 
-/** Days are those of the person's zone. */
 export function countQueryOf(view: ListView): CountQuery {
   return {
     search: view.search || undefined,
     projectId: view.projectId ?? undefined,
     sessionTemplateId: view.sessionTemplateId ?? undefined,
-    from: startOfDay(view.from, 0),
+    from: startOfDay(view.from),
     to: startOfDay(view.to, 1),
   };
 }
@@ -100,13 +100,6 @@ export function listQueryOf(view: ListView): ListQuery {
     sortBy: view.sortBy,
     sortOrder: view.sortOrder,
   };
-}
-
-function startOfDay(text: string, later: number): string | undefined {
-  const [year, month, date] = text.split('-').map(Number);
-  if (year === undefined || month === undefined || date === undefined) return undefined;
-  const at = new Date(year, month - 1, date + later);
-  return Number.isNaN(at.getTime()) ? undefined : at.toISOString();
 }
 
 /** Whether filters beside the tab leave sessions out. */

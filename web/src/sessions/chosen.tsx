@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact';
+import { type ComponentChildren, Fragment } from 'preact';
 import { useState } from 'preact/hooks';
 import { deleteSession, retryFailed, type SessionListRow, setFrozen } from '../api.ts';
 import { compareDashboards, mostDashboards } from '../compare/address.ts';
@@ -14,7 +14,7 @@ import { csvOf } from './list-model.ts';
 /** What became of an action on several sessions. */
 interface Said {
   readonly done: string;
-  readonly problems: readonly string[];
+  readonly problems: readonly ComponentChildren[];
 }
 
 /** Does it to one session after the other; what is refused is shown with the name of its session. */
@@ -49,7 +49,7 @@ export function ChosenSessions(props: {
       )}
       {said !== null && sessions.length === 0 && said.problems.length > 0 && (
         <Notice tone="error">
-          {said.done} {said.problems.slice(0, 3).join(' ')}
+          {said.done} {said.problems.slice(0, 3)}
         </Notice>
       )}
       {deletes !== null && (
@@ -60,7 +60,7 @@ export function ChosenSessions(props: {
           onClose={() => setDeletes(null)}
         >
           <p>
-            {namesOf(deletes)} {deletes.length === 1 ? 'is' : 'are'} deleted with all outputs (
+            <Names of={deletes} /> {deletes.length === 1 ? 'is' : 'are'} deleted with all outputs (
             {formatBytes(deletes.reduce((sum, { outputBytes }) => sum + outputBytes, 0))}), dashboards and
             logs. This cannot be undone.
           </p>
@@ -76,9 +76,15 @@ function useEach(ended: () => void): { busy: boolean; said: Said | null; each: E
   const each: Each = async (chosen, work, words) => {
     if (busy) return;
     setBusy(true);
-    const problems: string[] = [];
+    const problems: ComponentChildren[] = [];
     for (const session of chosen)
-      await work(session).catch((error) => problems.push(`${session.name}: ${textOf(error)}`));
+      await work(session).catch((error) =>
+        problems.push(
+          <Fragment key={session.id}>
+            <bdi>{session.name}</bdi>: {textOf(error)}{' '}
+          </Fragment>,
+        ),
+      );
     setBusy(false);
     setSaid({
       done: `${plural(chosen.length - problems.length, 'session', 'sessions')} ${words}.`,
@@ -157,10 +163,18 @@ const dashboardOf = (url: string | null) =>
 
 const mostNames = 3;
 
-function namesOf(sessions: readonly SessionListRow[]): string {
-  const names = sessions.slice(0, mostNames).map(({ name }) => `“${name}”`);
-  const more = sessions.length - names.length;
-  return more > 0 ? `${names.join(', ')} and ${more} more` : names.join(', ');
+function Names({ of: sessions }: { of: readonly SessionListRow[] }) {
+  const more = sessions.length - mostNames;
+  return (
+    <>
+      {sessions.slice(0, mostNames).map(({ id, name }, index) => (
+        <Fragment key={id}>
+          {index > 0 && ', '}“<bdi>{name}</bdi>”
+        </Fragment>
+      ))}
+      {more > 0 && ` and ${more} more`}
+    </>
+  );
 }
 
 function exportCsv(sessions: readonly SessionListRow[]): Promise<void> {

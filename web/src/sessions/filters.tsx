@@ -1,6 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import { useSettled } from '../hooks.ts';
+import { titleOf } from '../names.ts';
 import { writeAskedQuery } from '../query/address.ts';
+import { daysUpToNow } from '../query/days.ts';
 import type { QueryWorld } from '../query/model.ts';
 import { DateRange } from '../ui/date-range.tsx';
 import { Select } from '../ui/form.tsx';
@@ -36,7 +38,7 @@ export function ListFilters(props: {
         label="Template"
         all="All templates"
         value={view.sessionTemplateId}
-        options={world.templates}
+        options={world.templates.map(({ id, name }) => ({ id, name: titleOf(name) }))}
         onValue={(sessionTemplateId) => change({ sessionTemplateId })}
       />
       <Period from={view.from} to={view.to} onChange={(from, to) => change({ from, to })} />
@@ -91,7 +93,7 @@ const periods = [
 function Period(props: { from: string; to: string; onChange: (from: string, to: string) => void }) {
   const { from, to } = props;
   const [ownDays, setOwnDays] = useState(false);
-  const usual = periods.find(({ value }) => value !== 'days' && from === beginOf(value) && to === '');
+  const usual = periods.find(({ value }) => value !== 'days' && from === daysUpToNow(value) && to === '');
   const chosen = ownDays ? 'days' : (usual?.value ?? 'days');
   return (
     <>
@@ -102,21 +104,12 @@ function Period(props: { from: string; to: string; onChange: (from: string, to: 
         options={periods}
         onValue={(value) => {
           setOwnDays(value === 'days');
-          if (value !== 'days') props.onChange(beginOf(value), '');
+          if (value !== 'days') props.onChange(daysUpToNow(value), '');
         }}
       />
       {chosen === 'days' && <DateRange from={from} to={to} onChange={props.onChange} />}
     </>
   );
-}
-
-/** The first of so many days up to today; empty for none. */
-function beginOf(days: string): string {
-  if (days === '') return '';
-  const at = new Date();
-  at.setDate(at.getDate() - Number(days) + 1);
-  const two = (value: number) => String(value).padStart(2, '0');
-  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
 }
 
 function IdFilter(props: {

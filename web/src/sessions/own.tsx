@@ -28,7 +28,7 @@ export function OwnSessions() {
       <Loaded of={loaded} failure="Your sessions could not be listed." rows={4} label="Loading your sessions">
         {({ rows }) =>
           rows.length === 0 ? (
-            <NoSessions page={page} />
+            <NoSessions />
           ) : (
             <>
               <OwnRows rows={rows} busy={list.loading && list.data?.page !== page} />
@@ -49,15 +49,7 @@ export function OwnSessions() {
   );
 }
 
-function NoSessions({ page }: { page: number }) {
-  if (page > 1)
-    return (
-      <Empty title="This page has no sessions">
-        <p>
-          <a href="/sessions">The first page</a>
-        </p>
-      </Empty>
-    );
+function NoSessions() {
   return (
     <Empty title="No sessions yet">
       <p>A session appears here as soon as you make it, or when you are added to one.</p>

@@ -2,7 +2,7 @@ import type { ComponentChild } from 'preact';
 import type { SessionListRow } from '../api.ts';
 import { Ago } from '../ui/ago.tsx';
 import { Icon } from '../ui/icon.tsx';
-import { KnownBy, SharedStatus, StatePill } from './row-parts.tsx';
+import { fullName, KnownBy, SharedStatus, StatePill, sizeColumn } from './row-parts.tsx';
 
 /** The headings of the cells; a list that can be sorted has two of its own. */
 export function sessionColumns(
@@ -16,7 +16,7 @@ export function sessionColumns(
     </th>
   );
   const metadata = pinned ? ['Metadata'] : [];
-  return ['State', name, 'Project', ...metadata, 'Size', 'Owner', 'Last activity', created, dashboard];
+  return ['State', name, 'Project', ...metadata, sizeColumn, 'Owner', 'Last activity', created, dashboard];
 }
 
 /** The cells of a session in a list: from its state to its dashboard. */
@@ -28,14 +28,14 @@ export function SessionCells({ session, pinned }: { session: SessionListRow; pin
         <StatePill session={session} />
       </td>
       <td class="row-name">
-        <a class="row-link" href={`/sessions/${session.id}`} title={session.sessionTemplateName}>
+        <a class="row-link" href={`/sessions/${session.id}`} title={fullName(session)}>
           {session.name}
         </a>
         {session.frozen && <span class="tag">frozen</span>}
         <SharedStatus metadata={session.metadata} />
         {simulationName !== null && simulationName !== '' && <span class="faint"> {simulationName}</span>}
       </td>
-      <td data-label="Project" class="row-cut row-plain">
+      <td data-label="Project" class="row-cut row-plain" title={session.projectTitle}>
         {session.projectTitle}
       </td>
       <KnownBy session={session} pinned={pinned} />

@@ -1,5 +1,6 @@
 import type { SessionList, SessionListRow } from '../api.ts';
 import { formatBytes, plural } from '../format.ts';
+import { titleOf } from '../names.ts';
 import { Ago } from '../ui/ago.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Paging } from '../ui/paging.tsx';
@@ -24,6 +25,17 @@ export function StatePill({ session }: { session: SessionListRow }) {
   );
 }
 
+/** Figures stand at the right of their column, and so does its heading. */
+export const sizeColumn = (
+  <th key="size" scope="col" class="figure">
+    Size
+  </th>
+);
+
+/** The whole of a name that is cut, and the template. */
+export const fullName = ({ name, sessionTemplateName }: SessionListRow) =>
+  `${name}\n${titleOf(sessionTemplateName)}`;
+
 /** The cells of pinned metadata, if the list has them, size, owner and last activity. */
 export function KnownBy({ session, pinned }: { session: SessionListRow; pinned: boolean }) {
   return (
@@ -40,7 +52,7 @@ export function KnownBy({ session, pinned }: { session: SessionListRow; pinned: 
       <td data-label="Size" class="nowrap figure row-plain">
         {session.outputBytes > 0 && formatBytes(session.outputBytes)}
       </td>
-      <td data-label="Owner" class="row-cut row-plain">
+      <td data-label="Owner" class="row-cut row-plain" title={session.owner.name ?? undefined}>
         {session.owner.name}
       </td>
       <td data-label="Last activity" class="nowrap">

@@ -12,7 +12,7 @@ let opener: HTMLElement | null = null;
  * closes it; where something was typed into a form, only the second time.
  */
 export function Dialog(props: {
-  title: string;
+  title: ComponentChildren;
   /** Closes only by its own controls, not by Escape: its content is shown only once. */
   stays?: boolean;
   /** As wide as the window has room, for tables and documents. */
@@ -68,13 +68,39 @@ function useModal() {
     if (before instanceof HTMLElement && before !== document.body && before.closest('dialog') === null)
       opener = before;
     dialog?.showModal();
+    const stop = dialog === null ? undefined : focusFirst(dialog);
     return () => {
+      stop?.();
       dialog?.close();
       opener?.focus({ preventScroll: true });
       if (document.activeElement === opener) opener = null;
     };
   }, []);
   return element;
+}
+
+/** What one works with first in a window: its field, else the way out of a question. */
+const firstPlaces = [
+  '[autofocus]',
+  ':is(input, select, textarea):not(:disabled, [type="file"], [type="hidden"])',
+  '.form-end button',
+];
+
+/** The browser begins at the button that closes. A field that is still loading gets the focus when it is there. */
+function focusFirst(dialog: HTMLDialogElement): () => void {
+  let focused = document.activeElement;
+  const move = () => {
+    // By now the person is somewhere else.
+    if (document.activeElement !== focused) return watch.disconnect();
+    const places = firstPlaces.map((place) => dialog.querySelector<HTMLElement>(place));
+    places.find((place) => place !== null)?.focus({ preventScroll: true });
+    focused = document.activeElement;
+    if (places[0] !== null || places[1] !== null) watch.disconnect();
+  };
+  const watch = new MutationObserver(move);
+  watch.observe(dialog, { childList: true, subtree: true });
+  move();
+  return () => watch.disconnect();
 }
 
 /** Whether a window holds what was typed and not saved, and whether it warns of that. */
@@ -111,7 +137,7 @@ const isKept = (target: EventTarget | null) =>
 
 /** Asks before an irreversible action; stays open with the reason when it fails. */
 export function Confirm(props: {
-  title: string;
+  title: ComponentChildren;
   children: ComponentChildren;
   /** Names the action: `Revoke`. */
   verb: string;

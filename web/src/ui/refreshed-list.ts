@@ -1,18 +1,22 @@
 /** A list that is read again and again: rows keep their places until the reader asks for newer ones. */
 import { useLayoutEffect, useState } from 'preact/hooks';
 import { useEvery, useResource } from '../hooks.ts';
+import { type PageOfList, useLastPage } from './paging.tsx';
 
 export const refreshMs = 4000;
 
 /** @param refreshed the rows in their present places, as the answer has them now */
-export function useRefreshedList<Answer, Rows extends { readonly rows: readonly unknown[] }>(
+export function useRefreshedList<
+  Answer extends PageOfList,
+  Rows extends { readonly rows: readonly unknown[] },
+>(
   key: string,
   read: (signal: AbortSignal) => Promise<Answer>,
   anew: (answer: Answer) => Rows,
   refreshed: (shown: Rows, answer: Answer) => Rows,
 ) {
   const [state, setState] = useState<{ key: string; of: Answer; shown: Rows } | null>(null);
-  const list = useResource(key, read, { keepWhileLoading: true });
+  const list = useLastPage(useResource(key, read, { keepWhileLoading: true }));
   useEvery(refreshMs, true, list.reload);
   const show = (answer: Answer, isAnew: boolean) =>
     setState((before) => ({
@@ -30,7 +34,8 @@ export function useRefreshedList<Answer, Rows extends { readonly rows: readonly 
   }, [list.data, list.loading]);
   return {
     list,
-    shown: state?.shown ?? null,
+    // The rows of another view are no answer to one that failed.
+    shown: state === null || (list.error !== null && state.key !== key) ? null : state.shown,
     showNewer: () => {
       if (list.data !== null) show(list.data, true);
     },

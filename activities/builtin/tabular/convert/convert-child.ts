@@ -1,4 +1,5 @@
 /** One conversion in a separate process; started by `convert-isolated.ts`, which sends the input and waits. */
+import { flushCompileCache } from 'node:module';
 import { endOnUnexpected, fatalLines } from '../../../../telemetry/unexpected.ts';
 import { NoTabularData, TabularError } from '../errors.ts';
 import { convertTabular } from './convert.ts';
@@ -8,10 +9,14 @@ let conversion = Promise.resolve();
 endOnUnexpected(fatalLines('conversion'), () => conversion);
 process.on('disconnect', () => process.exit(0));
 process.once('message', (input: ToConvertChild) => {
-  conversion = convert(input);
+  conversion = convert(input).then((answer) => {
+    // The answer is followed by the end of this process.
+    flushCompileCache();
+    send(answer);
+  });
 });
 
-async function convert({ maxSeconds, ...input }: ToConvertChild): Promise<void> {
+async function convert({ maxSeconds, ...input }: ToConvertChild): Promise<FromConvertChild> {
   // It interrupts the database's query under way.
   const time = AbortSignal.timeout(maxSeconds * 1_000);
   try {
@@ -20,22 +25,18 @@ async function convert({ maxSeconds, ...input }: ToConvertChild): Promise<void> 
       signal: time,
       onProgress: (progress) => send({ kind: 'progress', progress }),
     });
-    send({ kind: 'done', conversion });
+    return { kind: 'done', conversion };
   } catch (error) {
-    if (time.aborted && error === time.reason) send({ kind: 'late' });
-    else if (error instanceof TabularError) {
+    if (time.aborted && error === time.reason) return { kind: 'late' };
+    if (error instanceof TabularError) {
       const { message, line, column, columnName } = error;
-      send({
-        kind: 'refused',
-        message,
-        place: { line, column, columnName },
-        isEmpty: error instanceof NoTabularData,
-      });
-    } else
-      send({
-        kind: 'failed',
-        message: error instanceof Error ? (error.stack ?? error.message) : String(error),
-      });
+      const place = { line, column, columnName };
+      return { kind: 'refused', message, place, isEmpty: error instanceof NoTabularData };
+    }
+    return {
+      kind: 'failed',
+      message: error instanceof Error ? (error.stack ?? error.message) : String(error),
+    };
   }
 }
 

@@ -1,12 +1,13 @@
 /**
  * The conversion in a separate process: a file that crashes the database library, or makes it use more memory than
- * its limit, ends only this process, and all memory is returned afterwards. It costs about 0.3 s a file.
+ * its limit, ends only this process, and all memory is returned afterwards. It costs about 0.2 s a file.
  */
-import { type ChildProcess, fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { forkReader } from '../../../../settings/reader-process.ts';
 import { NoTabularData, TabularError } from '../errors.ts';
 import type { Conversion, ConvertInput } from './convert.ts';
 import type { FromConvertChild, IsolatedInput, ToConvertChild } from './convert-messages.ts';
@@ -21,13 +22,7 @@ export async function convertTabularIsolated(input: IsolatedInput): Promise<Conv
   const { signal, onProgress, overtimeSeconds = 10, ...plain } = input;
   signal?.throwIfAborted();
   const workDir = await mkdtemp(join(await realpath(input.workDir), 'conversion-'));
-  const child = fork(childPath, [], {
-    // A process that reads untrusted files gets no variable of the worker's environment.
-    env: {},
-    execArgv: ['--disable-warning=ExperimentalWarning'],
-    serialization: 'advanced',
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-  });
+  const child = forkReader(childPath, [], []);
   const kill = () => child.kill('SIGKILL');
   signal?.addEventListener('abort', kill);
   let isLate = false;

@@ -31,7 +31,8 @@ export function castText(text: string, readAs: ReadAs, formatParameter: string):
 
 function tryTime(text: string, readAs: ReadAs, formatParameter: string): string {
   if (readAs === 'TIMESTAMP') return `try_strptime(${text}, ${formatParameter})::TIMESTAMP`;
-  return `try_cast(${text} AS ${readAs})`;
+  // Of words, such as `infinity`, the cast makes times that are no times of a recording.
+  return `CASE WHEN regexp_matches(${text}, '[0-9]') THEN try_cast(${text} AS ${readAs}) END`;
 }
 
 /** Infinity and not-a-number are read as missing: neither a chart nor JSON can show them. */
@@ -47,9 +48,8 @@ export async function findBadTime(
   index: number,
 ): Promise<{ row: number; value: string }> {
   const readAs = plan.readAs[index] ?? 'TIMESTAMPTZ';
-  const asText = plan.readAs.map((_, other): ReadAs | null => (other === index ? 'VARCHAR' : null));
   // The format stays among the parameters of the inner query, at the place where casts expect it.
-  const inner = select({ readAs: asText, timestampFormat: plan.timestampFormat });
+  const inner = asText(select, plan, index);
   const format = `$${inner.parameters.length}`;
   const [found] = await engine.rows({
     sql: `SELECT row, c${index} FROM (SELECT row_number() OVER () AS row, c${index} FROM (${inner.sql}))
@@ -57,4 +57,22 @@ export async function findBadTime(
     parameters: inner.parameters,
   });
   return { row: Number(found?.[0] ?? 0), value: shown(String(found?.[1] ?? '')) };
+}
+
+/** The text of a value, for messages; `row` counts from 1. */
+export async function findValue(
+  engine: Engine,
+  select: (plan: ReadPlan) => Query,
+  plan: ReadPlan,
+  index: number,
+  row: number,
+): Promise<string> {
+  const { sql, parameters } = asText(select, { ...plan, timestampFormat: null }, index);
+  const [found] = await engine.rows({ sql: `${sql} LIMIT 1 OFFSET ${row - 1}`, parameters });
+  return shown(String(found?.[0] ?? ''));
+}
+
+function asText(select: (plan: ReadPlan) => Query, plan: ReadPlan, index: number): Query {
+  const readAs = plan.readAs.map((_, other): ReadAs | null => (other === index ? 'VARCHAR' : null));
+  return select({ readAs, timestampFormat: plan.timestampFormat });
 }

@@ -1,18 +1,11 @@
 /** The start of a delimited text, read leniently, to find delimiter, heading and units before the strict reading. */
 
 import type { InputFormat } from '../configuration.ts';
-import { shown, TabularError } from '../errors.ts';
+import { TabularError } from '../errors.ts';
+import { type CsvRecord, splitRecords } from './csv-records.ts';
 import { isMissingText, isNumberText } from './text-values.ts';
 
 type Delimiter = ',' | '\t' | ';' | '|';
-
-interface CsvRecord {
-  /** Line of the file on which the record begins, from 1. */
-  line: number;
-  /** Where it begins in the sampled text, in characters. */
-  offset: number;
-  cells: string[];
-}
 
 export interface CsvLayout {
   delimiter: Delimiter;
@@ -31,6 +24,8 @@ export interface CsvLayout {
 
 const probeRecords = 200;
 const sampleCells = 1_000_000;
+/** A heading is told from values by rows below it, however few decide the types. */
+const headingRows = 20;
 
 /**
  * @param text the start of the file
@@ -50,29 +45,25 @@ export function readCsvLayout(
   if (first === undefined) {
     throw new TabularError('No line of the file ends within its first megabytes; it is not a table.');
   }
-  const rows = Math.max(20, Math.min(maxRows, Math.floor(sampleCells / first.cells.length)));
-  const records = splitRecords(body, delimiter, rows + 2, isWhole);
+  const rows = Math.min(maxRows, Math.max(headingRows, Math.floor(sampleCells / first.cells.length)));
+  const records = splitRecords(body, delimiter, Math.max(rows, headingRows) + 2, isWhole);
   for (const record of records) {
     record.line += preamble.lines;
     record.offset += preamble.characters;
   }
-  return arrange(text, records, delimiter, preamble);
+  const layout = arrange(text, records, delimiter, preamble);
+  return { ...layout, records: layout.records.slice(0, rows) };
 }
 
-function arrange(
-  text: string,
-  records: CsvRecord[],
-  delimiter: Delimiter,
-  preamble: { lines: number; characters: number },
-): CsvLayout {
+function arrange(text: string, records: CsvRecord[], delimiter: Delimiter, preamble: Preamble): CsvLayout {
   const [first, ...rest] = records as [CsvRecord, ...CsvRecord[]];
   const decimalComma = delimiter !== ',' && usesDecimalComma(rest.length === 0 ? records : rest);
   const hasHeading = isHeading(first.cells, rest, decimalComma);
   if (!hasHeading) {
-    const headings = first.cells.map((_, index) => `column_${index + 1}`);
+    const { headings, units } = commentedHeadings(preamble.comments, delimiter, first.cells, decimalComma);
     const skippedText = text.slice(0, preamble.characters);
     const skipLines = preamble.lines;
-    return { delimiter, decimalComma, headings, units: null, hasHeading, skipLines, skippedText, records };
+    return { delimiter, decimalComma, headings, units, hasHeading, skipLines, skippedText, records };
   }
   const second = rest[0];
   const hasUnits = second !== undefined && isUnitsLine(second.cells, rest.slice(1), decimalComma);
@@ -89,20 +80,73 @@ function arrange(
   };
 }
 
+interface Preamble {
+  characters: number;
+  lines: number;
+  delimiter: Delimiter | null;
+  /** The last two lines of comment, the last one first, without their `#`. */
+  comments: string[];
+}
+
 /** Leading blank lines, lines of comment (`#`) and Excel's `sep=;`. */
-function readPreamble(text: string): { characters: number; lines: number; delimiter: Delimiter | null } {
-  let characters = 0;
-  let lines = 0;
-  let delimiter: Delimiter | null = null;
+function readPreamble(text: string): Preamble {
+  const preamble: Preamble = { characters: 0, lines: 0, delimiter: null, comments: [] };
   for (;;) {
-    const line = /^(?:[ \t]*|#[^\r\n]*|sep=([,;\t|]))(?:\r\n|\r|\n)/i.exec(
-      text.slice(characters, characters + 65_536),
+    const line = /^(?:[ \t]*|#([^\r\n]*)|sep=([,;\t|]))(?:\r\n|\r|\n)/i.exec(
+      text.slice(preamble.characters, preamble.characters + 65_536),
     );
-    if (line === null) return { characters, lines, delimiter };
-    characters += line[0].length;
-    lines++;
-    if (line[1] !== undefined) delimiter = line[1] as Delimiter;
+    if (line === null) return preamble;
+    preamble.characters += line[0].length;
+    preamble.lines++;
+    if (line[1] !== undefined) preamble.comments = [line[1], ...preamble.comments].slice(0, 2);
+    if (line[2] !== undefined) preamble.delimiter = line[2] as Delimiter;
   }
+}
+
+/**
+ * The headings that a line of comment holds, above rows without a heading of their own; a line of units may follow it. It
+ * has a name for each field; values (`# 0,1`), settings (`# rate: 10, gain=2`) and sentences are comments.
+ */
+function commentedHeadings(
+  comments: readonly string[],
+  delimiter: Delimiter,
+  { length: fields }: readonly string[],
+  decimalComma: boolean,
+): Pick<CsvLayout, 'headings' | 'units'> {
+  const namesOf = (comment: string): string[] | null => {
+    const names = splitRecords(comment, delimiter, 1, true)[0]?.cells.map((cell) => cell.trim()) ?? [];
+    if (fields < 2 || names.length !== fields) return null;
+    const areNames = names.every((name, index) => {
+      if (name === '') return index === 0;
+      return !isNumberText(name, decimalComma) && !looksLikeTime(name) && !/:\s|=|[.!?]$/.test(name);
+    });
+    return areNames ? names : null;
+  };
+  const [last = null, above = null] = comments.map(namesOf);
+  if (above !== null && last?.every(isCommonUnit)) return { headings: above, units: last };
+  const numbered = Array.from({ length: fields }, (_, index) => `column_${index + 1}`);
+  return { headings: last ?? numbered, units: null };
+}
+
+/** Common units, alone or in brackets: `s`, `km/h`, `[m/s^2]`, `1/min`, and what stands for none. */
+function isCommonUnit(cell: string): boolean {
+  const one =
+    /^(?:1|%|°[CF]?|[nµumckMG]?(?:m|s|g|A|V|W|J|N|Pa|Hz|rad|bar|l|L|Wh|Nm|Ω|eV)|t|h|min|d|K|deg|rpm|mph|psi|ft|in|mi|kn|kt|lb|gal)(?:\^?-?\d|[²³])?$/;
+  return /^[[(].*[\])]$|^-?$/.test(cell) || cell.split(/[/*·]/).every((part) => one.test(part));
+}
+
+/**
+ * The field of a place in the text.
+ * @param before the text before it
+ * @returns from 1; undefined within the lines before the table
+ */
+export function fieldAt(text: string, before: string, format: InputFormat): number | undefined {
+  const preamble = readPreamble(text);
+  if (before.length < preamble.characters) return undefined;
+  const delimiter = preamble.delimiter ?? chooseDelimiter(text.slice(preamble.characters), true, format);
+  // The mark stands for the place itself, so that the last record is the one that holds it.
+  const body = `${before.slice(preamble.characters)}?`;
+  return splitRecords(body, delimiter, Number.POSITIVE_INFINITY, true).at(-1)?.cells.length;
 }
 
 function chooseDelimiter(body: string, isWhole: boolean, format: InputFormat): Delimiter {
@@ -120,66 +164,6 @@ function chooseDelimiter(body: string, isWhole: boolean, format: InputFormat): D
     if (best === null || share > best.share + 0.05) best = { delimiter, share, columns };
   }
   return best?.delimiter ?? ',';
-}
-
-/** Records of a text by RFC 4180, blank lines left out; quotes within unquoted values are plain characters. */
-function splitRecords(text: string, delimiter: string, maxRecords: number, isWhole: boolean): CsvRecord[] {
-  const records: CsvRecord[] = [];
-  let line = 1;
-  let at = 0;
-  while (at < text.length && records.length < maxRecords) {
-    const start = line;
-    const offset = at;
-    const cells: string[] = [];
-    let ended = false;
-    while (!ended) {
-      const cell = readCell(text, at, delimiter);
-      cells.push(cell.value);
-      line += cell.newlines;
-      at = cell.end;
-      const next = text[at];
-      if (next === delimiter) {
-        at++;
-        continue;
-      }
-      ended = true;
-      if (next === undefined) {
-        if (!isWhole) return records;
-      } else {
-        at += next === '\r' && text[at + 1] === '\n' ? 2 : 1;
-        line++;
-      }
-    }
-    if (cells.length > 1 || (cells[0] as string).trim() !== '') records.push({ line: start, offset, cells });
-  }
-  return records;
-}
-
-function readCell(
-  text: string,
-  from: number,
-  delimiter: string,
-): { value: string; end: number; newlines: number } {
-  let at = from;
-  if (text[at] !== '"') {
-    while (at < text.length && text[at] !== delimiter && text[at] !== '\n' && text[at] !== '\r') at++;
-    return { value: text.slice(from, at), end: at, newlines: 0 };
-  }
-  let value = '';
-  at++;
-  for (;;) {
-    const quote = text.indexOf('"', at);
-    const end = quote === -1 ? text.length : quote;
-    value += text.slice(at, end);
-    at = end + 1;
-    if (quote === -1 || text[at] !== '"') break;
-    value += '"';
-    at++;
-  }
-  at = Math.min(at, text.length);
-  const tail = at;
-  while (at < text.length && text[at] !== delimiter && text[at] !== '\n' && text[at] !== '\r') at++;
-  return { value: value + text.slice(tail, at), end: at, newlines: value.split(/\r\n|\r|\n/).length - 1 };
 }
 
 function usesDecimalComma(records: CsvRecord[]): boolean {
@@ -232,43 +216,4 @@ function isUnitsLine(cells: string[], rest: CsvRecord[], decimalComma: boolean):
     if (!numeric && cell !== '' && below.length > 0 && !/^[[(].*[\])]$/.test(cell)) return false;
   }
   return overNumbers > 0;
-}
-
-/** The text of the file's start. @throws TabularError for bytes that are not UTF-8 text, with their place. */
-export function decodeHead(head: Buffer, isWhole: boolean): string {
-  const nul = head.indexOf(0);
-  if (nul !== -1) throw new TabularError('The file is binary, not text.', placeOf(head, nul));
-  try {
-    // With `stream`, a character cut off at the end of the sample is not a fault.
-    return new TextDecoder('utf-8', { fatal: true }).decode(head, { stream: !isWhole });
-  } catch {
-    const at = firstBadByte(head);
-    const byte = head[at]?.toString(16).padStart(2, '0') ?? '';
-    throw new TabularError(`The byte ${shown(byte)} is not UTF-8.`, placeOf(head, at));
-  }
-}
-
-function placeOf(head: Buffer, at: number): { line: number; column?: number } {
-  let line = 1;
-  for (let i = head.indexOf(10); i !== -1 && i < at; i = head.indexOf(10, i + 1)) line++;
-  return { line };
-}
-
-function firstBadByte(head: Buffer): number {
-  let low = 0;
-  let high = head.length;
-  const isGood = (end: number) => {
-    try {
-      new TextDecoder('utf-8', { fatal: true }).decode(head.subarray(0, end), { stream: true });
-      return true;
-    } catch {
-      return false;
-    }
-  };
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if (isGood(middle)) low = middle;
-    else high = middle - 1;
-  }
-  return Math.min(low, head.length - 1);
 }

@@ -163,25 +163,47 @@ export async function findJsonFault(
 }
 
 async function findFaultyLine(path: string, signal?: AbortSignal): Promise<TabularError | null> {
+  for await (const { line, text } of filledLines(path, signal)) {
+    const fault = faultOf(text, line);
+    if (fault !== null) return fault;
+  }
+  return null;
+}
+
+/** The place of a record, from 1, of a file of one record a line; unknown behind a very long line. */
+export async function placeOfRecord(
+  path: string,
+  record: number,
+  signal?: AbortSignal,
+): Promise<{ line?: number; column?: number }> {
+  let current = 0;
+  for await (const { line, text } of filledLines(path, signal)) {
+    if (++current === record) return { line, column: text.search(/\S/) + 1 };
+  }
+  return {};
+}
+
+/** Lines that are not blank, up to the first that is very long. */
+async function* filledLines(
+  path: string,
+  signal?: AbortSignal,
+): AsyncIterable<{ readonly line: number; readonly text: string }> {
   let line = 0;
   let rest: Buffer = Buffer.alloc(0);
-  const check = (bytes: Buffer): TabularError | null => {
-    line++;
-    const text = bytes.toString('utf8');
-    return text.trim() === '' ? null : faultOf(text, line);
-  };
   for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20, signal })) {
     let from = 0;
     const bytes = rest.length === 0 ? (chunk as Buffer) : Buffer.concat([rest, chunk as Buffer]);
     for (let end = bytes.indexOf(10); end !== -1; end = bytes.indexOf(10, from)) {
-      const fault = check(bytes.subarray(from, end));
-      if (fault !== null) return fault;
+      const text = bytes.toString('utf8', from, end);
+      line++;
+      if (text.trim() !== '') yield { line, text };
       from = end + 1;
     }
     rest = bytes.subarray(from);
-    if (rest.length > wholeFileBytes) return null;
+    if (rest.length > wholeFileBytes) return;
   }
-  return check(rest);
+  const text = rest.toString('utf8');
+  if (text.trim() !== '') yield { line: line + 1, text };
 }
 
 function faultOf(text: string, line?: number): TabularError | null {

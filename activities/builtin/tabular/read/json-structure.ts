@@ -28,16 +28,16 @@ export class JsonStructure {
 
   /**
    * @param text a structure as DuckDB's `json_structure` returns it: type names, lists of one type, objects of types
-   * @throws TabularError when a record is not an object, or there are too many paths
+   * @returns false for a record that is not an object
+   * @throws TabularError when there are too many paths
    */
-  add(text: string): void {
+  add(text: string): boolean {
     const structure: unknown = JSON.parse(text);
     // DuckDB returns an object without members as plain JSON.
-    if (structure === 'NULL' || structure === 'JSON') return;
-    if (typeof structure !== 'object' || structure === null || Array.isArray(structure)) {
-      throw new TabularError('A record of the file is not an object with named values.');
-    }
+    if (structure === 'NULL' || structure === 'JSON') return true;
+    if (typeof structure !== 'object' || structure === null || Array.isArray(structure)) return false;
     this.#merge(this.#root, structure, 0);
+    return true;
   }
 
   leaves(): JsonLeaf[] {

@@ -10,7 +10,9 @@ import { shown, TabularError } from '../errors.ts';
 import { type RecordingFormat, recordingLimits } from '../recording/recording.ts';
 import { castText, findBadTime, isTime, timeFault } from './cast-text.ts';
 import { copyFrom, copyWithLineFeeds, lineOfRecord } from './csv-lines.ts';
-import { type CsvLayout, decodeHead, readCsvLayout } from './csv-sample.ts';
+import { fieldOfQuote } from './csv-records.ts';
+import { type CsvLayout, fieldAt, readCsvLayout } from './csv-sample.ts';
+import { decodeHead } from './decode-head.ts';
 import type { PlainInput } from './prepare-input.ts';
 import { type ReadPlan, type SourceColumn, type TableSource, wanted } from './source.ts';
 import { isMissingText, sampleColumn } from './text-values.ts';
@@ -31,8 +33,9 @@ export interface CsvSettings {
 /** @throws TabularError when the file's start is not a table */
 export async function openCsv(settings: CsvSettings): Promise<TableSource> {
   const { input, configuration } = settings;
-  const text = decodeHead(input.head, input.isWhole);
-  const layout = readCsvLayout(text, input.isWhole, configuration.inputFormat ?? 'auto', settings.maxRows);
+  const format = configuration.inputFormat ?? 'auto';
+  const text = decodeHead(input, (whole, before) => fieldAt(whole, before, format));
+  const layout = readCsvLayout(text, input.isWhole, format, settings.maxRows);
   if (layout.headings.length > recordingLimits.columns) {
     throw new TabularError(
       `The file has ${layout.headings.length} columns; at most ${recordingLimits.columns} are read.`,
@@ -132,23 +135,23 @@ class CsvSource implements TableSource {
       const place = { line, column: index + 1, columnName: this.columns[index]?.heading };
       return new TabularError(`${shown(cast[2] as string)} is not ${wanted(readAs)}.`, place);
     }
-    return rowFault(message, line);
+    return rowFault(message, line, this.#layout.delimiter);
   }
 
   async #judgeTime(plan: ReadPlan): Promise<TabularError> {
     const index = plan.readAs.findIndex(isTime);
     const place = await findBadTime(this.#settings.engine, this.select.bind(this), plan, index);
+    return this.faultAt(place.row, index, `${place.value} is not ${wanted(plan.readAs[index] ?? null)}.`);
+  }
+
+  async faultAt(row: number, index: number, fault: string): Promise<TabularError> {
     // Skipped lines and the heading are records without being rows.
     const blankLines =
       this.#layout.skippedText.split(/\r\n|\r|\n/).filter((line) => line.trim() === '').length - 1;
     const before =
       (this.#skipLines === 0 ? 0 : this.#skipLines - blankLines) + (this.#layout.hasHeading ? 1 : 0);
-    const line = await this.#lineOf(place.row + before, false);
-    return new TabularError(`${place.value} is not ${wanted(plan.readAs[index] ?? null)}.`, {
-      line,
-      column: index + 1,
-      columnName: this.columns[index]?.heading,
-    });
+    const line = await this.#lineOf(row + before, false);
+    return new TabularError(fault, { line, column: index + 1, columnName: this.columns[index]?.heading });
   }
 
   async #lineOf(record: number, countsBlank: boolean): Promise<number> {
@@ -202,7 +205,7 @@ function blankAsNull(value: string | null): string | null {
   return value === null || value.trim() === '' ? null : value;
 }
 
-function rowFault(message: string, line: number): TabularError {
+function rowFault(message: string, line: number, delimiter: string): TabularError {
   const counts = /Expected Number of Columns: (\d+) Found: (\d+)/.exec(message);
   if (counts !== null) {
     const [expected, found] = [Number(counts[1]), Number(counts[2])];
@@ -210,8 +213,10 @@ function rowFault(message: string, line: number): TabularError {
     return new TabularError(`The line has ${found} fields, not ${expected}.`, { line, column });
   }
   if (/unterminated quote/i.test(message)) {
+    const text = /\nOriginal Line: ([\s\S]*)\nValue with unterminated quote/.exec(message)?.[1] ?? '';
     return new TabularError('A quote that opens a value is not closed, or text follows the closing quote.', {
       line,
+      column: fieldOfQuote(text, delimiter),
     });
   }
   if (/unicode|utf-8/i.test(message))

@@ -9,8 +9,8 @@ import type { Engine } from '../engine.ts';
 import { NoTabularData, TabularError } from '../errors.ts';
 import type { RecordingFormat } from '../recording/recording.ts';
 import { castText, findBadTime, isTime, timeFault } from './cast-text.ts';
-import { decodeHead } from './csv-sample.ts';
-import { findJsonFault, type JsonLayout, jsonLayout, refuseDeepJson } from './json-scan.ts';
+import { decodeHead } from './decode-head.ts';
+import { findJsonFault, type JsonLayout, jsonLayout, placeOfRecord, refuseDeepJson } from './json-scan.ts';
 import { JsonStructure } from './json-structure.ts';
 import type { PlainInput } from './prepare-input.ts';
 import { type ReadPlan, type SourceColumn, type TableSource, wanted } from './source.ts';
@@ -29,30 +29,17 @@ export interface JsonSettings {
 /** @throws TabularError when the file is malformed or holds no table */
 export async function openJson(settings: JsonSettings): Promise<TableSource> {
   const { input, engine, signal } = settings;
-  const text = decodeHead(input.head, input.isWhole);
+  const text = decodeHead(input, (_, before) => before.length - before.lastIndexOf('\n'));
   await refuseDeepJson(input.path, signal);
   const found =
     settings.configuration.inputFormat === 'ndjson'
       ? { layout: 'newline_delimited' as const, path: input.path }
       : await jsonLayout(input, text, join(settings.folder, 'input-rows'));
-  const reader = new JsonReader(found.path, found.layout, input, signal);
-  const structure = new JsonStructure();
-  await reader.explained(async () => {
-    const query = {
-      sql: `SELECT DISTINCT json_structure(json)::VARCHAR FROM ${reader.from}`,
-      parameters: [found.path],
-    };
-    await engine.stream(query, async (result) => {
-      for await (const rows of result.yieldRows()) {
-        signal?.throwIfAborted();
-        for (const [structureText] of rows) structure.add(String(structureText));
-      }
-    });
-  });
-  const leaves = structure.leaves();
+  const reader = new JsonReader(engine, found.path, found.layout, input, signal);
+  const leaves = (await reader.explained(() => reader.structure())).leaves();
   if (leaves.length === 0) throw new NoTabularData('The file has no records with values.');
   const pointers = leaves.map((leaf) => leaf.pointer);
-  const rows = Math.max(20, Math.min(settings.maxRows, Math.floor(sampleCells / leaves.length)));
+  const rows = Math.min(settings.maxRows, Math.floor(sampleCells / leaves.length));
   const samples = await reader.explained(() =>
     engine.rows({
       sql: `SELECT json_extract_string(json, $2) FROM ${reader.from} LIMIT $3`,
@@ -64,7 +51,7 @@ export async function openJson(settings: JsonSettings): Promise<TableSource> {
     const sample = records.map((record) => record[index] ?? null);
     return { heading: leaf.heading, unit: null, kind: leaf.kind, sample };
   });
-  return new JsonSource(reader, columns, pointers, engine);
+  return new JsonSource(reader, columns, pointers);
 }
 
 function listItems(value: DuckDBValue | undefined): (string | null)[] {
@@ -72,19 +59,62 @@ function listItems(value: DuckDBValue | undefined): (string | null)[] {
   return (value.items as DuckDBValue[]).map((item) => (item === null ? null : String(item)));
 }
 
+/** A record is not an object. */
+class NoObject extends Error {}
+
 class JsonReader {
   readonly from: string;
   readonly path: string;
   readonly layout: JsonLayout;
+  readonly engine: Engine;
   readonly #input: PlainInput;
   readonly #signal: AbortSignal | undefined;
 
-  constructor(path: string, layout: JsonLayout, input: PlainInput, signal: AbortSignal | undefined) {
+  constructor(
+    engine: Engine,
+    path: string,
+    layout: JsonLayout,
+    input: PlainInput,
+    signal: AbortSignal | undefined,
+  ) {
+    this.engine = engine;
     this.path = path;
     this.layout = layout;
     this.#input = input;
     this.#signal = signal;
     this.from = `read_json_objects($1, format = '${layout}', compression = 'uncompressed')`;
+  }
+
+  /** All paths and types of the records. */
+  async structure(): Promise<JsonStructure> {
+    const structure = new JsonStructure();
+    const sql = `SELECT DISTINCT json_structure(json)::VARCHAR FROM ${this.from}`;
+    await this.engine.stream({ sql, parameters: [this.path] }, async (result) => {
+      for await (const rows of result.yieldRows()) {
+        this.#signal?.throwIfAborted();
+        for (const [text] of rows) {
+          if (!structure.add(String(text))) throw new NoObject();
+        }
+      }
+    });
+    return structure;
+  }
+
+  /** A fault of a record, from 1, with its line where the upload has one record a line. */
+  async faultAt(record: number, fault: string, columnName?: string): Promise<TabularError> {
+    if (this.layout !== 'newline_delimited' || this.path !== this.#input.path)
+      return new TabularError(`Record ${record}: ${fault}`, { columnName });
+    const { line, column } = await placeOfRecord(this.path, record, this.#signal);
+    return new TabularError(fault, { line, ...(columnName === undefined ? { column } : { columnName }) });
+  }
+
+  async #findNoObject(): Promise<TabularError> {
+    const [found] = await this.engine.rows({
+      sql: `SELECT row FROM (SELECT row_number() OVER () AS row, json_type(json) AS type FROM ${this.from})
+        WHERE type NOT IN ('OBJECT', 'NULL') LIMIT 1`,
+      parameters: [this.path],
+    });
+    return this.faultAt(Number(found?.[0] ?? 0), 'The record is not an object with named values.');
   }
 
   async explained<T>(work: () => Promise<T>): Promise<T> {
@@ -98,6 +128,7 @@ class JsonReader {
 
   async judge(error: Error): Promise<TabularError | null> {
     if (error instanceof TabularError) return error;
+    if (error instanceof NoObject) return this.#findNoObject();
     const { message } = error;
     if (/maximum_object_size/.test(message)) return new TabularError('A record is larger than 16 MB.');
     if (!/^(Invalid Input|Conversion) Error/.test(message)) return null;
@@ -116,13 +147,11 @@ class JsonSource implements TableSource {
   readonly warnings: string[] = [];
   readonly #reader: JsonReader;
   readonly #pointers: string[];
-  readonly #engine: Engine;
 
-  constructor(reader: JsonReader, columns: SourceColumn[], pointers: string[], engine: Engine) {
+  constructor(reader: JsonReader, columns: SourceColumn[], pointers: string[]) {
     this.#reader = reader;
     this.columns = columns;
     this.#pointers = pointers;
-    this.#engine = engine;
     this.format = reader.layout === 'newline_delimited' ? 'ndjson' : 'json';
   }
 
@@ -144,15 +173,13 @@ class JsonSource implements TableSource {
   async judge(error: Error, plan: ReadPlan): Promise<TabularError | null> {
     const index = plan.readAs.findIndex(isTime);
     if (index !== -1 && error.message.includes(timeFault)) {
-      const place = await findBadTime(this.#engine, this.select.bind(this), plan, index);
-      const line = this.#reader.layout === 'newline_delimited' ? place.row : undefined;
-      const columnName = this.columns[index]?.heading;
-      const record = line === undefined ? `Record ${place.row}: ` : '';
-      return new TabularError(`${record}${place.value} is not ${wanted(plan.readAs[index] ?? null)}.`, {
-        line,
-        columnName,
-      });
+      const place = await findBadTime(this.#reader.engine, this.select.bind(this), plan, index);
+      return this.faultAt(place.row, index, `${place.value} is not ${wanted(plan.readAs[index] ?? null)}.`);
     }
     return this.#reader.judge(error);
+  }
+
+  async faultAt(row: number, index: number, fault: string): Promise<TabularError> {
+    return this.#reader.faultAt(row, fault, this.columns[index]?.heading);
   }
 }

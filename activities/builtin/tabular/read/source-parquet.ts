@@ -61,7 +61,7 @@ export async function openParquet(engine: Engine, input: ParquetInput): Promise<
     }
     await refuseTooManyValues(engine, input, leaves.length);
     const from = `(SELECT * FROM ${table}) AS s(${names.map((_, index) => `s${index}`).join(', ')})`;
-    const rows = Math.max(20, Math.min(maxRows, Math.floor(sampleCells / Math.max(1, leaves.length))));
+    const rows = Math.min(maxRows, Math.floor(sampleCells / Math.max(1, leaves.length)));
     const sample = await engine.rows({
       sql: `SELECT ${leaves.map(asText).join(', ')} FROM ${from} LIMIT ${rows}`,
       parameters: pointers.length === 0 ? [path] : [path, listValue(pointers)],
@@ -231,15 +231,13 @@ class ParquetSource implements TableSource {
     const index = plan.readAs.findIndex(isTime);
     if (index !== -1 && error.message.includes(timeFault)) {
       const place = await findBadTime(this.#engine, this.select.bind(this), plan, index);
-      const columnName = this.columns[index]?.heading;
-      return new TabularError(
-        `Row ${place.row}: ${place.value} is not ${wanted(plan.readAs[index] ?? null)}.`,
-        {
-          columnName,
-        },
-      );
+      return this.faultAt(place.row, index, `${place.value} is not ${wanted(plan.readAs[index] ?? null)}.`);
     }
     return unreadable(error);
+  }
+
+  async faultAt(row: number, index: number, fault: string): Promise<TabularError> {
+    return new TabularError(`Row ${row}: ${fault}`, { columnName: this.columns[index]?.heading });
   }
 }
 

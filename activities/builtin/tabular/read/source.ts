@@ -42,6 +42,8 @@ export interface TableSource {
    * owner; null when the file is not at fault.
    */
   judge(error: Error, plan: ReadPlan): Promise<'again' | TabularError | null>;
+  /** A fault of the value in a row, from 1, of a column, with its place in the file. */
+  faultAt(row: number, index: number, fault: string): Promise<TabularError>;
 }
 
 /** How a column of a kind is read when it is not the time column. */

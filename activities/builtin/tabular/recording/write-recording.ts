@@ -6,6 +6,7 @@ import { NoTabularData, TabularError } from '../errors.ts';
 import { finite } from '../read/cast-text.ts';
 import { type ReadPlan, readChannelAs, type TableSource } from '../read/source.ts';
 import type { TimePlan } from '../time/time-plan.ts';
+import { findTimeOutside } from '../time/time-range.ts';
 import { type DescribedColumn, describeRecording } from './describe.ts';
 import { type ColumnKinds, type Inspection, inspect } from './inspect.ts';
 import { additionOffset, completeParquet, newPlaceholder } from './parquet-footer.ts';
@@ -99,7 +100,7 @@ class Writer {
       const columns = this.#channels.map((index) => `c${index}`);
       try {
         this.#rowCount = await this.#copy({
-          sql: `SELECT CAST(${t} AS DOUBLE) AS t, ${columns.join(', ')} FROM (${rows.sql})`,
+          sql: `SELECT ${finite(`CAST(${t} AS DOUBLE)`)} AS t, ${columns.join(', ')} FROM (${rows.sql})`,
           parameters: rows.parameters,
         });
         break;
@@ -111,7 +112,13 @@ class Writer {
       }
     }
     if (this.#rowCount === 0) throw new NoTabularData('The file has no rows.');
-    this.#inspection = await this.#inspect();
+    const seen = await this.#inspect();
+    const outside = await findTimeOutside(this.#settings.engine, {
+      ...{ source, time, plan: this.#plan, path: this.#path },
+      ...{ from: seen.from, to: seen.to },
+    });
+    if (outside !== null) throw outside;
+    this.#inspection = seen;
   }
 
   /** Writes the rows once more when they are not in the order of time, lack a time, or hold infinite numbers. */

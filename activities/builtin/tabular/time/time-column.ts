@@ -1,4 +1,5 @@
 /** Which column holds the time: the configured one, or the one with the highest score of name, content and order. */
+import { isRecordingTime } from '../../../../domain/outputs/recording.ts';
 import type { TabularConfiguration } from '../configuration.ts';
 import type { Engine } from '../engine.ts';
 import { shown, TabularError } from '../errors.ts';
@@ -114,7 +115,11 @@ function scoreOf(index: number, column: SourceColumn, content: Content, source: 
   if (isWeak || hasTimeUnit) return order.isStrict ? 72 : 0;
   const couldBe =
     index === 0 && columns.length > 1 && unit === null && order.isStrict && column.sample.length >= 3;
-  return couldBe && !idName.test(name) ? 40 : 0;
+  // Of a column that nothing but its order makes a time: numbers too large for times are no times.
+  const areTimes = column.sample.every((value) =>
+    isRecordingTime(toNumber(value, decimalComma) * content.millisecondsEach),
+  );
+  return couldBe && areTimes && !idName.test(name) ? 40 : 0;
 }
 
 /** Share of steps that do not fall, and whether all of them rise. */

@@ -1,7 +1,7 @@
 import { useResource, useSettled } from '../../hooks.ts';
 import { titleOf } from '../../names.ts';
 import { navigate, useAddress } from '../../router.ts';
-import { runsAddress } from '../../runs/list-model.ts';
+import { runsAddress } from '../../runs/address.ts';
 import { LogPanel } from '../../runs/log-panel.tsx';
 import { elapsedOf } from '../../runs/model.ts';
 import { RunBadge } from '../../runs/run-badge.tsx';

@@ -1,4 +1,5 @@
 import { useResource } from '../../hooks.ts';
+import { fileTitle } from '../../names.ts';
 import { readRun } from '../../runs-api.ts';
 import { useFilePicker } from '../../ui/file-picker.tsx';
 import { Icon } from '../../ui/icon.tsx';
@@ -44,10 +45,10 @@ export function ReplaceInput(props: {
   const run = useResource(props.runId, (signal) => readRun(props.runId, signal));
   const uploaded = run.data?.inputs.filter((input) => props.inputNodeIds.has(input.nodeInstanceId)).at(-1);
   if (uploaded === undefined) return null;
-  const { nodeInstanceId, outputIdentifier, fileName } = uploaded;
+  const { nodeInstanceId, outputIdentifier } = uploaded;
   return (
     <ReplaceFile
-      name={fileName ?? outputIdentifier}
+      name={fileTitle(uploaded.fileName, uploaded)}
       isFirst
       onFile={(file) => props.onFile(nodeInstanceId, file, outputIdentifier)}
     />

@@ -3,7 +3,7 @@ import { defaultOptions } from 'tus-js-client';
 import { BackOff, isTransient } from '../../../../client/back-off.ts';
 import { ApiError } from '../../../../client/errors.ts';
 import { type ResumableFile, sendResumable, terminateResumable } from '../../../../client/resumable.ts';
-import { accessToken, renewAccess } from '../../auth.ts';
+import { accessToken, renewSignIn } from '../../auth.ts';
 import { messageOf } from '../../http.ts';
 import type { FileToSend, Upload } from './upload.ts';
 
@@ -37,7 +37,7 @@ export async function sendPieces(
       return { phase: outputId === null ? 'queued' : 'done', sentBytes: file.size, problem: null };
     } catch (error) {
       if (signal.aborted) return { phase: 'paused' };
-      const isRenewed = error instanceof ApiError && error.status === 401 && (await renewAccess()) !== null;
+      const isRenewed = error instanceof ApiError && error.status === 401 && (await renewSignIn());
       if (!isRenewed && !isTransient(error)) {
         if (error instanceof ApiError) return { phase: 'failed', problem: messageOf(error) };
         throw error;

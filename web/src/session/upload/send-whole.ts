@@ -1,7 +1,7 @@
 /** Files that are sent as one body. */
 import { ApiError, NetworkError, type Refused, refusalOf } from '../../../../client/errors.ts';
 import { uploadPath } from '../../api.ts';
-import { accessToken, endSignIn, renewAccess } from '../../auth.ts';
+import { accessToken, renewSignIn } from '../../auth.ts';
 import { messageOf, platform } from '../../http.ts';
 import type { FileToSend, Upload } from './upload.ts';
 
@@ -45,12 +45,10 @@ async function sendOnce(
   };
   if (identifier !== undefined) said['X-Platform-Output-Identifier'] = utf8(identifier);
   const path = uploadPath(nodeInstanceId);
-  let reply = await sendBytes(path, file, said, await accessToken(), watchers);
-  if (reply.status === 401) {
-    const renewed = await renewAccess();
-    if (renewed !== null) reply = await sendBytes(path, file, said, renewed, watchers);
-    if (reply.status === 401) endSignIn('Your sign-in has expired. Sign in again, then repeat the upload.');
-  }
+  const token = await accessToken();
+  let reply = await sendBytes(path, file, said, token, watchers);
+  if (reply.status === 401 && (await renewSignIn(token)))
+    reply = await sendBytes(path, file, said, await accessToken(), watchers);
   watchers.signal.throwIfAborted();
   if (reply.status === 0) throw new NetworkError('The connection broke.');
   if (reply.status < 200 || reply.status > 299) throw refusalOf(reply);

@@ -6,10 +6,15 @@ from collections.abc import Sequence
 from datetime import datetime, timezone
 from typing import Any
 
+from .._inputs.inputs import parse_time
+
+Moment = datetime | str | float
+"""A datetime or ISO 8601 text, without a zone in UTC; or seconds: since 1970, or since the beginning of a recording."""
+
 
 def annotation_wire(
-    start: datetime | float,
-    end: datetime | float | None,
+    start: Moment,
+    end: Moment | None,
     label: str,
     text: str,
     tags: Sequence[str],
@@ -26,6 +31,21 @@ def annotation_wire(
     }
 
 
-def _wire_time(time: datetime | float) -> str:
-    at = time if isinstance(time, datetime) else datetime.fromtimestamp(time, timezone.utc)
-    return at.astimezone(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+def _wire_time(moment: Moment) -> str:
+    at = _datetime_of(moment)
+    # astimezone would take a time without a zone as that of the machine.
+    at = at.replace(tzinfo=timezone.utc) if at.tzinfo is None else at.astimezone(timezone.utc)
+    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _datetime_of(moment: Moment) -> datetime:
+    if isinstance(moment, datetime):
+        return moment
+    if not isinstance(moment, str):
+        return datetime.fromtimestamp(moment, timezone.utc)
+    try:
+        return parse_time(moment)
+    except ValueError:
+        raise ValueError(
+            f"'{moment}' is no time: it must be like 2026-03-01T10:00:00Z, a datetime or a number of seconds."
+        ) from None

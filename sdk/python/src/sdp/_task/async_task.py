@@ -14,6 +14,7 @@ from .._outputs.frames import FrameFormat
 from .._outputs.headers import WrittenOutput
 from .._outputs.source import Source
 from ..errors import FailureCategory, TaskFailure
+from .annotation import Moment
 from .task import NewInputs, Task
 
 if TYPE_CHECKING:
@@ -168,7 +169,7 @@ class AsyncTask(Generic[C]):
         """As :meth:`Task.reject`."""
         await asyncio.to_thread(self.sync.reject, _info(item), reason, category)
 
-    async def annotate(self, start: datetime | float, label: str, **details: Any) -> None:
+    async def annotate(self, start: Moment, label: str, **details: Any) -> None:
         """As :meth:`Task.annotate`."""
         await asyncio.to_thread(self.sync.annotate, start, label, **details)
 

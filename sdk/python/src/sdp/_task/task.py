@@ -18,7 +18,7 @@ from .._outputs.headers import WrittenOutput, input_id_of
 from .._outputs.source import Source
 from .._text import clip
 from ..errors import FailureCategory, TaskCancelled, TaskFailure
-from .annotation import annotation_wire
+from .annotation import Moment, annotation_wire
 from .outcome import REASON_CHARACTERS
 from .state import NodeState
 from .watermark import Watermark
@@ -216,10 +216,10 @@ class Task(Generic[C]):
 
     def annotate(
         self,
-        start: datetime | float,
+        start: Moment,
         label: str,
         *,
-        end: datetime | float | None = None,
+        end: Moment | None = None,
         text: str = "",
         tags: Sequence[str] = (),
         channel: str | None = None,
@@ -227,7 +227,8 @@ class Task(Generic[C]):
         """Marks a moment, or with ``end`` a range, of the session with words.
 
         People see it on the time axis once the outputs of this run are published; the same annotation of a run counts
-        once. Numbers are seconds: since 1970, or since the beginning of a recording without dates.
+        once. A time is a datetime, ISO 8601 text, both without a zone in UTC, or a number of seconds: since 1970, or
+        since the beginning of a recording without dates.
         """
         self._parts.calls.annotate([annotation_wire(start, end, label, text, tags, channel)])
 

@@ -141,13 +141,13 @@ class Platform:
 
     def project_id(self, project: int | str) -> int:
         """The id of a project by its title. Raises LookupError when there is not exactly one."""
-        return project if isinstance(project, int) else self._id("/projects", "title", project)
+        return project if isinstance(project, int) else self._id("project", "/projects", "title", project)
 
     def template_id(self, template: int | str) -> int:
         """The id of a session template by its name. Raises LookupError when there is not exactly one."""
         if isinstance(template, int):
             return template
-        return self._id("/api/v2/session/session_templates", "name", template)
+        return self._id("session template", "/api/v2/session/session_templates", "name", template)
 
     def to_pandas(
         self, sessions: Iterable[Session], node: str, *, missing: Literal["skip", "raise"] = "skip", **options: Any
@@ -194,11 +194,14 @@ class Platform:
             filters.append(parse_query(query) if isinstance(query, str) else dict(query))
         return filters
 
-    def _id(self, path: str, key: str, name: str) -> int:
+    def _id(self, kind: str, path: str, key: str, name: str) -> int:
         _, rows = self._api.call("GET", path)
         found = [row["id"] for row in rows if row[key] == name]
-        if len(found) != 1:
-            raise LookupError(f"{len(found)} of {len(rows)} at {path} have the {key} {name!r}.")
+        if not found:
+            raise LookupError(f"There is no {kind} {name!r}.")
+        if len(found) > 1:
+            ids = ", ".join(map(str, found))
+            raise LookupError(f"{len(found)} times there is a {kind} {name!r}: use its id ({ids}).")
         return int(found[0])
 
 

@@ -61,12 +61,14 @@ def read_case(folder: str | Path) -> Case:
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise CaseError(f"{root} holds no case: {error}") from error
     expected_file = root / "outputs.json"
+    since: list[int] | None = saved.get("sinceWatermark")
     latest: list[int] | None = saved.get("latest")
     calls = LocalCalls(
         [LocalInput(wire, partial(_read, root / "inputs" / str(wire["outputId"]))) for wire in wires],
         watermark=saved.get("watermark", incremental["watermark"]),
         stored_state=saved.get("state"),
         previous_output=saved.get("previousOutput"),
+        since_ids=None if since is None else frozenset(since),
         latest_ids=None if latest is None else frozenset(latest),
         max_inputs_per_task=incremental["maxInputsPerTask"],
     )

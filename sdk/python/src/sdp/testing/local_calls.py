@@ -82,6 +82,8 @@ class LocalCalls:
     watermark: int | None = None
     stored_state: Json | None = None
     previous_output: Json | None = None
+    since_ids: frozenset[int] | None = None
+    """What `since-watermark` lists; None: the first above the watermark, as many as a task gets."""
     latest_ids: frozenset[int] | None = None
     """What `latest` lists; None: the last input of each node."""
     max_inputs_per_task: int = 100
@@ -90,11 +92,21 @@ class LocalCalls:
     rejected: list[Rejection] = field(default_factory=list)
     annotations: list[Json] = field(default_factory=list)
     cancelled: threading.Event = field(default_factory=threading.Event)
-    _cap_id: int | None = None
+    _consumed: int = field(default=0, init=False)
+    """How many of the inputs, which are in the order of their publication, the node has consumed."""
 
     def __post_init__(self) -> None:
-        pending = self._above_watermark()[: self.max_inputs_per_task]
-        self._cap_id = pending[-1].wire["outputId"] if pending else None
+        ids = self._ids()
+        listed = [index for index, each in enumerate(ids) if each in (self.since_ids or ())]
+        above = [index for index, each in enumerate(ids) if each > (self.watermark or 0)]
+        if listed:
+            self._consumed = listed[0]
+        elif self.watermark is not None and self.watermark in ids:
+            self._consumed = ids.index(self.watermark) + 1
+        else:
+            self._consumed = above[0] if above else len(ids)
+        if self.since_ids is None:
+            self.since_ids = frozenset(ids[self._consumed :][: self.max_inputs_per_task])
 
     def check(self) -> None:
         """Raises TaskCancelled once a test has cancelled the task."""
@@ -186,14 +198,15 @@ class LocalCalls:
             self.stored_state = state
 
     def _position(self) -> Json:
-        return {"watermark": self.watermark, "pendingInputs": len(self._above_watermark())}
+        return {"watermark": self.watermark, "pendingInputs": len(self.all_inputs) - self._consumed}
 
-    def _above_watermark(self) -> list[LocalInput]:
-        return [item for item in self.all_inputs if item.wire["outputId"] > (self.watermark or 0)]
+    def _ids(self) -> list[int]:
+        return [item.wire["outputId"] for item in self.all_inputs]
 
     def _chosen(self, mode: str) -> list[LocalInput]:
         if mode == "since-watermark":
-            return [item for item in self._above_watermark() if item.wire["outputId"] <= (self._cap_id or 0)]
+            since = self.since_ids or frozenset()
+            return [item for item in self.all_inputs if item.wire["outputId"] in since]
         if mode == "all":
             return list(self.all_inputs)
         latest = self.latest_ids
@@ -203,10 +216,14 @@ class LocalCalls:
         return [item for item in self.all_inputs if item.wire["outputId"] in latest]
 
     def _move(self, input_id: int) -> None:
-        if all(item.wire["outputId"] != input_id for item in self.all_inputs):
-            raise ApiError(409, "The input does not belong to this task.", code="watermark_unknown_input")
-        if input_id < (self.watermark or 0):
-            raise ApiError(409, "The watermark may only move forward.", code="watermark_regression")
+        ids = self._ids()
+        index = ids.index(input_id) if input_id in ids else -1
+        if input_id != self.watermark:
+            if index < 0:
+                raise ApiError(409, "The input does not belong to this task.", code="watermark_unknown_input")
+            if index < self._consumed:
+                raise ApiError(409, "The watermark may only move forward.", code="watermark_regression")
+        self._consumed = max(self._consumed, index + 1)
         self.watermark = input_id
         self.published.update(self.outputs)
 

@@ -58,16 +58,19 @@ def main(arguments: list[str] | None = None) -> None:
         )
     except SettingsError as error:
         parser.error(str(error))
-    refused = watch_folder(
-        options.folder,
-        send,
-        settle_seconds=options.settle,
-        pattern=options.pattern,
-        move_to=options.move_to,
-        mark=options.mark,
-        once=options.once,
-        say=lambda line: print(line, file=sys.stderr, flush=True),
-    )
+    try:
+        refused = watch_folder(
+            options.folder,
+            send,
+            settle_seconds=options.settle,
+            pattern=options.pattern,
+            move_to=options.move_to,
+            mark=options.mark,
+            once=options.once,
+            say=lambda line: print(line, file=sys.stderr, flush=True),
+        )
+    except KeyboardInterrupt:  # Ctrl-C: the journal holds what was sent
+        raise SystemExit(130) from None
     raise SystemExit(1 if refused > 0 else 0)
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-_SIDE_SUFFIX = ".meta.json"
+SIDE_SUFFIX = ".meta.json"
 MARK_SUFFIX = ".sent"
 # Programs write to such names, and rename the file when it is complete.
 _UNFINISHED = re.compile(r"\.(part|partial|tmp|temp|crdownload)$", re.IGNORECASE)
@@ -45,7 +45,7 @@ def files_of(folder: Path) -> list[FoundFile]:
 
 
 def _is_wanted(name: str) -> bool:
-    return not (name.startswith(".") or name.endswith((_SIDE_SUFFIX, MARK_SUFFIX)) or _UNFINISHED.search(name))
+    return not (name.startswith(".") or name.endswith((SIDE_SUFFIX, MARK_SUFFIX)) or _UNFINISHED.search(name))
 
 
 def metadata_of(found: FoundFile, pattern: re.Pattern[str] | None) -> Mapping[str, Any] | None:
@@ -55,7 +55,7 @@ def metadata_of(found: FoundFile, pattern: re.Pattern[str] | None) -> Mapping[st
     """
     match = None if pattern is None else pattern.search(found.name)
     groups = {} if match is None else {key: value for key, value in match.groupdict().items() if value is not None}
-    side = found.path.with_name(found.name + _SIDE_SUFFIX)
+    side = found.path.with_name(found.name + SIDE_SUFFIX)
     metadata = {**groups, **(_object_of(side) if side.exists() else {})}
     return metadata or None
 

@@ -7,12 +7,13 @@ import os
 import re
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from .._calls.back_off import BackOff, is_transient
 from ..errors import ApiError, NetworkError, SdpError
 from .journal import Journal
-from .scan import MARK_SUFFIX, FoundFile, files_of, metadata_of
+from .scan import MARK_SUFFIX, SIDE_SUFFIX, FoundFile, files_of, metadata_of
 from .send import Acknowledged, Send
 
 _SCAN_SECONDS = 1.0
@@ -35,8 +36,8 @@ def watch_folder(
     """Sends what appears in a folder, oldest first, each file when it has not changed for ``settle_seconds``.
 
     It tries again for as long as it takes, and after a restart goes on where it was. Acknowledged files are written down
-    in ``.sdp-sent.jsonl``, and moved to ``move_to`` or marked by ``NAME.sent``. Metadata come from ``NAME.meta.json``
-    and the named groups of ``pattern``. With ``once`` it ends when all files are sent or refused, and returns how many
+    in ``.sdp-sent.jsonl``, and moved to ``move_to`` or marked by ``NAME.sent``. Metadata come from ``NAME.meta.json``,
+    which is moved with its file, and the named groups of ``pattern``. With ``once`` it ends when all files are sent or refused, and returns how many
     were refused.
     """
     watch = _Watch(
@@ -125,7 +126,11 @@ class _Watch:
         self._move_to.mkdir(parents=True, exist_ok=True)
         # Another file of this name may have been moved before; the identifier names these bytes alone.
         is_taken = (self._move_to / found.name).exists()
-        found.path.rename(self._move_to / (acknowledged.identifier if is_taken else found.name))
+        target = self._move_to / (acknowledged.identifier if is_taken else found.name)
+        # Before the file: an interrupted move is done again for the file, and the next of its name has other metadata.
+        with suppress(FileNotFoundError):
+            found.path.with_name(found.name + SIDE_SUFFIX).rename(target.with_name(target.name + SIDE_SUFFIX))
+        found.path.rename(target)
 
 
 def _may_pass(error: BaseException) -> bool:

@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { TabularBench } from './support.ts';
+
+let bench: TabularBench;
+beforeAll(async () => {
+  bench = await TabularBench.open();
+});
+afterAll(() => bench.close());
+
+describe('a heading that begins with #', () => {
+  const headed: [string, string, string | null, string[]][] = [
+    ['is the heading', '# time,speed [m/s]\n0,1\n1,2\n', 'time', ['speed']],
+    ['of another delimiter', '#made by x\n#  time\t"a, b"\n0\t1\n1\t2\n', 'time', ['a, b']],
+    ['without a first name', '#,time,v\n1,0,5\n2,1,6\n3,2,7\n', 'time', ['column_1', 'v']],
+    ['with a text column', '#time,speed,mode\n\n0,1,idle\n1,2,run\n', 'time', ['speed', 'mode']],
+  ];
+  test.each(headed)('%s', async (_, text, time, names) => {
+    const { description } = await bench.convert(text);
+    expect(description.time.name).toBe(time);
+    expect(description.channels.map(({ name }) => name)).toEqual(names);
+    const broken = await bench.fails(`${text}1,2,3,4\t5\t6\t7\n`);
+    expect(broken.line).toBe(text.split('\n').length);
+  });
+
+  const withUnits: [string, string, string[], (string | null)[]][] = [
+    ['units below it', '# time,speed,mode\n# s,km/h,-\n0,1,2\n1,2,2\n', ['speed', 'mode'], ['km/h', null]],
+    ['units in brackets', '#time,g\n#[s],[m/s^2]\n0,1\n1,2\n', ['g'], ['m/s^2']],
+    ['another comment above', '# rig A,car 5\n# time,speed\n0,1\n1,2\n', ['speed'], [null]],
+    ['units above it', '# s,m/s\n# time,speed\n0,1\n1,2\n', ['speed'], [null]],
+  ];
+  test.each(withUnits)('may have %s', async (_, text, names, units) => {
+    const { description } = await bench.convert(text);
+    expect(description.time.name).toBe('time');
+    expect(description.channels.map(({ name }) => name)).toEqual(names);
+    expect(description.channels.map(({ unit }) => unit ?? null)).toEqual(units);
+  });
+
+  const comments: [string, string, string[]][] = [
+    ['is a comment above another heading', '# time,speed\nt,v\n0,1\n1,2\n', ['v']],
+    ['is a comment with more fields', '# made by a, b, c\n0,1\n1,2\n2,2\n', ['column_2']],
+    ['is a comment with values', '# 0,1\n1,2\n2,3\n3,3\n', ['column_2']],
+    ['is a comment with settings', '# rate: 10 Hz, gain: 2\n0,1\n1,2\n2,2\n', ['column_2']],
+    ['is a comment that is a sentence', '# Made by us, at home.\n0,1\n1,2\n2,2\n', ['column_2']],
+    ['is a comment above one column', '# v\n5\n2\n3\n', ['column_1']],
+  ];
+  test.each(comments)('%s', async (_, text, names) => {
+    const { description } = await bench.convert(text);
+    expect(description.channels.map(({ name }) => name)).toEqual(names);
+  });
+});
+
+describe('the rows that detection reads', () => {
+  const one = { maxAutodetectSampleRows: 1 };
+  test('are as many as configured: one row decides the types and the time', async () => {
+    const text = 'v,time\n1,2020-01-01\n2,2020-01-02\nx,2020-01-03\n';
+    expect((await bench.convert(text)).description.channels[0]?.type).toBe('text');
+    const error = await bench.fails(text, one);
+    expect(error).toMatchObject({ line: 4, column: 1 });
+    expect(error.message).toContain('"x" is not a number');
+    const records = '[{"time":"2020-01-01","v":1},{"time":"soon","v":2}]';
+    expect((await bench.convert(records)).description.time.basis).toBe('row-number');
+    expect((await bench.fails(records, one)).message).toContain('Record 2: "soon" is not a time');
+  });
+
+  test('but delimiter and heading are found from more', async () => {
+    const { description } = await bench.convert('t;2020\n;5,5\n1;6\n', one);
+    expect(description.format).toBe('semicolon');
+    expect(description.channels.map(({ name, type }) => [name, type])).toEqual([
+      ['t', 'integer'],
+      ['2020', 'number'],
+    ]);
+  });
+});

@@ -1,0 +1,94 @@
+import { expect, test } from 'vitest';
+import { ask } from '../../support/api.ts';
+import { runnerStage, type StageGraph, type TestRunner } from '../../support/runner.ts';
+
+const maxInputsPerTask = 2;
+const stage = await runnerStage({ INCREMENTAL_MAX_INPUTS: String(maxInputsPerTask) });
+const { api, people } = stage;
+
+const named = (identifier: string) => ({ 'x-platform-output-identifier': identifier });
+const replayOf = async (runId: string, attempt?: number) => {
+  const path = `/api/v2/node-runs/${runId}/replay${attempt === undefined ? '' : `?attempt=${attempt}`}`;
+  const { status, body } = await ask(api.url, 'GET', path, { token: people.Developer.token });
+  expect(status).toBe(200);
+  return body;
+};
+const reprocess = (graph: StageGraph) =>
+  ask(api.url, 'POST', `/api/v2/node-instance/${graph.nodes.n1}/reprocess`, {
+    token: people.Developer.token,
+  });
+
+/** What the holder reads at the beginning of its task, in the form of the replay. */
+async function given(runner: TestRunner, taskId: string) {
+  const { body: memory } = await runner.call('GET', `/tasks/${taskId}/state`);
+  const listed = async (mode: string) => {
+    const { body } = await runner.call('GET', `/tasks/${taskId}/inputs?mode=${mode}`);
+    return body.inputs;
+  };
+  const [since, latest, all] = [await listed('since-watermark'), await listed('latest'), await listed('all')];
+  const ids = (inputs: { outputId: number }[]) => inputs.map(({ outputId }) => outputId);
+  return {
+    state: memory.state,
+    previousOutput: memory.previousOutput,
+    inputs: all,
+    modes: { 'since-watermark': ids(since), latest: ids(latest), all: ids(all) },
+  };
+}
+
+test.each([true, false])(
+  'tells the same as the task did, of each run of a node (incremental: %s)',
+  async (incremental) => {
+    const graph = await stage.chainOf(1, { incremental });
+    const runner = stage.runner();
+    for (const bytes of ['a', 'b', 'c']) await stage.upload(graph, 'input', bytes);
+    const runs: { runId: string; told: Awaited<ReturnType<typeof given>> }[] = [];
+    const runOnce = async (output: string) => {
+      const task = await runner.acquire(graph.template);
+      const told = await given(runner, task.taskId);
+      runs.push({ runId: task.runId, told });
+      await runner.write(task.taskId, output, named(output));
+      if (incremental)
+        await runner.call('PUT', `/tasks/${task.taskId}/watermark`, { inputId: told.modes.latest.at(-1) });
+      expect(await replayOf(task.runId)).toMatchObject(told);
+      await runner.end(task.taskId, 'complete', { outcome: 'completed' });
+    };
+    await runOnce('o1');
+    await reprocess(graph);
+    await runOnce('o2');
+    await stage.upload(graph, 'input', 'd');
+    await runOnce('o3');
+    expect(runs.map(({ told }) => told.previousOutput?.outputIdentifier)).toEqual([undefined, 'o1', 'o2']);
+    for (const { runId, told } of runs) expect(await replayOf(runId)).toMatchObject(told);
+  },
+);
+
+test('tells the output that an earlier attempt of the run published, and none of its own attempt', async () => {
+  const graph = await stage.chainOf(1, { incremental: true });
+  const [one, two] = [await stage.upload(graph, 'input', '1'), await stage.upload(graph, 'input', '2')];
+  const runner = stage.runner();
+  const attempt = async (output: string, inputId: number) => {
+    const task = await runner.acquire(graph.template);
+    const told = await given(runner, task.taskId);
+    await runner.write(task.taskId, output, named(output));
+    await runner.call('PUT', `/tasks/${task.taskId}/watermark`, { inputId, state: { output } });
+    return { task, told };
+  };
+  const first = await attempt('o1', one.body.id);
+  await runner.end(first.task.taskId, 'release', {});
+  const second = await attempt('o2', two.body.id);
+  expect(second.told.previousOutput).toMatchObject({ outputIdentifier: 'o1' });
+  expect(await replayOf(second.task.runId)).toMatchObject(second.told);
+  await runner.end(second.task.taskId, 'complete', { outcome: 'no-output' });
+  expect(await replayOf(second.task.runId)).toMatchObject(second.told);
+});
+
+test('lists no more inputs since the watermark than the task did', async () => {
+  const graph = await stage.chainOf(1, { incremental: true });
+  const ids: number[] = [];
+  for (const bytes of ['1', '2', '3']) ids.push((await stage.upload(graph, 'input', bytes)).body.id);
+  const runner = stage.runner();
+  const task = await runner.acquire(graph.template);
+  const told = await given(runner, task.taskId);
+  expect(told.modes['since-watermark']).toEqual(ids.slice(0, maxInputsPerTask));
+  expect(await replayOf(task.runId)).toMatchObject({ ...told, inputsTruncated: false });
+});

@@ -1,0 +1,122 @@
+/** What stands in the cells of date and duration columns. */
+import { randomUUID } from 'node:crypto';
+import { unzipSync } from 'fflate';
+import { expect, test } from 'vitest';
+import type { ColumnType } from '../../../domain/reports/report.ts';
+import { cellOf } from '../../../domain/reports/report-cell.ts';
+import { reportWorld } from './report-world.ts';
+
+const { as, column, dimension, report, file, csvLines } = await reportWorld();
+
+/** One row: expressions over metadata in columns of one type, in a preview, as csv and as the sheet of xlsx. */
+async function filesOf(metadata: object, type: ColumnType, expressions: readonly string[]) {
+  const name = `cells-${randomUUID().slice(0, 8)}`;
+  await dimension(name, { metadata });
+  const columns = expressions.map((expression, index) => column(`c${index}`, expression, { type }));
+  const made = report({ dimensionNameFilter: name, columns });
+  expect((await as('Developer', 'POST', '', made)).status).toBe(201);
+  const { body } = await as('Instructor', 'POST', '/preview', { columns, dimensionNameFilter: name });
+  const { bytes } = await file(`report=${made.key}&format=xlsx`);
+  const sheet = Buffer.from(unzipSync(bytes)['xl/worksheets/sheet1.xml']!).toString();
+  return { row: body.rows[0] as unknown[], csv: (await csvLines(made.key))[1], sheet };
+}
+
+test('a duration is a number of seconds that a spreadsheet can show; anything else is text', async () => {
+  const metadata = {
+    lap: { seconds: 'abc' },
+    named: { seconds: 5, temperature: 1 },
+    much: 1e300,
+    some: 90.5,
+  };
+  const { row, csv, sheet } = await filesOf(metadata, 'duration', [
+    'metadata.some',
+    'duration("-1m")',
+    'metadata.lap',
+    'metadata.named',
+    '1.0 / 0.0',
+    '0.0 / 0.0',
+    'metadata.much',
+  ]);
+  expect(row).toEqual([
+    90.5,
+    -60,
+    '{"seconds":"abc"}',
+    '{"seconds":5,"temperature":1}',
+    'Infinity',
+    'NaN',
+    '1e+300',
+  ]);
+  expect(csv).toBe(
+    '00:01:30.500,-00:01:00,"{""seconds"":""abc""}","{""seconds"":5,""temperature"":1}",Infinity,NaN,1e+300',
+  );
+  const values = [...sheet.matchAll(/<v>([^<]*)<\/v>/g)].map(([, value]) => Number(value));
+  expect(values.every(Number.isFinite)).toBe(true);
+  expect(sheet).toContain('>Infinity</t>');
+});
+
+test('a text column has the whole of an object, also of one that has seconds', async () => {
+  const { csv } = await filesOf({ lap: { seconds: 5, temperature: 1 } }, 'string', [
+    'metadata.lap',
+    'duration("1.5s")',
+    '[duration("1.5s")]',
+  ]);
+  expect(csv).toBe('"{""seconds"":5,""temperature"":1}",1.5s,"[""1.5s""]"');
+});
+
+test('a date is read as strictly as everywhere, in UTC; any other text stays text', async () => {
+  const texts = [
+    'Run 12',
+    '1',
+    '2026-02-30',
+    '2026-02-30T10:00:00Z',
+    '1969-12-31',
+    '12026-01-01',
+    'March 2026',
+  ];
+  const dates: [string, string][] = [
+    ['2026-03-01', '2026-03-01T00:00:00.000Z'],
+    ['2026-03-01 12:30', '2026-03-01T12:30:00.000Z'],
+    ['2026-03-01T12:00:00+01:00', '2026-03-01T11:00:00.000Z'],
+  ];
+  const written = [...texts, ...dates.map(([text]) => text)];
+  const { row, csv, sheet } = await filesOf(
+    { written },
+    'date',
+    written.map((_, index) => `metadata.written[${index}]`),
+  );
+  const read = [...texts, ...dates.map(([, date]) => date)];
+  expect(row).toEqual(read);
+  expect(csv).toBe(read.join(','));
+  expect(sheet.match(/<v>\d+(\.\d+)?<\/v>/g)).toHaveLength(dates.length);
+});
+
+test('a time outside of the years 1970 to 9999 is text in a column of dates, and one that is none is empty', async () => {
+  const { row } = await filesOf({}, 'date', [
+    'timestamp("1969-12-31T23:59:59Z")',
+    'timestamp("9999-12-31T23:59:59Z") + duration("1s")',
+    'timestamp("2026-03-01T12:00:00Z") + duration("99999999999h")',
+    'timestamp("2026-03-01T12:00:00Z")',
+  ]);
+  expect(row).toEqual([
+    '1969-12-31T23:59:59.000Z',
+    '+010000-01-01T00:00:00.000Z',
+    null,
+    '2026-03-01T12:00:00.000Z',
+  ]);
+});
+
+test('a date without an offset is the same in every time zone of a server', () => {
+  const { TZ: zone } = process.env;
+  try {
+    for (const other of ['UTC', 'Asia/Tokyo', 'America/New_York']) {
+      process.env.TZ = other;
+      expect(cellOf('2026-03-01 12:30', 'date')).toEqual({
+        type: 'date',
+        value: new Date('2026-03-01T12:30:00Z'),
+      });
+    }
+  } finally {
+    if (zone === undefined) delete process.env.TZ;
+    else process.env.TZ = zone;
+  }
+});

@@ -1,0 +1,160 @@
+/** What is read in a terminal: watched sessions, reports, layouts, the doctor, completion. */
+import { spawnSync } from 'node:child_process';
+import { describe, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import { runnerStage, type StageGraph } from '../support/runner.ts';
+import { type Breaks, brokenLineTo } from './broken-line.ts';
+import { commandLine } from './support.ts';
+
+const { runSdp, startSdp } = commandLine();
+const stage = await runnerStage();
+const { api, people } = stage;
+const sdp = (args: readonly string[], environment: Record<string, string> = {}, input = '') =>
+  runSdp(args, { SDP_URL: api.url, SDP_TOKEN: people.adminToken, ...environment }, input);
+const brokenLine = (breaks: Breaks) => brokenLineTo(api.url, breaks);
+
+/** A watch that has read the current state of the session and now follows live. */
+async function watch(graph: StageGraph, url = api.url, ...options: string[]) {
+  const environment = { SDP_URL: url, SDP_TOKEN: people.adminToken };
+  const args = ['sessions', 'watch', graph.sessionId, '--until-done', ...options];
+  const { printed, ended } = startSdp(args, environment);
+  await eventually('it shows the session', () => /participant/.test(printed.out));
+  return { ended };
+}
+
+describe('sdp sessions watch', () => {
+  test('ends with 0 when all nodes have succeeded, across a lost connection and without repeated lines', async () => {
+    const graph = await stage.chainOf(1);
+    const url = await brokenLine((asked, count) =>
+      asked.endsWith('/events') && count <= 2 ? 'after' : undefined,
+    );
+    const watching = await watch(graph, url);
+    await stage.upload(graph, 'input', '1');
+    const runner = stage.runner();
+    const task = await runner.acquire(graph.template);
+    await runner.write(task.taskId, 'out');
+    await runner.end(task.taskId, 'complete', { outcome: 'completed' });
+    const { code, out, err } = await watching.ended;
+    expect([code, err]).toEqual([0, '']);
+    expect(out.match(/n1: Succeeded/g)).toHaveLength(1);
+  });
+
+  test('ends with 1 when a node has failed, and prints events as lines for programs', async () => {
+    const graph = await stage.chainOf(1);
+    const watching = await watch(graph, api.url, '--json');
+    await stage.upload(graph, 'input', '1');
+    const runner = stage.runner();
+    const task = await runner.acquire(graph.template);
+    await runner.end(task.taskId, 'fail', { category: 'validation', reason: 'Row 7.' });
+    const { code, out } = await watching.ended;
+    expect(code).toBe(1);
+    const events = out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(events.at(-1)).toMatchObject({ event: 'node', data: { name: 'n1', state: 'Failed' } });
+  });
+
+  test('is refused for an unknown session', async () => {
+    const { code, err } = await sdp(['sessions', 'watch', '0198f2b4-6c1e-7d3a-9b52-3f1c8a7e4d10']);
+    expect([code, err]).toEqual([1, expect.stringContaining('Session not found. (404, request ')]);
+  });
+});
+
+test('reports are listed and saved under the name from the platform', async () => {
+  const saved = await sdp(['reports', 'download', '--format', 'csv', '-o', '-']);
+  const listed = await sdp(['reports', 'list']);
+  expect([saved.code, listed.code]).toEqual([0, 0]);
+  expect(listed.out).toMatch(/^KEY +NAME +DEFAULT/);
+});
+
+test('a report is scheduled, run, listed and fetched by commands', async () => {
+  const made = await sdp([
+    'reports',
+    'schedule',
+    'create',
+    'session-list',
+    '--every',
+    'week',
+    '--at',
+    '06:30',
+    '--json',
+  ]);
+  expect([made.code, made.err]).toEqual([0, '']);
+  const { id } = JSON.parse(made.out) as { id: string };
+  const listed = await sdp(['reports', 'schedule', 'list']);
+  expect(listed.out).toContain('every week monday 06:30 UTC');
+  expect((await sdp(['reports', 'schedule', 'disable', id])).out).toContain('Disabled.');
+  expect((await sdp(['reports', 'schedule', 'enable', id])).out).toContain('Enabled; next ');
+  expect((await sdp(['reports', 'schedule', 'run', id])).code).toBe(0);
+  const files = await sdp(['reports', 'files', '--schedule', id]);
+  expect([files.code, files.err]).toEqual([0, '']);
+  expect((await sdp(['reports', 'schedule', 'delete', id])).out).toContain('Deleted.');
+  const gone = await sdp(['reports', 'fetch', id]);
+  expect([gone.code, gone.err]).toEqual([1, expect.stringContaining('Report file not found.')]);
+});
+
+test('a layout is put from a file, printed as it was put, replaced and deleted', async () => {
+  const layout = { version: 1, panels: [{ kind: 'lines', channels: ['speed'] }] };
+  const json = (name: string) => JSON.stringify({ name, scope: 'everyone', layout });
+  const made = await sdp(['layouts', 'put', '-', '--json'], {}, json('From a file'));
+  expect([made.code, made.err]).toEqual([0, '']);
+  const { id } = JSON.parse(made.out) as { id: number };
+  const got = await sdp(['layouts', 'get', String(id)]);
+  expect(JSON.parse(got.out)).toMatchObject({
+    name: 'From a file',
+    scope: 'everyone',
+    layout: { version: 1 },
+  });
+  const again = await sdp(
+    ['layouts', 'put', '-', '--id', String(id)],
+    {},
+    got.out.replace('From a file', 'Anew'),
+  );
+  expect([again.code, again.out]).toEqual([0, expect.stringContaining(`Saved Anew as layout ${id}.`)]);
+  expect((await sdp(['layouts', 'list'])).out).toContain('Anew');
+  expect((await sdp(['layouts', 'put', '-'], {}, 'no JSON')).err).toContain('- is not JSON.');
+  expect((await sdp(['layouts', 'delete', String(id)])).out).toContain('Deleted.');
+  expect((await sdp(['layouts', 'get', String(id)])).code).toBe(1);
+});
+
+describe('sdp doctor', () => {
+  test('finds nothing wrong with a platform that is well', async () => {
+    type Findings = { findings: Array<{ part: string; state: string }> };
+    // On a busy machine a part may answer too late for it.
+    const { code, out } = await eventually('all parts answer in time', async () => {
+      const looked = await sdp(['doctor', '--json']);
+      if (looked.code !== 0) throw new Error(looked.out);
+      return looked;
+    });
+    const { findings } = JSON.parse(out) as Findings;
+    expect(findings.filter(({ state }) => !['ok', 'skipped'].includes(state))).toEqual([]);
+    expect([code, findings.map(({ part }) => part)]).toEqual([
+      0,
+      expect.arrayContaining(['API', 'database and storage', 'interface', 'clock', 'sign-in']),
+    ]);
+    expect(out).not.toContain(people.adminToken);
+  });
+
+  test('reports fault and remedy for an unreachable platform and an invalid token', async () => {
+    const away = await sdp(['doctor'], { SDP_URL: 'http://127.0.0.1:1' });
+    expect([away.code, away.out]).toEqual([
+      1,
+      expect.stringMatching(/API +wrong +does not answer[\s\S]*npm start/),
+    ]);
+    const wrong = await sdp(['doctor'], { SDP_TOKEN: 'x' });
+    expect([wrong.code, wrong.out]).toEqual([1, expect.stringMatching(/sign-in +wrong[\s\S]*sdp login/)]);
+  });
+});
+
+test('the shell completes commands, subcommands and options', async () => {
+  const { out: script } = await sdp(['completion', 'bash']);
+  const complete = (...words: string[]) => {
+    const test = `COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}; _sdp; echo "\${COMPREPLY[@]}"`;
+    return spawnSync('bash', ['-c', `${script}\n${test}`], { encoding: 'utf8' }).stdout.trim();
+  };
+  expect(complete('sdp', 'se')).toBe('sessions');
+  expect(complete('sdp', 'sessions', 'un')).toBe('unfreeze');
+  expect(complete('sdp', 'sessions', 'watch', '--u')).toBe('--url --until-done');
+  expect((await sdp(['completion', 'zsh'])).out).toContain('#compdef sdp');
+});

@@ -1,0 +1,158 @@
+/** Names as people really write them: 200 characters without a space, and letters that turn the order of reading. */
+import type { Page } from 'playwright-core';
+import { beforeAll, expect, test } from 'vitest';
+import { ask } from '../support/api.ts';
+import { describeInBrowser, goWithin, openBrowser, picture, tooWide } from './support/browser.ts';
+import { type DriveSession, driveSession } from './support/drive.ts';
+import { wholePlatform } from './support/platform.ts';
+import { signInAs } from './support/sign-in.ts';
+
+const { api, administrator, token } = await wholePlatform();
+
+const long = (word: string) => `${word}_without_any_space_`.repeat(20).slice(0, 200);
+const session = long('Session');
+const channel = long('Channel').slice(0, 100);
+
+interface Place {
+  readonly path: string;
+  readonly ready: string;
+  /** A button that opens a window over the page, and what that shows in the end. */
+  readonly opens?: readonly [button: string, shows: string];
+}
+
+describeInBrowser('long names', () => {
+  let page: Page;
+  let drive: DriveSession;
+  let templateId: number;
+
+  beforeAll(async () => {
+    drive = await driveSession(api.url, token, { project: long('Project'), name: session, speed: channel });
+    await driveSession(api.url, token, { project: drive.projectId, name: long('Other'), speed: channel });
+    const made = await ask(api.url, 'POST', '/api/v2/admin/session-templates', {
+      token,
+      json: {
+        TemplateVersion: '1',
+        Name: long('Template'),
+        Description: long('Description'),
+        Configuration: {},
+        Nodes: [
+          {
+            Name: long('Node').slice(0, 100),
+            NodeTemplateName: 'input-node',
+            DefaultConfiguration: { dataSourceName: 'platform' },
+            Parents: [],
+          },
+        ],
+      },
+    });
+    expect(made.status, JSON.stringify(made.body)).toBeLessThan(300);
+    const { body } = await ask(api.url, 'GET', '/api/v2/session/session_templates', { token });
+    templateId = body.find(({ name }: { name: string }) => name === long('Template')).id;
+    ({ page } = await openBrowser(api.url));
+    await signInAs(page, `${api.url}/sessions`, administrator);
+  });
+
+  const places = (): Place[] => [
+    { path: '/sessions', ready: 'text=2 sessions' },
+    { path: '/sessions?query=', ready: 'text=2 sessions' },
+    ...['overview', 'pipeline', 'files', 'logs'].map((tab) => ({
+      path: `/sessions/${drive.sessionId}?tab=${tab}`,
+      ready: 'text=Open dashboard',
+    })),
+    { path: '/dashboards', ready: 'text=2 dashboards' },
+    { path: `/dashboards/${drive.dashboardId}`, ready: '.chart canvas >> nth=0' },
+    {
+      path: `/dashboards/${drive.dashboardId}`,
+      ready: '.chart canvas >> nth=0',
+      opens: ['Add session', '.add-session-entry'],
+    },
+    {
+      path: `/dashboards/${drive.dashboardId}`,
+      ready: '.chart canvas >> nth=0',
+      opens: ['Add panel', '.panel-channels label'],
+    },
+    { path: `/compare?dashboards=${drive.dashboardId}`, ready: '.chart canvas >> nth=0' },
+    { path: '/project-list', ready: 'tbody tr >> nth=0' },
+    { path: `/project-list/${drive.projectId}`, ready: '.project-trend circle >> nth=1' },
+    { path: '/templates', ready: 'text=Template_without >> nth=0' },
+    { path: `/templates/${templateId}`, ready: 'text=This is the first version' },
+    { path: '/shared-sessions', ready: 'text=No shared sessions yet' },
+    { path: '/runs', ready: 'tbody tr >> nth=0' },
+    { path: '/storage', ready: '.storage-share >> nth=0' },
+    { path: '/audit', ready: 'tbody tr >> nth=0' },
+    { path: '/ingests', ready: 'text=New ingest >> nth=0', opens: ['New ingest', 'select'] },
+  ];
+
+  test('widen no page, no table and no window over a page', async () => {
+    const faults: string[] = [];
+    for (const width of [1440, 390]) {
+      await page.setViewportSize({ width, height: 900 });
+      for (const place of places()) {
+        await goWithin(page, place.path);
+        await page.locator(place.ready).first().waitFor();
+        if (place.opens !== undefined) {
+          await page.getByRole('button', { name: place.opens[0], exact: true }).click();
+          await page.locator('dialog[open]').locator(place.opens[1]).first().waitFor();
+        }
+        const name = `${width} ${place.path} ${place.opens?.[0] ?? ''}`;
+        await picture(page, `long-${name.replaceAll(/\W+/g, '-')}`);
+        faults.push(
+          ...[...(await tooWide(page)), ...(await scrolled(page))].map((fault) => `${name}: ${fault}`),
+        );
+        await page.keyboard.press('Escape');
+      }
+    }
+    expect(faults).toEqual([]);
+  }, 300_000);
+
+  test('leave the value and what hides the curve beside the switches of a chart, and no chart moves when a value comes', async () => {
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await goWithin(page, `/dashboards/${drive.dashboardId}`);
+    const head = page.locator('.chart-head', { hasText: channel }).first();
+    const heights = () =>
+      page.evaluate(
+        `[...document.querySelectorAll('.chart-head')].map((one) => one.getBoundingClientRect().height)`,
+      );
+    await page.locator('.chart[aria-busy="false"] .chart-plot:not([data-points="0"])').nth(1).waitFor();
+    const before = await heights();
+    await page.locator('.chart-plot').first().hover();
+    await head.locator('.legend-value', { hasText: /\d/ }).waitFor();
+    await expect.poll(() => heights()).toEqual(before);
+    const tools = (await head.locator('.chart-tools').boundingBox())!;
+    for (const part of ['.legend-value', '.legend-remove']) {
+      const box = (await head.locator(part).boundingBox())!;
+      expect(box.x + box.width, part).toBeLessThanOrEqual(tools.x);
+    }
+  });
+
+  test('are read in full where they are cut, and do not turn the sentence that asks before a deletion', async () => {
+    const turning = 'stint \u202egnp.exe';
+    const { status } = await ask(api.url, 'POST', '/session', {
+      token,
+      json: { ProjectId: drive.projectId, SessionTemplateId: templateId, Name: turning },
+    });
+    expect(status).toBe(201);
+    await goWithin(page, '/sessions');
+    const row = page.getByRole('row', { name: session });
+    await expect
+      .poll(() => row.locator('.row-link').getAttribute('title'))
+      .toBe(`${session}\nTable to dashboard`);
+    await expect.poll(() => row.getByText(long('Project')).getAttribute('title')).toBe(long('Project'));
+    const offered = page.getByLabel('Template').locator('option', { hasText: 'Table to dashboard' });
+    await offered.waitFor({ state: 'attached' });
+    await page.getByRole('row', { name: 'stint' }).getByRole('checkbox').check();
+    await page.getByRole('button', { name: 'Delete' }).click();
+    const asked = page.getByRole('dialog');
+    await asked.getByText(/is deleted with all outputs/).waitFor();
+    expect(await asked.locator('bdi').allTextContents()).toEqual([turning]);
+    await picture(page, 'long-delete');
+    await page.keyboard.press('Escape');
+  });
+});
+
+/** What scrolls sideways within the page. */
+async function scrolled(page: Page): Promise<string[]> {
+  return (await page.evaluate(`[...document.querySelectorAll('.table-frame, dialog[open], dialog[open] fieldset, .chart')]
+    .filter((element) => element.scrollWidth > element.clientWidth + 1)
+    .map((element) => element.className + ' of ' + element.scrollWidth + ' in ' + element.clientWidth)`)) as string[];
+}
