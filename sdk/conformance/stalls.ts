@@ -9,16 +9,25 @@ export class Stalls {
   #lastMs = performance.now();
 
   constructor() {
-    this.#timer = setInterval(() => {
-      const now = performance.now();
-      if (now - this.#lastMs > tickMs + jitterMs)
-        this.#stalls.push({ fromMs: this.#lastMs + tickMs, toMs: now });
-      this.#lastMs = now;
-    }, tickMs).unref();
+    this.#timer = setInterval(() => this.#note(), tickMs).unref();
+  }
+
+  /** After a stall other timers may run before this one: a question notes the stall too. */
+  #note(): void {
+    const now = performance.now();
+    if (now - this.#lastMs > tickMs + jitterMs)
+      this.#stalls.push({ fromMs: this.#lastMs + tickMs, toMs: now });
+    this.#lastMs = now;
+  }
+
+  get longestMs(): number {
+    this.#note();
+    return Math.max(0, ...this.#stalls.map(({ fromMs, toMs }) => toMs - fromMs));
   }
 
   /** How much of a stretch of time this process was stalled. */
   within(fromMs: number, toMs: number): number {
+    this.#note();
     return this.#stalls.reduce(
       (sum, stall) => sum + Math.max(0, Math.min(toMs, stall.toMs) - Math.max(fromMs, stall.fromMs)),
       0,
@@ -26,6 +35,8 @@ export class Stalls {
   }
 
   stop(): void {
+    this.#note();
     clearInterval(this.#timer);
+    this.#lastMs = Number.POSITIVE_INFINITY;
   }
 }
