@@ -48,8 +48,27 @@ class Task:
     def messages(self) -> list[str]:
         return [entry["message"] for entry in self.logs]
 
-    def longest_silence(self) -> float:
-        return max((later - sooner for sooner, later in zip(self.calls, self.calls[1:])), default=0.0)
+
+class Stalls:
+    """Times in which this process did not run: the machine was busy."""
+
+    tick_seconds = 0.05
+
+    def __init__(self) -> None:
+        self.times: list[tuple[float, float]] = []
+        self.last = time.monotonic()
+        threading.Thread(target=self.watch, daemon=True).start()
+
+    def watch(self) -> None:
+        while True:
+            time.sleep(self.tick_seconds)
+            now = time.monotonic()
+            if now - self.last > 2 * self.tick_seconds:
+                self.times.append((self.last, now))
+            self.last = now
+
+    def within(self, since: float, until: float) -> float:
+        return sum(max(0.0, min(until, end) - max(since, begin)) for begin, end in self.times)
 
 
 class PlatformDouble:
@@ -65,6 +84,7 @@ class PlatformDouble:
         self.offers_next = False
         self.signed_off: list[str] = []
         self.changed = threading.Condition()
+        self.stalls = Stalls()
         double = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -99,6 +119,11 @@ class PlatformDouble:
         while not condition():
             assert time.monotonic() < deadline, "it did not happen in time"
             time.sleep(0.02)
+
+    def longest_silence(self, task: Task) -> float:
+        """Seconds between two calls for the task, without those in which this process did not run."""
+        between = zip(task.calls, task.calls[1:])
+        return max((later - sooner - self.stalls.within(sooner, later) for sooner, later in between), default=0.0)
 
     def close(self) -> None:
         self.server.shutdown()

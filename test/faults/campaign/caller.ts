@@ -1,6 +1,7 @@
 /** Calls to the platform as a careful device makes them, and their results. */
 import { type IncomingHttpHeaders, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Stalls } from '../../../sdk/conformance/stalls.ts';
 import type { Random } from '../../support/random.ts';
 import type { Journal } from './journal.ts';
 import type { Slot } from './slot.ts';
@@ -29,21 +30,27 @@ export interface Call {
   readonly at?: Slot;
 }
 
+/** How long an answer may take; times in which this process itself did not run do not count. */
+export interface Patience {
+  readonly limitMs: number;
+  readonly stalls: Stalls;
+}
+
 export class Caller {
   readonly tally = new Tally();
   readonly #apis: readonly Slot[];
   readonly #random: Random;
   readonly #journal: Journal;
-  readonly #answerLimitMs: number;
+  readonly #patience: Patience;
   /** Set: every call that changes something is sent twice at once, and again after this time. */
   repeatAfterMs: number | undefined;
   readonly #repeats = new Set<Promise<unknown>>();
 
-  constructor(apis: readonly Slot[], random: Random, journal: Journal, answerLimitMs: number) {
+  constructor(apis: readonly Slot[], random: Random, journal: Journal, patience: Patience) {
     this.#apis = apis;
     this.#random = random;
     this.#journal = journal;
-    this.#answerLimitMs = answerLimitMs;
+    this.#patience = patience;
   }
 
   /** The answer; of a call that was sent twice both answers, the better one first. */
@@ -98,10 +105,10 @@ export class Caller {
   async #exchange(call: Call): Promise<Exchanged> {
     const serving = this.#apis.filter(({ isInRotation }) => isInRotation);
     const first = call.at ?? this.#random.oneOf(serving.length > 0 ? serving : this.#apis);
-    const reply = await exchange(first.url, call, this.#answerLimitMs);
+    const reply = await exchange(first.url, call, this.#patience);
     const other = this.#apis.find((slot) => slot !== first);
     if (reply.status !== 'unmade' || call.at !== undefined || other === undefined) return answered(reply);
-    return answered(await exchange(other.url, call, this.#answerLimitMs));
+    return answered(await exchange(other.url, call, this.#patience));
   }
 }
 
@@ -146,7 +153,7 @@ function answered(attempt: Attempt): Exchanged {
 }
 
 /** Each call has a separate connection: what a closed one left open is then never mistaken for its answer. */
-function exchange(url: string, call: Call, limitMs: number): Promise<Attempt> {
+function exchange(url: string, call: Call, patience: Patience): Promise<Attempt> {
   const payload = typeof call.body === 'string' ? Buffer.from(call.body) : call.body;
   return new Promise((resolve) => {
     const sent = request(
@@ -175,12 +182,11 @@ function exchange(url: string, call: Call, limitMs: number): Promise<Attempt> {
         }
       },
     );
-    const timer = setTimeout(
-      () => sent.destroy(Object.assign(new Error(noAnswer), { code: noAnswer })),
-      limitMs,
+    const endWait = whenOver(patience, () =>
+      sent.destroy(Object.assign(new Error(noAnswer), { code: noAnswer })),
     );
     const finish = (attempt: Attempt) => {
-      clearTimeout(timer);
+      endWait();
       resolve(attempt);
     };
     sent.on('error', (error: NodeJS.ErrnoException) =>
@@ -192,4 +198,18 @@ function exchange(url: string, call: Call, limitMs: number): Promise<Attempt> {
     );
     sent.end(payload);
   });
+}
+
+/** @returns ends the wait */
+function whenOver({ limitMs, stalls }: Patience, onOver: () => void): () => void {
+  const sinceMs = performance.now();
+  let timer: NodeJS.Timeout | undefined;
+  const check = () => {
+    const nowMs = performance.now();
+    const leftMs = limitMs - (nowMs - sinceMs - stalls.within(sinceMs, nowMs));
+    if (leftMs <= 0) onOver();
+    else timer = setTimeout(check, leftMs);
+  };
+  check();
+  return () => clearTimeout(timer);
 }

@@ -1,6 +1,7 @@
 /** One kind of fault, or several at once, on a busy platform; then the platform's data are checked. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { inspect } from 'node:util';
+import { Stalls } from '../../../sdk/conformance/stalls.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { Random } from '../../support/random.ts';
 import { Caller } from './caller.ts';
@@ -35,6 +36,7 @@ export class Round {
   readonly #plan: RoundPlan;
   readonly #journal: Journal;
   readonly #stage: Stage;
+  readonly #stalls = new Stalls();
   /** Ends before the runners do: they process the uploads to their end. */
   readonly #uploading = new AbortController();
   readonly #over = new AbortController();
@@ -47,7 +49,8 @@ export class Round {
     this.#stage = stage;
     this.row = emptyRow(label, kinds.map(({ name }) => name).join(' / '));
     this.#journal = new Journal(label);
-    this.caller = new Caller(platform.of('API'), random.fork('calls'), this.#journal, size.answerLimitMs);
+    const patience = { limitMs: size.answerLimitMs, stalls: this.#stalls };
+    this.caller = new Caller(platform.of('API'), random.fork('calls'), this.#journal, patience);
   }
 
   static async begin(plan: RoundPlan): Promise<Round> {
@@ -80,6 +83,8 @@ export class Round {
       this.#end();
       await working.catch(() => undefined);
       this.#journal.find('stuck', `the round broke off: ${inspect(error)}`);
+    } finally {
+      this.#stalls.stop();
     }
     this.#count();
     this.row.seconds = (performance.now() - startedAt) / 1_000;

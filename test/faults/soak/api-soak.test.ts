@@ -115,7 +115,7 @@ test(`after waves of hostile callers (${percent} %) the process is the same, as 
 /** Of the process under test, once its garbage is collected. */
 async function heldMemory(): Promise<HeldMemory> {
   return await new Promise((resolve, reject) => {
-    request({ socketPath: probe }, (response) => resolve(json(response) as Promise<HeldMemory>))
+    request({ socketPath: probe, agent: false }, (response) => resolve(json(response) as Promise<HeldMemory>))
       .on('error', reject)
       .end();
   });
