@@ -146,4 +146,4 @@ test('a platform that goes away after a lost answer leaves the outcome unknown',
   const error = await client.call('POST /projects', project).catch((caught) => caught);
   expect(error).toBeInstanceOf(NetworkError);
   expect(error.isOutcomeUnknown).toBe(true);
-}, 40_000);
+});

@@ -33,9 +33,6 @@ function example(
 
 const typescript = (folder: string) => `"${process.execPath}" main.ts examples/${folder}/runner.ts`;
 
-/** On a quiet machine they need a quarter of it. */
-const timeout = 150_000;
-
 async function passes(under: RunnerUnderTest): Promise<void> {
   const results = await play(under, undefined, 3);
   expect(troubles(results)).toEqual([]);
@@ -44,13 +41,11 @@ async function passes(under: RunnerUnderTest): Promise<void> {
   );
 }
 
-test.concurrent('resample-csv conforms', { timeout }, () =>
-  passes(example('resample-csv', typescript('resample-csv'), { rateHz: 10 })),
-);
+test.concurrent('resample-csv conforms', () =>
+  passes(example('resample-csv', typescript('resample-csv'), { rateHz: 10 })));
 
-test.concurrent('incremental-aggregation conforms', { timeout }, () =>
-  passes(example('incremental-aggregation', typescript('incremental-aggregation'), { column: 'speed' })),
-);
+test.concurrent('incremental-aggregation conforms', () =>
+  passes(example('incremental-aggregation', typescript('incremental-aggregation'), { column: 'speed' })));
 
 const inPython = { PYTHONPATH: `${sdk}python/src`, PYTHONDONTWRITEBYTECODE: '1' };
 
@@ -59,7 +54,7 @@ describe.skipIf(!hasPython)('in Python (skipped where there is no python3)', () 
     ['python', 'csv_to_json_lines', {}],
     ['resample-csv', 'resample_csv', { rateHz: 10 }],
     ['incremental-aggregation', 'incremental_aggregation', { column: 'speed' }],
-  ])('for the node template of %s, %s conforms', { timeout }, (folder, module, configuration) =>
+  ])('for the node template of %s, %s conforms', (folder, module, configuration) =>
     passes(example(folder, `python3 examples/python/${module}.py`, configuration, inPython)),
   );
 });

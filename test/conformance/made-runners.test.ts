@@ -11,7 +11,6 @@ import { nodeRunner, play, troubles } from './kit.ts';
 const checkout = resolve(import.meta.dirname, '../..');
 const folder = mkdtempSync(join(tmpdir(), 'sdp-made-runners-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
-const timeout = 150_000;
 
 function make(language: string): string {
   const made = join(folder, language);
@@ -39,7 +38,7 @@ async function conforms(made: string, command: string, environment: Record<strin
   );
 }
 
-test('in TypeScript it passes its tests, is typed and conforms', { timeout }, async () => {
+test('in TypeScript it passes its tests, is typed and conforms', async () => {
   const made = make('typescript');
   const kit = /npm install "(.+)"/.exec(readFileSync(join(made, 'README.md'), 'utf8'))?.[1];
   const quietly = ['--offline', '--no-audit', '--no-fund', '--ignore-scripts', '--silent'];
@@ -55,7 +54,7 @@ test('in TypeScript it passes its tests, is typed and conforms', { timeout }, as
   );
 });
 
-test.skipIf(!hasPython)('in Python it conforms (skipped where there is no python3)', { timeout }, () =>
+test.skipIf(!hasPython)('in Python it conforms (skipped where there is no python3)', () =>
   conforms(make('python'), 'python3 -m sdp runner.py', {
     PYTHONPATH: join(checkout, 'sdk/python/src'),
     PYTHONDONTWRITEBYTECODE: '1',

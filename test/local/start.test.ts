@@ -159,7 +159,7 @@ async function demo(
   const run = promisify(execFile)('npm', ['run', '--silent', 'demo', '--', ...args], {
     cwd: checkout,
     env: { ...env, ...variables },
-    timeout: 150_000,
+    timeout: 280_000,
   });
   run.child.stdin?.end();
   return await run.then(

@@ -103,7 +103,7 @@ describeInBrowser('long names', () => {
       }
     }
     expect(faults).toEqual([]);
-  }, 300_000);
+  });
 
   test('leave the value and what hides the curve beside the switches of a chart, and no chart moves when a value comes', async () => {
     await page.setViewportSize({ width: 1440, height: 900 });

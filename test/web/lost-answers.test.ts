@@ -31,9 +31,8 @@ describeInBrowser('over a line that loses the first answer', () => {
     expect((await ask(api.url, 'POST', '/api/v2/admin/session-templates', { token, json })).status).toBe(201);
     expect((await ask(api.url, 'POST', '/projects', { token, json: { Title: 'Lines' } })).status).toBe(201);
     ({ page } = await openBrowser(site));
-    page.setDefaultTimeout(25_000);
     await signInAs(page, `${site}/sessions?q=none`, people.Developer);
-  }, 180_000);
+  });
 
   test('the form for a session makes one and opens it', async () => {
     await page.getByRole('button', { name: 'New session' }).click();

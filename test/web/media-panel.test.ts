@@ -66,7 +66,6 @@ describeInBrowser('pictures and video of a drive', () => {
   beforeAll(async () => {
     drive = await driveSession(api.url, token, { project: 'Red ring', name: 'Car 44' });
     ({ browser, page } = await openBrowser(api.url));
-    page.setDefaultTimeout(15_000);
     await signInAs(page, `${api.url}/dashboards`, administrator);
     // A picture a minute; each is wider than the one before.
     for (const minute of [0, 1, 2]) {
@@ -76,7 +75,7 @@ describeInBrowser('pictures and video of a drive', () => {
     }
     const film = Buffer.from(await page.evaluate<string>(filmed), 'base64');
     await upload('helmet.webm', 'video/webm', film, { offsetSeconds: 60 });
-  }, 180_000);
+  });
   const shows = (output: string) =>
     `${api.url}/dashboards/${drive.dashboardId}?layout=${writeLink({
       id: null,

@@ -17,10 +17,9 @@ describeInBrowser('a page on paper', () => {
   beforeAll(async () => {
     drive = await driveSession(api.url, token, { project: 'Red ring', name: 'Car 44' });
     ({ browser, page } = await openBrowser(api.url, { colorScheme: 'dark' }));
-    page.setDefaultTimeout(12_000);
     await signInAs(page, `${api.url}/dashboards/${drive.dashboardId}`, administrator);
     await page.locator(charts).first().waitFor();
-  }, 180_000);
+  });
   /** Colours of the first chart with more than a hundred pixels. */
   const coloursOf = `(() => {
     const canvas = document.querySelector('.chart canvas');

@@ -49,6 +49,6 @@ export async function queuedCount(database: Database): Promise<number> {
   return row!.count;
 }
 
-export async function drained(database: Database, limitMs = 30_000): Promise<void> {
-  await eventually('the queue is empty', async () => (await queuedCount(database)) === 0, limitMs);
+export async function drained(database: Database): Promise<void> {
+  await eventually('the queue is empty', async () => (await queuedCount(database)) === 0);
 }

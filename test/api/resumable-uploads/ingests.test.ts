@@ -105,32 +105,23 @@ describe('tus-js-client', () => {
     ['on a line that drops answers', { kind: 'drop-answers' }],
     ['on a line that resets in place of an answer', { kind: 'reset', afterBytes: 0 }],
     ['on a line that is away', { kind: 'shut' }],
-  ] as [string, GateMode][])(
-    'makes one session of a file, %s',
-    { timeout: 120_000 },
-    async (_line, fault) => {
-      const ingest = await ownIngest();
-      const bytes = randomBytes(12 * mebibyte + 11);
-      gate.set(fault);
-      const before = gate.treated;
-      const done = uploaded(ingest, bytes);
-      if (fault.kind !== 'pass') await eventually('the fault is met', async () => gate.treated > before);
-      if (fault.kind !== 'cut') gate.set({ kind: 'pass' });
-      await done;
-      gate.set({ kind: 'pass' });
-      await expectOnce(ingest, bytes);
-    },
-  );
+  ] as [string, GateMode][])('makes one session of a file, %s', async (_line, fault) => {
+    const ingest = await ownIngest();
+    const bytes = randomBytes(12 * mebibyte + 11);
+    gate.set(fault);
+    const before = gate.treated;
+    const done = uploaded(ingest, bytes);
+    if (fault.kind !== 'pass') await eventually('the fault is met', async () => gate.treated > before);
+    if (fault.kind !== 'cut') gate.set({ kind: 'pass' });
+    await done;
+    gate.set({ kind: 'pass' });
+    await expectOnce(ingest, bytes);
+  });
 });
 
 const { python = 'python3', missing } = pythonEnvironment();
-test.skipIf(missing !== '')(
-  'tuspy, over a line whose connections end after 7 MB',
-  {
-    timeout: 120_000,
-  },
-  async () => {
-    const program = `
+test.skipIf(missing !== '')('tuspy, over a line whose connections end after 7 MB', async () => {
+  const program = `
 import sys
 from tusclient import client
 url, secret, path = sys.argv[1:]
@@ -138,16 +129,15 @@ tus = client.TusClient(url, headers={"X-Ingest-Secret": secret})
 tus.uploader(path, chunk_size=3 * 1024 * 1024, retries=60, retry_delay=0.05, upload_checksum=True,
     metadata={"identifier": "lap-1", "contentType": "text/csv", "metadata": '{"driver":"A"}'}).upload()
 `;
-    const ingest = await ownIngest();
-    const bytes = randomBytes(18 * mebibyte + 5);
-    const path = join(folder, 'recording.csv');
-    writeFileSync(path, bytes);
-    gate.set({ kind: 'cut', direction: 'requests', afterBytes: 7 * mebibyte });
-    await call(python, ['-c', program, gate.url + ingest.path, ingest.secret, path]);
-    gate.set({ kind: 'pass' });
-    await expectOnce(ingest, bytes);
-  },
-);
+  const ingest = await ownIngest();
+  const bytes = randomBytes(18 * mebibyte + 5);
+  const path = join(folder, 'recording.csv');
+  writeFileSync(path, bytes);
+  gate.set({ kind: 'cut', direction: 'requests', afterBytes: 7 * mebibyte });
+  await call(python, ['-c', program, gate.url + ingest.path, ingest.secret, path]);
+  gate.set({ kind: 'pass' });
+  await expectOnce(ingest, bytes);
+});
 
 describe('at its last byte an upload', () => {
   test('performs the ingest as a plain upload does, and tells what it made', async () => {

@@ -17,6 +17,9 @@ import { aimedShare, type CampaignSize, fewestForShare } from './sizes.ts';
 import { makeStage, type Stage } from './stage.ts';
 import { makeAndReprocess, Uploader, type Worker } from './uploads.ts';
 
+const mostTries = 3;
+const longStallMs = 1_000;
+
 export interface RoundPlan {
   readonly platform: CampaignPlatform;
   readonly size: CampaignSize;
@@ -230,11 +233,16 @@ export class Round {
     const { tally } = this.caller;
     // Earlier calls may still meet the remains of the fault.
     await tally.untilOthersEnded();
-    tally.forgetLast();
     this.#isEnding = true;
-    const until = Date.now() + restLimitMs;
     const isEnough = () => [...tally.last.values()].every((last) => last.length >= lastCalls);
-    while (!isEnough() && Date.now() < until && !this.#over.signal.aborted) await delay(20);
+    for (let tries = 1, isQuiet = false; tries <= mostTries && !isQuiet; tries += 1) {
+      tally.forgetLast();
+      const sinceMs = performance.now();
+      const until = Date.now() + restLimitMs;
+      while (!isEnough() && Date.now() < until && !this.#over.signal.aborted) await delay(20);
+      // What a stalled machine refused is no fault of the platform.
+      isQuiet = this.#stalls.within(sinceMs, performance.now()) < longStallMs;
+    }
     const errors = JSON.stringify([...tally.errors]);
     for (const [family, last] of tally.last)
       if (last.length < lastCalls || last.includes(false))

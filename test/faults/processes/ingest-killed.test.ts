@@ -30,7 +30,7 @@ describe.concurrent('nothing acknowledged is lost', () => {
       expect((await sender.upload(nodeId, 'broken')).status).toBe(202);
       expect((await sender.upload(nodeId, 'after')).status).toBe(202);
       await temporal.startWorker('workflows');
-      await drained(database, 40_000);
+      await drained(database);
       const published = await publishedOf(database, nodeId);
       expect(published.map(({ identifier }) => identifier)).toEqual(['before', 'broken', 'after']);
       await expectOnlyReferredObjects(platform, database);
@@ -49,7 +49,7 @@ describe.concurrent('nothing acknowledged is lost', () => {
       const dying = await processes.startWorker('workflows', { failpoint });
       expect(await dying.ended).toBe('SIGKILL');
       await temporal.startWorker('workflows');
-      await drained(database, 60_000);
+      await drained(database);
       const published = await publishedOf(database, nodeId);
       expect(published.map(({ identifier }) => identifier)).toEqual(names);
       const last = await client.call('GET', `/api/v2/node-instance/outputs/${published.at(-1)!.id}/data`);

@@ -43,31 +43,27 @@ const places: [string, Failpoint][] = [
 ];
 
 describe.each(['NewSession', 'LatestSession'])('an API process is killed, ingest of %s', (behaviour) => {
-  test.each(places)(
-    '%s: the caller goes on at another one',
-    { timeout: 120_000 },
-    async (_place, failpoint) => {
-      const ingest = await newIngest(behaviour);
-      const api = await processes.startApi({ failpoint });
-      const bytes = randomBytes(sizeBytes);
-      const done = new Promise<void>((resolve, reject) => {
-        new Upload(bytes, {
-          endpoint: `${api.url}/api/v2/ingest-uploads/${ingest.urlPath}`,
-          headers: { 'x-ingest-secret': ingest.secret },
-          metadata: { identifier: 'lap-1' },
-          retryDelays: Array(400).fill(100),
-          onShouldRetry: () => true,
-          onSuccess: () => resolve(),
-          onError: reject,
-        }).start();
-      });
-      expect(await api.ended).toBe('SIGKILL');
-      const next = await processes.startApi({ port: api.port });
-      await done;
-      expect(await madeBy(ingest)).toMatchObject([{ files: files(bytes) }]);
-      next.kill('SIGTERM');
-    },
-  );
+  test.each(places)('%s: the caller goes on at another one', async (_place, failpoint) => {
+    const ingest = await newIngest(behaviour);
+    const api = await processes.startApi({ failpoint });
+    const bytes = randomBytes(sizeBytes);
+    const done = new Promise<void>((resolve, reject) => {
+      new Upload(bytes, {
+        endpoint: `${api.url}/api/v2/ingest-uploads/${ingest.urlPath}`,
+        headers: { 'x-ingest-secret': ingest.secret },
+        metadata: { identifier: 'lap-1' },
+        retryDelays: Array(400).fill(100),
+        onShouldRetry: () => true,
+        onSuccess: () => resolve(),
+        onError: reject,
+      }).start();
+    });
+    expect(await api.ended).toBe('SIGKILL');
+    const next = await processes.startApi({ port: api.port });
+    await done;
+    expect(await madeBy(ingest)).toMatchObject([{ files: files(bytes) }]);
+    next.kill('SIGTERM');
+  });
 });
 
 describe('all bytes are in, the API process is killed, and the caller never returns', () => {
@@ -88,7 +84,7 @@ describe('all bytes are in, the API process is killed, and the caller never retu
     return ingest;
   }
 
-  test('workers perform each ingest once', { timeout: 180_000 }, async () => {
+  test('workers perform each ingest once', async () => {
     const bytes = [randomBytes(sizeBytes), randomBytes(5_000), randomBytes(5_000), Buffer.alloc(0)];
     const points = ['upload-whole', 'multipart-completed', 'upload-stored', 'upload-whole'] as const;
     const ingests = await Promise.all(points.map((point, index) => abandoned(point, bytes[index]!)));
@@ -97,7 +93,7 @@ describe('all bytes are in, the API process is killed, and the caller never retu
       processes.startWorker('workflows'),
     ]);
     for (const [index, ingest] of ingests.entries()) {
-      await eventually('it is performed', async () => (await madeBy(ingest)).length > 0, 60_000);
+      await eventually('it is performed', async () => (await madeBy(ingest)).length > 0);
       expect(await madeBy(ingest)).toMatchObject([{ files: files(bytes[index]!) }]);
     }
     const audited = await database.query(

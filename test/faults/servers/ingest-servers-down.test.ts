@@ -53,7 +53,7 @@ test('database, workflow engine, object store and worker restart in the middle o
   await someMore();
   sending = false;
   await sent;
-  await drained(database, 90_000);
+  await drained(database);
 
   for (const [sender, own] of acknowledged.entries()) {
     const nodeId = sender % 2 === 0 ? graph.nodes.left! : graph.nodes.right!;

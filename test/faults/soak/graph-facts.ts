@@ -41,27 +41,18 @@ export async function expectNothingOpen(database: Database, sessionId: string): 
 }
 
 /** Waits until the nodes have at least so many outputs and no run is open. */
-export async function graphEnds(
-  database: Database,
-  sessionId: string,
-  outputs: number,
-  limitMs = 40_000,
-): Promise<void> {
+export async function graphEnds(database: Database, sessionId: string, outputs: number): Promise<void> {
   let last: unknown;
   try {
-    await eventually(
-      'the graph ends',
-      async () => {
-        const [row] = await database.query<{ outputs: number; open: number }>(
-          `select (select count(*) from node_output where session_id = $1 and position is not null) as outputs,
+    await eventually('the graph ends', async () => {
+      const [row] = await database.query<{ outputs: number; open: number }>(
+        `select (select count(*) from node_output where session_id = $1 and position is not null) as outputs,
                   (select count(*) from node_run where session_id = $1 and state <> 'done') as open`,
-          [sessionId],
-        );
-        last = row;
-        return row!.outputs >= outputs && row!.open === 0;
-      },
-      limitMs,
-    );
+        [sessionId],
+      );
+      last = row;
+      return row!.outputs >= outputs && row!.open === 0;
+    });
   } catch (error) {
     throw new Error(`${(error as Error).message}, but: ${JSON.stringify(last)}`);
   }

@@ -40,7 +40,7 @@ beforeAll(async () => {
   );
   await insert(limits.sessionsCounted + more, busy, '1 day');
   await database.query('vacuum analyze session_search');
-}, 120_000);
+});
 
 test('reads the rows of the person alone, however many sessions there are', async () => {
   const read = await readBy(platform.databaseUrl, async (own) => {
