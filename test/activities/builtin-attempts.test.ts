@@ -27,7 +27,7 @@ describe('an attempt that dies in the middle', () => {
       const objectKey = newOutputKey();
       await writePendingRow(database, objectKey, dataSource.id);
       const stored = await objects.of(dataSource).put(objectKey, Readable.from([Buffer.from(text)]), {
-        signal: AbortSignal.timeout(10_000),
+        signal: AbortSignal.timeout(100_000),
       });
       const upload = {
         ...stored,

@@ -28,7 +28,7 @@ async function write(path: string): Promise<unknown> {
   const run = {
     task: { taskId: 'none', nodeInstanceId: graph.nodes.n1 },
     sources: new DataSources(objects),
-    signal: AbortSignal.timeout(20_000),
+    signal: AbortSignal.timeout(100_000),
   } as unknown as BuiltinRun;
   const output = { outputIdentifier: 'one', contentType: 'text/csv', metadata: null, content: { path } };
   return await writeOutput(run, services, output).catch((error: Error) => error);

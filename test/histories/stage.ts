@@ -70,7 +70,7 @@ export async function publishTable({ database, objects }: Stage, graph: Graph) {
     dataSource.id,
   ]);
   const bytes = Readable.from([Buffer.from('time,speed\n0,1\n1,2\n')]);
-  const stored = await objects.of(dataSource).put(objectKey, bytes, { signal: AbortSignal.timeout(10_000) });
+  const stored = await objects.of(dataSource).put(objectKey, bytes, { signal: AbortSignal.timeout(100_000) });
   return await publishUpload(database, {
     ...stored,
     nodeInstanceId: graph.nodes.input!,

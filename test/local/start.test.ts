@@ -20,9 +20,9 @@ const outerAddress = Object.values(networkInterfaces())
   .flat()
   .find((one) => one?.internal === false && one.family === 'IPv4')?.address;
 const dataDir = temporaryDataFolder();
-const READY_MILLISECONDS = 90_000;
+const READY_MILLISECONDS = 200_000;
 /** Two whole starts and stops, on a machine that may be busy with other tests. */
-const TEST_MILLISECONDS = 240_000;
+const TEST_MILLISECONDS = 600_000;
 
 afterAll(() => removeData(dataDir));
 

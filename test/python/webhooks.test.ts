@@ -32,7 +32,7 @@ test.skipIf(python === undefined)(
         data: { nodeName: 'Größe' },
       });
       const message = { url: receiver.url, id: 'delivery-1', body, secrets };
-      const sent = await sendWebhook(message, webhookReach(['127.0.0.1']), AbortSignal.timeout(10_000));
+      const sent = await sendWebhook(message, webhookReach(['127.0.0.1']), AbortSignal.timeout(100_000));
       expect(sent.attempt).toMatchObject({ status: 200, error: null });
       const headers = receiver.received[0]!.headers;
       const checked = spawnSync(python!, ['-c', check], {

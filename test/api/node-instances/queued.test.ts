@@ -268,7 +268,7 @@ async function storedObject(nodeInstanceId: number) {
   await writePendingRow(database, objectKey, dataSource.id);
   const stored = await objects
     .of(dataSource)
-    .put(objectKey, Readable.from([Buffer.from('bytes')]), { signal: AbortSignal.timeout(10_000) });
+    .put(objectKey, Readable.from([Buffer.from('bytes')]), { signal: AbortSignal.timeout(100_000) });
   return {
     ...stored,
     nodeInstanceId,

@@ -42,7 +42,7 @@ async function stored(graph: Graph, text: string): Promise<UploadedObject> {
   const objectKey = newOutputKey();
   await writePendingRow(database, objectKey, source.id);
   const put = await stores.of(source).put(objectKey, Readable.from([Buffer.from(text)]), {
-    signal: AbortSignal.timeout(10_000),
+    signal: AbortSignal.timeout(100_000),
   });
   const said = { outputIdentifier: 'run', contentType: null, contentEncoding: null, metadata: null };
   return { ...said, ...put, objectKey, dataSourceId: source.id, nodeInstanceId: graph.nodes.input! };

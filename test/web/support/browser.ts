@@ -15,7 +15,7 @@ const artefacts = join(checkout, 'test-results', 'web');
 
 const programs = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 /** How late a page that stays too wide is reported. */
-const widthLimitMs = 10_000;
+const widthLimitMs = 30_000;
 const flags = [
   '--no-sandbox',
   '--disable-gpu',
