@@ -84,6 +84,8 @@ test(
     const early = demo({ DATA_DIR: dataDir });
     const text = await untilReady(first);
     const password = /admin \/ (\S+)/.exec(text)?.[1] ?? '';
+    // Soon: connections that are idle for a minute are closed.
+    expect(await databaseUsers()).toEqual({ working: ['sdp_app', 'sdp_report'], owning: ['sdp_migrate'] });
     expect(text).toContain(`http://localhost:${port}`);
     expect((await fetch(`http://127.0.0.1:${port}/health_check`)).status).toBe(200);
     const signedIn = { status: 200, dataSources: ['default', 'platform'] };
@@ -98,8 +100,6 @@ test(
     expect(shown).toMatchObject({ code: 0 });
     expect(shown.output).toContain('Waiting until `npm start` is ready');
     expect(shown.output).toMatch(/Dashboard +http:\/\/127\.0\.0\.1:\d+\/dashboards\/\d+/);
-
-    expect(await databaseUsers()).toEqual({ working: ['sdp_app', 'sdp_report'], owning: ['sdp_migrate'] });
 
     const running = join(dataDir, 'running.json');
     expect(JSON.parse(readFileSync(running, 'utf8'))).toMatchObject({ address: `http://127.0.0.1:${port}` });

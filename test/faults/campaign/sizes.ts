@@ -47,10 +47,10 @@ export const sizes: Readonly<Record<CampaignSize['name'], CampaignSize>> = {
     endThinkMs: 20,
     toLanes: 0.25,
     answerLimitMs: 12_000,
-    recoveryLimitMs: 40_000,
     // It shares its machine with the rest of the suite.
-    recoveryAimMs: 30_000,
-    restLimitMs: 60_000,
+    recoveryLimitMs: 100_000,
+    recoveryAimMs: 60_000,
+    restLimitMs: 120_000,
     lastCalls: 1,
   },
   full: {

@@ -9,7 +9,7 @@ import { type Gate, openGate } from '../../support/network/gate.ts';
 export const roles = ['API', 'worker', 'built-in worker'] as const;
 export type SlotRole = (typeof roles)[number];
 
-const startLimitMs = 90_000;
+const startLimitMs = 200_000;
 
 const logs: Readonly<Record<SlotRole, string>> = {
   API: 'api',
