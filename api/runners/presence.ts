@@ -6,9 +6,8 @@ import type { Logger } from 'pino';
 import { runnerVersion } from '../../domain/runners/runner-version.ts';
 import type { Database } from '../../store/connection/database.ts';
 import type { RunnerIdentity } from '../../store/runners/holder.ts';
-import { noteSightings } from '../../store/runners/runner-instances.ts';
+import { noteSightings, sightingsEverySeconds } from '../../store/runners/runner-instances.ts';
 
-const writeEveryMs = 2_000;
 /** Instances beyond this number are dropped; they are seen again soon. */
 const mostSightings = 10_000;
 /** A sighting that could not be stored for this long is of an instance that never claimed. */
@@ -45,7 +44,7 @@ export class RunnerPresence {
 
   /** Begins to write; safe to call again. */
   start(): void {
-    this.#timer ??= setInterval(() => void this.#write(), writeEveryMs).unref();
+    this.#timer ??= setInterval(() => void this.#write(), sightingsEverySeconds * 1_000).unref();
   }
 
   /** Resolves when no work is left; the last sightings are written. */

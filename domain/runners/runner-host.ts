@@ -42,7 +42,7 @@ export interface HostReport {
 export interface HeldProcess extends DeployableRunner, ProcessKey {
   /** False: retired, or published with another version or entrypoint. It must be stopped. */
   readonly isWanted: boolean;
-  /** It holds no task, and made no call for `silentSeconds`. */
+  /** It holds no task, and made no call for at least `silentSeconds`. */
   readonly isSilent: boolean;
   /** It holds a task of this run, which an operator has cancelled. */
   readonly cancelledRunId: string | null;

@@ -13,6 +13,7 @@ import type {
 import type { Database, Queryable, Tx } from '../connection/database.ts';
 import { newId } from '../connection/ids.ts';
 import { endLeases, isOpen } from '../runs/lease.ts';
+import { unrecordedSeconds } from './runner-instances.ts';
 import type { NewTokenValue } from './runner-token-value.ts';
 
 /** A host without a heartbeat for this long has lost its processes. */
@@ -214,7 +215,7 @@ export async function describeHeld(
               and not exists (
                 select from runner_instance i
                  where i.holder = 'token:' || d.token_id
-                   and i.last_seen_at > clock_timestamp() - make_interval(secs => $4)
+                   and i.last_seen_at > clock_timestamp() - make_interval(secs => $4 + ${unrecordedSeconds})
               ) as is_silent,
             (select r.id from node_claim c join node_run r on r.id = c.run_id
               where c.holder = 'token:' || d.token_id and ${isOpen} and r.cancel_requested limit 1

@@ -174,6 +174,10 @@ export interface Sighting extends RunnerIdentity {
 
 /** A sighting is not written only to move the time by less than this. */
 const worthSeconds = 5;
+/** How often the sightings of a process are written. */
+export const sightingsEverySeconds = 2;
+/** So long ago an instance may have been seen without a record: one write may still be under way when the next is due. */
+export const unrecordedSeconds = worthSeconds + 2 * sightingsEverySeconds;
 
 /**
  * Records when instances were last seen, and their versions, where that is worth a write.

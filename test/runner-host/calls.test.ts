@@ -8,7 +8,8 @@ import { eventually } from '../support/eventually.ts';
 import { tcpGate } from '../support/network/tcp-gate.ts';
 import { hostStage, lives, reportingModule } from './support.ts';
 
-const [working, many, away, refused, called] = await Promise.all([
+const [working, many, away, refused, called, quiet] = await Promise.all([
+  hostStage(),
   hostStage(),
   hostStage(),
   hostStage(),
@@ -186,6 +187,33 @@ describe.concurrent('the calls of hosts', () => {
     for (const json of wrong) expect([(await post('reconcile', json)).status, json]).toEqual([400, json]);
     for (const name of ['process-starts', 'process-ends'] as const)
       expect((await post(name, { runnerType: 'x', number: 0, hostId: randomUUID() })).status).toBe(400);
+  });
+
+  test('call a process silent no sooner than it was asked for, though it may be recorded seconds after it was seen', async () => {
+    const { api, database } = quiet;
+    const host = (name: string, json: object) =>
+      ask(api.url, 'POST', `${path}/${name}`, { token: key, json });
+    const hostId = randomUUID();
+    await quiet.publish('quiet', { entrypoint: 'quiet.mjs' });
+    const standing = { runnerType: 'quiet', number: 1, state: 'running', message: '', starts: 1 };
+    const isSilent = async () =>
+      (await host('reconcile', report(hostId, [standing]))).body.processes[0].isSilent;
+    await host('reconcile', report(hostId));
+    const { token } = (await host('process-starts', { ...of('quiet', hostId), tokenId: null })).body;
+    expect(await isSilent()).toBe(true);
+    const json = { instanceId: 'deployed.quiet.1', waitSeconds: 0 };
+    const claimed = await ask(api.url, 'POST', '/api/v2/runner/tasks/claim', { token: token.value, json });
+    expect(claimed.status).toBe(204);
+    const recordedAgo = (seconds: number) =>
+      database.query('update runner_instance set last_seen_at = now() - make_interval(secs => $1)', [
+        seconds,
+      ]);
+    // What the API still holds of the claim is written first.
+    await api.composed.services.runners.presence.flush();
+    await recordedAgo(62);
+    expect(await isSilent()).toBe(false);
+    await recordedAgo(72);
+    expect(await isSilent()).toBe(true);
   });
 
   test('return the token of a process once, to its host, and a lost reply requires a new token', async () => {

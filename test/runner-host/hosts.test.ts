@@ -205,9 +205,10 @@ describe.concurrent('a runner that computes without end', () => {
         return rows.length === 1;
       });
       await work;
+      // A machine that stalls may have had it restarted once more.
       await eventually(
         'that is told',
-        async () => (await stage.shown('endless'))?.processes[0]?.starts === 2,
+        async () => ((await stage.shown('endless'))?.processes[0]?.starts ?? 0) >= 2,
       );
       expect(log().includes('it held no task and claimed none for 10 s')).toBe(true);
     } finally {
