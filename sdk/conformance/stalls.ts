@@ -7,6 +7,7 @@ export class Stalls {
   readonly #stalls: { readonly fromMs: number; readonly toMs: number }[] = [];
   readonly #timer: NodeJS.Timeout;
   #lastMs = performance.now();
+  #isOver = false;
 
   constructor() {
     this.#timer = setInterval(() => this.#note(), tickMs).unref();
@@ -14,6 +15,7 @@ export class Stalls {
 
   /** After a stall other timers may run before this one: a question notes the stall too. */
   #note(): void {
+    if (this.#isOver) return;
     const now = performance.now();
     if (now - this.#lastMs > tickMs + jitterMs)
       this.#stalls.push({ fromMs: this.#lastMs + tickMs, toMs: now });
@@ -37,6 +39,6 @@ export class Stalls {
   stop(): void {
     this.#note();
     clearInterval(this.#timer);
-    this.#lastMs = Number.POSITIVE_INFINITY;
+    this.#isOver = true;
   }
 }

@@ -2,7 +2,10 @@
 import { expect, test } from 'vitest';
 import { playAll } from '../../sdk/conformance/run.ts';
 import type { Scenario } from '../../sdk/conformance/scenario.ts';
+import { Stalls } from '../../sdk/conformance/stalls.ts';
 import { nodeRunner } from './kit.ts';
+
+const stall = (ms: number) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 
 /** Finds a missing heartbeat at each try; of these tries the process stalls in the first ones. */
 function scenarioWith(stalledTries: number, findingTries: number): Scenario & { tries: number } {
@@ -13,7 +16,7 @@ function scenarioWith(stalledTries: number, findingTries: number): Scenario & { 
     async play(stage: Parameters<Scenario['play']>[0]) {
       scenario.tries += 1;
       stage.start();
-      if (scenario.tries <= stalledTries) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_300);
+      if (scenario.tries <= stalledTries) stall(1_300);
       if (scenario.tries <= findingTries) stage.found('heartbeat-missing', 'None came.');
       stage.over();
     },
@@ -50,4 +53,17 @@ test('a finding of every try stays, with a note on the stall', async () => {
 test('a finding without a stall stays at once', async () => {
   const scenario = scenarioWith(0, 9);
   expect((await playedAs(scenario)).verdict).toBe('fail');
+});
+
+test('a question notes a stall before the timer does, and after the end none is noted', () => {
+  const stalls = new Stalls();
+  const sinceMs = performance.now();
+  stall(300);
+  expect(stalls.within(sinceMs, performance.now())).toBeGreaterThan(100);
+  stalls.stop();
+  const { longestMs } = stalls;
+  stall(2 * longestMs);
+  expect([stalls.longestMs, stalls.longestMs]).toEqual([longestMs, longestMs]);
+  stall(2 * longestMs);
+  expect(stalls.longestMs).toBe(longestMs);
 });
