@@ -36,6 +36,12 @@ export class Stalls {
     );
   }
 
+  /** How long this process has run since then. */
+  ranMs(sinceMs: number): number {
+    const now = performance.now();
+    return now - sinceMs - this.within(sinceMs, now);
+  }
+
   stop(): void {
     this.#note();
     clearInterval(this.#timer);

@@ -41,9 +41,8 @@ async function outlastLease(stage: Stage, { claim, release }: Held): Promise<voi
 
 /** How long no call has come for a held task. */
 function silenceMs(stage: Stage, claim: Claim): number {
-  const now = performance.now();
   const lastMs = stage.journal.forTask(claim.taskId).at(-1)?.atMs ?? claim.claimedAtMs;
-  return now - lastMs - stage.stalls.within(lastMs, now);
+  return stage.stalls.ranMs(lastMs);
 }
 
 const heartbeat: Scenario = {

@@ -205,8 +205,7 @@ function whenOver({ limitMs, stalls }: Patience, onOver: () => void): () => void
   const sinceMs = performance.now();
   let timer: NodeJS.Timeout | undefined;
   const check = () => {
-    const nowMs = performance.now();
-    const leftMs = limitMs - (nowMs - sinceMs - stalls.within(sinceMs, nowMs));
+    const leftMs = limitMs - stalls.ranMs(sinceMs);
     if (leftMs <= 0) onOver();
     else timer = setTimeout(check, leftMs);
   };
