@@ -1,6 +1,5 @@
 /** This service's idempotency keys (domain/access/idempotency.ts): the transaction that makes something marks its call's key. */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { createHmac } from 'node:crypto';
 import {
   type KeyHold,
   type KeyLedger,
@@ -13,6 +12,7 @@ import { Problem } from '../domain/errors.ts';
 import { isRefusal, sqlStates } from '../domain/network/database-fault.ts';
 import { type RouteMiddleware, replyAfter } from '../http/call.ts';
 import { answerOnce, type KeyKeeper } from '../http/idempotency.ts';
+import { keyedDigest } from '../http/token-secret.ts';
 import type { AuthDatabase, Runner, Statement } from './database.ts';
 import type { AuthCaller } from './route.ts';
 
@@ -85,7 +85,7 @@ class AuthKeys implements KeyLedger {
 export function authKeyKeeper(database: AuthDatabase, tokenKey: string): KeyKeeper {
   return {
     ledger: new AuthKeys(database),
-    keyFrom: (text) => createHmac('sha256', tokenKey).update(`idempotent reply\0${text}`).digest(),
+    keyFrom: (text) => keyedDigest(tokenKey, `idempotent reply\0${text}`),
   };
 }
 

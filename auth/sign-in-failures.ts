@@ -1,7 +1,7 @@
 /** Slows down guessing (decisions 3): counts failures for a username from an address, and for an address. */
 import { Problem } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
-import { tokenDigest } from '../http/token-secret.ts';
+import { keyedDigest } from '../http/token-secret.ts';
 import type { Runner, Statement } from './database.ts';
 import { usernameKey } from './user-keys.ts';
 
@@ -31,8 +31,8 @@ const clearStatement: Statement = {
 /** The address that guesses, and the username. Only keyed digests of both are stored. */
 export function guesserOf(key: string, username: string, address: string): Guesser {
   return {
-    pair: tokenDigest(key, `pair\0${usernameKey(username)}\0${address}`),
-    address: tokenDigest(key, `address\0${address}`),
+    pair: keyedDigest(key, `pair\0${usernameKey(username)}\0${address}`),
+    address: keyedDigest(key, `address\0${address}`),
   };
 }
 

@@ -1,7 +1,7 @@
 /** Tokens of people and devices: made, looked up, ended. Values leave this file once; only digests are stored. */
 import { tokenFamily, tokenHint } from '../domain/access/token-format.ts';
 import { limits } from '../domain/limits.ts';
-import { mintToken, tokenDigest } from '../http/token-secret.ts';
+import { keyedDigest, mintToken } from '../http/token-secret.ts';
 import { newId } from '../store/connection/ids.ts';
 import type { Runner, Statement } from './database.ts';
 import { type UserRow, userColumns } from './user-view.ts';
@@ -54,7 +54,7 @@ export async function issueToken(
   const value = mintToken(kind);
   const id = newId();
   const rows = await runner.query<{ expiresAt: Date }>(issueStatement, [
-    tokenDigest(key, value),
+    keyedDigest(key, value),
     id,
     userId,
     kind,
@@ -80,7 +80,7 @@ const validStatement: Statement = {
 export async function findValidToken(runner: Runner, key: string, value: string): Promise<ValidToken | null> {
   const family = tokenFamily(value);
   if (family !== 'access' && family !== 'offline') return null;
-  const [row] = await runner.query<ValidToken>(validStatement, [tokenDigest(key, value)]);
+  const [row] = await runner.query<ValidToken>(validStatement, [keyedDigest(key, value)]);
   return row ?? null;
 }
 
@@ -138,7 +138,7 @@ export async function lockRefreshToken(
   value: string,
 ): Promise<RefreshToken | null> {
   if (tokenFamily(value) !== 'refresh') return null;
-  const digest = tokenDigest(key, value);
+  const digest = keyedDigest(key, value);
   await runner.query(holdByTokenStatement, [digest]);
   const [row] = await runner.query<RefreshToken>(refreshStatement, [digest]);
   return row ?? null;

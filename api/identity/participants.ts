@@ -2,7 +2,6 @@
  * Converts addresses to stored identifiers and back, on behalf of the caller (contract: Participant identity; decisions
  * 6). One `People` serves one request: it asks the authentication service once for each person.
  */
-import { createHmac } from 'node:crypto';
 import { access, type Role } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
@@ -12,6 +11,7 @@ import {
   normaliseAddress,
   type Person,
 } from '../../domain/sessions/participant.ts';
+import { keyedDigest } from '../../http/token-secret.ts';
 import type { AuthClient, Principal } from './auth-client.ts';
 
 /** The caller of a request, and the key for anonymous identifiers. */
@@ -39,7 +39,7 @@ const nobody = Promise.resolve(null);
 
 /** The one-way key of an address: the same address always gives the same key. */
 export function anonymousKey(address: string, participantKey: string): string {
-  const digest = createHmac('sha256', participantKey).update(normaliseAddress(address)).digest('hex');
+  const digest = keyedDigest(participantKey, normaliseAddress(address)).toString('hex');
   return anonymousPrefix + digest.slice(0, anonymousDigits);
 }
 

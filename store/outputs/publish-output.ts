@@ -59,7 +59,7 @@ export async function markPublished(
 /**
  * For `with`: what a run has staged is published, outputs in the order in which they were written, and annotations.
  * `publication` has one row: how many outputs (`count`), their bytes, and the `id` and `position` of the last.
- * All three are SQL expressions. @param after the session's newest position; null: nothing is published
+ * All three are SQL expressions. @param after the session's newest position
  */
 export const publicationSteps = ({
   runId,
@@ -72,14 +72,14 @@ export const publicationSteps = ({
 }) => `
   staged as (
     select id, row_number() over (order by id) as place from node_output
-     where run_id = ${runId} and position is null and ${after} is not null
+     where run_id = ${runId} and position is null
   ), published as (
     update node_output o set position = ${after} + staged.place, created_at = ${at}
       from staged where o.id = staged.id
     returning o.id, o.position, o.size_bytes
   ), annotated as (
     update annotation set staged = false, created_at = ${at}
-     where run_id = ${runId} and staged and ${after} is not null
+     where run_id = ${runId} and staged
   ), publication as (
     select count(*)::int as count, coalesce(sum(size_bytes), 0)::bigint as bytes, max(id) as id,
            max(position) as position

@@ -24,36 +24,14 @@ import {
   unchanged,
 } from './change-session.ts';
 import { planSession } from './plan-session.ts';
-import { isOfLastPublication, joinNewest } from './task-inputs.ts';
 
 /**
  * The step of a claim that finds where the run's own watermark begins. One row at the first claim of a reprocess run,
  * none otherwise. Needs a step `pick` with the run's id.
  */
 export const reprocessStart = `
-  select case when t.incremental and r.input_ids is null and n.watermark_position < before.position
-              then n.watermark_position else coalesce(before.position, 0) end as position,
-         case when t.incremental and r.input_ids is null and n.watermark_position < before.position
-              then n.watermark_output_id else before.output_id end as output_id
-    from pick join node_run r on r.id = pick.id
-    join node_instance n on n.id = r.node_instance_id
-    join node_template t on t.id = n.node_template_id
-    cross join lateral (
-      select coalesce(r.upper_position, max(p.newest_position), 0) as upper
-        from node_instance p where p.id = any (n.parent_ids)) bound
-    cross join lateral (
-      select min(v.position) as position
-        from output_version v
-        ${joinNewest('bound.upper')}
-       where v.node_instance_id = any (n.parent_ids) and v.position <= bound.upper
-         and (v.superseded_at_position is null or v.superseded_at_position > bound.upper)
-         and case when r.input_ids is not null then v.output_id = any (r.input_ids)
-                  else t.reprocess = 'all' or ${isOfLastPublication} end) first
-    left join lateral (
-      select v.position, v.output_id from output_version v
-       where v.node_instance_id = any (n.parent_ids) and v.position < first.position
-         and (v.superseded_at_position is null or v.superseded_at_position > bound.upper)
-       order by v.position desc limit 1) before on true
+  select start.position, start.output_id
+    from pick join node_run r on r.id = pick.id cross join lateral reprocess_start(r.id) start
    where r.reason = 'reprocess' and r.reprocess_position is null`;
 
 export type ReprocessResult =

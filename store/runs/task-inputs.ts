@@ -51,7 +51,7 @@ export const isConsumed = (output: string, bounds: { run: string; above: string;
       and (${bounds.run}.input_ids is null or v.output_id = any (${bounds.run}.input_ids)) limit 1)`;
 
 /** SQL, a join of outputs `v`: `newest`, the last output of the same node within a bound. */
-export const joinNewest = (bound: string) => `
+const joinNewest = (bound: string) => `
   join lateral (
     select x.run_id, x.position, x.created_at from output_version x
      where x.node_instance_id = v.node_instance_id and x.position <= ${bound}
@@ -59,7 +59,7 @@ export const joinNewest = (bound: string) => `
      order by x.position desc limit 1) newest on true`;
 
 /** SQL, with {@link joinNewest}: published together with the last one. A run may publish several times. */
-export const isOfLastPublication = `
+const isOfLastPublication = `
   (v.position = newest.position or (v.run_id = newest.run_id and v.created_at = newest.created_at))`;
 
 export type InputMode = 'since-watermark' | 'latest' | 'all';

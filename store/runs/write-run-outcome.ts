@@ -33,6 +33,7 @@ interface EndedRow {
   readonly templateName: string;
 }
 
+/** Of a run that publishes. */
 interface DoneRow extends EndedRow {
   readonly publishedCount: number;
   readonly publishedBytes: number;
@@ -41,47 +42,71 @@ interface DoneRow extends EndedRow {
 type Done = Extract<AttemptEnd, { kind: 'done' }>;
 type Retry = Extract<AttemptEnd, { kind: 'retry' }>;
 
-const endRun = `
-  with ${publicationSteps({ runId: '$1', after: '$7::bigint', at: '$8::timestamptz' })}, run as (
+/** What becomes of the outputs and annotations that a run has staged: parts of {@link endRun}. */
+interface StagedWork {
+  readonly steps: string;
+  /** For `set` of the node. */
+  readonly set: string;
+  readonly source: string;
+  readonly returned: string;
+}
+
+/** $12 the session's newest position, $13 the time of the publication */
+const published: StagedWork = {
+  steps: publicationSteps({ runId: '$1', after: '$12::bigint', at: '$13::timestamptz' }),
+  set: `newest_position = coalesce(publication.position, n.newest_position),
+         newest_output_id = coalesce(publication.id, n.newest_output_id),`,
+  source: ', publication',
+  returned: ', publication.count as published_count, publication.bytes as published_bytes',
+};
+const dropped: StagedWork = {
+  steps: `
+  dropped as (
+    delete from node_output where run_id = $1 and position is null returning data_source_id, object_key
+  ), unseen as (
+    delete from annotation where run_id = $1 and staged
+  ), unwanted as (
+    insert into object_deletion (data_source_id, object_key) select data_source_id, object_key from dropped
+  )`,
+  set: '',
+  source: '',
+  returned: '',
+};
+
+/** A statement for each end: PostgreSQL prepares all steps of a statement whenever it runs, needed or not. */
+const endRun = ({ steps, set, source, returned }: StagedWork) => `
+  with ${steps}, run as (
     update node_run set state = 'done', outcome = $4, status_details = $5, ended_at = clock_timestamp(), due_at = null,
            lineage = case when $4 = 'completed' or exists (
                             select 1 from node_output o where o.run_id = $1 and o.position is not null)
                           then run_lineage($1, $2) end
      where id = $1 returning upper_position, input_ids, reprocess_position, reprocess_output_id, template_name
   ), attempt as (
-    update node_attempt set ended_at = clock_timestamp(), outcome = $4, details = $12, category = $13
+    update node_attempt set ended_at = clock_timestamp(), outcome = $4, details = $10, category = $11
      where run_id = $1 and number = $2 returning awaited
-  ), dropped as (
-    delete from node_output where run_id = $1 and position is null and $7::bigint is null
-    returning data_source_id, object_key
-  ), unseen as (
-    delete from annotation where run_id = $1 and staged and $7::bigint is null
-  ), unwanted as (
-    insert into object_deletion (data_source_id, object_key) select data_source_id, object_key from dropped
   )
   update node_instance n
-     set state = $6, status_details = $5, last_processed = clock_timestamp(),
+     set state = $6, status_details = $5, last_processed = clock_timestamp(), ${set}
          consumed_position = case when run.input_ids is null
                                   then greatest(n.consumed_position, coalesce(run.upper_position, 0))
                                   else n.consumed_position end,
-         newest_position = coalesce(publication.position, n.newest_position),
-         newest_output_id = coalesce(publication.id, n.newest_output_id),
-         runner_state = coalesce($9::jsonb, n.runner_state), follow_up_wanted = $10,
-         follow_up_reprocess_position = case when $10 then run.reprocess_position end,
-         follow_up_reprocess_output_id = case when $10 then run.reprocess_output_id end,
-         follow_up_input_ids = case when $10 then run.input_ids end,
-         watermark_position = case when $11 and run.input_ids is null
+         runner_state = coalesce($7::jsonb, n.runner_state), follow_up_wanted = $8,
+         follow_up_reprocess_position = case when $8 then run.reprocess_position end,
+         follow_up_reprocess_output_id = case when $8 then run.reprocess_output_id end,
+         follow_up_input_ids = case when $8 then run.input_ids end,
+         watermark_position = case when $9 and run.input_ids is null
                                    then greatest(n.watermark_position, coalesce(run.upper_position, 0))
                                    else n.watermark_position end,
-         watermark_output_id = case when $11 and run.input_ids is null
+         watermark_output_id = case when $9 and run.input_ids is null
                                          and coalesce(run.upper_position, 0) > n.watermark_position then (
              select v.output_id from output_version v
               where v.node_instance_id = any (n.parent_ids) and v.position <= run.upper_position
               order by v.position desc limit 1)
            else n.watermark_output_id end
-    from run, attempt, publication where n.id = $3
-   returning attempt.awaited, run.template_name, publication.count as published_count,
-             publication.bytes as published_bytes`;
+    from run, attempt${source} where n.id = $3
+   returning attempt.awaited, run.template_name${returned}`;
+const endAndPublish = endRun(published);
+const endAndDrop = endRun(dropped);
 
 /**
  * Ends the run for good. Outputs staged since its watermark last moved are published with it where it succeeded; else
@@ -94,29 +119,41 @@ export async function writeDone(
   effects: DoneEffects = {},
 ): Promise<EndedAttempt> {
   const { publishTo } = effects;
-  const [row] = await tx.query<DoneRow>(endRun, [
+  const parameters = [
     run.runId,
     run.attempt,
     run.nodeInstanceId,
     end.outcome,
     end.statusDetails,
     nodeStateCodes[end.nodeState satisfies NodeState],
-    publishTo?.newestPosition ?? null,
-    publishTo?.publishedAt ?? null,
     effects.state === undefined ? null : JSON.stringify(effects.state),
     effects.followUpWanted ?? false,
     effects.watermarkToUpper ?? false,
     end.failure?.reason ?? end.statusDetails,
     end.failure?.category ?? null,
-  ]);
+  ];
+  const row =
+    publishTo === undefined
+      ? (await tx.query<EndedRow>(endAndDrop, parameters))[0]
+      : await endAndPublishTo(tx, publishTo, parameters);
   if (row) {
-    if (publishTo !== undefined) countPublication(publishTo, row.publishedCount, row.publishedBytes);
     tx.onCommit(() => {
       runEnded(row.templateName, end.outcome);
       if (end.failure) attemptFailed(row.templateName, end.failure.category);
     });
   }
   return { runId: run.runId, attempt: run.attempt, outcome: end.outcome, awaited: row?.awaited ?? true };
+}
+
+async function endAndPublishTo(
+  tx: Tx,
+  session: LockedSession,
+  parameters: readonly unknown[],
+): Promise<EndedRow | undefined> {
+  const { newestPosition, publishedAt } = session;
+  const [row] = await tx.query<DoneRow>(endAndPublish, [...parameters, newestPosition, publishedAt]);
+  if (row) countPublication(session, row.publishedCount, row.publishedBytes);
+  return row;
 }
 
 /**

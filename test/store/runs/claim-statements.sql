@@ -12,34 +12,8 @@ instance as materialized (
   templates = excluded.templates, version = coalesce(excluded.version, runner_instance.version)
   returning claim_seq, drained, version),
 replay as materialized (
-  select case when t.incremental and r.input_ids is null and n.watermark_position < before.position
-  then n.watermark_position else coalesce(before.position, 0) end as position,
-  case when t.incremental and r.input_ids is null and n.watermark_position < before.position
-  then n.watermark_output_id else before.output_id end as output_id
-  from pick join node_run r on r.id = pick.id
-  join node_instance n on n.id = r.node_instance_id
-  join node_template t on t.id = n.node_template_id
-  cross join lateral (
-    select coalesce(r.upper_position, max(p.newest_position), 0) as upper
-    from node_instance p where p.id = any (n.parent_ids)) bound
-  cross join lateral (
-    select min(v.position) as position
-    from output_version v
-    join lateral (
-      select x.run_id, x.position, x.created_at from output_version x
-      where x.node_instance_id = v.node_instance_id and x.position <= bound.upper
-      and (x.superseded_at_position is null or x.superseded_at_position > bound.upper)
-      order by x.position desc limit 1) newest on true
-    where v.node_instance_id = any (n.parent_ids) and v.position <= bound.upper
-    and (v.superseded_at_position is null or v.superseded_at_position > bound.upper)
-    and case when r.input_ids is not null then v.output_id = any (r.input_ids)
-    else t.reprocess = 'all' or
-    (v.position = newest.position or (v.run_id = newest.run_id and v.created_at = newest.created_at)) end) first
-  left join lateral (
-    select v.position, v.output_id from output_version v
-    where v.node_instance_id = any (n.parent_ids) and v.position < first.position
-    and (v.superseded_at_position is null or v.superseded_at_position > bound.upper)
-    order by v.position desc limit 1) before on true
+  select start.position, start.output_id
+  from pick join node_run r on r.id = pick.id cross join lateral reprocess_start(r.id) start
   where r.reason = 'reprocess' and r.reprocess_position is null),
 run as (
   update node_run r
@@ -49,14 +23,24 @@ run as (
   configuration_revision = coalesce(r.configuration_revision, n.configuration_revision),
   reprocess_position = coalesce(r.reprocess_position, (select position from replay)),
   reprocess_output_id = coalesce(r.reprocess_output_id, (select output_id from replay))
-  from pick, instance, node_instance n
-  where r.id = pick.id and n.id = r.node_instance_id and not instance.drained and
+  from pick, instance, node_instance n, node_template t, session s
+  where r.id = pick.id and n.id = r.node_instance_id and t.id = n.node_template_id and s.id = r.session_id
+  and not instance.drained and
   ($1 not like 'token:%'
     or exists (select from runner_token k where k.id = case when $1 like 'token:%' then substr($1, 7)::uuid end
       and k.revoked_at is null and k.expires_at > clock_timestamp()))
   -- Else the statement's snapshot is older than the run's configuration, and a later claim gets the run.
   and coalesce(r.configuration_revision, 1) <= n.configuration_revision
-  returning r.*
+  returning
+  r.id, r.attempt, r.max_attempts, r.reason, r.template_name, r.runner_type, r.traceparent, r.upper_position, r.input_ids,
+  case when r.configuration_revision <> n.configuration_revision
+  then (select k.configuration from node_configuration k
+    where k.node_instance_id = n.id and k.revision = r.configuration_revision)
+  else n.configuration end as configuration, r.session_id, s.name as session_name, s.project_id,
+  n.id as node_instance_id, n.name as node_name, n.parent_ids, t.incremental, t.timeout_seconds, r.generated_name_start, coalesce(t.lease_seconds, $4) as lease_seconds, instance.version,
+  coalesce(r.reprocess_position, n.watermark_position) as watermark_position,
+  case when r.reprocess_position is null then n.watermark_output_id else r.reprocess_output_id end
+  as watermark_output_id
 ), attempt as (
   update node_attempt a set started_at = coalesce(a.started_at, clock_timestamp())
   from run where a.run_id = run.id and a.number = run.attempt
@@ -65,37 +49,29 @@ run as (
 ), claim as (
   insert into node_claim (task_id, run_id, attempt, holder, instance_id, claimed_at, lease_seconds, lease_until,
     timeout_at, watermark_position, watermark_output_id, generated_name_count, runner_version)
-  select $3::uuid, run.id, run.attempt, $1, $2, clock_timestamp(), coalesce(t.lease_seconds, $4),
-  clock_timestamp() + make_interval(secs => coalesce(t.lease_seconds, $4)), clock_timestamp() + make_interval(secs => t.timeout_seconds),
-  coalesce(run.reprocess_position, n.watermark_position),
-  case when run.reprocess_position is null then n.watermark_output_id else run.reprocess_output_id end,
-  run.generated_name_start, (select version from instance)
-  from run join node_instance n on n.id = run.node_instance_id join node_template t on t.id = n.node_template_id
-  returning *
+  select $3::uuid, run.id, run.attempt, $1, $2, clock_timestamp(), run.lease_seconds,
+  clock_timestamp() + make_interval(secs => run.lease_seconds), clock_timestamp() + make_interval(secs => run.timeout_seconds),
+  run.watermark_position, run.watermark_output_id, run.generated_name_start, run.version
+  from run
+  returning task_id, claimed_at, lease_until, lease_seconds, watermark_position, watermark_output_id, redelivered
 )
 select instance.claim_seq, instance.drained,
 exists (select 1 from node_claim c where c.holder = $1 and c.instance_id = $2 and c.ended_at is null) as holds_task, task.*
 from instance left join lateral (select
   claim.task_id, run.id as run_id, run.attempt, run.max_attempts, run.reason,
-  s.project_id, s.id as session_id, s.name as session_name, n.id as node_instance_id,
-  n.name as node_name, run.template_name as node_template, run.runner_type,
-  case when run.configuration_revision <> n.configuration_revision
-  then (select k.configuration from node_configuration k
-    where k.node_instance_id = n.id and k.revision = run.configuration_revision)
-  else n.configuration end as configuration,
+  run.project_id, run.session_id, run.session_name, run.node_instance_id,
+  run.node_name, run.template_name as node_template, run.runner_type, run.configuration,
   coalesce((select json_agg(json_build_object('nodeInstanceId', p.id, 'name', p.name) order by p.ordinal)
-      from node_instance p where p.id = any (n.parent_ids)), '[]') as parents,
+      from node_instance p where p.id = any (run.parent_ids)), '[]') as parents,
   claim.claimed_at, claim.lease_until as lease_expires_at, claim.lease_seconds,
   run.traceparent, attempt.waited_seconds,
-  t.incremental, t.timeout_seconds, claim.watermark_output_id,
+  run.incremental, run.timeout_seconds, claim.watermark_output_id,
   claim.watermark_position, run.upper_position, claim.redelivered,
   (select count(*) from output_version v
-    where v.node_instance_id = any (n.parent_ids) and v.position > claim.watermark_position
+    where v.node_instance_id = any (run.parent_ids) and v.position > claim.watermark_position
     and v.position <= run.upper_position
     and (v.superseded_at_position is null or v.superseded_at_position > run.upper_position)
-    and (run.input_ids is null or v.output_id = any (run.input_ids))) as pending_inputs
-  from run join claim on true left join attempt on true join node_instance n on n.id = run.node_instance_id
-  join node_template t on t.id = n.node_template_id join session s on s.id = run.session_id) task on true;
+    and (run.input_ids is null or v.output_id = any (run.input_ids))) as pending_inputs from run join claim on true left join attempt on true) task on true;
 
 -- A claim that has arrived (claimNext).
 with pick as materialized (
@@ -106,34 +82,8 @@ instance as materialized (
   select i.drained, i.version from runner_instance i, pick
   where i.holder = $1 and i.instance_id = $2 and ($5::bigint is null or i.claim_seq = $5) for update of i),
 replay as materialized (
-  select case when t.incremental and r.input_ids is null and n.watermark_position < before.position
-  then n.watermark_position else coalesce(before.position, 0) end as position,
-  case when t.incremental and r.input_ids is null and n.watermark_position < before.position
-  then n.watermark_output_id else before.output_id end as output_id
-  from pick join node_run r on r.id = pick.id
-  join node_instance n on n.id = r.node_instance_id
-  join node_template t on t.id = n.node_template_id
-  cross join lateral (
-    select coalesce(r.upper_position, max(p.newest_position), 0) as upper
-    from node_instance p where p.id = any (n.parent_ids)) bound
-  cross join lateral (
-    select min(v.position) as position
-    from output_version v
-    join lateral (
-      select x.run_id, x.position, x.created_at from output_version x
-      where x.node_instance_id = v.node_instance_id and x.position <= bound.upper
-      and (x.superseded_at_position is null or x.superseded_at_position > bound.upper)
-      order by x.position desc limit 1) newest on true
-    where v.node_instance_id = any (n.parent_ids) and v.position <= bound.upper
-    and (v.superseded_at_position is null or v.superseded_at_position > bound.upper)
-    and case when r.input_ids is not null then v.output_id = any (r.input_ids)
-    else t.reprocess = 'all' or
-    (v.position = newest.position or (v.run_id = newest.run_id and v.created_at = newest.created_at)) end) first
-  left join lateral (
-    select v.position, v.output_id from output_version v
-    where v.node_instance_id = any (n.parent_ids) and v.position < first.position
-    and (v.superseded_at_position is null or v.superseded_at_position > bound.upper)
-    order by v.position desc limit 1) before on true
+  select start.position, start.output_id
+  from pick join node_run r on r.id = pick.id cross join lateral reprocess_start(r.id) start
   where r.reason = 'reprocess' and r.reprocess_position is null),
 run as (
   update node_run r
@@ -143,14 +93,24 @@ run as (
   configuration_revision = coalesce(r.configuration_revision, n.configuration_revision),
   reprocess_position = coalesce(r.reprocess_position, (select position from replay)),
   reprocess_output_id = coalesce(r.reprocess_output_id, (select output_id from replay))
-  from pick, instance, node_instance n
-  where r.id = pick.id and n.id = r.node_instance_id and not instance.drained and
+  from pick, instance, node_instance n, node_template t, session s
+  where r.id = pick.id and n.id = r.node_instance_id and t.id = n.node_template_id and s.id = r.session_id
+  and not instance.drained and
   ($1 not like 'token:%'
     or exists (select from runner_token k where k.id = case when $1 like 'token:%' then substr($1, 7)::uuid end
       and k.revoked_at is null and k.expires_at > clock_timestamp()))
   -- Else the statement's snapshot is older than the run's configuration, and a later claim gets the run.
   and coalesce(r.configuration_revision, 1) <= n.configuration_revision
-  returning r.*
+  returning
+  r.id, r.attempt, r.max_attempts, r.reason, r.template_name, r.runner_type, r.traceparent, r.upper_position, r.input_ids,
+  case when r.configuration_revision <> n.configuration_revision
+  then (select k.configuration from node_configuration k
+    where k.node_instance_id = n.id and k.revision = r.configuration_revision)
+  else n.configuration end as configuration, r.session_id, s.name as session_name, s.project_id,
+  n.id as node_instance_id, n.name as node_name, n.parent_ids, t.incremental, t.timeout_seconds, r.generated_name_start, coalesce(t.lease_seconds, $4) as lease_seconds, instance.version,
+  coalesce(r.reprocess_position, n.watermark_position) as watermark_position,
+  case when r.reprocess_position is null then n.watermark_output_id else r.reprocess_output_id end
+  as watermark_output_id
 ), attempt as (
   update node_attempt a set started_at = coalesce(a.started_at, clock_timestamp())
   from run where a.run_id = run.id and a.number = run.attempt
@@ -159,34 +119,26 @@ run as (
 ), claim as (
   insert into node_claim (task_id, run_id, attempt, holder, instance_id, claimed_at, lease_seconds, lease_until,
     timeout_at, watermark_position, watermark_output_id, generated_name_count, runner_version)
-  select $3::uuid, run.id, run.attempt, $1, $2, clock_timestamp(), coalesce(t.lease_seconds, $4),
-  clock_timestamp() + make_interval(secs => coalesce(t.lease_seconds, $4)), clock_timestamp() + make_interval(secs => t.timeout_seconds),
-  coalesce(run.reprocess_position, n.watermark_position),
-  case when run.reprocess_position is null then n.watermark_output_id else run.reprocess_output_id end,
-  run.generated_name_start, (select version from instance)
-  from run join node_instance n on n.id = run.node_instance_id join node_template t on t.id = n.node_template_id
-  returning *
+  select $3::uuid, run.id, run.attempt, $1, $2, clock_timestamp(), run.lease_seconds,
+  clock_timestamp() + make_interval(secs => run.lease_seconds), clock_timestamp() + make_interval(secs => run.timeout_seconds),
+  run.watermark_position, run.watermark_output_id, run.generated_name_start, run.version
+  from run
+  returning task_id, claimed_at, lease_until, lease_seconds, watermark_position, watermark_output_id, redelivered
 ) select
 claim.task_id, run.id as run_id, run.attempt, run.max_attempts, run.reason,
-s.project_id, s.id as session_id, s.name as session_name, n.id as node_instance_id,
-n.name as node_name, run.template_name as node_template, run.runner_type,
-case when run.configuration_revision <> n.configuration_revision
-then (select k.configuration from node_configuration k
-  where k.node_instance_id = n.id and k.revision = run.configuration_revision)
-else n.configuration end as configuration,
+run.project_id, run.session_id, run.session_name, run.node_instance_id,
+run.node_name, run.template_name as node_template, run.runner_type, run.configuration,
 coalesce((select json_agg(json_build_object('nodeInstanceId', p.id, 'name', p.name) order by p.ordinal)
-    from node_instance p where p.id = any (n.parent_ids)), '[]') as parents,
+    from node_instance p where p.id = any (run.parent_ids)), '[]') as parents,
 claim.claimed_at, claim.lease_until as lease_expires_at, claim.lease_seconds,
 run.traceparent, attempt.waited_seconds,
-t.incremental, t.timeout_seconds, claim.watermark_output_id,
+run.incremental, run.timeout_seconds, claim.watermark_output_id,
 claim.watermark_position, run.upper_position, claim.redelivered,
 (select count(*) from output_version v
-  where v.node_instance_id = any (n.parent_ids) and v.position > claim.watermark_position
+  where v.node_instance_id = any (run.parent_ids) and v.position > claim.watermark_position
   and v.position <= run.upper_position
   and (v.superseded_at_position is null or v.superseded_at_position > run.upper_position)
-  and (run.input_ids is null or v.output_id = any (run.input_ids))) as pending_inputs
-from run join claim on true left join attempt on true join node_instance n on n.id = run.node_instance_id
-join node_template t on t.id = n.node_template_id join session s on s.id = run.session_id;
+  and (run.input_ids is null or v.output_id = any (run.input_ids))) as pending_inputs from run join claim on true left join attempt on true;
 
 -- The same under limits, whose locks it holds.
 with
@@ -258,34 +210,8 @@ instance as materialized (
   select i.drained, i.version from runner_instance i, pick
   where i.holder = $1 and i.instance_id = $2 and ($5::bigint is null or i.claim_seq = $5) for update of i),
 replay as materialized (
-  select case when t.incremental and r.input_ids is null and n.watermark_position < before.position
-  then n.watermark_position else coalesce(before.position, 0) end as position,
-  case when t.incremental and r.input_ids is null and n.watermark_position < before.position
-  then n.watermark_output_id else before.output_id end as output_id
-  from pick join node_run r on r.id = pick.id
-  join node_instance n on n.id = r.node_instance_id
-  join node_template t on t.id = n.node_template_id
-  cross join lateral (
-    select coalesce(r.upper_position, max(p.newest_position), 0) as upper
-    from node_instance p where p.id = any (n.parent_ids)) bound
-  cross join lateral (
-    select min(v.position) as position
-    from output_version v
-    join lateral (
-      select x.run_id, x.position, x.created_at from output_version x
-      where x.node_instance_id = v.node_instance_id and x.position <= bound.upper
-      and (x.superseded_at_position is null or x.superseded_at_position > bound.upper)
-      order by x.position desc limit 1) newest on true
-    where v.node_instance_id = any (n.parent_ids) and v.position <= bound.upper
-    and (v.superseded_at_position is null or v.superseded_at_position > bound.upper)
-    and case when r.input_ids is not null then v.output_id = any (r.input_ids)
-    else t.reprocess = 'all' or
-    (v.position = newest.position or (v.run_id = newest.run_id and v.created_at = newest.created_at)) end) first
-  left join lateral (
-    select v.position, v.output_id from output_version v
-    where v.node_instance_id = any (n.parent_ids) and v.position < first.position
-    and (v.superseded_at_position is null or v.superseded_at_position > bound.upper)
-    order by v.position desc limit 1) before on true
+  select start.position, start.output_id
+  from pick join node_run r on r.id = pick.id cross join lateral reprocess_start(r.id) start
   where r.reason = 'reprocess' and r.reprocess_position is null),
 run as (
   update node_run r
@@ -295,14 +221,24 @@ run as (
   configuration_revision = coalesce(r.configuration_revision, n.configuration_revision),
   reprocess_position = coalesce(r.reprocess_position, (select position from replay)),
   reprocess_output_id = coalesce(r.reprocess_output_id, (select output_id from replay))
-  from pick, instance, node_instance n
-  where r.id = pick.id and n.id = r.node_instance_id and not instance.drained and
+  from pick, instance, node_instance n, node_template t, session s
+  where r.id = pick.id and n.id = r.node_instance_id and t.id = n.node_template_id and s.id = r.session_id
+  and not instance.drained and
   ($1 not like 'token:%'
     or exists (select from runner_token k where k.id = case when $1 like 'token:%' then substr($1, 7)::uuid end
       and k.revoked_at is null and k.expires_at > clock_timestamp()))
   -- Else the statement's snapshot is older than the run's configuration, and a later claim gets the run.
   and coalesce(r.configuration_revision, 1) <= n.configuration_revision
-  returning r.*
+  returning
+  r.id, r.attempt, r.max_attempts, r.reason, r.template_name, r.runner_type, r.traceparent, r.upper_position, r.input_ids,
+  case when r.configuration_revision <> n.configuration_revision
+  then (select k.configuration from node_configuration k
+    where k.node_instance_id = n.id and k.revision = r.configuration_revision)
+  else n.configuration end as configuration, r.session_id, s.name as session_name, s.project_id,
+  n.id as node_instance_id, n.name as node_name, n.parent_ids, t.incremental, t.timeout_seconds, r.generated_name_start, coalesce(t.lease_seconds, $4) as lease_seconds, instance.version,
+  coalesce(r.reprocess_position, n.watermark_position) as watermark_position,
+  case when r.reprocess_position is null then n.watermark_output_id else r.reprocess_output_id end
+  as watermark_output_id
 ), attempt as (
   update node_attempt a set started_at = coalesce(a.started_at, clock_timestamp())
   from run where a.run_id = run.id and a.number = run.attempt
@@ -311,34 +247,26 @@ run as (
 ), claim as (
   insert into node_claim (task_id, run_id, attempt, holder, instance_id, claimed_at, lease_seconds, lease_until,
     timeout_at, watermark_position, watermark_output_id, generated_name_count, runner_version)
-  select $3::uuid, run.id, run.attempt, $1, $2, clock_timestamp(), coalesce(t.lease_seconds, $4),
-  clock_timestamp() + make_interval(secs => coalesce(t.lease_seconds, $4)), clock_timestamp() + make_interval(secs => t.timeout_seconds),
-  coalesce(run.reprocess_position, n.watermark_position),
-  case when run.reprocess_position is null then n.watermark_output_id else run.reprocess_output_id end,
-  run.generated_name_start, (select version from instance)
-  from run join node_instance n on n.id = run.node_instance_id join node_template t on t.id = n.node_template_id
-  returning *
+  select $3::uuid, run.id, run.attempt, $1, $2, clock_timestamp(), run.lease_seconds,
+  clock_timestamp() + make_interval(secs => run.lease_seconds), clock_timestamp() + make_interval(secs => run.timeout_seconds),
+  run.watermark_position, run.watermark_output_id, run.generated_name_start, run.version
+  from run
+  returning task_id, claimed_at, lease_until, lease_seconds, watermark_position, watermark_output_id, redelivered
 ) select
 claim.task_id, run.id as run_id, run.attempt, run.max_attempts, run.reason,
-s.project_id, s.id as session_id, s.name as session_name, n.id as node_instance_id,
-n.name as node_name, run.template_name as node_template, run.runner_type,
-case when run.configuration_revision <> n.configuration_revision
-then (select k.configuration from node_configuration k
-  where k.node_instance_id = n.id and k.revision = run.configuration_revision)
-else n.configuration end as configuration,
+run.project_id, run.session_id, run.session_name, run.node_instance_id,
+run.node_name, run.template_name as node_template, run.runner_type, run.configuration,
 coalesce((select json_agg(json_build_object('nodeInstanceId', p.id, 'name', p.name) order by p.ordinal)
-    from node_instance p where p.id = any (n.parent_ids)), '[]') as parents,
+    from node_instance p where p.id = any (run.parent_ids)), '[]') as parents,
 claim.claimed_at, claim.lease_until as lease_expires_at, claim.lease_seconds,
 run.traceparent, attempt.waited_seconds,
-t.incremental, t.timeout_seconds, claim.watermark_output_id,
+run.incremental, run.timeout_seconds, claim.watermark_output_id,
 claim.watermark_position, run.upper_position, claim.redelivered,
 (select count(*) from output_version v
-  where v.node_instance_id = any (n.parent_ids) and v.position > claim.watermark_position
+  where v.node_instance_id = any (run.parent_ids) and v.position > claim.watermark_position
   and v.position <= run.upper_position
   and (v.superseded_at_position is null or v.superseded_at_position > run.upper_position)
-  and (run.input_ids is null or v.output_id = any (run.input_ids))) as pending_inputs
-from run join claim on true left join attempt on true join node_instance n on n.id = run.node_instance_id
-join node_template t on t.id = n.node_template_id join session s on s.id = run.session_id;
+  and (run.input_ids is null or v.output_id = any (run.input_ids))) as pending_inputs from run join claim on true left join attempt on true;
 
 -- The claim of one attempt, for a built-in node (claimRun).
 with pick as materialized (
@@ -348,34 +276,8 @@ instance as materialized (
   select i.drained, i.version from runner_instance i, pick
   where i.holder = $1 and i.instance_id = $2 and ($5::bigint is null or i.claim_seq = $5) for update of i),
 replay as materialized (
-  select case when t.incremental and r.input_ids is null and n.watermark_position < before.position
-  then n.watermark_position else coalesce(before.position, 0) end as position,
-  case when t.incremental and r.input_ids is null and n.watermark_position < before.position
-  then n.watermark_output_id else before.output_id end as output_id
-  from pick join node_run r on r.id = pick.id
-  join node_instance n on n.id = r.node_instance_id
-  join node_template t on t.id = n.node_template_id
-  cross join lateral (
-    select coalesce(r.upper_position, max(p.newest_position), 0) as upper
-    from node_instance p where p.id = any (n.parent_ids)) bound
-  cross join lateral (
-    select min(v.position) as position
-    from output_version v
-    join lateral (
-      select x.run_id, x.position, x.created_at from output_version x
-      where x.node_instance_id = v.node_instance_id and x.position <= bound.upper
-      and (x.superseded_at_position is null or x.superseded_at_position > bound.upper)
-      order by x.position desc limit 1) newest on true
-    where v.node_instance_id = any (n.parent_ids) and v.position <= bound.upper
-    and (v.superseded_at_position is null or v.superseded_at_position > bound.upper)
-    and case when r.input_ids is not null then v.output_id = any (r.input_ids)
-    else t.reprocess = 'all' or
-    (v.position = newest.position or (v.run_id = newest.run_id and v.created_at = newest.created_at)) end) first
-  left join lateral (
-    select v.position, v.output_id from output_version v
-    where v.node_instance_id = any (n.parent_ids) and v.position < first.position
-    and (v.superseded_at_position is null or v.superseded_at_position > bound.upper)
-    order by v.position desc limit 1) before on true
+  select start.position, start.output_id
+  from pick join node_run r on r.id = pick.id cross join lateral reprocess_start(r.id) start
   where r.reason = 'reprocess' and r.reprocess_position is null),
 run as (
   update node_run r
@@ -385,14 +287,24 @@ run as (
   configuration_revision = coalesce(r.configuration_revision, n.configuration_revision),
   reprocess_position = coalesce(r.reprocess_position, (select position from replay)),
   reprocess_output_id = coalesce(r.reprocess_output_id, (select output_id from replay))
-  from pick, instance, node_instance n
-  where r.id = pick.id and n.id = r.node_instance_id and not instance.drained and
+  from pick, instance, node_instance n, node_template t, session s
+  where r.id = pick.id and n.id = r.node_instance_id and t.id = n.node_template_id and s.id = r.session_id
+  and not instance.drained and
   ($1 not like 'token:%'
     or exists (select from runner_token k where k.id = case when $1 like 'token:%' then substr($1, 7)::uuid end
       and k.revoked_at is null and k.expires_at > clock_timestamp()))
   -- Else the statement's snapshot is older than the run's configuration, and a later claim gets the run.
   and coalesce(r.configuration_revision, 1) <= n.configuration_revision
-  returning r.*
+  returning
+  r.id, r.attempt, r.max_attempts, r.reason, r.template_name, r.runner_type, r.traceparent, r.upper_position, r.input_ids,
+  case when r.configuration_revision <> n.configuration_revision
+  then (select k.configuration from node_configuration k
+    where k.node_instance_id = n.id and k.revision = r.configuration_revision)
+  else n.configuration end as configuration, r.session_id, s.name as session_name, s.project_id,
+  n.id as node_instance_id, n.name as node_name, n.parent_ids, t.incremental, t.timeout_seconds, r.generated_name_start, coalesce(t.lease_seconds, $4) as lease_seconds, instance.version,
+  coalesce(r.reprocess_position, n.watermark_position) as watermark_position,
+  case when r.reprocess_position is null then n.watermark_output_id else r.reprocess_output_id end
+  as watermark_output_id
 ), attempt as (
   update node_attempt a set started_at = coalesce(a.started_at, clock_timestamp())
   from run where a.run_id = run.id and a.number = run.attempt
@@ -401,31 +313,23 @@ run as (
 ), claim as (
   insert into node_claim (task_id, run_id, attempt, holder, instance_id, claimed_at, lease_seconds, lease_until,
     timeout_at, watermark_position, watermark_output_id, generated_name_count, runner_version)
-  select $3::uuid, run.id, run.attempt, $1, $2, clock_timestamp(), coalesce(t.lease_seconds, $4),
-  clock_timestamp() + make_interval(secs => coalesce(t.lease_seconds, $4)), clock_timestamp() + make_interval(secs => t.timeout_seconds),
-  coalesce(run.reprocess_position, n.watermark_position),
-  case when run.reprocess_position is null then n.watermark_output_id else run.reprocess_output_id end,
-  run.generated_name_start, (select version from instance)
-  from run join node_instance n on n.id = run.node_instance_id join node_template t on t.id = n.node_template_id
-  returning *
+  select $3::uuid, run.id, run.attempt, $1, $2, clock_timestamp(), run.lease_seconds,
+  clock_timestamp() + make_interval(secs => run.lease_seconds), clock_timestamp() + make_interval(secs => run.timeout_seconds),
+  run.watermark_position, run.watermark_output_id, run.generated_name_start, run.version
+  from run
+  returning task_id, claimed_at, lease_until, lease_seconds, watermark_position, watermark_output_id, redelivered
 ) select
 claim.task_id, run.id as run_id, run.attempt, run.max_attempts, run.reason,
-s.project_id, s.id as session_id, s.name as session_name, n.id as node_instance_id,
-n.name as node_name, run.template_name as node_template, run.runner_type,
-case when run.configuration_revision <> n.configuration_revision
-then (select k.configuration from node_configuration k
-  where k.node_instance_id = n.id and k.revision = run.configuration_revision)
-else n.configuration end as configuration,
+run.project_id, run.session_id, run.session_name, run.node_instance_id,
+run.node_name, run.template_name as node_template, run.runner_type, run.configuration,
 coalesce((select json_agg(json_build_object('nodeInstanceId', p.id, 'name', p.name) order by p.ordinal)
-    from node_instance p where p.id = any (n.parent_ids)), '[]') as parents,
+    from node_instance p where p.id = any (run.parent_ids)), '[]') as parents,
 claim.claimed_at, claim.lease_until as lease_expires_at, claim.lease_seconds,
 run.traceparent, attempt.waited_seconds,
-t.incremental, t.timeout_seconds, claim.watermark_output_id,
+run.incremental, run.timeout_seconds, claim.watermark_output_id,
 claim.watermark_position, run.upper_position, claim.redelivered,
 (select count(*) from output_version v
-  where v.node_instance_id = any (n.parent_ids) and v.position > claim.watermark_position
+  where v.node_instance_id = any (run.parent_ids) and v.position > claim.watermark_position
   and v.position <= run.upper_position
   and (v.superseded_at_position is null or v.superseded_at_position > run.upper_position)
-  and (run.input_ids is null or v.output_id = any (run.input_ids))) as pending_inputs
-from run join claim on true left join attempt on true join node_instance n on n.id = run.node_instance_id
-join node_template t on t.id = n.node_template_id join session s on s.id = run.session_id;
+  and (run.input_ids is null or v.output_id = any (run.input_ids))) as pending_inputs from run join claim on true left join attempt on true;
