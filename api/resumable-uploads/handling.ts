@@ -179,6 +179,7 @@ export async function appendPiece(
   const now = isDone ? null : await withoutKey(() => services.uploadWriters.during(upload, signal, work));
   if (now !== null) return now;
   if (offset !== null && offset !== upload.sizeBytes) throw new Problem('uploadOffsetDiffers');
+  requireRoom(body ?? emptyBody, upload.sizeBytes, upload.sizeBytes);
   return await uploadNow(services, upload.id);
 }
 

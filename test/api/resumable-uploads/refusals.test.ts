@@ -58,6 +58,15 @@ describe('a refused creation leaves no unfinished upload', () => {
   });
 });
 
+test('bytes after the end of a finished upload are refused, and the last piece may be asked for again', async () => {
+  const { nodeId } = await makeNode();
+  const headers = { 'upload-length': '5', ...pieceType };
+  const { headers: made } = await begin(nodeId, 5, headers, Buffer.from('12345'));
+  const more = await piece(made.location!, 5, Buffer.from('6'));
+  expect([more.status, more.json()]).toEqual([413, error('The upload was announced with 5 bytes.')]);
+  expect((await piece(made.location!, 5, Buffer.alloc(0))).status).toBe(204);
+});
+
 test('an unsupported method is refused as tus says, with its version', async () => {
   const { nodeId } = await makeNode();
   const path = `/api/v2/node-instance/${nodeId}/uploads`;
