@@ -59,7 +59,7 @@ export function createApp({
     .use(answered(styleOf, leaving))
     .use(refuseSmuggled)
     .use(routed(options.routeSets))
-    .use(unrouted(options.fallback));
+    .use(unrouted(options.routeSets, options.fallback));
 }
 
 export type RouteSetOptions<Services> = {

@@ -13,6 +13,7 @@ import { splitTarget } from './paths.ts';
 import { requestIdFrom } from './request-id.ts';
 import { RequestLifetime } from './request-lifetime.ts';
 import type { Reply } from './route.ts';
+import { pathsOf, patternOf, type RouteSet } from './routing.ts';
 import { faultOf } from './server/request-smuggling.ts';
 import { watchReader } from './server/slow-reader.ts';
 
@@ -236,14 +237,20 @@ export const refuseSmuggled: Middleware = ({ req }, next) => {
 export type Fallback = (request: IncomingMessage) => Promise<Reply | null>;
 
 /** Answers requests without a route: 405 with the methods of the path, a file, or 404. */
-export function unrouted(fallback?: Fallback): Middleware {
+export function unrouted(sets: readonly RouteSet[], fallback?: Fallback): Middleware {
+  const routes = sets.flatMap((set) => set.routes);
+  const headersOf = new Map(
+    routes.flatMap((route) => pathsOf(route).map((path) => [patternOf(path), route.replyHeaders])),
+  );
   return async (context) => {
     const { req, method, state } = context;
     const { matched = [] } = context as unknown as RouterContext<Call>;
     const methods = [...new Set(matched.flatMap((layer) => layer.methods))];
     if (methods.length > 0) {
       state.routeId = 'methodNotAllowed';
-      throw new Problem('methodNotAllowed', { headers: { allow: methods.sort().join(', ') } });
+      const ofPath = matched.map(({ path }) => headersOf.get(String(path)));
+      const allow = methods.sort().join(', ');
+      throw new Problem('methodNotAllowed', { headers: Object.assign({ allow }, ...ofPath) });
     }
     if (fallback !== undefined && (method === 'GET' || method === 'HEAD')) {
       state.routeId = 'static';

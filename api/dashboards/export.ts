@@ -134,7 +134,7 @@ function columnsOf(wanted: readonly Wanted[], sources: readonly Wanted['source']
   const taken = new Set(['recording', 'time', 'time [s]']);
   for (const { source, channel } of wanted) {
     const place = sources.indexOf(source);
-    const label = channel.unit === null ? channel.name : `${channel.name} [${channel.unit}]`;
+    const label = channel.unit ? `${channel.name} [${channel.unit}]` : channel.name;
     const known = columns.find(({ name, channels }) => name === label && channels[place] === null);
     if (known !== undefined) {
       known.channels[place] = channel.id;

@@ -12,7 +12,7 @@ import {
 } from '../../domain/outputs/tus.ts';
 import type { UploadBody } from '../../http/route.ts';
 import { uuid } from '../../http/schemas.ts';
-import { isMadeAlready, once, withoutKey } from '../../store/connection/idempotency.ts';
+import { hasKey, isMadeAlready, once, withoutKey } from '../../store/connection/idempotency.ts';
 import { newId } from '../../store/connection/ids.ts';
 import type { DataSourceRow } from '../../store/objects/data-sources.ts';
 import { abortMultipart } from '../../store/objects/multipart.ts';
@@ -89,11 +89,18 @@ export async function createUpload(
   const { body, request, services } = context;
   if (body.declaredBytes !== 0) requirePieceType(request.headers);
   const checksum = readPieceChecksum(request.headers);
-  // Once begun it would stand for a day: the refusal has no address by which it could be continued.
+  // A refusal has no address by which the upload could be continued; it would stand for a day.
   requireRoom(body, creation.sizeBytes);
   const { upload, isNew } = await begin(services, creation);
   const isDue = isNew && (body.declaredBytes !== 0 || creation.sizeBytes === 0);
-  return isDue ? await appendPiece(context, upload, { offset: 0, checksum }, finish) : upload;
+  if (!isDue) return upload;
+  try {
+    return await appendPiece(context, upload, { offset: 0, checksum }, finish);
+  } catch (error) {
+    // A repeat under the key is told its address.
+    if (!hasKey()) await discardResumableUpload(services.database, upload.id).catch(() => undefined);
+    throw error;
+  }
 }
 
 /** Begins an upload; under an idempotency key once. */
@@ -172,6 +179,7 @@ export async function appendPiece(
   const now = isDone ? null : await withoutKey(() => services.uploadWriters.during(upload, signal, work));
   if (now !== null) return now;
   if (offset !== null && offset !== upload.sizeBytes) throw new Problem('uploadOffsetDiffers');
+  requireRoom(body ?? emptyBody, upload.sizeBytes, upload.sizeBytes);
   return await uploadNow(services, upload.id);
 }
 

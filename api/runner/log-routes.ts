@@ -27,9 +27,11 @@ const logEntrySchema = z.object({
 
 const logRequestSchema = z
   .object({
+    // The reply has the next one.
     sequence: z
       .int()
       .min(1)
+      .max(limits.largestId - 1)
       .meta({ description: 'Rises with every call for the task. A repeated call sends the same again.' }),
     entries: z.array(logEntrySchema).min(1).max(limits.logEntriesPerCall),
   })

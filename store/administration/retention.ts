@@ -12,9 +12,10 @@ import type { Database, Reader, Tx } from '../connection/database.ts';
 import { forgetSources } from '../dashboards/dimensions.ts';
 import { holdSession } from '../runs/change-session.ts';
 import { deleteLockedSession } from '../sessions/delete-session.ts';
+import { isUploadedTo } from '../uploads/resumable-uploads.ts';
 import { auditOwnAction } from './audit-scope.ts';
 
-/** An upload that was silent for longer is abandoned: see pending-objects.ts. */
+/** An upload in one request that was silent for longer is abandoned: see pending-objects.ts. */
 const uploadSilentFor = "interval '1 hour'";
 const cutoff = 'clock_timestamp() - make_interval(days => p.retention_days)';
 
@@ -27,8 +28,7 @@ const isExpiredSession = `
     select from node_instance n where n.session_id = s.id and (
       exists (select from node_output o where o.node_instance_id = n.id and o.created_at >= ${cutoff})
       or exists (select from queued_upload q where q.node_instance_id = n.id)
-      or exists (select from pending_object w
-                  where w.node_instance_id = n.id and w.heartbeat_at > clock_timestamp() - ${uploadSilentFor})
+      or ${isUploadedTo('n.id', uploadSilentFor)}
       or exists (select from node_run r where r.node_instance_id = n.id
                   and (r.state = 'held' or r.created_at >= ${cutoff} or r.ended_at >= ${cutoff}))))`;
 

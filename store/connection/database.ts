@@ -8,12 +8,12 @@
  * a {@link Tx} has statements and an entity manager, on one connection, with one audit entry
  * (docs/architecture/015-entities-and-statements.md).
  *
- * Serialisation failures, deadlocks and lock time-outs are tried again, so work in a transaction must be free of effects
- * outside the database.
+ * Serialisation failures, deadlocks and lock time-outs of a transaction are tried again, so its work must be free of
+ * effects outside the database. A statement alone is tried again after a deadlock.
  */
 import type { SqlEntityManager } from '@mikro-orm/postgresql';
 import pg from 'pg';
-import { isConflict } from '../../domain/network/database-fault.ts';
+import { isConflict, isRefusal, sqlStates } from '../../domain/network/database-fault.ts';
 import {
   answerLimitMs,
   endsWithLostClient,
@@ -45,6 +45,11 @@ const workingOptions = (longestStatementMs: number) =>
 
 /** Transactions that must run again: serialisation failures, deadlocks and lock time-outs. */
 const conflicts: Tries = { maxTries: 6, firstPauseMs: 14, mayPass: isConflict };
+/** Those of a statement alone. */
+const deadlocks: Tries = {
+  ...conflicts,
+  mayPass: (error) => isRefusal(error, sqlStates.deadlockDetected),
+};
 
 export class Database implements Reader, EntityReader {
   readonly pool: pg.Pool;
@@ -82,7 +87,7 @@ export class Database implements Reader, EntityReader {
     // So that the audit entry of a call goes with it.
     if (isAuditPending() && isWrite(statement))
       return this.transaction((tx) => tx.query(statement, parameters));
-    const result = await this.pool.query(new Statement(statement, parameters));
+    const result = await tryAgain(deadlocks, () => this.pool.query(new Statement(statement, parameters)));
     return result.rows as R[];
   }
 

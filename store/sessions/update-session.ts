@@ -9,6 +9,7 @@ import type { Database, Tx } from '../connection/database.ts';
 import { presentVersion } from '../registry/template-versions.ts';
 import { holdSession } from '../runs/change-session.ts';
 import { orderSession } from '../runs/claim-order.ts';
+import { isUploadedTo } from '../uploads/resumable-uploads.ts';
 import { insertNodeInstances } from './sessions.ts';
 
 /** Absent fields stay unchanged. */
@@ -32,12 +33,11 @@ export interface SessionChanges {
 export type SessionUpdate = 'saved' | 'missing' | 'invalid';
 
 /** Uploads of a process that died are not waited for longer than this. */
-const uploadHeartbeatSeconds = 60;
+const uploadSilentFor = "interval '60 seconds'";
 /** Of a node `n`: an upload to it is queued or under way. */
 export const hasUploads = `
   (exists (select 1 from queued_upload q where q.node_instance_id = n.id)
-    or exists (select 1 from pending_object p where p.node_instance_id = n.id
-                  and p.heartbeat_at > clock_timestamp() - make_interval(secs => ${uploadHeartbeatSeconds})))`;
+    or ${isUploadedTo('n.id', uploadSilentFor)})`;
 
 /** Thrown so that everything rolls back. */
 class InvalidChange extends Error {}

@@ -50,6 +50,17 @@ export const resumableUploadColumns = `
   u.hash_state, u.sha256, case u.state when 'stored' then 'whole' else u.state end as state, u.output_id, u.expires_at,
   u.upload_metadata`;
 export const isUnfinished = `u.state in ('open', 'whole', 'stored') and u.expires_at > clock_timestamp()`;
+
+/**
+ * Bytes are on their way to a node. A resumable upload may be silent until it expires.
+ * @param silence after which an upload in one request counts as broken off
+ */
+export const isUploadedTo = (nodeId: string, silence: string) => `
+  exists (select from pending_object w left join resumable_upload u on u.object_key = w.object_key
+           where w.node_instance_id = ${nodeId}
+             and case when u.id is null then w.heartbeat_at > clock_timestamp() - ${silence}
+                      else ${isUnfinished} end)`;
+
 /** An upload that is finished or can be continued. */
 export async function findResumableUpload(
   database: Queryable,

@@ -12,7 +12,8 @@ interface OverResumable extends OverUpload {
  * something. Rows of finished uploads go when they would have expired: until then they answer repeats.
  *
  * A part or a completion may be on its way to the store at this moment. So the pending row of the object stays, as if
- * it just had a heartbeat: the sweeper of pending objects checks again after a long silence.
+ * it just had a heartbeat: the sweeper of pending objects checks again after a long silence. It is no upload to the node
+ * any more.
  * @returns the number of uploads removed
  */
 export async function sweepResumableUploads(database: Queryable, stores: ObjectStores): Promise<number> {
@@ -39,7 +40,7 @@ async function removeRow(database: Queryable, { id, state }: OverResumable): Pro
        delete from resumable_upload where id = $1 and state = $2 and sweep_at <= clock_timestamp()
        returning object_key, tail_key
      ), pending as (
-       update pending_object set heartbeat_at = clock_timestamp()
+       update pending_object set heartbeat_at = clock_timestamp(), node_instance_id = null
         where object_key in (select object_key from gone)
      ), tail as (
        delete from pending_object where object_key in (select tail_key from gone) returning data_source_id, object_key

@@ -2,6 +2,7 @@ import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { isDatabaseUnavailable } from '../../domain/network/database-fault.ts';
 import { Database } from '../../store/connection/database.ts';
 import { databaseStage } from '../support/databases.ts';
+import { eventually } from '../support/eventually.ts';
 import { openGate } from '../support/network/gate.ts';
 
 const { database, platform } = await databaseStage(2);
@@ -55,6 +56,28 @@ test('a value that cannot be sent keeps its statement and the commit from being 
       }),
     ).rejects.toThrow('has no text');
   for (let use = 0; use < 4; use += 1) expect(await notes()).toEqual(before);
+});
+
+test('a statement that lost a deadlock is done when the other transaction has ended', async () => {
+  await database.query(`insert into note (text) values ('one'), ('other')`);
+  const lock = 'select text from note where text = $1 for update';
+  const statement = await database.transaction(async (tx) => {
+    await tx.query(lock, ['other']);
+    const alone = database.query<{ text: string }>(
+      `with held as materialized (${lock})
+       update note set text = 'changed' from held where note.text = 'other' returning note.text`,
+      ['one'],
+    );
+    await eventually('the statement waits for the transaction', async () => {
+      const waiting = await tx.query(
+        'select 1 from pg_locks where not granted and pg_backend_pid() = any (pg_blocking_pids(pid))',
+      );
+      return waiting.length > 0;
+    });
+    await tx.query(lock, ['one']);
+    return { alone };
+  });
+  expect(await statement.alone).toEqual([{ text: 'changed' }]);
 });
 
 test('a connection whose server vanished without a word is given up soon after the longest statement, and replaced', async () => {

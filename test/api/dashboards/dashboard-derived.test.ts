@@ -252,7 +252,11 @@ describe('POST /api/v2/dashboard/dimensions/{id}/statistics', () => {
 describe('POST /api/v2/dashboard/dimensions/{id}/export', () => {
   test('sends the rows of derived channels as they are drawn, and names the place of a fault', async () => {
     const window = { from: at(100), to: at(103) };
-    const derived = [channel('k', 'speed * 3.6', 'km/h'), channel('distance', 'integrate(speed)')];
+    const derived = [
+      channel('k', 'speed * 3.6', 'km/h'),
+      channel('distance', 'integrate(speed)'),
+      channel('ratio', 'speed / 2', ''),
+    ];
     const drawn = (await post(id, 'series', { channels: ['speed'], derived, ...window })).body.series;
     const answer = await fetch(`${api.url}/api/v2/dashboard/dimensions/${id}/export`, {
       method: 'POST',
@@ -261,7 +265,7 @@ describe('POST /api/v2/dashboard/dimensions/{id}/export', () => {
     });
     expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8');
     const [head, ...lines] = (await answer.text()).trim().split('\n');
-    expect(head).toBe('time,speed [m/s],k [km/h],distance');
+    expect(head).toBe('time,speed [m/s],k [km/h],distance,ratio');
     expect(lines.map((line) => line.split(',').slice(1).map(Number))).toEqual(
       lines.map((_, row) => drawn.map(({ values }: { values: number[] }) => values[row])),
     );

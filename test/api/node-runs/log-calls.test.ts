@@ -63,6 +63,7 @@ describe('a call', () => {
     ['without entries', { sequence: 1, entries: [] }],
     ['with more than 500', { sequence: 1, entries: Array.from({ length: 501 }, () => line('x')) }],
     ['with sequence 0', { sequence: 0, entries: [line('x')] }],
+    ['with a sequence that has no next one', { sequence: Number.MAX_SAFE_INTEGER, entries: [line('x')] }],
     ['with another level', { sequence: 1, entries: [line('x', 'fatal')] }],
     ['with a long message', { sequence: 1, entries: [line('x'.repeat(8 * 1024 + 1))] }],
     ['with long fields', { sequence: 1, entries: [line('x', 'info', { a: 'x'.repeat(4 * 1024) })] }],

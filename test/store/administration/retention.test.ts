@@ -53,6 +53,18 @@ describe('sessions', () => {
     await make('about to be fed', (graph) =>
       writePendingRow(database, newOutputKey(), graph.dataSourceId, graph.nodes.in),
     );
+    await make('fed in pieces, and silent for hours', (graph) =>
+      database.query(
+        `with pending as (
+           insert into pending_object (object_key, data_source_id, node_instance_id, heartbeat_at)
+           values ('outputs/in-pieces', $1, $2, clock_timestamp() - interval '5 hours'))
+         insert into resumable_upload (id, user_id, node_instance_id, data_source_id, object_key, size_bytes,
+                                       expires_at, sweep_at)
+         values (gen_random_uuid(), 'device', $2, $1, 'outputs/in-pieces', 9,
+                 clock_timestamp() + interval '1 hour', clock_timestamp() + interval '1 hour')`,
+        [graph.dataSourceId, graph.nodes.in],
+      ),
+    );
     await make('fed from a queue', (graph) =>
       database.query(
         `insert into queued_upload (project_id, session_id, node_instance_id, data_source_id, object_key, size_bytes, etag)
