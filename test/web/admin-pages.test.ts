@@ -191,8 +191,10 @@ describeInBrowser('the pages for operators', () => {
     await open('Tokens');
     await click('New offline token');
     await dialog().getByText('It is shown only once').waitFor();
+    const shownHint = await dialog().locator('.mono', { hasText: '…' }).textContent();
     const token = await copied();
     const hint = token.slice(-4);
+    expect(shownHint).toBe(`…${hint}`);
     expect((await ask(api.url, 'GET', '/projects', { token })).status).toBe(200);
     await picture(page, 'tokens');
     await click(`Revoke …${hint}`);

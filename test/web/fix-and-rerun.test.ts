@@ -80,7 +80,7 @@ describeInBrowser('a failed node', () => {
       { sessionId: session.id, projectId: project.id, nodes: { in: session.input }, dataSourceId: 0 },
       'in',
       'bad',
-      { 'x-platform-output-identifier': 'lap-7.csv' },
+      { 'x-platform-output-identifier': 'lap-7-morning.csv' },
     );
     runner = stage.runner();
     const task = await runner.acquire(feature);
@@ -162,13 +162,18 @@ describeInBrowser('a failed node', () => {
   });
 
   test('runs again when another file takes the place of the one that failed', async () => {
+    // A phone with text of twice the size.
+    await page.setViewportSize({ width: 195, height: 422 });
+    await panel().getByRole('button', { name: 'Replace lap-7-morning.csv', exact: true }).waitFor();
+    expect(await tooWide(page)).toEqual([]);
+    await wear(page, appearances[0]!);
     const choosing = page.waitForEvent('filechooser');
-    await panel().getByRole('button', { name: 'Replace lap-7.csv', exact: true }).click();
+    await panel().getByRole('button', { name: 'Replace lap-7-morning.csv', exact: true }).click();
     await (await choosing).setFiles({ name: 'good.csv', mimeType: 'text/csv', buffer: Buffer.from('good') });
     await page.getByText(/, stored/).waitFor();
     const outputs = await call('GET', `/api/v2/node-instance/${session.input}/outputs`);
     expect(outputs.map(({ outputIdentifier }: { outputIdentifier: string }) => outputIdentifier)).toEqual([
-      'lap-7.csv',
+      'lap-7-morning.csv',
     ]);
     const task = await runner.acquire(feature, 10);
     await runner.write(task.taskId, 'done');

@@ -218,6 +218,22 @@ describeInBrowser('runs in the console', () => {
     await lines().getByText('Claimed by pit-wall-3').first().waitFor();
   });
 
+  test('runs are found by a part of the name of their node template', async () => {
+    await page.goto(`${api.url}/runs`);
+    const rows = page.locator('.run-table tbody tr');
+    await rows.nth(1).waitFor();
+    const field = page.getByRole('combobox', { name: 'Node template' });
+    await field.fill(graph.template.slice(1).toUpperCase());
+    await untilTrue(page, `location.search === ${JSON.stringify(`?template=${graph.template}`)}`);
+    await rows.nth(1).waitFor({ state: 'detached' });
+    await rows.first().waitFor();
+    await page.keyboard.press('Tab');
+    await expect.poll(() => field.inputValue()).toBe(graph.template);
+    await page.goBack();
+    await rows.nth(1).waitFor();
+    await expect.poll(() => field.inputValue()).toBe('');
+  });
+
   test('a Trainee has no page of runs', async () => {
     const tab = await browser.newPage();
     await signInAs(tab, `${api.url}/runs/${task.runId}`, people.Trainee);

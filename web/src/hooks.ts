@@ -1,8 +1,11 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import type { AuthState } from './auth.ts';
 import { authState, onAuthChange } from './auth.ts';
-import { isAbort, textOf } from './http.ts';
+import { isAbort, isOutage, textOf } from './http.ts';
 import { usePreferences } from './preferences.ts';
+
+/** How often what failed in an outage is tried again. */
+export const retryMs = 5_000;
 
 export interface Resource<T> {
   /** The last answer; it stays while a newer one is loading, and when one for the same key fails. */
@@ -23,7 +26,8 @@ interface Held<T> {
 
 /**
  * Loads once for each `key`, and again by `reload`. A request that is no longer needed is aborted. With
- * `keepWhileLoading` the answer of the previous key stays until the new one has arrived, as for a list's page.
+ * `keepWhileLoading` the answer of the previous key stays until the new one has arrived, as for a list's page. While
+ * the platform does not answer, it is asked again and again.
  */
 export function useResource<T>(
   key: string,
@@ -67,6 +71,7 @@ export function useResource<T>(
 
   const reload = useCallback(() => setRound((before) => before + 1), []);
   const current = held.key === key;
+  useEvery(retryMs, current && !held.loading && isOutage(held.error), reload);
   return {
     data: current || keep ? held.data : null,
     error: current ? held.error : null,

@@ -38,6 +38,11 @@ export function isMissing(error: unknown): boolean {
   return error instanceof ApiError && error.status === 404;
 }
 
+/** True when no answer came, or one of a gateway in place of the platform's. */
+export function isOutage(error: unknown): boolean {
+  return error instanceof NetworkError || (error instanceof ApiError && error.status > 501);
+}
+
 /** True for the rejection of a request that the page itself aborted. */
 export function isAbort(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'AbortError';

@@ -2,7 +2,13 @@
 import { describe, expect, test } from 'vitest';
 import type { NodeRun, NodeRunAttempt, NodeRunList, RunLogEntry } from '../../../client/types.ts';
 import { runsAddress } from '../../../web/src/runs/address.ts';
-import { readRunView, refreshed, runQueryOf, type ShownRun } from '../../../web/src/runs/list-model.ts';
+import {
+  readRunView,
+  refreshed,
+  runQueryOf,
+  type ShownRun,
+  templateMeant,
+} from '../../../web/src/runs/list-model.ts';
 import { chunkLines, LogLines, piecesOf } from '../../../web/src/runs/log-lines.ts';
 import { elapsedOf, isHopelessRetry, progressWords, segmentsOf } from '../../../web/src/runs/model.ts';
 
@@ -135,6 +141,17 @@ describe('a list of runs', () => {
     expect(runQueryOf(view).from).toBe(new Date(2026, 2, 1).toISOString());
     expect(runQueryOf({ ...view, to: '2026-03-31' }).to).toBe(new Date(2026, 3, 1).toISOString());
     expect(runsAddress(readRunView(new URLSearchParams('state=none&page=-1')))).toBe('/runs');
+  });
+
+  test('takes a part of a name or title for the node template that it fits alone', () => {
+    const known = ['lap-splitter', 'lap-splitter-2', 'gpu-cfd-step'];
+    const meant = (text: string) => templateMeant(text, known);
+    expect(meant('CFD')).toBe('gpu-cfd-step');
+    expect(meant('gpu cfd')).toBe('gpu-cfd-step');
+    expect(meant('lap')).toBeNull();
+    expect(meant('lap-splitter')).toBe('lap-splitter');
+    expect(meant('no-longer-there')).toBe('no-longer-there');
+    expect(meant('')).toBe('');
   });
 
   test('keeps its rows in their places when it is read again, and counts what is newer', () => {

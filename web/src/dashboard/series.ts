@@ -1,7 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ChannelSeries, StatisticsReply } from '../api.ts';
 import { readSeries, readStatistics } from '../dashboard-api.ts';
-import { isAbort } from '../http.ts';
+import { retryMs, useEvery } from '../hooks.ts';
+import { isAbort, isOutage } from '../http.ts';
 import type { TimeSpan } from './model.ts';
 
 export type ChannelStatistics = StatisticsReply['statistics'][number];
@@ -38,6 +39,7 @@ export const statistics: Reading<ChannelStatistics> = {
   channelsPerRequest: 24,
   settleMs: 250,
 };
+const settled = { loading: false, error: null };
 const requestsAtOnce = 3;
 const keptAnswers = 400;
 
@@ -71,8 +73,7 @@ export function useWindow<Answer>(
 ): WindowState<Answer> {
   const cache = useRef(new Map<string, Answer>());
   const [byKey, setByKey] = useState<ReadonlyMap<string, Answer>>(new Map());
-  const [loading, setLoading] = useState(false);
-  const [error, setError] = useState<Error | null>(null);
+  const [state, setState] = useState<{ loading: boolean; error: Error | null }>(settled);
   const [round, setRound] = useState(0);
   const wanted = spanOf === null ? '' : keys.map((key) => cacheKey(key, spanOf(key))).join('\n');
 
@@ -82,8 +83,8 @@ export function useWindow<Answer>(
     setByKey((before) => withAnswers(before, held, reading.keyOf));
     const heldKeys = new Set(held.map(reading.keyOf));
     const missing = keys.filter((key) => !heldKeys.has(key));
-    setError(null);
-    setLoading(missing.length > 0);
+    // An error stays until there is an answer: else its message would come and go while the platform is away.
+    setState(({ error }) => (missing.length === 0 ? settled : { loading: true, error }));
     if (missing.length === 0) return;
     const controller = new AbortController();
     const timer = window.setTimeout(() => {
@@ -95,12 +96,12 @@ export function useWindow<Answer>(
         dropOldest(cache.current);
         setByKey((before) => withAnswers(before, answers, reading.keyOf));
       })
-        .then(() => setLoading(false))
+        .then(() => setState(settled))
         .catch((failure: unknown) => {
           if (controller.signal.aborted || isAbort(failure)) return;
           controller.abort();
-          setLoading(false);
-          setError(failure instanceof Error ? failure : new Error(String(failure)));
+          const error = failure instanceof Error ? failure : new Error(String(failure));
+          setState({ loading: false, error });
         });
     }, reading.settleMs);
     return () => {
@@ -109,7 +110,9 @@ export function useWindow<Answer>(
     };
   }, [wanted, round]);
 
-  return { byKey, loading, error, retry: () => setRound((before) => before + 1) };
+  const retry = () => setRound((before) => before + 1);
+  useEvery(retryMs, isOutage(state.error), retry);
+  return { byKey, ...state, retry };
 }
 
 async function fetchAll<Answer>(

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { listProjects } from '../api.ts';
+import { listProjects, listTemplates } from '../api.ts';
 import { plural } from '../format.ts';
 import { useResource, useTitle } from '../hooks.ts';
 import { useAbilities } from '../role.ts';
@@ -21,6 +21,7 @@ export function RunsPage() {
   const { query } = useAddress();
   const view = readRunView(query);
   const projects = useResource('projects', listProjects);
+  const templates = useResource('templates', listTemplates);
   const runs = useRuns(view);
   const { list, shown } = runs;
   return (
@@ -32,6 +33,9 @@ export function RunsPage() {
         view={view}
         projects={projects.data ?? []}
         rows={shown?.rows ?? []}
+        templates={(templates.data ?? []).flatMap(({ nodes }) =>
+          nodes.flatMap((node) => node.nodeTemplateName ?? []),
+        )}
         change={(part) => navigate(runsAddress({ ...view, page: 1, ...part }))}
       />
       <Loaded

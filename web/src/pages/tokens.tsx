@@ -52,7 +52,8 @@ export function TokensPage() {
       </Loaded>
       {made !== null && (
         <MadeSecret title="The new offline token" value={made.token} onClose={() => setMade(null)}>
-          It expires on {formatDateTime(made.expiresAt)}.
+          It expires on {formatDateTime(made.expiresAt)}. Note which device gets it: tokens are listed by
+          their last letters only, here <span class="mono">…{made.token.slice(-4)}</span>.
         </MadeSecret>
       )}
       {revoking !== null && (

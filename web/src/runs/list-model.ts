@@ -1,6 +1,7 @@
 /** The list of runs: its view in the address, and how newer answers change it. Pure: tested without a browser. */
 import type { Query } from '../../../client/api-client.ts';
 import type { NodeRun, NodeRunList } from '../../../client/types.ts';
+import { titleOf } from '../names.ts';
 import { startOfDay } from '../query/days.ts';
 
 export type RunQuery = Query<'GET /api/v2/node-runs'>;
@@ -60,6 +61,17 @@ export function runQueryOf(view: RunListView): RunQuery {
     page: view.page,
     pageSize,
   };
+}
+
+/**
+ * The node template that is meant by a part of its name or title, since the platform compares whole names: `text` itself
+ * where no known one fits, null where several do.
+ */
+export function templateMeant(text: string, known: readonly string[]): string | null {
+  if (text === '' || known.includes(text)) return text;
+  const part = text.toLowerCase();
+  const fitting = known.filter((name) => `${name}\n${titleOf(name)}`.toLowerCase().includes(part));
+  return fitting.length > 1 ? null : (fitting[0] ?? text);
 }
 
 export interface ShownRun {

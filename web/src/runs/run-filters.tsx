@@ -5,13 +5,15 @@ import { titleOf } from '../names.ts';
 import { DateRange } from '../ui/date-range.tsx';
 import { Select } from '../ui/form.tsx';
 import { Icon } from '../ui/icon.tsx';
-import { type RunListView, type ShownRun, stateFilters } from './list-model.ts';
+import { type RunListView, type ShownRun, stateFilters, templateMeant } from './list-model.ts';
 
 /** State, node template, project, session and days of a list of runs. */
 export function RunFilters(props: {
   view: RunListView;
   projects: readonly Project[];
   rows: readonly ShownRun[];
+  /** Names of node templates. */
+  templates: readonly string[];
   change: (part: Partial<RunListView>) => void;
 }) {
   const { view, change } = props;
@@ -24,7 +26,7 @@ export function RunFilters(props: {
       <div class="filters">
         <TemplateField
           value={view.template}
-          known={[...new Set(shown.map(({ nodeTemplate }) => nodeTemplate))]}
+          known={[...new Set([...shown.map(({ nodeTemplate }) => nodeTemplate), ...props.templates])]}
           onValue={(template) => change({ template })}
         />
         <ProjectSelect
@@ -96,13 +98,14 @@ function StateButtons(props: {
   );
 }
 
-/** The platform compares whole names, so those on the page are offered. */
+/** A part of a name is enough where just one is meant; the names that it may mean are offered. */
 function TemplateField(props: { value: string; known: readonly string[]; onValue: (name: string) => void }) {
   const [text, setText] = useState(props.value);
   const settled = useSettled(text, 400);
-  useEffect(() => setText(props.value), [props.value]);
+  const meant = templateMeant(settled.trim(), props.known);
+  useEffect(() => setText((before) => (meant === props.value ? before : props.value)), [props.value]);
   useEffect(() => {
-    if (settled === text && settled.trim() !== props.value) props.onValue(settled.trim());
+    if (settled === text && meant !== null && meant !== props.value) props.onValue(meant);
   }, [settled]);
   return (
     <div class="search">
@@ -111,9 +114,10 @@ function TemplateField(props: { value: string; known: readonly string[]; onValue
         type="search"
         list="known-templates"
         aria-label="Node template"
-        placeholder="Node template, its whole name"
+        placeholder="Node template"
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}
+        onBlur={() => meant === props.value && setText(props.value)}
       />
       <datalist id="known-templates">
         {props.known.map((name) => (

@@ -1,9 +1,10 @@
 import type { ComponentChildren, ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { retryMs, useEvery } from '../hooks.ts';
 import { Notice, Placeholder } from './notice.tsx';
 
 /**
- * A component whose code is fetched when it is first shown.
+ * A component whose code is fetched when it is first shown, and again and again while the platform does not answer.
  * @param loading what stands there until then; null: nothing
  */
 export function lazy<Props extends object>(
@@ -13,11 +14,13 @@ export function lazy<Props extends object>(
   return function Lazy(props: Props) {
     // In an object: a state that is a function would be called.
     const [{ View }, setState] = useState<{ View: ComponentType<Props> | 'failed' | null }>({ View: null });
-    useEffect(() => {
+    const fetchCode = () => {
       load()
         .then((loaded) => setState({ View: loaded }))
         .catch(() => setState({ View: 'failed' }));
-    }, []);
+    };
+    useEffect(fetchCode, []);
+    useEvery(retryMs, View === 'failed', fetchCode);
     if (View === 'failed') return <ReloadNotice />;
     if (View === null) return loading && <Placeholder {...loading} />;
     return <View {...props} />;
