@@ -47,7 +47,7 @@ class Frame:
         return iter(self.columns)
 
 
-@pytest.mark.parametrize(("source", "instead"), [({"top": 3}, "write_json"), (Frame(), "write_frame")])
+@pytest.mark.parametrize(("source", "instead"), [({"top": 3}, "write_json"), (Frame(), "write_frame"), (5, "not int")])
 def test_what_yields_only_its_names_is_no_output(source: Any, instead: str) -> None:
     result = run_task(lambda task: task.write(source) and None)
     assert isinstance(result.error, TypeError) and instead in str(result.error)
