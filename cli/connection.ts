@@ -47,8 +47,12 @@ export async function bearerFor(
   address: string,
   options: { readonly ignoreEnvironment?: boolean } = {},
 ): Promise<Bearer | undefined> {
-  const { SDP_TOKEN } = process.env;
-  if (SDP_TOKEN && options.ignoreEnvironment !== true) return { token: () => SDP_TOKEN };
+  // A line of a file may have ended in a carriage return.
+  const given = process.env.SDP_TOKEN?.trim();
+  if (given && options.ignoreEnvironment !== true) {
+    if (!/^[\x21-\x7e]+$/.test(given)) throw new Error('SDP_TOKEN has characters that no token has.');
+    return { token: () => given };
+  }
   let signedIn = (await readCredentials()).platforms[address];
   if (signedIn === undefined) return undefined;
   const renew = async () => {

@@ -59,10 +59,18 @@ const sentences: Readonly<Record<CancelReason, string>> = {
 
 /** The message of any thrown value, with its cause. */
 export function messageOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
+  if (!(error instanceof Error)) return textOf(error);
   const message = error.message || error.name;
   const cause = error.cause instanceof Error ? error.cause.message : '';
   return cause === '' || message.includes(cause) ? message : `${message} (${cause})`;
+}
+
+function textOf(thrown: unknown): string {
+  try {
+    return String(thrown);
+  } catch {
+    return 'The error has no text.';
+  }
 }
 
 /** Also for one made by another copy of this package, which a runner may include. */

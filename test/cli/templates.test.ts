@@ -107,6 +107,12 @@ describe('sdp templates import', () => {
       'A valid bearer token is required. (401, request ',
     ],
     [
+      'a token that was cut out of a text with its quotes',
+      () => [fileOf('x.json', {})],
+      { SDP_TOKEN: '\u201chat_x\u201d' },
+      'SDP_TOKEN has characters that no token has.',
+    ],
+    [
       'a platform that does not answer',
       () => [fileOf('x.json', {})],
       { SDP_URL: 'http://127.0.0.1:1' },

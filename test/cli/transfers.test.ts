@@ -56,6 +56,12 @@ describe('sdp upload', () => {
     expect(await outputsOf(graph)).toEqual(outputs);
   });
 
+  test('takes a token from a file with Windows line ends', async () => {
+    const graph = await stage.chainOf(1);
+    const token = { SDP_TOKEN: `${people.adminToken}\r` };
+    expect(await sdp(['upload', graph.sessionId, fileOf('cr.csv', 'x')], token)).toMatchObject({ code: 0 });
+  });
+
   test('sends a file again when its type or metadata have changed', async () => {
     const graph = await stage.chainOf(1);
     const file = fileOf('changed.csv', 'a\n1\n');

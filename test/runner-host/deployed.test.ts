@@ -100,6 +100,22 @@ describe.concurrent('a deployed runner', () => {
     expect(host.log()).not.toContain(value);
   });
 
+  test('goes on when the code of an ended task has left calls behind', async () => {
+    write(
+      'leaving.mjs',
+      `export default async (task) => {
+        for await (const input of task.inputs('latest')) {
+          await task.writeJson({ text: await input.text(), pid: process.pid });
+        }
+        void (async () => { for (;;) await task.previousOutput(); })();
+      };`,
+    );
+    await publish('leaving', { entrypoint: 'leaving.mjs' });
+    const session = await sessionOf('leaving');
+    const { pid } = await work(session, 'first');
+    expect(await work(session, 'second')).toMatchObject({ pid });
+  });
+
   test('is refused files, variables, programs and debuggers of the platform by Node, and by the system where it is another user', async () => {
     const secret = join(stage.folder, '../secret.json');
     writeFileSync(secret, '{"key":"of the platform"}', { mode: 0o600 });

@@ -1,6 +1,7 @@
 /** Rejected inputs. */
 import { expect, test } from 'vitest';
-import { type Input, TaskFailure } from '../../sdk/index.ts';
+import { defineRunner, type Input, TaskFailure } from '../../sdk/index.ts';
+import { testTask } from '../../sdk/testing.ts';
 import { contractStage } from './support/contract-stage.ts';
 
 /** Adds up numbers; other text is invalid. */
@@ -69,4 +70,18 @@ test('task.reject counts when a task of another node completes, also without an 
   expect(node.rejected).toMatchObject([
     { inputId: node.inputs[0]?.outputId, category: 'validation', reason: 'broken' },
   ]);
+});
+
+test.each([
+  ['text', 'it holds bytes that are not UTF-8 text'],
+  ['json', 'it is no JSON: '],
+] as const)('an input that is no %s is rejected with the reason', async (read, reason) => {
+  const runner = defineRunner({
+    templates: ['contract'],
+    onBadInput: 'reject',
+    run: async (task) => void (await task.eachNewInput(async (input) => void (await input[read]()))),
+  });
+  const bad = read === 'text' ? Buffer.from([0xff]) : Buffer.from('{"a": ');
+  const { rejected } = await testTask(runner, { inputs: [bad] });
+  expect(rejected).toMatchObject([{ category: 'validation', reason: expect.stringContaining(reason) }]);
 });

@@ -14,6 +14,11 @@ import { clip } from '../../sdk/src/text.ts';
 const refusal = (status: number, code = 'some_code', retryAfterMs: number | null = null) =>
   new ApiError({ status, code, message: 'refused', retryAfterMs });
 
+test.each([null, undefined, 5, { a: 1 }])('an output that is %j is refused with what it may be', (source) => {
+  const read = () => new PartReader(source as never, (size) => new Uint8Array(size));
+  expect(read).toThrow('An output is a string, bytes, or a stream of them.');
+});
+
 test('parts hold exactly the bytes of their source, all of one size but the last', async () => {
   const chunks = fc.array(
     fc.oneof(fc.uint8Array({ maxLength: 50 }), fc.string({ maxLength: 20, unit: 'binary' })),

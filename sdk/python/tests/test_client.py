@@ -128,6 +128,9 @@ def test_it_does_not_repeat_for_ever(server: Server) -> None:
         Platform("http://127.0.0.1:9", token="t", retry_seconds=0.3).call("GET", "/projects")
     with pytest.raises(SettingsError):
         Platform("http://127.0.0.1:9", username="u")
+    with pytest.raises(SettingsError, match="characters that no token has") as told:
+        Platform("http://127.0.0.1:9", token="hat_\u201dsecret")
+    assert "secret" not in str(told.value)
 
 
 def test_sessions_come_by_pages(server: Server) -> None:

@@ -38,6 +38,22 @@ def test_inputs_in_every_form(tmp_path: Path) -> None:
     assert (result.outcome, result.error) == ("no-output", None)
 
 
+@pytest.mark.parametrize(
+    ("data", "read", "reason"),
+    [
+        (b"a\n\xff", "text", "line 2: it holds bytes that are not UTF-8 text"),
+        (b"\xff", "json", "line 1: it holds bytes that are not UTF-8 text"),
+        (b'{"a":\n,}', "json", "line 2: it is no JSON: Expecting value"),
+    ],
+)
+def test_an_input_that_is_no_text_or_json_is_rejected(data: bytes, read: str, reason: str) -> None:
+    def work(task: sdp.Task[Any]) -> None:
+        task.each_new_input(lambda item: getattr(item, read)())
+
+    result = run_task(work, inputs=[data], on_bad_input="reject")
+    assert [each.reason for each in result.rejected] == [reason]
+
+
 class Frame:
     """As those of pandas, polars and pyarrow: it yields the names of its columns."""
 
@@ -47,7 +63,7 @@ class Frame:
         return iter(self.columns)
 
 
-@pytest.mark.parametrize(("source", "instead"), [({"top": 3}, "write_json"), (Frame(), "write_frame")])
+@pytest.mark.parametrize(("source", "instead"), [({"top": 3}, "write_json"), (Frame(), "write_frame"), (5, "not int")])
 def test_what_yields_only_its_names_is_no_output(source: Any, instead: str) -> None:
     result = run_task(lambda task: task.write(source) and None)
     assert isinstance(result.error, TypeError) and instead in str(result.error)

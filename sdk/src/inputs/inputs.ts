@@ -3,6 +3,7 @@ import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import type { TaskCalls } from '../calls/task-calls.ts';
 import type { InputMode, InputWire } from '../calls/wire.ts';
+import { messageOf, TaskFailure } from '../errors.ts';
 import {
   type LineOptions,
   type Row,
@@ -125,14 +126,27 @@ export class Input implements InputInfo {
     return Buffer.concat(chunks, sizeBytes);
   }
 
-  /** All of it as UTF-8 text, without a byte order mark. @throws as {@link Input.bytes}; TypeError for other bytes */
+  /**
+   * All of it as UTF-8 text, without a byte order mark.
+   * @throws as {@link Input.bytes}; TaskFailure `validation` for bytes that are not text
+   */
   async text(limit: ReadLimit = {}): Promise<string> {
-    return new TextDecoder('utf-8', { fatal: true }).decode(await this.bytes(limit));
+    const bytes = await this.bytes(limit);
+    try {
+      return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    } catch (cause) {
+      throw new TaskFailure('validation', 'it holds bytes that are not UTF-8 text', { cause });
+    }
   }
 
-  /** All of it parsed as JSON. @throws SyntaxError, and as {@link Input.text} */
+  /** All of it parsed as JSON. @throws TaskFailure `validation` for what is no JSON, and as {@link Input.text} */
   async json<T = unknown>(limit: ReadLimit = {}): Promise<T> {
-    return JSON.parse(await this.text(limit)) as T;
+    const text = await this.text(limit);
+    try {
+      return JSON.parse(text) as T;
+    } catch (cause) {
+      throw new TaskFailure('validation', `it is no JSON: ${messageOf(cause)}`, { cause });
+    }
   }
 }
 

@@ -56,8 +56,10 @@ export class PartReader {
 
 function iteratorOf(source: Source): AsyncIterator<Bytes> | Iterator<Bytes> {
   if (isBytes(source)) return [source][Symbol.iterator]();
-  if (Symbol.asyncIterator in source) return source[Symbol.asyncIterator]();
-  if (Symbol.iterator in source) return source[Symbol.iterator]();
+  if (typeof source === 'object' && source !== null) {
+    if (Symbol.asyncIterator in source) return source[Symbol.asyncIterator]();
+    if (Symbol.iterator in source) return source[Symbol.iterator]();
+  }
   throw new TypeError('An output is a string, bytes, or a stream of them.');
 }
 

@@ -39,7 +39,7 @@ export async function runMain(runner: Runner, options: StartOptions = {}): Promi
 }
 
 /** A promise that the code of an ended task did not await must not end the process, in which other tasks run. */
-function onLeftBehind(reason: unknown): void {
+export function onLeftBehind(reason: unknown): void {
   if (!isTaskCancelled(reason)) throw reason;
 }
 

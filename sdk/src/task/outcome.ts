@@ -52,7 +52,10 @@ export type Report =
   /** The task is no longer held. */
   | { readonly kind: 'none' };
 
-/** @param left further facts of the task: whether a loop left inputs, and state that is not stored yet */
+/**
+ * @param left further facts of the task: whether a loop left inputs, and state that is not stored yet
+ * @throws TypeError for a state that is no JSON
+ */
 export function reportOfResult(
   result: RunResult,
   left: { readonly hasMore: boolean; readonly state: unknown },
@@ -64,8 +67,17 @@ export function reportOfResult(
     outcome,
     hasMore: completion.hasMore ?? left.hasMore,
     statusDetails: statusDetails === undefined ? undefined : clip(statusDetails, reasonCharacters),
-    state: completion.state ?? left.state,
+    state: jsonState(completion.state ?? left.state),
   };
+}
+
+function jsonState(state: unknown): unknown {
+  try {
+    JSON.stringify(state);
+    return state;
+  } catch (error) {
+    throw new TypeError(`The state is no JSON: ${messageOf(error)}`, { cause: error });
+  }
 }
 
 /** The report of a cancelled task: the platform records every report of it as cancelled. */

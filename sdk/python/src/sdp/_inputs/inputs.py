@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import closing
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
 
 from .._calls.resumed import Stored
 from . import frames
-from .text import LONGEST_CHARACTERS, Row, read_lines, read_named_rows, read_rows
+from .text import LONGEST_CHARACTERS, Row, read_json, read_lines, read_named_rows, read_rows, read_text
 
 if TYPE_CHECKING:
     import pandas
@@ -85,12 +84,12 @@ class Input(InputInfo):
         return data
 
     def text(self, max_bytes: int = _DEFAULT_MAX_BYTES) -> str:
-        """All of it as UTF-8 text, without a byte order mark."""
-        return str(self.bytes(max_bytes), "utf-8-sig")
+        """All of it as UTF-8 text, without a byte order mark. Raises UnreadableData for bytes that are not text."""
+        return read_text(self.bytes(max_bytes))
 
     def json(self, max_bytes: int = _DEFAULT_MAX_BYTES) -> Any:
-        """All of it, parsed as JSON."""
-        return json.loads(self.text(max_bytes))
+        """All of it, parsed as JSON. Raises UnreadableData, with the line, for what is no JSON."""
+        return read_json(self.bytes(max_bytes))
 
     def lines(self, *, max_characters: int = LONGEST_CHARACTERS) -> Iterator[str]:
         """The lines of a UTF-8 text of any size, without line breaks and byte order mark.

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import csv
+import json
 import re
 from collections.abc import Iterator
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from ..errors import UnreadableData
 
@@ -18,6 +19,23 @@ _MARK = b"\xef\xbb\xbf"
 
 Row = dict[str, str]
 """A row by the names of the header; all values are text, as in the file."""
+
+
+def read_text(data: bytes) -> str:
+    """UTF-8 text, without a byte order mark."""
+    try:
+        return str(data, "utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise _invalid(line, "it holds bytes that are not UTF-8 text") from error
+
+
+def read_json(data: bytes) -> Any:
+    """The value of a JSON text."""
+    try:
+        return json.loads(read_text(data))
+    except json.JSONDecodeError as error:
+        raise _invalid(error.lineno, f"it is no JSON: {error.msg}") from error
 
 
 def read_lines(stream: BinaryIO, max_characters: int = LONGEST_CHARACTERS) -> Iterator[str]:

@@ -39,6 +39,9 @@ def _refuse_tables(source: object) -> None:
         raise TypeError("A dictionary has no bytes; use write_json(value), or json.dumps(value).")
     if hasattr(source, "columns"):
         raise TypeError("A frame has no bytes; use write_frame(frame), or upload_frame(frame, identifier).")
+    if not isinstance(source, Iterable):
+        kind = type(source).__name__
+        raise TypeError(f"An output is text, bytes, an open file, or something that yields text or bytes; not {kind}.")
 
 
 def gzipped(pieces: Iterator[Bytes]) -> Iterator[Bytes]:

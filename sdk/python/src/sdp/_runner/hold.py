@@ -19,6 +19,7 @@ from .._task.async_task import AsyncTask
 from .._task.outcome import Report, report_of_error, report_of_result
 from .._task.task import Task, TaskParts
 from ..errors import CancelReason, TaskCancelled, TaskFailure
+from .forked import ends_forked
 from .parts import RunnerParts
 
 log = logging.getLogger("sdp")
@@ -127,7 +128,11 @@ class Hold:
                 on_bad_input=runner.on_bad_input,
             )
         )
-        result = self._run_coroutine(task) if runner.is_async else runner.handler(task)
+        if runner.is_async:
+            result = self._run_coroutine(task)
+        else:
+            with ends_forked():
+                result = runner.handler(task)
         task.finish()
         if self._why in ("lease-lost", "unauthorized"):
             return Report("none", {})
@@ -145,7 +150,8 @@ class Hold:
                 is_cancelled = self._why is not None
             if is_cancelled:
                 own.cancel()
-            return await self._parts.runner.handler(AsyncTask(task))
+            with ends_forked():
+                return await self._parts.runner.handler(AsyncTask(task))
 
         try:
             return asyncio.run_coroutine_threadsafe(main(), loop).result()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -51,7 +52,7 @@ CANCEL_BODY: dict[str, Any] = {"category": "error", "reason": "cancelled"}
 
 
 def report_of_result(result: object, has_more: bool, state: dict[str, Any] | None) -> Report:
-    """The report of code that has returned."""
+    """The report of code that has returned. Raises TypeError and ValueError for a state that is no JSON."""
     if isinstance(result, str) and result in OUTCOMES:
         result = Completion(outcome=result)
     if result is None:
@@ -67,8 +68,18 @@ def report_of_result(result: object, has_more: bool, state: dict[str, Any] | Non
         body["statusDetails"] = clip(result.status_details, REASON_CHARACTERS)
     new_state = state if result.state is None else result.state
     if new_state is not None:
-        body["state"] = new_state
+        body["state"] = _json_state(new_state)
     return Report("complete", body, is_outcome_open=result.outcome is None)
+
+
+def _json_state(state: dict[str, Any]) -> dict[str, Any]:
+    try:
+        json.dumps(state, allow_nan=False)
+    except TypeError as error:
+        raise TypeError(f"The state is no JSON: {error}") from error
+    except ValueError as error:
+        raise ValueError(f"The state is no JSON: {error}") from error
+    return state
 
 
 def report_of_error(error: BaseException, cancelled: CancelReason | None) -> Report:
@@ -101,5 +112,8 @@ def _category_of(error: BaseException) -> FailureCategory:
 def _reason_of(error: BaseException) -> str:
     if isinstance(error, (ApiError, MemoryError)):
         return str(error) or "out of memory"
-    text = str(error)
+    try:
+        text = str(error)
+    except Exception:
+        text = "it has no text"
     return f"{type(error).__name__}: {text}" if text else type(error).__name__

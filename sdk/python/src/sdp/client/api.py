@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json as json_text
 import os
+import re
 import threading
 import time
 import uuid
@@ -32,16 +33,18 @@ class Api:
     ) -> None:
         address = (url or os.environ.get("SDP_URL", "")).rstrip("/")
         self._credentials = (username, password) if username and password else None
-        given = token or (None if self._credentials else os.environ.get("SDP_TOKEN"))
+        given = (token or ("" if self._credentials else os.environ.get("SDP_TOKEN", ""))).strip()
         problems = []
         if not address:
             problems.append("Set url, or SDP_URL, to the platform's base address.")
         if not given and self._credentials is None:
             problems.append("Set token, or username and password, or SDP_TOKEN.")
+        if given and re.fullmatch(r"[\x21-\x7e]+", given) is None:
+            problems.append("The token, or SDP_TOKEN, has characters that no token has.")
         if problems:
             raise SettingsError(problems)
         self.url = address
-        self._token = given
+        self._token = given or None
         self.retry_seconds = retry_seconds
         self._http = HttpClient(address, {"user-agent": f"sdp-client/{VERSION}"})
         self._lock = threading.Lock()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 import re
 import time
@@ -18,7 +17,7 @@ from .._calls.back_off import BackOff
 from .._calls.http import Answer
 from .._inputs import frames
 from .._inputs.inputs import parse_time
-from .._inputs.text import Row, read_lines, read_named_rows
+from .._inputs.text import Row, read_json, read_lines, read_named_rows, read_text
 from ..errors import ApiError, NetworkError, SdpError
 from .api import Api, is_worth_it
 
@@ -73,12 +72,12 @@ class Output:
             return stream.read()
 
     def text(self) -> str:
-        """All of it as UTF-8 text, without a byte order mark."""
-        return str(self.bytes(), "utf-8-sig")
+        """All of it as UTF-8 text, without a byte order mark. Raises UnreadableData for bytes that are not text."""
+        return read_text(self.bytes())
 
     def json(self) -> Any:
-        """All of it, parsed as JSON."""
-        return json.loads(self.text())
+        """All of it, parsed as JSON. Raises UnreadableData, with the line, for what is no JSON."""
+        return read_json(self.bytes())
 
     def lines(self) -> Iterator[str]:
         """The lines of a text of any size. Raises UnreadableData, with the line, for bytes that are not text."""

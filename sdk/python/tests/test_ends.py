@@ -1,0 +1,76 @@
+"""Ends of a task that cannot be reported as the code wants them: the process reports a failure and goes on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from conftest import RunnerProcess
+from platform_double import PlatformDouble
+from sdp.testing import run_task
+
+import sdp
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        ("return sdp.Completion('no-output', state={'seen': {1, 2}})", "set is not JSON serializable"),
+        ("task.state.set({'seen': {1, 2}}); return 'no-output'", "set is not JSON serializable"),
+        ("return sdp.Completion('no-output', state={'mean': float('nan')})", "not JSON compliant"),
+        ("raise Silent()", "Silent: it has no text"),
+    ],
+)
+def test_an_end_that_cannot_be_sent_fails_the_task_and_the_runner_goes_on(
+    double: PlatformDouble, start_runner: RunnerProcess, code: str, reason: str
+) -> None:
+    first, second = double.offer(), double.offer()
+    start_runner(
+        f"""
+class Silent(Exception):
+    def __str__(self):
+        raise RuntimeError
+@sdp.runner
+def work(task):
+    if task.task_id == {first.task_id!r}:
+        {code}
+    return 'no-output'
+"""
+    )
+    double.until(lambda: second.end)
+    assert first.end is not None
+    how, body = first.end
+    assert (how, body["category"]) == ("fail", "error")
+    assert reason in body["reason"]
+    assert second.end == ("complete", {"outcome": "no-output"})
+
+
+def test_a_test_without_a_platform_sees_that_a_state_is_no_json() -> None:
+    def work(task: sdp.Task[Any]) -> sdp.Completion:
+        return sdp.Completion("no-output", state={"seen": {1, 2}})
+
+    result = run_task(work)
+    assert result.reason == "TypeError: The state is no JSON: Object of type set is not JSON serializable"
+
+
+@pytest.mark.parametrize("end", ["sys.exit(7)", "raise ValueError", "pass"])
+def test_a_process_that_the_code_forks_ends_with_the_code_and_reports_nothing(
+    double: PlatformDouble, start_runner: RunnerProcess, end: str
+) -> None:
+    task = double.offer()
+    start_runner(
+        f"""
+import os, sys
+@sdp.runner
+def work(task):
+    child = os.fork()
+    if child == 0:
+        {end}
+        return "no-output"
+    _, status = os.waitpid(child, 0)
+    return sdp.Completion("no-output", status_details=str(os.waitstatus_to_exitcode(status)))
+"""
+    )
+    double.until(lambda: task.end)
+    code = {"sys.exit(7)": "7", "raise ValueError": "1", "pass": "0"}[end]
+    assert task.end == ("complete", {"outcome": "no-output", "statusDetails": code})
