@@ -1,11 +1,11 @@
 /** The console while the platform does not answer, and once it does again. */
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
-import { tcpGate } from '../support/network/tcp-gate.ts';
-import { describeInBrowser, openBrowser, untilTrue } from './support/browser.ts';
-import { type DriveSession, driveSession } from './support/drive.ts';
-import { wholePlatform } from './support/platform.ts';
-import { signInAs } from './support/sign-in.ts';
+import { tcpGate } from '../../support/network/tcp-gate.ts';
+import { describeInBrowser, openBrowser, untilTrue } from '../support/browser.ts';
+import { type DriveSession, driveSession } from '../support/drive.ts';
+import { wholePlatform } from '../support/platform.ts';
+import { signInAs } from '../support/sign-in.ts';
 
 const { api, administrator, token } = await wholePlatform();
 const site = await tcpGate(api.url);

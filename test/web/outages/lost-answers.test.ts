@@ -2,12 +2,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
-import { brokenLineTo } from '../cli/broken-line.ts';
-import { ask } from '../support/api.ts';
-import { runnerStage } from '../support/runner.ts';
-import { inputNode, ship, templateFile } from '../support/templates.ts';
-import { describeInBrowser, openBrowser } from './support/browser.ts';
-import { signInAs } from './support/sign-in.ts';
+import { brokenLineTo } from '../../cli/broken-line.ts';
+import { ask } from '../../support/api.ts';
+import { runnerStage } from '../../support/runner.ts';
+import { inputNode, ship, templateFile } from '../../support/templates.ts';
+import { describeInBrowser, openBrowser } from '../support/browser.ts';
+import { signInAs } from '../support/sign-in.ts';
 
 const { api, people, database } = await runnerStage();
 const lost: string[] = [];
