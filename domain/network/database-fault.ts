@@ -6,6 +6,7 @@ export const sqlStates = {
   foreignKeyViolation: '23503',
   uniqueViolation: '23505',
   exclusionViolation: '23P01',
+  inFailedTransaction: '25P02',
   idleInTransactionTimeout: '25P03',
   serializationFailure: '40001',
   deadlockDetected: '40P01',

@@ -127,7 +127,7 @@ export class Database implements Reader, EntityReader {
       await client.query('rollback').catch((failure: Error) => {
         broken = failure;
       });
-      throw (await pipeline.failure()) ?? error;
+      throw await pipeline.failure(error);
     } finally {
       client.release(broken);
     }
@@ -160,6 +160,7 @@ class Pipeline implements Tx, StatementSink {
   private readonly sentAhead: Array<Promise<unknown>> = [];
   private entities: SqlEntityManager | undefined;
   private committed: Promise<pg.QueryResult> | undefined;
+  private firstFailure: unknown;
   readonly effects: Array<() => void> = [];
 
   constructor(client: pg.PoolClient, database: Pick<Database, 'onSessionChanged'>) {
@@ -183,13 +184,21 @@ class Pipeline implements Tx, StatementSink {
   private async run<R>(statement: Statement): Promise<R[]> {
     if (this.committed !== undefined) throw new Error('The last statement has been sent.');
     this.hasWritten ||= this.isAudited && isWrite(statement.text);
-    const result = await this.client.query(statement);
+    const result = await this.noted(this.client.query(statement));
     return result.rows as R[];
   }
 
   async send(text: string, values: readonly unknown[]): Promise<pg.QueryResult> {
     this.hasWritten ||= this.isAudited && isWrite(text);
-    return await this.client.query({ text, values: values as unknown[] });
+    return await this.noted(this.client.query({ text, values: values as unknown[] }));
+  }
+
+  /** The driver settles statements in the order in which they were sent. */
+  private noted(result: Promise<pg.QueryResult>): Promise<pg.QueryResult> {
+    result.catch((error: unknown) => {
+      this.firstFailure ??= error;
+    });
+    return result;
   }
 
   pipelined<R>(statement: string, parameters: readonly unknown[] = []): Promise<R[]> {
@@ -230,10 +239,14 @@ class Pipeline implements Tx, StatementSink {
     this.effects.push(() => this.database.onSessionChanged(change));
   }
 
-  /** The first failure of the statements sent ahead; later statements failed only because of it. */
-  async failure(): Promise<Error | undefined> {
+  /**
+   * What the transaction failed of: the first failure of the statements sent ahead, or what its work threw. A statement
+   * that fails only because an earlier one did may be heard of before it.
+   */
+  async failure(thrown: unknown): Promise<unknown> {
     const settled = await Promise.allSettled(this.sentAhead);
-    return settled.find((result) => result.status === 'rejected')?.reason as Error | undefined;
+    const failure = settled.find((result) => result.status === 'rejected')?.reason ?? thrown;
+    return isRefusal(failure, sqlStates.inFailedTransaction) ? this.firstFailure : failure;
   }
 
   /** After a failure in a transaction, the server answers a commit by rolling back, without an error. */

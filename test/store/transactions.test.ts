@@ -1,6 +1,7 @@
+import { setImmediate } from 'node:timers/promises';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { isDatabaseUnavailable } from '../../domain/network/database-fault.ts';
-import { Database } from '../../store/connection/database.ts';
+import { Database, type Tx } from '../../store/connection/database.ts';
 import { databaseStage } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { openGate } from '../support/network/gate.ts';
@@ -39,6 +40,21 @@ test('a last statement that fails rolls back what was before it, and the connect
     }),
   ).rejects.toMatchObject({ code: '23505' });
   for (let use = 0; use < 4; use += 1) expect(await notes()).toEqual(['first', 'last']);
+});
+
+test('of statements sent side by side the one that failed first is reported, though the others are heard of before', async () => {
+  const slowlyReported = async (rows: Promise<unknown>) =>
+    rows.catch(async (error) => {
+      await setImmediate();
+      throw error;
+    });
+  const failing = (tx: Tx) => slowlyReported(tx.query(insert, ['first']));
+  await expect(
+    database.transaction((tx) => Promise.all([failing(tx), tx.query('select 1')])),
+  ).rejects.toMatchObject({ code: '23505' });
+  await expect(
+    database.transaction((tx) => Promise.all([failing(tx), tx.pipelined('select 1')])),
+  ).rejects.toMatchObject({ code: '23505' });
 });
 
 test('a value that cannot be sent keeps its statement and the commit from being sent', async () => {
