@@ -3,7 +3,7 @@ import { tokenIdOfHolder } from '../runners/holder.ts';
 import { claimOrder } from './claim-order.ts';
 import { isUnderLimit, limitSteps, nextWithRoom } from './concurrency.ts';
 import { runConfiguration } from './configuration-check.ts';
-import { isAlive, isOpen, leaseFromNow, prolonged } from './lease.ts';
+import { isAlive, isOpen, leaseFromNow, prolonged, runWatermark } from './lease.ts';
 import { isClaimable } from './queue.ts';
 import { reprocessStart } from './reprocess.ts';
 
@@ -87,9 +87,7 @@ function claimSteps({ pick, limits, limited }: Pick, instance: string): string {
        -- Else the statement's snapshot is older than the run's configuration, and a later claim gets the run.
        and coalesce(r.configuration_revision, 1) <= n.configuration_revision
     returning ${taskColumns}, r.generated_name_start, coalesce(t.lease_seconds, $4) as lease_seconds, instance.version,
-              coalesce(r.reprocess_position, n.watermark_position) as watermark_position,
-              case when r.reprocess_position is null then n.watermark_output_id else r.reprocess_output_id end
-                as watermark_output_id
+              ${runWatermark}
   ), attempt as (
     update node_attempt a set started_at = coalesce(a.started_at, clock_timestamp())
       from run where a.run_id = run.id and a.number = run.attempt

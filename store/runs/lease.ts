@@ -64,15 +64,18 @@ export interface HeldTask extends InputBounds {
   readonly cancelRequested: boolean;
 }
 
+/** The watermark of a run `r` of a node `n`, as two columns: a reprocess has one of its own. */
+export const runWatermark = `
+         coalesce(r.reprocess_position, n.watermark_position) as watermark_position,
+         case when r.reprocess_position is null then n.watermark_output_id else r.reprocess_output_id end
+           as watermark_output_id`;
+
 const renewStatement = `
   with claim as (${renewHeld} returning c.*)
   select claim.task_id, claim.run_id, claim.attempt, r.session_id,
          n.id as node_instance_id, n.parent_ids, t.incremental, r.reason,
          t.reprocess, r.upper_position, r.input_ids, claim.watermark_position as claim_watermark_position,
-         coalesce(r.reprocess_position, n.watermark_position) as watermark_position,
-         case when r.reprocess_position is null then n.watermark_output_id else r.reprocess_output_id end
-           as watermark_output_id, claim.lease_until as lease_expires_at,
-         r.cancel_requested
+         ${runWatermark}, claim.lease_until as lease_expires_at, r.cancel_requested
     from claim join node_run r on r.id = claim.run_id join node_instance n on n.id = r.node_instance_id
     join node_template t on t.id = n.node_template_id`;
 

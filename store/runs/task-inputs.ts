@@ -50,7 +50,10 @@ export const isConsumed = (output: string, bounds: { run: string; above: string;
       and (v.superseded_at_position is null or v.superseded_at_position > ${bounds.run}.upper_position)
       and (${bounds.run}.input_ids is null or v.output_id = any (${bounds.run}.input_ids)) limit 1)`;
 
-/** SQL, a join of outputs `v`: `newest`, the last output of the same node within a bound. */
+/**
+ * SQL, a join of outputs `v`: `newest`, the last output of the same node within a bound. The database's `reprocess_start`
+ * has both this and {@link isOfLastPublication} too.
+ */
 const joinNewest = (bound: string) => `
   join lateral (
     select x.run_id, x.position, x.created_at from output_version x

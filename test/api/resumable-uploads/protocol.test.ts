@@ -159,6 +159,15 @@ describe('refusals, before the body', () => {
     expect(rows).toEqual([]);
   });
 
+  test('a creation with a body that is longer than announced begins nothing', async () => {
+    const { nodeId } = await makeNode();
+    const type = { 'content-type': 'application/offset+octet-stream' };
+    const { status, json } = await begin(nodeId, 5, type, Buffer.alloc(6));
+    expect([status, json()]).toEqual([413, error('The upload was announced with 5 bytes.')]);
+    const rows = await database.query('select 1 from resumable_upload where node_instance_id = $1', [nodeId]);
+    expect(rows).toEqual([]);
+  });
+
   test('a piece of another type, at another offset, too long, or of an upload that is none', async () => {
     const { nodeId } = await makeNode();
     const path = await begun(nodeId, 5);

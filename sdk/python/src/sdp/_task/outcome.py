@@ -75,10 +75,8 @@ def report_of_result(result: object, has_more: bool, state: dict[str, Any] | Non
 def _json_state(state: dict[str, Any]) -> dict[str, Any]:
     try:
         json.dumps(state, allow_nan=False)
-    except TypeError as error:
-        raise TypeError(f"The state is no JSON: {error}") from error
-    except ValueError as error:
-        raise ValueError(f"The state is no JSON: {error}") from error
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"The state is no JSON: {error}") from error
     return state
 
 
