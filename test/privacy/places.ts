@@ -5,6 +5,9 @@ import {
   HeadObjectCommand,
   ListMultipartUploadsCommand,
   ListObjectsV2Command,
+  NoSuchKey,
+  NotFound,
+  type S3Client,
 } from '@aws-sdk/client-s3';
 import type { Client } from '@temporalio/client';
 import type pg from 'pg';
@@ -45,21 +48,23 @@ export async function objectsOf(platform: TestEnvironment): Promise<Place[]> {
     const { Contents = [], IsTruncated } = await client.send(new ListObjectsV2Command({ Bucket }));
     if (IsTruncated) throw new Error('More objects than one page.');
     const open = await client.send(new ListMultipartUploadsCommand({ Bucket }));
-    const places = await Promise.all(
-      Contents.map(async ({ Key }) => {
-        const head = await client.send(new HeadObjectCommand({ Bucket, Key: Key ?? '' }));
-        const { Body } = await client.send(new GetObjectCommand({ Bucket, Key: Key ?? '' }));
-        const bytes = await Body?.transformToByteArray();
-        const { $metadata: _, ...headers } = head;
-        return {
-          where: `object ${Key}`,
-          text: [Key, JSON.stringify(headers), textOf(bytes ?? new Uint8Array())].join('\n'),
-        };
-      }),
-    );
-    return [...places, { where: 'uploads in parts', text: JSON.stringify(open.Uploads ?? []) }];
+    const places = await Promise.all(Contents.map(({ Key = '' }) => objectOf(client, Bucket, Key)));
+    return [...places.flat(), { where: 'uploads in parts', text: JSON.stringify(open.Uploads ?? []) }];
   } finally {
     client.destroy();
+  }
+}
+
+/** Key, headers and bytes of an object; nothing of one that the worker removed after it was listed. */
+async function objectOf(client: S3Client, Bucket: string, Key: string): Promise<Place[]> {
+  try {
+    const { $metadata: _, ...headers } = await client.send(new HeadObjectCommand({ Bucket, Key }));
+    const { Body } = await client.send(new GetObjectCommand({ Bucket, Key }));
+    const bytes = (await Body?.transformToByteArray()) ?? new Uint8Array();
+    return [{ where: `object ${Key}`, text: [Key, JSON.stringify(headers), textOf(bytes)].join('\n') }];
+  } catch (error) {
+    if (error instanceof NotFound || error instanceof NoSuchKey) return [];
+    throw error;
   }
 }
 
