@@ -13,6 +13,12 @@ import { kitStage } from './support/kit-stage.ts';
 const stage = await kitStage();
 const { token } = stage.people.Developer;
 
+interface Line {
+  readonly source: string;
+  readonly level: string;
+  readonly message: string;
+}
+
 const get = async (path: string) => (await ask(stage.api.url, 'GET', path, { token })).body;
 
 async function runOf(nodeInstanceId: number | undefined): Promise<string> {
@@ -23,15 +29,14 @@ async function runOf(nodeInstanceId: number | undefined): Promise<string> {
   return run!.id;
 }
 
-/** Lines of the runner in the log of a run that has ended. */
-async function linesOf(runId: string): Promise<readonly string[]> {
-  const page = await eventually('the whole log', async () => {
-    const found = await get(`/api/v2/node-runs/${runId}/logs?limit=1000`);
-    return found.complete ? found : undefined;
+/** Lines of the runner in the log of a run, once so many are there, or all when the run has ended. */
+async function linesOf(runId: string, count = Number.POSITIVE_INFINITY): Promise<readonly string[]> {
+  return await eventually('the lines', async () => {
+    const page = await get(`/api/v2/node-runs/${runId}/logs?limit=1000`);
+    const lines: readonly Line[] = page.entries.filter(({ source }: Line) => source === 'runner');
+    if (!page.complete && lines.length < count) return undefined;
+    return lines.map(({ level, message }) => `${level} ${message.split('\n')[0]}`);
   });
-  return page.entries
-    .filter(({ source }: { source: string }) => source === 'runner')
-    .map(({ level, message }: { level: string; message: string }) => `${level} ${message.split('\n')[0]}`);
 }
 
 test('what a run logs and prints stands in its log, once, although answers were lost', async () => {
@@ -54,6 +59,21 @@ test('what a run logs and prints stands in its log, once, although answers were 
     'info first',
     'warning second',
     'error TaskFailure: third',
+  ]);
+});
+
+test('a process that an uncaught error ends writes the error into the log of the run that it leaves', async () => {
+  const graph = await stage.chainOf(1, { maxAttempts: 1, leaseSeconds: 10 });
+  const child = await stage.startProcess('test/sdk/support/runners/behaviours.ts', {
+    BEHAVIOUR: 'leaves a rejection',
+    TEMPLATE: graph.template,
+  });
+  await stage.upload(graph, 'input', 'x');
+  expect(await child.ended).toBe(1);
+  expect(child.log()).toContain('Error: nothing awaits this');
+  expect(await linesOf(await runOf(graph.nodes.n1), 2)).toEqual([
+    'info begun',
+    'error The runner process ends, because no code caught this error: Error: nothing awaits this',
   ]);
 });
 

@@ -1,15 +1,18 @@
 /** The main thread's side of the thread that renews leases. */
 import { setTimeout as delay } from 'node:timers/promises';
+import { inspect } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { type CancelReason, messageOf } from '../errors.ts';
 import type { Log } from '../log.ts';
-import type { LogEntry } from '../logs/log-entry.ts';
+import { type LogEntry, logEntry } from '../logs/log-entry.ts';
 import { LogShare } from '../logs/log-share.ts';
 import { clip } from '../text.ts';
 import type { FromThread, Progress, ThreadSettings, ToThread } from './heartbeat-messages.ts';
 
 /** A thread that fails at once must not be restarted without a pause. */
 const restartMs = 1_000;
+/** How long the end of the process waits for its last log lines. */
+const lastLinesMs = 1_500;
 const phaseCharacters = 255;
 const messageCharacters = 4_000;
 
@@ -41,6 +44,7 @@ export class Heartbeats {
   constructor(settings: ThreadSettings, log: Log) {
     this.#settings = settings;
     this.#log = log;
+    process.on('uncaughtExceptionMonitor', this.#onUncaught);
   }
 
   /** Resolves when the thread runs, so that no task is claimed without heartbeats. */
@@ -105,8 +109,27 @@ export class Heartbeats {
 
   async close(): Promise<void> {
     this.#isClosing = true;
+    process.off('uncaughtExceptionMonitor', this.#onUncaught);
     await this.#thread?.terminate();
   }
+
+  /**
+   * The process is about to end, and its tasks with it: their logs must say why. This thread stops here until the other
+   * one has sent the lines, since nothing runs in it any more.
+   */
+  readonly #onUncaught = (error: unknown): void => {
+    // The program's own handler decides whether it ends.
+    if (process.listenerCount('uncaughtException') > 0) return;
+    const sentence = `The runner process ends, because no code caught this error: ${inspect(error)}`;
+    for (const taskId of this.#tasks.keys()) {
+      this.log(taskId, logEntry('error', sentence));
+      this.#post({ kind: 'flush-log', taskId, limitMs: lastLinesMs });
+    }
+    const until = performance.now() + lastLinesMs;
+    const clock = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+    while (performance.now() < until && [...this.#tasks.values()].some(({ log }) => log.isWaiting))
+      Atomics.wait(clock, 0, 0, 10);
+  };
 
   #post(message: ToThread): void {
     this.#thread?.postMessage(message);

@@ -30,6 +30,11 @@ export class LogShare {
     Atomics.sub(this.#counts, waitingBytes, bytes);
   }
 
+  /** Whether lines wait to be sent. */
+  get isWaiting(): boolean {
+    return Atomics.load(this.#counts, waitingBytes) > 0;
+  }
+
   drop(lines: number): void {
     Atomics.add(this.#counts, droppedLines, lines);
   }

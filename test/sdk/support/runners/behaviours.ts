@@ -50,6 +50,12 @@ const behaviours: Readonly<Record<string, (task: Task) => Promise<RunResult>>> =
       throw new TaskFailure('validation', 'wrong header');
     }
   },
+  /** Leaves a promise that rejects, while it waits. */
+  async 'leaves a rejection'(task) {
+    task.log.info('begun');
+    void Promise.reject(new Error('nothing awaits this'));
+    await sleep(600_000, undefined, { signal: task.signal });
+  },
   /** Is done soon, signal or not. */
   async soon(task) {
     console.error('waiting');
