@@ -24,7 +24,7 @@ export function App() {
       <Shell key={user.userId} user={user}>
         <Pages />
       </Shell>
-      {isExpired && <SignInAgainLoader notice={notice} />}
+      {isExpired && <SignInAgainLoader notice={notice} username={user.username} />}
     </>
   );
 }

@@ -152,7 +152,12 @@ describeInBrowser('places in the console', () => {
     await expireAt('Maria');
     for (const key of ['Escape', 'Escape', 'Control+k']) await page.keyboard.press(key);
     await expect.poll(() => page.getByRole('dialog').count()).toBe(1);
-    await signIn(Administrator);
+    // The person types the password alone.
+    expect(await page.getByLabel('Username').inputValue()).toBe(Administrator.username);
+    const password = page.getByLabel('Password');
+    expect(await password.evaluate((element) => element === document.activeElement)).toBe(true);
+    await password.fill(Administrator.password);
+    await page.keyboard.press('Enter');
     await metadata.getByRole('definition').getByText('Maria').waitFor();
     await expect.poll(() => page.title()).toMatch(/stint/i);
     await expireAt('Anna');

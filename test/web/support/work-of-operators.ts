@@ -26,7 +26,7 @@ export function operatorTests(work: () => Work): void {
     await dialog.locator('textarea').fill(JSON.stringify(manifest));
     await dialog.getByRole('button', { name: 'Publish' }).click();
     await dialog.getByText('Published.').waitFor();
-    await page.keyboard.press('Escape');
+    await dialog.locator('.form-end').getByRole('button', { name: 'Close' }).click();
     await page
       .getByRole('heading', { name: 'lap-tools 1.5.0' })
       .or(page.getByText('1.5.0'))

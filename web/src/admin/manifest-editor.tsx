@@ -84,6 +84,9 @@ function Editor(props: { text: string; published: () => void; onClose: () => voi
           class="button form-start"
           onFile={(file) => void action.run(async () => setText(await file.text()))}
         />
+        <button type="button" class="button" onClick={props.onClose}>
+          {reply?.published ? 'Close' : 'Cancel'}
+        </button>
         <button type="button" class="button" aria-disabled={action.busy} onClick={() => submit(false)}>
           <Icon name="check" />
           Check

@@ -9,9 +9,10 @@ import { Mark } from '../shell.tsx';
 import { Notice } from '../ui/notice.tsx';
 
 /** The sign-in form. It replaces the page, so after signing in the person sees the wanted page. */
-export function SignInPage(props: { notice: string | null }) {
+export function SignInPage(props: { notice: string | null; username?: string }) {
   useTitle('Sign in');
-  const [username, setUsername] = useState('');
+  const { username: known = '' } = props;
+  const [username, setUsername] = useState(known);
   const [password, setPassword] = useState('');
   const [rememberMe, setRememberMe] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
@@ -24,8 +25,9 @@ export function SignInPage(props: { notice: string | null }) {
     <EntryForm title="Sign in" lead="Simulation Data Platform" onSubmit={submit}>
       {problem !== null && <Notice tone="error">{problem}</Notice>}
       {problem === null && props.notice !== null && <Notice tone="info">{props.notice}</Notice>}
-      <UsernameField value={username} onValue={setUsername} />
+      <UsernameField isFirst={known === ''} value={username} onValue={setUsername} />
       <PasswordField
+        isFirst={known !== ''}
         label="Password"
         name="password"
         autocomplete="current-password"
@@ -49,7 +51,7 @@ export function SignInPage(props: { notice: string | null }) {
 }
 
 /** The form over a page that stays for the same person, with what they typed there. */
-export function SignInAgain(props: { notice: string | null }) {
+export function SignInAgain(props: { notice: string | null; username: string }) {
   const element = useRef<HTMLDialogElement>(null);
   const [title] = useState(document.title);
   useEffect(() => {
@@ -152,14 +154,22 @@ function EntryForm(props: {
 }
 
 /** Has the focus first. */
-function UsernameField(props: { value: string; onValue: (value: string) => void }) {
-  const field = useRef<HTMLInputElement>(null);
-  useEffect(() => field.current?.focus(), []);
+/** Of the field in which the person begins to type: of a page, and of a window, which reads the attribute as it opens. */
+function useFirst(isFirst: boolean) {
+  const ref = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (isFirst) ref.current?.focus();
+  }, []);
+  return { ref, autofocus: isFirst };
+}
+
+function UsernameField(props: { isFirst: boolean; value: string; onValue: (value: string) => void }) {
+  const first = useFirst(props.isFirst);
   return (
     <label class="field">
       <span>Username</span>
       <input
-        ref={field}
+        {...first}
         name="username"
         autocomplete="username"
         autocapitalize="none"
@@ -173,16 +183,19 @@ function UsernameField(props: { value: string; onValue: (value: string) => void 
 }
 
 function PasswordField(props: {
+  isFirst?: boolean;
   label: string;
   name?: string;
   autocomplete: 'current-password' | 'new-password';
   value: string;
   onValue: (value: string) => void;
 }) {
+  const first = useFirst(props.isFirst ?? false);
   return (
     <label class="field">
       <span>{props.label}</span>
       <input
+        {...first}
         name={props.name}
         type="password"
         autocomplete={props.autocomplete}
