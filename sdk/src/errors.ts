@@ -1,5 +1,6 @@
 /** Error classes that a runner can distinguish. */
 
+import { inspect } from 'node:util';
 import type { ApiError } from '../../client/errors.ts';
 
 export { ApiError, NetworkError } from '../../client/errors.ts';
@@ -67,7 +68,8 @@ export function messageOf(error: unknown): string {
 
 function textOf(thrown: unknown): string {
   try {
-    return String(thrown);
+    const text = String(thrown);
+    return text.startsWith('[object ') ? inspect(thrown, { breakLength: Number.POSITIVE_INFINITY }) : text;
   } catch {
     return 'The error has no text.';
   }

@@ -13,6 +13,13 @@ const ends: readonly [string, () => never | { outcome: 'no-output'; state: JsonO
     },
     'no text',
   ],
+  [
+    'an object that is no error',
+    () => {
+      throw { code: 5 };
+    },
+    '{ code: 5 }',
+  ],
 ];
 
 test.each(ends)('%s fails its task, and the next one is worked on', async (_, end) => {
