@@ -107,6 +107,8 @@ describe('delimited text', () => {
       simple.replace(/ \[[^\]]*\]/g, '').replace('mode\n', 'mode\ns,m/s,\n'),
     ],
     ['with words for missing numbers', simple.replace('1,,run', '1,NaN,run')],
+    ['with missing numbers as C prints them', simple.replace('1,,run', '1,-nan,run')],
+    ['with missing numbers as C prints them on Windows', simple.replace('1,,run', '1,-nan(ind),run')],
   ];
   test.each(same)('gives the same rows %s', async (_, content) => {
     const converted = await bench.convert(content);
