@@ -7,6 +7,7 @@ import type { Channel, TimeSpan } from '../model.ts';
 import { dayOf, elapsedStepsMs, monthNames as months } from '../time.ts';
 import { drawAnnotations, drawMarks, drawStrips } from './drawing.ts';
 import { numberSplits } from './splits.ts';
+import { UtcDate } from './utc-date.ts';
 
 export interface ChartSettings {
   channels: Channel[];
@@ -46,9 +47,7 @@ export function chartOptions(settings: ChartSettings): uPlot.Options {
     height: settings.height,
     ms: 1,
     padding: [8, 24, 0, 0],
-    ...(settings.clock === 'utc'
-      ? { tzDate: (time: number) => uPlot.tzDate(new Date(time), 'Etc/UTC') }
-      : {}),
+    ...(settings.clock === 'utc' ? { tzDate: (time: number) => new UtcDate(time) } : {}),
     fmtDate: (pattern) => clockFormatter(pattern, () => spansDays(settings)),
     legend: { show: false },
     focus: { alpha: 0.25 },
