@@ -171,6 +171,20 @@ describe('delimited text', () => {
     expect((await bench.rows(converted)).at(-1)).toEqual({ t: 300_000, v: null, late: 'hello', later: 5 });
   });
 
+  test('counts a missing number as missing however it is spelled after the sample', async () => {
+    const lines = Array.from({ length: 300 }, (_, row) => `${row},${row}`);
+    const text = `t,v\n${lines.join('\n')}\n300,-nan\n301,Nan\n302,+nan\n303,-nan(ind)\n`;
+    const converted = await bench.convert(text, { maxAutodetectSampleRows: 20 });
+    expect((await bench.rows(converted)).slice(299).map((row) => row.v)).toEqual([
+      299,
+      null,
+      null,
+      null,
+      null,
+    ]);
+    expect(converted.description.channels[0]).toMatchObject({ max: 299, nullCount: 4 });
+  });
+
   test('skips infinite numbers', async () => {
     const converted = await bench.convert('t,v\n0,1\n1,inf\n2,-Infinity\n3,1e400\n4,2\n');
     expect((await bench.rows(converted)).map((row) => row.v)).toEqual([1, null, null, null, 2]);

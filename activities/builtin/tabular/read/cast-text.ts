@@ -42,6 +42,11 @@ export function finite(value: string): string {
   return `CASE WHEN isfinite(${value}) THEN ${value} END`;
 }
 
+/** Numbers of a csv: the reader takes `-nan` for a number, and leaves infinite ones, which are reported. */
+export function withoutNaN(value: string): string {
+  return `CASE WHEN NOT isnan(${value}) THEN ${value} END`;
+}
+
 /** Finds the first row whose text is not a time; `select` returns the rows with that column as text. */
 export async function findBadTime(
   engine: Engine,
