@@ -49,6 +49,21 @@ describe('absolute times', () => {
     expect(doubtful.description.warnings).toHaveLength(1);
   });
 
+  test('days without separators are days, in a column that is called so', async () => {
+    const days = [Date.UTC(2024, 0, 31), Date.UTC(2024, 1, 1)];
+    const texts = ['date,v\n20240131,1\n20240201,2\n', '{"date":20240131,"v":1}\n{"date":20240201,"v":2}\n'];
+    for (const text of texts)
+      expect((await bench.rows(await bench.convert(text))).map((row) => row.t)).toEqual(days);
+    const chosen = await bench.convert('x,v\n20240131,1\n20240201,2\n', { timeColumn: 'x' });
+    expect(chosen.description.time).toMatchObject({ kind: 'absolute', from: days[0] });
+    for (const other of [
+      'distance,v\n20240131,1\n20240201,2\n',
+      'date,v\n20240131,1\n20240231,2\n',
+      'date,v\n20240131,1\n20241301,2\n',
+    ])
+      expect((await bench.convert(other)).description.time.kind).toBe('relative');
+  });
+
   test('years are the first of January', async () => {
     const converted = await bench.convert('year,v\n1999,1\n2000,2\n');
     expect(converted.description.time.to).toBe(Date.UTC(2000, 0, 1));

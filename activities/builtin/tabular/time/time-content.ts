@@ -76,6 +76,8 @@ function numericContent(
   const areYears = numbers.every((value) => Number.isInteger(value) && value >= 1000 && value < 3000);
   if (areYears && isNamed && yearName.test(name)) return { form: 'year' };
   const isMs = configuration.timeColumnIsMs ?? null;
+  if (isMs === null && (isChosen || dayName.test(name)) && values.every(isDay))
+    return { form: 'text', format: '%Y%m%d', isAmbiguous: false };
   const epoch = epochs.find(({ from, to, millisecondsEach }) => {
     if (isMs !== null && millisecondsEach !== (isMs ? 1 : 1000)) return false;
     return numbers.every((value) => value >= from && value < to);
@@ -88,6 +90,16 @@ function numericContent(
     (/^milli/i.test(name) ? 1 : 1000);
   return { form: 'offset', millisecondsEach };
 }
+
+const dayName = /(?:^|[^\p{L}])(?:date|day|datum|tag|fecha|yyyymmdd)(?:$|[^\p{L}])/iu;
+
+/** `20240131`. */
+function isDay(value: string): boolean {
+  const [, year, month, day] = /^(\d{4})(\d{2})(\d{2})$/.exec(value.trim()) ?? [];
+  const time = Date.UTC(Number(year), Number(month) - 1, Number(day));
+  return time >= firstDay && time < behindLastDay && new Date(time).getUTCMonth() === Number(month) - 1;
+}
+const [firstDay, behindLastDay] = [Date.UTC(1900, 0), Date.UTC(2101, 0)];
 
 /** `time_ms`, `elapsedMs`, `t_minutes`, `hours`. */
 const unitInName =
