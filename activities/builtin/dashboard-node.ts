@@ -121,11 +121,12 @@ function toSource({ input, description, name }: Recording): DimensionSource {
   const { time } = description;
   // Recordings of earlier versions may have times that cannot be written; they must not block the dashboard.
   const iso = (ms: number) => (isRecordingTime(ms) ? formatTimestamp(new Date(ms)) : null);
+  const { fromMs, toMs } = wholeMilliseconds(time);
   return {
     outputId: input.outputId,
     name,
     realm: description.realms[0] ?? '',
-    time: { kind: time.kind, from: iso(time.from), to: iso(time.to) },
+    time: { kind: time.kind, from: iso(fromMs), to: iso(toMs) },
     rowCount: description.rowCount,
     groups: description.groups,
     channels: description.channels.map((channel) => ({
@@ -143,6 +144,12 @@ function toSource({ input, description, name }: Recording): DimensionSource {
     description,
   };
 }
+
+/** Around all rows: who asks for what lies between the two gets the last row too, whose time may have more digits. */
+const wholeMilliseconds = ({ from, to }: RecordingDescription['time']) => ({
+  fromMs: Math.floor(from),
+  toMs: Math.ceil(to),
+});
 
 /** The name of a channel of one of a dashboard's sources. */
 function channelKey(input: TaskInput, channelId: string): string {
@@ -182,10 +189,11 @@ function scenarioOf(
 ) {
   if (!configuration.autoCreateScenarioInstance) return null;
   const times = recordings
-    .map(({ description }) => description.time)
-    .filter(({ kind, from, to }) => kind === 'absolute' && isRecordingTime(from) && isRecordingTime(to));
-  const from = times.length > 0 ? new Date(Math.min(...times.map((time) => time.from))) : null;
-  const to = times.length > 0 ? new Date(Math.max(...times.map((time) => time.to))) : null;
+    .filter(({ description }) => description.time.kind === 'absolute')
+    .map(({ description }) => wholeMilliseconds(description.time))
+    .filter(({ fromMs, toMs }) => isRecordingTime(fromMs) && isRecordingTime(toMs));
+  const from = times.length > 0 ? new Date(Math.min(...times.map(({ fromMs }) => fromMs))) : null;
+  const to = times.length > 0 ? new Date(Math.max(...times.map(({ toMs }) => toMs))) : null;
   return { name: configuration.scenarioName ?? sessionName, from, to };
 }
 

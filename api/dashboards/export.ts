@@ -34,7 +34,7 @@ const exported = defineRoute({
   summary: "Downloads the rows of a dashboard's channels between two times, as csv or Parquet",
   description:
     'Every row, not thinned out. Columns are called by channel and unit. Several recordings follow one another and have a ' +
-    'column with their names. Times are UTC; those of recordings without dates are seconds since their start, and such ' +
+    'column with their names. Times are UTC, in csv with milliseconds, or microseconds where a row needs them; those of recordings without dates are seconds since their start, and such ' +
     `recordings are exported apart. In csv, text that a spreadsheet would run as a formula has an apostrophe in front, as in ` +
     `reports; numbers stay as they are, integers without a decimal point, and Parquet holds the texts unchanged, and all numbers as DOUBLE. At most ${mostCells.toLocaleString('en')} cells.`,
   tags: ['Dashboards'],

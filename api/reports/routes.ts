@@ -56,7 +56,7 @@ session without one, one of the session's scenario instances and one of its memb
 | \`user\` | \`id\`, \`name\`, \`email\` of the member, as the caller may see them |
 | \`dashboard\` | \`id\`, \`name\`, \`version\`, \`url\` |
 | \`annotations\` | the first 100 annotations of the session, each with \`label\`, \`text\`, \`tags\`, \`from\`, \`to\`: \`annotations.map(a, a.label).join(', ')\` |
-| \`channels\` | statistics of the channels of the dashboard's recordings, by name: \`${channelFields.join('`, `')}\`. A name is a literal: \`channels.speed.max\`, \`channels["engine speed"].mean\` |
+| \`channels\` | statistics of the channels of the dashboard's recordings, by name: \`${channelFields.join('`, `')}\`. A name is a literal: \`channels.speed.max\`, \`channels["engine speed"].mean\`. Where recordings of the dashboard have a name in several units, it has \`count\` and \`missing\` alone |
 
 The fields of the \`source\` are also available by their own names. A name that is not in the table is refused with its position; a
 missing value is an empty cell, as all of \`dashboard\`, \`channels\` and the own fields of \`dimension\` are for a session without a dashboard. Numbers of

@@ -20,7 +20,7 @@ import { readStatistics } from './read-statistics.ts';
 import { ReadRefused } from './trace-runs.ts';
 import { readTraces } from './traces.ts';
 import { writeDerivedExport } from './write-derived-export.ts';
-import { writeExport } from './write-export.ts';
+import { withTimeDigits, writeExport } from './write-export.ts';
 
 const threads = 2;
 
@@ -107,7 +107,8 @@ function read(connection: DuckDBConnection, source: JobSource, job: ReadJob): Pr
   }
 }
 
-async function writeFile(connection: DuckDBConnection, job: ExportJob): Promise<void> {
+async function writeFile(connection: DuckDBConnection, asked: ExportJob): Promise<void> {
+  const job = await withTimeDigits(connection, asked);
   if (job.sources.every(({ derived }) => derived.length === 0)) return writeExport(connection, job);
   const writing = await instance.connect();
   try {

@@ -114,7 +114,8 @@ export class OverviewFile {
     const { first, last } = blocks;
     const numbers = await this.#points(column, blocks);
     const start = this.#from(first);
-    const perMs = buckets / Math.max(this.#from(last) - start, Number.MIN_VALUE);
+    // Blocks of one time are one bucket.
+    const perMs = buckets / (this.#from(last) - start || Number.POSITIVE_INFINITY);
     const list = new PointList();
     let bucket: Bucket | null = null;
     for (let block = first; block <= last; block++) {

@@ -57,6 +57,8 @@ export type ExportJob = Sources & {
   format: 'csv' | 'parquet';
   /** All sources have times since their start. */
   isRelative: boolean;
+  /** Times have digits below the millisecond. Found out by the process that reads. */
+  hasFineTimes?: boolean;
   /** Name of each source. */
   recordings: readonly string[];
   columns: readonly ExportColumn[];

@@ -4,7 +4,7 @@ import { guardedSql, guardedText } from '../../domain/reports/spreadsheet-text.t
 import { computedColumn } from './computed-rows.ts';
 import type { ExportJob, JobSource } from './protocol.ts';
 import { rangeWithin } from './read-source.ts';
-import { checkedColumn, textOf } from './scan.ts';
+import { checkedColumn, rowsOf, textOf } from './scan.ts';
 
 const rowGroupRows = 61_440;
 
@@ -59,16 +59,29 @@ function cellOf({ channels, derived }: JobSource, id: string, isCsv: boolean): s
   return isCsv && channel.type === 'text' ? guardedSql(value) : value;
 }
 
-/** Recordings hold all numbers as DOUBLE, which csv would show as `1.0` and `1.7e+18`. */
+/** Numbers held as DOUBLE would be `1.0` and `1.7e+18` in csv; the least BIGINT has no absolute value of its own. */
 const wholeNumber = (value: string) =>
-  `CASE WHEN abs(${value}) < 9e18 THEN CAST(CAST(${value} AS BIGINT) AS VARCHAR) ELSE CAST(${value} AS VARCHAR) END`;
+  `CASE WHEN abs(CAST(${value} AS DOUBLE)) < 9e18 THEN CAST(CAST(${value} AS BIGINT) AS VARCHAR) ELSE CAST(${value} AS VARCHAR) END`;
 
 const sqlTypes = { number: 'DOUBLE', integer: 'DOUBLE', boolean: 'BOOLEAN', text: 'VARCHAR' } as const;
 
-function timeOf({ format, isRelative }: ExportJob): string {
+function timeOf({ format, isRelative, hasFineTimes }: ExportJob): string {
   if (isRelative) return 't / 1000 AS "time [s]"';
   const time = 'make_timestamp(CAST(round(t * 1000) AS BIGINT))';
-  return format === 'csv' ? `strftime(${time}, '%Y-%m-%dT%H:%M:%S.%gZ') AS time` : `${time} AS time`;
+  const fraction = hasFineTimes === true ? '%f' : '%g';
+  return format === 'csv' ? `strftime(${time}, '%Y-%m-%dT%H:%M:%S.${fraction}Z') AS time` : `${time} AS time`;
+}
+
+/** In a csv of whole milliseconds the rows of a fast recording would have one time. */
+export async function withTimeDigits(connection: DuckDBConnection, job: ExportJob): Promise<ExportJob> {
+  if (job.format !== 'csv' || job.isRelative) return job;
+  for (const source of job.sources) {
+    const { fromMs, toMs } = rangeWithin(source, job);
+    const sql = 'SELECT bool_or(t <> floor(t)) FROM read_parquet($1) WHERE t >= $2 AND t <= $3';
+    const [row] = await rowsOf(connection, sql, [source.path, fromMs, toMs]);
+    if (row?.[0] === true) return { ...job, hasFineTimes: true };
+  }
+  return job;
 }
 
 const nameOf = (name: string) => `"${name.replaceAll('"', '""')}"`;

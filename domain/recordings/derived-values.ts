@@ -1,6 +1,6 @@
 /**
  * Values of derived channels, computed over stretches of rows as they are read. Empty is NaN: a row is empty where an operand
- * is, and where the result is no finite number. A comparison is 1 or 0.
+ * is, and where the result of any part is no finite number. A comparison is 1 or 0.
  */
 import type { Derived, FunctionName, Operator } from './derived-syntax.ts';
 
@@ -91,10 +91,11 @@ function byRow(apply: RowFunction, [first, ...rest]: readonly Compute[]): Comput
     const result = new Float64Array(rows);
     const [b = none, c = none] = others;
     for (let row = 0; row < rows; row++)
-      result[row] = apply(a[row] as number, b[row] as number, c[row] as number);
+      result[row] = finite(apply(a[row] as number, b[row] as number, c[row] as number));
     // `min` and `max` alone take more than three.
     for (const more of apply === rowFunctions.if ? [] : others.slice(1)) {
-      for (let row = 0; row < rows; row++) result[row] = apply(result[row] as number, more[row] as number, 0);
+      for (let row = 0; row < rows; row++)
+        result[row] = finite(apply(result[row] as number, more[row] as number, 0));
     }
     return result;
   };
@@ -109,7 +110,7 @@ function overTime(compute: Compute, step: OverTime): Compute {
     const result = new Float64Array(stretch.rows);
     for (let row = 0; row < stretch.rows; row++) {
       const value = values[row] as number;
-      result[row] = Number.isFinite(value) ? step(stretch.times[row] as number, value) : Number.NaN;
+      result[row] = Number.isFinite(value) ? finite(step(stretch.times[row] as number, value)) : Number.NaN;
     }
     return result;
   };

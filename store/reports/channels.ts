@@ -6,18 +6,48 @@ import { limits } from '../../domain/limits.ts';
 import type { Reader } from '../connection/database.ts';
 
 export interface ChannelStatistics {
+  /** Null also where recordings have the channel in several units. */
   readonly unit: string | null;
   /** Of values. */
   readonly count: number;
   /** Rows without a value. */
   readonly missing: number;
-  /** Null for states and without values; the last two also for recordings that were described without them. */
+  /**
+   * Null for states, without values, and where recordings have the channel in several units; the last two also for
+   * recordings that were described without them.
+   */
   readonly min: number | null;
   readonly max: number | null;
   readonly mean: number | null;
   /** Of the sample. */
   readonly standardDeviation: number | null;
 }
+
+/** As `numeric`, no sum overflows, however large the values are. */
+const statement = `with one as materialized (
+   select d.id, channel ->> 'name' as name, channel ->> 'unit' as unit,
+          (channel ->> 'nullCount')::numeric as missing,
+          (source ->> 'rowCount')::numeric - (channel ->> 'nullCount')::numeric as count,
+          (channel ->> 'min')::numeric as min, (channel ->> 'max')::numeric as max,
+          (channel ->> 'mean')::numeric as mean, (channel ->> 'standardDeviation')::numeric as deviation
+     from dimension d
+    cross join lateral jsonb_array_elements(d.sources) source
+    cross join lateral jsonb_array_elements(source -> 'description' -> 'channels') channel
+    where d.id = any ($1::bigint[]) and channel ->> 'name' = any ($2::text[])
+ ), every as (
+   select id, name, min(unit) as unit, sum(count) as count, sum(missing) as missing, min(min) as min, max(max) as max,
+          case when bool_and(count = 0 or mean is not null) then sum(count * mean) / nullif(sum(count), 0) end as mean,
+          count(distinct coalesce(unit, '')) filter (where count > 0) < 2 as has_one_unit
+     from one group by id, name
+ )
+ select e.id, e.name, e.unit, e.count::text, e.missing::text, e.min::text, e.max::text, e.mean::text,
+        (select sqrt(sum(coalesce(o.deviation, 0) ^ 2 * greatest(o.count - 1, 0) + o.count * (o.mean - e.mean) ^ 2)
+                     / (e.count - 1))::text
+           from one o where o.id = e.id and o.name = e.name and o.count > 0 and e.count > 1) as standard_deviation
+   from every e where e.has_one_unit
+ union all
+ select e.id, e.name, null, e.count::text, e.missing::text, null, null, null, null
+   from every e where not e.has_one_unit`;
 
 /** The channels of these names, by dashboard. */
 export async function channelsOf(
@@ -26,30 +56,10 @@ export async function channelsOf(
   names: ReadonlySet<string>,
 ): Promise<ReadonlyMap<number, Readonly<Record<string, ChannelStatistics>>>> {
   if (dimensionIds.length === 0 || names.size === 0) return new Map();
-  // As `numeric`, no sum overflows, however large the values are.
-  const rows = await database.query<Record<keyof ChannelStatistics, string | null> & Found>(
-    `with one as materialized (
-       select d.id, channel ->> 'name' as name, channel ->> 'unit' as unit,
-              (channel ->> 'nullCount')::numeric as missing,
-              (source ->> 'rowCount')::numeric - (channel ->> 'nullCount')::numeric as count,
-              (channel ->> 'min')::numeric as min, (channel ->> 'max')::numeric as max,
-              (channel ->> 'mean')::numeric as mean, (channel ->> 'standardDeviation')::numeric as deviation
-         from dimension d
-        cross join lateral jsonb_array_elements(d.sources) source
-        cross join lateral jsonb_array_elements(source -> 'description' -> 'channels') channel
-        where d.id = any ($1::bigint[]) and channel ->> 'name' = any ($2::text[])
-     ), every as (
-       select id, name, min(unit) as unit, sum(count) as count, sum(missing) as missing, min(min) as min, max(max) as max,
-              case when bool_and(count = 0 or mean is not null) then sum(count * mean) / nullif(sum(count), 0) end as mean
-         from one group by id, name
-     )
-     select e.id, e.name, e.unit, e.count::text, e.missing::text, e.min::text, e.max::text, e.mean::text,
-            (select sqrt(sum(coalesce(o.deviation, 0) ^ 2 * greatest(o.count - 1, 0) + o.count * (o.mean - e.mean) ^ 2)
-                         / (e.count - 1))::text
-               from one o where o.id = e.id and o.name = e.name and o.count > 0 and e.count > 1) as standard_deviation
-       from every e`,
-    [dimensionIds, [...names]],
-  );
+  const rows = await database.query<Record<keyof ChannelStatistics, string | null> & Found>(statement, [
+    dimensionIds,
+    [...names],
+  ]);
   const number = (text: string | null) => (text === null ? null : Number(text));
   const found = new Map<number, Record<string, ChannelStatistics>>();
   for (const { id, name, unit, count, missing, min, max, mean, standardDeviation } of rows) {

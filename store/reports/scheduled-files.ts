@@ -28,8 +28,9 @@ export async function acquireDueReport(
     const [schedule] = await tx.query<
       Pick<DueReport, 'reportKey' | 'projectId' | 'format' | 'from' | 'dueAt'>
     >(
+      // Days of the schedule's clock: the files of a weekly schedule leave out no hour when its zone changes the clock.
       `select report_key, project_id, format, next_at as due_at,
-              next_at - make_interval(days => period_days) as "from"
+              (next_at at time zone time_zone - make_interval(days => period_days)) at time zone time_zone as "from"
          from report_schedule where id = $1 and next_at <= clock_timestamp() for no key update`,
       [scheduleId],
     );

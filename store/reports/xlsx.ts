@@ -203,9 +203,13 @@ class Book {
   }
 }
 
+/** Spreadsheets read `_x0041_` as the letter A: its first character is written as one of these itself. */
+const escapeLike = /_(?=x[\da-f]{4}_)/gi;
+
 function textCell(place: string, text: string, style: number): string {
   const cut = text.length > cellCharacters ? text.slice(0, cellCharacters) : text;
-  return `<c r="${place}" t="inlineStr" s="${style}"><is><t xml:space="preserve">${escapeXml(cut)}</t></is></c>`;
+  const safe = escapeXml(cut.replace(escapeLike, '_x005F_'));
+  return `<c r="${place}" t="inlineStr" s="${style}"><is><t xml:space="preserve">${safe}</t></is></c>`;
 }
 
 /** A, B ... Z, AA ... */

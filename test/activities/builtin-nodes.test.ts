@@ -116,6 +116,16 @@ describe('real files become dashboards whose series equal what the files hold', 
     expect(series.map(({ values }) => values)).toEqual([numbers(rows, 'id'), numbers(rows, 'rate')]);
   });
 
+  test('times finer than a millisecond: the dashboard reaches to its last row', async () => {
+    const bytes = 'time [ms],v\n0.2,1\n1.4,9\n';
+    const { session, dashboard } = await recorded({ bytes, identifier: 'fine.csv' });
+    const { from, to } = dashboard.sources[0]!.time;
+    expect([from, to].map((time) => Date.parse(time!))).toEqual([0, 2]);
+    const range = { from: from!, to: to! };
+    const [v] = await session.series(dashboard, dashboard.sources[0]!, ['v'], range);
+    expect(v!.times).toEqual([0.2, 1.4]);
+  });
+
   test('a table of so many columns that its description is read from the recording', async () => {
     const names = Array.from({ length: 1_000 }, (_, at) => `a quite long name of channel ${at}`);
     const lines = [names, names.map((_, at) => at), names.map((_, at) => 2 * at)];

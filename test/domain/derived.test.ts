@@ -78,6 +78,15 @@ describe('an expression of a derived channel', () => {
     expect(compute('min(a, 2, 5)', { a })).toEqual([1, nothing, 2]);
   });
 
+  test('is empty where a part of it has no value, also within what would hide it', () => {
+    const a = [2, 0, -1];
+    expect(compute('1 / a > 1', { a })).toEqual([0, nothing, 0]);
+    expect(compute('min(1 / a, 5)', { a })).toEqual([0.5, nothing, -1]);
+    expect(compute('atan2(1, 1 / a)', { a })).toEqual([Math.atan2(1, 0.5), nothing, Math.atan2(1, -1)]);
+    expect(compute('if(differentiate(a) > 1, 1, 0)', { a }, [0, 0, 1000])).toEqual([nothing, nothing, 0]);
+    expect(compute('lag(1 / a) == 1', { a })).toEqual([nothing, 0, nothing]);
+  });
+
   test('integrates, differentiates and lags over rows as if they came at once', () => {
     const a = [2, 4, nothing, 4, 0];
     expect(compute('integrate(a)', { a })).toEqual([0, 1.5, nothing, 5.5, 6.5]);

@@ -218,7 +218,8 @@ def test_series_and_statistics_are_frames(server: Server) -> None:
     pytest.importorskip("pandas")
     channel = {"key": "5:c1", "id": "c1", "name": "speed", "unit": "m/s", "type": "number", "group": ""}
     source = {"name": "lap", "time": {"kind": "absolute"}, "channels": [channel]}
-    series = [{"channel": "5:c1", "name": "speed", "unit": "m/s", "times": [0, 1000, 1000], "values": [1, 2, 3]}]
+    at = 1704067200123.456
+    series = [{"channel": "5:c1", "name": "speed", "unit": "m/s", "times": [0, at, at], "values": [1, 9, 3]}]
     least = {"value": 1, "at": "1970-01-01T00:00:01.000Z"}
     figures = [{"key": "5:c1", "count": 3, "missing": 0, "min": least, "max": None, "mean": 2.0, "states": None}]
     server.answers = [
@@ -230,7 +231,7 @@ def test_series_and_statistics_are_frames(server: Server) -> None:
     ]
     dashboard = Platform(server.url, token="t").session("s").dashboard
     frame = dashboard.series("speed", start="1970-01-01T00:00:00Z")
-    assert list(frame["speed"]) == [1, 3] and str(frame.index[1]) == "1970-01-01 00:00:01+00:00"
+    assert list(frame["speed"]) == [1, 9, 3] and str(frame.index[1]) == "2024-01-01 00:00:00.123456+00:00"
     assert "channels=5%3Ac1" in server.calls[-1][1]
     speed = dict(dashboard.statistics().loc["speed"])
     assert (speed["mean"], str(speed["min_at"]), speed["states"]) == (2.0, "1970-01-01 00:00:01+00:00", None)

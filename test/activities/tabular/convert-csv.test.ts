@@ -107,6 +107,8 @@ describe('delimited text', () => {
       simple.replace(/ \[[^\]]*\]/g, '').replace('mode\n', 'mode\ns,m/s,\n'),
     ],
     ['with words for missing numbers', simple.replace('1,,run', '1,NaN,run')],
+    ['with missing numbers as C prints them', simple.replace('1,,run', '1,-nan,run')],
+    ['with missing numbers as C prints them on Windows', simple.replace('1,,run', '1,-nan(ind),run')],
   ];
   test.each(same)('gives the same rows %s', async (_, content) => {
     const converted = await bench.convert(content);
@@ -167,6 +169,20 @@ describe('delimited text', () => {
     const text = `t,v,late,later\n${lines.join('\n')}\n300,N/A,hello,5\n`;
     const converted = await bench.convert(text, { maxAutodetectSampleRows: 20 });
     expect((await bench.rows(converted)).at(-1)).toEqual({ t: 300_000, v: null, late: 'hello', later: 5 });
+  });
+
+  test('counts a missing number as missing however it is spelled after the sample', async () => {
+    const lines = Array.from({ length: 300 }, (_, row) => `${row},${row}`);
+    const text = `t,v\n${lines.join('\n')}\n300,-nan\n301,Nan\n302,+nan\n303,-nan(ind)\n`;
+    const converted = await bench.convert(text, { maxAutodetectSampleRows: 20 });
+    expect((await bench.rows(converted)).slice(299).map((row) => row.v)).toEqual([
+      299,
+      null,
+      null,
+      null,
+      null,
+    ]);
+    expect(converted.description.channels[0]).toMatchObject({ max: 299, nullCount: 4 });
   });
 
   test('skips infinite numbers', async () => {

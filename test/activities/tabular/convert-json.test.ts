@@ -53,6 +53,8 @@ describe('JSON', () => {
       { t: 1000, v: 'b' },
     ];
     expect(await bench.rows(await bench.convert('[["t","v"],[0,"a"],[1,"b"]]'))).toEqual(rows);
+    const twice = await bench.convert('[["t","v","v"],[0,1,2],[1,3,4]]');
+    expect((await bench.rows(twice))[1]).toEqual({ t: 1000, v: 3, 'v#2': 4 });
     const plain = await bench.convert('[5,6,7.5]');
     expect((await bench.rows(plain)).map((row) => row.value)).toEqual([5, 6, 7.5]);
   });

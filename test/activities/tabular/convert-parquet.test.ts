@@ -76,6 +76,14 @@ describe('Parquet', () => {
     }
   });
 
+  test('reads days without separators as days', async () => {
+    const converted = await convert('SELECT 20240101 + i AS date, i AS v FROM range(3) r(i)');
+    expect(converted.description.time).toMatchObject({
+      from: Date.UTC(2024, 0, 1),
+      to: Date.UTC(2024, 0, 3),
+    });
+  });
+
   test('finds texts that are times, and names the row of an invalid one', async () => {
     const query = (
       last: string,

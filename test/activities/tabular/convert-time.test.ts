@@ -18,6 +18,9 @@ const absolute: Case[] = [
   ['ISO 8601 without a zone, which is UTC', 'stamp', ['2021-03-04 05:06:07', '2021-03-04 05:06:08.5']],
   ['with slashes', 'x', ['2021/03/04 05:06:07', '2021/03/04 05:06:08.5']],
   ['day first with points', 'Datum', ['04.03.2021 05:06:07.0', '04.03.2021 05:06:08.500']],
+  ['day first with decimal commas', 'Datum', ['"04.03.2021 05:06:07,0"', '"04.03.2021 05:06:08,500"']],
+  ['ISO 8601 with decimal commas', 'time', ['"2021-03-04T05:06:07,0Z"', '"2021-03-04T05:06:08,500Z"']],
+  ['as logs of Python have them', 'time', ['"2021-03-04 05:06:07,000"', '"2021-03-04 05:06:08,500"']],
   ['compact', 'time', ['20210304T050607Z', '20210304T050608Z']],
   ['epoch seconds', 'timestamp', [`${first / 1000}`, `${second / 1000}`]],
   ['epoch milliseconds', 'timestamp', [`${first}`, `${second}`]],
@@ -46,6 +49,21 @@ describe('absolute times', () => {
     expect(doubtful.description.warnings).toHaveLength(1);
   });
 
+  test('days without separators are days, in a column that is called so', async () => {
+    const days = [Date.UTC(2024, 0, 31), Date.UTC(2024, 1, 1)];
+    const texts = ['date,v\n20240131,1\n20240201,2\n', '{"date":20240131,"v":1}\n{"date":20240201,"v":2}\n'];
+    for (const text of texts)
+      expect((await bench.rows(await bench.convert(text))).map((row) => row.t)).toEqual(days);
+    const chosen = await bench.convert('x,v\n20240131,1\n20240201,2\n', { timeColumn: 'x' });
+    expect(chosen.description.time).toMatchObject({ kind: 'absolute', from: days[0] });
+    for (const other of [
+      'distance,v\n20240131,1\n20240201,2\n',
+      'date,v\n20240131,1\n20240231,2\n',
+      'date,v\n20240131,1\n20241301,2\n',
+    ])
+      expect((await bench.convert(other)).description.time.kind).toBe('relative');
+  });
+
   test('years are the first of January', async () => {
     const converted = await bench.convert('year,v\n1999,1\n2000,2\n');
     expect(converted.description.time.to).toBe(Date.UTC(2000, 0, 1));
@@ -58,6 +76,11 @@ describe('offsets', () => {
     ['seconds by default', 'time', {}, 'relative', [0, 1500]],
     ['milliseconds by unit', 'time [ms]', {}, 'relative', [0, 1.5]],
     ['minutes by unit', 'time (min)', {}, 'relative', [0, 90_000]],
+    ['hours by a unit of one', 'time (hour)', {}, 'relative', [0, 5_400_000]],
+    ['minutes by a unit in brackets', 'elapsed [minute]', {}, 'relative', [0, 90_000]],
+    ['milliseconds by name', 'time_ms', {}, 'relative', [0, 1.5]],
+    ['milliseconds by a name without underscore', 'timeMs', {}, 'relative', [0, 1.5]],
+    ['minutes by name', 'elapsed_minutes', {}, 'relative', [0, 90_000]],
     ['milliseconds by configuration', 'time', { timeColumnIsMs: true }, 'relative', [0, 1.5]],
     [
       'seconds by configuration against the unit',
@@ -79,6 +102,10 @@ describe('offsets', () => {
     const converted = await bench.convert('elapsed,v\n00:00:01.5,1\n100:00:00,2\n');
     expect((await bench.rows(converted)).map((row) => row.t)).toEqual([1500, 360_000_000]);
     expect(converted.description.time.kind).toBe('relative');
+    const commas = await bench.convert('elapsed;v\n00:00:01,5;1\n-00:00:00,25;2\n', {
+      timeColumn: 'elapsed',
+    });
+    expect((await bench.rows(commas)).map((row) => row.t)).toEqual([-250, 1500]);
   });
 
   test('are exact to the decimal', async () => {

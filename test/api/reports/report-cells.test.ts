@@ -54,6 +54,12 @@ test('a duration is a number of seconds that a spreadsheet can show; anything el
   expect(sheet).toContain('>Infinity</t>');
 });
 
+test('a text that looks like an escape of spreadsheets is read as it is', async () => {
+  const { csv, sheet } = await filesOf({ bus: 'bus_x0041_log, _X00e4_' }, 'string', ['metadata.bus']);
+  expect(csv).toBe('"bus_x0041_log, _X00e4_"');
+  expect(sheet).toContain('>bus_x005F_x0041_log, _x005F_X00e4_</t>');
+});
+
 test('a text column has the whole of an object, also of one that has seconds', async () => {
   const { csv } = await filesOf({ lap: { seconds: 5, temperature: 1 } }, 'string', [
     'metadata.lap',

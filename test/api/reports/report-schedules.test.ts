@@ -1,6 +1,7 @@
 /** Reports that the platform writes by itself: their times, files, announcement and faults. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { acquireDueReport } from '../../../store/reports/scheduled-files.ts';
 import { reportScheduleWorkflowId } from '../../../workflows/contract.ts';
 import { ask } from '../../support/api.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -203,6 +204,15 @@ describe('the times of a schedule', () => {
   ])('%s at %s in %s after %s is %s', async (every, at, zone, after, expected, weekday, day) => {
     expect(await next(every, at, zone, after, weekday, day)).toBe(expected);
   });
+});
+
+test.each([
+  ['begins', '2026-03-30T04:00:00Z', '2026-03-23T05:00:00.000Z'],
+  ['ends', '2026-10-26T05:00:00Z', '2026-10-19T04:00:00.000Z'],
+])('the weeks of a schedule follow one another also where summer time %s', async (_, due, from) => {
+  const id = await newSchedule({ every: 'week', timeZone: 'Europe/Berlin', periodDays: 7, enabled: false });
+  await database.query('update report_schedule set next_at = $2 where id = $1', [id, due]);
+  expect((await acquireDueReport(database, id))?.from?.toISOString()).toBe(from);
 });
 
 describe('what people set', () => {

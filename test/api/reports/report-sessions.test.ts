@@ -121,6 +121,33 @@ describe('statistics of channels', () => {
     expect(body.rows).toEqual([[1, 20, mean, expect.closeTo(deviation, 12), 5, 1, 'rpm', 14, null]]);
   });
 
+  test('of several units are not taken together: only their values are counted', async () => {
+    const name = `units-${randomUUID().slice(0, 8)}`;
+    const one = { name: 'speed', min: 10, max: 20, mean: 15, standardDeviation: 1 };
+    await dimension(name, {
+      sources: [
+        recording(3, [
+          { ...one, unit: 'm/s' },
+          { ...one, name: 'rpm', unit: 'rpm' },
+        ]),
+        recording(4, [
+          { ...one, unit: 'km/h' },
+          // Without a value, so its unit counts for nothing.
+          { ...one, name: 'rpm', unit: '1/min', nullCount: 4, min: null, max: null, mean: null },
+        ]),
+      ],
+    });
+    const fields = ['min', 'max', 'mean', 'standardDeviation', 'unit', 'count', 'missing'];
+    const { body } = await as('Instructor', 'POST', '/preview', {
+      columns: [
+        ...fields.map((field) => column(field, `channels.speed.${field}`)),
+        column('other', 'channels.rpm.max', { type: 'number' }),
+      ],
+      dimensionNameFilter: name,
+    });
+    expect(body.rows).toEqual([[null, null, null, null, null, '7', '0', 20]]);
+  });
+
   test('of the largest numbers do not overflow, and of older recordings lack mean and deviation', async () => {
     const name = `large-${randomUUID().slice(0, 8)}`;
     await dimension(name, {

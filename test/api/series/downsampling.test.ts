@@ -237,6 +237,10 @@ describe('a reduced series', () => {
     );
     expect(series?.values).toContain(0);
     expect(series?.values).toContain(99);
+    const long = Array.from({ length: 60_000 }, (_, index) => ({ time: 5, value: index % 77 }));
+    const [coarse] = await reader.read({ sources: [sourceOf(await record(long), ['v'])], maxPoints: 40 });
+    expect(coarse?.values.length).toBeLessThanOrEqual(40);
+    expect(coarse?.values).toEqual(expect.arrayContaining([0, 76]));
   });
 });
 

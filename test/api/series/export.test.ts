@@ -70,6 +70,36 @@ test('integers stay integers in csv, also beside a recording without them, and P
   expect(parquet.subarray(0, 4).toString()).toBe('PAR1');
 });
 
+test('64-bit integers keep every digit in csv, the least of them too', async () => {
+  const path = join(bench.folder, 'long-integers.parquet');
+  const connection = await (await DuckDBInstance.create()).connect();
+  const numbers = ['-9223372036854775808', '9223372036854775807', '9007199254740993'];
+  const rows = numbers.map((number, row) => `SELECT ${row} AS time, CAST(${number} AS BIGINT) AS n`);
+  await connection.run(`COPY (${rows.join(' UNION ALL ')} ORDER BY 1) TO '${path}' (FORMAT parquet)`);
+  const long = await bench.record({ path }, { timeColumn: 'time' });
+  const columns = [{ name: 'n', type: 'integer' as const, channels: ['n'] }];
+  const file = await text(await reader.export(request({ sources: [sourceOf(long)], columns })));
+  expect(file).toBe(`time [s],n\n${numbers.map((number, row) => `${row}.0,${number}\n`).join('')}`);
+});
+
+test('times of csv have as many digits as one of its rows needs', async () => {
+  const first = '2021-03-04T05:06:07';
+  const fine = await bench.record(`time,v\n${first}Z,1\n${first}.0001Z,2\n${first}.001Z,3\n`);
+  const columns = [{ name: 'v', type: 'number' as const, channels: ['v'] }];
+  const timesOf = async (part: Partial<ExportRequest>) => {
+    const asked = { sources: [sourceOf(fine)], isRelative: false, columns, ...part };
+    return cellsOf(await text(await reader.export(request(asked))))
+      .slice(1)
+      .map(([time]) => time);
+  };
+  expect(await timesOf({})).toEqual([`${first}.000000Z`, `${first}.000100Z`, `${first}.001000Z`]);
+  expect(await timesOf({ fromMs: Date.parse(`${first}.001Z`) })).toEqual([`${first}.001Z`]);
+  const derived = [{ id: '=twice', derived: parseDerived('v * 2') }];
+  const computed = [{ name: 'twice', type: 'number' as const, channels: ['=twice'] }];
+  const part = { sources: [{ ...sourceOf(fine), derived }], columns: computed };
+  expect(await timesOf(part)).toEqual([`${first}.000000Z`, `${first}.000100Z`, `${first}.001000Z`]);
+});
+
 test('an export that is given up leaves no file', async () => {
   const stream = await reader.export(request({ fromMs: 10 }));
   stream.destroy();

@@ -39,3 +39,15 @@ test('the picture of a moment is the last that has begun, and the first before a
   ]);
   expect(frameAt([], start)).toBeNull();
 });
+
+test('a picture whose time has no zone was taken in UTC', () => {
+  const { TZ: zone } = process.env;
+  process.env.TZ = 'Asia/Tokyo';
+  try {
+    const pictures = [output(1, 'a.png', 'image/png', { capturedAt: '2026-03-14T09:30:05' })];
+    expect(framesOf(pictures, '', start)[0]!.atMs).toBe(start + 5_000);
+  } finally {
+    if (zone === undefined) delete process.env.TZ;
+    else process.env.TZ = zone;
+  }
+});

@@ -48,6 +48,21 @@ describe('the preview of an output', () => {
     expect(over('name,kind\nanna,x\nben,y\n')).toBeNull();
   });
 
+  test('reads a time without a zone as UTC, whatever the zone of the machine', () => {
+    const over = (text: string) => curvesOf(readBytes(bytes(text), 'text/csv', true).table!)?.xs;
+    const { TZ: zone } = process.env;
+    process.env.TZ = 'America/New_York';
+    try {
+      const half = Date.UTC(2026, 2, 14, 9, 30);
+      expect(over('t,v\n2026-03-14 09:30:00,1\n2026-03-14T09:30:00.5,3\n')).toEqual([half, half + 500]);
+      expect(over('t,v\n2026-03-14T09:30Z,1\n2026-03-14T11:30:01+02:00,3\n')).toEqual([half, half + 1000]);
+      expect(over('t,v\n2026-03-14,1\n2026-03-15,3\n')?.[0]).toBe(Date.UTC(2026, 2, 14));
+    } finally {
+      if (zone === undefined) delete process.env.TZ;
+      else process.env.TZ = zone;
+    }
+  });
+
   test('shows JSON as JSON and, where it is a list of objects, as a table; prose as text; other bytes not at all', () => {
     const list = readBytes(bytes('{"laps":[{"n":1,"s":{"a":2}},{"n":2}]}'), 'application/json', true);
     expect(list.table).toEqual({

@@ -18,6 +18,13 @@ export const elapsedStepsMs = [
   ...[1, 2, 5, 10, 20, 50, 100, 200, 500, 1000].map((count) => count * day),
 ];
 
+/** The milliseconds of a time as text; one without a zone is UTC, as everywhere in the platform. NaN for no time. */
+export function parseMoment(text: string): number {
+  const trimmed = text.trim().replace(/^(\d{4}-\d\d-\d\d) /, '$1T');
+  const isBare = /^\d{4}-\d\d-\d\dT[\d:.]+$/.test(trimmed);
+  return Date.parse(isBare ? `${trimmed}Z` : trimmed);
+}
+
 /** One moment, as fine as rows `stepMs` apart need. `originMs` is the start of elapsed time. */
 export function formatMoment(timeMs: number, clock: Clock, originMs: number, stepMs: number): string {
   if (clock === 'elapsed') return formatElapsed(timeMs - originMs, stepMs);

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { clockFormatter } from '../dashboard/chart/options.ts';
+import { UtcDate } from '../dashboard/chart/utc-date.ts';
 import { formatValue } from '../format.ts';
 import { useDarkScheme } from '../hooks.ts';
 import type { Curves } from './read.ts';
@@ -86,7 +87,7 @@ function options(curves: Curves, name: string, width: number): uPlot.Options {
     legend: { show: false },
     scales: { x: { time: curves.axis.kind === 'time' } },
     fmtDate: (pattern) => clockFormatter(pattern, () => true),
-    tzDate: (time) => uPlot.tzDate(new Date(time), 'Etc/UTC'),
+    tzDate: (time) => new UtcDate(time),
     axes: [
       { ...axis, ...(curves.axis.kind === 'time' ? {} : { values: number }) },
       { ...axis, size: 76, values: number },

@@ -1,5 +1,7 @@
 /** Reads the first bytes of an output as a table, JSON or text. Pure: tested without a browser. */
 
+import { parseMoment } from '../dashboard/time.ts';
+
 export interface Table {
   columns: string[];
   rows: string[][];
@@ -183,6 +185,6 @@ function numberOf(text: string): number | null {
 
 function timeOf(text: string): number | null {
   if (!/^\d{4}-\d\d-\d\d([T ]\d\d:\d\d|$)/.test(text.trim())) return null;
-  const time = Date.parse(text.trim().replace(' ', 'T'));
+  const time = parseMoment(text);
   return Number.isNaN(time) ? null : time;
 }

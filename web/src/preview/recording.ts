@@ -1,4 +1,5 @@
 import type { ChannelSeries, NodeOutput, SessionDimension } from '../api.ts';
+import { joinCurves } from '../dashboard/chart/join.ts';
 import { readDashboard, readSeries } from '../dashboard-api.ts';
 import { formatValue } from '../format.ts';
 import type { Curves, Table } from './read.ts';
@@ -53,18 +54,13 @@ export async function recordingCurves(
 
 /** One list of times for all curves; a curve without a point at a time has a gap. */
 function joined(series: readonly ChannelSeries[], isClock: boolean): Curves {
-  const xs = [...new Set(series.flatMap(({ times }) => times))].sort((a, b) => a - b);
-  const places = new Map(xs.map((time, place) => [time, place]));
+  const { times, values } = joinCurves(series);
   return {
     axis: { kind: isClock ? 'time' : 'number', name: isClock ? 'time' : 'milliseconds' },
-    xs,
-    curves: series.map(({ name, unit, times, values }) => {
-      const drawn = new Array<number | null>(xs.length).fill(null);
-      for (const [index, time] of times.entries()) {
-        const value = values[index];
-        if (typeof value === 'number') drawn[places.get(time)!] = value;
-      }
-      return { name: unit === null || unit === '' ? name : `${name} [${unit}]`, values: drawn };
-    }),
+    xs: times,
+    curves: series.map(({ name, unit }, index) => ({
+      name: unit === null || unit === '' ? name : `${name} [${unit}]`,
+      values: values[index]!.map((value) => (typeof value === 'number' ? value : null)),
+    })),
   };
 }

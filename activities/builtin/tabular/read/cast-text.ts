@@ -31,13 +31,20 @@ export function castText(text: string, readAs: ReadAs, formatParameter: string):
 
 function tryTime(text: string, readAs: ReadAs, formatParameter: string): string {
   if (readAs === 'TIMESTAMP') return `try_strptime(${text}, ${formatParameter})::TIMESTAMP`;
+  // The cast leaves out what follows a comma.
+  const value = readAs === 'INTERVAL' ? `replace(${text}, ',', '.')` : text;
   // Of words, such as `infinity`, the cast makes times that are no times of a recording.
-  return `CASE WHEN regexp_matches(${text}, '[0-9]') THEN try_cast(${text} AS ${readAs}) END`;
+  return `CASE WHEN regexp_matches(${text}, '[0-9]') THEN try_cast(${value} AS ${readAs}) END`;
 }
 
 /** Infinity and not-a-number are read as missing: neither a chart nor JSON can show them. */
 export function finite(value: string): string {
   return `CASE WHEN isfinite(${value}) THEN ${value} END`;
+}
+
+/** Numbers of a csv: the reader takes `-nan` for a number, and leaves infinite ones, which are reported. */
+export function withoutNaN(value: string): string {
+  return `CASE WHEN NOT isnan(${value}) THEN ${value} END`;
 }
 
 /** Finds the first row whose text is not a time; `select` returns the rows with that column as text. */

@@ -128,12 +128,23 @@ function tableWithin(value: unknown): Iterable<unknown> {
   return first.map((_, row) => Object.fromEntries(lists.map(([name, list]) => [name, list[row]])));
 }
 
+/** A name that occurs again gets a number: the values of a record go by its names. */
+function uniqueNames(names: readonly string[]): string[] {
+  const taken = new Set<string>();
+  return names.map((name) => {
+    let own = name;
+    for (let copy = 2; taken.has(own); copy++) own = `${name}#${copy}`;
+    taken.add(own);
+    return own;
+  });
+}
+
 function rowsOfList(list: unknown[]): Iterable<unknown> {
   if (list.every(isPlain)) return list.map((value) => ({ value }));
   if (list.every((row): row is unknown[] => Array.isArray(row) && row.every(isPlain))) {
     const head = list[0] as unknown[];
     const hasHeading = head.length > 0 && head.every((cell) => typeof cell === 'string' && cell !== '');
-    const names = hasHeading ? (head as string[]) : head.map((_, index) => `column_${index + 1}`);
+    const names = hasHeading ? uniqueNames(head as string[]) : head.map((_, index) => `column_${index + 1}`);
     return (hasHeading ? list.slice(1) : list).map((row, index) => {
       if (row.length !== names.length) {
         const record = index + (hasHeading ? 2 : 1);

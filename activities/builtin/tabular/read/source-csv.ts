@@ -8,7 +8,7 @@ import type { TabularConfiguration } from '../configuration.ts';
 import type { Engine } from '../engine.ts';
 import { shown, TabularError } from '../errors.ts';
 import { type RecordingFormat, recordingLimits } from '../recording/recording.ts';
-import { castText, findBadTime, isTime, timeFault } from './cast-text.ts';
+import { castText, findBadTime, isTime, timeFault, withoutNaN } from './cast-text.ts';
 import { copyFrom, copyWithLineFeeds, lineOfRecord } from './csv-lines.ts';
 import { fieldOfQuote } from './csv-records.ts';
 import { type CsvLayout, fieldAt, readCsvLayout } from './csv-sample.ts';
@@ -90,6 +90,7 @@ class CsvSource implements TableSource {
     );
     const selected = plan.readAs.flatMap((readAs, index) => {
       if (readAs === null) return [];
+      if (readAs === 'DOUBLE') return [`${withoutNaN(`c${index}`)} AS c${index}`];
       return [isTime(readAs) ? `${castText(`c${index}`, readAs, '$5')} AS c${index}` : `c${index}`];
     });
     const options = [

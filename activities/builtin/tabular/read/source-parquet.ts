@@ -246,7 +246,7 @@ function cast(leaf: Leaf, readAs: ReadAs, format: string): string {
     // Dates and times without a zone are UTC, which is the connection's zone.
     return readAs === 'TIMESTAMPTZ' ? `CAST(${leaf.value} AS TIMESTAMPTZ)` : asText(leaf);
   }
-  if (leaf.kind === 'text' || leaf.isNested) return castText(asText(leaf), readAs, format);
+  if (leaf.kind === 'text' || leaf.isNested || isTime(readAs)) return castText(asText(leaf), readAs, format);
   if (readAs === 'VARCHAR') return asText(leaf);
   const value = `CAST(${leaf.value} AS ${readAs})`;
   return readAs === 'DOUBLE' ? finite(value) : value;

@@ -11,7 +11,8 @@ export interface ColumnSample {
 
 const numberShape = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 const commaNumberShape = /^[+-]?(?:\d+,?\d*|,\d+)(?:[eE][+-]?\d+)?$/;
-const missingShape = /^(?:nan|null|na|n\/a|#n\/a|-|--)$/i;
+/** Programs in C print a missing number as `-nan` or `-nan(ind)` too. */
+const missingShape = /^(?:[+-]?nan(?:\(ind\))?|null|na|n\/a|#n\/a|-|--)$/i;
 const infiniteShape = /^[+-]?inf(?:inity)?$/i;
 const booleanShape = /^(?:true|false)$/i;
 

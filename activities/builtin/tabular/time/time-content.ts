@@ -76,17 +76,34 @@ function numericContent(
   const areYears = numbers.every((value) => Number.isInteger(value) && value >= 1000 && value < 3000);
   if (areYears && isNamed && yearName.test(name)) return { form: 'year' };
   const isMs = configuration.timeColumnIsMs ?? null;
+  if (isMs === null && (isChosen || dayName.test(name)) && values.every(isDay))
+    return { form: 'text', format: '%Y%m%d', isAmbiguous: false };
   const epoch = epochs.find(({ from, to, millisecondsEach }) => {
     if (isMs !== null && millisecondsEach !== (isMs ? 1 : 1000)) return false;
     return numbers.every((value) => value >= from && value < to);
   });
   if (epoch !== undefined) return { form: 'epoch', millisecondsEach: epoch.millisecondsEach };
   if (isMs !== null) return { form: 'offset', millisecondsEach: isMs ? 1 : 1000 };
-  const fromName = /_(s|sec|ms|us|ns)$/i.exec(name)?.[1] ?? (/^milli/i.test(name) ? 'ms' : '');
   const millisecondsEach =
-    (unit === null ? null : unitMilliseconds(unit)) ?? unitMilliseconds(fromName) ?? 1000;
+    (unit === null ? null : unitMilliseconds(unit)) ??
+    unitMilliseconds(unitInName.exec(name)?.[1] ?? '') ??
+    (/^milli/i.test(name) ? 1 : 1000);
   return { form: 'offset', millisecondsEach };
 }
+
+const dayName = /(?:^|[^\p{L}])(?:date|day|datum|tag|fecha|yyyymmdd)(?:$|[^\p{L}])/iu;
+
+/** `20240131`. */
+function isDay(value: string): boolean {
+  const [, year, month, day] = /^(\d{4})(\d{2})(\d{2})$/.exec(value.trim()) ?? [];
+  const time = Date.UTC(Number(year), Number(month) - 1, Number(day));
+  return time >= firstDay && time < behindLastDay && new Date(time).getUTCMonth() === Number(month) - 1;
+}
+const [firstDay, behindLastDay] = [Date.UTC(1900, 0), Date.UTC(2101, 0)];
+
+/** `time_ms`, `elapsedMs`, `t_minutes`, `hours`. */
+const unitInName =
+  /(?:^|_|time|stamp|elapsed|^t)(secs?|s|ms|us|ns|millis|(?:milli|micro|nano)?seconds?|minutes?|hours?|days?)$/i;
 
 export function unitMilliseconds(unit: string): number | null {
   switch (unit.toLowerCase()) {
@@ -98,25 +115,33 @@ export function unitMilliseconds(unit: string): number | null {
       return 1000;
     case 'ms':
     case 'msec':
+    case 'millis':
     case 'millisecond':
     case 'milliseconds':
       return 1;
     case 'us':
     case 'µs':
     case 'μs':
+    case 'microsecond':
     case 'microseconds':
       return 1e-3;
     case 'ns':
+    case 'nanosecond':
     case 'nanoseconds':
       return 1e-6;
     case 'min':
+    case 'mins':
+    case 'minute':
     case 'minutes':
       return 60_000;
     case 'h':
     case 'hr':
+    case 'hrs':
+    case 'hour':
     case 'hours':
       return 3_600_000;
     case 'd':
+    case 'day':
     case 'days':
       return 86_400_000;
     default:

@@ -6,6 +6,7 @@ const dashed = ['%d-%m-%Y', '%d-%b-%Y', '%d-%b-%y'];
 const worded = ['%b %d %Y', '%b %d, %Y', '%d %b %Y', '%B %d %Y', '%B %d, %Y', '%d %B %Y'];
 const clocks = [
   ' %H:%M:%S.%f',
+  ' %H:%M:%S,%f',
   ' %H:%M:%S',
   ' %H:%M',
   ' %I:%M:%S %p',
@@ -21,6 +22,9 @@ export const timeFormats: readonly string[] = [
   ),
   '%Y%m%dT%H%M%SZ',
   '%Y%m%dT%H%M%S',
+  '%Y-%m-%d %H:%M:%S,%f',
+  '%Y-%m-%dT%H:%M:%S,%f',
+  '%Y-%m-%dT%H:%M:%S,%fZ',
   '%Y-%m-%dT%H:%M',
   '%Y-%m-%dT%H:%MZ',
   '%Y-%m-%d %I:%M:%S %p',

@@ -1,9 +1,10 @@
 /** The points of a chart's curves, and its values as text. */
-import uPlot from 'uplot';
+import type uPlot from 'uplot';
 import type { ChannelSeries } from '../../api.ts';
 import { legendName } from '../model.ts';
 import { formatMoment } from '../time.ts';
 import { heights, valueAt, type Words } from './curve.ts';
+import { joinCurves } from './join.ts';
 import type { ChartProps } from './props.ts';
 
 /** All curves over the union of their times; a curve without a sample at a time just continues. */
@@ -26,7 +27,10 @@ export function alignCurves(
   if (first !== undefined && drawn.every((curve) => sameTimes(curve.times, first.times))) {
     return [shift(first.times), ...drawn.map((curve) => curve.heights)];
   }
-  return uPlot.join(drawn.map((curve) => [shift(curve.times), curve.heights]));
+  const { times, values } = joinCurves(
+    drawn.map((curve) => ({ times: shift(curve.times), values: curve.heights })),
+  );
+  return [times, ...values];
 }
 
 function sameTimes(a: readonly number[], b: readonly number[]): boolean {

@@ -6,6 +6,8 @@ import type { Marks } from '../marks.ts';
 import type { Channel, TimeSpan } from '../model.ts';
 import { dayOf, elapsedStepsMs, monthNames as months } from '../time.ts';
 import { drawAnnotations, drawMarks, drawStrips } from './drawing.ts';
+import { numberSplits } from './splits.ts';
+import { UtcDate } from './utc-date.ts';
 
 export interface ChartSettings {
   channels: Channel[];
@@ -45,9 +47,7 @@ export function chartOptions(settings: ChartSettings): uPlot.Options {
     height: settings.height,
     ms: 1,
     padding: [8, 24, 0, 0],
-    ...(settings.clock === 'utc'
-      ? { tzDate: (time: number) => uPlot.tzDate(new Date(time), 'Etc/UTC') }
-      : {}),
+    ...(settings.clock === 'utc' ? { tzDate: (time: number) => new UtcDate(time) } : {}),
     fmtDate: (pattern) => clockFormatter(pattern, () => spansDays(settings)),
     legend: { show: false },
     focus: { alpha: 0.25 },
@@ -158,15 +158,6 @@ function valueAxis(settings: ChartSettings): uPlot.Axis {
 }
 
 const longestWord = 9;
-
-/** The multiples of the step within the axis. */
-function numberSplits(min: number, max: number, step: number): number[] {
-  const splits: number[] = [];
-  for (let index = Math.ceil(min / step); index * step <= max; index += 1) {
-    splits.push(Number((index * step).toPrecision(12)));
-  }
-  return splits;
-}
 
 function shortened(word: string): string {
   return word.length > longestWord ? `${word.slice(0, longestWord - 1)}…` : word;

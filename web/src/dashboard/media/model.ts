@@ -1,6 +1,7 @@
 /** Pictures and video among the outputs of a session, on the time axis of its dashboard. Pure: tested without a browser. */
 import type { NodeOutput } from '../../../../client/types.ts';
 import { outputTitle } from '../../names.ts';
+import { parseMoment } from '../time.ts';
 
 export interface Frame {
   readonly output: NodeOutput;
@@ -42,7 +43,7 @@ export function framesOf(outputs: readonly NodeOutput[], part: string, startMs: 
 
 function beginOf({ metadata }: NodeOutput, startMs: number): number {
   const { capturedAt, offsetSeconds } = metadata ?? {};
-  const at = typeof capturedAt === 'string' ? Date.parse(capturedAt) : Number.NaN;
+  const at = typeof capturedAt === 'string' ? parseMoment(capturedAt) : Number.NaN;
   if (Number.isFinite(at)) return at;
   return typeof offsetSeconds === 'number' ? startMs + offsetSeconds * 1000 : startMs;
 }

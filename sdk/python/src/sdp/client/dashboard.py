@@ -74,8 +74,9 @@ class Dashboard:
     ) -> pandas.DataFrame:
         """Points of channels, by name or key (none: all), as a frame with a column for each channel over their times.
 
-        The points are chosen so that lows and highs stay: at most ``max_points`` for each channel. Times of a
-        recording without dates are durations since its beginning. Needs ``pip install pandas``.
+        The points are chosen so that lows and highs stay: at most ``max_points`` for each channel. Several points of
+        one time are several rows. Times of a recording without dates are durations since its beginning. Needs
+        ``pip install pandas``.
         """
         reader = library("pandas", "series()")
         chosen = self._chosen(names)
@@ -84,9 +85,11 @@ class Dashboard:
             times = _times(reader, wire["times"], channel.is_relative)
             label = channel.name if channel.name not in columns else f"{channel.source}/{channel.name}"
             points = reader.Series(wire["values"], index=times, name=label)
-            # Of several points at one time the last is used.
-            columns[label] = points[~points.index.duplicated(keep="last")]
+            # The second point of a time stands beside the second ones of other channels.
+            columns[label] = points.set_axis([points.index, points.groupby(level=0).cumcount()])
         frame: pandas.DataFrame = reader.DataFrame(columns)
+        if columns:
+            frame.index = frame.index.droplevel([1])
         frame.index.name = "time"
         return frame
 
@@ -152,7 +155,10 @@ class Dashboard:
 
 
 def _times(pandas: Any, times: Sequence[float], is_relative: bool) -> Any:
-    return pandas.to_timedelta(times, unit="ms") if is_relative else pandas.to_datetime(times, unit="ms", utc=True)
+    if is_relative:
+        return pandas.to_timedelta(times, unit="ms")
+    # Recordings have microseconds; as a number of milliseconds since 1970 they are not exact.
+    return pandas.to_datetime(times, unit="ms", utc=True).round("us")
 
 
 def _moment(pandas: Any, at: str | None, is_relative: bool) -> Any:
