@@ -51,19 +51,31 @@ export const isConsumed = (output: string, bounds: { run: string; above: string;
       and (${bounds.run}.input_ids is null or v.output_id = any (${bounds.run}.input_ids)) limit 1)`;
 
 /**
- * SQL, a join of outputs `v`: `newest`, the last output of the same node within a bound. The database's `reprocess_start`
- * has both this and {@link isOfLastPublication} too.
+ * SQL: the step `newest`, the last output of each parent within the bound. Each table is read by its index: from the view
+ * PostgreSQL would sort all outputs of the parent. The database's `reprocess_start` has this and
+ * {@link ofLastPublication} too.
  */
-const joinNewest = (bound: string) => `
-  join lateral (
-    select x.run_id, x.position, x.created_at from output_version x
-     where x.node_instance_id = v.node_instance_id and x.position <= ${bound}
-       and (x.superseded_at_position is null or x.superseded_at_position > ${bound})
-     order by x.position desc limit 1) newest on true`;
+const newestOfParents = `
+  newest as materialized (
+    select p.id as node_instance_id, last.*
+      from unnest($1::bigint[]) as p (id) cross join lateral (
+        (select o.run_id, o.position, o.created_at from node_output o
+          where o.node_instance_id = p.id and o.position <= $2 order by o.position desc limit 1)
+        union all
+        (select s.run_id, s.position, s.created_at from node_output_superseded s
+          where s.node_instance_id = p.id and s.position <= $2 and s.superseded_at_position > $2
+          order by s.position desc limit 1)
+        order by position desc limit 1) last)`;
 
-/** SQL, with {@link joinNewest}: published together with the last one. A run may publish several times. */
-const isOfLastPublication = `
-  (v.position = newest.position or (v.run_id = newest.run_id and v.created_at = newest.created_at))`;
+/** SQL, of `newest`: what was published together with it. A run may publish several times. */
+const ofLastPublication = `
+  lateral (
+    select v.* from output_version v
+     where v.node_instance_id = newest.node_instance_id and v.position = newest.position
+    union all
+    select v.* from output_version v
+     where v.node_instance_id = newest.node_instance_id and v.position < newest.position
+       and v.run_id = newest.run_id and v.created_at = newest.created_at) v`;
 
 export type InputMode = 'since-watermark' | 'latest' | 'all';
 
@@ -95,9 +107,9 @@ export async function listInputs(
       );
     case 'latest':
       return database.query<TaskInput>(
-        `select ${inputColumns} from output_version v join node_instance n on n.id = v.node_instance_id
-           ${joinNewest('$2')}
-          where ${withinBound(task)} and v.position > $4 and ${isOfLastPublication}
+        `with ${newestOfParents}
+         select ${inputColumns} from newest cross join ${ofLastPublication} join node_instance n on n.id = v.node_instance_id
+          where ${withinBound(task)} and v.position > $4
           order by v.position limit $5`,
         [...bounds, page.afterPosition, page.limit],
       );

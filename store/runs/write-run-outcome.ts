@@ -99,8 +99,14 @@ const endRun = ({ steps, set, source, returned }: StagedWork) => `
                                    else n.watermark_position end,
          watermark_output_id = case when $9 and run.input_ids is null
                                          and coalesce(run.upper_position, 0) > n.watermark_position then (
-             select v.output_id from output_version v
-              where v.node_instance_id = any (n.parent_ids) and v.position <= run.upper_position
+             -- By the index of each table: from the view PostgreSQL would sort all outputs of the parents.
+             select v.output_id from unnest(n.parent_ids) as p (id) cross join lateral (
+               (select o.id as output_id, o.position from node_output o
+                 where o.node_instance_id = p.id and o.position <= run.upper_position order by o.position desc limit 1)
+               union all
+               (select s.output_id, s.position from node_output_superseded s
+                 where s.node_instance_id = p.id and s.position <= run.upper_position
+                 order by s.position desc limit 1)) v
               order by v.position desc limit 1)
            else n.watermark_output_id end
     from run, attempt${source} where n.id = $3

@@ -20,7 +20,23 @@ export async function deleteSession(database: Database, sessionId: string): Prom
 export async function deleteLockedSession(tx: Tx, sessionId: string): Promise<void> {
   await queueObjects(tx, sessionId);
   await tx.query('insert into session_ending (session_id) values ($1) on conflict do nothing', [sessionId]);
+  for (const table of ['node_output', 'node_run'] as const) await deleteRows(tx, table, sessionId);
   await tx.query('delete from session where id = $1', [sessionId]);
+}
+
+/** A statement has a time limit, and a session may have a million runs. */
+const rowsAtOnce = 20_000;
+
+async function deleteRows(tx: Tx, table: 'node_output' | 'node_run', sessionId: string): Promise<void> {
+  for (let deleted = rowsAtOnce; deleted === rowsAtOnce; ) {
+    const rows = await tx.query(
+      `delete from ${table} where id = any (array(
+         select r.id from node_instance n join ${table} r on r.node_instance_id = n.id
+          where n.session_id = $1 limit ${rowsAtOnce})) returning 1`,
+      [sessionId],
+    );
+    deleted = rows.length;
+  }
 }
 
 /** All versions, staged ones too. Several outputs of a session may share one object. */

@@ -236,3 +236,23 @@ test('the published outputs of a failed run have a lineage: every input since th
   const { body } = await ask(api.url, 'GET', path, { token });
   expect(body.inputs.map(({ outputId }: { outputId: number }) => outputId)).toEqual([ids[0], ids[1]]);
 });
+
+test('the lineage of published outputs stays when their run is cancelled before its next claim', async () => {
+  const { graph, ids, runner, taskId, runId } = await held(2, true);
+  await runner.write(taskId, 'a', { ...named('a'), ...past(ids[0]) });
+  const [output]: { id: number }[] = await listOf(graph.nodes.n1);
+  const lineage = async () =>
+    (await ask(api.url, 'GET', `/api/v2/node-instance/outputs/${output!.id}/lineage`, { token })).body;
+  const recorded = {
+    isRecorded: true,
+    runner: { instanceId: runner.instanceId },
+    inputs: [{ outputId: ids[0] }],
+  };
+  await runner.end(taskId, 'fail', { category: 'error', reason: 'No luck.' });
+  expect(await lineage()).toMatchObject({ isRecorded: false });
+  expect((await operate(runId, 'cancel')).status).toBe(200);
+  expect(await lineage()).toMatchObject(recorded);
+  expect((await operate(runId, 'retry')).status).toBe(202);
+  expect((await operate(runId, 'cancel')).status).toBe(200);
+  expect(await lineage()).toMatchObject(recorded);
+});

@@ -1,0 +1,72 @@
+/** A run of a node whose parent has published for hours reads no more than it is about. */
+import { expect, test } from 'vitest';
+import type { Database } from '../../../store/connection/database.ts';
+import { renewLease } from '../../../store/runs/lease.ts';
+import { requestReprocess } from '../../../store/runs/reprocess.ts';
+import { listInputs } from '../../../store/runs/task-inputs.ts';
+import { databaseStage } from '../../support/databases.ts';
+import { claim, finish, type Graph, makeGraph, upload } from '../../support/graph.ts';
+import { readBy } from '../../support/rows-read.ts';
+import { runWorld } from './run-world.ts';
+
+const { database, platform } = await databaseStage(4);
+const { ownTemplate, runner } = runWorld(database);
+
+const outputs = 3_000;
+const mostRowsRead = 500;
+
+/** Gives a node that many outputs, as if each had been uploaded. */
+async function publishMany(graph: Graph, node: string): Promise<void> {
+  const { output } = await upload(database, graph, node);
+  await database.query(
+    `with copy as (
+       insert into node_output overriding system value
+       select r.* from node_output o cross join generate_series(1, ${outputs}) i
+        cross join jsonb_populate_record(o, jsonb_build_object(
+          'id', nextval(pg_get_serial_sequence('node_output', 'id')), 'position', o.position + i,
+          'output_identifier', i, 'object_key', o.object_key || i)) r
+        where o.id = $1
+     )
+     update session set newest_position = newest_position + ${outputs} where id = $2`,
+    [output.id, graph.sessionId],
+  );
+  await database.query('analyze');
+}
+
+async function runOnce(own: Database, template: string, graph: Graph): Promise<number[]> {
+  const task = (await claim(own, runner('a'), template))!;
+  const held = (await renewLease(own, runner('a'), task.taskId))!;
+  const inputs = await listInputs(own, held, { mode: 'latest', afterPosition: 0, limit: 100, cap: 100 });
+  await finish(own, runner('a'), graph, task);
+  return inputs.map(({ outputId }) => outputId);
+}
+
+test.each([{ incremental: false }, { incremental: true }])(
+  'a reprocess, and a run for news of another parent (%o)',
+  async (options) => {
+    const template = await ownTemplate(options);
+    const graph = await makeGraph(database, [
+      { name: 'busy', parents: [] },
+      { name: 'quiet', parents: [] },
+      { name: 'both', parents: ['busy', 'quiet'], template },
+    ]);
+    await publishMany(graph, 'busy');
+    const newest = (await upload(database, graph, 'busy')).output.id;
+    const first = (await upload(database, graph, 'quiet')).output.id;
+    await runOnce(database, template, graph);
+    // As a runner does that has consumed all of them.
+    await database.query('update node_instance set watermark_position = consumed_position where id = $1', [
+      graph.nodes.both,
+    ]);
+    const seen: Record<string, number[]> = {};
+    let last = 0;
+    const read = await readBy(platform.databaseUrl, async (own) => {
+      await requestReprocess(own, graph.nodes.both!);
+      seen.reprocess = await runOnce(own, template, graph);
+      last = (await upload(own, graph, 'quiet')).output.id;
+      seen.news = await runOnce(own, template, graph);
+    });
+    expect(seen).toEqual({ reprocess: [newest, first], news: [newest, last] });
+    expect(read.node_output).toBeLessThan(mostRowsRead);
+  },
+);
