@@ -173,12 +173,12 @@ async function whoIs(address: string, bearer: Bearer): Promise<string> {
 /** The address of Temporal's UI is known when `npm start` runs the platform. */
 async function temporal({ address }: Place): Promise<Finding> {
   const part = 'Temporal UI';
-  const local = await findPlatform(undefined).catch(() => undefined);
-  if (local?.address !== address || local.temporalUiUrl === undefined) {
+  const { temporalUiUrl } = await findPlatform(address);
+  if (temporalUiUrl === undefined) {
     return { part, state: 'skipped', finding: 'known only for a platform of this checkout', advice: '' };
   }
-  const answer = await probe(local.temporalUiUrl);
-  if (answer !== undefined && answer.status < 400) return ok(part, local.temporalUiUrl);
+  const answer = await probe(temporalUiUrl);
+  if (answer !== undefined && answer.status < 400) return ok(part, temporalUiUrl);
   const advice = 'Uploads continue, tasks wait. See the logs in the data folder, or restart the platform.';
-  return fault(part, `${local.temporalUiUrl} does not answer`, advice);
+  return fault(part, `${temporalUiUrl} does not answer`, advice);
 }

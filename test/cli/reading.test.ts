@@ -1,12 +1,14 @@
 /** What is read in a terminal: watched sessions, reports, layouts, the doctor, completion. */
 import { spawnSync } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { runnerStage, type StageGraph } from '../support/runner.ts';
 import { type Breaks, brokenLineTo } from './broken-line.ts';
 import { commandLine } from './support.ts';
 
-const { runSdp, startSdp } = commandLine();
+const { folder, runSdp, startSdp } = commandLine();
 const stage = await runnerStage();
 const { api, people } = stage;
 const sdp = (args: readonly string[], environment: Record<string, string> = {}, input = '') =>
@@ -134,6 +136,15 @@ describe('sdp doctor', () => {
       expect.arrayContaining(['API', 'database and storage', 'interface', 'clock', 'sign-in']),
     ]);
     expect(out).not.toContain(people.adminToken);
+  });
+
+  test('knows the platform that `npm start` runs here by every name of this machine', async () => {
+    const running = join(folder, 'running.json');
+    writeFileSync(running, JSON.stringify({ address: api.url, temporalUiUrl: `${api.url}/docs` }));
+    const url = `http://localhost:${new URL(api.url).port}`;
+    const { out } = await sdp(['doctor'], { SDP_URL: url });
+    rmSync(running);
+    expect(out).toMatch(/Temporal UI +ok +http/);
   });
 
   test('reports fault and remedy for an unreachable platform and an invalid token', async () => {
