@@ -4,6 +4,7 @@ import {
   chmodSync,
   chownSync,
   existsSync,
+  lchownSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -44,6 +45,7 @@ export const POSTGRES_DATABASE = 'platform';
 const OUTSIDE_ROOT = '/var/lib/simulation-data-platform';
 const CONNECT_MILLISECONDS = 2_000;
 const ANYONE_MAY_PASS = 0o001;
+const OWNER_ONLY = 0o700;
 
 /** The address of the database as the server's superuser. */
 export function postgresUrl(options: PostgresOptions, database = POSTGRES_DATABASE): string {
@@ -55,6 +57,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Supervise
   const folder = databaseFolder(options);
   if (!existsSync(join(folder, 'data', 'PG_VERSION'))) await makeDatabaseFolder(options, folder);
   const data = join(folder, 'data');
+  chownForServer(folder, options.programs.runAs);
   await endEarlierServer(data, options.log);
   const server = new Supervised({
     name: 'PostgreSQL',
@@ -128,9 +131,19 @@ function databaseFolder(options: PostgresOptions): string {
   const folder = resolve(dataDir, named);
   mkdirSync(folder, { recursive: true });
   if (user !== undefined) chownSync(folder, user.uid, user.gid);
-  chmodSync(folder, 0o700);
+  chmodSync(folder, OWNER_ONLY);
   writeDurably(note, `${JSON.stringify({ folder: named })}\n`);
   return folder;
+}
+
+/** A copy that root made of the data folder may be root's and open to others: PostgreSQL takes neither. */
+function chownForServer(folder: string, user: PostgresOptions['programs']['runAs']): void {
+  const data = join(folder, 'data');
+  if (user === undefined || statSync(data).uid !== 0) return;
+  chmodSync(data, OWNER_ONLY);
+  const below = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  // `data` comes after what it holds, so that an interrupted pass is made again.
+  for (const path of ['', ...below].reverse()) lchownSync(join(folder, path), user.uid, user.gid);
 }
 
 /** Removes a database folder outside the data folder; for permanent deletion. */

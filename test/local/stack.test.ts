@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -120,6 +120,18 @@ test('what was stored survives kill -9 of the start and of everything, and no pr
   const last = serversOf(dataDir);
   await third.stop();
   expect(last.filter(isAlive)).toEqual([]);
+});
+
+test.skipIf(!isRoot)("a copy of a data folder that has become root's serves what was stored", async () => {
+  const [dataDir, copy] = [newFolder(), newFolder()];
+  const before = await start(dataDir);
+  const url = before.environment.DATABASE_URL!;
+  await query(url, 'create table kept (word text); insert into kept values ($$stays$$)');
+  await before.stop();
+  cpSync(dataDir, copy, { recursive: true });
+  expect(statSync(join(copy, 'postgres', 'data')).uid).toBe(0);
+  const { environment } = await start(copy);
+  expect(await query(environment.DATABASE_URL!, 'select word from kept')).toEqual([{ word: 'stays' }]);
 });
 
 test('one data folder serves one start at a time, and the refusal names the other start and the remedy', async () => {
