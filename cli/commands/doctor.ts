@@ -152,22 +152,26 @@ async function signIn(address: string): Promise<Finding> {
   try {
     const bearer = await bearerFor(address);
     if (bearer === undefined) return warning(part, 'not signed in', again);
-    return ok(part, await whoIs(address, bearer));
+    const { name, mustChangePassword } = await whoIs(address, bearer);
+    return mustChangePassword
+      ? fault(part, `${name}; the password must be changed`, 'Change it with `sdp password`.')
+      : ok(part, name);
   } catch (error) {
     if (error instanceof ApiError && error.status === 401) return fault(part, error.message, again);
     return fault(part, error instanceof Error ? error.message : String(error), again);
   }
 }
 
-async function whoIs(address: string, bearer: Bearer): Promise<string> {
+async function whoIs(address: string, bearer: Bearer) {
   const token = (await bearer.token()) ?? '';
   const platform = new PlatformClient(address, bearer);
   if (token.startsWith('hrt_')) {
     await platform.call('GET /api/v2/runner/whoami');
-    return 'a runner token, valid';
+    return { name: 'a runner token, valid', mustChangePassword: false };
   }
   const person = await platform.call('POST /api/authorization/validate', { body: { token } });
-  return `${person.username} (${person.role})${person.isOfflineToken ? ', offline token' : ''}`;
+  const name = `${person.username} (${person.role})${person.isOfflineToken ? ', offline token' : ''}`;
+  return { name, mustChangePassword: person.forceChangePasswordNextSignin };
 }
 
 /** The address of Temporal's UI is known when `npm start` runs the platform. */
