@@ -21,7 +21,7 @@ import pg from 'pg';
 import { writeDurably } from './data-folder.ts';
 import { prepareRoles } from './database-roles.ts';
 import { PlainError } from './plain-error.ts';
-import { endProcess, identityOf, runsProgram } from './process-identity.ts';
+import { endProcess, identityOf, isAlive, readIdentity, runsProgram } from './process-identity.ts';
 import { Supervised } from './supervised.ts';
 
 /** What the PostgreSQL of a stack is started with. */
@@ -55,6 +55,7 @@ export function postgresUrl(options: PostgresOptions, database = POSTGRES_DATABA
 /** Makes the database folder when there is none, and starts PostgreSQL under supervision. */
 export async function startPostgres(options: PostgresOptions): Promise<Supervised> {
   const folder = databaseFolder(options);
+  if (dirname(folder) !== realpathSync(options.dataDir)) holdOutside(folder, options.dataDir);
   if (!existsSync(join(folder, 'data', 'PG_VERSION'))) await makeDatabaseFolder(options, folder);
   const data = join(folder, 'data');
   chownForServer(folder, options.programs.runAs);
@@ -134,6 +135,21 @@ function databaseFolder(options: PostgresOptions): string {
   chmodSync(folder, OWNER_ONLY);
   writeDurably(note, `${JSON.stringify({ folder: named })}\n`);
   return folder;
+}
+
+/**
+ * Two data folders name the same database folder when one is a copy of the other; the lock of the data folder does not
+ * show that. The note of a start that has ended is replaced.
+ */
+function holdOutside(folder: string, dataDir: string): void {
+  const file = join(folder, 'lock');
+  const holder = readIdentity(file);
+  if (holder !== undefined && holder.pid !== process.pid && isAlive(holder))
+    throw new PlainError(
+      `${join(dataDir, 'postgres.json')} names the database folder ${folder}, which another start uses (process ` +
+        `${holder.pid}). Copy that folder too, and name its copy in this file.`,
+    );
+  writeDurably(file, `${JSON.stringify(identityOf(process.pid))}\n`);
 }
 
 /** A copy that root made of the data folder may be root's and open to others: PostgreSQL takes neither. */

@@ -250,6 +250,20 @@ test.runIf(isRoot)(
   },
 );
 
+test.skipIf(!isRoot)('a copy that names the database folder of a running start leaves it alone', async () => {
+  const [home, copy] = [newFolder(), newFolder()];
+  const dataDir = join(home, 'private', 'data');
+  mkdirSync(join(home, 'private'), { mode: 0o700 });
+  const { child, environment } = await startedElsewhere(dataDir);
+  for (const file of ['keys.json', 'postgres.json']) cpSync(join(dataDir, file), join(copy, file));
+  await expect(startStack({ dataDir: copy, log: () => undefined })).rejects.toThrow(
+    /postgres\.json names the database folder .*, which another start uses \(process \d+\)/,
+  );
+  expect(await query(environment.DATABASE_URL ?? '', 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  await killed(child);
+  await removeData(dataDir);
+});
+
 /** The servers of this test run, as external servers. */
 function externalServers() {
   const environment = inject('stackEnvironment');
