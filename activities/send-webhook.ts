@@ -133,9 +133,11 @@ async function beginningOf(answer: IncomingMessage): Promise<string> {
   return redacted(text.slice(0, limits.webhookResponseCharacters));
 }
 
+/** HTTP allows seconds and a date. */
 function retryAfterOf({ headers }: IncomingMessage): number | null {
-  const seconds = Number(headers['retry-after'] ?? Number.NaN);
-  return Number.isFinite(seconds) && seconds >= 0 ? seconds : null;
+  const value = headers['retry-after'] ?? '';
+  const seconds = /^\d+$/.test(value) ? Number(value) : (Date.parse(value) - Date.now()) / 1_000;
+  return seconds >= 0 ? seconds : null;
 }
 
 /** One sentence. Which inner addresses exist must not show. */

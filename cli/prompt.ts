@@ -23,9 +23,26 @@ async function askSecret(question: string): Promise<string> {
 /** A password from standard input on request, else from the person. */
 export async function secretFrom(fromStdin: boolean, question: string): Promise<string> {
   if (fromStdin) return (await text(process.stdin)).replace(/\r?\n$/, '');
-  if (!process.stdin.isTTY)
-    throw new UsageError('Cannot prompt for the password without a terminal. Use --password-stdin.');
+  mustBeTerminal();
   return askSecret(question);
+}
+
+/** Several passwords, each on a line of standard input on request. */
+export async function secretsFrom(fromStdin: boolean, questions: readonly string[]): Promise<string[]> {
+  if (fromStdin) {
+    const lines = (await text(process.stdin)).replace(/\r?\n$/, '').split(/\r?\n/);
+    if (lines.length === questions.length) return lines;
+    throw new UsageError(`Standard input must have ${questions.length} lines.`);
+  }
+  mustBeTerminal();
+  const answers: string[] = [];
+  for (const question of questions) answers.push(await askSecret(question));
+  return answers;
+}
+
+function mustBeTerminal(): void {
+  if (process.stdin.isTTY) return;
+  throw new UsageError('Cannot prompt for the password without a terminal. Use --password-stdin.');
 }
 
 /** Irreversible actions need a yes, or `--yes`. */

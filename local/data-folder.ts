@@ -159,11 +159,23 @@ function parseKeys(file: string): Keys {
 }
 
 function parseJson(file: string): Record<string, unknown> {
+  const text = readText(file);
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
+    return JSON.parse(text) as Record<string, unknown>;
   } catch {
     throw new PlainError(
       `${file} is not JSON. Restore the right file, or choose another folder with DATA_DIR.`,
+    );
+  }
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new PlainError(
+      `${file} cannot be read (${code}). It must be a file of the user who starts the platform, as all of its folder.`,
     );
   }
 }

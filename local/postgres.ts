@@ -4,6 +4,7 @@ import {
   chmodSync,
   chownSync,
   existsSync,
+  lchownSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -20,7 +21,7 @@ import pg from 'pg';
 import { writeDurably } from './data-folder.ts';
 import { prepareRoles } from './database-roles.ts';
 import { PlainError } from './plain-error.ts';
-import { endProcess, identityOf, runsProgram } from './process-identity.ts';
+import { endProcess, identityOf, isAlive, readIdentity, runsProgram } from './process-identity.ts';
 import { Supervised } from './supervised.ts';
 
 /** What the PostgreSQL of a stack is started with. */
@@ -44,6 +45,7 @@ export const POSTGRES_DATABASE = 'platform';
 const OUTSIDE_ROOT = '/var/lib/simulation-data-platform';
 const CONNECT_MILLISECONDS = 2_000;
 const ANYONE_MAY_PASS = 0o001;
+const OWNER_ONLY = 0o700;
 
 /** The address of the database as the server's superuser. */
 export function postgresUrl(options: PostgresOptions, database = POSTGRES_DATABASE): string {
@@ -53,8 +55,10 @@ export function postgresUrl(options: PostgresOptions, database = POSTGRES_DATABA
 /** Makes the database folder when there is none, and starts PostgreSQL under supervision. */
 export async function startPostgres(options: PostgresOptions): Promise<Supervised> {
   const folder = databaseFolder(options);
+  if (dirname(folder) !== realpathSync(options.dataDir)) holdOutside(folder, options.dataDir);
   if (!existsSync(join(folder, 'data', 'PG_VERSION'))) await makeDatabaseFolder(options, folder);
   const data = join(folder, 'data');
+  chownForServer(folder, options.programs.runAs);
   await endEarlierServer(data, options.log);
   const server = new Supervised({
     name: 'PostgreSQL',
@@ -128,9 +132,34 @@ function databaseFolder(options: PostgresOptions): string {
   const folder = resolve(dataDir, named);
   mkdirSync(folder, { recursive: true });
   if (user !== undefined) chownSync(folder, user.uid, user.gid);
-  chmodSync(folder, 0o700);
+  chmodSync(folder, OWNER_ONLY);
   writeDurably(note, `${JSON.stringify({ folder: named })}\n`);
   return folder;
+}
+
+/**
+ * Two data folders name the same database folder when one is a copy of the other; the lock of the data folder does not
+ * show that. The note of a start that has ended is replaced.
+ */
+function holdOutside(folder: string, dataDir: string): void {
+  const file = join(folder, 'lock');
+  const holder = readIdentity(file);
+  if (holder !== undefined && holder.pid !== process.pid && isAlive(holder))
+    throw new PlainError(
+      `${join(dataDir, 'postgres.json')} names the database folder ${folder}, which another start uses (process ` +
+        `${holder.pid}). Copy that folder too, and name its copy in this file.`,
+    );
+  writeDurably(file, `${JSON.stringify(identityOf(process.pid))}\n`);
+}
+
+/** A copy that root made of the data folder may be root's and open to others: PostgreSQL takes neither. */
+function chownForServer(folder: string, user: PostgresOptions['programs']['runAs']): void {
+  const data = join(folder, 'data');
+  if (user === undefined || statSync(data).uid !== 0) return;
+  chmodSync(data, OWNER_ONLY);
+  const below = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  // `data` comes after what it holds, so that an interrupted pass is made again.
+  for (const path of ['', ...below].reverse()) lchownSync(join(folder, path), user.uid, user.gid);
 }
 
 /** Removes a database folder outside the data folder; for permanent deletion. */

@@ -2,6 +2,7 @@
 import type { AddCommand } from '../cli.ts';
 import { addWatchFolder } from '../folder/command.ts';
 import { addConcurrency } from './administration/concurrency.ts';
+import { addOwnPassword } from './administration/own-password.ts';
 import { addAudit, addRetention } from './administration/retention.ts';
 import { addTokens } from './administration/tokens.ts';
 import { addUsers } from './administration/users.ts';
@@ -29,6 +30,7 @@ import { addUpload } from './upload.ts';
 
 export const commands: readonly AddCommand[] = [
   addLogin,
+  addOwnPassword,
   addProjects,
   addSessions,
   addNodes,

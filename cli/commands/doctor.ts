@@ -152,33 +152,37 @@ async function signIn(address: string): Promise<Finding> {
   try {
     const bearer = await bearerFor(address);
     if (bearer === undefined) return warning(part, 'not signed in', again);
-    return ok(part, await whoIs(address, bearer));
+    const { name, mustChangePassword } = await whoIs(address, bearer);
+    return mustChangePassword
+      ? fault(part, `${name}; the password must be changed`, 'Change it with `sdp password`.')
+      : ok(part, name);
   } catch (error) {
     if (error instanceof ApiError && error.status === 401) return fault(part, error.message, again);
     return fault(part, error instanceof Error ? error.message : String(error), again);
   }
 }
 
-async function whoIs(address: string, bearer: Bearer): Promise<string> {
+async function whoIs(address: string, bearer: Bearer) {
   const token = (await bearer.token()) ?? '';
   const platform = new PlatformClient(address, bearer);
   if (token.startsWith('hrt_')) {
     await platform.call('GET /api/v2/runner/whoami');
-    return 'a runner token, valid';
+    return { name: 'a runner token, valid', mustChangePassword: false };
   }
   const person = await platform.call('POST /api/authorization/validate', { body: { token } });
-  return `${person.username} (${person.role})${person.isOfflineToken ? ', offline token' : ''}`;
+  const name = `${person.username} (${person.role})${person.isOfflineToken ? ', offline token' : ''}`;
+  return { name, mustChangePassword: person.forceChangePasswordNextSignin };
 }
 
 /** The address of Temporal's UI is known when `npm start` runs the platform. */
 async function temporal({ address }: Place): Promise<Finding> {
   const part = 'Temporal UI';
-  const local = await findPlatform(undefined).catch(() => undefined);
-  if (local?.address !== address || local.temporalUiUrl === undefined) {
+  const { temporalUiUrl } = await findPlatform(address);
+  if (temporalUiUrl === undefined) {
     return { part, state: 'skipped', finding: 'known only for a platform of this checkout', advice: '' };
   }
-  const answer = await probe(local.temporalUiUrl);
-  if (answer !== undefined && answer.status < 400) return ok(part, local.temporalUiUrl);
+  const answer = await probe(temporalUiUrl);
+  if (answer !== undefined && answer.status < 400) return ok(part, temporalUiUrl);
   const advice = 'Uploads continue, tasks wait. See the logs in the data folder, or restart the platform.';
-  return fault(part, `${local.temporalUiUrl} does not answer`, advice);
+  return fault(part, `${temporalUiUrl} does not answer`, advice);
 }

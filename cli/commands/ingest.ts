@@ -6,6 +6,7 @@ import { contentTypeOf } from '../content-type.ts';
 import { PlatformClient } from '../platform-client.ts';
 import { Progress } from '../progress.ts';
 import { type Ingested, type IngestRequest, ingestFile } from '../transfers.ts';
+import { mustBeFile } from './upload.ts';
 
 interface IngestOptions {
   readonly contentType?: string;
@@ -30,6 +31,7 @@ export const addIngest: AddCommand = (program, cli) => {
       `${examples('ingest devices/rig-3 lap-7.csv')}\n\nSDP_INGEST_SECRET is the secret of the ingest. No sign-in is needed.`,
     )
     .action(async (urlPath: string, file: string, options: IngestOptions) => {
+      await mustBeFile(file);
       const platform = new PlatformClient((await placeOf(cli.url)).address);
       const contentType = options.contentType ?? contentTypeOf(file);
       const request = { urlPath, file, contentType, identifier: options.identifier };

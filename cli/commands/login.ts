@@ -8,6 +8,8 @@ import { time } from '../output.ts';
 import { PlatformClient } from '../platform-client.ts';
 import { ask, secretFrom } from '../prompt.ts';
 
+const mustChange = 'The password must be changed before anything else: `sdp password`.';
+
 interface LoginOptions {
   readonly username?: string;
   readonly passwordStdin?: boolean;
@@ -40,7 +42,9 @@ export const addLogin: AddCommand = (program, cli) => {
       const until = refreshExpiresAt ?? expiresAt;
       cli.print(
         { address, username: user.username, role: user.role, until, file: credentialsFile() },
-        () => `Signed in to ${address} as ${user.username} (${user.role}) until ${time(until)}.`,
+        () =>
+          `Signed in to ${address} as ${user.username} (${user.role}) until ${time(until)}.` +
+          (user.forceChangePasswordNextSignin ? `\n${mustChange}` : ''),
       );
     });
   program

@@ -94,7 +94,8 @@ function sentenceOf({ outcome, outputId, sizeBytes }: Uploaded): string {
   return `output ${outputId} (${bytes(sizeBytes)})`;
 }
 
-async function mustBeFile(file: string): Promise<void> {
+/** @throws Error with a sentence for the person */
+export async function mustBeFile(file: string): Promise<void> {
   const found = await stat(file).catch(() => undefined);
   if (found?.isDirectory())
     throw new Error(`${file} is a folder. Name its files, or use \`sdp watch-folder\`.`);

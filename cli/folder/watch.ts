@@ -1,9 +1,10 @@
 /** Sends the files of a folder as they are completed, one after the other, and goes on after any interruption. */
-import { mkdir, rename, stat, writeFile } from 'node:fs/promises';
+import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BackOff, isTransient, pause } from '../../client/back-off.ts';
 import { ApiError } from '../../client/errors.ts';
 import type { Journal } from './journal.ts';
+import { moveFile } from './move.ts';
 import { type FoundFile, filesOf, markSuffix, metadataOf, sideSuffix } from './scan.ts';
 
 const scanEveryMs = 1_000;
@@ -30,15 +31,11 @@ export interface WatchOptions {
   readonly say: (line: string) => void;
 }
 
-/** @returns the number of refused files, with `once` */
+/** @returns the number of files that were refused or are still to be moved, with `once` */
 export async function watchFolder(options: WatchOptions, journal: Journal): Promise<number> {
   const { folder, settleMs, once } = options;
   const refusedAtMs = new Map<string, number>();
-  // Of a run that ended between the journal and what follows it.
-  for (const file of await filesOf(folder)) {
-    const sent = journal.find(file);
-    if (sent !== undefined) await settle(options, file, sent);
-  }
+  const unsettled = await settleEarlier(options, journal);
   for (;;) {
     const files = (await filesOf(folder)).filter((file) => journal.find(file) === undefined);
     const due = files.filter((file) => performance.now() > (refusedAtMs.get(keyOf(file)) ?? 0));
@@ -46,9 +43,28 @@ export async function watchFolder(options: WatchOptions, journal: Journal): Prom
     if (next !== undefined) {
       const isSent = await sendOne(options, journal, next);
       if (!isSent) refusedAtMs.set(keyOf(next), performance.now() + refusedAgainMs);
-    } else if (once && due.length === 0) return files.length;
+    } else if (once && due.length === 0) return files.length + unsettled;
     else await pause(scanEveryMs);
   }
+}
+
+/**
+ * Marks and moves the files of a run that ended between the journal and what follows it. What fails holds up no new file.
+ * @returns how many failed
+ */
+async function settleEarlier(options: WatchOptions, journal: Journal): Promise<number> {
+  let failed = 0;
+  for (const file of await filesOf(options.folder)) {
+    const sent = journal.find(file);
+    if (sent === undefined) continue;
+    try {
+      await settle(options, file, sent);
+    } catch (error) {
+      failed += 1;
+      options.say(`${file.file}: ${(error as Error).message}`);
+    }
+  }
+  return failed;
 }
 
 const keyOf = ({ file, modifiedAtMs }: FoundFile) => `${modifiedAtMs} ${file}`;
@@ -98,8 +114,8 @@ async function settle(
   );
   const target = join(moveTo, isTaken ? identifier : file);
   // Before the file: an interrupted move is done again for the file, and the next of its name has other metadata.
-  await rename(path + sideSuffix, target + sideSuffix).catch((error: NodeJS.ErrnoException) => {
+  await moveFile(path + sideSuffix, target + sideSuffix).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error;
   });
-  await rename(path, target);
+  await moveFile(path, target);
 }

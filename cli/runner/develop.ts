@@ -29,7 +29,7 @@ export async function develop(cli: Cli, directory: string, options: DevelopOptio
   const username = await usernameOf(platform);
   const suffix = suffixOf(username);
   const registration = new Registration(platform, folder, suffix);
-  const guarding = new Guard();
+  const guarding = new Guard(platform.address);
   const register = async (): Promise<Registered & { readonly variables: Variables }> => {
     const registered = await registration.publish();
     const { withdrawal } = registration;

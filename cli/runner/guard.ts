@@ -23,8 +23,9 @@ const withdrawMs = 10_000;
 export class Guard {
   readonly #pipe: NodeJS.WritableStream;
 
-  constructor() {
-    const child = spawn(process.execPath, [process.argv[1]!, 'runner', 'guard'], {
+  /** @param address of the platform, which `--url` may have named */
+  constructor(address: string) {
+    const child = spawn(process.execPath, [process.argv[1]!, 'runner', 'guard', '--url', address], {
       stdio: ['pipe', 'ignore', 'ignore'],
       detached: true,
     });

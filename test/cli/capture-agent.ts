@@ -1,8 +1,9 @@
 /** Shared by the tests of both agents of capture machines: folders of files, and the lives of an agent that is killed. */
 import { createHash } from 'node:crypto';
-import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { ask } from '../support/api.ts';
 import type { RunnerStage, StageGraph } from '../support/runner.ts';
 import { brokenLineTo } from './broken-line.ts';
@@ -19,6 +20,18 @@ export function captures(path: string, files: Readonly<Record<string, Buffer | s
     const at = Date.now() / 1000 - (names.length - index) * 60;
     utimesSync(join(path, file), at, at);
   }
+  return path;
+}
+
+/** Linux has a file system of its own here. */
+const otherDisk = '/dev/shm';
+const other = statSync(otherDisk, { throwIfNoEntry: false });
+export const hasOtherDisk = other !== undefined && other.dev !== statSync(tmpdir()).dev;
+
+/** Makes a folder on another file system, for one test. */
+export function archiveElsewhere(): string {
+  const path = mkdtempSync(join(otherDisk, 'sdp-agent-'));
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
   return path;
 }
 

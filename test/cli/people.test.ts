@@ -35,3 +35,22 @@ test('who did what in the audit, with the id', async () => {
   expect(accounts).toContain(`user ${name} (${userId})`);
   expect(accounts).toContain('user Administrator (');
 });
+
+test('a password that must be changed is changed by its owner', async () => {
+  const username = `fresh-${randomUUID().slice(0, 8)}`;
+  const create = ['users', 'create', username, '--role', 'Instructor', '--password-stdin'];
+  const asAdmin = { SDP_URL: api.url, SDP_TOKEN: people.adminToken };
+  await runSdp([...create, '--must-change-password'], asAdmin, 'the first password\n');
+  const own = (args: readonly string[], input = '') => runSdp(args, { SDP_URL: api.url }, input);
+  const signedIn = await own(['login', '--username', username, '--password-stdin'], 'the first password\n');
+  expect(signedIn.out).toContain('The password must be changed before anything else: `sdp password`.');
+  const looked = await own(['doctor']);
+  expect([looked.code, looked.out]).toEqual([1, expect.stringMatching(/sign-in +wrong .*must be changed/)]);
+  const change = (lines: string) => own(['password', '--password-stdin'], lines);
+  expect((await change('the second password\n')).err).toContain('must have 2 lines');
+  expect((await change('not the first one\nthe second password\n')).code).toBe(1);
+  expect((await change('the first password\nthe second password\n')).out).toBe(
+    `The password of ${username} is changed.\n`,
+  );
+  expect((await own(['sessions', 'list'])).code).toBe(0);
+});

@@ -1,12 +1,14 @@
 /** What is read in a terminal: watched sessions, reports, layouts, the doctor, completion. */
 import { spawnSync } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { runnerStage, type StageGraph } from '../support/runner.ts';
 import { type Breaks, brokenLineTo } from './broken-line.ts';
 import { commandLine } from './support.ts';
 
-const { runSdp, startSdp } = commandLine();
+const { folder, runSdp, startSdp } = commandLine();
 const stage = await runnerStage();
 const { api, people } = stage;
 const sdp = (args: readonly string[], environment: Record<string, string> = {}, input = '') =>
@@ -118,6 +120,16 @@ test('a layout is put from a file, printed as it was put, replaced and deleted',
   expect((await sdp(['layouts', 'get', String(id)])).code).toBe(1);
 });
 
+test('what a retention run could not do is said in its own words', async () => {
+  const error = 'The bucket could not be listed; its orphans remain until the next run.';
+  const { ended } = startSdp(['retention'], { SDP_URL: api.url, SDP_TOKEN: people.adminToken });
+  await eventually('it is requested', async () => {
+    const end = 'update retention_run set ended_at = clock_timestamp(), error = $1 where ended_at is null';
+    return (await stage.database.query(`${end} returning 1`, [error])).length === 1;
+  });
+  expect(await ended).toMatchObject({ code: 1, err: `${error}\n` });
+});
+
 describe('sdp doctor', () => {
   test('finds nothing wrong with a platform that is well', async () => {
     type Findings = { findings: Array<{ part: string; state: string }> };
@@ -134,6 +146,15 @@ describe('sdp doctor', () => {
       expect.arrayContaining(['API', 'database and storage', 'interface', 'clock', 'sign-in']),
     ]);
     expect(out).not.toContain(people.adminToken);
+  });
+
+  test('knows the platform that `npm start` runs here by every name of this machine', async () => {
+    const running = join(folder, 'running.json');
+    writeFileSync(running, JSON.stringify({ address: api.url, temporalUiUrl: `${api.url}/docs` }));
+    const url = `http://localhost:${new URL(api.url).port}`;
+    const { out } = await sdp(['doctor'], { SDP_URL: url });
+    rmSync(running);
+    expect(out).toMatch(/Temporal UI +ok +http/);
   });
 
   test('reports fault and remedy for an unreachable platform and an invalid token', async () => {

@@ -32,8 +32,10 @@ async function make(name: string, language: string): Promise<string> {
 }
 
 /** Starts it; its process is ended after the test. */
-function dev(made: string, ...args: string[]) {
-  const started = startSdp(['runner', 'dev', made, ...args], environment);
+const dev = (made: string, ...args: string[]) => devIn(environment, made, ...args);
+
+function devIn(variables: Record<string, string>, made: string, ...args: string[]) {
+  const started = startSdp(['runner', 'dev', made, ...args], variables);
   // In good order: its runner is a process of its own.
   onTestFinished(async () => {
     started.kill('SIGTERM');
@@ -197,7 +199,8 @@ test.skipIf(process.platform !== 'linux')(
   'one that is killed leaves no runner, no node template and no token for long',
   async () => {
     const made = await make('killed', 'typescript');
-    const started = dev(made);
+    // The platform is the named one, not that of the variable.
+    const started = devIn({ ...environment, SDP_URL: 'http://127.0.0.1:1' }, made, '--url', api.url);
     await started.says('claims tasks');
     const [, name = ''] = /Registered as (\S+) at/.exec(started.printed.out) ?? [];
     // Of processes at work in its folder.

@@ -167,6 +167,7 @@ describe('sdp upload', () => {
       expect.stringMatching(/Session is frozen\. \(400, request [\s\S]+\n1 of 1 files failed\.\n$/),
     ]);
     expect((await sdp(['upload', graph.sessionId, '/nowhere'])).err).toBe('File not found: /nowhere.\n');
+    expect((await sdp(['ingest', 'rigs/3', '/nowhere'])).err).toBe('File not found: /nowhere.\n');
     expect((await sdp(['upload', graph.sessionId, folder])).err).toContain(`${folder} is a folder.`);
     expect((await sdp(['upload', graph.sessionId, '--node', 'x', fileOf('a', 'a')])).code).toBe(2);
   });

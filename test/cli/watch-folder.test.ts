@@ -1,12 +1,21 @@
 /** The agent of a capture machine: each file once, whatever happens to agent, line and platform. */
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { runnerStage, type StageGraph } from '../support/runner.ts';
 import { brokenLineTo } from './broken-line.ts';
-import { captures, type Life, livesOf, mebibyte, outputsOf, sha256 } from './capture-agent.ts';
+import {
+  archiveElsewhere,
+  captures,
+  hasOtherDisk,
+  type Life,
+  livesOf,
+  mebibyte,
+  outputsOf,
+  sha256,
+} from './capture-agent.ts';
 import { ingestedInto, managedIngest } from './managed-ingest.ts';
 import { commandLine, type Running } from './support.ts';
 
@@ -90,6 +99,34 @@ test('ends the move of a file that was interrupted after its metadata', async ()
   expect(readdirSync(path)).toEqual(['.sdp-sent.jsonl', 'sent']);
   expect(readdirSync(moved)).toEqual(['a.csv', name, `${name}.meta.json`]);
   expect(await outputsOf(stage, graph)).toMatchObject([{ metadata: { lap: 1 } }]);
+});
+
+test.skipIf(!hasOtherDisk)('moves files to another disk with their times', async () => {
+  const graph = await stage.chainOf(1);
+  const path = captures(join(folder, 'archived'), { 'a.csv': 'a\n1\n', 'a.csv.meta.json': '{"lap":1}' });
+  const { mtimeMs } = statSync(join(path, 'a.csv'));
+  const archive = archiveElsewhere();
+  const { code, err } = await agent(path, graph, ['--once', '--move-to', archive]).ended;
+  expect([code, err]).toEqual([0, expect.stringMatching(/^a\.csv: output \d+$/m)]);
+  expect([readdirSync(path), readdirSync(archive)]).toEqual([
+    ['.sdp-sent.jsonl'],
+    ['a.csv', 'a.csv.meta.json'],
+  ]);
+  expect(readFileSync(join(archive, 'a.csv'), 'utf8')).toBe('a\n1\n');
+  expect(statSync(join(archive, 'a.csv')).mtimeMs).toBeCloseTo(mtimeMs, 0);
+});
+
+test('a file that cannot be moved holds up no new file', async () => {
+  const graph = await stage.chainOf(1);
+  const path = captures(join(folder, 'unmovable'), { 'a.csv': 'a\n1\n' });
+  const moved = join(folder, 'no-folder');
+  writeFileSync(moved, '');
+  await agent(path, graph, ['--once', '--move-to', moved]).ended;
+  captures(join(folder, 'newer'), { 'b.csv': 'a\n2\n' });
+  renameSync(join(folder, 'newer', 'b.csv'), join(path, 'b.csv'));
+  const { code, err } = await agent(path, graph, ['--once', '--move-to', moved]).ended;
+  expect([code, err]).toEqual([1, expect.stringContaining('a.csv: ')]);
+  expect(await outputsOf(stage, graph)).toHaveLength(2);
 });
 
 test('is killed before and after each of its requests: each file is there once', async () => {

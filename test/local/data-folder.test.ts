@@ -1,5 +1,5 @@
 /** The keys of a data folder. */
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -22,4 +22,7 @@ test('a folder of an earlier version gets the key of runner hosts at the next st
   const { secretsKey, ...lacking } = upgraded;
   writeFileSync(file, JSON.stringify(lacking));
   expect(() => readOrMakeKeys(folder)).toThrow('has no "secretsKey"');
+  rmSync(file);
+  mkdirSync(file);
+  expect(() => readOrMakeKeys(folder)).toThrow('cannot be read (EISDIR)');
 });

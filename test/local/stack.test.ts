@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -122,6 +122,18 @@ test('what was stored survives kill -9 of the start and of everything, and no pr
   expect(last.filter(isAlive)).toEqual([]);
 });
 
+test.skipIf(!isRoot)("a copy of a data folder that has become root's serves what was stored", async () => {
+  const [dataDir, copy] = [newFolder(), newFolder()];
+  const before = await start(dataDir);
+  const url = before.environment.DATABASE_URL!;
+  await query(url, 'create table kept (word text); insert into kept values ($$stays$$)');
+  await before.stop();
+  cpSync(dataDir, copy, { recursive: true });
+  expect(statSync(join(copy, 'postgres', 'data')).uid).toBe(0);
+  const { environment } = await start(copy);
+  expect(await query(environment.DATABASE_URL!, 'select word from kept')).toEqual([{ word: 'stays' }]);
+});
+
 test('one data folder serves one start at a time, and the refusal names the other start and the remedy', async () => {
   const dataDir = newFolder();
   const stack = await start(dataDir, { external: externalServers() });
@@ -237,6 +249,20 @@ test.runIf(isRoot)(
     expect(existsSync(folder)).toBe(false);
   },
 );
+
+test.skipIf(!isRoot)('a copy that names the database folder of a running start leaves it alone', async () => {
+  const [home, copy] = [newFolder(), newFolder()];
+  const dataDir = join(home, 'private', 'data');
+  mkdirSync(join(home, 'private'), { mode: 0o700 });
+  const { child, environment } = await startedElsewhere(dataDir);
+  for (const file of ['keys.json', 'postgres.json']) cpSync(join(dataDir, file), join(copy, file));
+  await expect(startStack({ dataDir: copy, log: () => undefined })).rejects.toThrow(
+    /postgres\.json names the database folder .*, which another start uses \(process \d+\)/,
+  );
+  expect(await query(environment.DATABASE_URL ?? '', 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  await killed(child);
+  await removeData(dataDir);
+});
 
 /** The servers of this test run, as external servers. */
 function externalServers() {

@@ -7,13 +7,23 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { brokenLineTo } from '../cli/broken-line.ts';
-import { captures, type Life, livesOf, mebibyte, outputsOf, sha256 } from '../cli/capture-agent.ts';
+import {
+  archiveElsewhere,
+  captures,
+  hasOtherDisk,
+  type Life,
+  livesOf,
+  mebibyte,
+  outputsOf,
+  sha256,
+} from '../cli/capture-agent.ts';
 import { ingestedInto, managedIngest } from '../cli/managed-ingest.ts';
 import { eventually } from '../support/eventually.ts';
 import { type TestProcess, testProcesses } from '../support/processes.ts';
@@ -115,6 +125,34 @@ describe.skipIf(missing !== '')(`the agent in Python${missing === '' ? '' : ` ($
     expect(readdirSync(path)).toEqual(['.sdp-sent.jsonl', 'sent']);
     expect(readdirSync(moved)).toEqual(['a.csv', name, `${name}.meta.json`]);
     expect(await outputsOf(stage, graph)).toMatchObject([{ metadata: { lap: 1 } }]);
+  });
+
+  test.skipIf(!hasOtherDisk)('moves files to another disk with their times', async () => {
+    const graph = await stage.chainOf(1);
+    const path = captures(join(folder, 'archived'), { 'a.csv': 'a\n1\n', 'a.csv.meta.json': '{"lap":1}' });
+    const { mtimeMs } = statSync(join(path, 'a.csv'));
+    const archive = archiveElsewhere();
+    const running = agent(path, graph, ['--once', '--move-to', archive]);
+    expect([await running.ended, running.log()]).toEqual([0, expect.stringMatching(/^a\.csv: output \d+$/m)]);
+    expect([readdirSync(path), readdirSync(archive)]).toEqual([
+      ['.sdp-sent.jsonl'],
+      ['a.csv', 'a.csv.meta.json'],
+    ]);
+    expect(readFileSync(join(archive, 'a.csv'), 'utf8')).toBe('a\n1\n');
+    expect(statSync(join(archive, 'a.csv')).mtimeMs).toBeCloseTo(mtimeMs, 0);
+  });
+
+  test('a file that cannot be moved holds up no new file', async () => {
+    const graph = await stage.chainOf(1);
+    const path = captures(join(folder, 'unmovable'), { 'a.csv': 'a\n1\n' });
+    const moved = join(folder, 'no-folder');
+    writeFileSync(moved, '');
+    await agent(path, graph, ['--once', '--move-to', moved]).ended;
+    captures(join(folder, 'newer'), { 'b.csv': 'a\n2\n' });
+    renameSync(join(folder, 'newer', 'b.csv'), join(path, 'b.csv'));
+    const running = agent(path, graph, ['--once', '--move-to', moved]);
+    expect([await running.ended, running.log()]).toEqual([1, expect.stringContaining('a.csv: ')]);
+    expect(await outputsOf(stage, graph)).toHaveLength(2);
   });
 
   test('is killed before and after each of its requests: each file is there once', async () => {

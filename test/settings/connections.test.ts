@@ -159,6 +159,19 @@ describe('S3', () => {
     }
   }
 
+  test('a store that does not answer or refuses is named with the reason, before anything starts', async () => {
+    const reached = async (more: Record<string, string>) => {
+      const { objects } = readSettings({ objects: objectSettings }, { ...platform.environment, ...more });
+      return makeBucket(objects);
+    };
+    await expect(reached({ S3_ENDPOINT: 'http://127.0.0.1:1' })).rejects.toThrow(
+      'at http://127.0.0.1:1 can be neither reached nor made: connect ECONNREFUSED 127.0.0.1:1.',
+    );
+    await expect(reached({ S3_SECRET_ACCESS_KEY: 'another' })).rejects.toThrow(
+      /^S3_ENDPOINT: the bucket .* the store answers with status 403/,
+    );
+  });
+
   test('is signed in to by the role of the container where no key is given', async () => {
     let asked = 0;
     const { accessKeyId, secretAccessKey } = platform.s3;

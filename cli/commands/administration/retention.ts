@@ -1,7 +1,6 @@
 /** `sdp retention` and `sdp audit`: what is removed when it is old, and who did what. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Query } from '../../../client/api-client.ts';
-import { ApiError } from '../../../client/errors.ts';
 import type { AuditEntry } from '../../../client/types.ts';
 import { type AddCommand, type Cli, examples, uuid } from '../../cli.ts';
 import { facts, table, time } from '../../output.ts';
@@ -65,7 +64,7 @@ async function run(cli: Cli): Promise<void> {
     cli.print(ended, () =>
       facts({ Sessions: ended.sessions, Outputs: ended.outputs, Orphans: ended.orphans, Bytes: ended.bytes }),
     );
-    if (ended.error !== null) throw new ApiError({ status: 200, message: ended.error });
+    if (ended.error !== null) throw new Error(ended.error);
     return;
   }
 }

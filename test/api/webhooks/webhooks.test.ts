@@ -131,6 +131,18 @@ describe('a webhook', () => {
     expect(receiver.received[0]!.id).toBe(receiver.received[1]!.id);
   });
 
+  test.for([
+    { form: 'seconds', value: () => '3600' },
+    { form: 'a date', value: () => new Date(Date.now() + 3_600_000).toUTCString() },
+  ])('that asks for a later attempt by $form gets it then', async ({ value }) => {
+    receiver.answer = answerWith(429, { 'retry-after': value() });
+    const id = await newWebhook(['session.created']);
+    await admin('POST', `${path}/${id}/test`);
+    await eventually('it has failed', async () => (await deliveriesOf(id))[0].attempts.length === 1);
+    const [{ nextAttemptAt }] = await deliveriesOf(id);
+    expect(Date.parse(nextAttemptAt) - Date.now()).toBeGreaterThan(3_500_000);
+  });
+
   test('that redirects is not followed, and one that answers 410 is disabled', async () => {
     receiver.answer = answerWith(302, { location: `${receiver.url}&again=1` });
     const id = await newWebhook(['session.created']);

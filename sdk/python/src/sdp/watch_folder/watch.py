@@ -13,6 +13,7 @@ from pathlib import Path
 from .._calls.back_off import BackOff, is_transient
 from ..errors import ApiError, NetworkError, SdpError
 from .journal import Journal
+from .move import move_file
 from .scan import MARK_SUFFIX, SIDE_SUFFIX, FoundFile, files_of, metadata_of
 from .send import Acknowledged, Send
 
@@ -38,7 +39,7 @@ def watch_folder(
     It tries again for as long as it takes, and after a restart goes on where it was. Acknowledged files are written down
     in ``.sdp-sent.jsonl``, and moved to ``move_to`` or marked by ``NAME.sent``. Metadata come from ``NAME.meta.json``,
     which is moved with its file, and the named groups of ``pattern``. With ``once`` it ends when all files are sent or refused, and returns how many
-    were refused.
+    were refused or are still to be moved.
     """
     watch = _Watch(
         Path(folder).resolve(),
@@ -70,11 +71,7 @@ class _Watch:
         self._journal = Journal(folder)
 
     def run(self, settle_seconds: float, once: bool) -> int:
-        # Of a run that ended between the journal and what follows it.
-        for found in files_of(self._folder):
-            sent = self._journal.find(found)
-            if sent is not None:
-                self._settle(found, sent)
+        unsettled = self._settle_earlier()
         again_at: dict[FoundFile, float] = {}
         while True:
             files = [found for found in files_of(self._folder) if self._journal.find(found) is None]
@@ -87,9 +84,26 @@ class _Watch:
                 if not self._send_one(found_next):
                     again_at[found_next] = time.monotonic() + _REFUSED_AGAIN_SECONDS
             elif once and not due:
-                return len(files)
+                return len(files) + unsettled
             else:
                 time.sleep(_SCAN_SECONDS)
+
+    def _settle_earlier(self) -> int:
+        """Marks and moves the files of a run that ended between the journal and what follows it.
+
+        What fails holds up no new file. Returns how many failed.
+        """
+        failed = 0
+        for found in files_of(self._folder):
+            sent = self._journal.find(found)
+            if sent is None:
+                continue
+            try:
+                self._settle(found, sent)
+            except OSError as error:
+                failed += 1
+                self._say(f"{found.name}: {error}")
+        return failed
 
     def _send_one(self, found: FoundFile) -> bool:
         """False when it was refused."""
@@ -129,8 +143,8 @@ class _Watch:
         target = self._move_to / (acknowledged.identifier if is_taken else found.name)
         # Before the file: an interrupted move is done again for the file, and the next of its name has other metadata.
         with suppress(FileNotFoundError):
-            found.path.with_name(found.name + SIDE_SUFFIX).rename(target.with_name(target.name + SIDE_SUFFIX))
-        found.path.rename(target)
+            move_file(found.path.with_name(found.name + SIDE_SUFFIX), target.with_name(target.name + SIDE_SUFFIX))
+        move_file(found.path, target)
 
 
 def _may_pass(error: BaseException) -> bool:

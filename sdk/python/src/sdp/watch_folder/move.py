@@ -1,0 +1,26 @@
+"""Moves acknowledged files, also to another disk: an archive is often one."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+
+def move_file(source: Path, target: Path) -> None:
+    """Between file systems a file is copied, under a name that no agent sends, until it is on disk in full."""
+    try:
+        source.rename(target)
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+        partial = target.with_name(f"{target.name}.partial")
+        shutil.copyfile(source, partial)
+        with suppress(PermissionError):  # some network shares keep rights of their own
+            shutil.copystat(source, partial)
+        with partial.open("rb+") as file:
+            os.fsync(file.fileno())
+        partial.rename(target)
+        source.unlink()
