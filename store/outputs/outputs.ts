@@ -108,14 +108,15 @@ export const outputColumns = Object.values(columnNames)
   .map((column) => `o.${column}`)
   .join(', ');
 
-/** Inserts a published output. Throws when the node is gone. */
-export async function insertOutput(tx: Tx, output: NewOutput): Promise<NodeOutputRow> {
+/** Inserts a published output; undefined when the node has one of its identifier, or is gone. */
+export async function insertOutput(tx: Tx, output: NewOutput): Promise<NodeOutputRow | undefined> {
   const [row] = await tx.query<NodeOutputRow>(
     `insert into node_output as o
             (session_id, node_instance_id, configuration, configuration_revision, position, object_offset,
              output_identifier, metadata, created_at, ${objectColumns})
      select $1, n.id, n.configuration, n.configuration_revision, $3, $4, $5, $6, $7, ${objectParameters(8)}
        from node_instance n where n.id = $2
+     on conflict (node_instance_id, output_identifier) do nothing
      returning ${outputColumns}`,
     [
       output.sessionId,
@@ -128,7 +129,6 @@ export async function insertOutput(tx: Tx, output: NewOutput): Promise<NodeOutpu
       ...objectValues(output),
     ],
   );
-  if (row === undefined) throw new Error(`Node instance ${output.nodeInstanceId} no longer exists.`);
   return row;
 }
 

@@ -39,7 +39,11 @@ export async function publishOutput(
     before === undefined ? insertOutput(tx, values) : replaceOutput(tx, before, values),
     claimObject(),
   ]);
-  return { outcome: before === undefined ? 'created' : 'replaced', output };
+  if (output !== undefined) return { outcome: before === undefined ? 'created' : 'replaced', output };
+  // A runner stages outputs without the session's lock: it has staged one of this identifier since.
+  const staged = await lockOutput(tx, nodeInstanceId, outputIdentifier ?? '');
+  if (staged === undefined) throw new Error(`Node instance ${nodeInstanceId} no longer exists.`);
+  return { outcome: 'replaced', output: await replaceOutput(tx, staged, values) };
 }
 
 /** Marks the output's node processed. */

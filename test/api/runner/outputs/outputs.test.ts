@@ -69,54 +69,6 @@ describe('an output', () => {
     expect((await child.read(next.taskId, first.body.outputId)).bytes.equals(bytes)).toBe(true);
   });
 
-  test('sent again is written again when the first is removed at the same moment', async () => {
-    const { runner, taskId, runId } = await held();
-    const headers = { 'x-platform-output-identifier': 'gone' };
-    const first = await runner.write(taskId, 'one', headers);
-    const link = await database.pool.connect();
-    await link.query('begin');
-    await link.query('select 1 from node_run where id = $1 for update', [runId]);
-    const again = runner.write(taskId, 'one', headers);
-    await eventually('the resend waits to be written', async () => {
-      const waiting = await database.query(
-        `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-      );
-      return waiting.length > 0;
-    });
-    await link.query('delete from node_output where id = $1', [first.body.outputId]);
-    await link.query('commit');
-    link.release();
-    const { status, body } = await again;
-    expect([status, body.outputIdentifier, body.sha256]).toEqual([201, 'gone', first.body.sha256]);
-    await runner.end(taskId, 'complete', { outcome: 'completed' });
-  });
-
-  test('of an identifier that an upload takes at the same moment is the one of the upload', async () => {
-    const { runner, taskId } = await held();
-    const first = await runner.write(taskId, 'one', { 'x-platform-output-identifier': 'first' });
-    const link = await database.pool.connect();
-    await link.query('begin');
-    await link.query(
-      `insert into node_output (session_id, node_instance_id, data_source_id, object_key, output_identifier,
-                                size_bytes, etag, configuration, configuration_revision)
-       select session_id, node_instance_id, data_source_id, object_key, 'taken', size_bytes, etag, configuration,
-              configuration_revision
-         from node_output where id = $1`,
-      [first.body.outputId],
-    );
-    const written = runner.write(taskId, 'two', { 'x-platform-output-identifier': 'taken' });
-    await eventually('the write waits for the upload', async () => {
-      const waiting = await database.query(
-        `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-      );
-      return waiting.length > 0;
-    });
-    await link.query('commit');
-    link.release();
-    const { status, body } = await written;
-    expect([status, body.outputIdentifier]).toEqual([200, 'taken']);
-  });
-
   test('sent again with its identifier is the existing one, 200, for any bytes', async () => {
     const { runner, taskId, runId } = await held();
     const headers = { 'x-platform-output-identifier': 'same' };
