@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Database } from '../../store/connection/database.ts';
 
 /** Only how late a failure is told: on a busy machine everything may take many times as long as on a quiet one. */
 export const patienceMs = 100_000;
@@ -24,4 +25,10 @@ export async function eventually<T>(
     if (Date.now() > until) throw new Error(`Not within ${limitMs} ms: ${what}`, { cause: last });
     await delay(25);
   }
+}
+
+/** Waits until a statement of this database waits for a lock that another transaction has. */
+export async function aStatementWaits(database: Pick<Database, 'query'>): Promise<void> {
+  const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  await eventually('a statement waits for a lock', async () => (await database.query(waiting)).length > 0);
 }

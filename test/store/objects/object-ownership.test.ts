@@ -16,7 +16,7 @@ import { publishUpload, publishUploadWithin } from '../../../store/outputs/publi
 import { sweepSupersededOutputs } from '../../../store/outputs/versions.ts';
 import { changeSession } from '../../../store/runs/change-session.ts';
 import { requestReprocess } from '../../../store/runs/reprocess.ts';
-import { eventually } from '../../support/eventually.ts';
+import { aStatementWaits, eventually } from '../../support/eventually.ts';
 import { chain, type Graph, makeGraph } from '../../support/graph.ts';
 import { writePendingRow } from '../../support/pending-row.ts';
 import { testEnvironment } from '../../support/stack.ts';
@@ -83,12 +83,7 @@ test('a disconnected caller discards no object that its transaction still publis
   const { done, letGo, published } = publishing(upload, graph.nodes.input!);
   await eventually('all is written but the commit', published);
   const discarded = discard(upload.objectKey);
-  await eventually('the discard waits for the transaction', async () => {
-    const rows = await database.query(
-      `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-    );
-    return rows.length > 0;
-  });
+  await aStatementWaits(database);
   letGo();
   await Promise.all([done, discarded]);
   await sweepAbandonedObjects(database, stores, { olderThanSeconds: 0 });

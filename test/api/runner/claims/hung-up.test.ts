@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { eventually } from '../../../support/eventually.ts';
+import { aStatementWaits, eventually } from '../../../support/eventually.ts';
 import { runnerStage } from '../../../support/runner.ts';
 
 const stage = await runnerStage();
@@ -14,10 +14,7 @@ test('a claim whose caller hung up first releases no later task of the instance'
   await stage.database.transaction(async (tx) => {
     await tx.query('select 1 from runner_instance where instance_id = $1 for update', [runner.instanceId]);
     late = runner.claim(graph.template, 0, hungUp.signal).catch(() => 'gone');
-    await eventually('the claim is held up', async () => {
-      const waiting = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
-      return (await stage.database.query(waiting)).length > 0;
-    });
+    await aStatementWaits(stage.database);
     hungUp.abort();
     expect(await late).toBe('gone');
     // Of later calls the server answers after it has seen the end of the connection.

@@ -1,7 +1,7 @@
 /** A claim that comes with an end keeps the rules of every claim. */
 import { describe, expect, test } from 'vitest';
 import { type Answer, ask } from '../../../support/api.ts';
-import { eventually } from '../../../support/eventually.ts';
+import { aStatementWaits, eventually } from '../../../support/eventually.ts';
 import { upload } from '../../../support/graph.ts';
 import { tokenStage } from '../../runner-tokens/support.ts';
 import { nextStage } from './next-stage.ts';
@@ -29,10 +29,7 @@ describe('the rules of a claim hold', () => {
       // The claim then waits for this row, in the middle of its statement.
       await tx.query('select 1 from runner_instance where instance_id = $1 for update', [runner.instanceId]);
       await upload(database, graph, 'input');
-      await eventually('the claim is under way', async () => {
-        const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-        return (await database.query(waiting)).length > 0;
-      });
+      await aStatementWaits(database);
       gone.abort();
       await expect(ended).rejects.toThrow();
     });

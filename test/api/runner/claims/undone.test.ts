@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { eventually } from '../../../support/eventually.ts';
+import { aStatementWaits, eventually } from '../../../support/eventually.ts';
 import { upload } from '../../../support/graph.ts';
 import { runnerStage } from '../../../support/runner.ts';
 
@@ -18,12 +18,7 @@ test('a claim whose caller has disconnected before the reply is undone completel
     // The claim now waits for this row, in the middle of its statement.
     await tx.query('select 1 from runner_instance where instance_id = $1 for update', [instanceId]);
     await upload(database, graph, 'input');
-    await eventually('the claim is under way', async () => {
-      const rows = await database.query(
-        `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-      );
-      return rows.length > 0;
-    });
+    await aStatementWaits(database);
     gone.abort();
     await expect(claimed).rejects.toThrow();
   });

@@ -1,7 +1,7 @@
 /** Outputs of runners beside uploads to the same node and removals. */
 import { expect, test } from 'vitest';
 import { ask } from '../../../support/api.ts';
-import { eventually } from '../../../support/eventually.ts';
+import { aStatementWaits } from '../../../support/eventually.ts';
 import { runnerStage } from '../../../support/runner.ts';
 
 const stage = await runnerStage();
@@ -14,14 +14,6 @@ async function held() {
   const task = await runner.acquire(graph.template);
   return { graph, runner, taskId: task.taskId as string, runId: task.runId as string };
 }
-
-const aCallWaits = () =>
-  eventually('a call waits for the transaction', async () => {
-    const waiting = await database.query(
-      `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-    );
-    return waiting.length > 0;
-  });
 
 /** Makes a call that waits for a transaction, which has inserted an output `taken` like another one, and then commits. */
 async function whileInserted<T>(
@@ -40,7 +32,7 @@ async function whileInserted<T>(
     [outputId],
   );
   const called = call();
-  await aCallWaits();
+  await aStatementWaits(database);
   await link.query('commit');
   link.release();
   return await called;
@@ -54,7 +46,7 @@ test('an output sent again is written again when the first is removed at the sam
   await link.query('begin');
   await link.query('select 1 from node_run where id = $1 for update', [runId]);
   const again = runner.write(taskId, 'one', headers);
-  await aCallWaits();
+  await aStatementWaits(database);
   await link.query('delete from node_output where id = $1', [first.body.outputId]);
   await link.query('commit');
   link.release();
