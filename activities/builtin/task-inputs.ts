@@ -11,13 +11,12 @@ export async function* taskInputs(
   run: BuiltinRun,
   services: BuiltinServices,
   mode: InputMode,
-  cap = Number.MAX_SAFE_INTEGER,
 ): AsyncGenerator<TaskInput> {
   let afterPosition = 0;
   for (;;) {
     const task = await renewLease(services.database, run.identity, run.task.taskId);
     if (!task) throw new ClaimLostError('The task is no longer held.');
-    const page = await listInputs(services.database, task, { mode, afterPosition, limit: pageSize, cap });
+    const page = await listInputs(services.database, task, { mode, afterPosition, limit: pageSize });
     yield* page;
     if (page.length < pageSize) return;
     afterPosition = page.at(-1)!.position;

@@ -3,7 +3,7 @@ import { Problem } from '../../domain/errors.ts';
 import { downloadHeaders, downloadResponses } from '../../http/bodies/download.ts';
 import type { RunnerIdentity } from '../../store/runners/holder.ts';
 import { type HeldTask, renewLease } from '../../store/runs/lease.ts';
-import { countPendingInputs, readNodeMemory } from '../../store/runs/task-inputs.ts';
+import { countPendingOfTask, readNodeMemory } from '../../store/runs/task-inputs.ts';
 import { defineRoute } from '../route.ts';
 import type { Services } from '../services.ts';
 import { identityOf, taskRoute } from './identity.ts';
@@ -27,7 +27,7 @@ export async function heldTask(
 }
 
 async function incrementalOf(services: Services, task: HeldTask) {
-  const pendingInputs = await countPendingInputs(services.database, task);
+  const pendingInputs = await countPendingOfTask(services.database, task);
   return presentIncremental(task, pendingInputs, services.settings.INCREMENTAL_MAX_INPUTS);
 }
 

@@ -30,7 +30,15 @@ const taskColumns = `
   ${runConfiguration('r')} as configuration, r.session_id, s.name as session_name, s.project_id,
   n.id as node_instance_id, n.name as node_name, n.parent_ids, t.incremental, t.timeout_seconds`;
 
-const claimColumns = `
+/** SQL: the inputs of `run` above a watermark. @param position an SQL expression */
+const pendingAbove = (position: string) => `
+           (select count(*) from output_version v
+             where v.node_instance_id = any (run.parent_ids) and v.position > ${position}
+               and v.position <= run.upper_position
+               and (v.superseded_at_position is null or v.superseded_at_position > run.upper_position)
+               and (run.input_ids is null or v.output_id = any (run.input_ids)))`;
+
+const claimColumns = (pendingInputs = 'claim.pending_inputs') => `
   claim.task_id, run.id as run_id, run.attempt, run.max_attempts, run.reason,
   run.project_id, run.session_id, run.session_name, run.node_instance_id,
   run.node_name, run.template_name as node_template, run.runner_type, run.configuration,
@@ -39,12 +47,7 @@ const claimColumns = `
   claim.claimed_at, claim.lease_until as lease_expires_at, claim.lease_seconds,
   run.traceparent, attempt.waited_seconds,
   run.incremental, run.timeout_seconds, claim.watermark_output_id,
-  claim.watermark_position, run.upper_position, claim.redelivered,
-  (select count(*) from output_version v
-    where v.node_instance_id = any (run.parent_ids) and v.position > claim.watermark_position
-      and v.position <= run.upper_position
-      and (v.superseded_at_position is null or v.superseded_at_position > run.upper_position)
-      and (run.input_ids is null or v.output_id = any (run.input_ids))) as pending_inputs`;
+  claim.watermark_position, run.upper_position, claim.redelivered, ${pendingInputs} as pending_inputs`;
 
 /** A runner token that ended after its caller was identified gets no task. An account is checked before the statement. */
 const mayHold = `
@@ -95,12 +98,14 @@ function claimSteps({ pick, limits, limited }: Pick, instance: string): string {
                    then extract(epoch from clock_timestamp() - a.available_at)::float8 end as waited_seconds
   ), claim as (
     insert into node_claim (task_id, run_id, attempt, holder, instance_id, claimed_at, lease_seconds, lease_until,
-                            timeout_at, watermark_position, watermark_output_id, generated_name_count, runner_version)
+                            timeout_at, watermark_position, watermark_output_id, pending_inputs, generated_name_count,
+                            runner_version)
     select $3::uuid, run.id, run.attempt, $1, $2, clock_timestamp(), run.lease_seconds,
            ${leaseFromNow('run.lease_seconds')}, ${leaseFromNow('run.timeout_seconds')},
-           run.watermark_position, run.watermark_output_id, run.generated_name_start, run.version
+           run.watermark_position, run.watermark_output_id, ${pendingAbove('run.watermark_position')}, run.generated_name_start, run.version
       from run
-    returning task_id, claimed_at, lease_until, lease_seconds, watermark_position, watermark_output_id, redelivered
+    returning task_id, claimed_at, lease_until, lease_seconds, watermark_position, watermark_output_id, pending_inputs,
+              redelivered
   )`;
 }
 
@@ -139,7 +144,7 @@ function claimStatement(pick: Pick): string {
   const instance = `
     select i.drained, i.version from runner_instance i, pick
      where i.holder = $1 and i.instance_id = $2 and ($5::bigint is null or i.claim_seq = $5) for update of i`;
-  return `${claimSteps(pick, instance)} select ${claimColumns} ${claimed}`;
+  return `${claimSteps(pick, instance)} select ${claimColumns()} ${claimed}`;
 }
 
 export const claimByTemplate = {
@@ -157,11 +162,14 @@ export const claimById = claimStatement({
 const registerAndClaimStatement = (pick: Pick) => `
   ${claimSteps(pick, announce('$6::text[]', '$7::text'))}
   select instance.claim_seq, instance.drained, ${holdsTask} as holds_task, task.*
-    from instance left join lateral (select ${claimColumns} ${claimed}) task on true`;
+    from instance left join lateral (select ${claimColumns()} ${claimed}) task on true`;
 export const registerAndClaimByTemplate = {
   free: registerAndClaimStatement(nextUnlimited('$5', ` and not ${holdsTask}`)),
   limited: registerAndClaimStatement(nextWithinLimits('$5', ` and not ${holdsTask}`)),
 };
+
+/** A claim of an earlier version did not count. */
+const countedAnyway = `coalesce(claim.pending_inputs, ${pendingAbove('claim.watermark_position')})`;
 export const redeliverStatement = `
   with claim as (
     update node_claim c set redelivered = true, ${prolonged}
@@ -173,7 +181,7 @@ export const redeliverStatement = `
   ), attempt as (
     select null::float8 as waited_seconds
   )
-  select ${claimColumns} ${claimed}`;
+  select ${claimColumns(countedAnyway)} ${claimed}`;
 
 /** $1 holder, $2 instance, $3 templates, $4 version */
 export const registerStatement = `${announce('$3::text[]', '$4::text')}, ${holdsTask} as holds_task`;

@@ -60,6 +60,8 @@ export interface HeldTask extends InputBounds {
   /** The run's own one in a reprocess, else the node's. */
   readonly watermarkPosition: number;
   readonly watermarkOutputId: number | null;
+  /** Inputs above the watermark as of the claim; null for a claim of an earlier version. */
+  readonly claimPendingInputs: number | null;
   readonly leaseExpiresAt: Date;
   readonly cancelRequested: boolean;
 }
@@ -75,6 +77,7 @@ const renewStatement = `
   select claim.task_id, claim.run_id, claim.attempt, r.session_id,
          n.id as node_instance_id, n.parent_ids, t.incremental, r.reason,
          t.reprocess, r.upper_position, r.input_ids, claim.watermark_position as claim_watermark_position,
+         claim.pending_inputs as claim_pending_inputs,
          ${runWatermark}, claim.lease_until as lease_expires_at, r.cancel_requested
     from claim join node_run r on r.id = claim.run_id join node_instance n on n.id = r.node_instance_id
     join node_template t on t.id = n.node_template_id`;

@@ -9,7 +9,7 @@ import { failpoint } from '../connection/failpoint.ts';
 import { Refused } from '../connection/refused.ts';
 import type { RunnerIdentity } from '../runners/holder.ts';
 import { type Change, changed, type LockedSession, unchanged } from './change-session.ts';
-import { countPendingInputs, findInput, isConsumed } from './task-inputs.ts';
+import { countPendingOfTask, findInput, isConsumed } from './task-inputs.ts';
 import { moveWatermark, type WatermarkWrite } from './watermark.ts';
 import { type TaskWrite, type WriteRefusal, writeTaskAndSession } from './write-task.ts';
 
@@ -41,7 +41,7 @@ async function rejectWithTask({ tx, task }: TaskWrite, { inputId, category, reas
      on conflict do nothing`,
     [task.taskId, inputId, category, reason],
   );
-  const pendingInputs = await countPendingInputs(tx, task);
+  const pendingInputs = await countPendingOfTask(tx, task);
   return unchanged({ kind: 'moved', watermark: task.watermarkOutputId, pendingInputs } as const);
 }
 
@@ -57,7 +57,7 @@ async function rejectAndMove(
   );
   const isRepeat = known.length > 0;
   if (isRepeat && task.watermarkOutputId !== inputId) {
-    const pendingInputs = await countPendingInputs(tx, task);
+    const pendingInputs = await countPendingOfTask(tx, task);
     return unchanged({ kind: 'moved', watermark: task.watermarkOutputId, pendingInputs });
   }
   const { position, published } = await moveWatermark(held, session, inputId);
@@ -73,7 +73,7 @@ async function rejectAndMove(
       [task.nodeInstanceId, inputId, task.runId, task.attempt, category, reason],
     );
   }
-  const pendingInputs = await countPendingInputs(tx, { ...task, watermarkPosition: position });
+  const pendingInputs = await countPendingOfTask(tx, { ...task, watermarkPosition: position });
   const moved = { kind: 'moved', watermark: inputId, pendingInputs } as const;
   return published || !isRepeat ? changed(moved) : unchanged(moved);
 }

@@ -77,34 +77,58 @@ const ofLastPublication = `
      where v.node_instance_id = newest.node_instance_id and v.position < newest.position
        and v.run_id = newest.run_id and v.created_at = newest.created_at) v`;
 
+/**
+ * SQL: the step `first`, the first `$5` inputs above the position `$4`. Without chosen inputs by the index of each table:
+ * from the view PostgreSQL would sort all outputs that the parents published since, for each page.
+ */
+const firstInputs = (task: Pick<InputBounds, 'inputIds'>) => `
+  first as materialized (${task.inputIds === null ? ofEachParent : ofChosen(task)} order by v.position limit $5)`;
+const ofEachParent = `
+  select v.output_id, v.position from unnest($1::bigint[]) as p (id) cross join lateral (
+    (select o.id as output_id, o.position from node_output o
+      where o.node_instance_id = p.id and o.position > $4 and o.position <= $2 order by o.position limit $5)
+    union all
+    (select s.output_id, s.position from node_output_superseded s
+      where s.node_instance_id = p.id and s.position > $4 and s.position <= $2 and s.superseded_at_position > $2
+      order by s.position limit $5)) v
+   where $3::bigint[] is null`;
+const ofChosen = (task: Pick<InputBounds, 'inputIds'>) => `
+  select v.output_id, v.position from output_version v where ${withinBound(task)} and v.position > $4`;
+
+/** A page of {@link firstInputs}: `$7` of them, those above the position `$6`. */
+const pageOfFirst = (task: InputBounds) => `
+  with ${firstInputs(task)}, page as materialized (
+    select * from first where first.position > $6 order by first.position limit $7)
+  select ${inputColumns} from page
+    cross join lateral (
+      select x.* from output_version x
+       where x.output_id = page.output_id and x.position = page.position limit 1) v
+    join node_instance n on n.id = v.node_instance_id order by v.position`;
+
 export type InputMode = 'since-watermark' | 'latest' | 'all';
 
 /**
  * A page of a task's inputs, oldest first, within the run's upper bound (decisions, section 9).
  * @param page `afterPosition`: where the page before ended, 0 at the beginning; `cap`: the largest number of inputs of
- *   all pages of `since-watermark` together
+ *   all pages of `since-watermark` together, without it any number
  */
 export async function listInputs(
   database: Queryable,
   task: InputBounds,
-  page: { mode: InputMode; afterPosition: number; limit: number; cap: number },
+  page: { mode: InputMode; afterPosition: number; limit: number; cap?: number },
 ): Promise<TaskInput[]> {
   const bounds = [task.parentIds, task.upperPosition, task.inputIds];
+  const pageOf = (first: readonly number[]) =>
+    database.query<TaskInput>(pageOfFirst(task), [...bounds, ...first]);
+  const pageAbove = (position: number) => pageOf([position, page.limit, position, page.limit]);
   switch (effectiveMode(task, page.mode)) {
     case 'all':
-      return database.query<TaskInput>(
-        `select ${inputColumns} from output_version v join node_instance n on n.id = v.node_instance_id
-          where ${withinBound(task)} and v.position > $4 order by v.position limit $5`,
-        [...bounds, page.afterPosition, page.limit],
-      );
-    case 'since-watermark':
-      return database.query<TaskInput>(
-        `select * from (
-           select ${inputColumns} from output_version v join node_instance n on n.id = v.node_instance_id
-            where ${withinBound(task)} and v.position > $4 order by v.position limit $5) capped
-          where capped.position > $6 order by capped.position limit $7`,
-        [...bounds, task.claimWatermarkPosition, page.cap, page.afterPosition, page.limit],
-      );
+      return pageAbove(page.afterPosition);
+    case 'since-watermark': {
+      const watermark = task.claimWatermarkPosition;
+      if (page.cap === undefined) return pageAbove(Math.max(watermark, page.afterPosition));
+      return pageOf([watermark, page.cap, page.afterPosition, page.limit]);
+    }
     case 'latest':
       return database.query<TaskInput>(
         `with ${newestOfParents}
@@ -189,14 +213,42 @@ export async function newestOutputAtClaim(
   return output;
 }
 
+type CountBounds = Pick<InputBounds, 'parentIds' | 'upperPosition' | 'inputIds'>;
+
 /** Inputs above the watermark, within the bound. */
 export async function countPendingInputs(
   database: Queryable,
-  bounds: Pick<InputBounds, 'parentIds' | 'upperPosition' | 'inputIds'> & { watermarkPosition: number },
+  bounds: CountBounds & { watermarkPosition: number },
+): Promise<number> {
+  return countInputs(database, bounds, { above: bounds.watermarkPosition, upTo: bounds.upperPosition });
+}
+
+/**
+ * The same for a held task, from the count at its claim: a count of the whole backlog would make each move of the
+ * watermark cost more the larger the backlog is.
+ */
+export async function countPendingOfTask(
+  database: Queryable,
+  task: CountBounds & {
+    watermarkPosition: number;
+    claimWatermarkPosition: number;
+    claimPendingInputs: number | null;
+  },
+): Promise<number> {
+  const { claimWatermarkPosition: above, watermarkPosition: upTo, claimPendingInputs: atClaim } = task;
+  if (atClaim === null) return countPendingInputs(database, task);
+  return upTo === above ? atClaim : atClaim - (await countInputs(database, task, { above, upTo }));
+}
+
+async function countInputs(
+  database: Queryable,
+  bounds: CountBounds,
+  { above, upTo }: { above: number; upTo: number },
 ): Promise<number> {
   const [row] = await database.query<{ count: number }>(
-    `select count(*) as count from output_version v where ${withinBound(bounds)} and v.position > $4`,
-    [bounds.parentIds, bounds.upperPosition, bounds.inputIds, bounds.watermarkPosition],
+    `select count(*) as count from output_version v
+      where ${withinBound(bounds)} and v.position > $4 and v.position <= $5`,
+    [bounds.parentIds, bounds.upperPosition, bounds.inputIds, above, upTo],
   );
   return row?.count ?? 0;
 }

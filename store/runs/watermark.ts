@@ -9,7 +9,7 @@ import { changed, type LockedSession, unchanged } from './change-session.ts';
 import type { HeldTask } from './lease.ts';
 import { planSession } from './plan-session.ts';
 import { saveStateBefore } from './state-history.ts';
-import { countPendingInputs, findInput, isConsumed } from './task-inputs.ts';
+import { countPendingOfTask, findInput, isConsumed } from './task-inputs.ts';
 import { type TaskWrite, type WriteRefusal, writeTaskAndSession } from './write-task.ts';
 
 export type WatermarkWrite =
@@ -30,7 +30,7 @@ export async function writeWatermark(
     taskId,
     async (held, session) => {
       const { position, published } = await moveWatermark(held, session, inputId, state);
-      const pendingInputs = await countPendingInputs(held.tx, { ...held.task, watermarkPosition: position });
+      const pendingInputs = await countPendingOfTask(held.tx, { ...held.task, watermarkPosition: position });
       const moved = { kind: 'moved', watermark: inputId, pendingInputs } as const;
       return published ? changed(moved) : unchanged(moved);
     },

@@ -48,12 +48,19 @@ run as (
   then extract(epoch from clock_timestamp() - a.available_at)::float8 end as waited_seconds
 ), claim as (
   insert into node_claim (task_id, run_id, attempt, holder, instance_id, claimed_at, lease_seconds, lease_until,
-    timeout_at, watermark_position, watermark_output_id, generated_name_count, runner_version)
+    timeout_at, watermark_position, watermark_output_id, pending_inputs, generated_name_count,
+    runner_version)
   select $3::uuid, run.id, run.attempt, $1, $2, clock_timestamp(), run.lease_seconds,
   clock_timestamp() + make_interval(secs => run.lease_seconds), clock_timestamp() + make_interval(secs => run.timeout_seconds),
-  run.watermark_position, run.watermark_output_id, run.generated_name_start, run.version
+  run.watermark_position, run.watermark_output_id,
+  (select count(*) from output_version v
+    where v.node_instance_id = any (run.parent_ids) and v.position > run.watermark_position
+    and v.position <= run.upper_position
+    and (v.superseded_at_position is null or v.superseded_at_position > run.upper_position)
+    and (run.input_ids is null or v.output_id = any (run.input_ids))), run.generated_name_start, run.version
   from run
-  returning task_id, claimed_at, lease_until, lease_seconds, watermark_position, watermark_output_id, redelivered
+  returning task_id, claimed_at, lease_until, lease_seconds, watermark_position, watermark_output_id, pending_inputs,
+  redelivered
 )
 select instance.claim_seq, instance.drained,
 exists (select 1 from node_claim c where c.holder = $1 and c.instance_id = $2 and c.ended_at is null) as holds_task, task.*
@@ -66,12 +73,7 @@ from instance left join lateral (select
   claim.claimed_at, claim.lease_until as lease_expires_at, claim.lease_seconds,
   run.traceparent, attempt.waited_seconds,
   run.incremental, run.timeout_seconds, claim.watermark_output_id,
-  claim.watermark_position, run.upper_position, claim.redelivered,
-  (select count(*) from output_version v
-    where v.node_instance_id = any (run.parent_ids) and v.position > claim.watermark_position
-    and v.position <= run.upper_position
-    and (v.superseded_at_position is null or v.superseded_at_position > run.upper_position)
-    and (run.input_ids is null or v.output_id = any (run.input_ids))) as pending_inputs from run join claim on true left join attempt on true) task on true;
+  claim.watermark_position, run.upper_position, claim.redelivered, claim.pending_inputs as pending_inputs from run join claim on true left join attempt on true) task on true;
 
 -- A claim that has arrived (claimNext).
 with pick as materialized (
@@ -118,12 +120,19 @@ run as (
   then extract(epoch from clock_timestamp() - a.available_at)::float8 end as waited_seconds
 ), claim as (
   insert into node_claim (task_id, run_id, attempt, holder, instance_id, claimed_at, lease_seconds, lease_until,
-    timeout_at, watermark_position, watermark_output_id, generated_name_count, runner_version)
+    timeout_at, watermark_position, watermark_output_id, pending_inputs, generated_name_count,
+    runner_version)
   select $3::uuid, run.id, run.attempt, $1, $2, clock_timestamp(), run.lease_seconds,
   clock_timestamp() + make_interval(secs => run.lease_seconds), clock_timestamp() + make_interval(secs => run.timeout_seconds),
-  run.watermark_position, run.watermark_output_id, run.generated_name_start, run.version
+  run.watermark_position, run.watermark_output_id,
+  (select count(*) from output_version v
+    where v.node_instance_id = any (run.parent_ids) and v.position > run.watermark_position
+    and v.position <= run.upper_position
+    and (v.superseded_at_position is null or v.superseded_at_position > run.upper_position)
+    and (run.input_ids is null or v.output_id = any (run.input_ids))), run.generated_name_start, run.version
   from run
-  returning task_id, claimed_at, lease_until, lease_seconds, watermark_position, watermark_output_id, redelivered
+  returning task_id, claimed_at, lease_until, lease_seconds, watermark_position, watermark_output_id, pending_inputs,
+  redelivered
 ) select
 claim.task_id, run.id as run_id, run.attempt, run.max_attempts, run.reason,
 run.project_id, run.session_id, run.session_name, run.node_instance_id,
@@ -133,12 +142,7 @@ coalesce((select json_agg(json_build_object('nodeInstanceId', p.id, 'name', p.na
 claim.claimed_at, claim.lease_until as lease_expires_at, claim.lease_seconds,
 run.traceparent, attempt.waited_seconds,
 run.incremental, run.timeout_seconds, claim.watermark_output_id,
-claim.watermark_position, run.upper_position, claim.redelivered,
-(select count(*) from output_version v
-  where v.node_instance_id = any (run.parent_ids) and v.position > claim.watermark_position
-  and v.position <= run.upper_position
-  and (v.superseded_at_position is null or v.superseded_at_position > run.upper_position)
-  and (run.input_ids is null or v.output_id = any (run.input_ids))) as pending_inputs from run join claim on true left join attempt on true;
+claim.watermark_position, run.upper_position, claim.redelivered, claim.pending_inputs as pending_inputs from run join claim on true left join attempt on true;
 
 -- The same under limits, whose locks it holds.
 with
@@ -246,12 +250,19 @@ run as (
   then extract(epoch from clock_timestamp() - a.available_at)::float8 end as waited_seconds
 ), claim as (
   insert into node_claim (task_id, run_id, attempt, holder, instance_id, claimed_at, lease_seconds, lease_until,
-    timeout_at, watermark_position, watermark_output_id, generated_name_count, runner_version)
+    timeout_at, watermark_position, watermark_output_id, pending_inputs, generated_name_count,
+    runner_version)
   select $3::uuid, run.id, run.attempt, $1, $2, clock_timestamp(), run.lease_seconds,
   clock_timestamp() + make_interval(secs => run.lease_seconds), clock_timestamp() + make_interval(secs => run.timeout_seconds),
-  run.watermark_position, run.watermark_output_id, run.generated_name_start, run.version
+  run.watermark_position, run.watermark_output_id,
+  (select count(*) from output_version v
+    where v.node_instance_id = any (run.parent_ids) and v.position > run.watermark_position
+    and v.position <= run.upper_position
+    and (v.superseded_at_position is null or v.superseded_at_position > run.upper_position)
+    and (run.input_ids is null or v.output_id = any (run.input_ids))), run.generated_name_start, run.version
   from run
-  returning task_id, claimed_at, lease_until, lease_seconds, watermark_position, watermark_output_id, redelivered
+  returning task_id, claimed_at, lease_until, lease_seconds, watermark_position, watermark_output_id, pending_inputs,
+  redelivered
 ) select
 claim.task_id, run.id as run_id, run.attempt, run.max_attempts, run.reason,
 run.project_id, run.session_id, run.session_name, run.node_instance_id,
@@ -261,12 +272,7 @@ coalesce((select json_agg(json_build_object('nodeInstanceId', p.id, 'name', p.na
 claim.claimed_at, claim.lease_until as lease_expires_at, claim.lease_seconds,
 run.traceparent, attempt.waited_seconds,
 run.incremental, run.timeout_seconds, claim.watermark_output_id,
-claim.watermark_position, run.upper_position, claim.redelivered,
-(select count(*) from output_version v
-  where v.node_instance_id = any (run.parent_ids) and v.position > claim.watermark_position
-  and v.position <= run.upper_position
-  and (v.superseded_at_position is null or v.superseded_at_position > run.upper_position)
-  and (run.input_ids is null or v.output_id = any (run.input_ids))) as pending_inputs from run join claim on true left join attempt on true;
+claim.watermark_position, run.upper_position, claim.redelivered, claim.pending_inputs as pending_inputs from run join claim on true left join attempt on true;
 
 -- The claim of one attempt, for a built-in node (claimRun).
 with pick as materialized (
@@ -312,12 +318,19 @@ run as (
   then extract(epoch from clock_timestamp() - a.available_at)::float8 end as waited_seconds
 ), claim as (
   insert into node_claim (task_id, run_id, attempt, holder, instance_id, claimed_at, lease_seconds, lease_until,
-    timeout_at, watermark_position, watermark_output_id, generated_name_count, runner_version)
+    timeout_at, watermark_position, watermark_output_id, pending_inputs, generated_name_count,
+    runner_version)
   select $3::uuid, run.id, run.attempt, $1, $2, clock_timestamp(), run.lease_seconds,
   clock_timestamp() + make_interval(secs => run.lease_seconds), clock_timestamp() + make_interval(secs => run.timeout_seconds),
-  run.watermark_position, run.watermark_output_id, run.generated_name_start, run.version
+  run.watermark_position, run.watermark_output_id,
+  (select count(*) from output_version v
+    where v.node_instance_id = any (run.parent_ids) and v.position > run.watermark_position
+    and v.position <= run.upper_position
+    and (v.superseded_at_position is null or v.superseded_at_position > run.upper_position)
+    and (run.input_ids is null or v.output_id = any (run.input_ids))), run.generated_name_start, run.version
   from run
-  returning task_id, claimed_at, lease_until, lease_seconds, watermark_position, watermark_output_id, redelivered
+  returning task_id, claimed_at, lease_until, lease_seconds, watermark_position, watermark_output_id, pending_inputs,
+  redelivered
 ) select
 claim.task_id, run.id as run_id, run.attempt, run.max_attempts, run.reason,
 run.project_id, run.session_id, run.session_name, run.node_instance_id,
@@ -327,9 +340,4 @@ coalesce((select json_agg(json_build_object('nodeInstanceId', p.id, 'name', p.na
 claim.claimed_at, claim.lease_until as lease_expires_at, claim.lease_seconds,
 run.traceparent, attempt.waited_seconds,
 run.incremental, run.timeout_seconds, claim.watermark_output_id,
-claim.watermark_position, run.upper_position, claim.redelivered,
-(select count(*) from output_version v
-  where v.node_instance_id = any (run.parent_ids) and v.position > claim.watermark_position
-  and v.position <= run.upper_position
-  and (v.superseded_at_position is null or v.superseded_at_position > run.upper_position)
-  and (run.input_ids is null or v.output_id = any (run.input_ids))) as pending_inputs from run join claim on true left join attempt on true;
+claim.watermark_position, run.upper_position, claim.redelivered, claim.pending_inputs as pending_inputs from run join claim on true left join attempt on true;

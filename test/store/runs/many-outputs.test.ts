@@ -4,6 +4,7 @@ import type { Database } from '../../../store/connection/database.ts';
 import { renewLease } from '../../../store/runs/lease.ts';
 import { requestReprocess } from '../../../store/runs/reprocess.ts';
 import { listInputs } from '../../../store/runs/task-inputs.ts';
+import { writeWatermark } from '../../../store/runs/watermark.ts';
 import { databaseStage } from '../../support/databases.ts';
 import { claim, finish, type Graph, makeGraph, upload } from '../../support/graph.ts';
 import { readBy } from '../../support/rows-read.ts';
@@ -70,3 +71,41 @@ test.each([{ incremental: false }, { incremental: true }])(
     expect(read.node_output).toBeLessThan(mostRowsRead);
   },
 );
+
+test('each page of a backlog, and each move of the watermark in it', async () => {
+  const template = await ownTemplate({ incremental: true });
+  const graph = await makeGraph(database, [
+    { name: 'busy', parents: [] },
+    { name: 'quiet', parents: [] },
+    { name: 'both', parents: ['busy', 'quiet'], template },
+  ]);
+  const first = (await upload(database, graph, 'quiet')).output.id;
+  await publishMany(graph, 'busy');
+  const last = (await upload(database, graph, 'quiet')).output.id;
+  const task = (await claim(database, runner('a'), template))!;
+  const held = (await renewLease(database, runner('a'), task.taskId))!;
+  const all = await listInputs(database, held, { mode: 'all', afterPosition: 0, limit: outputs * 2 });
+  expect(all).toHaveLength(outputs + 3);
+  expect([all[0]!.outputId, all.at(-1)!.outputId]).toEqual([first, last]);
+  for (const mode of ['all', 'since-watermark'] as const)
+    for (const start of [0, outputs / 2, outputs]) {
+      const afterPosition = start === 0 ? 0 : all[start - 1]!.position;
+      let page: number[] = [];
+      const read = await readBy(platform.databaseUrl, async (own) => {
+        const inputs = await listInputs(own, held, { mode, afterPosition, limit: 10 });
+        page = inputs.map(({ outputId }) => outputId);
+      });
+      expect(page).toEqual(all.slice(start, start + 10).map(({ outputId }) => outputId));
+      expect(read.node_output).toBeLessThan(mostRowsRead);
+    }
+  expect(task.pendingInputs).toBe(outputs + 3);
+  for (const passed of [1, 2, 20]) {
+    let moved: object = {};
+    const read = await readBy(platform.databaseUrl, async (own) => {
+      moved = await writeWatermark(own, runner('a'), task.taskId, all[passed - 1]!.outputId, undefined);
+    });
+    expect(moved).toMatchObject({ kind: 'moved', pendingInputs: outputs + 3 - passed });
+    expect(read.node_output).toBeLessThan(mostRowsRead);
+  }
+  await finish(database, runner('a'), graph, task);
+});

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { ask } from '../../support/api.ts';
+import { runnerStage } from '../../support/runner.ts';
+
+const stage = await runnerStage();
+const { api, people } = stage;
+const { token } = people.Developer;
+const post = (path: string, json: object = {}) => ask(api.url, 'POST', `/api/v2${path}`, { token, json });
+
+test('an event of a node names the run that ended, also when it is retried after a later reprocess of chosen inputs', async () => {
+  const hook = await post('/admin/webhooks', {
+    url: 'https://hooks.example.org/',
+    events: ['node.succeeded', 'node.failed'],
+  });
+  const graph = await stage.chainOf(1, { maxAttempts: 1 });
+  const upload = await stage.upload(graph, 'input', '1');
+  const runner = stage.runner();
+  const acquired = async () => runner.acquire(graph.template, 10);
+
+  const first = await acquired();
+  await runner.end(first.taskId, 'fail', { category: 'validation', reason: 'broken' });
+  await post(`/node-instance/${graph.nodes.n1}/reprocess`, { inputs: [upload.body.id] });
+  const chosen = await acquired();
+  await runner.end(chosen.taskId, 'complete', { outcome: 'no-output' });
+  expect(await post(`/admin/node-runs/${first.runId}/retry`)).toMatchObject({ status: 202 });
+  const retried = await acquired();
+  expect(retried.runId).toBe(first.runId);
+  await runner.end(retried.taskId, 'complete', { outcome: 'no-output' });
+
+  const deliveries = await ask(api.url, 'GET', `/api/v2/admin/webhooks/${hook.body.id}/deliveries`, {
+    token,
+  });
+  const events = deliveries.body.deliveries.map(({ type, data }: { type: string; data: object }) => [
+    type,
+    data,
+  ]);
+  expect(events.reverse()).toMatchObject([
+    ['node.failed', { runId: first.runId }],
+    ['node.succeeded', { runId: chosen.runId }],
+    ['node.succeeded', { runId: first.runId }],
+  ]);
+});
