@@ -120,14 +120,15 @@ test('a layout is put from a file, printed as it was put, replaced and deleted',
   expect((await sdp(['layouts', 'get', String(id)])).code).toBe(1);
 });
 
-test('what a retention run could not do is said in its own words', async () => {
+test('a retention run that no worker starts says so, and what it could not do in its own words', async () => {
   const error = 'The bucket could not be listed; its orphans remain until the next run.';
-  const { ended } = startSdp(['retention'], { SDP_URL: api.url, SDP_TOKEN: people.adminToken });
-  await eventually('it is requested', async () => {
-    const end = 'update retention_run set ended_at = clock_timestamp(), error = $1 where ended_at is null';
-    return (await stage.database.query(`${end} returning 1`, [error])).length === 1;
-  });
-  expect(await ended).toMatchObject({ code: 1, err: `${error}\n` });
+  const { printed, ended } = startSdp(['retention'], { SDP_URL: api.url, SDP_TOKEN: people.adminToken });
+  const waits =
+    'The retention run waits: no worker has started it. It stays requested when you end this command.\n';
+  await eventually('it says that it waits', () => printed.err === waits);
+  const end = 'update retention_run set ended_at = clock_timestamp(), error = $1 where ended_at is null';
+  expect(await stage.database.query(`${end} returning 1`, [error])).toHaveLength(1);
+  expect(await ended).toMatchObject({ code: 1, err: `${waits}${error}\n` });
 });
 
 describe('sdp doctor', () => {

@@ -7,6 +7,10 @@ import { facts, table, time } from '../../output.ts';
 import { namesOf } from '../../people.ts';
 
 const checkEveryMs = 1_000;
+/** A worker starts a retention run within a moment. */
+const quietChecks = 5;
+const waitsForWorker =
+  'The retention run waits: no worker has started it. It stays requested when you end this command.';
 
 interface Options {
   readonly dryRun?: boolean;
@@ -54,10 +58,12 @@ async function preview(cli: Cli, { orphans }: Options): Promise<void> {
 async function run(cli: Cli): Promise<void> {
   const platform = await cli.connect();
   const asked = await platform.call('POST /api/v2/admin/retention');
-  for (;;) {
+  for (let checks = 1; ; checks += 1) {
     const { runs } = await platform.call('GET /api/v2/admin/retention');
     const ended = runs.find(({ id, endedAt }) => id === asked.id && endedAt !== null);
     if (ended === undefined) {
+      const isWaiting = runs.some(({ id, startedAt }) => id === asked.id && startedAt === null);
+      if (isWaiting && checks === quietChecks) console.error(waitsForWorker);
       await delay(checkEveryMs);
       continue;
     }
