@@ -59,7 +59,9 @@ describe('a task that fails in the middle of its input', () => {
       await stage.until(other, 'n1', 'Succeeded');
       expect(await stage.claims(other, 'n1')).toMatchObject([{ attempt: 1, ending: 'complete' }]);
       const readers = behaviour === 'leaves readers' ? 3 : 1;
-      expect(proxy.count(/^GET .*data/)).toBe(reads + readers);
+      // A reader that was cut reads no more, and one that had not begun when its task ended never does.
+      expect(proxy.count(/^GET .*data/)).toBeGreaterThan(reads);
+      expect(proxy.count(/^GET .*data/)).toBeLessThanOrEqual(reads + readers);
       process.kill('SIGTERM');
       expect(await process.ended).toBe(0);
     },

@@ -152,7 +152,7 @@ describe.skipIf(python === undefined)(`python${why}`, () => {
     // The task is at work for as long as its input comes: some 20 seconds.
     gate.set({ kind: 'slow', latencyMs: [0, 0], bytesPerSecond: 200_000 });
     const child = startExample('python', { SDP_URL: gate.url, SDP_RUNNER_GRACE_SECONDS: '0' });
-    await stage.upload(graph, 'tables', `a,b\n${'1,2\n'.repeat(1_000_000)}`);
+    await stage.upload(graph, 'tables', `a,b\n${`${'1'.repeat(3_997)},2\n`.repeat(1_000)}`);
     // By its own log: a task that is still on its way to it is not released.
     await eventually('it works', () => /task of csv-to-json-lines claimed/.test(child.log()));
     await ends(child);
