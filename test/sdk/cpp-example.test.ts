@@ -1,0 +1,51 @@
+/** The C++ example on the platform. */
+import { beforeAll, describe, expect, test } from 'vitest';
+import { ask } from '../support/api.ts';
+import { chain, makeGraph, outsideTemplate } from '../support/graph.ts';
+import { testProcesses } from '../support/processes.ts';
+import { buildCpp, missingForCpp, whyNoCpp } from './support/cpp-example.ts';
+import { kitStage } from './support/kit-stage.ts';
+
+const stage = await kitStage();
+const template = 'speed-to-distance';
+const processes = testProcesses({});
+let program = '';
+
+function start(url: string) {
+  const variables = { SDP_URL: url, SDP_RUNNER_TOKEN: stage.people.Developer.token };
+  return processes.startScript('', variables, { program });
+}
+
+async function graph() {
+  const made = await makeGraph(stage.database, chain(1, template));
+  const sql = `update node_instance set configuration = '{"dataSourceName": "platform"}' where session_id = $1`;
+  await stage.database.query(sql, [made.sessionId]);
+  return made;
+}
+
+describe.skipIf(missingForCpp.length > 0)(`the C++ example${whyNoCpp}`, () => {
+  beforeAll(async () => {
+    ({ program } = await buildCpp());
+    await outsideTemplate(stage.database, template, { incremental: true });
+  }, 300_000);
+
+  test('rejects what is no table, however long its cells are, and continues', async () => {
+    const made = await graph();
+    const tables = ['', 'time;speed\n', `time,speed\n0,${'x'.repeat(20_000)}\n`, 'time,speed\n0,1\0\n'];
+    for (const table of [...tables, 'time,speed\n0,1\n1,3\n']) await stage.upload(made, 'input', table);
+    const child = start(stage.api.url);
+    await stage.until(made, 'n1', 'Succeeded');
+    expect(await stage.outputs(made, 'n1')).toEqual(['time,speed,distance\n0,1,0\n1,3,2\n']);
+    const path = `/api/v2/node-instance/${made.nodes.n1}/rejected-inputs`;
+    const { body } = await ask(stage.api.url, 'GET', path, { token: stage.people.Developer.token });
+    const reasons = body.rejectedInputs.map(({ reason }: { reason: string }) => reason).toSorted();
+    expect(reasons).toEqual([
+      'it is empty',
+      "row 1: '1?' is not a number",
+      `row 1: '${'x'.repeat(100)}' is not a number`,
+      "the header is 'time;speed', not 'time,speed'",
+    ]);
+    child.kill('SIGTERM');
+    expect(await child.ended).toBe(0);
+  });
+});
