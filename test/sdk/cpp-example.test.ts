@@ -48,4 +48,16 @@ describe.skipIf(missingForCpp.length > 0)(`the C++ example${whyNoCpp}`, () => {
     child.kill('SIGTERM');
     expect(await child.ended).toBe(0);
   });
+
+  test('keeps the metres of a long drive', async () => {
+    const made = await graph();
+    await stage.upload(made, 'input', 'time,speed\n0,60.25\n100001,60.25\n');
+    const child = start(stage.api.url);
+    await stage.until(made, 'n1', 'Succeeded');
+    expect(await stage.outputs(made, 'n1')).toEqual([
+      'time,speed,distance\n0,60.25,0\n100001,60.25,6025060.25\n',
+    ]);
+    child.kill('SIGTERM');
+    expect(await child.ended).toBe(0);
+  });
 });

@@ -30,6 +30,8 @@ double numberOf(const std::string& cell, size_t row) {
 std::string withDistance(const std::string& table) {
   std::istringstream lines(table);
   std::ostringstream result;
+  // Of six digits, as a stream writes by itself, none is left for the metres of a long drive.
+  result.precision(15);
   std::string line;
   double distance = 0, timeBefore = 0, speedBefore = 0;
   if (table.empty()) throw InvalidInput("it is empty");
