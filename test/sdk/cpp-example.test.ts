@@ -1,7 +1,9 @@
-/** The C++ example on the platform. */
+/** The C++ example on the platform: what it writes, what it rejects, and how long an input may take. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ask } from '../support/api.ts';
+import { eventually } from '../support/eventually.ts';
 import { chain, makeGraph, outsideTemplate } from '../support/graph.ts';
+import { openGate } from '../support/network/gate.ts';
 import { testProcesses } from '../support/processes.ts';
 import { buildCpp, missingForCpp, whyNoCpp } from './support/cpp-example.ts';
 import { kitStage } from './support/kit-stage.ts';
@@ -59,5 +61,22 @@ describe.skipIf(missingForCpp.length > 0)(`the C++ example${whyNoCpp}`, () => {
     ]);
     child.kill('SIGTERM');
     expect(await child.ended).toBe(0);
+  });
+
+  test('reads an input that takes longer than a minute to arrive', async () => {
+    const made = await graph();
+    // The fault in its last row ends the reading, so that no output goes the same slow way.
+    const rows = Array.from({ length: 1_000_000 }, (_, row) => `${row},60`);
+    await stage.upload(made, 'input', `time,speed\n${rows.join('\n')}\nend\n`);
+    const gate = await openGate(stage.api.url);
+    gate.set({ kind: 'slow', latencyMs: [0, 0], bytesPerSecond: 140_000 });
+    const child = start(gate.url);
+    await eventually('the input is read once', () => child.log().includes('was rejected'), 200_000);
+    gate.set({ kind: 'pass' });
+    await stage.until(made, 'n1', 'Succeeded');
+    expect(child.log()).toContain('row 1000001 does not have two cells');
+    child.kill('SIGTERM');
+    expect(await child.ended).toBe(0);
+    await gate.close();
   });
 });
