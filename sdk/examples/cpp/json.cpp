@@ -175,13 +175,17 @@ size_t characterBytes(const std::string& text, size_t at) {
 
 }  // namespace
 
-std::string quoted(const std::string& text) {
+std::string quoted(const std::string& text, size_t maxBytes) {
   static const char* digits = "0123456789abcdef";
   std::string result = "\"";
   for (size_t at = 0; at < text.size();) {
     const char character = text[at];
     const auto byte = static_cast<unsigned char>(character);
     const size_t length = characterBytes(text, at);
+    if (at + length > maxBytes) {
+      result += "…";
+      break;
+    }
     if (length == 0 || byte == 0) result += '?';
     else if (character == '"' || character == '\\') result += std::string("\\") + character;
     else if (byte < 0x20) result += std::string("\\u00") + digits[byte >> 4] + digits[byte & 15];

@@ -24,4 +24,5 @@ struct Json {
 };
 
 // A string as JSON text, with its quotes. Bytes that the platform does not store (invalid UTF-8, or NUL) become `?`.
-std::string quoted(const std::string& text);
+// What is longer than `maxBytes` is cut: the platform refuses a call whose texts are too long.
+std::string quoted(const std::string& text, size_t maxBytes = std::string::npos);

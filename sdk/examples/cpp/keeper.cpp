@@ -56,18 +56,17 @@ Keeper::~Keeper() {
 
 void Keeper::log(const std::string& level, const std::string& message) {
   std::cerr << level << "  " << message << std::endl;
-  const std::string text = message.substr(0, messageBytes);
   const std::lock_guard<std::mutex> lock(mutex_);
   if (lines_.size() >= keptLines) return;
-  lines_.push_back("{\"at\":\"" + now() + "\",\"level\":\"" + level + "\",\"message\":" + quoted(text) + "}");
-  tail_ += level + " " + text + "\n";
+  lines_.push_back("{\"at\":\"" + now() + "\",\"level\":\"" + level + "\",\"message\":" + quoted(message, messageBytes) + "}");
+  tail_ += level + " " + message.substr(0, messageBytes) + "\n";
   if (tail_.size() > tailBytes) tail_.erase(0, tail_.find('\n', tail_.size() - tailBytes) + 1);
   wake_.notify_one();
 }
 
 void Keeper::noteProgress(const std::string& phase, const std::string& message) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  progress_ = "{\"phase\":" + quoted(phase) + ",\"message\":" + quoted(message) + "}";
+  progress_ = "{\"phase\":" + quoted(phase, phaseBytes) + ",\"message\":" + quoted(message, textBytes) + "}";
 }
 
 bool Keeper::isOver() const {

@@ -1,6 +1,7 @@
 // Adds the distance to recordings of time and speed. Its only library is libcurl.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
 #include <random>
@@ -10,11 +11,18 @@
 
 namespace {
 
+// A cell as an error shows it.
+std::string shown(const std::string& cell) {
+  std::string text = cell.substr(0, 100);
+  std::replace(text.begin(), text.end(), '\0', '?');
+  return "'" + text + "'";
+}
+
 double numberOf(const std::string& cell, size_t row) {
   char* end = nullptr;
   const double value = std::strtod(cell.c_str(), &end);
-  if (cell.empty() || *end != '\0')
-    throw InvalidInput("row " + std::to_string(row) + ": '" + cell + "' is not a number");
+  if (cell.empty() || end != cell.c_str() + cell.size())
+    throw InvalidInput("row " + std::to_string(row) + ": " + shown(cell) + " is not a number");
   return value;
 }
 
@@ -22,12 +30,15 @@ double numberOf(const std::string& cell, size_t row) {
 std::string withDistance(const std::string& table) {
   std::istringstream lines(table);
   std::ostringstream result;
+  // Of six digits, as a stream writes by itself, none is left for the metres of a long drive.
+  result.precision(15);
   std::string line;
   double distance = 0, timeBefore = 0, speedBefore = 0;
+  if (table.empty()) throw InvalidInput("it is empty");
   for (size_t row = 0; std::getline(lines, line); ++row) {
     if (!line.empty() && line.back() == '\r') line.pop_back();
     if (row == 0) {
-      if (line != "time,speed") throw InvalidInput("the header is '" + line.substr(0, 100) + "', not 'time,speed'");
+      if (line != "time,speed") throw InvalidInput("the header is " + shown(line) + ", not 'time,speed'");
       result << line << ",distance\n";
       continue;
     }

@@ -10,6 +10,8 @@
 namespace {
 
 constexpr int serverErrorsInARow = 10;
+// Without a byte for so long, a call has failed.
+constexpr long silenceSeconds = 60, connectSeconds = 30;
 
 size_t append(char* bytes, size_t size, size_t count, void* target) {
   static_cast<std::string*>(target)->append(bytes, size * count);
@@ -80,6 +82,9 @@ Answer Platform::once(const Call& call) {
   curl_easy_setopt(curl_, CURLOPT_USERAGENT, "speed-to-distance/1.0.0 libcurl");
   curl_easy_setopt(curl_, CURLOPT_HTTPHEADER, headers.get());
   curl_easy_setopt(curl_, CURLOPT_TIMEOUT_MS, call.timeoutMs);
+  curl_easy_setopt(curl_, CURLOPT_CONNECTTIMEOUT, connectSeconds);
+  curl_easy_setopt(curl_, CURLOPT_LOW_SPEED_LIMIT, 1L);
+  curl_easy_setopt(curl_, CURLOPT_LOW_SPEED_TIME, silenceSeconds);
   curl_easy_setopt(curl_, CURLOPT_NOPROGRESS, 0L);
   curl_easy_setopt(curl_, CURLOPT_XFERINFOFUNCTION, isOverNow);
   curl_easy_setopt(curl_, CURLOPT_XFERINFODATA, &call);

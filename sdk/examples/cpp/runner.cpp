@@ -117,7 +117,7 @@ class Runner {
     } catch (const Abandoned& error) {
       const bool isMine = error.why == Abandoned::Why::cancelled || error.why == Abandoned::Why::stopping;
       how = !isMine ? "" : error.why == Abandoned::Why::stopping ? "release" : "fail";
-      body = how == "fail" ? "{\"category\":\"error\",\"reason\":\"cancelled\"" : "{\"reason\":" + quoted(error.what());
+      body = how == "fail" ? "{\"category\":\"error\",\"reason\":\"cancelled\"" : "{\"reason\":" + quoted(error.what(), textBytes);
       if (error.why == Abandoned::Why::unauthorized) {
         isDone = true;
         watcher.join();
@@ -128,7 +128,7 @@ class Runner {
       keeper.log("error", error.what());
       how = "fail";
       body = std::string("{\"category\":\"") + (isInvalid ? "validation" : "error") +
-             "\",\"reason\":" + quoted(error.what());
+             "\",\"reason\":" + quoted(error.what(), textBytes);
     }
     isDone = true;
     watcher.join();

@@ -20,6 +20,9 @@ struct Settings {
   std::string nodeTemplate;
 };
 
+// Reasons and messages hold at most 4,000 characters, phases 255.
+constexpr size_t textBytes = 4'000, phaseBytes = 255;
+
 struct Limits {
   long long outputBytes = 0;
   long long partBytes = 0;

@@ -65,7 +65,7 @@ void Task::writeParts(const std::string& bytes, const Headers& headers) {
 }
 
 void Task::reject(const Input& input, const std::string& reason) {
-  const std::string body = "{\"category\":\"validation\",\"reason\":" + quoted(reason) + "}";
+  const std::string body = "{\"category\":\"validation\",\"reason\":" + quoted(reason, textBytes) + "}";
   call("PUT", "/rejections/" + std::to_string(input.outputId), body);
   log("warning", input.outputIdentifier + " was rejected: " + reason);
   consumed_ += 1;

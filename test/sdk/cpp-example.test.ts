@@ -1,0 +1,82 @@
+/** The C++ example on the platform: what it writes, what it rejects, and how long an input may take. */
+import { beforeAll, describe, expect, test } from 'vitest';
+import { ask } from '../support/api.ts';
+import { eventually } from '../support/eventually.ts';
+import { chain, makeGraph, outsideTemplate } from '../support/graph.ts';
+import { openGate } from '../support/network/gate.ts';
+import { testProcesses } from '../support/processes.ts';
+import { buildCpp, missingForCpp, whyNoCpp } from './support/cpp-example.ts';
+import { kitStage } from './support/kit-stage.ts';
+
+const stage = await kitStage();
+const template = 'speed-to-distance';
+const processes = testProcesses({});
+let program = '';
+
+function start(url: string) {
+  const variables = { SDP_URL: url, SDP_RUNNER_TOKEN: stage.people.Developer.token };
+  return processes.startScript('', variables, { program });
+}
+
+async function graph() {
+  const made = await makeGraph(stage.database, chain(1, template));
+  const sql = `update node_instance set configuration = '{"dataSourceName": "platform"}' where session_id = $1`;
+  await stage.database.query(sql, [made.sessionId]);
+  return made;
+}
+
+describe.skipIf(missingForCpp.length > 0)(`the C++ example${whyNoCpp}`, () => {
+  beforeAll(async () => {
+    ({ program } = await buildCpp());
+    await outsideTemplate(stage.database, template, { incremental: true });
+  }, 300_000);
+
+  test('rejects what is no table, however long its cells are, and continues', async () => {
+    const made = await graph();
+    const tables = ['', 'time;speed\n', `time,speed\n0,${'x'.repeat(20_000)}\n`, 'time,speed\n0,1\0\n'];
+    for (const table of [...tables, 'time,speed\n0,1\n1,3\n']) await stage.upload(made, 'input', table);
+    const child = start(stage.api.url);
+    await stage.until(made, 'n1', 'Succeeded');
+    expect(await stage.outputs(made, 'n1')).toEqual(['time,speed,distance\n0,1,0\n1,3,2\n']);
+    const path = `/api/v2/node-instance/${made.nodes.n1}/rejected-inputs`;
+    const { body } = await ask(stage.api.url, 'GET', path, { token: stage.people.Developer.token });
+    const reasons = body.rejectedInputs.map(({ reason }: { reason: string }) => reason).toSorted();
+    expect(reasons).toEqual([
+      'it is empty',
+      "row 1: '1?' is not a number",
+      `row 1: '${'x'.repeat(100)}' is not a number`,
+      "the header is 'time;speed', not 'time,speed'",
+    ]);
+    child.kill('SIGTERM');
+    expect(await child.ended).toBe(0);
+  });
+
+  test('keeps the metres of a long drive', async () => {
+    const made = await graph();
+    await stage.upload(made, 'input', 'time,speed\n0,60.25\n100001,60.25\n');
+    const child = start(stage.api.url);
+    await stage.until(made, 'n1', 'Succeeded');
+    expect(await stage.outputs(made, 'n1')).toEqual([
+      'time,speed,distance\n0,60.25,0\n100001,60.25,6025060.25\n',
+    ]);
+    child.kill('SIGTERM');
+    expect(await child.ended).toBe(0);
+  });
+
+  test('reads an input that takes longer than a minute to arrive', async () => {
+    const made = await graph();
+    // The fault in its last row ends the reading, so that no output goes the same slow way.
+    const rows = Array.from({ length: 1_000_000 }, (_, row) => `${row},60`);
+    await stage.upload(made, 'input', `time,speed\n${rows.join('\n')}\nend\n`);
+    const gate = await openGate(stage.api.url);
+    gate.set({ kind: 'slow', latencyMs: [0, 0], bytesPerSecond: 140_000 });
+    const child = start(gate.url);
+    await eventually('the input is read once', () => child.log().includes('was rejected'), 200_000);
+    gate.set({ kind: 'pass' });
+    await stage.until(made, 'n1', 'Succeeded');
+    expect(child.log()).toContain('row 1000001 does not have two cells');
+    child.kill('SIGTERM');
+    expect(await child.ended).toBe(0);
+    await gate.close();
+  });
+});

@@ -1,0 +1,29 @@
+/** The C++ example, built with CMake. */
+import { execFile, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll } from 'vitest';
+
+const source = fileURLToPath(new URL('../../../sdk/examples/cpp', import.meta.url));
+const run = promisify(execFile);
+
+/** What the build needs and this machine does not have. */
+export const missingForCpp: readonly string[] = [
+  ['cmake', '--version'],
+  ['c++', '--version'],
+  ['curl-config', '--version'],
+].flatMap(([program = '', option = '']) => (spawnSync(program, [option]).status === 0 ? [] : [program]));
+
+export const whyNoCpp = missingForCpp.length > 0 ? ` (there is no ${missingForCpp.join(', no ')})` : '';
+
+/** Builds it for the tests of one file. */
+export async function buildCpp(): Promise<{ readonly program: string; readonly words: string }> {
+  const build = mkdtempSync(join(tmpdir(), 'sdp-cpp-'));
+  afterAll(() => rmSync(build, { recursive: true, force: true }));
+  await run('cmake', ['-S', source, '-B', build]);
+  const { stdout, stderr } = await run('cmake', ['--build', build]);
+  return { program: join(build, 'speed-to-distance'), words: stdout + stderr };
+}
