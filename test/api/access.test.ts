@@ -23,8 +23,12 @@ beforeAll(async () => {
 const someUuid = '00000000-0000-4000-8000-000000000000';
 const filled = (path: string) =>
   path.replaceAll(/\{(\w+)\+?\}/g, (_match, name) => (/number|^n$/i.test(name) ? '1' : someUuid));
-const call = (route: Route, token: string | undefined, path = route.path) =>
-  ask(api.url, route.method, filled(path), token === undefined ? {} : { token });
+/** Asks again after a 503: a pause of the machine may have made the authentication service late. */
+async function call(route: Route, token: string | undefined, path = route.path) {
+  const once = () => ask(api.url, route.method, filled(path), token === undefined ? {} : { token });
+  const answer = await once();
+  return answer.status === 503 ? await once() : answer;
+}
 
 async function runnerToken(by: string, scopes: readonly RunnerScope[] = ['tasks', 'debug:read']) {
   const json = { runnerTypes: ['own'], scopes };
