@@ -122,6 +122,20 @@ describeInBrowser('the highest speed of a drive', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Add annotation' }).click();
     await list.getByRole('button', { name: 'Edit Start' }).click();
     expect(await accessibilityFaults(page, 'every')).toEqual([]);
+    // Somebody else changes it meanwhile: only what is written here changes.
+    const annotations = `/api/v2/session/${sessionId}/annotations`;
+    const stored = async () => {
+      const { body } = await ask(api.url, 'GET', `${annotations}?label=Start`, { token });
+      return body.annotations[0];
+    };
+    const others = { tags: ['cold, wet'], to: new Date(start + 2000).toISOString() };
+    await ask(api.url, 'PATCH', `${annotations}/${(await stored()).id}`, { token, json: others });
+    await page.getByRole('dialog').getByLabel('Text').fill('From the pits');
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect(await stored()).toMatchObject({ ...others, text: 'From the pits' });
+    await list.getByText('From the pits').waitFor();
+    await list.getByRole('button', { name: 'Edit Start' }).click();
     await page.getByRole('button', { name: 'Delete annotation' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     const box = (await page.locator('.chart .u-over').first().boundingBox())!;

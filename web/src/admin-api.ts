@@ -9,6 +9,7 @@ import type {
   ConfigurationEntry,
   ConfigurationRequest,
   Ingest,
+  IngestChange,
   IngestRequest,
   IngestWithSecret,
   OfflineToken,
@@ -124,9 +125,15 @@ function isManifestReply(body: unknown): body is RunnerManifestReply {
   return typeof body === 'object' && body !== null && 'warnings' in body && 'errors' in body;
 }
 
-export async function saveProject(id: number | null, body: ProjectRequest): Promise<void> {
-  if (id === null) await platform.call('POST /projects', { body });
-  else await platform.call('PUT /projects/{id}', { params: { id }, body });
+export async function createProject(body: ProjectRequest): Promise<void> {
+  await platform.call('POST /projects', { body });
+}
+
+/** The platform wants a title in each change: one that does not change is sent as it is now. */
+export async function changeProject(id: number, change: Partial<ProjectRequest>): Promise<void> {
+  const params = { id };
+  const Title = change.Title ?? (await platform.call('GET /projects/{id}', { params })).title;
+  await platform.call('PUT /projects/{id}', { params, body: { ...change, Title } });
 }
 
 export function listRunnerTokens(signal?: Signal): Promise<readonly RunnerToken[]> {
@@ -166,7 +173,7 @@ export function createIngest(body: IngestRequest): Promise<IngestWithSecret> {
   return platform.call('POST /api/v2/admin/ingests', { body });
 }
 
-export function changeIngest(id: number, body: IngestRequest): Promise<Ingest> {
+export function changeIngest(id: number, body: IngestChange): Promise<Ingest> {
   return platform.call('PUT /api/v2/admin/ingests/{id}', { params: { id }, body });
 }
 

@@ -15,6 +15,7 @@ import type {
   NewReport,
   Report,
   ReportCatalog,
+  ReportChange,
   ReportNames,
   ReportPreview,
   ReportPreviewRequest,
@@ -60,10 +61,12 @@ export function readReport(key: string, signal?: Signal): Promise<Report> {
 }
 
 /** @throws {ApiError} 400 with column key, position and reason for an invalid expression */
-export async function saveReport(key: string | null, body: NewReport): Promise<void> {
-  const { key: _key, ...change } = body;
-  if (key === null) await platform.call('POST /api/v2/dashboard/reports', { body });
-  else await platform.call('PUT /api/v2/dashboard/reports/{key}', { params: { key }, body: change });
+export async function createReport(body: NewReport): Promise<void> {
+  await platform.call('POST /api/v2/dashboard/reports', { body });
+}
+
+export async function changeReport(key: string, body: ReportChange): Promise<void> {
+  await platform.call('PUT /api/v2/dashboard/reports/{key}', { params: { key }, body });
 }
 
 /** What expressions can name. */

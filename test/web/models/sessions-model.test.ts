@@ -11,7 +11,7 @@ import {
   withChanges,
 } from '../../../web/src/session/metadata-model.ts';
 import { filterOf, listAddress, listQueryOf, readView } from '../../../web/src/sessions/address.ts';
-import { csvOf, nodesDone, refreshed, valueText } from '../../../web/src/sessions/list-model.ts';
+import { csvOf, nodesDone, refreshed, statusWords, valueText } from '../../../web/src/sessions/list-model.ts';
 
 const view = (text: string) => readView(new URLSearchParams(text));
 
@@ -134,6 +134,16 @@ test('an export is a table that a spreadsheet does not run', () => {
   ]);
 });
 
+test('a session is called shared where machines share it, and closed where the platform closed it', () => {
+  const window = { startTimeUtc: '2026-11-20T10:00:00.000Z', timeWindowSeconds: 300, machineGroup: 1 };
+  const closed = { status: 'closed', closedAt: '2026-11-20T10:00:00.000Z', closedBy: 'x' };
+  const words = (metadata: Record<string, unknown> | null) => statusWords(session('a', { metadata }));
+  expect(words({ ...window, status: 'open' })).toBe('shared, open');
+  expect(words({ ...window, ...closed })).toBe('shared, closed');
+  expect(words(closed)).toBe('closed');
+  expect([words({ status: 'open' }), words({ status: 'closed' }), words(null)]).toEqual([null, null, null]);
+});
+
 describe('metadata that are edited', () => {
   const metadata = { track: { name: 'Spa', length: 7004 }, wet: false, tags: ['a'], 'a.b': 1, openedBy: 'x' };
   const entries = entriesOf(metadata);
@@ -150,6 +160,9 @@ describe('metadata that are edited', () => {
       { keys: ['driver'], value: 'MV' },
     ]);
     expect(entriesOf(null)).toEqual([]);
+    const closed = { status: 'closed', closedAt: '2026-11-20T10:00:00.000Z', closedBy: 'x', closeReason: 'over' };
+    expect(entriesOf({ ...closed, driver: 'MV' })).toEqual([{ keys: ['driver'], value: 'MV' }]);
+    expect(entriesOf({ status: 'open' })).toHaveLength(1);
   });
 
   test('keep what was not changed, and types of what was', () => {

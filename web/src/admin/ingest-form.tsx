@@ -4,6 +4,7 @@ import { changeIngest, createIngest } from '../admin-api.ts';
 import { useResource } from '../hooks.ts';
 import { titleOf } from '../names.ts';
 import { readTemplate } from '../templates/api.ts';
+import { changedFields } from '../ui/changed-fields.ts';
 import { CheckField, FormDialog, SelectField, TextField } from '../ui/form.tsx';
 
 const behaviours: readonly { value: Ingest['creationBehaviour']; label: string }[] = [
@@ -47,7 +48,7 @@ export function IngestForm(props: {
   const save = async () => {
     if (ingest === null) props.saved(await createIngest(fields));
     else {
-      await changeIngest(ingest.id, fields);
+      await changeIngest(ingest.id, changedFields(fieldsOf(ingest, world), fields));
       props.saved(null);
     }
   };

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import type { User } from '../admin-api.ts';
 import { changeAccount, createAccount, setPassword as sendPassword } from '../admin-api.ts';
 import { useAuth } from '../hooks.ts';
+import { changedFields } from '../ui/changed-fields.ts';
 import { CheckField, FormDialog, SelectField, TextField } from '../ui/form.tsx';
 
 const roles = ['Administrator', 'Instructor', 'Trainee', 'Developer'] as const;
@@ -35,7 +36,7 @@ export function UserForm(props: { user: User | null; saved: () => void; onClose:
         const { forceChangePasswordNextSignin } = fields;
         await sendPassword(user.userId, { newPassword: password, forceChangePasswordNextSignin });
       }
-      await changeAccount(user.userId, fields);
+      await changeAccount(user.userId, changedFields(fieldsOf(user), fields));
     }
     props.saved();
     props.onClose();

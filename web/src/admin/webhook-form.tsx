@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { Webhook, WebhookRequest, WebhookWithSecret } from '../admin-api.ts';
 import { changeWebhook, createWebhook } from '../admin-api.ts';
+import { changedFields } from '../ui/changed-fields.ts';
 import { CheckField, FormDialog, SelectField, TextField } from '../ui/form.tsx';
 
 type Event = WebhookRequest['events'][number];
@@ -24,6 +25,13 @@ export function eventWords(names: readonly Event[]): string {
     .join(', ');
 }
 
+const fieldsOf = (webhook: Webhook | null) => ({
+  url: webhook?.url ?? '',
+  events: webhook?.events ?? (['session.settled', 'node.failed'] as readonly Event[]),
+  projectId: webhook?.projectId ?? null,
+  enabled: webhook?.enabled ?? true,
+});
+
 /** Makes or changes a webhook. `saved` gets the webhook with its secret when it is new. */
 export function WebhookForm(props: {
   webhook: Webhook | null;
@@ -32,17 +40,12 @@ export function WebhookForm(props: {
   onClose: () => void;
 }) {
   const { webhook } = props;
-  const [fields, setFields] = useState({
-    url: webhook?.url ?? '',
-    events: webhook?.events ?? (['session.settled', 'node.failed'] as readonly Event[]),
-    projectId: webhook?.projectId ?? null,
-    enabled: webhook?.enabled ?? true,
-  });
+  const [fields, setFields] = useState(() => fieldsOf(webhook));
   const set = (part: Partial<typeof fields>) => setFields((before) => ({ ...before, ...part }));
   const save = async () => {
     if (webhook === null) props.saved(await createWebhook(fields));
     else {
-      await changeWebhook(webhook.id, fields);
+      await changeWebhook(webhook.id, changedFields(fieldsOf(webhook), fields));
       props.saved(null);
     }
   };

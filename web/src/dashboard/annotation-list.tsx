@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import type { Annotation } from '../api.ts';
 import { changeAnnotation, createAnnotation, deleteAnnotation } from '../dashboard-api.ts';
 import { useAction } from '../hooks.ts';
+import { changedFields } from '../ui/changed-fields.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { AreaField, Form, TextField } from '../ui/form.tsx';
 import { Icon } from '../ui/icon.tsx';
@@ -103,7 +104,7 @@ function AnnotationForm(props: {
     run(
       id === null
         ? createAnnotation(sessionId, fieldsOf(draft))
-        : changeAnnotation(sessionId, id, fieldsOf(draft)),
+        : changeAnnotation(sessionId, id, changedFields(fieldsOf(props.draft), fieldsOf(draft))),
     );
   return (
     <Dialog title={id === null ? 'New annotation' : 'Edit annotation'} onClose={props.onClose}>

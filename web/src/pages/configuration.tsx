@@ -4,6 +4,7 @@ import { changeConfiguration, createConfiguration, listConfiguration } from '../
 import { formatAgo } from '../format.ts';
 import { useResource, useTitle } from '../hooks.ts';
 import { AddButton } from '../ui/buttons.tsx';
+import { changedFields } from '../ui/changed-fields.ts';
 import { AreaField, FormDialog, SelectField, TextField } from '../ui/form.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Empty } from '../ui/notice.tsx';
@@ -11,6 +12,7 @@ import { SearchField } from '../ui/search-field.tsx';
 import { Table } from '../ui/table.tsx';
 
 type ValueType = NonNullable<ConfigurationRequest['valueType']>;
+const asRequest = (entry: ConfigurationEntry) => ({ ...entry, valueType: entry.valueType as ValueType });
 
 const valueTypes = ['string', 'integer', 'number', 'bool', 'JSON'];
 
@@ -93,7 +95,8 @@ function EntryForm(props: { entry: ConfigurationEntry | null; saved: () => void;
   const [description, setDescription] = useState(entry?.description ?? '');
   const save = async () => {
     const body = { name: name.trim(), valueType: Number(valueType) as ValueType, value, description };
-    await (entry === null ? createConfiguration(body) : changeConfiguration(entry.name, body));
+    if (entry === null) await createConfiguration(body);
+    else await changeConfiguration(entry.name, changedFields<ConfigurationRequest>(asRequest(entry), body));
     props.saved();
     props.onClose();
   };

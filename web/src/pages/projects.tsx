@@ -1,12 +1,13 @@
 import { useState } from 'preact/hooks';
 import type { Project } from '../admin-api.ts';
-import { listProjects, listTemplates, saveProject } from '../admin-api.ts';
+import { changeProject, createProject, listProjects, listTemplates } from '../admin-api.ts';
 import { plural } from '../format.ts';
 import { useResource, useTitle } from '../hooks.ts';
 import { titleOf } from '../names.ts';
 import { PriorityField } from '../session/priority-form.tsx';
 import { Ago } from '../ui/ago.tsx';
 import { AddButton, RowButton } from '../ui/buttons.tsx';
+import { changedFields } from '../ui/changed-fields.ts';
 import { AreaField, CheckField, FormDialog, SelectField, TextField } from '../ui/form.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Empty } from '../ui/notice.tsx';
@@ -132,7 +133,8 @@ function ProjectForm(props: {
   const [fields, setFields] = useState(() => fieldsOf(project));
   const set = (part: Partial<typeof fields>) => setFields((before) => ({ ...before, ...part }));
   const save = async () => {
-    await saveProject(project?.id ?? null, requestOf(fields));
+    if (project === null) await createProject(requestOf(fields));
+    else await changeProject(project.id, changedFields(requestOf(fieldsOf(project)), requestOf(fields)));
     props.saved();
     props.onClose();
   };

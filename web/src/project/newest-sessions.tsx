@@ -20,7 +20,7 @@ export function NewestSessions({ sessions }: { sessions: readonly SessionListRow
               <a class="row-link" href={`/sessions/${session.id}`} title={fullName(session)}>
                 {session.name}
               </a>
-              <SharedStatus metadata={session.metadata} />
+              <SharedStatus session={session} />
             </td>
             <KnownBy session={session} pinned={pinned} />
           </tr>

@@ -1,7 +1,8 @@
 import { useMemo, useState } from 'preact/hooks';
 import { listMetadataKeys, type Report } from '../api.ts';
-import { listReportNames, readReport, saveReport } from '../dashboard-api.ts';
+import { changeReport, createReport, listReportNames, readReport } from '../dashboard-api.ts';
 import { useAction, useResource } from '../hooks.ts';
+import { changedFields } from '../ui/changed-fields.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { CheckField, Form, TextField } from '../ui/form.tsx';
 import { Loaded } from '../ui/loaded.tsx';
@@ -53,7 +54,8 @@ function Editor(props: { report: Report | null } & Ends) {
   }));
   const change = (part: Partial<Draft>) => setDraft((before) => ({ ...before, ...part }));
   const save = async () => {
-    await saveReport(report?.key ?? null, fieldsOf(draft));
+    if (report === null) await createReport(fieldsOf(draft));
+    else await changeReport(report.key, changedFields(fieldsOf(draftOf(report)), fieldsOf(draft)));
     props.saved();
     props.onClose();
   };

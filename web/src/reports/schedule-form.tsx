@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { Project } from '../api.ts';
 import { useAction } from '../hooks.ts';
+import { changedFields } from '../ui/changed-fields.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { CheckField, Form, SelectField, TextField } from '../ui/form.tsx';
 import { changeSchedule, createSchedule, type ReportSchedule } from './schedule-api.ts';
@@ -39,7 +40,7 @@ export function ScheduleForm(props: {
   const set = (part: Partial<typeof fields>) => setFields((before) => ({ ...before, ...part }));
   const save = async () => {
     if (schedule === null) await createSchedule(fields);
-    else await changeSchedule(schedule.id, fields);
+    else await changeSchedule(schedule.id, changedFields(fieldsOf(schedule, ''), fields));
     props.saved();
     props.onClose();
   };

@@ -10,22 +10,21 @@ export interface Entry {
 
 /** What the platform says in the metadata, and what they hold of people: shown elsewhere, and not edited here. */
 const notEdited = ['openedBy', 'closedBy', 'participants'];
-const ofSharedSessions = [
-  'startTimeUtc',
-  'timeWindowSeconds',
-  'machineGroup',
-  'status',
-  'closedAt',
-  'closeReason',
-];
+const ofClosedSessions = ['status', 'closedAt', 'closeReason'];
+const ofSharedSessions = ['startTimeUtc', 'timeWindowSeconds', 'machineGroup', ...ofClosedSessions];
 
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** True for what the platform says of a session that is closed. `status` alone may be a word of the caller's. */
+export const isClosed = (metadata: Json | null) =>
+  metadata !== null && metadata.status === 'closed' && 'closedBy' in metadata;
+
 /** The plain values and lists of the metadata, in their order. */
 export function entriesOf(metadata: Json | null): Entry[] {
   const isShared = metadata !== null && 'machineGroup' in metadata;
-  const left = new Set(isShared ? [...notEdited, ...ofSharedSessions] : notEdited);
+  const own = isShared ? ofSharedSessions : isClosed(metadata) ? ofClosedSessions : [];
+  const left = new Set([...notEdited, ...own]);
   return walk(metadata ?? {}, []).filter(({ keys }) => !left.has(keys[0]!));
 }
 

@@ -1,6 +1,8 @@
 /** How newer answers change the list of sessions, and its rows as people read them. Pure: tested without a browser. */
 import type { SessionList, SessionListRow } from '../../../client/types.ts';
 import { plural } from '../format.ts';
+import { isClosed } from '../session/metadata-model.ts';
+import { sharedWindow } from '../shared/model.ts';
 
 export interface ShownRow {
   readonly session: SessionListRow;
@@ -116,4 +118,11 @@ function csvCell(value: string | number): string {
   if (typeof value === 'number') return String(value);
   const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** `shared, open`, `shared, closed` or `closed`; null for other sessions. */
+export function statusWords(session: SessionListRow): string | null {
+  const window = sharedWindow(session);
+  if (window !== null) return `shared, ${window.status}`;
+  return isClosed(session.metadata) ? 'closed' : null;
 }

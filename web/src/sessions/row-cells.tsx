@@ -32,7 +32,7 @@ export function SessionCells({ session, pinned }: { session: SessionListRow; pin
           {session.name}
         </a>
         {session.frozen && <span class="tag">frozen</span>}
-        <SharedStatus metadata={session.metadata} />
+        <SharedStatus session={session} />
         {simulationName !== null && simulationName !== '' && <span class="faint"> {simulationName}</span>}
       </td>
       <td data-label="Project" class="row-cut row-plain" title={session.projectTitle}>

@@ -4,7 +4,7 @@ import { titleOf } from '../names.ts';
 import { Ago } from '../ui/ago.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Paging } from '../ui/paging.tsx';
-import { lastName, nodesDone, stateStyles, summaryOf, valueText } from './list-model.ts';
+import { lastName, nodesDone, stateStyles, statusWords, summaryOf, valueText } from './list-model.ts';
 
 /** The state in a word, a sign and a colour, and how many nodes are done; a bar while it runs. */
 export function StatePill({ session }: { session: SessionListRow }) {
@@ -62,11 +62,10 @@ export function KnownBy({ session, pinned }: { session: SessionListRow; pinned: 
   );
 }
 
-/** Shared sessions carry `open` or `closed` in their metadata. */
-export function SharedStatus(props: { metadata: Record<string, unknown> | null }) {
-  const status = props.metadata?.status;
-  if (status !== 'open' && status !== 'closed') return null;
-  return <span class="tag">{status === 'open' ? 'shared, open' : 'shared, closed'}</span>;
+/** Whether machines share it, and whether it is closed. */
+export function SharedStatus(props: { session: SessionListRow }) {
+  const words = statusWords(props.session);
+  return words === null ? null : <span class="tag">{words}</span>;
 }
 
 /** A button that shows the sessions that came since the list was read. */

@@ -1,0 +1,141 @@
+/** Forms over lists that are older than the last change of somebody else: saving changes what the person changed, no more. */
+import type { Page } from 'playwright-core';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { ask } from '../support/api.ts';
+import { runnerStage } from '../support/runner.ts';
+import { adminPage } from './support/admin-page.ts';
+import { describeInBrowser } from './support/browser.ts';
+
+const stage = await runnerStage();
+const { api, people } = stage;
+
+async function call(method: string, path: string, json?: object) {
+  const { token } = people.Administrator;
+  const answer = await ask(api.url, method, path, { token, ...(json === undefined ? {} : { json }) });
+  expect(answer.status, `${method} ${path}: ${JSON.stringify(answer.body)}`).toBeLessThan(300);
+  return answer.body;
+}
+
+describeInBrowser('a form over an older list', () => {
+  const { start, open, dialog, click, closed } = adminPage(stage);
+  let page: Page;
+  let projectId: number;
+
+  beforeAll(async () => {
+    ({ page } = await start('/runners'));
+    projectId = (await call('POST', '/projects', { Title: 'Of the webhook' })).id;
+  });
+  beforeEach(() => open('Runners'));
+
+  const save = async () => {
+    await dialog().getByRole('button', { name: 'Save' }).click();
+    await closed();
+  };
+
+  test('leaves a deactivated user deactivated', async () => {
+    const path = '/api/authorization/users';
+    const fields = { username: 'stale', role: 'Developer', forceChangePasswordNextSignin: true };
+    const { userId } = await call('POST', path, { ...fields, password: 'correct horse battery staple' });
+    await open('Users');
+    await page.getByRole('button', { name: 'Edit stale' }).waitFor();
+    const of = { isActive: false, role: 'Trainee', forceChangePasswordNextSignin: false };
+    await call('PATCH', `${path}/${userId}`, of);
+    await click('Edit stale');
+    await dialog().getByLabel('Company').fill('Acme');
+    await save();
+    expect(await call('GET', `${path}/${userId}`)).toMatchObject({ ...of, company: 'Acme' });
+  });
+
+  test('keeps the retention of a project', async () => {
+    const { id } = await call('POST', '/projects', { Title: 'Season', RetentionDays: 7 });
+    await open('Projects');
+    await page.getByRole('link', { name: 'Season', exact: true }).waitFor();
+    const of = { Title: 'Season of 2026', RetentionDays: null, QueuedIngestion: true, Priority: 3 };
+    await call('PUT', `/projects/${id}`, of);
+    await click('Edit Season');
+    await dialog().getByLabel('Description').fill('Of all cars');
+    await save();
+    expect(await call('GET', `/projects/${id}`)).toMatchObject({
+      title: 'Season of 2026',
+      retentionDays: null,
+      queuedIngestion: true,
+      priority: 3,
+      description: 'Of all cars',
+    });
+  });
+
+  test('leaves a webhook disabled', async () => {
+    const path = '/api/v2/admin/webhooks';
+    const fields = { url: 'https://hooks.example.org/stale', events: ['node.failed'] };
+    const { id } = await call('POST', path, fields);
+    await open('Webhooks');
+    await page.getByRole('heading', { name: fields.url }).waitFor();
+    const of = { enabled: false, projectId };
+    await call('PUT', `${path}/${id}`, of);
+    await click(`Edit: ${fields.url}`);
+    await dialog().getByLabel('A session is created').check();
+    await save();
+    const events = ['node.failed', 'session.created'];
+    expect(await call('GET', `${path}/${id}`)).toMatchObject({ ...of, events });
+  });
+
+  test('leaves an ingest closed to uploads without a token', async () => {
+    await stage.chainOf(1);
+    const Nodes = [{ Name: 'recording', NodeTemplateName: 'input', Parents: [] }];
+    const template = await call('POST', '/api/v2/admin/session-templates', { Name: 'stale', Nodes });
+    const path = '/api/v2/admin/ingests';
+    const where = { urlPath: 'stale', projectId, sessionTemplateId: template.id, inputNode: 'recording' };
+    const fields = { ...where, allowAnonymous: true };
+    const { id } = await call('POST', path, fields);
+    await open('Ingests');
+    await page.getByRole('button', { name: 'Edit: stale' }).waitFor();
+    const of = { allowAnonymous: false, creationBehaviour: 'LatestSession' };
+    await call('PUT', `${path}/${id}`, of);
+    await click('Edit: stale');
+    await dialog().getByLabel('Data type').selectOption('Csv');
+    await save();
+    expect(await call('GET', `${path}/${id}`)).toMatchObject({ ...of, ingestDataType: 'Csv' });
+  });
+
+  test('keeps the value of a configuration entry', async () => {
+    await call('POST', '/config', { name: 'Stale:Entry', valueType: 0, value: 'before' });
+    await open('Configuration');
+    await page.getByRole('button', { name: 'Stale:Entry' }).waitFor();
+    await call('PUT', '/config/Stale:Entry', { name: 'Stale:Entry', value: 'after' });
+    await click('Stale:Entry');
+    await dialog().getByLabel('Description').fill('Of a test');
+    await save();
+    const { Stale } = await call('GET', '/config/all?prefix=Stale');
+    expect(Object.values(Stale)).toMatchObject([{ '': { value: 'after', description: 'Of a test' } }]);
+  });
+
+  test('leaves a schedule disabled', async () => {
+    const path = '/api/v2/dashboard/report-schedules';
+    const { id } = await call('POST', path, { reportKey: 'session-list', every: 'day' });
+    await open('Reports');
+    await page.getByRole('button', { name: /^Edit: / }).waitFor();
+    const of = { enabled: false, at: '23:45' };
+    await call('PATCH', `${path}/${id}`, of);
+    await click(/^Edit: /);
+    await dialog().getByLabel('Files kept').fill('3');
+    await save();
+    expect(await call('GET', `${path}/${id}`)).toMatchObject({ ...of, keptFiles: 3 });
+  });
+
+  test('leaves the default report and the filter of a report', async () => {
+    const path = '/api/v2/dashboard/reports';
+    const columns = [
+      { columnKey: 'id', name: 'Id', expression: 'dimension.id', type: 'string', source: 'dimension' },
+    ];
+    await call('POST', path, { key: 'stale', name: 'Stale', columns, setAsDefault: true });
+    await open('Reports');
+    await click('Edit Stale');
+    await dialog().getByLabel('File name').waitFor();
+    await call('PUT', `${path}/stale`, { dimensionNameFilter: 'car' });
+    await call('PUT', `${path}/session-list`, { setAsDefault: true });
+    await dialog().getByLabel('File name').fill('Cars');
+    await save();
+    const kept = { dimensionNameFilter: 'car', isDefault: false, fileName: 'Cars' };
+    expect(await call('GET', `${path}/stale`)).toMatchObject(kept);
+  });
+});
