@@ -160,7 +160,12 @@ describe('metadata that are edited', () => {
       { keys: ['driver'], value: 'MV' },
     ]);
     expect(entriesOf(null)).toEqual([]);
-    const closed = { status: 'closed', closedAt: '2026-11-20T10:00:00.000Z', closedBy: 'x', closeReason: 'over' };
+    const closed = {
+      status: 'closed',
+      closedAt: '2026-11-20T10:00:00.000Z',
+      closedBy: 'x',
+      closeReason: 'over',
+    };
     expect(entriesOf({ ...closed, driver: 'MV' })).toEqual([{ keys: ['driver'], value: 'MV' }]);
     expect(entriesOf({ status: 'open' })).toHaveLength(1);
   });
