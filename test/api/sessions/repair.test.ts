@@ -113,10 +113,12 @@ test('a workflow engine that needs more than two seconds for an answer is waited
     ...stage.platform.environment,
     TEMPORAL_ADDRESS: `127.0.0.1:${gate.port}`,
   });
+  // A pause of the machine may take the rest of the limit, so one of several calls counts.
+  const isRepaired = () => repair(sessionId, { url: far.url }).then(({ status }) => status === 202);
   try {
-    expect((await repair(sessionId, { url: far.url })).status).toBe(202);
+    await eventually('it is repaired', isRepaired);
     gate.set({ kind: 'slow', latencyMs: [1_100, 1_100], bytesPerSecond: 1_000_000 });
-    expect((await repair(sessionId, { url: far.url })).status).toBe(202);
+    await eventually('it is repaired through the slow line', isRepaired);
     expect(gate.treated).toBeGreaterThan(0);
   } finally {
     await far.stop();
