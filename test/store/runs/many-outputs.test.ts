@@ -1,6 +1,7 @@
 /** A run of a node whose parent has published for hours reads no more than it is about. */
 import { expect, test } from 'vitest';
 import type { Database } from '../../../store/connection/database.ts';
+import { redeliverHeld } from '../../../store/runs/claims.ts';
 import { renewLease } from '../../../store/runs/lease.ts';
 import { requestReprocess } from '../../../store/runs/reprocess.ts';
 import { listInputs } from '../../../store/runs/task-inputs.ts';
@@ -107,5 +108,21 @@ test('each page of a backlog, and each move of the watermark in it', async () =>
     expect(moved).toMatchObject({ kind: 'moved', pendingInputs: outputs + 3 - passed });
     expect(read.node_output).toBeLessThan(mostRowsRead);
   }
+  await finish(database, runner('a'), graph, task);
+});
+
+test('the claim of an earlier version, which did not count its inputs', async () => {
+  const template = await ownTemplate({ incremental: true });
+  const graph = await makeGraph(database, [
+    { name: 'in', parents: [] },
+    { name: 'n', parents: ['in'], template },
+  ]);
+  const first = (await upload(database, graph, 'in')).output.id;
+  await upload(database, graph, 'in');
+  const task = (await claim(database, runner('a'), template))!;
+  await database.query('update node_claim set pending_inputs = null where task_id = $1', [task.taskId]);
+  expect((await redeliverHeld(database, runner('a')))?.pendingInputs).toBe(2);
+  const moved = await writeWatermark(database, runner('a'), task.taskId, first, undefined);
+  expect(moved).toEqual({ kind: 'moved', watermark: first, pendingInputs: 1 });
   await finish(database, runner('a'), graph, task);
 });
