@@ -102,7 +102,8 @@ function claimSteps({ pick, limits, limited }: Pick, instance: string): string {
                             runner_version)
     select $3::uuid, run.id, run.attempt, $1, $2, clock_timestamp(), run.lease_seconds,
            ${leaseFromNow('run.lease_seconds')}, ${leaseFromNow('run.timeout_seconds')},
-           run.watermark_position, run.watermark_output_id, ${pendingAbove('run.watermark_position')}, run.generated_name_start, run.version
+           run.watermark_position, run.watermark_output_id, ${pendingAbove('run.watermark_position')},
+           run.generated_name_start, run.version
       from run
     returning task_id, claimed_at, lease_until, lease_seconds, watermark_position, watermark_output_id, pending_inputs,
               redelivered

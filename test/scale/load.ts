@@ -158,20 +158,19 @@ export class Load {
 
   async #read(): Promise<void> {
     const { sessionId } = this.#plan.graphs[this.#result.answered % this.#plan.graphs.length]!;
-    await this.#readOnce(`/api/v2/session/${sessionId}/node-instances`);
-    for (const path of ['/health_check', '/api/v2/health']) await this.#readHealth(path);
+    await this.#get(`/api/v2/session/${sessionId}/node-instances`);
+    for (const path of ['/health_check', '/api/v2/health']) await this.#get(path, { isHealth: true });
   }
 
-  async #readOnce(path: string): Promise<void> {
-    const status = await this.#statusOf(path);
+  /** Of health one 503 does not count: a pause of the whole machine may make a check of the database late. */
+  async #get(path: string, { isHealth = false } = {}): Promise<void> {
+    let status = await this.#statusOf(path);
+    if (isHealth && status === 503) {
+      await this.#rest();
+      status = await this.#statusOf(path);
+    }
     if (status === 200) this.#result.answered += 1;
     else this.#fail(`GET ${path}`, { status });
-  }
-
-  /** A pause of the whole machine may make one check of the database late. */
-  async #readHealth(path: string): Promise<void> {
-    if ((await this.#statusOf(path)) === 503) await this.#rest();
-    await this.#readOnce(path);
   }
 
   async #statusOf(path: string): Promise<number> {

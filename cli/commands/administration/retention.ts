@@ -60,17 +60,16 @@ async function run(cli: Cli): Promise<void> {
   const asked = await platform.call('POST /api/v2/admin/retention');
   for (let checks = 1; ; checks += 1) {
     const { runs } = await platform.call('GET /api/v2/admin/retention');
-    const ended = runs.find(({ id, endedAt }) => id === asked.id && endedAt !== null);
-    if (ended === undefined) {
-      const isWaiting = runs.some(({ id, startedAt }) => id === asked.id && startedAt === null);
-      if (isWaiting && checks === quietChecks) console.error(waitsForWorker);
+    const found = runs.find(({ id }) => id === asked.id);
+    if (found === undefined || found.endedAt === null) {
+      if (found?.startedAt === null && checks === quietChecks) console.error(waitsForWorker);
       await delay(checkEveryMs);
       continue;
     }
-    cli.print(ended, () =>
-      facts({ Sessions: ended.sessions, Outputs: ended.outputs, Orphans: ended.orphans, Bytes: ended.bytes }),
+    cli.print(found, () =>
+      facts({ Sessions: found.sessions, Outputs: found.outputs, Orphans: found.orphans, Bytes: found.bytes }),
     );
-    if (ended.error !== null) throw new Error(ended.error);
+    if (found.error !== null) throw new Error(found.error);
     return;
   }
 }

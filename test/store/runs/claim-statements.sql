@@ -57,7 +57,8 @@ run as (
     where v.node_instance_id = any (run.parent_ids) and v.position > run.watermark_position
     and v.position <= run.upper_position
     and (v.superseded_at_position is null or v.superseded_at_position > run.upper_position)
-    and (run.input_ids is null or v.output_id = any (run.input_ids))), run.generated_name_start, run.version
+    and (run.input_ids is null or v.output_id = any (run.input_ids))),
+  run.generated_name_start, run.version
   from run
   returning task_id, claimed_at, lease_until, lease_seconds, watermark_position, watermark_output_id, pending_inputs,
   redelivered
@@ -129,7 +130,8 @@ run as (
     where v.node_instance_id = any (run.parent_ids) and v.position > run.watermark_position
     and v.position <= run.upper_position
     and (v.superseded_at_position is null or v.superseded_at_position > run.upper_position)
-    and (run.input_ids is null or v.output_id = any (run.input_ids))), run.generated_name_start, run.version
+    and (run.input_ids is null or v.output_id = any (run.input_ids))),
+  run.generated_name_start, run.version
   from run
   returning task_id, claimed_at, lease_until, lease_seconds, watermark_position, watermark_output_id, pending_inputs,
   redelivered
@@ -259,7 +261,8 @@ run as (
     where v.node_instance_id = any (run.parent_ids) and v.position > run.watermark_position
     and v.position <= run.upper_position
     and (v.superseded_at_position is null or v.superseded_at_position > run.upper_position)
-    and (run.input_ids is null or v.output_id = any (run.input_ids))), run.generated_name_start, run.version
+    and (run.input_ids is null or v.output_id = any (run.input_ids))),
+  run.generated_name_start, run.version
   from run
   returning task_id, claimed_at, lease_until, lease_seconds, watermark_position, watermark_output_id, pending_inputs,
   redelivered
@@ -327,7 +330,8 @@ run as (
     where v.node_instance_id = any (run.parent_ids) and v.position > run.watermark_position
     and v.position <= run.upper_position
     and (v.superseded_at_position is null or v.superseded_at_position > run.upper_position)
-    and (run.input_ids is null or v.output_id = any (run.input_ids))), run.generated_name_start, run.version
+    and (run.input_ids is null or v.output_id = any (run.input_ids))),
+  run.generated_name_start, run.version
   from run
   returning task_id, claimed_at, lease_until, lease_seconds, watermark_position, watermark_output_id, pending_inputs,
   redelivered

@@ -1,5 +1,5 @@
 import type { SessionListRow } from '../api.ts';
-import { fullName, KnownBy, SharedStatus, StatePill, sizeColumn } from '../sessions/row-parts.tsx';
+import { fullName, KnownBy, SessionStatus, StatePill, sizeColumn } from '../sessions/row-parts.tsx';
 import { Table } from '../ui/table.tsx';
 
 /** Sessions of one project, as the list of all sessions shows them. */
@@ -20,7 +20,7 @@ export function NewestSessions({ sessions }: { sessions: readonly SessionListRow
               <a class="row-link" href={`/sessions/${session.id}`} title={fullName(session)}>
                 {session.name}
               </a>
-              <SharedStatus session={session} />
+              <SessionStatus session={session} />
             </td>
             <KnownBy session={session} pinned={pinned} />
           </tr>

@@ -2,7 +2,7 @@ import type { ComponentChild } from 'preact';
 import type { SessionListRow } from '../api.ts';
 import { Ago } from '../ui/ago.tsx';
 import { Icon } from '../ui/icon.tsx';
-import { fullName, KnownBy, SharedStatus, StatePill, sizeColumn } from './row-parts.tsx';
+import { fullName, KnownBy, SessionStatus, StatePill, sizeColumn } from './row-parts.tsx';
 
 /** The headings of the cells; a list that can be sorted has two of its own. */
 export function sessionColumns(
@@ -32,7 +32,7 @@ export function SessionCells({ session, pinned }: { session: SessionListRow; pin
           {session.name}
         </a>
         {session.frozen && <span class="tag">frozen</span>}
-        <SharedStatus session={session} />
+        <SessionStatus session={session} />
         {simulationName !== null && simulationName !== '' && <span class="faint"> {simulationName}</span>}
       </td>
       <td data-label="Project" class="row-cut row-plain" title={session.projectTitle}>

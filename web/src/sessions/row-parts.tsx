@@ -63,7 +63,7 @@ export function KnownBy({ session, pinned }: { session: SessionListRow; pinned: 
 }
 
 /** Whether machines share it, and whether it is closed. */
-export function SharedStatus(props: { session: SessionListRow }) {
+export function SessionStatus(props: { session: SessionListRow }) {
   const words = statusWords(props.session);
   return words === null ? null : <span class="tag">{words}</span>;
 }
