@@ -1,5 +1,5 @@
 /** A real listening API for a test file, and people of every role with real tokens. */
-import { afterAll } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import { type Composed, compose } from '../../api/compose.ts';
 import { type StartOptions, startApi } from '../../api/start.ts';
 import { AuthDatabase } from '../../auth/database.ts';
@@ -115,6 +115,15 @@ export async function ask(
     headers: response.headers,
     body: isJson && text !== '' ? JSON.parse(text) : text,
   };
+}
+
+/** Asks again while the answer is 503, as callers do: on a busy machine a lock takes longer than a call waits for it. */
+export async function untilServed(request: () => Promise<Answer>): Promise<Answer> {
+  for (;;) {
+    const answer = await request();
+    if (answer.status !== 503) return answer;
+    expect(answer.headers.get('retry-after')).toBe('1');
+  }
 }
 
 /** Signs in; throws when that is refused. */

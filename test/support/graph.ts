@@ -116,7 +116,8 @@ export async function makeGraph(database: Database, nodes: readonly GraphNode[])
   }
   await database.query(
     `update node_instance p
-        set child_ids = array(select c.id from node_instance c where p.id = any (c.parent_ids) order by c.id)
+        set child_ids = array(
+              select c.id from node_instance c where c.session_id = $1 and p.id = any (c.parent_ids) order by c.id)
       where p.session_id = $1`,
     [sessionId],
   );

@@ -77,26 +77,42 @@ async function rowsRead(databaseUrl: string): Promise<Readonly<Record<string, nu
   }
 }
 
-/** What `work` reads of each table; its connections are its own, and report what they read at their end. */
+/**
+ * What `work` reads of each table; its connections are its own, and report what they read at their end.
+ * @param database of the test: what its connections have read so far must not count as the work's
+ */
 export async function readBy(
-  databaseUrl: string,
+  database: Database,
   work: (database: Database) => Promise<void>,
 ): Promise<Record<string, number>> {
-  return await readUntilClosed(databaseUrl, await Database.open({ databaseUrl, poolSize: 2 }), work);
+  const own = await Database.open({ databaseUrl: addressOf(database), poolSize: 2 });
+  return await readUntilClosed(database, own, work);
 }
 
 /** As {@link readBy}, by connections that were used before. They are closed. */
 export async function readUntilClosed(
-  databaseUrl: string,
+  database: Database,
   own: Database,
   work: (database: Database) => Promise<void>,
 ): Promise<Record<string, number>> {
-  const before = await rowsRead(databaseUrl);
+  await reportReads(database);
+  const before = await rowsRead(addressOf(database));
   try {
     await work(own);
   } finally {
     await own.close();
   }
-  const after = await rowsRead(databaseUrl);
+  const after = await rowsRead(addressOf(database));
   return Object.fromEntries(Object.entries(after).map(([name, read]) => [name, read - (before[name] ?? 0)]));
+}
+
+const addressOf = (database: Database) => database.pool.options.connectionString!;
+
+/** Each open connection reports what it has read at once. By itself it does so up to ten seconds later. */
+async function reportReads({ pool }: Database): Promise<void> {
+  const clients = await Promise.all(Array.from({ length: pool.totalCount }, () => pool.connect()));
+  for (const client of clients) {
+    await client.query('select pg_stat_force_next_flush()');
+    client.release();
+  }
 }

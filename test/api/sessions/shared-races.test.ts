@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Answer, ask, startTestApi, type TestApi } from '../../support/api.ts';
+import { ask, startTestApi, type TestApi, untilServed } from '../../support/api.ts';
 import { testEnvironment } from '../../support/stack.ts';
 import { at, routesOfSessions, type SessionWorld, sessionWorld, windowStart } from './support.ts';
 
@@ -26,7 +26,7 @@ interface Ask {
 /** Joins by one API process or the other. */
 async function join(fields: Ask, place: number) {
   const url = place % 2 === 0 ? world.api.url : second.url;
-  return await untilFree(() =>
+  return await untilServed(() =>
     ask(url, 'POST', `/api/v2/session/shared_session?projectId=${world.projectId}`, {
       token: world.people.offlineToken,
       json: {
@@ -41,18 +41,6 @@ async function join(fields: Ask, place: number) {
   );
 }
 
-/** Asks again, as devices do, while the key, or on a slow machine a lock under it, is busy. */
-async function untilFree(request: () => Promise<Answer>): Promise<Answer> {
-  for (;;) {
-    const answer = await request();
-    if (answer.status !== 503) return answer;
-    expect(answer.headers.get('retry-after')).toBe('1');
-    expect([
-      'Another request for the same session is in progress.',
-      'Service unavailable. Please try again later.',
-    ]).toContain(answer.body.message);
-  }
-}
 const close = (id: string, place = 0) =>
   ask(place % 2 === 0 ? world.api.url : second.url, 'POST', `/api/v2/session/${id}/close`, {
     token: world.people.adminToken,
@@ -124,7 +112,7 @@ test('renaming sessions into one key while others join it ends in one open sessi
     const others = await Promise.all([1, 2, 3].map((place) => join({ name: `${name} ${place}` }, place)));
     const answers = await Promise.all([
       ...others.map(({ body }) =>
-        untilFree(() => world.call('PATCH', `/api/v2/sessions/${body.id}`, { name })),
+        untilServed(() => world.call('PATCH', `/api/v2/sessions/${body.id}`, { name })),
       ),
       ...Array.from({ length: 6 }, (_, place) => join({ name, email: `m${place}@example.org` }, place)),
     ]);

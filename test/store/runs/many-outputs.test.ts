@@ -11,7 +11,7 @@ import { claim, finish, type Graph, makeGraph, upload } from '../../support/grap
 import { readBy } from '../../support/rows-read.ts';
 import { runWorld } from './run-world.ts';
 
-const { database, platform } = await databaseStage(4);
+const { database } = await databaseStage(4);
 const { ownTemplate, runner } = runWorld(database);
 
 const outputs = 3_000;
@@ -62,7 +62,7 @@ test.each([{ incremental: false }, { incremental: true }])(
     ]);
     const seen: Record<string, number[]> = {};
     let last = 0;
-    const read = await readBy(platform.databaseUrl, async (own) => {
+    const read = await readBy(database, async (own) => {
       await requestReprocess(own, graph.nodes.both!);
       seen.reprocess = await runOnce(own, template, graph);
       last = (await upload(own, graph, 'quiet')).output.id;
@@ -92,7 +92,7 @@ test('each page of a backlog, and each move of the watermark in it', async () =>
     for (const start of [0, outputs / 2, outputs]) {
       const afterPosition = start === 0 ? 0 : all[start - 1]!.position;
       let page: number[] = [];
-      const read = await readBy(platform.databaseUrl, async (own) => {
+      const read = await readBy(database, async (own) => {
         const inputs = await listInputs(own, held, { mode, afterPosition, limit: 10 });
         page = inputs.map(({ outputId }) => outputId);
       });
@@ -102,7 +102,7 @@ test('each page of a backlog, and each move of the watermark in it', async () =>
   expect(task.pendingInputs).toBe(outputs + 3);
   for (const passed of [1, 2, 20]) {
     let moved: object = {};
-    const read = await readBy(platform.databaseUrl, async (own) => {
+    const read = await readBy(database, async (own) => {
       moved = await writeWatermark(own, runner('a'), task.taskId, all[passed - 1]!.outputId, undefined);
     });
     expect(moved).toMatchObject({ kind: 'moved', pendingInputs: outputs + 3 - passed });

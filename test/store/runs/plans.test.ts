@@ -19,7 +19,7 @@ import { chain, claim, finish, makeGraph, upload, writeOne } from '../../support
 import { copyRows, copySession, readBy, readUntilClosed } from '../../support/rows-read.ts';
 import { completed, runWorld } from './run-world.ts';
 
-const { database, platform } = await databaseStage(4);
+const { database } = await databaseStage(4);
 const { ownTemplate, runner } = runWorld(database);
 const fresh = await databaseStage(1);
 
@@ -47,7 +47,7 @@ test('a node run, whatever its end, reads no table from end to end', async () =>
   const followed = await Promise.all(
     Array.from({ length: 7 }, () => makeGraph(database, chain(1, incremental))),
   );
-  const read = await readBy(platform.databaseUrl, async (own) => {
+  const read = await readBy(database, async (own) => {
     for (const graph of graphs) {
       await upload(own, graph, 'input', 'a');
       await upload(own, graph, 'input', 'a');
@@ -82,7 +82,7 @@ test('a node run, whatever its end, reads no table from end to end', async () =>
 
 test('runs that failed, or are open, are found without those that went well', async () => {
   const page = { number: 1, size: 50 };
-  const read = await readBy(platform.databaseUrl, async (own) => {
+  const read = await readBy(database, async (own) => {
     for (const state of ['failed', 'cancelled', 'queued', 'held', 'waiting'] as const) {
       await findNodeRuns(own, { states: [state] }, page);
       await listNodeRuns(own, { states: [state] }, page);
@@ -97,7 +97,7 @@ test('queues are listed without what ended earlier than an hour ago', async () =
     `update node_claim set ended_at = ended_at - interval '2 hours' where ended_at is not null`,
   );
   await database.query('analyze node_claim');
-  const read = await readBy(platform.databaseUrl, async (own) => void (await listQueues(own, 50)));
+  const read = await readBy(database, async (own) => void (await listQueues(own, 50)));
   expect(tooMuch(read)).toEqual({});
 });
 
@@ -108,7 +108,7 @@ test('nor does a node run read what is open elsewhere, though nothing was when s
       where template_name = $1 and node_instance_id > 1000000`,
     [template],
   );
-  const read = await readBy(platform.databaseUrl, async (own) => {
+  const read = await readBy(database, async (own) => {
     await upload(own, graph, 'input', 'a');
     for (let node = 0; node < 2; node++)
       await finish(own, runner('a'), graph, (await claim(own, runner('a'), template))!);
@@ -128,7 +128,7 @@ test('a claim under a limit looks at the first tasks of its template, and not at
   );
   const graphs = await Promise.all(Array.from({ length: 3 }, () => makeGraph(database, chain(1, limited))));
   for (const graph of graphs) await upload(database, graph, 'input');
-  const read = await readBy(platform.databaseUrl, async (own) => {
+  const read = await readBy(database, async (own) => {
     for (const [place] of graphs.entries()) {
       const holder = runner(`limited-${place}`);
       const { claimSeq } = await registerClaim(own, holder);
@@ -153,7 +153,7 @@ test('nor at the queue of a project that holds all of its places', async () => {
   const behind = await makeGraph(database, chain(1, limited));
   await upload(database, behind, 'input');
   const claimed: (number | undefined)[] = [];
-  const read = await readBy(platform.databaseUrl, async (own) => {
+  const read = await readBy(database, async (own) => {
     for (const place of [0, 1]) {
       const holder = runner(`behind-${place}`);
       const { claimSeq } = await registerClaim(own, holder);
@@ -181,12 +181,8 @@ test('a connection does not go on as it planned while the tables were empty', as
     return graph;
   };
   const first = await nodeRun();
-  const copier = await Database.open({ databaseUrl, poolSize: 1 });
-  await copyRows(copier, first, others);
-  // Else what it has read might count as the node run's.
-  await copier.query('select pg_stat_force_next_flush()');
-  await copier.close();
+  await copyRows(fresh.database, first, others);
   for (let sent = 0; sent < 1_000; sent++) await own.query('select $1::int', [sent]);
-  const read = await readUntilClosed(databaseUrl, own, async () => void (await nodeRun()));
+  const read = await readUntilClosed(fresh.database, own, async () => void (await nodeRun()));
   expect(tooMuch(read)).toEqual({});
 });

@@ -6,7 +6,7 @@ import { ownSessions } from '../../../store/search/own-sessions.ts';
 import { databaseStage } from '../../support/databases.ts';
 import { readBy } from '../../support/rows-read.ts';
 
-const { database, platform } = await databaseStage(2);
+const { database } = await databaseStage(2);
 
 const person = (userId: string) => ({ identifier: userId, key: `anon:${userId}` });
 const [rare, busy, other] = [person(randomUUID()), person(randomUUID()), person(randomUUID())];
@@ -43,7 +43,7 @@ beforeAll(async () => {
 });
 
 test('reads the rows of the person alone, however many sessions there are', async () => {
-  const read = await readBy(platform.databaseUrl, async (own) => {
+  const read = await readBy(database, async (own) => {
     const { rows, total } = await ownSessions(own, rare, { page: 1, pageSize: 25 });
     expect([rows.length, total]).toEqual([5, { count: 5, isExact: true }]);
   });

@@ -59,13 +59,16 @@ export function describeInBrowser(name: string, tests: () => void): void {
 
 /** One for all tests of a process; it ends with the process. Each gets a context as empty as a new profile. */
 let running: Promise<Browser> | undefined;
+/** Its sources do not change while tests run. */
+let built: Promise<void> | undefined;
 
 /** A page of the console, in a context that is closed when the tests of {@link describeInBrowser} have ended. */
 export async function openBrowser(
   site: string,
   options?: BrowserOptions,
 ): Promise<{ browser: TestBrowser; page: Page }> {
-  await buildConsole();
+  built ??= buildConsole();
+  await built;
   if ((await running)?.isConnected() !== true) running = launch(program!);
   const browser = await contextIn(await running!, site, options);
   opened.add(browser);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { ask } from '../../../support/api.ts';
+import { ask, untilServed } from '../../../support/api.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { makeGraph, outsideTemplate, upload } from '../../../support/graph.ts';
 import { copySession } from '../../../support/rows-read.ts';
@@ -255,9 +255,9 @@ describe('a concurrency limit', () => {
 
   test('is answered as it was set while others take it away', async () => {
     const { template } = await fan(1);
-    const set = Array.from({ length: 20 }, (_, at) => limit(template, { max: at + 1 }));
+    const set = Array.from({ length: 20 }, (_, at) => untilServed(() => limit(template, { max: at + 1 })));
     const token = people.Administrator.token;
-    const away = set.map(() => ask(api.url, 'DELETE', `${path}/${template}`, { token }));
+    const away = set.map(() => untilServed(() => ask(api.url, 'DELETE', `${path}/${template}`, { token })));
     const answers = (await Promise.all(set)).map(({ status, body }) => [status, body.max]);
     expect(answers).toEqual(set.map((_, at) => [200, at + 1]));
     expect((await Promise.all(away)).map(({ status }) => status)).toEqual(set.map(() => 204));
