@@ -5,6 +5,7 @@ import { withFileLock } from './file-lock.mjs';
 import { checkout, isProgram, onPath, programName, toolsCache } from './places.mjs';
 import { PlainError, say, withProgress } from './progress.mjs';
 import { run } from './run.mjs';
+import { modulesWithDrivers, removeUnusedDrivers } from './unused-drivers.mjs';
 
 const PACKAGES = {
   temporal: 'github.com/temporalio/cli/cmd/temporal',
@@ -12,32 +13,18 @@ const PACKAGES = {
 };
 
 /**
- * Linked into the servers, but never run here: clients of other databases, stores, queues and clouds. They are compiled
- * without optimizations, which is a third quicker.
+ * Linked into the servers, but never run here: clients of other databases, stores and queues that cannot be left out as
+ * those of unused-drivers.mjs are. They are compiled without optimizations, which is a third quicker.
  */
 const NEVER_RUN = [
-  'cloud.google.com/go',
-  'github.com/Azure',
-  'github.com/AzureAD',
   'github.com/apache/thrift',
   'github.com/aws/aws-sdk-go',
   'github.com/aws/aws-sdk-go-v2',
-  'github.com/cncf/xds',
-  'github.com/envoyproxy/go-control-plane',
-  'github.com/go-sql-driver/mysql',
   'github.com/gocql/gocql',
-  'github.com/google/s2a-go',
-  'github.com/googleapis/gax-go',
-  'github.com/hashicorp/vault-client-go',
-  'github.com/jackc',
-  'github.com/lib/pq',
   'github.com/nats-io/nats.go',
   'github.com/olivere/elastic',
   'github.com/segmentio/kafka-go',
   'github.com/temporalio/sqlparser',
-  'github.com/versity/versitygw/tests',
-  'google.golang.org/api',
-  'google.golang.org/grpc/xds',
 ];
 
 const BUILD_FLAGS = [
@@ -104,8 +91,25 @@ async function build(folder, names) {
   const work = join(folder, 'build');
   const programs = join(work, 'programs');
   mkdirSync(programs, { recursive: true });
+  await leaveOutDrivers(work);
   const packages = names.map((name) => PACKAGES[name]);
-  await run('go', ['build', ...BUILD_FLAGS, '-o', `${programs}/`, ...packages], {
+  await go(work, ['build', ...BUILD_FLAGS, '-o', `${programs}/`, ...packages]);
+  for (const name of names) renameSync(join(programs, programName(name)), join(folder, programName(name)));
+  rmSync(work, { recursive: true, force: true });
+}
+
+/** Takes what never runs here out of the sources: the modules of a build are its own copies, which are removed after it. */
+async function leaveOutDrivers(work) {
+  const downloaded = await go(work, ['mod', 'download', '-json', ...modulesWithDrivers]);
+  // One object after the other.
+  const modules = JSON.parse(`[${downloaded.trim().replaceAll('}\n{', '},{')}]`);
+  const isChanged = removeUnusedDrivers((name) => modules.find(({ Path }) => Path === name).Dir);
+  // A build that was killed before the change has kept what it knew of the sources.
+  if (isChanged) rmSync(join(work, 'cache'), { recursive: true, force: true });
+}
+
+function go(work, args) {
+  return run('go', args, {
     cwd: join(checkout, 'local/tools'),
     env: {
       ...process.env,
@@ -121,8 +125,6 @@ async function build(folder, names) {
       GOMODCACHE: join(work, 'modules'),
     },
   });
-  for (const name of names) renameSync(join(programs, programName(name)), join(folder, programName(name)));
-  rmSync(work, { recursive: true, force: true });
 }
 
 /** The SDK downloads the CLI when it starts its own dev server; we take the file and start it ourselves. */
