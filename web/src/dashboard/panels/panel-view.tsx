@@ -19,8 +19,10 @@ import { PanelSection } from './panel-section.tsx';
 import { Plot } from './plot.tsx';
 import { TextPanel } from './text-panel.tsx';
 
+/** One channel is drawn over another. */
+const isPaired = (kind: PanelForm['kind']) => kind === 'xy' || kind === 'track';
 /** Charts get as many points as a screen has columns, XY and track more. */
-const pointsOf = (kind: PanelForm['kind']) => (kind === 'xy' || kind === 'track' ? 10_000 : 2000);
+const pointsOf = (kind: PanelForm['kind']) => (isPaired(kind) ? 10_000 : 2000);
 
 /** What all panels of a layout are given. */
 export interface GridProps {
@@ -118,7 +120,7 @@ function contentOf({ channels, layout, form }: PanelProps) {
   const members = form.channels.flatMap((name) => channelsNamed(name, channels, layout.derived));
   const isOverX = form.kind === 'lines' && (layout.x !== null || layout.split !== null);
   // Words are no curve over another channel.
-  const drawn = isOverX ? members.filter((member) => member.kind !== 'text') : members;
+  const drawn = isOverX || isPaired(form.kind) ? members.filter((member) => member.kind !== 'text') : members;
   return { members, drawn, isOverX };
 }
 
@@ -136,6 +138,7 @@ function usePoints(
     to: new Date(world.span.toMs).toISOString(),
     derived: used,
     maxPoints: pointsOf(form.kind),
+    ...(isPaired(form.kind) ? { sameRows: true } : {}),
     ...(isOverX && layout.x !== null ? { x: layout.x } : {}),
     ...(isOverX && layout.split !== null ? { split: layout.split } : {}),
   };
