@@ -1,7 +1,8 @@
 /** What XY panels and tracks draw, without a browser. */
 import { expect, test } from 'vitest';
-import type { ChannelSeries } from '../../../../client/types.ts';
-import type { Channel } from '../../../../web/src/dashboard/model.ts';
+import type { ChannelSeries, ChannelStatistics } from '../../../../client/types.ts';
+import { type Channel, legendName } from '../../../../web/src/dashboard/model.ts';
+import { eachRecording, ofRecording } from '../../../../web/src/dashboard/panels/derived-members.ts';
 import { drawingOf } from '../../../../web/src/dashboard/panels/drawing.ts';
 import {
   channelsNamed,
@@ -44,8 +45,7 @@ const twoCars = [channel(1, 'lat'), channel(1, 'lon'), channel(2, 'lat'), channe
 function draw(kind: PanelKind, names: string[], channels: Channel[], series: ChannelSeries[]) {
   const form = newPanel(kind, names);
   const members = names.flatMap((name) => channelsNamed(name, channels, layout.derived));
-  const byKey = new Map(series.map((one) => [one.channel, one]));
-  return drawingOf({ form, layout, channels, members, byKey, series, isOverX: kind === 'lines' })!;
+  return drawingOf({ form, layout, channels, members, series, isOverX: kind === 'lines' })!;
 }
 
 test('an XY panel draws one channel over the other of the same row, also where times repeat', () => {
@@ -85,6 +85,28 @@ test('an XY panel of several recordings draws each over its own channel, derived
     { name: 'power (car 1.csv)', xs: [1, 2], ys: [5, 6] },
     { name: 'power (car 2.csv)', xs: [3, 4], ys: [7, 8] },
   ]);
+});
+
+test('a derived channel of several recordings is a curve of each, with bars of its own', () => {
+  const channels = [channel(1, 'speed'), channel(1, 'force'), channel(2, 'speed'), channel(2, 'force')];
+  const [power] = channelsNamed('=power', channels, layout.derived);
+  const series = [read('=power', [5, 6], 1), read('=power', [7, 8], 2)];
+  const { members, byKey } = eachRecording([power!, channel(2, 'speed')], series, channels);
+  expect(members.map((one) => legendName(one, members))).toEqual([
+    'power (car 1.csv)',
+    'power (car 2.csv)',
+    'speed',
+  ]);
+  expect(members.map(({ key }) => byKey.get(key)?.values)).toEqual([[5, 6], [7, 8], undefined]);
+  expect(members.map(({ asked }) => asked)).toEqual(['=power', '=power', '2:speed']);
+  const bins = [1, 2, 1, 2].map((outputId, mean) => ({ outputId, mean }) as ChannelStatistics);
+  expect(members.map((one) => ofRecording(one, bins).map(({ mean }) => mean))).toEqual([
+    [0, 2],
+    [1, 3],
+    [0, 2],
+  ]);
+  const [only] = eachRecording([power!], series.slice(0, 1), channels).members;
+  expect(only).toEqual({ ...power, asked: '=power' });
 });
 
 test('a channel whose recording lacks the other is drawn over that of another, by time', () => {

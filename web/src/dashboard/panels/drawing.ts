@@ -1,6 +1,7 @@
 /** What is drawn over another channel than the time. Pure. */
 import type { ChannelSeries } from '../../../../client/types.ts';
 import type { Channel } from '../model.ts';
+import { recordingName } from './derived-members.ts';
 import {
   type LayoutForm,
   type PanelForm,
@@ -37,7 +38,6 @@ export interface PanelChannels {
   /** Of the dashboard. */
   channels: readonly Channel[];
   members: Channel[];
-  byKey: ReadonlyMap<string, ChannelSeries>;
   series: readonly ChannelSeries[];
   /** Drawn over the x axis of the layout, or as its traces. */
   isOverX: boolean;
@@ -110,10 +110,8 @@ const readOf = (channels: readonly Channel[], series: readonly ChannelSeries[]):
 const recordingOf = ({ outputId, channel }: ChannelSeries) =>
   String(outputId ?? channel.slice(0, channel.indexOf(':')));
 
-function ofSource(name: string, recording: string, channels: readonly Channel[]): string {
-  const source = channels.find(({ key }) => key.startsWith(`${recording}:`))?.sourceName;
-  return `${name} (${source ?? recording})`;
-}
+const ofSource = (name: string, recording: string, channels: readonly Channel[]) =>
+  `${name} (${recordingName(recording, channels)})`;
 
 /** Each is drawn over the channel of its own recording; over that of another only where its own has none. */
 function pairsOf(
