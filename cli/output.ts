@@ -4,11 +4,16 @@ export type Cell = string | number | boolean | null | undefined;
 /** Columns by heading, each with its cell of a row. */
 export type Columns<Row> = Readonly<Record<string, (row: Row) => Cell>>;
 
+/** A longer cell moves the rest of its own row, not of all rows. */
+const widestColumn = 80;
+
 /** Rows below their headings, columns aligned; empty cells show as `-`. */
 export function table<Row>(rows: readonly Row[], columns: Columns<Row>): string {
   const headings = Object.keys(columns);
   const lines = [headings, ...rows.map((row) => Object.values(columns).map((cell) => shown(cell(row))))];
-  const widths = headings.map((_, index) => Math.max(...lines.map((line) => line[index]!.length)));
+  const widths = headings.map((_, index) =>
+    Math.max(...lines.map((line) => line[index]!.length).filter((length) => length <= widestColumn)),
+  );
   return lines
     .map((line) =>
       line
@@ -33,9 +38,9 @@ function shown(cell: Cell): string {
   return plain(String(cell));
 }
 
-/** One line, without characters that move the cursor or colour the terminal. */
+/** One line, without characters that move the cursor, colour the terminal or turn the direction of what follows. */
 export function plain(text: string): string {
-  return text.replaceAll(/[\u0000-\u001f\u007f-\u009f]+/g, ' ');
+  return text.replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]+/g, ' ');
 }
 
 /** `2026-03-01 10:00:05Z`: shorter than on the wire, and still sorts. */

@@ -382,6 +382,12 @@ export interface SeriesQuestion {
    * Key or name of a step channel (lap): each of its values, at most 200, makes one trace of each channel.
    */
   readonly split?: string | undefined;
+  /**
+   * All channels of a recording have points of the same rows, so that one can be drawn over another. Where the
+   * rows are more than `maxPoints`: of each stretch of equal time the first and the last row, and the lowest
+   * and the highest row of each channel. Not with `x` or `split`.
+   */
+  readonly sameRows?: boolean | undefined;
   /** Maximum number of points of each channel, or of each of its traces. */
   readonly maxPoints?: number | undefined;
 }
@@ -3624,6 +3630,12 @@ export interface Routes {
        * Key or name of a step channel (lap): each of its values, at most 200, makes one trace of each channel.
        */
       readonly split?: string | undefined;
+      /**
+       * All channels of a recording have points of the same rows, so that one can be drawn over another. Where
+       * the rows are more than `maxPoints`: of each stretch of equal time the first and the last row, and the
+       * lowest and the highest row of each channel. Not with `x` or `split`.
+       */
+      readonly sameRows?: boolean | undefined;
       /** Maximum number of points of each channel, or of each of its traces. */
       readonly maxPoints?: number | undefined;
     };

@@ -188,3 +188,12 @@ export function booleanParameter(initial: boolean) {
     .meta({ type: 'boolean', default: initial })
     .prefault(initial ? 'true' : 'false');
 }
+
+/** 400 where `from` is after `to`: a list would be empty without a word. */
+export function inTimeOrder<Query extends z.ZodType<{ from?: Date | undefined; to?: Date | undefined }>>(
+  query: Query,
+): Query {
+  return query.refine(({ from, to }) => from === undefined || to === undefined || from <= to, {
+    error: 'from must not be after to.',
+  });
+}

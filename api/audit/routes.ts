@@ -1,6 +1,7 @@
 /** Who wrote what, when and from where. */
 import { access } from '../../domain/access/access.ts';
 import { auditPageSchema, auditQuerySchema, presentAuditPage } from '../../http/audit-schema.ts';
+import { inTimeOrder } from '../../http/schemas.ts';
 import { listAudit } from '../../store/administration/audit.ts';
 import { defineRoute } from '../route.ts';
 
@@ -16,7 +17,7 @@ const list = defineRoute({
     'accounts: `GET /api/authorization/audit`.',
   tags: ['Audit'],
   access: access.adminOnly,
-  query: auditQuerySchema,
+  query: inTimeOrder(auditQuerySchema),
   responses: { 200: { description: 'One page.', schema: auditPageSchema } },
   async handler({ query: { cursor, limit, ...filter }, services }) {
     const entries = await listAudit(services.database, filter, cursor ?? null, limit + 1);

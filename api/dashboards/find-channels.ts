@@ -17,6 +17,8 @@ export type ChannelQuestion = {
   readonly x?: string | undefined;
   /** Key or name. */
   readonly split?: string | undefined;
+  /** All channels of a recording have points of the same rows. */
+  readonly sameRows?: boolean | undefined;
   readonly derived?: readonly DerivedDefinition[] | undefined;
   readonly from?: Date | undefined;
   readonly to?: Date | undefined;
@@ -66,13 +68,16 @@ function named(all: readonly Wanted[], channels: readonly string[]): Wanted[] {
 
 const isOverRows = ({ x, split }: ChannelQuestion) => x !== undefined || split !== undefined;
 
-/** Whether a channel is read that the call does not name. With `x` or `split`: numbers and booleans of recordings that have both. */
+/**
+ * Whether a channel is read that the call does not name. With `x` or `split`: numbers and booleans of recordings that have
+ * both. With `sameRows`: numbers and booleans.
+ */
 function isDrawable(
   question: ChannelQuestion,
   { source, channel }: Wanted,
   computed: readonly Wanted[],
 ): boolean {
-  if (!isOverRows(question)) return true;
+  if (!isOverRows(question)) return question.sameRows !== true || channel.type !== 'text';
   const axes = [question.x, question.split].filter((text) => text !== undefined);
   const ids = axes.map((text) => channelsCalled(source, text)[0]?.id ?? computedOf(computed, source, text));
   return channel.type !== 'text' && !ids.includes(channel.id) && !ids.includes(undefined);
@@ -91,6 +96,8 @@ function checkDrawable(
   { source, channel }: Wanted,
   computed: readonly Wanted[],
 ): void {
+  if (question.sameRows === true && channel.type === 'text')
+    throw invalid(`Channel ${quote(channel.name)} holds text, which has no points with sameRows.`);
   if (!isOverRows(question)) return;
   if (channel.type === 'text')
     throw invalid(`Channel ${quote(channel.name)} holds text, which has no points with x or split.`);

@@ -4,7 +4,7 @@ import { story } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { parseTimestamp } from '../../domain/timestamp.ts';
 import { errorSchema } from '../../http/errors.ts';
-import { integerParameter, nameText, optionalText } from '../../http/schemas.ts';
+import { booleanParameter, integerParameter, nameText, optionalText } from '../../http/schemas.ts';
 import { documentIssueSchema } from '../document-issue.ts';
 
 export const seriesLimits = { channels: 64, minPoints: 2, maxPoints: 10_000, initialPoints: 2000 } as const;
@@ -60,6 +60,17 @@ const axisShape = {
   }),
 };
 
+const sameRowsMeta = {
+  description:
+    'All channels of a recording have points of the same rows, so that one can be drawn over another. Where the rows are more ' +
+    'than `maxPoints`: of each stretch of equal time the first and the last row, and the lowest and the highest row of each channel. ' +
+    'Not with `x` or `split`.',
+  example: true,
+};
+type Axes = { x?: string | undefined; split?: string | undefined; sameRows: boolean };
+const hasOneForm = ({ x, split, sameRows }: Axes) => !sameRows || (x === undefined && split === undefined);
+const formMessage = 'sameRows must not be given with x or split.';
+
 const isInOrder = ({ from, to }: { from?: Date | undefined; to?: Date | undefined }) =>
   from === undefined || to === undefined || from <= to;
 const orderMessage = 'from must not be after to.';
@@ -79,6 +90,7 @@ export const seriesQuerySchema = z
   .object({
     ...windowShape,
     ...axisShape,
+    sameRows: booleanParameter(false).meta(sameRowsMeta),
     maxPoints: integerParameter({
       min: seriesLimits.minPoints,
       max: seriesLimits.maxPoints,
@@ -86,7 +98,8 @@ export const seriesQuerySchema = z
       message: pointsMessage,
     }).meta({ description: 'Maximum number of points of each channel, or of each of its traces.' }),
   })
-  .refine(isInOrder, { error: orderMessage });
+  .refine(isInOrder, { error: orderMessage })
+  .refine(hasOneForm, { error: formMessage });
 
 export const derivedChannelSchema = z.object({
   name: nameText(100),
@@ -150,6 +163,7 @@ export const seriesQuestionSchema = z
   .object({
     ...questionShape,
     ...axisShape,
+    sameRows: z.boolean({ error: 'sameRows must be true or false.' }).default(false).meta(sameRowsMeta),
     maxPoints: z
       .int({ error: pointsMessage })
       .min(seriesLimits.minPoints, { error: pointsMessage })
@@ -158,6 +172,7 @@ export const seriesQuestionSchema = z
       .meta({ description: 'Maximum number of points of each channel, or of each of its traces.' }),
   })
   .refine(isInOrder, { error: orderMessage })
+  .refine(hasOneForm, { error: formMessage })
   .refine(asksSomething, { error: channelsMessage })
   .meta({ id: 'SeriesQuestion', example: { ...questionExample, x: 'distance', maxPoints: 2000 } });
 

@@ -9,7 +9,7 @@ import { formatTimestamp } from '../../domain/timestamp.ts';
 import type { DimensionSource } from '../../store/dashboards/dimensions.ts';
 import { findDataSource } from '../../store/objects/data-sources.ts';
 import { ObjectStoreError } from '../../store/objects/object-store.ts';
-import { atMost } from '../series/points.ts';
+import { atMost, evenly } from '../series/points.ts';
 import type { Extreme, ReadTrace } from '../series/protocol.ts';
 import {
   SeriesBusy,
@@ -49,8 +49,8 @@ export async function readSeries(
   question: ChannelQuestion & { readonly maxPoints: number },
 ): Promise<Answers<SeriesAnswer>> {
   const maxPoints = Math.max(question.maxPoints, leastPoints);
-  const { derived = [], x, split } = question;
-  if (derived.length === 0 && x === undefined && split === undefined) {
+  const { derived = [], x, split, sameRows = false } = question;
+  if (derived.length === 0 && x === undefined && split === undefined && !sameRows) {
     return ask(
       services,
       question,
@@ -64,12 +64,21 @@ export async function readSeries(
   const { sources, answers } = await ask(
     services,
     question,
-    (reader, request) => reader.traces({ ...request, maxPoints }),
+    (reader, request) => reader.traces({ ...request, maxPoints, sameRows }),
     (wanted, { traces }) =>
-      traces.map((trace) => ({ ...headOf(wanted), ...presentTrace(atMost(trace, question.maxPoints)) })),
+      traces.map((trace) => {
+        const some = sameRows ? fewer(trace, question.maxPoints) : atMost(trace, question.maxPoints);
+        return { ...headOf(wanted), ...presentTrace(some) };
+      }),
   );
   return { sources, answers: answers.flat() };
 }
+
+/** The same rows of each channel. */
+const fewer = ({ times, values }: ReadTrace, most: number): ReadTrace => ({
+  times: evenly(times, most),
+  values: evenly(values, most),
+});
 
 const headOf = ({ key, source, channel: { name, unit }, derived }: Wanted) => ({
   channel: key,

@@ -49,7 +49,7 @@ const series = defineRoute({
     'a channel of the same recording, and with `split` there is one trace for each value of a channel; the points of a ' +
     'recording are then at most 640,000, so many traces have fewer each. It is 400 when `x` falls or holds no numbers, ' +
     'when `split` has over 200 values or changes over 10,000 times, when either is of another recording than a channel, ' +
-    'and when a channel holds text.',
+    'and when a channel holds text. With `sameRows` all channels of a recording have points of the same rows.',
   tags,
   access: access.dashboardRead,
   params,

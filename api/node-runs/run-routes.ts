@@ -5,6 +5,7 @@ import { Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 import { configurationOf } from '../../domain/templates/node-configuration.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
+import { inTimeOrder } from '../../http/schemas.ts';
 import { findNodeRuns } from '../../store/run-views/find-runs.ts';
 import { findRunDetails, type RunDetails } from '../../store/run-views/run-details.ts';
 import { type People, peopleOf } from '../identity/participants.ts';
@@ -26,7 +27,7 @@ const search = defineRoute({
     `${limits.nodeRunsCounted}.`,
   tags,
   access: access.runRead,
-  query: runSearchSchema,
+  query: inTimeOrder(runSearchSchema),
   responses: { 200: { description: 'One page.', schema: nodeRunListSchema } },
   async handler({ services, query }) {
     const { page, pageSize, state: states = [], ...wanted } = query;

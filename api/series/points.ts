@@ -75,3 +75,10 @@ function outermost(values: readonly SeriesValue[]): number[] {
   if (low === -1) return [0, values.length - 1];
   return [...new Set([low, high])].sort((a, b) => a - b);
 }
+
+/** At most so many items, evenly spread, the first and the last among them. */
+export function evenly<Item>(items: readonly Item[], most: number): Item[] {
+  if (items.length <= most) return [...items];
+  const step = (items.length - 1) / Math.max(1, most - 1);
+  return Array.from({ length: most }, (_, index) => items[Math.round(index * step)] as Item);
+}

@@ -39,8 +39,8 @@ interface Sources extends Window {
 }
 
 export type PointsJob = Sources & { what: 'points'; maxPoints: number };
-/** Points of derived channels, over other channels, or in traces. */
-export type TracesJob = Sources & { what: 'traces'; maxPoints: number };
+/** Points of derived channels, over other channels, in traces, or of the same rows for all channels of a source. */
+export type TracesJob = Sources & { what: 'traces'; maxPoints: number; sameRows: boolean };
 export type StatisticsJob = Sources & { what: 'statistics' };
 export type ReadJob = PointsJob | TracesJob | StatisticsJob;
 

@@ -123,18 +123,16 @@ export class SeriesReader {
   }
 
   /**
-   * As `read`, and derived channels, points over another channel, and one trace for each value of a step channel, which are all
-   * read row by row. At most 640,000 points of a recording: beyond it each trace has fewer than `maxPoints`.
+   * As `read`, and derived channels, points over another channel, one trace for each value of a step channel, and points of
+   * the same rows for all channels of a source, which are all read row by row. At most 640,000 points of a recording: beyond it each trace has fewer than `maxPoints`.
    *
    * @throws SeriesRefused when `x` falls within a trace, or `split` has too many values; else as `read` does
    */
-  async traces(request: SeriesRequest): Promise<ChannelTraces[]> {
-    const { maxPoints } = request;
+  async traces(request: SeriesRequest & { sameRows?: boolean }): Promise<ChannelTraces[]> {
+    const { maxPoints, sameRows = false } = request;
     checkPoints(request);
-    return this.#read<TracesJob, ChannelTraces>(request, { what: 'traces', maxPoints }, (traces, place) => ({
-      ...place,
-      traces,
-    }));
+    const what = { what: 'traces' as const, maxPoints, sameRows };
+    return this.#read<TracesJob, ChannelTraces>(request, what, (traces, place) => ({ ...place, traces }));
   }
 
   /**

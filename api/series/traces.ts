@@ -1,6 +1,6 @@
 /**
- * Points of derived channels, points over another channel in place of time, and one trace for each value of a step channel. All
- * come from the rows: the coarse level knows stretches of time only.
+ * Points of derived channels, points over another channel in place of time, one trace for each value of a step channel, and
+ * points of the same rows for all channels. All come from the rows: the coarse level knows stretches of time only.
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { quote } from '../../domain/issue.ts';
@@ -10,6 +10,7 @@ import { PointList, pointsPerBucket } from './points.ts';
 import type { JobSource, NamedChannel, ReadTrace, TracesJob } from './protocol.ts';
 import { rangeWithin, readSource } from './read-source.ts';
 import type { SeriesValue } from './recording.ts';
+import { SameRows } from './same-rows.ts';
 import { countRows, type Range } from './scan.ts';
 import { findRuns, ReadRefused, type Run, type Trace, traceOf } from './trace-runs.ts';
 import { streamValues, type Values } from './value-stream.ts';
@@ -18,7 +19,7 @@ import { streamValues, type Values } from './value-stream.ts';
 export async function readTraces(
   connection: DuckDBConnection,
   source: JobSource,
-  job: Pick<TracesJob, 'fromMs' | 'toMs' | 'maxPoints'>,
+  job: Pick<TracesJob, 'fromMs' | 'toMs' | 'maxPoints' | 'sameRows'>,
 ): Promise<ReadTrace[][]> {
   const { channels, derived, x, split } = source;
   const range = rangeWithin(source, job);
@@ -31,6 +32,7 @@ export async function readTraces(
     if (runs.every(({ trace }) => trace === null || trace.rows === 0)) return none;
     return await readPoints(connection, source, asked, range, runs, job.maxPoints);
   }
+  if (job.sameRows) return await readSameRows(connection, source, range, job.maxPoints);
   const stored = await readSource(connection, source, job);
   if (derived.length === 0) return stored.map((points) => [points]);
   const trace = { ...traceOf(null), from: range.fromMs, to: range.toMs };
@@ -40,6 +42,22 @@ export async function readTraces(
     ...stored.map((points) => [points]),
     ...(await readPoints(connection, source, derived, range, runs, job.maxPoints)),
   ];
+}
+
+async function readSameRows(
+  connection: DuckDBConnection,
+  source: JobSource,
+  range: Range,
+  maxPoints: number,
+): Promise<ReadTrace[][]> {
+  const asked: { readonly id: string; readonly type?: string }[] = [...source.channels, ...source.derived];
+  const rows = await countRows(connection, source.path, range);
+  const gathered = new SameRows(asked.length, range, { rows, maxPoints });
+  const ids = asked.map(({ id }) => id);
+  await streamValues(connection, source, ids, range, ({ numbers, times, columns }) =>
+    gathered.add(numbers, times, columns),
+  );
+  return gathered.points((channel) => asked[channel]?.type === 'boolean').map((points) => [points]);
 }
 
 /** The runs of rows, whose traces know how many rows they have and from where to where they go. */

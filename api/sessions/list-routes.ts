@@ -1,6 +1,7 @@
 /** Lists of sessions: one page, how many there are by tab, and the metadata keys that they have. */
 import { access } from '../../domain/access/access.ts';
 import { metadataKeys } from '../../domain/sessions/metadata-keys.ts';
+import { inTimeOrder } from '../../http/schemas.ts';
 import { countListed, listSessions, type SessionListFilters } from '../../store/search/session-list.ts';
 import { newestMetadata } from '../../store/search/session-metadata.ts';
 import { peopleOf } from '../identity/participants.ts';
@@ -29,7 +30,7 @@ const list = defineRoute({
     'rows are ordered by id, so that paging neither repeats nor skips.',
   tags,
   access: access.sessionList,
-  query: sessionListQuerySchema,
+  query: inTimeOrder(sessionListQuerySchema),
   responses: { 200: { description: 'One page.', schema: sessionListSchema } },
   async handler(context) {
     const { services, principal, query } = context;
@@ -48,7 +49,7 @@ const counts = defineRoute({
   description: 'Of the sessions that the filters match. A count that is not exact says that there are more.',
   tags,
   access: access.sessionList,
-  query: sessionCountsQuerySchema,
+  query: inTimeOrder(sessionCountsQuerySchema),
   responses: { 200: { description: 'The counts.', schema: sessionCountsSchema } },
   async handler({ services, principal, query }) {
     const count = (filters: SessionListFilters) => countListed(services.database, { ...query, ...filters });

@@ -1,6 +1,7 @@
 /** The audit of tokens and accounts. */
 import { access } from '../../domain/access/access.ts';
 import { auditPageSchema, auditQuerySchema, presentAuditPage } from '../../http/audit-schema.ts';
+import { inTimeOrder } from '../../http/schemas.ts';
 import { listAudit } from '../audit.ts';
 import { defineRoute } from '../route.ts';
 
@@ -15,7 +16,7 @@ export const listAuthAudit = defineRoute({
     'id, addresses by their network only.',
   tags: ['Audit'],
   access: access.usersWrite,
-  query: auditQuerySchema,
+  query: inTimeOrder(auditQuerySchema),
   responses: { 200: { description: 'One page.', schema: auditPageSchema } },
   async handler({ query: { cursor, limit, ...filter }, services }) {
     const entries = await listAudit(services.database, filter, cursor ?? null, limit + 1);

@@ -130,9 +130,10 @@ async function removeOldest(tx: Tx, scheduleId: string, state: 'ready' | 'failed
 
 /** Seconds until the schedule's next file is due; null when it has none. */
 export async function secondsUntilReport(database: Queryable, scheduleId: string): Promise<number | null> {
-  const [row] = await database.query<{ seconds: number | null }>(
+  // Without a time there is no row: the greatest of nothing and 0 is 0.
+  const [row] = await database.query<{ seconds: number }>(
     `select greatest(extract(epoch from next_at - clock_timestamp())::float8, 0) as seconds
-       from report_schedule where id = $1`,
+       from report_schedule where id = $1 and next_at is not null`,
     [scheduleId],
   );
   return row?.seconds ?? null;

@@ -170,8 +170,9 @@ export interface DeliveryRow {
   readonly createdAt: Date;
 }
 
-const columns = `d.id, d.position, d.type, d.data, d.session_id, d.state,
-  case when d.state = 'pending' then d.due_at end as due_at, d.ended_at, d.attempts, d.attempt_log, d.created_at`;
+/** A delivery that is sent out of order has left its session's order, and still names the session. */
+const columns = `d.id, d.position, d.type, d.data, coalesce(d.session_id::text, d.data ->> 'sessionId') as session_id,
+  d.state, case when d.state = 'pending' then d.due_at end as due_at, d.ended_at, d.attempts, d.attempt_log, d.created_at`;
 
 /** The newest deliveries of a webhook first. */
 export async function listDeliveries(

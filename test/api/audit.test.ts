@@ -224,7 +224,8 @@ describe('the audit of the platform', () => {
     );
     expect(filtered[0]).toEqual(newest);
     expect(await entriesOf(`to=2020-01-01T00:00:00Z`)).toEqual([]);
-    for (const query of ['cursor=1', 'limit=0', 'limit=501', 'objectType=cat', 'from=yesterday']) {
+    const reversed = 'from=2026-02-02&to=2026-02-01';
+    for (const query of ['cursor=1', 'limit=0', 'limit=501', 'objectType=cat', 'from=yesterday', reversed]) {
       const { status } = await ask(api.url, 'GET', `${audit}?${query}`, { token: people.adminToken });
       expect(status, query).toBe(400);
     }

@@ -103,7 +103,8 @@ describe('a run', () => {
     expect(await find({ template: graph.template, from: at(hour) })).toEqual([]);
   });
 
-  test.each(['state=lost', 'from=yesterday', 'page=0', 'sessionId=1'])(
+  const reversed = 'from=2026-02-02&to=2026-02-01';
+  test.each(['state=lost', 'from=yesterday', reversed, 'page=0', 'sessionId=1'])(
     'search with %s is 400',
     async (query) => {
       expect((await get(`/api/v2/node-runs?${query}`)).status).toBe(400);

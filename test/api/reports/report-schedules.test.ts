@@ -1,7 +1,7 @@
 /** Reports that the platform writes by itself: their times, files, announcement and faults. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { acquireDueReport } from '../../../store/reports/scheduled-files.ts';
+import { acquireDueReport, secondsUntilReport } from '../../../store/reports/scheduled-files.ts';
 import { reportScheduleWorkflowId } from '../../../workflows/contract.ts';
 import { ask } from '../../support/api.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -48,6 +48,8 @@ const ready = (id: string, count: number) =>
     const found = await filesOf(id);
     return found.filter(({ state }) => state === 'ready').length === count && found;
   });
+const workflowOf = (id: string) =>
+  temporal.operator.workflow.getHandle(reportScheduleWorkflowId(id)).describe();
 const dueNow = (id: string) =>
   database.query('update report_schedule set next_at = clock_timestamp() where id = $1', [id]);
 
@@ -168,6 +170,11 @@ describe('a schedule', () => {
     await call('POST', `${path}/${id}/run`);
     await ready(id, 1);
     expect((await call('GET', `${path}/${id}`)).body.nextAt).toBeNull();
+    expect(await secondsUntilReport(database, id)).toBeNull();
+    await eventually(
+      'its workflow has ended',
+      async () => (await workflowOf(id)).status.name === 'COMPLETED',
+    );
     const { body } = await call('PATCH', `${path}/${id}`, { enabled: true });
     expect(Date.parse(body.nextAt)).toBeGreaterThan(Date.now());
   });

@@ -155,9 +155,23 @@ describe('the session list', () => {
     [`?ids=${randomUUID()},`, idsMessage],
     [`?ids=${Array.from({ length: 101 }, () => randomUUID()).join(',')}`, idsMessage],
     [`?ids=${'x'.repeat(8000)}`, idsMessage],
+    ['?from=2026-02-02&to=2026-02-01', 'from must not be after to.'],
     [`?search=${'x'.repeat(256)}`, 'search must hold at most 255 characters.'],
   ])('refuses %s', async (query, message) => {
     expect(await list(query)).toMatchObject({ status: 400, body: { status: 'error', message } });
+  });
+
+  test('refuses to count from a time to one before it, and takes the same time twice', async () => {
+    const count = (query: string) =>
+      ask(api.url, 'GET', `/api/v2/session/counts?${query}`, { token: people.adminToken });
+    expect(await count('from=2026-02-02&to=2026-02-01')).toMatchObject({
+      status: 400,
+      body: { status: 'error', message: 'from must not be after to.' },
+    });
+    expect(await count('from=2026-02-02&to=2026-02-02')).toMatchObject({
+      status: 200,
+      body: { all: { count: 0 } },
+    });
   });
 
   test('is for staff and devices, not for Trainees', async () => {

@@ -224,9 +224,12 @@ describe('a webhook', () => {
     await eventually('it has come', async () => (await deliveriesOf(id))[0]?.state === 'delivered');
     const [delivery] = await deliveriesOf(id);
     const again = await admin('POST', `${path}/${id}/deliveries/${delivery.id}/redeliver`);
-    expect(again).toMatchObject({ status: 202, body: { id: delivery.id, state: 'pending' } });
+    expect(delivery.sessionId).toBe(delivery.data.sessionId);
+    const { sessionId } = delivery;
+    expect(again).toMatchObject({ status: 202, body: { id: delivery.id, state: 'pending', sessionId } });
     await eventually('it has come again', () => receiver.received.length === 2);
     expect(receiver.received[1]!.id).toBe(receiver.received[0]!.id);
+    expect((await deliveriesOf(id))[0]).toMatchObject({ id: delivery.id, sessionId });
     const missing = await admin('POST', `${path}/${id}/deliveries/${id}/redeliver`);
     expect(missing.status).toBe(404);
   });

@@ -1,7 +1,17 @@
 /** What is drawn over another channel than the time. Pure. */
 import type { ChannelSeries } from '../../../../client/types.ts';
 import type { Channel } from '../model.ts';
-import { type LayoutForm, type PanelForm, pair, type Scale, scaleOf, type Trace, traceOf } from './model.ts';
+import { recordingName } from './derived-members.ts';
+import {
+  type LayoutForm,
+  type PanelForm,
+  pair,
+  pairRows,
+  type Scale,
+  scaleOf,
+  type Trace,
+  traceOf,
+} from './model.ts';
 import type { Place } from './place.ts';
 
 /** What a person holds of a plot. */
@@ -25,8 +35,9 @@ export interface Drawing {
 export interface PanelChannels {
   form: PanelForm;
   layout: LayoutForm;
+  /** Of the dashboard. */
+  channels: readonly Channel[];
   members: Channel[];
-  byKey: ReadonlyMap<string, ChannelSeries>;
   series: readonly ChannelSeries[];
   /** Drawn over the x axis of the layout, or as its traces. */
   isOverX: boolean;
@@ -37,33 +48,87 @@ export const labelled = (one: Channel | undefined) =>
   one === undefined ? '' : one.unit === '' ? one.name : `${one.name} [${one.unit}]`;
 
 /** What is drawn over another channel; null for panels of other kinds. */
-export function drawingOf({ form, members, byKey, series, layout, isOverX }: PanelChannels): Drawing | null {
-  const [first, second] = members;
-  const names = (channels: readonly Channel[]) => channels.map(({ name }) => name).join(', ');
+export function drawingOf({
+  form,
+  channels,
+  members,
+  series,
+  layout,
+  isOverX,
+}: PanelChannels): Drawing | null {
   if (isOverX) {
     const across = layout.x ?? 'seconds of each trace';
-    const label = `${names(members)} over ${across}`;
-    const traces = series.map((one) => traceOf(one, layout.split, members.length === 1));
-    return { label, traces, as: 'line', across, up: labelled(first), isMap: false };
+    const label = `${members.map(({ name }) => name).join(', ')} over ${across}`;
+    const isMixed = new Set(series.map(recordingOf)).size > 1;
+    const traces = series.map((one) => {
+      const trace = traceOf(one, layout.split, members.length === 1);
+      return isMixed ? { ...trace, name: ofSource(trace.name, recordingOf(one), channels) } : trace;
+    });
+    return { label, traces, as: 'line', across, up: labelled(members[0]), isMap: false };
   }
   if (form.kind !== 'track' && form.kind !== 'xy') return null;
-  const [across, up] = [byKey.get(first?.key ?? ''), byKey.get(second?.key ?? '')];
+  const named = form.channels.map((name) => members.filter((member) => isCalled(member, name)));
+  const [[first] = [], [second] = []] = named;
+  const read = named.map((some) => readOf(some, series));
+  const [start = [], ...others] = read;
   if (form.kind === 'track') {
+    const [longitudes = []] = others;
     return {
       label: `Track of ${first?.name} and ${second?.name}`,
-      traces: across === undefined || up === undefined ? [] : [pair(up, across, 'track')],
+      traces: pairsOf(longitudes, start, channels, () => 'track'),
       as: 'line',
       across: labelled(second),
       up: labelled(first),
       isMap: true,
     };
   }
-  const traces = members.slice(1).flatMap(({ key, name }) => {
-    const one = byKey.get(key);
-    return one === undefined || across === undefined ? [] : [pair(across, one, name)];
-  });
-  const label = `${names(members.slice(1))} over ${first?.name}`;
+  const ups = new Set(named.slice(1).flatMap((some) => some.map(({ name }) => name)));
+  const label = `${[...ups].join(', ')} over ${first?.name}`;
+  const traces = pairsOf(start, others.flat(), channels, ({ name }) => name);
   return { label, traces, as: 'dots', across: labelled(first), up: labelled(second), isMap: false };
+}
+
+/** What was read of a channel. A derived channel has a series of each recording. */
+interface Read {
+  channel: Channel;
+  series: ChannelSeries;
+  recording: string;
+}
+
+const isDerived = (key: string) => key.startsWith('=');
+
+const isCalled = ({ key, name }: Channel, text: string) => key === text || (!isDerived(key) && name === text);
+
+const readOf = (channels: readonly Channel[], series: readonly ChannelSeries[]): Read[] =>
+  channels.flatMap((channel) =>
+    series
+      .filter((one) => one.channel === channel.key)
+      .map((one) => ({ channel, series: one, recording: recordingOf(one) })),
+  );
+
+/** The output that holds the rows of a series. */
+const recordingOf = ({ outputId, channel }: ChannelSeries) =>
+  String(outputId ?? channel.slice(0, channel.indexOf(':')));
+
+const ofSource = (name: string, recording: string, channels: readonly Channel[]) =>
+  `${name} (${recordingName(recording, channels)})`;
+
+/** Each is drawn over the channel of its own recording; over that of another only where its own has none. */
+function pairsOf(
+  across: readonly Read[],
+  ups: readonly Read[],
+  channels: readonly Channel[],
+  nameOf: (channel: Channel) => string,
+): Trace[] {
+  const [other] = across;
+  if (other === undefined) return [];
+  const isMixed = new Set(ups.map(({ recording }) => recording)).size > 1;
+  return ups.map((up) => {
+    const own = across.find(({ recording }) => recording === up.recording);
+    const plain = nameOf(up.channel);
+    const name = isMixed ? ofSource(plain, up.recording, channels) : plain;
+    return own === undefined ? pair(other.series, up.series, name) : pairRows(own.series, up.series, name);
+  });
 }
 
 /** The range of all traces on both axes; null without values. */

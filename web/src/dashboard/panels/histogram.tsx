@@ -1,8 +1,9 @@
 import { askStatistics } from '../../dashboard-api.ts';
 import { useResource } from '../../hooks.ts';
 import { Failure } from '../../ui/notice.tsx';
-import type { Channel, TimeSpan } from '../model.ts';
+import type { TimeSpan } from '../model.ts';
 import { Bars } from './bars.tsx';
+import { type Member, ofRecording } from './derived-members.ts';
 import { binQuestion, type LayoutForm, type PanelForm } from './model.ts';
 
 /** Counted over every row of the window, by the means of channels that are 1 within a bin. */
@@ -11,7 +12,7 @@ export function Histogram(props: {
   layout: LayoutForm;
   form: PanelForm;
   world: { span: TimeSpan };
-  member: Channel;
+  member: Member;
   label: string;
 }) {
   const { dimensionId, layout, world, member } = props;
@@ -20,7 +21,7 @@ export function Histogram(props: {
     to: new Date(world.span.toMs).toISOString(),
   };
   const found = useResource(JSON.stringify([dimensionId, member.key, layout.derived, window]), (signal) =>
-    countShares(dimensionId, member.key, layout.derived, window, signal),
+    countShares(dimensionId, member, layout.derived, window, signal),
   );
   if (found.error !== null)
     return <Failure what="The values could not be counted." error={found.error} retry={found.reload} />;
@@ -40,17 +41,19 @@ export function Histogram(props: {
 /** The range of a channel, and the share of its rows in each bin of it; null without values. */
 async function countShares(
   dimensionId: string,
-  key: string,
+  member: Member,
   derived: LayoutForm['derived'],
   window: { from: string; to: string },
   signal: AbortSignal,
 ) {
+  const key = member.asked;
   const whole = {
     ...window,
     channels: key.startsWith('=') ? [] : [key],
     derived: derived.filter(({ name }) => `=${name}` === key),
   };
-  const { min, max } = (await askStatistics(dimensionId, whole, signal)).statistics[0] ?? {};
+  const found = await askStatistics(dimensionId, whole, signal);
+  const { min, max } = ofRecording(member, found.statistics)[0] ?? {};
   if (min == null || max == null) return null;
   const scale =
     min.value < max.value
@@ -58,5 +61,5 @@ async function countShares(
       : { min: min.value - 0.5, max: max.value + 0.5 };
   const bins = { ...window, channels: [], derived: binQuestion(key, derived, scale) };
   const { statistics } = await askStatistics(dimensionId, bins, signal);
-  return { scale, shares: statistics.map(({ mean }) => mean ?? 0) };
+  return { scale, shares: ofRecording(member, statistics).map(({ mean }) => mean ?? 0) };
 }

@@ -210,6 +210,14 @@ export function pair(across: ChannelSeries, up: ChannelSeries, name: string): Tr
   return { name, xs, ys, times };
 }
 
+/** One channel over another of the same rows. */
+export function pairRows(across: ChannelSeries, up: ChannelSeries, name: string): Trace {
+  const drawn = across.values.map(numberOf);
+  const kept = [...drawn.keys()].filter((row) => drawn[row] !== null);
+  const pick = <Item>(items: readonly Item[]) => kept.map((row) => items[row] as Item);
+  return { name, xs: pick(drawn as number[]), ys: pick(up.values.map(numberOf)), times: pick(up.times) };
+}
+
 /** A series with `x` or of one trace, over it or over the time since the trace began. */
 /** @param split the channel with a trace for each of its values: `lap 2`, of several channels `speed, lap 2` */
 export function traceOf(series: ChannelSeries, split: string | null, isOnly: boolean): Trace {

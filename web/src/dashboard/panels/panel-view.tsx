@@ -10,17 +10,20 @@ import type { ChartGroup } from '../chart/group.ts';
 import { ChartTool, Swatch } from '../chart/head.tsx';
 import type { World } from '../chart/props.ts';
 import { MediaPanel } from '../media/media-panel.tsx';
-import type { Channel } from '../model.ts';
+import { type Channel, legendName } from '../model.ts';
 import { CursorTable } from './cursor-table.tsx';
-import { type Drawing, drawingOf, type Held, labelled, type PanelChannels, wholeOf } from './drawing.ts';
+import { eachRecording, type Member } from './derived-members.ts';
+import { type Drawing, drawingOf, type Held, labelled, wholeOf } from './drawing.ts';
 import { Histogram } from './histogram.tsx';
 import { channelsNamed, type LayoutForm, type PanelForm, panelOf, titleOf, withPanel } from './model.ts';
 import { PanelSection } from './panel-section.tsx';
 import { Plot } from './plot.tsx';
 import { TextPanel } from './text-panel.tsx';
 
+/** One channel is drawn over another. */
+const isPaired = (kind: PanelForm['kind']) => kind === 'xy' || kind === 'track';
 /** Charts get as many points as a screen has columns, XY and track more. */
-const pointsOf = (kind: PanelForm['kind']) => (kind === 'xy' || kind === 'track' ? 10_000 : 2000);
+const pointsOf = (kind: PanelForm['kind']) => (isPaired(kind) ? 10_000 : 2000);
 
 /** What all panels of a layout are given. */
 export interface GridProps {
@@ -84,16 +87,14 @@ function ChannelPanel(props: PanelProps) {
   const series = (read.data ?? []).filter(
     ({ channel }) => form.channels.includes(channel) || !channel.startsWith('='),
   );
-  const byKey = new Map(series.map((one) => [one.channel, one]));
   if (form.kind === 'lines' && !isOverX)
-    return <CurvesPanel {...props} members={members} byKey={byKey} busy={read.loading} />;
+    return <CurvesPanel {...props} {...eachRecording(members, series, channels)} busy={read.loading} />;
   if (drawn.length === 0) {
     const text =
       members.length > 0 ? 'Words are drawn over time only.' : 'This dashboard has none of its channels.';
     return <EmptyPanel title={title} text={text} />;
   }
-  const body = { ...props, members: drawn, byKey, series, isOverX };
-  const drawing = drawingOf(body);
+  const drawing = drawingOf({ ...props, members: drawn, series, isOverX });
   if (drawing !== null) {
     return (
       <PlotSection
@@ -108,7 +109,7 @@ function ChannelPanel(props: PanelProps) {
   }
   return (
     <PanelSection title={title} busy={read.loading}>
-      <PanelBody {...body} />
+      <PanelBody {...props} {...eachRecording(drawn, series, channels)} />
     </PanelSection>
   );
 }
@@ -118,7 +119,7 @@ function contentOf({ channels, layout, form }: PanelProps) {
   const members = form.channels.flatMap((name) => channelsNamed(name, channels, layout.derived));
   const isOverX = form.kind === 'lines' && (layout.x !== null || layout.split !== null);
   // Words are no curve over another channel.
-  const drawn = isOverX ? members.filter((member) => member.kind !== 'text') : members;
+  const drawn = isOverX || isPaired(form.kind) ? members.filter((member) => member.kind !== 'text') : members;
   return { members, drawn, isOverX };
 }
 
@@ -136,6 +137,7 @@ function usePoints(
     to: new Date(world.span.toMs).toISOString(),
     derived: used,
     maxPoints: pointsOf(form.kind),
+    ...(isPaired(form.kind) ? { sameRows: true } : {}),
     ...(isOverX && layout.x !== null ? { x: layout.x } : {}),
     ...(isOverX && layout.split !== null ? { split: layout.split } : {}),
   };
@@ -149,7 +151,7 @@ function usePoints(
 
 /** Curves over time. A channel that is removed from its legend leaves the panel, unless it is the last one. */
 function CurvesPanel(
-  props: PanelProps & { members: Channel[]; byKey: ReadonlyMap<string, ChannelSeries>; busy: boolean },
+  props: PanelProps & { members: Member[]; byKey: ReadonlyMap<string, ChannelSeries>; busy: boolean },
 ) {
   const { layout, form, index, members } = props;
   return (
@@ -162,7 +164,8 @@ function CurvesPanel(
       onSpeak={() => undefined}
       onRemove={(key) => {
         const gone = members.find((member) => member.key === key);
-        const kept = form.channels.filter((name) => name !== key && name !== gone?.name);
+        const names = gone?.asked.startsWith('=') ? [gone.asked] : [key, gone?.name];
+        const kept = form.channels.filter((name) => !names.includes(name));
         if (kept.length > 0) props.onLayout(withPanel(layout, index, { channels: kept }));
       }}
     />
@@ -224,8 +227,9 @@ function PlotSection(props: {
   );
 }
 
-function PanelBody(props: PanelProps & PanelChannels) {
-  const { form, members, byKey, world } = props;
+function PanelBody(props: PanelProps & { members: Member[]; byKey: ReadonlyMap<string, ChannelSeries> }) {
+  const { form, byKey, world } = props;
+  const members = props.members.map((one) => ({ ...one, name: legendName(one, props.members) }));
   if (form.kind === 'table') return <CursorTable members={members} byKey={byKey} group={world.group} />;
   return (
     <>

@@ -1,9 +1,14 @@
 /** Layouts in addresses and the places of their panels, without a browser. */
 import { deflateSync, strToU8 } from 'fflate';
 import { expect, test } from 'vitest';
-import { readLink, writeLink } from '../../../web/src/dashboard/panels/link.ts';
-import { type LayoutForm, newPanel, placeChannels, placed } from '../../../web/src/dashboard/panels/model.ts';
-import { scalesOf } from '../../../web/src/dashboard/panels/place.ts';
+import { readLink, writeLink } from '../../../../web/src/dashboard/panels/link.ts';
+import {
+  type LayoutForm,
+  newPanel,
+  placeChannels,
+  placed,
+} from '../../../../web/src/dashboard/panels/model.ts';
+import { scalesOf } from '../../../../web/src/dashboard/panels/place.ts';
 
 const form: LayoutForm = {
   version: 1,

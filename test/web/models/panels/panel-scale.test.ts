@@ -1,7 +1,7 @@
 /** Scales of XY, track and histogram panels, without a browser. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ticksOf, toScale } from '../../../web/src/dashboard/panels/scale.ts';
+import { ticksOf, toScale } from '../../../../web/src/dashboard/panels/scale.ts';
 
 const texts = (min: number, max: number) => ticksOf({ min, max }).map(({ text }) => text);
 
