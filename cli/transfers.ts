@@ -7,6 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { BackOff, isTransient } from '../client/back-off.ts';
 import { ApiError } from '../client/errors.ts';
+import { metadataHeader } from '../client/metadata-header.ts';
 import { resumableBytes } from '../client/resumable.ts';
 import type { NodeOutput } from '../client/types.ts';
 import type { OnProgress, PlatformClient } from './platform-client.ts';
@@ -123,7 +124,7 @@ export async function uploadFile(
       'x-amz-checksum-sha256': Buffer.from(sha256, 'hex').toString('base64'),
       ...(request.metadata === undefined
         ? {}
-        : { 'x-platform-output-metadata': Buffer.from(request.metadata).toString('latin1') }),
+        : { 'x-platform-output-metadata': metadataHeader(request.metadata) }),
     };
     const reply = await platform.upload(nodeInstanceId, file, headers, onProgress);
     return 'id' in reply ? reply.id : null;
@@ -190,9 +191,7 @@ export async function ingestFile(
     'content-type': contentType,
     'x-platform-output-identifier': identifier,
     'x-amz-checksum-sha256': Buffer.from(sha256, 'hex').toString('base64'),
-    ...(metadata === undefined
-      ? {}
-      : { 'x-platform-output-metadata': Buffer.from(metadata).toString('latin1') }),
+    ...(metadata === undefined ? {} : { 'x-platform-output-metadata': metadataHeader(metadata) }),
     ...credentials,
   };
   const reply = await platform.ingest(urlPath, file, headers, onProgress);

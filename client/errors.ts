@@ -83,10 +83,15 @@ export function refusalOf({ status, header, text }: Refused): ApiError {
     code: typeof code === 'string' ? code : '',
     message: typeof message === 'string' ? message : `The platform answered ${status}.`,
     requestId: header('x-request-id') ?? null,
-    retryAfterMs: readRetryAfter(header('retry-after'), Date.now()),
+    retryAfterMs: readRetryAfter(header('retry-after'), readNow(header('date'))),
     issues: Array.isArray(errors) ? errors.filter(isIssue) : [],
     body,
   });
+}
+
+/** The time by the clock of the server that answered: the one here may be wrong. */
+function readNow(date: string | null | undefined): number {
+  return Date.parse(date ?? '') || Date.now();
 }
 
 /** `Retry-After` in seconds or as a date, in milliseconds; null for none. */

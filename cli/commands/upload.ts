@@ -128,7 +128,9 @@ export async function findNode(
 function jsonObject(value: string): string {
   try {
     const parsed: unknown = JSON.parse(value);
-    if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return value;
+    // On one line: a header holds no line breaks.
+    if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed))
+      return JSON.stringify(parsed);
   } catch {
     // Reported below.
   }

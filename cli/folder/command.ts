@@ -1,7 +1,8 @@
 /** `sdp watch-folder`: the agent of a capture machine. */
-import { stat } from 'node:fs/promises';
+import { realpath, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
+import { BackOff, isTransient } from '../../client/back-off.ts';
 import { type AddCommand, type Cli, examples, wholeNumber } from '../cli.ts';
 import { findNode } from '../commands/upload.ts';
 import { placeOf } from '../connection.ts';
@@ -65,14 +66,13 @@ async function watch(cli: Cli, folder: string, options: WatchFolderOptions): Pro
     throw new UsageError('Name either --session or --ingest.');
   if (!(await stat(folder).catch(() => undefined))?.isDirectory())
     throw new Error(`Folder not found: ${folder}.`);
+  await mustBeElsewhere(folder, options.moveTo);
   const progress = new Progress();
-  const platform =
-    ingest === undefined ? await cli.connect() : new PlatformClient((await placeOf(cli.url)).address);
-  platform.bytesPerSecond = options.limitRate;
+  const say = (line: string) => progress.end(line, line);
   const send =
     ingest === undefined
-      ? await toNode(platform, await findNode(platform, session!, options.node), progress)
-      : toIngest(platform, ingest, progress);
+      ? await patiently(say, () => toNode(cli, session!, options, progress))
+      : toIngest((await placeOf(cli.url)).address, ingest, options, progress);
   const refused = await watchFolder(
     {
       folder: resolve(folder),
@@ -82,14 +82,43 @@ async function watch(cli: Cli, folder: string, options: WatchFolderOptions): Pro
       mark: options.mark === true,
       once: options.once === true,
       send,
-      say: (line) => progress.end(line, line),
+      say,
     },
     await Journal.open(resolve(folder)),
   );
   if (refused > 0) process.exitCode = exitCodes.failed;
 }
 
-async function toNode(platform: PlatformClient, nodeInstanceId: number, progress: Progress): Promise<Send> {
+/** Moved files would be found again, under other names. */
+async function mustBeElsewhere(folder: string, moveTo: string | undefined): Promise<void> {
+  if (moveTo === undefined) return;
+  const target = await realpath(moveTo).catch(() => resolve(moveTo));
+  if (target === (await realpath(folder))) throw new UsageError('--move-to must name another folder.');
+}
+
+/** After a loss of power the agent may start before its line, or the platform. */
+async function patiently<T>(say: (line: string) => void, work: () => Promise<T>): Promise<T> {
+  const backOff = new BackOff({ firstMs: 1_000, longestMs: 60_000 });
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isTransient(error)) throw error;
+      say((error as Error).message);
+      await backOff.wait(error);
+    }
+  }
+}
+
+async function toNode(
+  cli: Cli,
+  session: string,
+  { node, limitRate }: WatchFolderOptions,
+  progress: Progress,
+): Promise<Send> {
+  const platform = await cli.connect();
+  platform.bytesPerSecond = limitRate;
+  const nodeInstanceId = await findNode(platform, session, node);
   const outputs = new Outputs(platform, nodeInstanceId);
   return async ({ path }, metadata) => {
     const request = { nodeInstanceId, file: path, contentType: contentTypeOf(path), metadata, retries: 0 };
@@ -98,7 +127,14 @@ async function toNode(platform: PlatformClient, nodeInstanceId: number, progress
   };
 }
 
-function toIngest(platform: PlatformClient, urlPath: string, progress: Progress): Send {
+function toIngest(
+  address: string,
+  urlPath: string,
+  { limitRate }: WatchFolderOptions,
+  progress: Progress,
+): Send {
+  const platform = new PlatformClient(address);
+  platform.bytesPerSecond = limitRate;
   return async ({ path }, metadata) => {
     const request = { urlPath, file: path, contentType: contentTypeOf(path), metadata };
     const { identifier, nodeOutputId } = await ingestFile(platform, request, (sent, total) =>

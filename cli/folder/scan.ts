@@ -14,12 +14,22 @@ export interface FoundFile {
   readonly modifiedAtMs: number;
 }
 
+export interface Found {
+  readonly files: readonly FoundFile[];
+  /** Files whose names are no UTF-8 text, as they are shown: they cannot be opened by them. */
+  readonly unnamed: readonly string[];
+}
+
 /** The folder's files, oldest first; hidden, unfinished and side files are passed over. */
-export async function filesOf(folder: string): Promise<FoundFile[]> {
+export async function filesOf(folder: string): Promise<Found> {
   const entries = await readdir(folder, { withFileTypes: true });
   const names = entries.flatMap((entry) => (entry.isFile() && isWanted(entry.name) ? [entry.name] : []));
   const found = await Promise.all(names.map((file) => find(folder, file)));
-  return found.flat().sort((a, b) => a.modifiedAtMs - b.modifiedAtMs || (a.file < b.file ? -1 : 1));
+  const files = found.filter((one) => one !== undefined);
+  return {
+    files: files.sort((a, b) => a.modifiedAtMs - b.modifiedAtMs || (a.file < b.file ? -1 : 1)),
+    unnamed: names.filter((name, index) => found[index] === undefined && name.includes('\ufffd')),
+  };
 }
 
 function isWanted(name: string): boolean {
@@ -31,27 +41,28 @@ function isWanted(name: string): boolean {
   );
 }
 
-async function find(folder: string, file: string): Promise<FoundFile[]> {
+/** A file as it is now; undefined when it is not there. */
+export async function find(folder: string, file: string): Promise<FoundFile | undefined> {
   const path = join(folder, file);
-  try {
-    const { size, mtimeMs } = await stat(path);
-    return [{ file, path, sizeBytes: size, modifiedAtMs: mtimeMs }];
-  } catch {
-    // It was moved at this moment.
-    return [];
-  }
+  const state = await stat(path).catch(ifThere);
+  return state && { file, path, sizeBytes: state.size, modifiedAtMs: state.mtimeMs };
+}
+
+/** Undefined for a file that is not there. @throws any other error */
+function ifThere(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error;
 }
 
 /**
  * The metadata of a file: the named groups of the pattern in its name, and above them the JSON object in `NAME.meta.json`.
  * @returns JSON text; undefined for none
- * @throws Error when the side file holds no JSON object
+ * @throws Error when the side file cannot be read, or holds no JSON object
  */
 export async function metadataOf(
   { file, path }: FoundFile,
   pattern: RegExp | undefined,
 ): Promise<string | undefined> {
-  const text = await readFile(path + sideSuffix, 'utf8').catch(() => undefined);
+  const text = await readFile(path + sideSuffix, 'utf8').catch(ifThere);
   const side = text === undefined ? {} : objectOf(text, file + sideSuffix);
   const metadata = { ...pattern?.exec(file)?.groups, ...side };
   return Object.keys(metadata).length === 0 ? undefined : JSON.stringify(metadata);

@@ -5,11 +5,11 @@ import { BackOff, isTransient, pause } from '../../client/back-off.ts';
 import { ApiError } from '../../client/errors.ts';
 import type { Journal } from './journal.ts';
 import { moveFile } from './move.ts';
-import { type FoundFile, filesOf, markSuffix, metadataOf, sideSuffix } from './scan.ts';
+import { type Found, type FoundFile, filesOf, find, markSuffix, metadataOf, sideSuffix } from './scan.ts';
 
 const scanEveryMs = 1_000;
-/** A file that the platform refuses is tried again after this time: a session may be frozen for a while. */
-const refusedAgainMs = 600_000;
+/** What fails is tried again after this time: a session may be frozen, or a disk be away, for a while. */
+const againMs = 600_000;
 
 export interface Acknowledged {
   readonly identifier: string;
@@ -31,72 +31,121 @@ export interface WatchOptions {
   readonly say: (line: string) => void;
 }
 
-/** @returns the number of files that were refused or are still to be moved, with `once` */
+/** @returns the number of files that were refused, are still to be moved or cannot be named, with `once` */
 export async function watchFolder(options: WatchOptions, journal: Journal): Promise<number> {
-  const { folder, settleMs, once } = options;
-  const refusedAtMs = new Map<string, number>();
-  const unsettled = await settleEarlier(options, journal);
-  for (;;) {
-    const files = (await filesOf(folder)).filter((file) => journal.find(file) === undefined);
-    const due = files.filter((file) => performance.now() > (refusedAtMs.get(keyOf(file)) ?? 0));
-    const next = due.find(({ modifiedAtMs }) => Date.now() - modifiedAtMs >= settleMs);
-    if (next !== undefined) {
-      const isSent = await sendOne(options, journal, next);
-      if (!isSent) refusedAtMs.set(keyOf(next), performance.now() + refusedAgainMs);
-    } else if (once && due.length === 0) return files.length + unsettled;
-    else await pause(scanEveryMs);
-  }
+  return await new Watch(options, journal).run();
 }
 
-/**
- * Marks and moves the files of a run that ended between the journal and what follows it. What fails holds up no new file.
- * @returns how many failed
- */
-async function settleEarlier(options: WatchOptions, journal: Journal): Promise<number> {
-  let failed = 0;
-  for (const file of await filesOf(options.folder)) {
-    const sent = journal.find(file);
-    if (sent === undefined) continue;
-    try {
-      await settle(options, file, sent);
-    } catch (error) {
-      failed += 1;
-      options.say(`${file.file}: ${(error as Error).message}`);
+const keyOf = ({ file, sizeBytes, modifiedAtMs }: FoundFile) => `${modifiedAtMs} ${sizeBytes} ${file}`;
+
+class Watch {
+  readonly #options: WatchOptions;
+  readonly #journal: Journal;
+  /** Sent, and still to be marked or moved. */
+  readonly #unsettled = new Set<string>();
+  /** Since when each file is as it is now. Times of files are not asked: clocks of devices and shares may be wrong. */
+  #sinceMs = new Map<string, number>();
+  readonly #againAtMs = new Map<string, number>();
+  readonly #said = new Set<string>();
+
+  constructor(options: WatchOptions, journal: Journal) {
+    this.#options = options;
+    this.#journal = journal;
+  }
+
+  async run(): Promise<number> {
+    const { once } = this.#options;
+    // A run before this one may have ended between the journal and what follows it.
+    for (const found of (await this.#scan()).files)
+      if (this.#journal.find(found) !== undefined) this.#unsettled.add(keyOf(found));
+    for (;;) {
+      const { files, unnamed } = await this.#scan();
+      const left = files.filter(
+        (found) => this.#journal.find(found) === undefined || this.#unsettled.has(keyOf(found)),
+      );
+      this.#note(left);
+      const due = left.filter((found) => performance.now() >= (this.#againAtMs.get(keyOf(found)) ?? 0));
+      const ready = due.filter((found) => this.#isReady(found));
+      // All that one look has found: a folder may hold very many.
+      for (const found of ready) await this.#handle(found);
+      if (ready.length > 0) continue;
+      if (once && due.length === 0) return left.length + unnamed.length;
+      await pause(scanEveryMs);
     }
   }
-  return failed;
-}
 
-const keyOf = ({ file, modifiedAtMs }: FoundFile) => `${modifiedAtMs} ${file}`;
-
-/** @returns false when it was refused */
-async function sendOne(options: WatchOptions, journal: Journal, found: FoundFile): Promise<boolean> {
-  const { folder, pattern, send, say } = options;
-  const backOff = new BackOff({ firstMs: 1_000, longestMs: 60_000 });
-  for (;;) {
+  /** The folder of a share may be away for a while. */
+  async #scan(): Promise<Found> {
+    const { folder, once } = this.#options;
     try {
-      const acknowledged = await send(found, await metadataOf(found, pattern));
-      if (await hasChanged(folder, found)) return true;
-      const { file, sizeBytes, modifiedAtMs } = found;
-      await journal.add({ file, sizeBytes, modifiedAtMs, ...acknowledged });
-      await settle(options, found, acknowledged);
-      say(`${file}: ${acknowledged.outputId === null ? 'stored' : `output ${acknowledged.outputId}`}`);
-      return true;
+      const found = await filesOf(folder);
+      for (const name of found.unnamed)
+        this.#sayOnce(`${name}: the name is no UTF-8 text. Rename the file to send it.`);
+      this.#said.delete(folder);
+      return found;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return true;
-      say(`${found.file}: ${(error as Error).message}`);
-      // A new token may come with the next start of the service, and no recording is given up for it.
-      const isTokenGone = error instanceof ApiError && (error.status === 401 || error.status === 403);
-      if (!isTransient(error) && !isTokenGone) return false;
-      await backOff.wait(error);
+      if (once) throw error;
+      this.#sayOnce(`${folder}: ${(error as Error).message}`, folder);
+      return { files: [], unnamed: [] };
     }
   }
-}
 
-/** A file that was still being written after all is sent again when it is complete. */
-async function hasChanged(folder: string, { file, sizeBytes, modifiedAtMs }: FoundFile): Promise<boolean> {
-  const now = (await filesOf(folder)).find((one) => one.file === file);
-  return now !== undefined && (now.sizeBytes !== sizeBytes || now.modifiedAtMs !== modifiedAtMs);
+  #sayOnce(line: string, key = line): void {
+    if (!this.#said.has(key)) this.#options.say(line);
+    this.#said.add(key);
+  }
+
+  #note(left: readonly FoundFile[]): void {
+    const before = this.#sinceMs;
+    const now = performance.now();
+    this.#sinceMs = new Map(left.map(keyOf).map((key) => [key, before.get(key) ?? now]));
+  }
+
+  #isReady(found: FoundFile): boolean {
+    const unchangedMs = performance.now() - (this.#sinceMs.get(keyOf(found)) ?? Number.POSITIVE_INFINITY);
+    return unchangedMs >= this.#options.settleMs || this.#journal.find(found) !== undefined;
+  }
+
+  /** Sends, marks and moves a file. What fails is tried again later, and holds up no other file. */
+  async #handle(found: FoundFile): Promise<void> {
+    const key = keyOf(found);
+    try {
+      const sent = this.#journal.find(found) ?? (await this.#send(found));
+      if (sent === undefined) return;
+      this.#unsettled.add(key);
+      await settle(this.#options, found, sent);
+      this.#unsettled.delete(key);
+    } catch (error) {
+      this.#againAtMs.set(key, performance.now() + againMs);
+      const isGone = (error as NodeJS.ErrnoException).code === 'ENOENT';
+      if (!isGone) this.#options.say(`${found.file}: ${(error as Error).message}`);
+    }
+  }
+
+  /** @returns undefined for a file that changed meanwhile: it is sent when it is complete */
+  async #send(found: FoundFile): Promise<Acknowledged | undefined> {
+    const { folder, pattern, send, say } = this.#options;
+    const { file, sizeBytes, modifiedAtMs } = found;
+    const backOff = new BackOff({ firstMs: 1_000, longestMs: 60_000 });
+    for (;;) {
+      const before = await find(folder, file);
+      if (before === undefined || keyOf(before) !== keyOf(found)) return undefined;
+      try {
+        const acknowledged = await send(found, await metadataOf(found, pattern));
+        const after = await find(folder, file);
+        if (after !== undefined && keyOf(after) !== keyOf(found)) return undefined;
+        await this.#journal.add({ file, sizeBytes, modifiedAtMs, ...acknowledged });
+        say(`${file}: ${acknowledged.outputId === null ? 'stored' : `output ${acknowledged.outputId}`}`);
+        return acknowledged;
+      } catch (error) {
+        // A new token may come with the next start of the service, and no recording is given up for it.
+        const isTokenGone = error instanceof ApiError && (error.status === 401 || error.status === 403);
+        if (!isTransient(error) && !isTokenGone) throw error;
+        say(`${file}: ${(error as Error).message}`);
+        await backOff.wait(error);
+      }
+    }
+  }
 }
 
 async function settle(

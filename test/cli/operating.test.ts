@@ -53,6 +53,16 @@ describe('sdp login', () => {
     expect((await sdp(['logout'], nobody)).code).toBe(0);
   });
 
+  test('uses a token that has expired by the clock of this machine alone', async () => {
+    await sdp(['login', '--username', username, '--password-stdin'], nobody, password);
+    const past = '"expiresAt": "2026-01-01T00:00:00.000Z"';
+    const stored = readFileSync(file, 'utf8').replace(/"expiresAt": "[^"]+"/, past);
+    writeFileSync(file, stored);
+    expect((await sdp(['projects', 'list'], nobody)).code).toBe(0);
+    writeFileSync(file, stored.replace(/"accessToken": "[^"]+"/, '"accessToken": "ended"'));
+    expect((await sdp(['projects', 'list'], nobody)).err).toContain('The sign-in of admin has expired.');
+  });
+
   test('reports a wrong password, and a missing terminal', async () => {
     const wrong = await sdp(['login', '--username', username, '--password-stdin'], nobody, 'wrong');
     expect([wrong.code, wrong.err]).toEqual([1, expect.stringContaining('Invalid username or password.')]);

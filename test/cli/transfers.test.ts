@@ -42,7 +42,14 @@ describe('sdp upload', () => {
   test('sends several files to the input node of a session, and a repeated command sends none', async () => {
     const graph = await stage.chainOf(1);
     const files = ['one.csv', 'two.json', 'three'].map((name) => fileOf(name, `bytes of ${name}`));
-    const first = await sdp(['upload', graph.sessionId, ...files, '--json', '--metadata', '{"lap":"ü"}']);
+    const first = await sdp([
+      'upload',
+      graph.sessionId,
+      ...files,
+      '--json',
+      '--metadata',
+      '{\n  "lap": "ü\u007f"\n}',
+    ]);
     expect([first.code, JSON.parse(first.out).uploads.length]).toEqual([0, 3]);
     const outputs = await outputsOf(graph);
     expect(outputs.map(({ contentType }) => contentType).sort()).toEqual([
@@ -50,7 +57,7 @@ describe('sdp upload', () => {
       'application/octet-stream',
       'text/csv',
     ]);
-    expect(outputs[0]).toMatchObject({ metadata: { lap: 'ü' } });
+    expect(outputs[0]).toMatchObject({ metadata: { lap: 'ü\u007f' } });
     const again = await sdp(['upload', String(graph.nodes.input), ...files]);
     expect(again.err.match(/already stored as output/g)).toHaveLength(3);
     expect(await outputsOf(graph)).toEqual(outputs);

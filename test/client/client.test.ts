@@ -121,6 +121,15 @@ describe('a call', () => {
 });
 
 describe('waiting', () => {
+  test('a date to wait for is compared with the clock of the answer', () => {
+    const headers = new Map([
+      ['retry-after', 'Thu, 01 Jan 2026 00:00:05 GMT'],
+      ['date', 'Thu, 01 Jan 2026 00:00:00 GMT'],
+    ]);
+    const refused = refusalOf({ status: 503, header: (name) => headers.get(name), text: '' });
+    expect(refused.retryAfterMs).toBe(5_000);
+  });
+
   const refusal = (status: number, retryAfter: string | null = null) =>
     refusalOf({ status, header: (name) => (name === 'retry-after' ? retryAfter : null), text: '' });
 

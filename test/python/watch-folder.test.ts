@@ -61,7 +61,7 @@ describe.skipIf(missing !== '')(`the agent in Python${missing === '' ? '' : ` ($
     const path = captures(join(folder, 'ordered'), {
       'MARIA-2.csv': 'a\n2\n',
       'MARIA-1.csv': 'a\n1\n',
-      'MARIA-1.csv.meta.json': '{"lap":"first","tyre":{"compound":"süß"}}',
+      'MARIA-1.csv.meta.json': '{"lap":"first","tyre":{"compound":"süß\u007f"}}',
       'cut.csv.part': 'not yet',
       '.hidden': 'x',
     });
@@ -93,7 +93,7 @@ describe.skipIf(missing !== '')(`the agent in Python${missing === '' ? '' : ` ($
     ]);
     expect(seen).toEqual([
       ['MARIA', { driver: 'MARIA', lap: '2' }],
-      ['MARIA', { driver: 'MARIA', lap: 'first', tyre: { compound: 'süß' } }],
+      ['MARIA', { driver: 'MARIA', lap: 'first', tyre: { compound: 'süß\u007f' } }],
       ['cut.csv', null],
       ['MARIA', { driver: 'MARIA', lap: '1' }],
       ['cut.csv', { lap: 4 }],

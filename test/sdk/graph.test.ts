@@ -127,7 +127,7 @@ describe('a runner', () => {
       seen.push([state, (await task.previousOutput())?.metadata ?? null]);
       const runs = (state?.runs ?? 0) + 1;
       task.state.set({ runs });
-      await task.writeJson({ runs }, { metadata: { run: runs, name: 'größe €' } });
+      await task.writeJson({ runs }, { metadata: { run: runs, name: 'größe €\u007f' } });
     });
     for (const runs of [1, 2]) {
       await stage.upload(graph, 'input', `bytes ${runs}`);
@@ -138,7 +138,7 @@ describe('a runner', () => {
     }
     expect(seen).toEqual([
       [null, null],
-      [{ runs: 1 }, { run: 1, name: 'größe €' }],
+      [{ runs: 1 }, { run: 1, name: 'größe €\u007f' }],
     ]);
   });
 });

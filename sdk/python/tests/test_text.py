@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 
 import pytest
+from sdp._calls.http import retry_after
 from sdp._inputs.text import read_lines, read_named_rows, read_rows
 from sdp.errors import TaskFailure, UnreadableData
 
@@ -53,3 +54,11 @@ def test_what_is_no_table_is_named_by_its_line(text: bytes, said: str) -> None:
         list(read_named_rows(io.BytesIO(text), max_characters=50))
     assert isinstance(caught.value, TaskFailure)
     assert (caught.value.category, caught.value.reason) == ("validation", said)
+
+
+def test_a_date_to_wait_for_is_compared_with_the_clock_of_the_answer() -> None:
+    date = "Thu, 01 Jan 2026 00:00:00 GMT"
+    assert retry_after("Thu, 01 Jan 2026 00:00:05 GMT", date) == 5.0
+    assert retry_after("7", date) == 7.0
+    assert retry_after("soon", date) is None
+    assert retry_after("Thu, 01 Jan 2026 00:00:05 GMT", None) == 0.0

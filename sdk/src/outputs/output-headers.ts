@@ -1,4 +1,5 @@
 /** The options of an output, as headers (contract: Runner rules 3). */
+import { metadataHeader } from '../../../client/metadata-header.ts';
 import { Input } from '../inputs/inputs.ts';
 
 const identifierForm = /^[A-Za-z0-9._-]{1,100}$/;
@@ -44,7 +45,7 @@ export function outputHeaders(
     ...(options.gzip === true || options.contentEncoding === 'gzip' ? { 'content-encoding': 'gzip' } : {}),
     ...(options.metadata === undefined
       ? {}
-      : { 'x-platform-output-metadata': metadataHeader(options.metadata) }),
+      : { 'x-platform-output-metadata': checkedMetadata(options.metadata) }),
     ...(options.watermark === undefined
       ? {}
       : { 'x-platform-watermark': String(inputIdOf(options.watermark)) }),
@@ -55,16 +56,15 @@ export function inputIdOf(input: Input | number): number {
   return input instanceof Input ? input.outputId : input;
 }
 
-/** UTF-8 bytes, one character each, as HTTP wants them. */
-function metadataHeader(metadata: Readonly<Record<string, unknown>>): string {
-  const bytes = Buffer.from(JSON.stringify(metadata), 'utf8');
-  if (bytes.length > metadataBytes) {
+function checkedMetadata(metadata: Readonly<Record<string, unknown>>): string {
+  const header = metadataHeader(JSON.stringify(metadata));
+  if (header.length > metadataBytes) {
     throw new RangeError(
-      `Output metadata holds at most ${metadataBytes} bytes as JSON, not ${bytes.length}.`,
+      `Output metadata holds at most ${metadataBytes} bytes as JSON, not ${header.length}.`,
     );
   }
   const reserved = Object.keys(metadata).find((key) => key.startsWith('$'));
   if (reserved !== undefined)
     throw new RangeError(`Metadata keys that begin with '$' are reserved: '${reserved}'.`);
-  return bytes.toString('latin1');
+  return header;
 }

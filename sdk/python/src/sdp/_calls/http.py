@@ -236,17 +236,24 @@ def _refusal_of(answer: Answer) -> ApiError:
         str(said.get("message") or f"The platform answered {answer.status}."),
         code=str(said.get("code") or ""),
         request_id=answer.headers.get("x-request-id"),
-        retry_after_seconds=_retry_after(answer.headers.get("retry-after")),
+        retry_after_seconds=retry_after(answer.headers.get("retry-after"), answer.headers.get("date")),
         issues=[issue for issue in issues if isinstance(issue, dict)] if isinstance(issues, list) else (),
     )
 
 
-def _retry_after(value: str | None) -> float | None:
+def retry_after(value: str | None, date: str | None) -> float | None:
+    """``Retry-After`` in seconds. A date is compared with that of the answer: the clock here may be wrong."""
     if value is None:
         return None
     if value.strip().isdigit():
         return float(value)
+    until = _time_of(value)
+    now = _time_of(date) if date is not None else None
+    return None if until is None else max(0.0, until - (time.time() if now is None else now))
+
+
+def _time_of(date: str) -> float | None:
     try:
-        return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
+        return email.utils.parsedate_to_datetime(date).timestamp()
     except (TypeError, ValueError):
         return None

@@ -73,8 +73,13 @@ def output_headers(
     return headers
 
 
+def metadata_bytes(json_text: str) -> bytes:
+    """The value of the header. No header may hold DEL, which JSON text may."""
+    return json_text.replace("\x7f", "\\u007f").encode("utf-8", "replace")
+
+
 def _metadata_header(metadata: Mapping[str, Any]) -> bytes:
-    encoded = json.dumps(dict(metadata), ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
+    encoded = metadata_bytes(json.dumps(dict(metadata), ensure_ascii=False, allow_nan=False))
     if len(encoded) > _METADATA_BYTES:
         raise ValueError(f"Output metadata hold at most {_METADATA_BYTES} bytes as JSON, not {len(encoded)}.")
     reserved = next((key for key in metadata if key.startswith("$")), None)

@@ -17,6 +17,7 @@ from typing import IO, Any, cast
 from .._calls.http import Bytes
 from .._calls.meter import Meter
 from .._outputs.frames import CONTENT_TYPES
+from .._outputs.headers import metadata_bytes
 from .._outputs.source import Source, pieces_of
 from .api import Api
 from .output import Output, outputs_of
@@ -51,7 +52,7 @@ class Said:
             headers["content-encoding"] = "gzip"
         text = self.metadata_text
         if text is not None:
-            headers["x-platform-output-metadata"] = text.encode("utf-8", "replace")
+            headers["x-platform-output-metadata"] = metadata_bytes(text)
         return headers
 
     def values(self) -> dict[str, str]:

@@ -50,6 +50,8 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--once", action="store_true", help="ends when all files are sent")
     parser.add_argument("--version", action="version", version=f"sdp.watch_folder {VERSION}")
     options = parser.parse_args(arguments)
+    if options.move_to is not None and options.move_to.resolve() == options.folder.resolve():
+        parser.error("--move-to must name another folder")
     try:
         send: Send = (
             to_session(options.session, node=options.node, bytes_per_second=options.limit_rate)

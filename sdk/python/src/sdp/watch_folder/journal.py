@@ -23,7 +23,8 @@ class Journal:
         self._path = folder / _NAME
         self._sent: dict[str, dict[str, Any]] = {}
         text = self._path.read_text("utf-8", "replace") if self._path.exists() else ""
-        for line in text.splitlines():
+        # Not splitlines: a name may hold U+2028, which is no line break of this file.
+        for line in text.split("\n"):
             # An empty line, or one whose writing was interrupted: its file is sent again, and is there already.
             with suppress(ValueError, TypeError, KeyError):
                 row = json.loads(line)

@@ -28,20 +28,20 @@ class FoundFile:
 
 def files_of(folder: Path) -> list[FoundFile]:
     """The folder's files, oldest first; hidden, unfinished and side files are passed over."""
-    found = []
     with os.scandir(folder) as entries:
-        for entry in entries:
-            if not _is_wanted(entry.name):
-                continue
-            try:
-                if entry.is_file(follow_symlinks=False):
-                    state = entry.stat(follow_symlinks=False)
-                    at_ms = state.st_mtime_ns / 1e6
-                    found.append(FoundFile(entry.name, folder / entry.name, state.st_size, at_ms))
-            except FileNotFoundError:
-                # It was moved at this moment.
-                continue
+        names = [each.name for each in entries if _is_wanted(each.name) and each.is_file(follow_symlinks=False)]
+    found = [each for each in (find(folder, name) for name in names) if each is not None]
     return sorted(found, key=lambda each: (each.modified_at_ms, each.name))
+
+
+def find(folder: Path, name: str) -> FoundFile | None:
+    """A file as it is now; None when it is not there."""
+    path = folder / name
+    try:
+        state = path.lstat()
+    except FileNotFoundError:
+        return None
+    return FoundFile(name, path, state.st_size, state.st_mtime_ns / 1e6)
 
 
 def _is_wanted(name: str) -> bool:

@@ -14,13 +14,13 @@ from .._calls.back_off import BackOff, is_transient
 from ..errors import ApiError, NetworkError, SdpError
 from .journal import Journal
 from .move import move_file
-from .scan import MARK_SUFFIX, SIDE_SUFFIX, FoundFile, files_of, metadata_of
+from .scan import MARK_SUFFIX, SIDE_SUFFIX, FoundFile, files_of, find, metadata_of
 from .send import Acknowledged, Send
 
 _SCAN_SECONDS = 1.0
 _LONGEST_WAIT_SECONDS = 60.0
-# A file that the platform refuses is tried again after this time: a session may be frozen for a while.
-_REFUSED_AGAIN_SECONDS = 600.0
+# What fails is tried again after this time: a session may be frozen, or a disk be away, for a while.
+_AGAIN_SECONDS = 600.0
 
 
 def watch_folder(
@@ -38,9 +38,12 @@ def watch_folder(
 
     It tries again for as long as it takes, and after a restart goes on where it was. Acknowledged files are written down
     in ``.sdp-sent.jsonl``, and moved to ``move_to`` or marked by ``NAME.sent``. Metadata come from ``NAME.meta.json``,
-    which is moved with its file, and the named groups of ``pattern``. With ``once`` it ends when all files are sent or refused, and returns how many
-    were refused or are still to be moved.
+    which is moved with its file, and the named groups of ``pattern``. With ``once`` it ends when all files are sent or
+    refused, and returns how many were refused or are still to be moved. Raises ValueError when ``move_to`` is the folder.
     """
+    if move_to is not None and Path(move_to).resolve() == Path(folder).resolve():
+        # Moved files would be found again, under other names.
+        raise ValueError("move_to must name another folder")
     watch = _Watch(
         Path(folder).resolve(),
         send,
@@ -69,67 +72,80 @@ class _Watch:
         self._mark = mark
         self._say = say
         self._journal = Journal(folder)
+        # Sent, and still to be marked or moved.
+        self._unsettled: set[FoundFile] = set()
+        # Since when each file is as it is now. Times of files are not asked: clocks of devices and shares may be wrong.
+        self._since: dict[FoundFile, float] = {}
+        self._again_at: dict[FoundFile, float] = {}
+        self._trouble = ""
 
     def run(self, settle_seconds: float, once: bool) -> int:
-        unsettled = self._settle_earlier()
-        again_at: dict[FoundFile, float] = {}
+        # A run before this one may have ended between the journal and what follows it.
+        self._unsettled = {found for found in self._scan(once) if self._journal.find(found) is not None}
         while True:
-            files = [found for found in files_of(self._folder) if self._journal.find(found) is None]
-            again_at = {found: at for found, at in again_at.items() if found in files}
-            due = [found for found in files if time.monotonic() >= again_at.get(found, 0.0)]
-            now_ms = time.time() * 1000
-            settled = (found for found in due if now_ms - found.modified_at_ms >= settle_seconds * 1000)
-            found_next = next(settled, None)
-            if found_next is not None:
-                if not self._send_one(found_next):
-                    again_at[found_next] = time.monotonic() + _REFUSED_AGAIN_SECONDS
-            elif once and not due:
-                return len(files) + unsettled
-            else:
-                time.sleep(_SCAN_SECONDS)
-
-    def _settle_earlier(self) -> int:
-        """Marks and moves the files of a run that ended between the journal and what follows it.
-
-        What fails holds up no new file. Returns how many failed.
-        """
-        failed = 0
-        for found in files_of(self._folder):
-            sent = self._journal.find(found)
-            if sent is None:
+            files = self._scan(once)
+            left = [found for found in files if self._journal.find(found) is None or found in self._unsettled]
+            now = time.monotonic()
+            self._since = {found: self._since.get(found, now) for found in left}
+            self._again_at = {found: at for found, at in self._again_at.items() if found in self._since}
+            due = [found for found in left if now >= self._again_at.get(found, 0.0)]
+            ready = [found for found in due if found in self._unsettled or now - self._since[found] >= settle_seconds]
+            # All that one look has found: a folder may hold very many.
+            for found in ready:
+                self._handle(found)
+            if ready:
                 continue
-            try:
-                self._settle(found, sent)
-            except OSError as error:
-                failed += 1
-                self._say(f"{found.name}: {error}")
-        return failed
+            if once and not due:
+                return len(left)
+            time.sleep(_SCAN_SECONDS)
 
-    def _send_one(self, found: FoundFile) -> bool:
-        """False when it was refused."""
+    def _scan(self, once: bool) -> list[FoundFile]:
+        """The folder of a share may be away for a while."""
+        try:
+            files = files_of(self._folder)
+            self._trouble = ""
+            return files
+        except OSError as error:
+            if once:
+                raise
+            if str(error) != self._trouble:
+                self._trouble = str(error)
+                self._say(f"{self._folder}: {error}")
+            return []
+
+    def _handle(self, found: FoundFile) -> None:
+        """Sends, marks and moves a file. What fails is tried again later, and holds up no other file."""
+        try:
+            sent = self._journal.find(found) or self._send_one(found)
+            if sent is None:
+                return
+            self._unsettled.add(found)
+            self._settle(found, sent)
+            self._unsettled.discard(found)
+        except (SdpError, ValueError, LookupError, OSError) as error:
+            self._again_at[found] = time.monotonic() + _AGAIN_SECONDS
+            if not isinstance(error, FileNotFoundError):
+                self._say(f"{found.name}: {error}")
+
+    def _send_one(self, found: FoundFile) -> Acknowledged | None:
+        """None for a file that changed meanwhile: it is sent when it is complete."""
         back_off = BackOff(_LONGEST_WAIT_SECONDS)
         while True:
+            if find(self._folder, found.name) != found:
+                return None
             try:
                 acknowledged = self._send(found, metadata_of(found, self._pattern))
-                if self._has_changed(found):
-                    return True
+                if find(self._folder, found.name) not in (None, found):
+                    return None
                 self._journal.add(found, acknowledged)
-                self._settle(found, acknowledged)
                 stored = acknowledged.output_id
                 self._say(f"{found.name}: {'stored' if stored is None else f'output {stored}'}")
-                return True
-            except FileNotFoundError:
-                return True
-            except (SdpError, ValueError, LookupError, OSError) as error:
-                self._say(f"{found.name}: {error}")
+                return acknowledged
+            except (SdpError, OSError) as error:
                 if not _may_pass(error):
-                    return False
+                    raise
+                self._say(f"{found.name}: {error}")
                 time.sleep(back_off.next_seconds(error))
-
-    def _has_changed(self, found: FoundFile) -> bool:
-        """A file that was still being written after all is sent again when it is complete."""
-        now = next((each for each in files_of(self._folder) if each.name == found.name), None)
-        return now is not None and now != found
 
     def _settle(self, found: FoundFile, acknowledged: Acknowledged) -> None:
         if self._mark:

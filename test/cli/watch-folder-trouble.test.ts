@@ -1,0 +1,142 @@
+/** Both agents of capture machines with wrong clocks, odd names, and folders that go away. */
+import { appendFileSync, mkdirSync, readdirSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { pythonEnvironment } from '../python/environment.ts';
+import { eventually } from '../support/eventually.ts';
+import { testProcesses } from '../support/processes.ts';
+import { runnerStage } from '../support/runner.ts';
+import { brokenLineTo } from './broken-line.ts';
+import { captures, outputsOf, sha256 } from './capture-agent.ts';
+import { commandLine } from './support.ts';
+
+interface Agent {
+  readonly code: Promise<number | string | null>;
+  readonly text: () => string;
+  readonly stop: () => Promise<unknown>;
+}
+type Start = (path: string, args: readonly string[], url?: string) => Agent;
+
+const { folder, startSdp } = commandLine();
+const { python = 'python3', missing } = pythonEnvironment();
+const stage = await runnerStage();
+const { api, people } = stage;
+const processes = testProcesses({ PYTHONUNBUFFERED: '1' });
+const environment = (url: string) => ({ SDP_URL: url, SDP_TOKEN: people.offlineToken });
+
+const stopped = async (code: Agent['code'], kill: () => unknown) => {
+  kill();
+  return await code;
+};
+
+const commandLineAgent: Start = (path, args, url = api.url) => {
+  const running = startSdp(['watch-folder', path, '--settle', '1', ...args], environment(url));
+  const code = running.ended.then((ended) => ended.code);
+  return { code, text: () => running.printed.err, stop: () => stopped(code, () => running.kill('SIGTERM')) };
+};
+const pythonAgent: Start = (path, args, url = api.url) => {
+  const running = processes.startScript('-m', environment(url), {
+    program: python,
+    args: ['sdp.watch_folder', path, '--settle', '1', ...args],
+  });
+  const code = running.ended;
+  return { code, text: () => running.log(), stop: () => stopped(code, () => running.kill('SIGINT')) };
+};
+
+describe.each([
+  { name: 'cli', start: commandLineAgent, isMissing: false },
+  { name: 'python', start: pythonAgent, isMissing: missing !== '' },
+])('the agent: $name', ({ name, start, isMissing }) => {
+  const path = (of: string) => join(folder, `${name}-${of}`);
+
+  test.skipIf(isMissing)('sends files by what it sees, whatever clock wrote their times', async () => {
+    const graph = await stage.chainOf(1);
+    const watched = captures(path('clocks'), { 'ahead.csv': 'a\n1\n' });
+    const [ahead, behind] = [Date.now() / 1000 + 18_000, Date.now() / 1000 - 18_000];
+    utimesSync(join(watched, 'ahead.csv'), ahead, ahead);
+    const agent = start(watched, ['--session', graph.sessionId]);
+    await eventually('the first is sent', async () => agent.text().includes('ahead.csv: output'));
+    const grows = join(watched, 'grows.csv');
+    for (let row = 0; row < 10; row++) {
+      appendFileSync(grows, `${row}\n`);
+      utimesSync(grows, behind, behind);
+      await delay(400);
+    }
+    await eventually('the second is sent', async () => agent.text().includes('grows.csv: output'));
+    await agent.stop();
+    const whole = Array.from({ length: 10 }, (_, row) => `${row}\n`).join('');
+    expect((await outputsOf(stage, graph)).map((output) => output.sha256)).toEqual(
+      ['a\n1\n', whole].map(sha256),
+    );
+  });
+
+  test.skipIf(isMissing)('says by its exit code that a sent file could not be moved', async () => {
+    const graph = await stage.chainOf(1);
+    const watched = captures(path('unmovable'), { 'a.csv': 'a\n1\n' });
+    writeFileSync(path('no-folder'), '');
+    const agent = start(watched, ['--session', graph.sessionId, '--once', '--move-to', path('no-folder')]);
+    expect([await agent.code, agent.text()]).toEqual([
+      1,
+      expect.stringMatching(/a\.csv: output \d+\na\.csv: /),
+    ]);
+  });
+
+  test.skipIf(isMissing)('moves no file into the folder that it watches', async () => {
+    const graph = await stage.chainOf(1);
+    const watched = captures(path('itself'), { 'a.csv': 'a\n1\n' });
+    const agent = start(watched, ['--session', graph.sessionId, '--once', '--move-to', `${watched}/.`]);
+    expect([await agent.code, agent.text()]).toEqual([
+      2,
+      expect.stringContaining('must name another folder'),
+    ]);
+    expect(readdirSync(watched)).toEqual(['a.csv']);
+  });
+
+  test.skipIf(isMissing)('goes on when its folder was away, and says so', async () => {
+    const graph = await stage.chainOf(1);
+    const watched = captures(path('share'), { 'a.csv': 'a\n1\n' });
+    const agent = start(watched, ['--session', graph.sessionId]);
+    await eventually('the first is sent', async () => agent.text().includes('a.csv: output'));
+    renameSync(watched, `${watched}-away`);
+    await eventually('it is missed', async () => /(ENOENT|No such file)/.test(agent.text()));
+    writeFileSync(join(`${watched}-away`, 'b.csv'), 'a\n2\n');
+    renameSync(`${watched}-away`, watched);
+    await eventually('the second is sent', async () => agent.text().includes('b.csv: output'));
+    await agent.stop();
+    expect(await outputsOf(stage, graph)).toHaveLength(2);
+  });
+
+  test.skipIf(isMissing)('starts before the platform can be reached', async () => {
+    const graph = await stage.chainOf(1);
+    const watched = captures(path('early'), { 'a.csv': 'a\n1\n' });
+    let isAway = true;
+    const url = await brokenLineTo(api.url, () => (isAway ? 'before' : undefined));
+    const agent = start(watched, ['--session', graph.sessionId, '--once'], url);
+    await eventually('it has tried', async () => agent.text() !== '');
+    isAway = false;
+    expect(await agent.code, agent.text()).toBe(0);
+    expect(await outputsOf(stage, graph)).toHaveLength(1);
+  });
+});
+
+test('a name that is no UTF-8 text is reported', async () => {
+  const graph = await stage.chainOf(1);
+  const watched = join(folder, 'names');
+  mkdirSync(watched);
+  writeFileSync(
+    Buffer.concat([Buffer.from(`${watched}/bad`), Buffer.from([0xff]), Buffer.from('.csv')]),
+    'a\n1\n',
+  );
+  const agent = commandLineAgent(watched, ['--session', graph.sessionId, '--once']);
+  expect([await agent.code, agent.text()]).toEqual([1, expect.stringContaining('is no UTF-8 text')]);
+});
+
+test.skipIf(missing !== '')('both read one journal, whatever the names', async () => {
+  const graph = await stage.chainOf(1);
+  const watched = captures(join(folder, 'journal'), { 'lap\u2028one\u0085.csv': 'a\n1\n' });
+  const args = ['--session', graph.sessionId, '--once'];
+  expect(await commandLineAgent(watched, args).code).toBe(0);
+  const second = pythonAgent(watched, args);
+  expect([await second.code, second.text()]).toEqual([0, '']);
+});
