@@ -99,6 +99,7 @@ class Watch {
     const before = this.#sinceMs;
     const now = performance.now();
     this.#sinceMs = new Map(left.map(keyOf).map((key) => [key, before.get(key) ?? now]));
+    for (const key of this.#againAtMs.keys()) if (!this.#sinceMs.has(key)) this.#againAtMs.delete(key);
   }
 
   #isReady(found: FoundFile): boolean {

@@ -2,13 +2,13 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-// @ts-expect-error It is plain JavaScript: it runs before any package is installed.
-import * as drivers from '../../local/prepare/unused-drivers.mjs';
 
-const { modulesWithDrivers, removeUnusedDrivers } = drivers as {
+const file = new URL('../../local/prepare/unused-drivers.mjs', import.meta.url);
+const { modulesWithDrivers, removeUnusedDrivers }: Drivers = await import(file.href);
+interface Drivers {
   readonly modulesWithDrivers: readonly string[];
   readonly removeUnusedDrivers: (folderOf: (module: string) => string) => boolean;
-};
+}
 const main = 'cmd/versitygw/main.go';
 const commands = (names: readonly string[]) =>
   `package main\n\nvar commands = []*cli.Command{\n${names.map((name) => `\t\t${name}Command(),\n`).join('')}}\n`;
@@ -19,8 +19,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-function write(module: string, file: string, text: string): string {
-  const path = join(folder, module, file);
+function write(module: string, name: string, text: string): string {
+  const path = join(folder, module, name);
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, text);
   return path;
