@@ -189,11 +189,14 @@ export function booleanParameter(initial: boolean) {
     .prefault(initial ? 'true' : 'false');
 }
 
+/** Whether `from` is not after `to`, where both are given. */
+export const isInOrder = ({ from, to }: { from?: Date | undefined; to?: Date | undefined }) =>
+  from === undefined || to === undefined || from <= to;
+export const orderMessage = 'from must not be after to.';
+
 /** 400 where `from` is after `to`: a list would be empty without a word. */
 export function inTimeOrder<Query extends z.ZodType<{ from?: Date | undefined; to?: Date | undefined }>>(
   query: Query,
 ): Query {
-  return query.refine(({ from, to }) => from === undefined || to === undefined || from <= to, {
-    error: 'from must not be after to.',
-  });
+  return query.refine(isInOrder, { error: orderMessage });
 }

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { story } from '../../domain/examples.ts';
 import { isDateOnly, parseTimestamp } from '../../domain/timestamp.ts';
+import { isInOrder, orderMessage } from '../../http/schemas.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 
@@ -27,11 +28,7 @@ export function dateRange<Shape extends z.ZodRawShape>(query: z.ZodObject<Shape>
       from: date('from', false, 'A date or timestamp.'),
       to: date('to', true, 'A date, which includes the whole day, or a timestamp.'),
     })
-    .refine(
-      (value) => {
-        const { from, to } = value as { readonly from?: Date; readonly to?: Date };
-        return from === undefined || to === undefined || from <= to;
-      },
-      { error: 'from must not be after to.' },
-    );
+    .refine((value) => isInOrder(value as { readonly from?: Date; readonly to?: Date }), {
+      error: orderMessage,
+    });
 }

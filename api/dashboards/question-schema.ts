@@ -4,7 +4,14 @@ import { story } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { parseTimestamp } from '../../domain/timestamp.ts';
 import { errorSchema } from '../../http/errors.ts';
-import { booleanParameter, integerParameter, nameText, optionalText } from '../../http/schemas.ts';
+import {
+  booleanParameter,
+  integerParameter,
+  isInOrder,
+  nameText,
+  optionalText,
+  orderMessage,
+} from '../../http/schemas.ts';
 import { documentIssueSchema } from '../document-issue.ts';
 
 export const seriesLimits = { channels: 64, minPoints: 2, maxPoints: 10_000, initialPoints: 2000 } as const;
@@ -70,10 +77,6 @@ const sameRowsMeta = {
 type Axes = { x?: string | undefined; split?: string | undefined; sameRows: boolean };
 const hasOneForm = ({ x, split, sameRows }: Axes) => !sameRows || (x === undefined && split === undefined);
 const formMessage = 'sameRows must not be given with x or split.';
-
-const isInOrder = ({ from, to }: { from?: Date | undefined; to?: Date | undefined }) =>
-  from === undefined || to === undefined || from <= to;
-const orderMessage = 'from must not be after to.';
 
 export const statisticsQuerySchema = z.object(windowShape).refine(isInOrder, { error: orderMessage });
 

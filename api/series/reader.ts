@@ -124,7 +124,8 @@ export class SeriesReader {
 
   /**
    * As `read`, and derived channels, points over another channel, one trace for each value of a step channel, and points of
-   * the same rows for all channels of a source, which are all read row by row. At most 640,000 points of a recording: beyond it each trace has fewer than `maxPoints`.
+   * the same rows for all channels of a source, which are all read row by row. At most 640,000 points of a recording: beyond
+   * it each trace has fewer than `maxPoints`.
    *
    * @throws SeriesRefused when `x` falls within a trace, or `split` has too many values; else as `read` does
    */

@@ -37,14 +37,16 @@ export class SameRows {
 
   /** Adds rows with their numbers in the file; values are NaN where empty. */
   add(numbers: Float64Array, times: Float64Array, columns: readonly Float64Array[]): void {
-    for (let row = 0; this.#isWhole && row < times.length; row++)
-      this.#put(this.#added++ * this.#width, row, { numbers, times, columns });
-    if (this.#isWhole) return;
+    const rows = { numbers, times, columns };
+    if (this.#isWhole) {
+      for (const row of times.keys()) this.#put(this.#added++ * this.#width, row, rows);
+      return;
+    }
     for (let start = 0; start < times.length; ) {
       const bucket = this.#bucketOf(times[start] as number);
       let end = start + 1;
       while (end < times.length && this.#bucketOf(times[end] as number) === bucket) end++;
-      this.#addRun(bucket, start, end, { numbers, times, columns });
+      this.#addRun(bucket, start, end, rows);
       start = end;
     }
   }

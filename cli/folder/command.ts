@@ -2,7 +2,7 @@
 import { realpath, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
-import { BackOff, isTransient } from '../../client/back-off.ts';
+import { isTransient } from '../../client/back-off.ts';
 import { type AddCommand, type Cli, examples, wholeNumber } from '../cli.ts';
 import { findNode } from '../commands/upload.ts';
 import { placeOf } from '../connection.ts';
@@ -13,7 +13,7 @@ import { Progress } from '../progress.ts';
 import { ingestFile, Outputs, uploadFile } from '../transfers.ts';
 import { Journal } from './journal.ts';
 import type { FoundFile } from './scan.ts';
-import { type Acknowledged, watchFolder } from './watch.ts';
+import { type Acknowledged, patiently, watchFolder } from './watch.ts';
 
 interface WatchFolderOptions {
   readonly session?: string;
@@ -71,7 +71,8 @@ async function watch(cli: Cli, folder: string, options: WatchFolderOptions): Pro
   const say = (line: string) => progress.end(line, line);
   const send =
     ingest === undefined
-      ? await patiently(say, () => toNode(cli, session!, options, progress))
+      ? // After a loss of power the agent may start before its line, or the platform.
+        await patiently({ say, mayPass: isTransient }, () => toNode(cli, session!, options, progress))
       : toIngest((await placeOf(cli.url)).address, ingest, options, progress);
   const refused = await watchFolder(
     {
@@ -94,20 +95,6 @@ async function mustBeElsewhere(folder: string, moveTo: string | undefined): Prom
   if (moveTo === undefined) return;
   const target = await realpath(moveTo).catch(() => resolve(moveTo));
   if (target === (await realpath(folder))) throw new UsageError('--move-to must name another folder.');
-}
-
-/** After a loss of power the agent may start before its line, or the platform. */
-async function patiently<T>(say: (line: string) => void, work: () => Promise<T>): Promise<T> {
-  const backOff = new BackOff({ firstMs: 1_000, longestMs: 60_000 });
-  for (;;) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!isTransient(error)) throw error;
-      say((error as Error).message);
-      await backOff.wait(error);
-    }
-  }
 }
 
 async function toNode(

@@ -36,6 +36,26 @@ export async function watchFolder(options: WatchOptions, journal: Journal): Prom
   return await new Watch(options, journal).run();
 }
 
+interface Patience {
+  readonly say: (line: string) => void;
+  /** Whether the same work may succeed later. */
+  readonly mayPass: (error: unknown) => boolean;
+}
+
+/** Does the work again and again until it succeeds, with longer and longer pauses. @throws an error that will not pass */
+export async function patiently<T>({ say, mayPass }: Patience, work: () => Promise<T>): Promise<T> {
+  const backOff = new BackOff({ firstMs: 1_000, longestMs: 60_000 });
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!mayPass(error)) throw error;
+      say((error as Error).message);
+      await backOff.wait(error);
+    }
+  }
+}
+
 const keyOf = ({ file, sizeBytes, modifiedAtMs }: FoundFile) => `${modifiedAtMs} ${sizeBytes} ${file}`;
 
 class Watch {
@@ -127,25 +147,19 @@ class Watch {
   async #send(found: FoundFile): Promise<Acknowledged | undefined> {
     const { folder, pattern, send, say } = this.#options;
     const { file, sizeBytes, modifiedAtMs } = found;
-    const backOff = new BackOff({ firstMs: 1_000, longestMs: 60_000 });
-    for (;;) {
+    // A new token may come with the next start of the service, and no recording is given up for it.
+    const mayPass = (error: unknown) =>
+      isTransient(error) || (error instanceof ApiError && (error.status === 401 || error.status === 403));
+    return await patiently({ say: (line) => say(`${file}: ${line}`), mayPass }, async () => {
       const before = await find(folder, file);
       if (before === undefined || keyOf(before) !== keyOf(found)) return undefined;
-      try {
-        const acknowledged = await send(found, await metadataOf(found, pattern));
-        const after = await find(folder, file);
-        if (after !== undefined && keyOf(after) !== keyOf(found)) return undefined;
-        await this.#journal.add({ file, sizeBytes, modifiedAtMs, ...acknowledged });
-        say(`${file}: ${acknowledged.outputId === null ? 'stored' : `output ${acknowledged.outputId}`}`);
-        return acknowledged;
-      } catch (error) {
-        // A new token may come with the next start of the service, and no recording is given up for it.
-        const isTokenGone = error instanceof ApiError && (error.status === 401 || error.status === 403);
-        if (!isTransient(error) && !isTokenGone) throw error;
-        say(`${file}: ${(error as Error).message}`);
-        await backOff.wait(error);
-      }
-    }
+      const acknowledged = await send(found, await metadataOf(found, pattern));
+      const after = await find(folder, file);
+      if (after !== undefined && keyOf(after) !== keyOf(found)) return undefined;
+      await this.#journal.add({ file, sizeBytes, modifiedAtMs, ...acknowledged });
+      say(`${file}: ${acknowledged.outputId === null ? 'stored' : `output ${acknowledged.outputId}`}`);
+      return acknowledged;
+    });
   }
 }
 

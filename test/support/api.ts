@@ -123,6 +123,10 @@ export async function untilServed(request: () => Promise<Answer>): Promise<Answe
     const answer = await request();
     if (answer.status !== 503) return answer;
     expect(answer.headers.get('retry-after')).toBe('1');
+    expect([
+      'Another request for the same session is in progress.',
+      'Service unavailable. Please try again later.',
+    ]).toContain(answer.body.message);
   }
 }
 
