@@ -35,7 +35,7 @@ export const tabularConfigurationSchema = z.looseObject({
   timeColumn: name
     .nullish()
     .describe(
-      'Heading of the time column, with or without its unit, in any case. Absent: found by name and content, unless `autoDetectTimeColumn` is false.',
+      'Heading of the time column, with or without its unit, in any case. Absent: found by name and content, unless `autoDetectTimeColumn` is false. Where it holds days alone, a column such as `Time` with the time of the day is found beside it.',
     ),
   timeColumnIsMs: flag(
     'Numbers in the time column are milliseconds (true) or seconds (false). Absent: derived from the unit in the heading, else from the size of the numbers, else seconds.',
@@ -61,7 +61,7 @@ export const tabularConfigurationSchema = z.looseObject({
     .nullish()
     .describe('Group of channels that belong to no other group. Default: `default`.'),
   autoDetectTimeColumn: flag(
-    'Find the time column when `timeColumn` is absent (default true). When there is none, rows are numbered.',
+    'Find the time column when `timeColumn` is absent, and the time of the day beside a column of days (default true). When there is no time column, rows are numbered.',
   ),
   emitSuggestedLayout: flag('Add a suggested dashboard layout, panels by group and unit (default false).'),
   whenNoOutputs: z

@@ -40,6 +40,19 @@ describe('absolute times', () => {
     });
   });
 
+  test.each([
+    ['2021-03-04 05:06:07', '2021-03-04 05:06:08.5'],
+    ['04.03.2021 05:06:07.0', '04.03.2021 05:06:08.5'],
+  ])('a row without a time is skipped: %s', async (a, b) => {
+    const rows = `time,v\n${a},1\n,2\n${b},3\n`;
+    const chosen = await bench.convert(rows, { timeColumn: 'time' });
+    expect((await bench.rows(chosen)).map((row) => row.t)).toEqual([first, second]);
+    expect(chosen.description.warnings).toEqual(['1 rows without a time were skipped.']);
+    // Found by the values before the gap.
+    const found = await bench.convert(rows, { maxAutodetectSampleRows: 1 });
+    expect((await bench.rows(found)).map((row) => row.t)).toEqual([first, second]);
+  });
+
   test('month first or day first is detected from the values, and an ambiguity is a warning', async () => {
     const dayFirst = await bench.convert('date,v\n1/2/2000,1\n13/2/2000,2\n');
     expect(dayFirst.description.time.from).toBe(Date.UTC(2000, 1, 1));

@@ -1,7 +1,7 @@
 /** Casts of text columns in SQL, for the readers without casts. */
 import type { Engine, Query } from '../engine.ts';
-import { shown } from '../errors.ts';
-import type { ReadAs, ReadPlan } from './source.ts';
+import { shown, type TabularError } from '../errors.ts';
+import { type ReadAs, type ReadPlan, type TableSource, wanted } from './source.ts';
 
 /** Marks the failure of a time cast, so that the row can be found. */
 export const timeFault = 'sdp-bad-time';
@@ -24,18 +24,24 @@ export function castText(text: string, readAs: ReadAs, formatParameter: string):
     case 'BOOLEAN':
       return `CAST(${text} AS ${readAs})`;
     default:
-      return `CASE WHEN trim(${text}) = '' THEN NULL
+      return `CASE WHEN coalesce(trim(${text}), '') = '' THEN NULL
         ELSE coalesce(${tryTime(text, readAs, formatParameter)}, error('${timeFault}')) END`;
   }
 }
 
 function tryTime(text: string, readAs: ReadAs, formatParameter: string): string {
   if (readAs === 'TIMESTAMP') return `try_strptime(${text}, ${formatParameter})::TIMESTAMP`;
-  // The cast leaves out what follows a comma.
-  const value = readAs === 'INTERVAL' ? `replace(${text}, ',', '.')` : text;
   // Of words, such as `infinity`, the cast makes times that are no times of a recording.
-  return `CASE WHEN regexp_matches(${text}, '[0-9]') THEN try_cast(${value} AS ${readAs}) END`;
+  const cast = (value: string) =>
+    `CASE WHEN regexp_matches(${text}, '[0-9]') THEN try_cast(${value} AS ${readAs}) END`;
+  if (readAs === 'TIMESTAMPTZ') return cast(text);
+  // The cast leaves out what follows a comma, and AM and PM.
+  const plain = `replace(${text}, ',', '.')`;
+  return `CASE WHEN ${text} ILIKE '%m' THEN try_strptime(${plain}, ${halfDayClocks}) - TIMESTAMP '1900-01-01'
+    ELSE ${cast(plain)} END`;
 }
+
+const halfDayClocks = "['%I:%M:%S.%f %p', '%I:%M:%S %p', '%I:%M %p']";
 
 /** Infinity and not-a-number are read as missing: neither a chart nor JSON can show them. */
 export function finite(value: string): string {
@@ -47,14 +53,32 @@ export function withoutNaN(value: string): string {
   return `CASE WHEN NOT isnan(${value}) THEN ${value} END`;
 }
 
+/** The fault of the first text that is no time, with its place. */
+export async function badTime(
+  engine: Engine,
+  source: Pick<TableSource, 'select' | 'faultAt'>,
+  plan: ReadPlan,
+): Promise<TabularError> {
+  const select = source.select.bind(source);
+  let first: { row: number; index: number; fault: string } | undefined;
+  for (const [index, readAs] of plan.readAs.entries()) {
+    if (!isTime(readAs)) continue;
+    const found = await findBadTime(engine, select, plan, index, readAs);
+    if (found === null || found.row >= (first?.row ?? Number.POSITIVE_INFINITY)) continue;
+    first = { row: found.row, index, fault: `${found.value} is not ${wanted(readAs)}.` };
+  }
+  if (first === undefined) throw new Error('A text was no time, and all texts are times.');
+  return source.faultAt(first.row, first.index, first.fault);
+}
+
 /** Finds the first row whose text is not a time; `select` returns the rows with that column as text. */
-export async function findBadTime(
+async function findBadTime(
   engine: Engine,
   select: (plan: ReadPlan) => Query,
   plan: ReadPlan,
   index: number,
-): Promise<{ row: number; value: string }> {
-  const readAs = plan.readAs[index] ?? 'TIMESTAMPTZ';
+  readAs: ReadAs,
+): Promise<{ row: number; value: string } | null> {
   // The format stays among the parameters of the inner query, at the place where casts expect it.
   const inner = asText(select, plan, index);
   const format = `$${inner.parameters.length}`;
@@ -63,7 +87,7 @@ export async function findBadTime(
       WHERE trim(c${index}) <> '' AND ${tryTime(`c${index}`, readAs, format)} IS NULL LIMIT 1`,
     parameters: inner.parameters,
   });
-  return { row: Number(found?.[0] ?? 0), value: shown(String(found?.[1] ?? '')) };
+  return found === undefined ? null : { row: Number(found[0]), value: shown(String(found[1] ?? '')) };
 }
 
 /** The text of a value, for messages; `row` counts from 1. */

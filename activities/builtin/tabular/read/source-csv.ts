@@ -8,7 +8,7 @@ import type { TabularConfiguration } from '../configuration.ts';
 import type { Engine } from '../engine.ts';
 import { shown, TabularError } from '../errors.ts';
 import { type RecordingFormat, recordingLimits } from '../recording/recording.ts';
-import { castText, findBadTime, isTime, timeFault, withoutNaN } from './cast-text.ts';
+import { badTime, castText, isTime, timeFault, withoutNaN } from './cast-text.ts';
 import { copyFrom, copyWithLineFeeds, lineOfRecord } from './csv-lines.ts';
 import { fieldOfQuote } from './csv-records.ts';
 import { type CsvLayout, fieldAt, readCsvLayout } from './csv-sample.ts';
@@ -122,7 +122,7 @@ class CsvSource implements TableSource {
 
   async judge(error: Error, plan: ReadPlan): Promise<'again' | TabularError | null> {
     const { message } = error;
-    if (message.includes(timeFault)) return this.#judgeTime(plan);
+    if (message.includes(timeFault)) return badTime(this.#settings.engine, this, plan);
     const record = /CSV Error on Line: (\d+)/.exec(message)?.[1];
     if (record === undefined) return this.#judgeWithoutRecord(message);
     const cast = /Error when converting column "c(\d+)"\. Could not convert string "([\s\S]*?)" to '/.exec(
@@ -137,12 +137,6 @@ class CsvSource implements TableSource {
       return new TabularError(`${shown(cast[2] as string)} is not ${wanted(readAs)}.`, place);
     }
     return rowFault(message, line, this.#layout.delimiter);
-  }
-
-  async #judgeTime(plan: ReadPlan): Promise<TabularError> {
-    const index = plan.readAs.findIndex(isTime);
-    const place = await findBadTime(this.#settings.engine, this.select.bind(this), plan, index);
-    return this.faultAt(place.row, index, `${place.value} is not ${wanted(plan.readAs[index] ?? null)}.`);
   }
 
   async faultAt(row: number, index: number, fault: string): Promise<TabularError> {

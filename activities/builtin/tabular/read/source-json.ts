@@ -8,12 +8,12 @@ import type { TabularConfiguration } from '../configuration.ts';
 import type { Engine } from '../engine.ts';
 import { NoTabularData, TabularError } from '../errors.ts';
 import type { RecordingFormat } from '../recording/recording.ts';
-import { castText, findBadTime, isTime, timeFault } from './cast-text.ts';
+import { badTime, castText, timeFault } from './cast-text.ts';
 import { decodeHead } from './decode-head.ts';
 import { findJsonFault, type JsonLayout, jsonLayout, placeOfRecord, refuseDeepJson } from './json-scan.ts';
 import { JsonStructure } from './json-structure.ts';
 import type { PlainInput } from './prepare-input.ts';
-import { type ReadPlan, type SourceColumn, type TableSource, wanted } from './source.ts';
+import type { ReadPlan, SourceColumn, TableSource } from './source.ts';
 
 const sampleCells = 500_000;
 
@@ -171,11 +171,7 @@ class JsonSource implements TableSource {
   }
 
   async judge(error: Error, plan: ReadPlan): Promise<TabularError | null> {
-    const index = plan.readAs.findIndex(isTime);
-    if (index !== -1 && error.message.includes(timeFault)) {
-      const place = await findBadTime(this.#reader.engine, this.select.bind(this), plan, index);
-      return this.faultAt(place.row, index, `${place.value} is not ${wanted(plan.readAs[index] ?? null)}.`);
-    }
+    if (error.message.includes(timeFault)) return badTime(this.#reader.engine, this, plan);
     return this.#reader.judge(error);
   }
 

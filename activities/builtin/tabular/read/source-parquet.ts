@@ -9,15 +9,8 @@ import {
 import { type Engine, isResourceFault } from '../engine.ts';
 import { TabularError } from '../errors.ts';
 import { recordingLimits } from '../recording/recording.ts';
-import { castText, findBadTime, finite, isTime, timeFault } from './cast-text.ts';
-import {
-  type ReadAs,
-  type ReadPlan,
-  type SourceColumn,
-  type SourceKind,
-  type TableSource,
-  wanted,
-} from './source.ts';
+import { badTime, castText, finite, isTime, timeFault } from './cast-text.ts';
+import type { ReadAs, ReadPlan, SourceColumn, SourceKind, TableSource } from './source.ts';
 
 const sampleCells = 500_000;
 const maxFlatLevels = 16;
@@ -228,11 +221,7 @@ class ParquetSource implements TableSource {
   }
 
   async judge(error: Error, plan: ReadPlan): Promise<TabularError | null> {
-    const index = plan.readAs.findIndex(isTime);
-    if (index !== -1 && error.message.includes(timeFault)) {
-      const place = await findBadTime(this.#engine, this.select.bind(this), plan, index);
-      return this.faultAt(place.row, index, `${place.value} is not ${wanted(plan.readAs[index] ?? null)}.`);
-    }
+    if (error.message.includes(timeFault)) return badTime(this.#engine, this, plan);
     return unreadable(error);
   }
 

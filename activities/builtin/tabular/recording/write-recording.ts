@@ -5,7 +5,8 @@ import { type Engine, isResourceFault, type Query, sqlText } from '../engine.ts'
 import { NoTabularData, TabularError } from '../errors.ts';
 import { finite } from '../read/cast-text.ts';
 import { type ReadPlan, readChannelAs, type TableSource } from '../read/source.ts';
-import type { TimePlan } from '../time/time-plan.ts';
+import { timesOverMidnights } from '../time/midnights.ts';
+import { type TimePlan, timeName } from '../time/time-plan.ts';
 import { findTimeOutside } from '../time/time-range.ts';
 import { type DescribedColumn, describeRecording } from './describe.ts';
 import { type ColumnKinds, type Inspection, inspect } from './inspect.ts';
@@ -38,12 +39,13 @@ export async function writeRecording(settings: WriteSettings): Promise<WrittenRe
   const { source, time } = settings;
   const channels = source.columns.flatMap((column, index) => {
     const isUnnamedAndEmpty = column.heading.trim() === '' && column.kind === 'empty';
-    return index === time.column || isUnnamedAndEmpty ? [] : [index];
+    return index === time.column || index === time.clock || isUnnamedAndEmpty ? [] : [index];
   });
   if (channels.length === 0) throw new NoTabularData('The file has no column other than the time.');
   const plan: ReadPlan = {
     readAs: source.columns.map((column, index) => {
       if (index === time.column) return time.readAs;
+      if (index === time.clock) return 'INTERVAL';
       return channels.includes(index) ? readChannelAs(column.kind) : null;
     }),
     timestampFormat: time.timestampFormat,
@@ -97,10 +99,9 @@ class Writer {
     for (;;) {
       const rows = source.select(this.#plan);
       const t = this.#isNumberedLater ? '0' : time.milliseconds(`c${time.column ?? 0}`);
-      const columns = this.#channels.map((index) => `c${index}`);
       try {
         this.#rowCount = await this.#copy({
-          sql: `SELECT ${finite(`CAST(${t} AS DOUBLE)`)} AS t, ${columns.join(', ')} FROM (${rows.sql})`,
+          sql: `SELECT ${finite(`CAST(${t} AS DOUBLE)`)} AS t, ${this.#columns().join(', ')} FROM (${rows.sql})`,
           parameters: rows.parameters,
         });
         break;
@@ -123,6 +124,7 @@ class Writer {
 
   /** Writes the rows once more when they are not in the order of time, lack a time, or hold infinite numbers. */
   async putInOrder(): Promise<void> {
+    await this.#goOverMidnights();
     const seen = this.#inspected();
     const infinite = this.#kinds().numbers.filter((column) => seen.facts.get(column)?.hasInfinity);
     const isRight = seen.isSorted && seen.rowsWithoutTime === 0 && infinite.length === 0;
@@ -132,19 +134,34 @@ class Writer {
       this.#warnings.push(`${seen.rowsWithoutTime} rows without a time were skipped.`);
     if (infinite.length > 0)
       this.#warnings.push(`Infinite numbers in ${infinite.length} columns were skipped.`);
-    const columns = this.#channels.map((index) => {
-      const column = `c${index}`;
-      return infinite.includes(column) ? `${finite(column)} AS ${column}` : column;
-    });
-    const t = this.#isNumberedLater ? 'CAST(file_row_number AS DOUBLE) AS t' : 't';
-    const from = this.#path;
-    this.#path = `${from}.ordered`;
-    const query = {
-      sql: `SELECT ${t}, ${columns.join(', ')} FROM read_parquet($1, file_row_number = true) WHERE isfinite(t)`,
-      parameters: [from],
-    };
+    const columns = this.#columns().map((column) =>
+      infinite.includes(column) ? `${finite(column)} AS ${column}` : column,
+    );
+    const t = this.#isNumberedLater ? 'CAST(file_row_number AS DOUBLE)' : 't';
+    const query = this.#rewritten(t, columns, 'WHERE isfinite(t)');
     if (seen.isSorted) this.#rowCount = await this.#copy(query);
     else await this.#copySorted(query, seen.rowCount);
+    this.#inspection = await this.#inspect();
+  }
+
+  /** The query that writes the rows once more, into a new file. */
+  #rewritten(t: string, columns: readonly string[], where = ''): Query {
+    const from = this.#path;
+    this.#path = `${from}.ordered`;
+    return {
+      sql: `SELECT ${t} AS t, ${columns.join(', ')} FROM read_parquet($1, file_row_number = true) ${where}`,
+      parameters: [from],
+    };
+  }
+
+  /** Adds a day to times of the day after each midnight, where they fall. */
+  async #goOverMidnights(): Promise<void> {
+    const { engine, time } = this.#settings;
+    if (!time.isClock || this.#inspected().isSorted) return;
+    const t = await timesOverMidnights(engine, this.#path);
+    if (t === null) return;
+    this.#rowCount = await this.#copy(this.#rewritten(t, this.#columns()));
+    this.#warnings.push('The times of the day begin anew at midnight; a day was added after each.');
     this.#inspection = await this.#inspect();
   }
 
@@ -191,6 +208,10 @@ class Writer {
         .filter((index) => types.includes(this.#plan.readAs[index] ?? ''))
         .map((index) => `c${index}`);
     return { numbers: readAs('DOUBLE', 'BIGINT'), truths: readAs('BOOLEAN'), texts: readAs('VARCHAR') };
+  }
+
+  #columns(): string[] {
+    return this.#channels.map((index) => `c${index}`);
   }
 
   #inspect(): Promise<Inspection> {
@@ -252,7 +273,7 @@ class Writer {
         kind: time.kind,
         from: seen?.from ?? 0,
         to: seen?.to ?? 0,
-        name: time.column === null ? null : (source.columns[time.column]?.heading ?? ''),
+        name: timeName(source.columns, time),
         isSorted: seen?.isSorted ?? true,
       },
       warnings: this.#warnings,

@@ -6,9 +6,10 @@ import { shown, TabularError } from '../errors.ts';
 import type { SourceColumn, TableSource } from '../read/source.ts';
 import { isNumberText, toNumber } from '../read/text-values.ts';
 import { readHeading } from '../recording/headings.ts';
-import { type Content, contentOf, headingOf, unitMilliseconds } from './time-content.ts';
+import { clockBeside, isClock } from './clock-column.ts';
+import { type Content, contentOf, dayName, headingOf, unitMilliseconds } from './time-content.ts';
 import { candidateTimes } from './time-formats.ts';
-import { type TimePlan, toPlan } from './time-plan.ts';
+import { type TimePlan, toPlan, withClock } from './time-plan.ts';
 
 interface Candidate {
   index: number;
@@ -29,27 +30,41 @@ export async function planTime(
   configuration: TabularConfiguration,
 ): Promise<TimePlan> {
   const wanted = configuration.timeColumn ?? null;
-  if (wanted !== null) {
-    const index = findColumn(source.columns, wanted);
-    const column = source.columns[index] as SourceColumn;
-    const content = await contentOf(engine, column, source.decimalComma, configuration, true);
-    if (content === null) {
-      const example = column.sample.find((value) => value !== null);
-      throw new TabularError(
-        example === undefined
-          ? 'The time column has no values.'
-          : `The time column contains ${shown(example)}; its values are not times of one format.`,
-        { column: index + 1, columnName: column.heading },
-      );
-    }
-    return toPlan(index, content, configuration);
-  }
-  if (configuration.autoDetectTimeColumn ?? true) {
-    const best = await findCandidate(engine, source, configuration);
-    if (best !== null) return toPlan(best.index, best.content, configuration);
-  }
+  const detects = configuration.autoDetectTimeColumn ?? true;
+  let chosen: Pick<Candidate, 'index' | 'content'> | null = null;
+  if (wanted !== null) chosen = await namedColumn(engine, source, configuration, wanted);
+  else if (detects) chosen = await findCandidate(engine, source, configuration);
+  if (chosen === null) return numberedRows();
+  const plan = toPlan(chosen.index, chosen.content, configuration);
+  if (isClock(source.columns[chosen.index] as SourceColumn)) return { ...plan, isClock: true };
+  const clock = detects ? clockBeside(source.columns, chosen.index, chosen.content) : null;
+  return clock === null ? plan : withClock(plan, clock);
+}
+
+async function namedColumn(
+  engine: Engine,
+  source: TableSource,
+  configuration: TabularConfiguration,
+  wanted: string,
+): Promise<Pick<Candidate, 'index' | 'content'>> {
+  const index = findColumn(source.columns, wanted);
+  const column = source.columns[index] as SourceColumn;
+  const content = await contentOf(engine, column, source.decimalComma, configuration, true);
+  if (content !== null) return { index, content };
+  const example = column.sample.find((value) => value !== null);
+  throw new TabularError(
+    example === undefined
+      ? 'The time column has no values.'
+      : `The time column contains ${shown(example)}; its values are not times of one format.`,
+    { column: index + 1, columnName: column.heading },
+  );
+}
+
+function numberedRows(): TimePlan {
   return {
     column: null,
+    clock: null,
+    isClock: false,
     kind: 'relative',
     readAs: 'DOUBLE',
     timestampFormat: null,
@@ -102,7 +117,8 @@ function scoreOf(index: number, column: SourceColumn, content: Content, source: 
   const { name, unit } = headingOf(column);
   const isStrong = strongNames.test(lastPart(name));
   const isWeak = weakName.test(spaced(name));
-  if (content.form === 'native' || content.form === 'text') return isStrong ? 100 : isWeak ? 90 : 70;
+  if (content.form === 'native' || content.form === 'text')
+    return isStrong || dayName.test(name) ? 100 : isWeak ? 90 : 70;
   if (content.form === 'duration') return isStrong ? 85 : isWeak ? 75 : 0;
   if (content.form === 'year') return 50;
   const order = orderOf(column.sample, decimalComma);

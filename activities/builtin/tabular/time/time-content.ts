@@ -91,7 +91,8 @@ function numericContent(
   return { form: 'offset', millisecondsEach };
 }
 
-const dayName = /(?:^|[^\p{L}])(?:date|day|datum|tag|fecha|yyyymmdd)(?:$|[^\p{L}])/iu;
+/** Names of columns of days. */
+export const dayName = /(?:^|[^\p{L}])(?:date|day|datum|tag|fecha|yyyymmdd)(?:$|[^\p{L}])/iu;
 
 /** `20240131`. */
 function isDay(value: string): boolean {

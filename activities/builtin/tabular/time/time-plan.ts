@@ -1,7 +1,7 @@
 /** How a time column is read and becomes milliseconds. */
 import { parseTimestamp } from '../../../../domain/timestamp.ts';
 import type { TabularConfiguration } from '../configuration.ts';
-import type { ReadAs } from '../read/source.ts';
+import type { ReadAs, SourceColumn } from '../read/source.ts';
 import type { Content } from './time-content.ts';
 
 const ambiguity = 'Dates such as 1/2/2000 were read as month/day/year; the order is ambiguous in this file.';
@@ -9,6 +9,10 @@ const ambiguity = 'Dates such as 1/2/2000 were read as month/day/year; the order
 export interface TimePlan {
   /** Index of the column; null when rows are numbered. */
   column: number | null;
+  /** Index of the column with the time of the day, where `column` holds days alone; else null. */
+  clock: number | null;
+  /** Whether the column holds times of the day alone, which begin anew at midnight. */
+  isClock: boolean;
   kind: 'absolute' | 'relative';
   readAs: ReadAs;
   timestampFormat: string | null;
@@ -19,7 +23,13 @@ export interface TimePlan {
 
 export function toPlan(index: number, content: Content, configuration: TabularConfiguration): TimePlan {
   const base = configuration.baseCapturedAt == null ? null : parseTimestamp(configuration.baseCapturedAt);
-  const plan = { column: index, timestampFormat: null, warnings: [] as string[] };
+  const plan = {
+    column: index,
+    clock: null,
+    isClock: false,
+    timestampFormat: null,
+    warnings: [] as string[],
+  };
   const offset = base === null ? '' : ` + ${base.getTime()}.0`;
   const relative = base === null ? ('relative' as const) : ('absolute' as const);
   switch (content.form) {
@@ -65,6 +75,26 @@ export function toPlan(index: number, content: Content, configuration: TabularCo
         milliseconds: (column) => `${scaled(column, content.millisecondsEach, 6)}${offset}`,
       };
   }
+}
+
+/** The plan of a column of days, with the time of the day from the column `clock`, which is read as an INTERVAL. */
+export function withClock(days: TimePlan, clock: number): TimePlan {
+  return {
+    ...days,
+    clock,
+    milliseconds: (column) => `${days.milliseconds(column)} + round(epoch(c${clock}) * 1000, 3)`,
+  };
+}
+
+/** The heading of the time column, `Date, Time` where two columns hold it; null when rows are numbered. */
+export function timeName(
+  columns: readonly Pick<SourceColumn, 'heading'>[],
+  { column, clock }: Pick<TimePlan, 'column' | 'clock'>,
+): string | null {
+  if (column === null) return null;
+  return [column, ...(clock === null ? [] : [clock])]
+    .map((index) => columns[index]?.heading ?? '')
+    .join(', ');
 }
 
 function fromTimestamp(column: string): string {
