@@ -21,15 +21,11 @@ export interface TimePlan {
   warnings: string[];
 }
 
+const oneColumn = { clock: null, isClock: false, timestampFormat: null };
+
 export function toPlan(index: number, content: Content, configuration: TabularConfiguration): TimePlan {
   const base = configuration.baseCapturedAt == null ? null : parseTimestamp(configuration.baseCapturedAt);
-  const plan = {
-    column: index,
-    clock: null,
-    isClock: false,
-    timestampFormat: null,
-    warnings: [] as string[],
-  };
+  const plan = { ...oneColumn, column: index, warnings: [] as string[] };
   const offset = base === null ? '' : ` + ${base.getTime()}.0`;
   const relative = base === null ? ('relative' as const) : ('absolute' as const);
   switch (content.form) {
