@@ -49,6 +49,54 @@ describe('a heading that begins with #', () => {
   });
 });
 
+describe('lines of settings above the table', () => {
+  const rows = '0,0;1,5;800\n0,1;2,5;900\n0,2;3;950\n';
+  const motec = [
+    '"Format","MoTeC CSV File"',
+    '"Venue","Track",,"Worksheet","5"" screen"',
+    '"Vehicle","Car 7"',
+    '',
+    '"Time","Speed","RPM"',
+    '"s","km/h","rpm"',
+    '',
+    '"0.000","10","800"\n"0.100","11","810"\n"0.200","12","820"\n',
+  ].join('\n');
+  const table = `Time [s];Speed [km/h];RPM [rpm]\n${rows}`;
+  const files: [string, string][] = [
+    ['by the delimiter of the table', `Device;X100\nSerial;55\n\n${table}`],
+    ['as sentences', `Recorded by rig A, in Oslo\nOperator: I. Berg\n${table}`],
+    ['below a comment', `# made by x\nDevice;X100\n${table}`],
+    ['with quotes, and units below the heading', motec],
+  ];
+  test.each(files)('are skipped with a warning: %s', async (_, text) => {
+    const { description } = await bench.convert(text);
+    expect(description.time).toMatchObject({ basis: 'column', from: 0, to: 200 });
+    expect(description.channels.map(({ name, unit }) => [name, unit])).toEqual([
+      ['Speed', 'km/h'],
+      ['RPM', 'rpm'],
+    ]);
+    expect(description.warnings).toContain(
+      'The lines above the table, such as settings of the recorder, were not read.',
+    );
+    const broken = await bench.fails(`${text}1,2,3,4\n1;2;3;4\n`);
+    expect(broken.line).toBe(text.split('\n').length);
+  });
+
+  test.each([
+    ['a short line below the heading', 'time,v,w\n0,1\n1,2,3\n2,3,4\n3,4,5\n', 2],
+    ['a text in the first row of longer lines', 'time,v\n0,on,x\n1,2,3\n2,3,4\n3,4,5\n', 2],
+    ['a heading that is too short', 'time,v\n0,1,2\n1,2,3\n2,3,4\n3,4,5\n', 2],
+  ])('are not seen in a broken table: %s', async (_, text, line) => {
+    expect(await bench.fails(text)).toMatchObject({ line });
+  });
+
+  test('are not seen in rows of texts that end with a delimiter', async () => {
+    const { description } = await bench.convert('name,note\na,b,\nc,d,\ne,f,\n');
+    expect(description.rowCount).toBe(3);
+    expect(description.channels.map(({ name }) => name)).toEqual(['name', 'note']);
+  });
+});
+
 describe('the rows that detection reads', () => {
   const one = { maxAutodetectSampleRows: 1 };
   test('are as many as configured: one row decides the types and the time', async () => {

@@ -19,6 +19,8 @@ export interface CsvLayout {
   skipLines: number;
   /** These lines, unchanged. */
   skippedText: string;
+  /** Lines of settings stand above the table. */
+  hasSettings: boolean;
   records: CsvRecord[];
 }
 
@@ -38,9 +40,8 @@ export function readCsvLayout(
   format: InputFormat,
   maxRows: number,
 ): CsvLayout {
-  const preamble = readPreamble(text);
+  const { preamble, delimiter } = findTable(text, isWhole, format);
   const body = text.slice(preamble.characters);
-  const delimiter = preamble.delimiter ?? chooseDelimiter(body, isWhole, format);
   const first = splitRecords(body, delimiter, 1, isWhole)[0];
   if (first === undefined) {
     throw new TabularError('No line of the file ends within its first megabytes; it is not a table.');
@@ -59,11 +60,13 @@ function arrange(text: string, records: CsvRecord[], delimiter: Delimiter, pream
   const [first, ...rest] = records as [CsvRecord, ...CsvRecord[]];
   const decimalComma = delimiter !== ',' && usesDecimalComma(rest.length === 0 ? records : rest);
   const hasHeading = isHeading(first.cells, rest, decimalComma);
+  const { hasSettings } = preamble;
   if (!hasHeading) {
     const { headings, units } = commentedHeadings(preamble.comments, delimiter, first.cells, decimalComma);
     const skippedText = text.slice(0, preamble.characters);
     const skipLines = preamble.lines;
-    return { delimiter, decimalComma, headings, units, hasHeading, skipLines, skippedText, records };
+    const found = { delimiter, decimalComma, headings, units, hasHeading, hasSettings };
+    return { ...found, skipLines, skippedText, records };
   }
   const second = rest[0];
   const hasUnits = second !== undefined && isUnitsLine(second.cells, rest.slice(1), decimalComma);
@@ -74,6 +77,7 @@ function arrange(text: string, records: CsvRecord[], delimiter: Delimiter, pream
     headings: first.cells.map((cell) => cell.trim()),
     units: hasUnits ? second.cells.map((cell) => cell.trim()) : null,
     hasHeading,
+    hasSettings,
     skipLines: heading.line - 1,
     skippedText: text.slice(0, heading.offset),
     records: hasUnits ? rest.slice(1) : rest,
@@ -86,11 +90,80 @@ interface Preamble {
   delimiter: Delimiter | null;
   /** The last two lines of comment, the last one first, without their `#`. */
   comments: string[];
+  /** Some of its lines hold settings, which are not read. */
+  hasSettings: boolean;
+}
+
+/** The first records of a file by one delimiter. */
+interface Probe {
+  readonly delimiter: Delimiter;
+  readonly records: readonly CsvRecord[];
+}
+
+/** Where the table begins, and its delimiter. */
+function findTable(
+  text: string,
+  isWhole: boolean,
+  format: InputFormat,
+): { preamble: Preamble; delimiter: Delimiter } {
+  const preamble = readPreamble(text);
+  const body = text.slice(preamble.characters, preamble.characters + (1 << 18));
+  const all = isWhole && preamble.characters + body.length === text.length;
+  const probes = delimitersOf(preamble, format).map((delimiter) => ({
+    delimiter,
+    records: splitRecords(body, delimiter, probeRecords, all),
+  }));
+  const below = belowSettings(probes);
+  if (below === null) return { preamble, delimiter: chooseDelimiter(probes) };
+  const { delimiter, first } = below;
+  const characters = preamble.characters + first.offset;
+  const lines = preamble.lines + first.line - 1;
+  return {
+    preamble: { ...preamble, characters, lines, comments: [], hasSettings: true },
+    delimiter,
+  };
+}
+
+function delimitersOf(preamble: Preamble, format: InputFormat): readonly Delimiter[] {
+  if (preamble.delimiter !== null) return [preamble.delimiter];
+  if (format === 'tsv') return ['\t'];
+  // In doubt the earlier delimiter wins: a text with tabs or semicolons in every line has its commas within values.
+  return format === 'semicolon' ? [';'] : ['\t', ';', '|', ','];
+}
+
+/**
+ * The table below lines of settings (`Device;X100`), which many recorders write first: the longest run of records with one
+ * number of fields, below a heading that has names alone. Null where the first line has as many: then it is the heading.
+ */
+function belowSettings(probes: readonly Probe[]): { delimiter: Delimiter; first: CsvRecord } | null {
+  let best: { delimiter: Delimiter; first: CsvRecord; rows: number } | null = null;
+  for (const { delimiter, records } of probes) {
+    const { from, rows } = longestRun(records);
+    const first = records[from];
+    if (first === undefined || records[0]?.cells.length === first.cells.length) continue;
+    const areNames = first.cells.every((name) => !isNumberText(name, true) && !looksLikeTime(name));
+    // Rows of texts that end with one delimiter more than the heading are no table of their own.
+    const isHeading = first.cells.length >= 2 && areNames && first.cells.at(-1)?.trim() !== '';
+    if (!isHeading || rows < 3 || rows <= (best?.rows ?? 0)) continue;
+    best = { delimiter, first, rows };
+  }
+  return best;
+}
+
+/** The longest run of records with the same number of fields. */
+function longestRun(records: readonly CsvRecord[]): { from: number; rows: number } {
+  let longest = { from: 0, rows: 0 };
+  let from = 0;
+  for (const [index, { cells }] of records.entries()) {
+    if (cells.length !== records[from]?.cells.length) from = index;
+    if (index + 1 - from > longest.rows) longest = { from, rows: index + 1 - from };
+  }
+  return longest;
 }
 
 /** Leading blank lines, lines of comment (`#`) and Excel's `sep=;`. */
 function readPreamble(text: string): Preamble {
-  const preamble: Preamble = { characters: 0, lines: 0, delimiter: null, comments: [] };
+  const preamble: Preamble = { characters: 0, lines: 0, delimiter: null, comments: [], hasSettings: false };
   for (;;) {
     const line = /^(?:[ \t]*|#([^\r\n]*)|sep=([,;\t|]))(?:\r\n|\r|\n)/i.exec(
       text.slice(preamble.characters, preamble.characters + 65_536),
@@ -141,27 +214,20 @@ function isCommonUnit(cell: string): boolean {
  * @returns from 1; undefined within the lines before the table
  */
 export function fieldAt(text: string, before: string, format: InputFormat): number | undefined {
-  const preamble = readPreamble(text);
+  const { preamble, delimiter } = findTable(text, true, format);
   if (before.length < preamble.characters) return undefined;
-  const delimiter = preamble.delimiter ?? chooseDelimiter(text.slice(preamble.characters), true, format);
   // The mark stands for the place itself, so that the last record is the one that holds it.
   const body = `${before.slice(preamble.characters)}?`;
   return splitRecords(body, delimiter, Number.POSITIVE_INFINITY, true).at(-1)?.cells.length;
 }
 
-function chooseDelimiter(body: string, isWhole: boolean, format: InputFormat): Delimiter {
-  if (format === 'tsv') return '\t';
-  if (format === 'semicolon') return ';';
-  const sample = body.slice(0, 1 << 18);
-  const all = isWhole && sample.length === body.length;
-  let best: { delimiter: Delimiter; share: number; columns: number } | null = null;
-  // In doubt the earlier delimiter wins: a text with tabs or semicolons in every line has its commas within values.
-  for (const delimiter of ['\t', ';', '|', ','] as const) {
-    const records = splitRecords(sample, delimiter, probeRecords, all);
+function chooseDelimiter(probes: readonly Probe[]): Delimiter {
+  let best: { delimiter: Delimiter; share: number } | null = null;
+  for (const { delimiter, records } of probes) {
     const columns = records[0]?.cells.length ?? 0;
-    if (columns < 2) continue;
+    if (columns < 2 && probes.length > 1) continue;
     const share = records.filter((record) => record.cells.length === columns).length / records.length;
-    if (best === null || share > best.share + 0.05) best = { delimiter, share, columns };
+    if (best === null || share > best.share + 0.05) best = { delimiter, share };
   }
   return best?.delimiter ?? ',';
 }

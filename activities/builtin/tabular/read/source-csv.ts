@@ -76,6 +76,8 @@ class CsvSource implements TableSource {
       for (const token of nullTokens) this.#nullTokens.add(token);
       return { heading, unit: layout.units?.[index] ?? null, kind, sample };
     });
+    if (layout.hasSettings)
+      this.warnings.push('The lines above the table, such as settings of the recorder, were not read.');
     const { inputFormat } = settings.configuration;
     if (inputFormat === 'csv' && layout.delimiter !== ',') {
       this.warnings.push(`The delimiter is ${shown(layout.delimiter)}, not a comma.`);
