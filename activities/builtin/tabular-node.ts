@@ -136,6 +136,8 @@ async function writeRecording(
     channels: description.channels.length,
     milliseconds: Math.round(performance.now() - startedAtMs),
   });
+  for (const warning of description.warnings)
+    run.log('warning', `${shownName(input)}: ${warning}`, { outputId: input.outputId });
   await writeOutput(run, services, {
     outputIdentifier: recordingIdentifier(run, input),
     contentType: 'application/vnd.apache.parquet',

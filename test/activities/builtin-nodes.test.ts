@@ -102,7 +102,7 @@ describe('real files become dashboards whose series equal what the files hold', 
     expect(co2?.values).toEqual(numbers(rows, 'CO2'));
   });
 
-  test('tsv without a time: rows are numbered', async () => {
+  test('tsv without a time: rows are numbered, and the log of the run says so', async () => {
     const file = realFile('unemployment.tsv');
     const rows = rowsOf(file.toString(), '\t');
     const { session, dashboard } = await recorded({
@@ -111,6 +111,11 @@ describe('real files become dashboards whose series equal what the files hold', 
       contentType: 'text/tab-separated-values',
     });
     const source = dashboard.sources[0]!;
+    const { nodeRuns } = await client.call('GET', `/api/v2/node-runs?nodeInstanceId=${session.nodeId(1)}`);
+    const { entries } = await client.call('GET', `/api/v2/node-runs/${nodeRuns[0].id}/logs?level=warning`);
+    expect(entries.map(({ message }: { message: string }) => message)).toEqual([
+      'unemployment.tsv: The file has no time column; the rows are numbered from 0.',
+    ]);
     expect(source).toMatchObject({ rowCount: rows.length, time: { kind: 'relative' } });
     const series = await session.series(dashboard, source, ['id', 'rate']);
     expect(series.map(({ values }) => values)).toEqual([numbers(rows, 'id'), numbers(rows, 'rate')]);

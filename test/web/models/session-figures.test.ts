@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { routes } from '../../../api/routes.ts';
 import type { NodeOutput } from '../../../client/types.ts';
 import { deeds } from '../../../web/src/session/overview/deeds.ts';
-import { figuresOfRecordings } from '../../../web/src/session/overview/figures.ts';
+import { figuresOfRecordings, remarksOf } from '../../../web/src/session/overview/figures.ts';
 
 const output = (id: number, metadata: object | null) => ({ id, metadata }) as unknown as NodeOutput;
 const recording = (id: number, source: number, rowCount: number, top: number) =>
@@ -31,6 +31,12 @@ test('are the highest values, the rows and the length; of a file that was conver
   ]);
 });
 
+test('have no duration where rows are numbered for lack of a time', () => {
+  const description = { time: { from: 0, to: 599, basis: 'row-number' } };
+  const labels = figuresOfRecordings([output(1, { kind: 'recording', rowCount: 600, description })]);
+  expect(labels.map(({ label }) => label)).toEqual(['Recorded']);
+});
+
 test('are none of outputs that describe no recording, whatever they say', () => {
   const odd = [
     output(1, null),
@@ -39,6 +45,23 @@ test('are none of outputs that describe no recording, whatever they say', () => 
     output(4, { kind: 'recording', description: { channels: [{ name: 1 }, {}, null, 7] } }),
   ];
   expect(figuresOfRecordings(odd)).toEqual([]);
+});
+
+test('what the conversion remarked is shown once, with its files; of a file that was converted again the newest', () => {
+  const remarked = (id: number, source: number, name: string, ...warnings: unknown[]) =>
+    output(id, { kind: 'recording', name, source: { outputId: source }, description: { warnings } });
+  const sorted = 'The rows were sorted by time.';
+  const outputs = [
+    remarked(4, 1, 'a.csv', sorted),
+    remarked(3, 2, 'b.csv', '2 rows without a time were skipped.', sorted, sorted, 7),
+    remarked(2, 1, 'a.csv', 'An old remark.'),
+    output(1, { kind: 'recording', description: { warnings: 'all' } }),
+    remarked(0, 3, '01a2226e-3d0d-777b-88bc-463d23831070', sorted),
+  ];
+  expect(remarksOf(outputs)).toEqual([
+    { text: sorted, files: ['a.csv', 'b.csv', 'The recording'] },
+    { text: '2 rows without a time were skipped.', files: ['b.csv'] },
+  ]);
 });
 
 test('whatever is written to a session has words of its own in the activity', () => {

@@ -2,6 +2,7 @@
 
 import type { NodeOutput } from '../../../../client/types.ts';
 import { formatElapsed, formatValue, plural } from '../../format.ts';
+import { recordedFile } from '../../names.ts';
 
 export interface Figure {
   readonly label: string;
@@ -37,10 +38,13 @@ function labelOf(key: string): { label: string; unit: string } {
 
 /** What the conversion of a table says of it. */
 interface Description {
-  readonly time?: { readonly from?: unknown; readonly to?: unknown };
+  readonly time?: { readonly from?: unknown; readonly to?: unknown; readonly basis?: unknown };
   readonly channels?: unknown;
+  readonly warnings?: unknown;
 }
 interface Recording {
+  /** The file's name. */
+  readonly name: string;
   readonly rows: number;
   readonly description: Description;
 }
@@ -55,7 +59,10 @@ export function figuresOfRecordings(outputs: readonly NodeOutput[]): Figure[] {
   const recordings = recordingsOf(outputs);
   const rows = recordings.reduce((sum, recording) => sum + recording.rows, 0);
   const [count = '', unit = ''] = plural(rows, 'row', 'rows').split(' ');
-  const lengths = recordings.map(({ description: { time } }) => Number(time?.to) - Number(time?.from));
+  // Numbers of rows are no times.
+  const lengths = recordings.map(({ description: { time } }) =>
+    time?.basis === 'row-number' ? 0 : Number(time?.to) - Number(time?.from),
+  );
   const longestMs = Math.max(...lengths.filter((ms) => ms > 0), 0);
   return [
     ...highest(recordings),
@@ -66,6 +73,23 @@ export function figuresOfRecordings(outputs: readonly NodeOutput[]): Figure[] {
   ];
 }
 
+export interface Remark {
+  readonly text: string;
+  /** The files that it is about. */
+  readonly files: readonly string[];
+}
+
+/** What the conversion remarked about the recordings: rows that it skipped, a time that it did not find. */
+export function remarksOf(outputs: readonly NodeOutput[]): Remark[] {
+  const found = new Map<string, string[]>();
+  for (const { name, description } of recordingsOf(outputs)) {
+    if (!Array.isArray(description.warnings)) continue;
+    for (const text of new Set(description.warnings.filter((warning) => typeof warning === 'string')))
+      found.set(text, [...(found.get(text) ?? []), name]);
+  }
+  return [...found].map(([text, files]) => ({ text, files }));
+}
+
 /** Of each uploaded file the newest; outputs come newest first. */
 function recordingsOf(outputs: readonly NodeOutput[]): Recording[] {
   const found = new Map<unknown, Recording>();
@@ -74,7 +98,8 @@ function recordingsOf(outputs: readonly NodeOutput[]): Recording[] {
     const source = (metadata.source as Fields | null | undefined)?.outputId ?? `output ${id}`;
     if (found.has(source)) continue;
     const rows = typeof metadata.rowCount === 'number' ? metadata.rowCount : 0;
-    found.set(source, { rows, description: (metadata.description ?? {}) as Description });
+    const name = recordedFile(metadata.name);
+    found.set(source, { name, rows, description: (metadata.description ?? {}) as Description });
   }
   return [...found.values()];
 }

@@ -8,14 +8,14 @@ import { Ago } from '../../ui/ago.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { lazy } from '../../ui/lazy.tsx';
 import { Loaded } from '../../ui/loaded.tsx';
-import { Empty } from '../../ui/notice.tsx';
+import { Empty, Notice } from '../../ui/notice.tsx';
 import { MetadataEditor } from '../metadata-editor.tsx';
 import { tabAddress } from '../tabs/address.ts';
 import type { TabProps } from '../tabs/props.ts';
 import { useSessionOutputs } from '../tabs/session-outputs.ts';
 import { Activity } from './activity.tsx';
 import { newestDocuments, readFigures } from './documents.ts';
-import { figuresOfRecordings } from './figures.ts';
+import { figuresOfRecordings, remarksOf } from './figures.ts';
 import { Thumbnails } from './thumbnails.tsx';
 import '../../styles/session/overview.css';
 
@@ -36,6 +36,7 @@ export function Overview({ session, followed, uploads }: TabProps) {
             <>
               {files.length === 0 && <Beginning canUpload={uploads.canUpload} />}
               <Figures outputs={files} />
+              <Remarks outputs={files} />
             </>
           )}
         </Loaded>
@@ -99,6 +100,28 @@ function Figures(props: { outputs: readonly NodeOutput[] }) {
         </div>
       ))}
     </dl>
+  );
+}
+
+const shownRemarks = 4;
+
+/** What the conversion of the recordings remarked: else a chart may be read for what it is not. */
+function Remarks({ outputs }: { outputs: readonly NodeOutput[] }) {
+  const remarks = remarksOf(outputs);
+  if (remarks.length === 0) return null;
+  const more = remarks.length - shownRemarks;
+  return (
+    <Notice tone="info">
+      <ul class="remarks" aria-label="Remarks about the recordings">
+        {remarks.slice(0, shownRemarks).map(({ text, files: [first, ...others] }) => (
+          <li key={text}>
+            <span class="wrap-anywhere">{first}</span>
+            {others.length > 0 && ` and ${plural(others.length, 'other file', 'other files')}`}: {text}
+          </li>
+        ))}
+        {more > 0 && <li>{plural(more, 'more remark is', 'more remarks are')} in the logs of the runs.</li>}
+      </ul>
+    </Notice>
   );
 }
 
