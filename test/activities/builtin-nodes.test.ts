@@ -111,11 +111,8 @@ describe('real files become dashboards whose series equal what the files hold', 
       contentType: 'text/tab-separated-values',
     });
     const source = dashboard.sources[0]!;
-    const { nodeRuns } = await client.call('GET', `/api/v2/node-runs?nodeInstanceId=${session.nodeId(1)}`);
-    const { entries } = await client.call('GET', `/api/v2/node-runs/${nodeRuns[0].id}/logs?level=warning`);
-    expect(entries.map(({ message }: { message: string }) => message)).toEqual([
-      'unemployment.tsv: The file has no time column; the rows are numbered from 0.',
-    ]);
+    const remark = 'The file has no time column; the rows are numbered from 0.';
+    expect(await session.warnings(1)).toEqual([`unemployment.tsv: ${remark}`]);
     expect(source).toMatchObject({ rowCount: rows.length, time: { kind: 'relative' } });
     const series = await session.series(dashboard, source, ['id', 'rate']);
     expect(series.map(({ values }) => values)).toEqual([numbers(rows, 'id'), numbers(rows, 'rate')]);

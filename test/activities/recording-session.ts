@@ -172,6 +172,14 @@ export class RecordingSession {
     }
   }
 
+  /** The warnings in the log of a node's newest run. */
+  async warnings(index: number): Promise<string[]> {
+    const runs = '/api/v2/node-runs';
+    const { nodeRuns } = await this.#client.call('GET', `${runs}?nodeInstanceId=${this.nodeId(index)}`);
+    const { entries } = await this.#client.call('GET', `${runs}/${nodeRuns[0].id}/logs?level=warning`);
+    return entries.map(({ message }: { message: string }) => message);
+  }
+
   async dashboard(): Promise<DashboardView> {
     const { dimensions } = await this.#client.call('GET', `/api/v2/sessions/${this.id}`);
     if (dimensions.length !== 1) throw new Error(`${dimensions.length} dashboards`);
