@@ -44,7 +44,7 @@ export const catalogue = {
     'ambiguous_name',
     'A node template and a runner type have this name. Say which is meant by kind.',
   ),
-  concurrencyOfBuiltin: entry(400, 'built_in', 'Nodes that the platform runs itself have no limit.'),
+  concurrencyOfBuiltin: entry(400, 'built_in', 'Nodes that no runner runs have no limit.'),
   tooManyReportSchedules: entry(
     400,
     'too_many_report_schedules',

@@ -47,7 +47,7 @@ const change = defineRoute({
   summary: 'Limits how many tasks of a node template or runner type are held at once',
   description:
     'Replaces the limit of the manifest. The platform never hands out more tasks than this; tasks that are held when a ' +
-    'limit is lowered may finish. `explain` says when a task waits for a place. Built-in nodes have no limit.',
+    'limit is lowered may finish. `explain` says when a task waits for a place. Built-in nodes and `Input` nodes have no limit.',
   tags,
   access: access.admin,
   audit: { object: 'concurrency', from: 'name' },

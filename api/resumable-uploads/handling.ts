@@ -12,7 +12,13 @@ import {
 } from '../../domain/outputs/tus.ts';
 import type { UploadBody } from '../../http/route.ts';
 import { uuid } from '../../http/schemas.ts';
-import { hasKey, isMadeAlready, once, withoutKey } from '../../store/connection/idempotency.ts';
+import {
+  hasKey,
+  isMadeAlready,
+  noteKeyedBody,
+  once,
+  withoutKey,
+} from '../../store/connection/idempotency.ts';
 import { newId } from '../../store/connection/ids.ts';
 import type { DataSourceRow } from '../../store/objects/data-sources.ts';
 import { abortMultipart } from '../../store/objects/multipart.ts';
@@ -95,7 +101,11 @@ export async function createUpload(
   const isDue = isNew && (body.declaredBytes !== 0 || creation.sizeBytes === 0);
   if (!isDue) return upload;
   try {
-    return await appendPiece(context, upload, { offset: 0, checksum }, finish);
+    const now = await appendPiece(context, upload, { offset: 0, checksum }, finish);
+    // The body was all of it: a repeat under the key is compared with these bytes.
+    if (now.state === 'done' && now.sha256 !== null)
+      noteKeyedBody({ sha256: now.sha256, sizeBytes: now.sizeBytes });
+    return now;
   } catch (error) {
     // A repeat under the key is told its address.
     if (!hasKey()) await discardResumableUpload(services.database, upload.id).catch(() => undefined);

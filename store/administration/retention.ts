@@ -5,7 +5,8 @@
  * A session expires when nothing has happened in it for that long: it was made, closed, its window ended, its outputs
  * were written and its runs queued and ended before. It stays while it is frozen, backs a system dashboard, a task of
  * it is held, an upload to it is queued or under way. In a session that stays, outputs of that age expire, except the
- * newest of each node and those that an open run or a later node still has to read.
+ * newest of each node and those that an open run or a later node still has to read: an incremental node those above its
+ * watermark, however its runs have ended.
  */
 
 import type { Database, Reader, Tx } from '../connection/database.ts';
@@ -38,8 +39,10 @@ const isExpiredOutput = `
   and o.id is distinct from n.newest_output_id
   and not exists (select from node_output l where l.id = n.newest_output_id and l.run_id = o.run_id)
   and not exists (
-    select from node_instance c where c.id = any (n.child_ids) and (
-      c.consumed_position < o.position
+    select from node_instance c join node_template t on t.id = c.node_template_id
+     where c.id = any (n.child_ids) and (
+      case when t.incremental then least(c.consumed_position, c.watermark_position)
+           else c.consumed_position end < o.position
       or exists (select from node_run r where r.node_instance_id = c.id and r.state <> 'done')))`;
 
 export interface ExpiredSession {

@@ -112,8 +112,14 @@ export async function boundsOfRun(database: Queryable, runId: string): Promise<I
   return findTask(database, runId, 'last');
 }
 
+/** Of a claim `c` of a run `r`: the first retry after it knows, else nothing has changed it. */
+const attemptsAtClaim = `
+  coalesce((select a.max_attempts_before from node_run_action a
+             where a.run_id = r.id and a.action = 'retry' and a.attempt > c.attempt order by a.attempt limit 1),
+           r.max_attempts)`;
+
 const pastTask = (which: string) => `
-  select c.task_id, r.id as run_id, c.attempt, r.max_attempts, r.reason, s.project_id, s.id as session_id,
+  select c.task_id, r.id as run_id, c.attempt, ${attemptsAtClaim} as max_attempts, r.reason, s.project_id, s.id as session_id,
          s.name as session_name, n.id as node_instance_id, n.name as node_name, r.template_name as node_template,
          r.runner_type, ${runConfiguration('r')} as configuration,
          coalesce((select json_agg(json_build_object('nodeInstanceId', p.id, 'name', p.name) order by p.ordinal)

@@ -95,11 +95,12 @@ const queueAgainStatement = `
       from wanted w cross join lateral (select to_timestamp(w.queue_time_ms / 1000) as time) q,
            node_instance n, node_template t, session s join project p on p.id = s.project_id
      where r.id = w.run_id and n.id = r.node_instance_id and t.id = n.node_template_id and s.id = r.session_id
-    returning r.id, r.session_id, r.node_instance_id, r.attempt, ${queuedColumns}
+    returning r.id, r.session_id, r.node_instance_id, r.attempt, old.max_attempts as max_attempts_before, ${queuedColumns}
   ), attempts as (
     insert into node_attempt (run_id, number, session_id) select id, attempt, session_id from run
   ), actions as (
-    insert into node_run_action (run_id, attempt, action, user_id) select id, attempt, 'retry', $3 from run
+    insert into node_run_action (run_id, attempt, action, user_id, max_attempts_before)
+    select id, attempt, 'retry', $3, max_attempts_before from run
   ), nodes as (
     update node_instance n set state = ${nodeStateCodes.Pending}, status_details = ''
       from run where n.id = run.node_instance_id

@@ -2,6 +2,7 @@
 import type { Database, Tx } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
 import { holdSession } from '../runs/change-session.ts';
+import { discardUploadsOfSession } from '../uploads/resumable-uploads.ts';
 
 /** @returns false when there is no such session */
 export async function deleteSession(database: Database, sessionId: string): Promise<boolean> {
@@ -19,6 +20,7 @@ export async function deleteSession(database: Database, sessionId: string): Prom
 /** As {@link deleteSession}, for a caller that has locked the session and then its nodes. */
 export async function deleteLockedSession(tx: Tx, sessionId: string): Promise<void> {
   await queueObjects(tx, sessionId);
+  await discardUploadsOfSession(tx, sessionId);
   await tx.query('insert into session_ending (session_id) values ($1) on conflict do nothing', [sessionId]);
   for (const table of ['node_output', 'node_run'] as const) await deleteRows(tx, table, sessionId);
   await tx.query('delete from session where id = $1', [sessionId]);

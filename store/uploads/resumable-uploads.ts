@@ -257,3 +257,13 @@ export async function discardResumableUpload(database: Database, id: string): Pr
     [id],
   );
 }
+
+/** Gives up the unfinished uploads to the nodes of a session that is being deleted, whose nodes are locked. */
+export async function discardUploadsOfSession(tx: Queryable, sessionId: string): Promise<void> {
+  await tx.query(
+    `update resumable_upload u set state = 'over', sweep_at = clock_timestamp()
+       from node_instance n join pending_object w on w.node_instance_id = n.id
+      where n.session_id = $1 and u.object_key = w.object_key and u.state in ('open', 'whole', 'stored')`,
+    [sessionId],
+  );
+}

@@ -92,3 +92,25 @@ test('lists no more inputs since the watermark than the task did', async () => {
   expect(told.modes['since-watermark']).toEqual(ids.slice(0, maxInputsPerTask));
   expect(await replayOf(task.runId)).toMatchObject({ ...told, inputsTruncated: false });
 });
+
+test('tells how many attempts the run had at the claim, however often operators have retried it since', async () => {
+  const graph = await stage.chainOf(1, { maxAttempts: 2 });
+  await stage.upload(graph, 'input', '1');
+  const runner = stage.runner();
+  const told: object[] = [];
+  let runId = '';
+  for (const retries of [0, 1, 2]) {
+    if (retries > 0)
+      await ask(api.url, 'POST', `/api/v2/admin/node-runs/${runId}/retry`, { token: people.Developer.token });
+    const { attempt, maxAttempts, ...task } = await runner.acquire(graph.template);
+    runId = task.runId;
+    told.push({ attempt, maxAttempts });
+    await runner.end(task.taskId, 'fail', { category: 'validation', reason: 'broken' });
+  }
+  expect(told).toEqual([
+    { attempt: 1, maxAttempts: 2 },
+    { attempt: 2, maxAttempts: 3 },
+    { attempt: 3, maxAttempts: 4 },
+  ]);
+  for (const [place, claim] of told.entries()) expect(await replayOf(runId, place + 1)).toMatchObject(claim);
+});

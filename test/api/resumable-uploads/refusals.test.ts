@@ -57,6 +57,20 @@ describe('a refused creation leaves no unfinished upload', () => {
   });
 });
 
+test('an upload that came with its creation is repeated under its Idempotency-Key with its own bytes alone', async () => {
+  const { nodeId } = await makeNode();
+  const headers = { ...pieceType, 'idempotency-key': `whole-${nodeId}` };
+  const first = await begin(nodeId, 5, headers, Buffer.from('12345'));
+  const repeat = await begin(nodeId, 5, headers, Buffer.from('12345'));
+  expect([repeat.status, repeat.headers.location]).toEqual([201, first.headers.location]);
+  const other = await begin(nodeId, 5, headers, Buffer.from('54321'));
+  expect([other.status, other.json()]).toEqual([
+    422,
+    error('The Idempotency-Key was used for another request.'),
+  ]);
+  expect(await outputsOf(nodeId)).toHaveLength(1);
+});
+
 test('bytes after the end of a finished upload are refused, and the last piece may be asked for again', async () => {
   const { nodeId } = await makeNode();
   const headers = { 'upload-length': '5', ...pieceType };

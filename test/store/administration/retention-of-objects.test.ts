@@ -5,6 +5,7 @@ import { requestRetentionRun } from '../../../store/administration/retention-run
 import { newId } from '../../../store/connection/ids.ts';
 import { newOutputKey } from '../../../store/objects/object-store.ts';
 import { findOrphans } from '../../../store/objects/orphans.ts';
+import { outsideTemplate } from '../../support/graph.ts';
 import { writePendingRow } from '../../support/pending-row.ts';
 import { retentionWorld } from './retention-world.ts';
 
@@ -83,6 +84,32 @@ describe('outputs of kept sessions', () => {
     await sweep();
     // Another sweeper removes earlier versions of outputs that stay.
     expect(await keysInBucket()).toContain(replaced.objectKey);
+  });
+
+  test('are kept while they lie above the watermark of an incremental node, whose runs have ended', async () => {
+    await outsideTemplate(database, 'incremental', { incremental: true });
+    const [input, next] = pair;
+    const graph = await newSession(3, [input!, { ...next!, template: 'incremental' }]);
+    await age(graph);
+    await database.query('update session set closed_at = now() where id = $1', [graph.sessionId]);
+    await database.query(
+      `update node_run set state = 'done', outcome = 'failed' where node_instance_id = $1`,
+      [graph.nodes.next],
+    );
+    // The run has failed after its first input.
+    await database.query(
+      'update node_instance set consumed_position = 3, watermark_position = 1 where id = $1',
+      [graph.nodes.next],
+    );
+    expect((await ask200(retention)).outputs).toMatchObject({ count: 1, sessions: 1 });
+    expect(await runNow()).toMatchObject({ sessions: 0, outputs: 1 });
+    const left = await database.query(
+      'select position from node_output where node_instance_id = $1 order by position',
+      [graph.nodes.in],
+    );
+    expect(left).toEqual([{ position: 2 }, { position: 3 }]);
+    await database.query('update node_instance set watermark_position = 3 where id = $1', [graph.nodes.next]);
+    expect(await runNow()).toMatchObject({ sessions: 0, outputs: 1 });
   });
 });
 

@@ -249,7 +249,7 @@ describe('a concurrency limit', () => {
     expect(await limit('no-such-name', { max: 1 })).toMatchObject({ status: 404 });
     expect(await limit('system', { max: 1 })).toMatchObject({
       status: 400,
-      body: { message: expect.stringMatching('runs itself') },
+      body: { message: expect.stringMatching('no runner runs') },
     });
   });
 
