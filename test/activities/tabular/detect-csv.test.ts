@@ -97,6 +97,15 @@ describe('lines of settings above the table', () => {
   });
 });
 
+test('lines without a delimiter are texts, with a warning', async () => {
+  const { description } = await bench.convert('time v w\n0 1 2\n0.1 2 3\n');
+  expect(description.channels).toMatchObject([{ name: 'time v w', type: 'text' }]);
+  expect(description.warnings).toContain(
+    'The lines have no comma, semicolon, tab or |; each was read as one text.',
+  );
+  expect((await bench.convert('v\n5\n3\n4\n')).description.warnings).toHaveLength(1);
+});
+
 describe('the rows that detection reads', () => {
   const one = { maxAutodetectSampleRows: 1 };
   test('are as many as configured: one row decides the types and the time', async () => {

@@ -78,6 +78,8 @@ class CsvSource implements TableSource {
     });
     if (layout.hasSettings)
       this.warnings.push('The lines above the table, such as settings of the recorder, were not read.');
+    if (this.columns.length === 1 && this.columns[0]?.kind === 'text')
+      this.warnings.push('The lines have no comma, semicolon, tab or |; each was read as one text.');
     const { inputFormat } = settings.configuration;
     if (inputFormat === 'csv' && layout.delimiter !== ',') {
       this.warnings.push(`The delimiter is ${shown(layout.delimiter)}, not a comma.`);
