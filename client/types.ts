@@ -2346,6 +2346,8 @@ export interface DashboardSource {
     readonly kind: string;
     readonly from: string | null;
     readonly to: string | null;
+    /** `row-number`: the recording has no time; its rows are numbered from 0, one a millisecond. */
+    readonly basis: 'column' | 'row-number';
   };
   readonly rowCount: number;
   readonly groups: readonly {

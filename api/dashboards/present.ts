@@ -26,6 +26,11 @@ export function presentDashboard(dimension: DimensionRow): WireDashboard {
   };
 }
 
+const basisOf = ({ description }: DimensionSource) =>
+  (description as { time?: { basis?: unknown } } | null)?.time?.basis === 'row-number'
+    ? 'row-number'
+    : 'column';
+
 /** Without the location of its bytes. */
 function presentSource(source: DimensionSource): WireDashboard['sources'][number] {
   const { outputId, name, realm, rowCount } = source;
@@ -34,7 +39,7 @@ function presentSource(source: DimensionSource): WireDashboard['sources'][number
     outputId,
     name,
     realm,
-    time: { kind, from, to },
+    time: { kind, from, to, basis: basisOf(source) },
     rowCount,
     groups: source.groups.map((group) => ({ id: group.id, name: group.name })),
     channels: source.channels.map((channel) => ({

@@ -36,7 +36,15 @@ const sourceSchema = z
     name: z.string(),
     realm: z.string(),
     time: z
-      .object({ kind: z.string(), from: z.string().nullable(), to: z.string().nullable() })
+      .object({
+        kind: z.string(),
+        from: z.string().nullable(),
+        to: z.string().nullable(),
+        basis: z.enum(['column', 'row-number']).meta({
+          description:
+            '`row-number`: the recording has no time; its rows are numbered from 0, one a millisecond.',
+        }),
+      })
       .meta({ description: '`relative`: from and to are offsets, written as times since 1970.' }),
     rowCount: z.int(),
     groups: z.array(z.object({ id: z.string(), name: z.string() })),
@@ -48,7 +56,7 @@ const sourceSchema = z
       outputId: 502,
       name: 'tabular-autodetect',
       realm: 'lap-12',
-      time: { kind: 'absolute', from: story.startedAt, to: story.closedAt },
+      time: { kind: 'absolute', from: story.startedAt, to: story.closedAt, basis: 'column' },
       rowCount: 18_000,
       groups: [{ id: 'default', name: 'default' }],
     },

@@ -112,7 +112,7 @@ describe('real files become dashboards whose series equal what the files hold', 
     });
     const source = dashboard.sources[0]!;
     expect(await session.warnings(1)).toEqual([expect.stringMatching(/^unemployment.tsv: .*no time/)]);
-    expect(source).toMatchObject({ rowCount: rows.length, time: { kind: 'relative' } });
+    expect(source).toMatchObject({ rowCount: rows.length, time: { kind: 'relative', basis: 'row-number' } });
     const series = await session.series(dashboard, source, ['id', 'rate']);
     expect(series.map(({ values }) => values)).toEqual([numbers(rows, 'id'), numbers(rows, 'rate')]);
   });

@@ -25,7 +25,12 @@ describe('GET /api/v2/dashboard/dimensions/{id}', () => {
           outputId: 7,
           name: 'drive.csv',
           realm: 'default',
-          time: { kind: 'absolute', from: '2026-01-01T00:00:00.000Z', to: '2026-01-01T01:23:19.000Z' },
+          time: {
+            kind: 'absolute',
+            from: '2026-01-01T00:00:00.000Z',
+            to: '2026-01-01T01:23:19.000Z',
+            basis: 'column',
+          },
           rowCount: rows,
           groups: expect.any(Array),
           channels: [

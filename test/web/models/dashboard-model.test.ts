@@ -13,6 +13,7 @@ import {
   panelsFor,
   timeKinds,
 } from '../../../web/src/dashboard/model.ts';
+import { hasRowNumbers } from '../../../web/src/dashboard/time.ts';
 
 const channel = (outputId: number, id: string, part: Partial<DashboardChannel> = {}): DashboardChannel => ({
   key: `${outputId}:${id}`,
@@ -29,7 +30,12 @@ const source = (outputId: number, channels: readonly DashboardChannel[]): Dashbo
   outputId,
   name: `machine-${outputId}.csv`,
   realm: `cab-${outputId}`,
-  time: { kind: 'absolute', from: '2026-03-14T09:30:00.000Z', to: '2026-03-14T10:30:00.000Z' },
+  time: {
+    kind: 'absolute',
+    from: '2026-03-14T09:30:00.000Z',
+    to: '2026-03-14T10:30:00.000Z',
+    basis: 'column' as const,
+  },
   rowCount: 10,
   groups: [{ id: 'vehicle', name: 'Vehicle' }],
   channels,
@@ -152,12 +158,24 @@ describe('what a dashboard shows', () => {
 
   test('spans all recordings of one kind of time, and gives a single row some room', () => {
     const start = '1970-01-01T00:00:00.000Z';
-    const relative = { ...source(3, []), time: { kind: 'relative', from: start, to: start } };
+    const relative = {
+      ...source(3, []),
+      time: { kind: 'relative', from: start, to: start, basis: 'column' as const },
+    };
     const mixed = dashboard([source(1, []), relative]);
     expect(timeKinds(mixed)).toEqual(['absolute', 'relative']);
     expect(fullSpan(mixed, 'relative')).toEqual({ fromMs: 0, toMs: 500 });
     expect(fullSpan(mixed, 'absolute')!.toMs - fullSpan(mixed, 'absolute')!.fromMs).toBe(3_600_000);
     expect(fullSpan(dashboard([]), 'absolute')).toBeNull();
+  });
+
+  test('has row numbers when no recording with relative times has a time', () => {
+    const time = { kind: 'relative', from: null, to: null, basis: 'row-number' as const };
+    const numbered = { ...source(3, []), time };
+    const timed = { ...source(4, []), time: { ...time, basis: 'column' as const } };
+    expect(hasRowNumbers(dashboard([source(1, []), numbered]))).toBe(true);
+    expect(hasRowNumbers(dashboard([numbered, timed]))).toBe(false);
+    expect(hasRowNumbers(dashboard([source(1, [])]))).toBe(false);
   });
 
   test('finds channels by words of realm, group, name and unit in any order', () => {

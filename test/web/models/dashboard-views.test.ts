@@ -94,5 +94,6 @@ describe('moving along the time axis', () => {
     const span = { fromMs, toMs: fromMs + 45 * 60_000 };
     expect(formatSpan(span, 'utc', 0)).toBe('14 Mar 2026 09:30:00 to 10:15:00 UTC');
     expect(formatSpan(span, 'elapsed', fromMs)).toBe('0:00 to 45:00');
+    expect(formatSpan({ fromMs: 0, toMs: 599_999 }, 'rows', 0)).toBe('row 0 to row 599,999');
   });
 });

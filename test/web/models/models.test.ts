@@ -135,7 +135,12 @@ describe('machines side by side', () => {
     outputId,
     name,
     realm: 'default',
-    time: { kind: 'absolute' as const, from: '2026-03-14T09:30:00Z', to: '2026-03-14T09:35:00Z' },
+    time: {
+      kind: 'absolute' as const,
+      from: '2026-03-14T09:30:00Z',
+      to: '2026-03-14T09:35:00Z',
+      basis: 'column' as const,
+    },
     rowCount: 3,
     groups: [],
     channels: channels.map((id) => ({

@@ -2,8 +2,10 @@
 
 import type { TimeKind, TimeSpan } from './model.ts';
 
-/** How times are written; relative times are always `elapsed`. */
-export type Clock = 'utc' | 'local' | 'elapsed';
+/** How times may be written. */
+export type ChosenClock = 'utc' | 'local' | 'elapsed';
+/** How times are written: relative ones are always `elapsed`, and `rows` where rows are numbered for lack of a time. */
+export type Clock = ChosenClock | 'rows';
 
 /** In place of a layout: the channels of the address. */
 export const noLayout = 'none';
@@ -14,7 +16,7 @@ export interface View {
   /** Null: everything. */
   span: TimeSpan | null;
   kind: TimeKind | null;
-  clock: Clock;
+  clock: ChosenClock;
   /** True: a column for each machine. */
   sideBySide: boolean;
   /** Machines side by side; null: the first few. */

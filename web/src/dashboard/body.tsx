@@ -158,7 +158,8 @@ function Tools({ first, choice, shown, saved }: AxisProps & { shown: Shown; save
 
 function axisOf({ view, choice, full, change }: AxisProps, span: TimeSpan, drawn: readonly Channel[]) {
   const isRelative = choice.kind === 'relative';
-  const clock: Clock = isRelative ? 'elapsed' : view.clock;
+  const relative = choice.hasRowNumbers ? 'rows' : 'elapsed';
+  const clock: Clock = isRelative ? relative : view.clock;
   return {
     full,
     span,

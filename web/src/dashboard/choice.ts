@@ -17,11 +17,14 @@ import {
 } from './machines.ts';
 import type { Channel, Panel, TimeKind, TimeSpan } from './model.ts';
 import { channelsOf, firstChoice, fullSpan, panelsFor, timeKinds } from './model.ts';
+import { hasRowNumbers } from './time.ts';
 
 /** What a dashboard offers, and what of it the address chooses. */
 export interface Choice {
   kind: TimeKind;
   kinds: TimeKind[];
+  /** Relative times are numbers of rows. */
+  hasRowNumbers: boolean;
   /** Null without rows. */
   full: TimeSpan | null;
   channels: Channel[];
@@ -74,6 +77,7 @@ export function useChoice(first: Dashboard, beside: readonly Dashboard[], view: 
   return {
     kind,
     kinds,
+    hasRowNumbers: hasRowNumbers(dashboard),
     full,
     channels,
     offered,

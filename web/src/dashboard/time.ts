@@ -1,6 +1,7 @@
 /** Times on the axis and beside it. Pure: tested without a browser. */
 
-import { formatElapsed } from '../format.ts';
+import type { Dashboard } from '../../../client/types.ts';
+import { formatElapsed, formatValue } from '../format.ts';
 import type { Clock } from './address.ts';
 import type { TimeSpan } from './model.ts';
 
@@ -18,6 +19,17 @@ export const elapsedStepsMs = [
   ...[1, 2, 5, 10, 20, 50, 100, 200, 500, 1000].map((count) => count * day),
 ];
 
+/** Steps of an axis of row numbers. */
+export const rowSteps = Array.from({ length: 12 }, (_, power) =>
+  [1, 2, 5].map((step) => step * 10 ** power),
+).flat();
+
+/** Whether all sources with relative times have none: their rows are numbered. */
+export function hasRowNumbers(dashboard: Dashboard): boolean {
+  const relative = dashboard.sources.filter(({ time }) => time.kind === 'relative');
+  return relative.length > 0 && relative.every(({ time }) => time.basis === 'row-number');
+}
+
 /** The milliseconds of a time as text; one without a zone is UTC, as everywhere in the platform. NaN for no time. */
 export function parseMoment(text: string): number {
   const trimmed = text.trim().replace(/^(\d{4}-\d\d-\d\d) /, '$1T');
@@ -28,6 +40,7 @@ export function parseMoment(text: string): number {
 /** One moment, as fine as rows `stepMs` apart need. `originMs` is the start of elapsed time. */
 export function formatMoment(timeMs: number, clock: Clock, originMs: number, stepMs: number): string {
   if (clock === 'elapsed') return formatElapsed(timeMs - originMs, stepMs);
+  if (clock === 'rows') return `row ${formatValue(Math.round(timeMs))}`;
   const date = new Date(timeMs);
   if (Number.isNaN(date.getTime())) return '';
   const parts = clockParts(date, clock);
@@ -40,7 +53,7 @@ export function formatSpan(span: TimeSpan, clock: Clock, originMs: number): stri
   const stepMs = span.toMs - span.fromMs > 20 * minute ? second : 1;
   const from = formatMoment(span.fromMs, clock, originMs, stepMs);
   const to = formatMoment(span.toMs, clock, originMs, stepMs);
-  if (clock === 'elapsed') return `${from} to ${to}`;
+  if (clock === 'elapsed' || clock === 'rows') return `${from} to ${to}`;
   const lastDay = dayOf(span.toMs, clock);
   const end = lastDay === dayOf(span.fromMs, clock) ? to.slice(lastDay.length + 1) : to;
   return `${from} to ${end}${clock === 'utc' ? ' UTC' : ''}`;

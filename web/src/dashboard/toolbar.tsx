@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { IconButton } from '../ui/buttons.tsx';
 import { Icon } from '../ui/icon.tsx';
-import type { Clock } from './address.ts';
+import type { ChosenClock } from './address.ts';
 import type { TimeKind } from './model.ts';
 import { formatSpan } from './time.ts';
 import type { TimeAxis } from './time-axis.ts';
@@ -127,7 +127,7 @@ function ClockChoice({ axis }: { axis: TimeAxis }) {
       <select
         class="select"
         value={axis.clock}
-        onChange={({ currentTarget }) => axis.change({ clock: currentTarget.value as Clock }, true)}
+        onChange={({ currentTarget }) => axis.change({ clock: currentTarget.value as ChosenClock }, true)}
       >
         <option value="utc">UTC</option>
         <option value="local">Local time</option>

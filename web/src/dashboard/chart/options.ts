@@ -4,7 +4,7 @@ import { formatElapsed, formatValue } from '../../format.ts';
 import type { Clock } from '../address.ts';
 import type { Marks } from '../marks.ts';
 import type { Channel, TimeSpan } from '../model.ts';
-import { dayOf, elapsedStepsMs, monthNames as months } from '../time.ts';
+import { dayOf, elapsedStepsMs, monthNames as months, rowSteps } from '../time.ts';
 import { drawAnnotations, drawMarks, drawStrips } from './drawing.ts';
 import { numberSplits } from './splits.ts';
 import { UtcDate } from './utc-date.ts';
@@ -53,7 +53,7 @@ export function chartOptions(settings: ChartSettings): uPlot.Options {
     focus: { alpha: 0.25 },
     scales: {
       x: {
-        time: settings.clock !== 'elapsed',
+        time: isOfDay(settings.clock),
         auto: false,
         range: (_chart, min, max) => (min === null || max === null ? wholeSpan(settings) : [min, max]),
         min: settings.span().fromMs - settings.originMs,
@@ -93,17 +93,20 @@ function baseAxis(): uPlot.Axis {
   };
 }
 
+const isOfDay = (clock: Clock) => clock === 'utc' || clock === 'local';
+
 function timeAxis({ clock }: ChartSettings): uPlot.Axis {
   const size = (_chart: uPlot, values: string[]) =>
     values?.some((value) => value?.includes('\n')) === true ? 46 : 30;
-  if (clock !== 'elapsed') return { ...baseAxis(), size, gap: 6, space: 72 };
+  if (isOfDay(clock)) return { ...baseAxis(), size, gap: 6, space: 72 };
+  const write = clock === 'rows' ? formatValue : formatElapsed;
   return {
     ...baseAxis(),
     size,
     gap: 6,
     space: 84,
-    incrs: elapsedStepsMs,
-    values: (_chart, splits, _index, _space, step) => splits.map((split) => formatElapsed(split, step)),
+    incrs: clock === 'rows' ? rowSteps : elapsedStepsMs,
+    values: (_chart, splits, _index, _space, step) => splits.map((split) => write(split, step)),
   };
 }
 
