@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { ApiClient, type Bearer, filled, type Reply } from '../client/api-client.ts';
 import { NetworkError, refusalOf } from '../client/errors.ts';
 import { type SentFile, sendResumable } from '../client/resumable.ts';
-import { pathReader, throttled } from './uploads/file-parts.ts';
+import { mustBeAsBefore, passedOn, pathReader } from './uploads/file-parts.ts';
 import { unfinishedUploads } from './uploads/unfinished.ts';
 
 const uploadRoute = 'POST /api/v2/node-instance/{nodeInstanceId}/outputs/data';
@@ -78,10 +78,11 @@ export class PlatformClient extends ApiClient {
     onProgress: OnProgress,
   ): Promise<SentFile> {
     const endpoint = this.address + path;
-    const { size } = await stat(file);
+    const state = await stat(file);
+    const unreadable = new AbortController();
     return await sendResumable({
-      file: { size },
-      fileReader: pathReader(file, size, this.bytesPerSecond),
+      file: { size: state.size },
+      fileReader: pathReader(file, state, this.bytesPerSecond, unreadable),
       endpoint,
       metadata,
       // An upload keeps what was said when it began: another type or other metadata begin another one.
@@ -89,6 +90,7 @@ export class PlatformClient extends ApiClient {
       urlStorage: unfinishedUploads,
       authorization: async () => ({ ...(await this.authorization()), ...headers }),
       onProgress,
+      signal: unreadable.signal,
     });
   }
 
@@ -109,7 +111,8 @@ export class PlatformClient extends ApiClient {
     headers: Readonly<Record<string, string>>,
     onProgress: OnProgress,
   ): Promise<unknown> {
-    const { size } = await stat(file);
+    const state = await stat(file);
+    const { size } = state;
     const url = new URL(this.address + path);
     const outgoing = (url.protocol === 'https:' ? secureRequest : request)(url, {
       method: 'POST',
@@ -123,13 +126,13 @@ export class PlatformClient extends ApiClient {
     });
     try {
       // A refused upload ends the pipe early; the answer has the reason.
-      const { bytesPerSecond } = this;
-      const sent =
-        bytesPerSecond === undefined
-          ? pipeline(body, outgoing)
-          : pipeline(body, throttled(bytesPerSecond), outgoing);
+      const passed = passedOn(this.bytesPerSecond, () => mustBeAsBefore(file, state));
+      const sent = pipeline(body, passed, outgoing);
       await Promise.race([sent.catch(() => answered), answered]);
       return await answered;
+    } catch (error) {
+      await mustBeAsBefore(file, state);
+      throw error;
     } finally {
       body.destroy();
       outgoing.destroy();

@@ -50,7 +50,10 @@ export function createApp({
     codedPrefixes.some((prefix) => path.startsWith(prefix)) ? 'coded' : 'common';
   const app = new Koa<Call>();
   app.silent = true;
-  app.on('error', (error) => log.error({ err: error }, 'app error'));
+  app.on('error', (error: NodeJS.ErrnoException) => {
+    // A caller that leaves while it reads is no fault of the platform; the line of the request says so.
+    if (error.code !== 'ERR_STREAM_PREMATURE_CLOSE') log.error({ err: error }, 'app error');
+  });
   return app
     .use(securityHeaders(options.isBehindTls === true))
     .use(overridden(options.routeSets))

@@ -172,14 +172,16 @@ function endSpan({ span, facts }: Call, status: number): void {
 /** Makes Koa's answer from the reply, or from the error. @param leaving when aborted, replies close their connection */
 export function answered(styleOf: (path: string) => ErrorStyle, leaving: AbortSignal): Middleware {
   return async (context, next) => {
-    const { res, state } = context;
+    const { req, res, state } = context;
     try {
       await put(context, await replyAfter(state, next));
     } catch (thrown) {
       await dropReply(state);
       const problem = toProblem(thrown);
-      if (problem.status >= 500)
-        state.log.error({ err: problem.cause ?? problem, key: problem.key }, 'request failed');
+      const err = problem.cause ?? problem;
+      // A caller that leaves while it sends is no fault of the platform; the line of the request says so.
+      if (problem.status >= 500 && err !== req.errored)
+        state.log.error({ err, key: problem.key }, 'request failed');
       await put(context, errorReply(problem, state.route?.errorStyle ?? styleOf(state.path)));
     }
     if (leaving.aborted && !res.headersSent) res.setHeader('connection', 'close');

@@ -1,8 +1,10 @@
 /** What a watched folder has sent, in a file of the folder: one line for each acknowledged file, on disk before the next one. */
-import { open, readFile } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 
 const journalName = '.sdp-sent.jsonl';
+/** Times are written as milliseconds, whose last digits depend on the program that wrote them. */
+const sameMs = 1;
 
 /** A file as it was when it was sent. */
 export interface SentFile {
@@ -17,6 +19,7 @@ export interface SentFile {
 export class Journal {
   readonly #path: string;
   readonly #sent = new Map<string, SentFile>();
+  #readBytes = 0;
 
   private constructor(path: string) {
     this.#path = path;
@@ -24,18 +27,38 @@ export class Journal {
 
   static async open(folder: string): Promise<Journal> {
     const journal = new Journal(join(folder, journalName));
-    const text = await readFile(journal.#path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return '';
-      throw error;
-    });
-    for (const line of text.split('\n')) journal.#read(line);
+    await journal.read();
     return journal;
+  }
+
+  /** Reads what was added since, also by another agent of this folder. */
+  async read(): Promise<void> {
+    const file = await open(this.#path).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error;
+    });
+    try {
+      const added = file === undefined ? '' : await this.#added(file);
+      for (const line of added.split('\n')) this.#note(line);
+    } finally {
+      await file?.close();
+    }
+  }
+
+  /** Complete lines. */
+  async #added(file: FileHandle): Promise<string> {
+    const { size } = await file.stat();
+    const from = size < this.#readBytes ? 0 : this.#readBytes;
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(size - from), 0, size - from, from);
+    const lines = buffer.subarray(0, buffer.subarray(0, bytesRead).lastIndexOf('\n') + 1);
+    this.#readBytes = from + lines.length;
+    return lines.toString('utf8');
   }
 
   /** What was sent of these bytes of the file; a file that changed since is another one. */
   find({ file, sizeBytes, modifiedAtMs }: Omit<SentFile, 'identifier' | 'outputId'>): SentFile | undefined {
     const known = this.#sent.get(file);
-    return known?.sizeBytes === sizeBytes && known.modifiedAtMs === modifiedAtMs ? known : undefined;
+    if (known?.sizeBytes !== sizeBytes) return undefined;
+    return Math.abs(known.modifiedAtMs - modifiedAtMs) < sameMs ? known : undefined;
   }
 
   /** Resolves when the line is on disk. */
@@ -51,7 +74,7 @@ export class Journal {
     this.#sent.set(sent.file, sent);
   }
 
-  #read(line: string): void {
+  #note(line: string): void {
     try {
       const sent = JSON.parse(line) as SentFile;
       this.#sent.set(sent.file, sent);

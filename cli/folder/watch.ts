@@ -143,7 +143,7 @@ class Watch {
     }
   }
 
-  /** @returns undefined for a file that changed meanwhile: it is sent when it is complete */
+  /** @returns undefined for a file that changed meanwhile, which is sent when it is complete, or that another agent has sent */
   async #send(found: FoundFile): Promise<Acknowledged | undefined> {
     const { folder, pattern, send, say } = this.#options;
     const { file, sizeBytes, modifiedAtMs } = found;
@@ -153,7 +153,11 @@ class Watch {
     return await patiently({ say: (line) => say(`${file}: ${line}`), mayPass }, async () => {
       const before = await find(folder, file);
       if (before === undefined || keyOf(before) !== keyOf(found)) return undefined;
-      const acknowledged = await send(found, await metadataOf(found, pattern));
+      const metadata = await metadataOf(found, pattern);
+      // After its metadata: another agent of this folder that has sent the file moves them away first.
+      await this.#journal.read();
+      if (this.#journal.find(found) !== undefined) return undefined;
+      const acknowledged = await send(found, metadata);
       const after = await find(folder, file);
       if (after !== undefined && keyOf(after) !== keyOf(found)) return undefined;
       await this.#journal.add({ file, sizeBytes, modifiedAtMs, ...acknowledged });

@@ -1,18 +1,28 @@
 /** Files as streams: from a place on, and not faster than allowed. */
-import { createReadStream } from 'node:fs';
+import { createReadStream, type Stats } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { type Readable, Transform } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FileReader } from 'tus-js-client';
 
-/** Reads a file by its path, so that every try begins where the upload is. */
-export function pathReader(path: string, size: number, bytesPerSecond: number | undefined): FileReader {
+/**
+ * Reads a file by its path, so that every try begins where the upload is.
+ * @param unreadable is aborted with the error when the file cannot be read on: tus-js-client listens to no stream
+ */
+export function pathReader(
+  path: string,
+  file: Stats,
+  bytesPerSecond: number | undefined,
+  unreadable: AbortController,
+): FileReader {
+  const { size } = file;
   const slice = (start: number, end: number): Readable & { size?: number } => {
     const to = Math.min(end, size);
     const bytes = createReadStream(path, { start, end: to - 1 });
-    if (bytesPerSecond === undefined) return Object.assign(bytes, { size: to - start });
-    const slow = throttled(bytesPerSecond);
-    bytes.on('error', (error) => slow.destroy(error)).pipe(slow);
-    return Object.assign(slow, { size: to - start });
+    const passed = passedOn(bytesPerSecond, () => mustBeAsBefore(path, file));
+    passed.on('error', (error) => unreadable.abort(error));
+    bytes.on('error', (error) => passed.destroy(error)).pipe(passed);
+    return Object.assign(passed, { size: to - start });
   };
   const source = {
     size,
@@ -25,16 +35,30 @@ export function pathReader(path: string, size: number, bytesPerSecond: number | 
   return { openFile: async () => source };
 }
 
-/** Passes bytes on at this rate, on average over a second. */
-export function throttled(bytesPerSecond: number): Transform {
+/**
+ * A file that is written anew while it is sent in pieces must not become an output of its old and new bytes. One that is
+ * moved away meanwhile is sent to its end.
+ */
+export async function mustBeAsBefore(path: string, { size, mtimeMs }: Stats): Promise<void> {
+  const now = await stat(path).catch(() => undefined);
+  if (now !== undefined && (now.size !== size || now.mtimeMs !== mtimeMs))
+    throw new Error('The file changed while it was being sent.');
+}
+
+/** Passes bytes on at this rate, on average over a second. @param check is done before each piece and at the end */
+export function passedOn(bytesPerSecond: number | undefined, check: () => Promise<void>): Transform {
   const startedAtMs = performance.now();
   let passedBytes = 0;
   return new Transform({
-    async transform(chunk: Buffer, _encoding, done) {
+    transform(chunk: Buffer, _encoding, done) {
       passedBytes += chunk.length;
-      const dueMs = (passedBytes / bytesPerSecond) * 1000;
-      await sleep(Math.max(0, dueMs - (performance.now() - startedAtMs)));
-      done(null, chunk);
+      const dueMs = bytesPerSecond === undefined ? 0 : (passedBytes / bytesPerSecond) * 1000;
+      const waitMs = dueMs - (performance.now() - startedAtMs);
+      const waited = waitMs > 0 ? sleep(waitMs) : Promise.resolve();
+      waited.then(check).then(() => done(null, chunk), done);
+    },
+    flush(done) {
+      check().then(() => done(), done);
     },
   });
 }

@@ -4,7 +4,7 @@ import type { FullLimit } from '../../domain/runners/concurrency.ts';
 import type { ExplainFacts } from '../../domain/runs/explain.ts';
 import { heldDetails, visibleNodeState } from '../../domain/runs/node-state.ts';
 import type { Database, Queryable } from '../connection/database.ts';
-import { claimingInstances, claimsTasksOf } from '../runners/runner-instances.ts';
+import { claimsTasksOf, seenInstances } from '../runners/runner-instances.ts';
 import { claimOrder } from '../runs/claim-order.ts';
 import { fullLimitsOfNode } from '../runs/concurrency.ts';
 import { isOpen } from '../runs/lease.ts';
@@ -135,7 +135,7 @@ async function readRunners(database: Queryable, { runnerType, runtime, nodeTempl
             count(*) filter (where is_there and is_busy and not i.drained) as recent_busy,
             count(*) filter (where is_there and i.drained) as recent_drained
        from (
-         select p.*, p.state <> 'gone' as is_there from (${claimingInstances}) p
+         select p.*, p.may_claim and p.state <> 'gone' as is_there from (${seenInstances}) p
           where ${claimsTasksOf({ template: '$3', runnerType: '$1', runtime: '$2' })}
        ) i`,
     [runnerType, runtime, nodeTemplate],

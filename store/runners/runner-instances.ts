@@ -47,15 +47,18 @@ const runnerState = (isBusy: string) => `
        when i.last_seen_at < clock_timestamp() - make_interval(secs => ${limits.runnerGoneSeconds}) then 'gone'
        when i.drained then 'drained' else 'waiting' end`;
 
-/** Instances whose caller may still claim: what they ask for, what their token covers, and their state. */
-export const claimingInstances = `
+/** Instances: what they ask for, what their token covers, whether their caller may still claim, and their state. */
+export const seenInstances = `
   select i.last_seen_at, i.drained, i.templates, k.runner_types, i.holder like 'user:%' as is_account, h.is_busy,
+         (i.holder like 'user:%' or k.revoked_at is null and k.expires_at > clock_timestamp()) as may_claim,
          ${runnerState('h.is_busy')} as state
     from runner_instance i left join runner_token k on k.id = ${tokenIdOfHolder('i.holder')}
    cross join lateral (
      select exists (select from node_claim c where c.holder = i.holder and c.instance_id = i.instance_id
-                                               and ${isOpen}) as is_busy) h
-   where i.holder like 'user:%' or k.revoked_at is null and k.expires_at > clock_timestamp()`;
+                                               and ${isOpen}) as is_busy) h`;
+
+/** Those of {@link seenInstances} whose caller may still claim. */
+export const claimingInstances = `select * from (${seenInstances}) s where s.may_claim`;
 
 /**
  * Whether one of them, `p`, claims tasks of a node template. Accounts may claim those of all external runner types.

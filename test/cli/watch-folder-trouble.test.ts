@@ -1,5 +1,14 @@
 /** Both agents of capture machines with wrong clocks, odd names, and folders that go away. */
-import { appendFileSync, mkdirSync, readdirSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
@@ -8,7 +17,7 @@ import { eventually } from '../support/eventually.ts';
 import { testProcesses } from '../support/processes.ts';
 import { runnerStage } from '../support/runner.ts';
 import { brokenLineTo } from './broken-line.ts';
-import { captures, outputsOf, sha256 } from './capture-agent.ts';
+import { captures, mebibyte, outputsOf, sha256 } from './capture-agent.ts';
 import { commandLine } from './support.ts';
 
 interface Agent {
@@ -138,6 +147,63 @@ describe.each([
     expect(await agent.code, agent.text()).toBe(0);
     expect(await outputsOf(stage, graph)).toHaveLength(1);
   });
+
+  test.skipIf(isMissing)(
+    'a file that is written anew while it is sent is an output of its new bytes alone',
+    async () => {
+      const graph = await stage.chainOf(1);
+      const [old, shorter, longer] = [18, 17, 19].map((mebibytes) => randomBytes(mebibytes * mebibyte));
+      const watched = captures(path('anew'), { 'a.bin': old! });
+      const next = [shorter!, longer!];
+      const url = await brokenLineTo(api.url, (call) => {
+        const bytes = call.startsWith('PATCH') ? next.shift() : undefined;
+        if (bytes !== undefined) writeFileSync(join(watched, 'a.bin'), bytes);
+        return undefined;
+      });
+      const agent = start(watched, ['--session', graph.sessionId, '--once', '--limit-rate', '8M'], url);
+      expect(await agent.code, agent.text()).toBe(0);
+      expect(agent.text()).toMatch(
+        /^a\.bin: The file changed .*\na\.bin: The file changed .*\na\.bin: output \d+\n$/,
+      );
+      expect((await outputsOf(stage, graph)).map((output) => output.sha256)).toEqual([sha256(longer!)]);
+    },
+  );
+
+  test.skipIf(isMissing)('new metadata of a long file that was sent before replace the old', async () => {
+    const graph = await stage.chainOf(1);
+    const side = (driver: string) => JSON.stringify({ driver });
+    const watched = captures(path('metadata'), {
+      'a.bin': Buffer.alloc(17 * mebibyte, name),
+      'a.bin.meta.json': side('ANN'),
+    });
+    const args = ['--session', graph.sessionId, '--once'];
+    expect(await start(watched, args).code).toBe(0);
+    writeFileSync(join(watched, 'a.bin.meta.json'), side('BEA'));
+    utimesSync(join(watched, 'a.bin'), 1_700_000_000, 1_700_000_000);
+    expect(await start(watched, args).code).toBe(0);
+    expect(await outputsOf(stage, graph)).toMatchObject([{ metadata: { driver: 'BEA' } }]);
+  });
+
+  test.skipIf(isMissing)(
+    'does not send what another agent of its folder has sent, whose metadata are moved',
+    async () => {
+      const graph = await stage.chainOf(1);
+      const watched = captures(path('two'), { 'first.csv': 'a\n1\n' });
+      const agent = start(watched, ['--session', graph.sessionId]);
+      await eventually('the first is sent', async () => agent.text().includes('first.csv: output'));
+      const unfinished = join(watched, 'by-other.csv.part');
+      writeFileSync(unfinished, 'a\n2\n');
+      const { size: sizeBytes, mtimeMs: modifiedAtMs } = statSync(unfinished);
+      const sent = { file: 'by-other.csv', sizeBytes, modifiedAtMs, identifier: 'by-other', outputId: 1 };
+      appendFileSync(join(watched, '.sdp-sent.jsonl'), `\n${JSON.stringify(sent)}\n`);
+      renameSync(unfinished, join(watched, 'by-other.csv'));
+      writeFileSync(join(watched, 'last.csv'), 'a\n3\n');
+      await eventually('the last is sent', async () => agent.text().includes('last.csv: output'));
+      await agent.stop();
+      expect(agent.text()).not.toContain('by-other.csv');
+      expect(await outputsOf(stage, graph)).toHaveLength(2);
+    },
+  );
 });
 
 test('a name that is no UTF-8 text is reported', async () => {

@@ -1,4 +1,5 @@
 import { request as httpRequest } from 'node:http';
+import { PassThrough } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -23,11 +24,27 @@ const upload = routeFactory<null, never>()({
   },
 });
 
+const endless = routeFactory<null, never>()({
+  id: 'endless',
+  method: 'GET',
+  path: '/endless',
+  summary: 'Replies without an end',
+  tags: ['Test'],
+  access: access.open,
+  responses: { 200: { description: 'Bytes.', content: { 'application/octet-stream': {} } } },
+  async handler() {
+    const stream = new PassThrough();
+    stream.write('some');
+    return { status: 200, stream, headers: { 'content-type': 'application/octet-stream' } };
+  },
+});
+
 const lines: string[] = [];
+const errors = () => lines.filter((line) => JSON.parse(line).level === 'error');
 const observed: [string, number][] = [];
 const log = createLog({ service: 'test' }, 'info', { write: (line: string) => void lines.push(line) });
 const shutdown = new AbortController();
-const routes = routeSet([upload], {
+const routes = routeSet([upload, endless], {
   services: null,
   identify: async () => null,
   responseChecks: 'strict',
@@ -64,4 +81,17 @@ test('an upload that its caller cuts is logged and counted as cut, not as a miss
     msg: 'request aborted by its caller',
   });
   expect(observed).toEqual([['takeBytes', 499]]);
+  expect(errors()).toEqual([]);
+});
+
+test('a reply whose caller leaves is logged as cut, and as no error of the platform', async () => {
+  const leaving = new AbortController();
+  const reply = await fetch(`${server.url}/endless`, { signal: leaving.signal });
+  await reply.body!.getReader().read();
+  leaving.abort();
+  await eventually('the request is logged', async () => lines.some((line) => line.includes('"endless"')));
+  expect(lines.map((line) => JSON.parse(line)).find(({ route }) => route === 'endless')).toMatchObject({
+    delivered: false,
+  });
+  expect(errors()).toEqual([]);
 });

@@ -19,19 +19,35 @@ import sdp
         ("task.state.set({'seen': {1, 2}}); return 'no-output'", "set is not JSON serializable"),
         ("return sdp.Completion('no-output', state={'mean': float('nan')})", "not JSON compliant"),
         ("raise Silent()", "Silent: it has no text"),
+        ("raise SilentMemory()", "it has no text"),
+        ("raise Leaving()", "Leaving: it has no text"),
+        ("sys.exit('no such car')", "SystemExit: no such car"),
+        ("raise KeyboardInterrupt", "KeyboardInterrupt"),
+        ("await_all(leave())", "SystemExit: 3"),
     ],
 )
+@pytest.mark.parametrize("kind", ["def", "async def"])
 def test_an_end_that_cannot_be_sent_fails_the_task_and_the_runner_goes_on(
-    double: PlatformDouble, start_runner: RunnerProcess, code: str, reason: str
+    double: PlatformDouble, start_runner: RunnerProcess, kind: str, code: str, reason: str
 ) -> None:
+    code = code.replace("await_all", "asyncio.run" if kind == "def" else "await asyncio.gather")
     first, second = double.offer(), double.offer()
     start_runner(
         f"""
+import asyncio, sys
 class Silent(Exception):
     def __str__(self):
         raise RuntimeError
+class SilentMemory(MemoryError):
+    def __str__(self):
+        raise RuntimeError
+class Leaving(Exception):
+    def __str__(self):
+        sys.exit(3)
+async def leave():
+    sys.exit(3)
 @sdp.runner
-def work(task):
+{kind} work(task):
     if task.task_id == {first.task_id!r}:
         {code}
     return 'no-output'
@@ -40,7 +56,7 @@ def work(task):
     double.until(lambda: second.end)
     assert first.end is not None
     how, body = first.end
-    assert (how, body["category"]) == ("fail", "error")
+    assert (how, body["category"]) == ("fail", "memory" if "Memory" in code else "error")
     assert reason in body["reason"]
     assert second.end == ("complete", {"outcome": "no-output"})
 

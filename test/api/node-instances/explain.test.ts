@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ask } from '../../support/api.ts';
 import { runnerStage, type StageGraph } from '../../support/runner.ts';
-import { tokenStage } from '../runner-tokens/support.ts';
+import { revoke, tokenStage } from '../runner-tokens/support.ts';
 
 const stage = await runnerStage();
 const { api, database, people } = stage;
@@ -115,6 +115,16 @@ describe('one sentence explains why a node is not running', () => {
     await stage.upload(graph, 'input', 'a');
     expect((await explain(graph, 'n1')).sentence).toMatch(
       /^No runner of type lonely-runner is connected; none was ever seen\. Queued since .*Z\.$/,
+    );
+  });
+
+  test('a runner whose token was revoked was seen all the same', async () => {
+    const { graph, made, runner } = await tokenStage(stage);
+    expect((await runner().claim(graph.template)).status).toBe(204);
+    await revoke(stage, made.id);
+    await stage.upload(graph, 'input', 'a');
+    expect((await explain(graph, 'n1')).sentence).toMatch(
+      /^No runner of type .* is connected; the last was seen 0 minutes ago\. Queued since /,
     );
   });
 

@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from ..errors import ApiError, NetworkError
 from .back_off import NETWORK_FAULTS
+from .file_bytes import FileBytes
 from .scope import Scope
 
 _ERROR_BODY_BYTES = 64 * 1024
@@ -29,6 +30,7 @@ _IDLE_SECONDS = 3.0
 
 Headers = Mapping[str, "str | bytes"]
 Bytes = bytes | bytearray | memoryview
+Body = Bytes | FileBytes
 Sent = Callable[[int], None]
 """Is called with the length of each piece that was sent."""
 
@@ -103,7 +105,7 @@ class HttpClient:
         path: str,
         *,
         headers: Headers | None = None,
-        body: Bytes | None = None,
+        body: Body | None = None,
         silence_seconds: float = 60.0,
         scope: Scope | None = None,
         sent: Sent | None = None,
@@ -139,7 +141,7 @@ class HttpClient:
         scope: Scope,
         method: str,
         path: str,
-        body: Iterator[memoryview] | None,
+        body: Iterator[Bytes] | None,
         headers: dict[str, str | bytes],
     ) -> Answer:
         if connection.sock is None:
@@ -199,16 +201,17 @@ def read_json(answer: Answer) -> Any:
         raise NetworkError("the answer is not JSON") from error
 
 
-def _chunks(body: Bytes | None, sent: Sent | None) -> Iterator[memoryview] | None:
+def _chunks(body: Body | None, sent: Sent | None) -> Iterator[Bytes] | None:
     """The time limit of a socket is for all that one call sends, so a large body goes out in pieces."""
-    return _pieces(memoryview(body), sent) if body else None
+    return pieces_to_send(body if isinstance(body, FileBytes) else memoryview(body), sent) if body else None
 
 
-def _pieces(view: memoryview, sent: Sent | None) -> Iterator[memoryview]:
+def pieces_to_send(view: memoryview | FileBytes, sent: Sent | None) -> Iterator[Bytes]:
+    """The pieces of a body; `sent` is called after each."""
     size = _PIECE_BYTES if sent is None else _WATCHED_PIECE_BYTES
     for at in range(0, len(view), size):
         piece = view[at : at + size]
-        yield piece
+        yield piece.read() if isinstance(piece, FileBytes) else piece
         if sent is not None:
             sent(len(piece))
 

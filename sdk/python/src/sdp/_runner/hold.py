@@ -16,7 +16,7 @@ from .._logs.run_log import RunLog
 from .._logs.task_log import Level, TaskLog, current_log, trace_of
 from .._outputs.upload import Uploads
 from .._task.async_task import AsyncTask
-from .._task.outcome import Report, report_of_error, report_of_result
+from .._task.outcome import Report, failure, report_of_error, report_of_result
 from .._task.task import Task, TaskParts
 from ..errors import CancelReason, TaskCancelled, TaskFailure
 from .forked import ends_forked
@@ -102,17 +102,20 @@ class Hold:
         return not self._thread.is_alive()
 
     def _run(self) -> None:
-        """Runs the code; never raises."""
+        """Runs the code and reports its end, whatever it raises."""
         current_log.set(self._log)
+        report = failure("error", "The error could not be read.")
         try:
             report = self._attempt()
         except BaseException as error:
             report = report_of_error(error, self._why)
             if self._why is None and report.how == "fail":
-                self._log_error(error)
+                # An error whose text raises cannot be logged.
+                with suppress(BaseException):
+                    self._log_error(error)
         finally:
             self._parts.capture.end_of(self._log)
-        self._reports.put(report)
+            self._reports.put(report)
 
     def _attempt(self) -> Report:
         runner = self._parts.runner

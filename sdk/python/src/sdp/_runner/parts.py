@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from .._calls.connection import Connection
@@ -27,8 +28,16 @@ class SharedLoop:
         with self._lock:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
-                threading.Thread(target=self._loop.run_forever, name="sdp-loop", daemon=True).start()
+                threading.Thread(target=_run_on, args=(self._loop,), name="sdp-loop", daemon=True).start()
             return self._loop
+
+
+def _run_on(loop: asyncio.AbstractEventLoop) -> None:
+    """`SystemExit` and `KeyboardInterrupt` of one task end the loop, which the other tasks and the report still need."""
+    while True:
+        with suppress(SystemExit, KeyboardInterrupt):
+            loop.run_forever()
+            return
 
 
 @dataclass(frozen=True)

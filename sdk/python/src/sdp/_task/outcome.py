@@ -108,10 +108,10 @@ def _category_of(error: BaseException) -> FailureCategory:
 
 
 def _reason_of(error: BaseException) -> str:
-    if isinstance(error, (ApiError, MemoryError)):
-        return str(error) or "out of memory"
     try:
         text = str(error)
-    except Exception:
+    except BaseException:
         text = "it has no text"
+    if isinstance(error, (ApiError, MemoryError)):
+        return text or "out of memory"
     return f"{type(error).__name__}: {text}" if text else type(error).__name__

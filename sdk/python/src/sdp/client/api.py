@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from .._calls.back_off import BackOff
-from .._calls.http import Answer, Bytes, Headers, HttpClient, read_json
+from .._calls.http import Answer, Body, Headers, HttpClient, read_json
 from .._calls.meter import Meter
 from .._version import VERSION
 from ..errors import ApiError, SettingsError
@@ -53,7 +53,7 @@ class Api:
         self, method: str, path: str, *, json: Any = None, query: dict[str, Any] | None = None, **options: Any
     ) -> tuple[int, Any]:
         """Status and parsed body. Raises ApiError, and NetworkError when no answer comes in time."""
-        body: Bytes | None = options.pop("body", None)
+        body: Body | None = options.pop("body", None)
         headers: dict[str, str | bytes] = dict(options.pop("headers", {}))
         meter: Meter | None = options.pop("meter", None)
         if json is not None:
@@ -90,7 +90,7 @@ class Api:
         path: str,
         *,
         query: dict[str, Any] | None = None,
-        body: Bytes | None = None,
+        body: Body | None = None,
         headers: Headers | None = None,
         meter: Meter | None = None,
     ) -> Answer:

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from .._calls.back_off import BackOff
-from .._calls.http import Answer, Bytes, Headers
+from .._calls.file_bytes import FileBytes
+from .._calls.http import Answer, Body, Headers
 from .._calls.meter import Meter
 from ..errors import ApiError
 from .api import is_worth_it
@@ -32,7 +33,7 @@ class Calls(Protocol):
         path: str,
         *,
         headers: Headers | None = None,
-        body: Bytes | None = None,
+        body: Body | None = None,
         meter: Meter | None = None,
     ) -> Answer:
         """One try, up to the head of a successful answer."""
@@ -49,7 +50,7 @@ class ResumableUpload:
         self,
         calls: Calls,
         path: str,
-        body: Bytes,
+        body: memoryview | FileBytes,
         metadata: Mapping[str, str],
         *,
         key: str | None = None,
@@ -57,7 +58,7 @@ class ResumableUpload:
     ) -> None:
         self._calls = calls
         self._path = path
-        self._body = memoryview(body)
+        self._body = body
         self._metadata = ",".join(
             f"{key} {base64.b64encode(value.encode()).decode()}" for key, value in metadata.items()
         )
@@ -118,7 +119,7 @@ class ResumableUpload:
         method: str,
         path: str,
         headers: Mapping[str, str],
-        body: Bytes | None = None,
+        body: Body | None = None,
         meter: Meter | None = None,
     ) -> Answer:
         answer = self._calls.open(method, path, headers=headers, body=body, meter=meter)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import time
 from collections.abc import Iterable, Mapping
@@ -20,7 +19,7 @@ from .api import Api
 from .dashboard import Dashboard
 from .output import Output, outputs_of
 from .run import Run
-from .upload import Said, body_of, content_type_of, send_body
+from .upload import Said, body_of, content_type_of, digest_of, send_body
 
 if TYPE_CHECKING:
     import pandas
@@ -188,13 +187,13 @@ class Session:
         target = self._input_node(node)
         with ExitStack() as stack:
             body, name = body_of(data, stack)
-            digest = hashlib.sha256(body)
+            digest = digest_of(body)
             said = Said(
-                identifier=identifier or name or digest.hexdigest()[:32],
+                identifier=identifier or name or digest.hex()[:32],
                 content_type=content_type or content_type_of(identifier or name, data),
                 is_gzip=gzipped,
                 metadata=metadata,
-                sha256=digest.digest(),
+                sha256=digest,
             )
             meter = None
             if progress is not None or bytes_per_second is not None:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import mimetypes
-import mmap
 import os
 import tempfile
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any
 
-from .._calls.http import Bytes
+from .._calls.file_bytes import FileBytes
+from .._calls.http import pieces_to_send
 from .._calls.meter import Meter
 from .._outputs.frames import CONTENT_TYPES
 from .._outputs.headers import metadata_bytes
@@ -67,7 +68,7 @@ class Said:
 
 
 def send_body(
-    api: Api, node_instance_id: int, body: Bytes, said: Said, meter: Meter | None, resume_key: str | None
+    api: Api, node_instance_id: int, body: memoryview | FileBytes, said: Said, meter: Meter | None, resume_key: str | None
 ) -> Output | None:
     """Returns the output; None where the project queues uploads. Raises ApiError and NetworkError."""
     if len(body) <= RESUMABLE_BYTES:
@@ -76,7 +77,14 @@ def send_body(
         return None if status == 202 else Output.of(reply, api)
 
     def is_same(output: Output) -> bool:
-        return output.output_identifier == said.identifier and output.sha256 == said.sha256.hex()
+        return (
+            output.output_identifier == said.identifier
+            and output.sha256 == said.sha256.hex()
+            and output.content_type == said.content_type
+            and output.content_encoding == ("gzip" if said.is_gzip else None)
+            # Metadata that the caller does not name may be any.
+            and (said.metadata is None or output.metadata == dict(said.metadata))
+        )
 
     there = next(filter(is_same, outputs_of(api, node_instance_id)), None)
     if there is not None:
@@ -87,26 +95,27 @@ def send_body(
     return next((each for each in outputs_of(api, node_instance_id) if each.output_id == output_id), None)
 
 
-def body_of(data: Source | os.PathLike[str], stack: ExitStack) -> tuple[Bytes, str | None]:
+def body_of(data: Source | os.PathLike[str], stack: ExitStack) -> tuple[memoryview | FileBytes, str | None]:
     """The bytes, without a copy of a file in memory, and the name of the file."""
     if isinstance(data, (bytes, bytearray, memoryview)):
-        return data, None
+        return memoryview(data), None
     if isinstance(data, str):
-        return data.encode("utf-8"), None
+        return memoryview(data.encode("utf-8")), None
     if isinstance(data, os.PathLike):
-        return _mapped(stack.enter_context(open(data, "rb"))), Path(data).name
+        return FileBytes(stack.enter_context(open(data, "rb"))), Path(data).name
     file = stack.enter_context(tempfile.TemporaryFile())
     for piece in pieces_of(data):
         file.write(piece)
     file.flush()
-    return _mapped(file), None
+    return FileBytes(file), None
 
 
-def _mapped(file: IO[bytes]) -> Bytes:
-    if os.fstat(file.fileno()).st_size == 0:
-        return b""
-    # It goes with its last view: an error on its way out still refers to some, and closing it would hide that error.
-    return memoryview(cast(Any, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)))
+def digest_of(body: memoryview | FileBytes) -> bytes:
+    """The SHA-256."""
+    digest = hashlib.sha256()
+    for piece in pieces_to_send(body, None):
+        digest.update(piece)
+    return digest.digest()
 
 
 def content_type_of(name: str | None, data: object) -> str:

@@ -22,9 +22,13 @@ class Journal:
     def __init__(self, folder: Path) -> None:
         self._path = folder / _NAME
         self._sent: dict[str, dict[str, Any]] = {}
-        text = self._path.read_text("utf-8", "replace") if self._path.exists() else ""
+        self._read_bytes = 0
+        self.read()
+
+    def read(self) -> None:
+        """Reads what was added since, also by another agent of this folder."""
         # Not splitlines: a name may hold U+2028, which is no line break of this file.
-        for line in text.split("\n"):
+        for line in self._added().decode("utf-8", "replace").split("\n"):
             # An empty line, or one whose writing was interrupted: its file is sent again, and is there already.
             with suppress(ValueError, TypeError, KeyError):
                 row = json.loads(line)
@@ -33,6 +37,17 @@ class Journal:
                     "modifiedAtMs": float(row["modifiedAtMs"]),
                     "acknowledged": Acknowledged(row["identifier"], row["outputId"]),
                 }
+
+    def _added(self) -> bytes:
+        """Complete lines."""
+        with suppress(FileNotFoundError), self._path.open("rb") as file:
+            is_shorter = os.fstat(file.fileno()).st_size < self._read_bytes
+            self._read_bytes = file.seek(0 if is_shorter else self._read_bytes)
+            added = file.read()
+            lines = added[: added.rfind(b"\n") + 1]
+            self._read_bytes += len(lines)
+            return lines
+        return b""
 
     def find(self, found: FoundFile) -> Acknowledged | None:
         """What was sent of these bytes of the file; a file that changed since is another one."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import mmap
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -14,15 +13,15 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from .._calls.http import Answer, Bytes, Headers, HttpClient, read_json
-from .._calls.meter import Meter
+from .._calls.http import Answer, Body, Headers, HttpClient, read_json
+from .._calls.meter import Meter, Progress
 from .._version import VERSION
 from ..client.platform import Platform
 from ..client.resumable import RESUMABLE_BYTES, ResumableUpload
 from ..client.session import Session
-from ..client.upload import Said, body_of
-from ..errors import SettingsError
-from .scan import FoundFile
+from ..client.upload import Said, body_of, digest_of
+from ..errors import SdpError, SettingsError
+from .scan import FoundFile, find
 
 _SILENCE_SECONDS = 120.0
 _RETRY_SECONDS = 10.0
@@ -75,6 +74,7 @@ def to_session(
             identifier=identifier,
             content_type=_content_type(file.name),
             metadata=metadata,
+            progress=_while_unchanged(file),
             bytes_per_second=bytes_per_second,
             resume_key=key,
         )
@@ -103,19 +103,29 @@ def to_ingest(
         said = Said(identifier, _content_type(file.name), False, metadata, bytes.fromhex(sha256))
         with ExitStack() as stack:
             body, _ = body_of(file.path, stack)
-            meter = None if bytes_per_second is None else Meter(len(body), None, bytes_per_second)
+            meter = Meter(len(body), _while_unchanged(file), bytes_per_second)
             if len(body) > RESUMABLE_BYTES:
                 key = hashlib.sha256(f"{path} {identifier} {sha256} {said.metadata_text}".encode()).hexdigest()
                 uploads = f"/api/v2/ingest-uploads/{path}"
                 upload = ResumableUpload(calls, uploads, body, said.values(), key=key, meter=meter)
                 return Acknowledged(identifier, upload.send(_RETRY_SECONDS))
-            if meter is not None:
-                meter.begin(0)
+            meter.begin(0)
             answer = calls.open("POST", f"/ingest/{path}", headers=said.headers(), body=body, meter=meter)
             reply = read_json(answer)
         return Acknowledged(identifier, reply.get("nodeOutputId") if isinstance(reply, dict) else None)
 
     return send
+
+
+def _while_unchanged(file: FoundFile) -> Progress:
+    """A file that is written anew while it is sent in pieces must not become an output of its old and new bytes."""
+
+    def check(_sent: int, _total: int) -> None:
+        # One that is moved away meanwhile is sent to its end.
+        if find(file.path.parent, file.name) not in (None, file):
+            raise SdpError("The file changed while it was being sent; it is sent again when it rests.")
+
+    return check
 
 
 class _IngestCalls:
@@ -131,7 +141,7 @@ class _IngestCalls:
         path: str,
         *,
         headers: Headers | None = None,
-        body: Bytes | None = None,
+        body: Body | None = None,
         meter: Meter | None = None,
     ) -> Answer:
         return self._client.open(
@@ -146,12 +156,8 @@ class _IngestCalls:
 
 def identifier_of(path: Path) -> tuple[str, str]:
     """A name that the same file has every time, and no other bytes under the same name have; and the SHA-256."""
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        if os.fstat(file.fileno()).st_size > 0:
-            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
-                digest.update(mapped)
-    sha256 = digest.hexdigest()
+    with ExitStack() as stack:
+        sha256 = digest_of(body_of(path, stack)[0]).hex()
     name = re.sub(r"[^A-Za-z0-9._-]", "_", path.name)
     return f"{name[: _IDENTIFIER_CHARACTERS - _DIGEST_CHARACTERS - 1]}-{sha256[:_DIGEST_CHARACTERS]}", sha256
 

@@ -128,13 +128,18 @@ class _Watch:
                 self._say(f"{found.name}: {error}")
 
     def _send_one(self, found: FoundFile) -> Acknowledged | None:
-        """None for a file that changed meanwhile: it is sent when it is complete."""
+        """None for a file that changed meanwhile, which is sent when it is complete, or that another agent has sent."""
         back_off = BackOff(_LONGEST_WAIT_SECONDS)
         while True:
             if find(self._folder, found.name) != found:
                 return None
             try:
-                acknowledged = self._send(found, metadata_of(found, self._pattern))
+                metadata = metadata_of(found, self._pattern)
+                # After its metadata: another agent of this folder that has sent the file moves them away first.
+                self._journal.read()
+                if self._journal.find(found) is not None:
+                    return None
+                acknowledged = self._send(found, metadata)
                 if find(self._folder, found.name) not in (None, found):
                     return None
                 self._journal.add(found, acknowledged)
