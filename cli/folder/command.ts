@@ -49,7 +49,7 @@ export const addWatchFolder: AddCommand = (program, cli) => {
     .option('--pattern <regex>', 'metadata from the name: its named groups', expression)
     .option('--move-to <folder>', 'moves acknowledged files there')
     .option('--mark', 'writes NAME.sent beside each acknowledged file')
-    .option('--once', 'ends when all files are sent')
+    .option('--once', 'ends when all files are sent or refused')
     .addHelpText(
       'after',
       `${examples(

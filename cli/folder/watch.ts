@@ -145,11 +145,11 @@ class Watch {
 
   /** @returns undefined for a file that changed meanwhile, which is sent when it is complete, or that another agent has sent */
   async #send(found: FoundFile): Promise<Acknowledged | undefined> {
-    const { folder, pattern, send, say } = this.#options;
+    const { folder, pattern, send, say, once } = this.#options;
     const { file, sizeBytes, modifiedAtMs } = found;
-    // A new token may come with the next start of the service, and no recording is given up for it.
+    // A new token may come with the next start of the service, and no recording is given up for it; `once` ends instead.
     const mayPass = (error: unknown) =>
-      isTransient(error) || (error instanceof ApiError && (error.status === 401 || error.status === 403));
+      isTransient(error) || (!once && error instanceof ApiError && [401, 403].includes(error.status));
     return await patiently({ say: (line) => say(`${file}: ${line}`), mayPass }, async () => {
       const before = await find(folder, file);
       if (before === undefined || keyOf(before) !== keyOf(found)) return undefined;

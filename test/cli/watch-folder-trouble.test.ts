@@ -25,14 +25,14 @@ interface Agent {
   readonly text: () => string;
   readonly stop: () => Promise<unknown>;
 }
-type Start = (path: string, args: readonly string[], url?: string) => Agent;
+type Start = (path: string, args: readonly string[], url?: string, token?: string) => Agent;
 
 const { folder, startSdp } = commandLine();
 const { python = 'python3', missing } = pythonEnvironment();
 const stage = await runnerStage();
 const { api, people } = stage;
 const processes = testProcesses({ PYTHONUNBUFFERED: '1' });
-const environment = (url: string) => ({ SDP_URL: url, SDP_TOKEN: people.offlineToken });
+const environment = (url: string, token = people.offlineToken) => ({ SDP_URL: url, SDP_TOKEN: token });
 
 const rows = 10;
 const settleMs = 1_000;
@@ -55,16 +55,16 @@ const stopped = async (code: Agent['code'], kill: () => unknown) => {
   return await code;
 };
 
-const commandLineAgent: Start = (path, args, url = api.url) => {
+const commandLineAgent: Start = (path, args, url = api.url, token) => {
   const running = startSdp(
     ['watch-folder', path, '--settle', String(settleMs / 1000), ...args],
-    environment(url),
+    environment(url, token),
   );
   const code = running.ended.then((ended) => ended.code);
   return { code, text: () => running.printed.err, stop: () => stopped(code, () => running.kill('SIGTERM')) };
 };
-const pythonAgent: Start = (path, args, url = api.url) => {
-  const running = processes.startScript('-m', environment(url), {
+const pythonAgent: Start = (path, args, url = api.url, token) => {
+  const running = processes.startScript('-m', environment(url, token), {
     program: python,
     args: ['sdp.watch_folder', path, '--settle', String(settleMs / 1000), ...args],
   });
@@ -109,6 +109,14 @@ describe.each([
       1,
       expect.stringMatching(/a\.csv: output \d+\na\.csv: /),
     ]);
+  });
+
+  test.skipIf(isMissing)('ends with --once when its token is refused', async () => {
+    const graph = await stage.chainOf(1);
+    const watched = captures(path('refused'), { 'a.csv': 'a\n1\n' });
+    const agent = start(watched, ['--session', graph.sessionId, '--once'], api.url, 'no-token');
+    expect(await agent.code).toBe(1);
+    expect(agent.text()).toContain('A valid bearer token is required.');
   });
 
   test.skipIf(isMissing)('moves no file into the folder that it watches', async () => {

@@ -47,7 +47,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--pattern", metavar="REGEX", type=_pattern, help="metadata from the name: its named groups")
     parser.add_argument("--move-to", metavar="FOLDER", type=Path, help="moves acknowledged files there")
     parser.add_argument("--mark", action="store_true", help="writes NAME.sent beside each acknowledged file")
-    parser.add_argument("--once", action="store_true", help="ends when all files are sent")
+    parser.add_argument("--once", action="store_true", help="ends when all files are sent or refused")
     parser.add_argument("--version", action="version", version=f"sdp.watch_folder {VERSION}")
     options = parser.parse_args(arguments)
     if options.move_to is not None and options.move_to.resolve() == options.folder.resolve():

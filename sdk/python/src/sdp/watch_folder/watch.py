@@ -39,7 +39,8 @@ def watch_folder(
     It tries again for as long as it takes, and after a restart goes on where it was. Acknowledged files are written down
     in ``.sdp-sent.jsonl``, and moved to ``move_to`` or marked by ``NAME.sent``. Metadata come from ``NAME.meta.json``,
     which is moved with its file, and the named groups of ``pattern``. With ``once`` it ends when all files are sent or
-    refused, and returns how many were refused or are still to be moved. Raises ValueError when ``move_to`` is the folder.
+    refused, also for its token, and returns how many were refused or are still to be moved. Raises ValueError when
+    ``move_to`` is the folder.
     """
     if move_to is not None and Path(move_to).resolve() == Path(folder).resolve():
         # Moved files would be found again, under other names.
@@ -50,9 +51,10 @@ def watch_folder(
         re.compile(pattern) if isinstance(pattern, str) else pattern,
         None if move_to is None else Path(move_to).resolve(),
         mark,
+        once,
         say,
     )
-    return watch.run(settle_seconds, once)
+    return watch.run(settle_seconds)
 
 
 class _Watch:
@@ -63,6 +65,7 @@ class _Watch:
         pattern: re.Pattern[str] | None,
         move_to: Path | None,
         mark: bool,
+        once: bool,
         say: Callable[[str], None],
     ) -> None:
         self._folder = folder
@@ -70,6 +73,7 @@ class _Watch:
         self._pattern = pattern
         self._move_to = move_to
         self._mark = mark
+        self._once = once
         self._say = say
         self._journal = Journal(folder)
         # Sent, and still to be marked or moved.
@@ -79,11 +83,11 @@ class _Watch:
         self._again_at: dict[FoundFile, float] = {}
         self._trouble = ""
 
-    def run(self, settle_seconds: float, once: bool) -> int:
+    def run(self, settle_seconds: float) -> int:
         # A run before this one may have ended between the journal and what follows it.
-        self._unsettled = {found for found in self._scan(once) if self._journal.find(found) is not None}
+        self._unsettled = {found for found in self._scan() if self._journal.find(found) is not None}
         while True:
-            files = self._scan(once)
+            files = self._scan()
             left = [found for found in files if self._journal.find(found) is None or found in self._unsettled]
             now = time.monotonic()
             self._since = {found: self._since.get(found, now) for found in left}
@@ -95,18 +99,18 @@ class _Watch:
                 self._handle(found)
             if ready:
                 continue
-            if once and not due:
+            if self._once and not due:
                 return len(left)
             time.sleep(_SCAN_SECONDS)
 
-    def _scan(self, once: bool) -> list[FoundFile]:
+    def _scan(self) -> list[FoundFile]:
         """The folder of a share may be away for a while."""
         try:
             files = files_of(self._folder)
             self._trouble = ""
             return files
         except OSError as error:
-            if once:
+            if self._once:
                 raise
             if str(error) != self._trouble:
                 self._trouble = str(error)
@@ -147,7 +151,7 @@ class _Watch:
                 self._say(f"{found.name}: {'stored' if stored is None else f'output {stored}'}")
                 return acknowledged
             except (SdpError, OSError) as error:
-                if not _may_pass(error):
+                if not _may_pass(error, self._once):
                     raise
                 self._say(f"{found.name}: {error}")
                 time.sleep(back_off.next_seconds(error))
@@ -168,8 +172,8 @@ class _Watch:
         move_file(found.path, target)
 
 
-def _may_pass(error: BaseException) -> bool:
-    """A new token may come with the next start of the service, and no recording is given up for it."""
+def _may_pass(error: BaseException, once: bool) -> bool:
+    """A new token may come with the next start of the service, so no recording is given up for it; ``once`` ends."""
     if isinstance(error, ApiError):
-        return is_transient(error) or error.status in (401, 403, 423)
+        return is_transient(error) or error.status == 423 or (not once and error.status in (401, 403))
     return isinstance(error, NetworkError)
