@@ -90,6 +90,12 @@ describe('lines of settings above the table', () => {
     expect(await bench.fails(text)).toMatchObject({ line });
   });
 
+  test('are not seen in texts that another delimiter divides', async () => {
+    const { description } = await bench.convert('name;note\nx;hello, world\ny;a, b\nz;c, d\nw;e, f\n');
+    expect(description.rowCount).toBe(4);
+    expect(description.channels.map(({ name }) => name)).toEqual(['name', 'note']);
+  });
+
   test('are not seen in rows of texts that end with a delimiter', async () => {
     const { description } = await bench.convert('name,note\na,b,\nc,d,\ne,f,\n');
     expect(description.rowCount).toBe(3);

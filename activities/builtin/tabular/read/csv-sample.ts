@@ -133,21 +133,29 @@ function delimitersOf(preamble: Preamble, format: InputFormat): readonly Delimit
 
 /**
  * The table below lines of settings (`Device;X100`), which many recorders write first: the longest run of records with one
- * number of fields, below a heading that has names alone. Null where the first line has as many: then it is the heading.
+ * number of fields, from a heading that has names alone. Null where as many records have the fields of the first line.
  */
 function belowSettings(probes: readonly Probe[]): { delimiter: Delimiter; first: CsvRecord } | null {
-  let best: { delimiter: Delimiter; first: CsvRecord; rows: number } | null = null;
+  let best: { delimiter: Delimiter; first: CsvRecord } | null = null;
+  let mostRows = Math.max(...probes.map(likeTheFirst));
   for (const { delimiter, records } of probes) {
     const { from, rows } = longestRun(records);
     const first = records[from];
-    if (first === undefined || records[0]?.cells.length === first.cells.length) continue;
+    if (first === undefined || rows < 3 || rows <= mostRows) continue;
     const areNames = first.cells.every((name) => !isNumberText(name, true) && !looksLikeTime(name));
     // Rows of texts that end with one delimiter more than the heading are no table of their own.
     const isHeading = first.cells.length >= 2 && areNames && first.cells.at(-1)?.trim() !== '';
-    if (!isHeading || rows < 3 || rows <= (best?.rows ?? 0)) continue;
-    best = { delimiter, first, rows };
+    if (!isHeading) continue;
+    best = { delimiter, first };
+    mostRows = rows;
   }
   return best;
+}
+
+/** How many records have as many fields as the first, which are several. */
+function likeTheFirst({ records }: Probe): number {
+  const fields = records[0]?.cells.length ?? 0;
+  return fields < 2 ? 0 : records.filter(({ cells }) => cells.length === fields).length;
 }
 
 /** The longest run of records with the same number of fields. */
