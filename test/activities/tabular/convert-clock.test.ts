@@ -61,6 +61,36 @@ describe('days and times of the day in two columns', () => {
     expect(converted.description.channels).toHaveLength(2);
   });
 
+  test.each([
+    ['seconds', 'Date,Time [s],v\n2021-03-04,0,5\n2021-03-04,1.5,6\n', 'Time [s]', [0, 1500]],
+    [
+      'another day form',
+      'v,elapsed,date\n5,00:00:00,04.03.2021\n6,00:00:01.5,04.03.2021\n',
+      'elapsed',
+      [0, 1500],
+    ],
+    [
+      'the start of the recording',
+      `start time,t\n2021-03-04T05:06:07Z,0\n2021-03-04T05:06:07Z,1.5\n`,
+      't',
+      [0, 1500],
+    ],
+    ['epochs', `date,ts,v\n2021-03-04,${first},5\n2021-03-04,${second},6\n`, 'ts', [first, second]],
+  ])(
+    'a day or a moment that is the same in all rows is no time where another column goes on: %s',
+    async (_, text, name, times) => {
+      const converted = await bench.convert(text);
+      expect(converted.description.time.name).toBe(name);
+      expect((await bench.rows(converted)).map((row) => row.t)).toEqual(times);
+    },
+  );
+
+  test('a column of days with several rows each is the time where no other is', async () => {
+    const text = 'date,v\n2021-03-04,1\n2021-03-04,2\n2021-03-05,3\n';
+    const converted = await bench.convert(text);
+    expect(converted.description.time).toMatchObject({ name: 'date', kind: 'absolute' });
+  });
+
   test('a later text that is no time is refused with its place, in either column', async () => {
     const rows = Array.from({ length: 30 }, () => '2021-03-04,05:06:07,5\n').join('');
     const sampled = { maxAutodetectSampleRows: 10 };

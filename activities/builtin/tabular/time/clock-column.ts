@@ -23,7 +23,8 @@ export function clockBeside(columns: readonly SourceColumn[], day: number, conte
   return index === -1 ? null : index;
 }
 
-function holdsDays({ sample }: SourceColumn, content: Content): boolean {
+/** Whether its times are days alone. */
+export function holdsDays({ sample }: SourceColumn, content: Content): boolean {
   if (content.form !== 'text') return false;
   if (content.format === null) return sample.every((value) => value === null || isoDay.test(value));
   return content.format.includes('%d') && !/%[HI]/.test(content.format);

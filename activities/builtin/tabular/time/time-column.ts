@@ -6,7 +6,7 @@ import { shown, TabularError } from '../errors.ts';
 import type { SourceColumn, TableSource } from '../read/source.ts';
 import { isNumberText, toNumber } from '../read/text-values.ts';
 import { readHeading } from '../recording/headings.ts';
-import { clockBeside, isClock } from './clock-column.ts';
+import { clockBeside, holdsDays, isClock } from './clock-column.ts';
 import { type Content, contentOf, dayName, headingOf, unitMilliseconds } from './time-content.ts';
 import { candidateTimes } from './time-formats.ts';
 import { type TimePlan, toPlan, withClock } from './time-plan.ts';
@@ -117,8 +117,15 @@ function scoreOf(index: number, column: SourceColumn, content: Content, source: 
   const { name, unit } = headingOf(column);
   const isStrong = strongNames.test(lastPart(name));
   const isWeak = weakName.test(spaced(name));
-  if (content.form === 'native' || content.form === 'text')
+  if (content.form === 'native' || content.form === 'text') {
+    const moments = new Set(column.sample).size;
+    // One moment for all rows, or one day for many: a column that goes on is the better time.
+    if (moments < column.sample.length && clockBeside(columns, index, content) === null) {
+      if (moments === 1) return 30;
+      if (holdsDays(column, content)) return 45;
+    }
     return isStrong || dayName.test(name) ? 100 : isWeak ? 90 : 70;
+  }
   if (content.form === 'duration') return isStrong ? 85 : isWeak ? 75 : 0;
   if (content.form === 'year') return 50;
   const order = orderOf(column.sample, decimalComma);
