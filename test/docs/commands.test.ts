@@ -16,6 +16,7 @@ const run = [
   'docs/concepts.md',
   'docs/first-runner.md',
   'docs/device-uploads.md',
+  'docs/recordings.md',
   'docs/operations/repair.md',
   'docs/operations/faults.md',
   'docs/operations/retention-and-audit.md',
