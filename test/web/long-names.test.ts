@@ -11,7 +11,7 @@ const { api, administrator, token } = await wholePlatform();
 
 const long = (word: string) => `${word}_without_any_space_`.repeat(20).slice(0, 200);
 const session = long('Session');
-const channel = long('Channel').slice(0, 100);
+const channel = long('Channel');
 
 interface Place {
   readonly path: string;
@@ -57,7 +57,7 @@ describeInBrowser('long names', () => {
     { path: '/sessions?query=', ready: 'text=2 sessions' },
     ...['overview', 'pipeline', 'files', 'logs'].map((tab) => ({
       path: `/sessions/${drive.sessionId}?tab=${tab}`,
-      ready: 'text=Open dashboard',
+      ready: tab === 'overview' ? '.thumbnail' : 'text=Open dashboard',
     })),
     { path: '/dashboards', ready: 'text=2 dashboards' },
     { path: `/dashboards/${drive.dashboardId}`, ready: '.chart canvas >> nth=0' },
