@@ -229,7 +229,7 @@ describeInBrowser('a dashboard that is arranged in panels', () => {
     await dialog.getByLabel('Unit').fill('m');
     await dialog.getByLabel('Expression').fill('integrate(speed / )');
     await dialog.getByRole('button', { name: 'Add channel' }).click();
-    await dialog.getByText('position 18').waitFor();
+    await dialog.getByText(/^Expression, position 18: /).waitFor();
     expect(await accessibilityFaults(page, 'every')).toEqual([]);
     await dialog.getByLabel('Expression').fill('integrate(speed / 3.6)');
     await dialog.getByRole('button', { name: 'Add channel' }).click();
