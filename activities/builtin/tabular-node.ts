@@ -63,7 +63,7 @@ async function convertInputs(
       ? { runId: run.task.runId, faults: stored.faults ?? [] }
       : { runId: run.task.runId, faults: [] };
   for await (const input of taskInputs(run, services, 'since-watermark')) {
-    run.report('converting', input.outputIdentifier);
+    run.report('converting', shownName(input));
     progress = await convertInput(run, services, configuration, input, progress);
   }
   if (progress.faults.length > 0) {

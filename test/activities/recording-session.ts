@@ -56,6 +56,7 @@ export interface Upload {
   readonly identifier: string;
   readonly contentType?: string;
   readonly contentEncoding?: string;
+  readonly fileName?: string;
 }
 
 /** An API, its workers and a signed-in client for a whole test file. Call it once at the top of the file. */
@@ -143,6 +144,9 @@ export class RecordingSession {
         'content-type': file.contentType ?? 'text/csv',
         'x-platform-output-identifier': file.identifier,
         ...(file.contentEncoding === undefined ? {} : { 'content-encoding': file.contentEncoding }),
+        ...(file.fileName === undefined
+          ? {}
+          : { 'x-platform-output-metadata': JSON.stringify({ fileName: file.fileName }) }),
       },
       body: typeof file.bytes === 'string' ? file.bytes : new Uint8Array(file.bytes),
     });
@@ -173,10 +177,15 @@ export class RecordingSession {
   }
 
   /** The warnings in the log of a node's newest run. */
-  async warnings(index: number): Promise<string[]> {
+  warnings(index: number): Promise<string[]> {
+    return this.log(index, 'warning');
+  }
+
+  /** What the log of a node's newest run says, from a level up. */
+  async log(index: number, level: 'info' | 'warning'): Promise<string[]> {
     const runs = '/api/v2/node-runs';
     const { nodeRuns } = await this.#client.call('GET', `${runs}?nodeInstanceId=${this.nodeId(index)}`);
-    const { entries } = await this.#client.call('GET', `${runs}/${nodeRuns[0].id}/logs?level=warning`);
+    const { entries } = await this.#client.call('GET', `${runs}/${nodeRuns[0].id}/logs?level=${level}`);
     return entries.map(({ message }: { message: string }) => message);
   }
 

@@ -36,3 +36,10 @@ test('a reprocessed recording replaces its original in the dashboard, at every n
     expect(series!.values).toEqual([3, 4]);
   }
 });
+
+test('the log of a conversion calls a file as the person did who uploaded it', async () => {
+  const session = await client.newSession();
+  await session.upload({ identifier: 'an-id', fileName: 'stint-2.csv', bytes: 'time,speed\n0,1\n1,2\n' });
+  await session.settled();
+  expect(await session.log(1, 'info')).toContain('converting: stint-2.csv');
+});

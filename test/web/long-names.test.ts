@@ -4,6 +4,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { ask } from '../support/api.ts';
 import { describeInBrowser, goWithin, openBrowser, picture, tooWide } from './support/browser.ts';
 import { type DriveSession, driveSession } from './support/drive.ts';
+import { addPanel } from './support/panels.ts';
 import { wholePlatform } from './support/platform.ts';
 import { signInAs } from './support/sign-in.ts';
 
@@ -11,7 +12,7 @@ const { api, administrator, token } = await wholePlatform();
 
 const long = (word: string) => `${word}_without_any_space_`.repeat(20).slice(0, 200);
 const session = long('Session');
-const channel = long('Channel').slice(0, 100);
+const channel = long('Channel');
 
 interface Place {
   readonly path: string;
@@ -28,6 +29,16 @@ describeInBrowser('long names', () => {
   beforeAll(async () => {
     drive = await driveSession(api.url, token, { project: long('Project'), name: session, speed: channel });
     await driveSession(api.url, token, { project: drive.projectId, name: long('Other'), speed: channel });
+    const noted = await ask(api.url, 'POST', `/api/v2/session/${drive.sessionId}/annotations`, {
+      token,
+      json: {
+        from: '2026-03-14T09:30:10.000Z',
+        label: long('Label'),
+        text: long('Text'),
+        tags: [long('Tag').slice(0, 60)],
+      },
+    });
+    expect(noted.status, JSON.stringify(noted.body)).toBe(201);
     const made = await ask(api.url, 'POST', '/api/v2/admin/session-templates', {
       token,
       json: {
@@ -57,10 +68,10 @@ describeInBrowser('long names', () => {
     { path: '/sessions?query=', ready: 'text=2 sessions' },
     ...['overview', 'pipeline', 'files', 'logs'].map((tab) => ({
       path: `/sessions/${drive.sessionId}?tab=${tab}`,
-      ready: 'text=Open dashboard',
+      ready: tab === 'overview' ? '.thumbnail' : 'text=Open dashboard',
     })),
     { path: '/dashboards', ready: 'text=2 dashboards' },
-    { path: `/dashboards/${drive.dashboardId}`, ready: '.chart canvas >> nth=0' },
+    { path: `/dashboards/${drive.dashboardId}`, ready: '.annotation' },
     {
       path: `/dashboards/${drive.dashboardId}`,
       ready: '.chart canvas >> nth=0',
@@ -123,6 +134,28 @@ describeInBrowser('long names', () => {
       const box = (await head.locator(part).boundingBox())!;
       expect(box.x + box.width, part).toBeLessThanOrEqual(tools.x);
     }
+  });
+
+  test('stay within the panels of a layout, and leave the legend of a chart some width', async () => {
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await goWithin(page, `/dashboards/${drive.dashboardId}`);
+    await page.locator('.chart canvas').first().waitFor();
+    await addPanel(page, 'Lines', [channel, 'latitude']);
+    await addPanel(page, 'Table at the cursor', [channel]);
+    const name = page.locator('.chart-head .legend-name', { hasText: channel });
+    await name.waitFor();
+    expect((await name.boundingBox())!.width).toBeGreaterThan(120);
+    const faults = [...(await tooWide(page)), ...(await scrolled(page))];
+    // The traces are named below the chart.
+    await page.getByLabel('Split by').selectOption('lap');
+    await page.locator('.plot-key', { hasText: channel }).first().waitFor();
+    for (const width of [1440, 390]) {
+      await page.setViewportSize({ width, height: 900 });
+      await picture(page, `long-panels-${width}`);
+      faults.push(...(await tooWide(page)), ...(await scrolled(page)));
+    }
+    expect(faults).toEqual([]);
+    await page.setViewportSize({ width: 1440, height: 900 });
   });
 
   test('are read in full where they are cut, and do not turn the sentence that asks before a deletion', async () => {

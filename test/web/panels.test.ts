@@ -1,6 +1,7 @@
 /** A person's job in a real browser: panels that are seen in another theme, made higher, and moved by a finger. */
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
+import { ask } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
 import { describeInBrowser, openBrowser, type TestBrowser, untilTrue } from './support/browser.ts';
 import { driveSession } from './support/drive.ts';
@@ -123,5 +124,34 @@ describeInBrowser('the panels of a dashboard', () => {
     await eventually('the panel is the last', async () => String(await titles()) === String(moved));
     expect(touch.offences).toEqual([]);
     await touch.close();
+  });
+
+  test('of a layout that somebody deleted are kept as a new one, and its address says what to do', async () => {
+    const saved = async () => {
+      await page.waitForURL(/layout=\d+$/);
+      return new URL(page.url()).searchParams.get('layout')!;
+    };
+    const remove = async (id: string) =>
+      expect((await ask(api.url, 'DELETE', `/api/v2/dashboard/layouts/${id}`, { token })).status).toBe(204);
+    const save = (where: Page | Locator) => where.getByRole('button', { name: 'Save layout' }).click();
+    const dialog = page.getByRole('dialog');
+    await addPanel(page, 'Lines', ['speed']);
+    await save(page);
+    await dialog.getByLabel('For').selectOption({ label: 'Everyone, on every dashboard' });
+    await save(dialog);
+    const first = await saved();
+    await remove(first);
+    await save(page);
+    await save(dialog);
+    await dialog.getByText('The layout was deleted meanwhile.').waitFor();
+    await save(dialog);
+    await dialog.waitFor({ state: 'detached' });
+    const second = await saved();
+    expect(second).not.toBe(first);
+    await remove(second);
+    await page.reload();
+    await page.getByText('It was deleted, or it is of one other person only.').waitFor();
+    await page.getByRole('button', { name: 'Close layout' }).click();
+    await page.locator('.chart-plot').first().waitFor();
   });
 });

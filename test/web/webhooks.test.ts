@@ -56,4 +56,10 @@ describeInBrowser('the page of webhooks', () => {
     await page.keyboard.press('Escape');
     expect(browser.offences).toEqual([]);
   });
+
+  test('a webhook that its receiver refuses for good says that it is disabled, and why', async () => {
+    receiver.answer = answerWith(410);
+    await page.getByRole('button', { name: 'Send test event' }).click();
+    await page.getByText('disabled: The receiver answered with status 410.').waitFor();
+  });
 });

@@ -1,8 +1,11 @@
 /** The curves of a chart over one list of times, and the marks of its axis, without a browser. */
 import { expect, test } from 'vitest';
+import { lonelyPoints } from '../../../web/src/dashboard/chart/curve.ts';
 import { joinCurves } from '../../../web/src/dashboard/chart/join.ts';
 import { numberSplits } from '../../../web/src/dashboard/chart/splits.ts';
 import { UtcDate } from '../../../web/src/dashboard/chart/utc-date.ts';
+import { pathOf } from '../../../web/src/dashboard/panels/drawing.ts';
+import { curveOf } from '../../../web/src/dashboard/thumbnails/small-curve.ts';
 
 test('curves of different times keep every point, also several of one time', () => {
   const few = { times: [0, 1000, 2000], values: [7, null, 8] };
@@ -17,6 +20,24 @@ test('curves of different times keep every point, also several of one time', () 
   });
   expect(joinCurves([])).toEqual({ times: [], values: [] });
   expect(joinCurves([{ times: [], values: [] }, few]).times).toEqual(few.times);
+});
+
+test('a value between two rows without one is a dot, on charts, on small charts and over another channel', () => {
+  const values = [0, null, null, 3, null, 4, 5, null, 6];
+  expect(lonelyPoints(values)).toEqual([0, 3, 8]);
+  // A point of another curve is no gap.
+  expect(lonelyPoints([1, undefined, 2, null, undefined, 3, undefined, null])).toEqual([5]);
+  expect(lonelyPoints([])).toEqual([]);
+  const times = values.map((_, index) => index);
+  const curve = curveOf(
+    { channel: '1:a', name: 'a', unit: null, times, values },
+    { lowest: 0, highest: 6 },
+    { width: 8, height: 12 },
+  );
+  expect(curve).toBe('M0.0 9.0h0M3.0 6.0h0M5.0 5.0L6.0 4.0M8.0 3.0h0');
+  const trace = { name: 'a', times, xs: times, ys: values };
+  const place = { x: (value: number) => value, y: (value: number) => value };
+  expect(pathOf(trace, place as Parameters<typeof pathOf>[1], 'line')).toBe('M0 0h0M3 3h0M5 4L6 5M8 6h0');
 });
 
 test('an axis has the multiples of its step, and comes to an end where numbers have no places between them', () => {

@@ -48,6 +48,26 @@ describe('the form of a configuration', () => {
     expect(laps!.hint).toBe('Default: 3.');
   });
 
+  test('has the field of its values for what may be null too, and JSON where it is null', () => {
+    const nullable = {
+      properties: {
+        column: { description: 'Its heading.', anyOf: [{ type: 'string', maxLength: 9 }, { type: 'null' }] },
+        format: { anyOf: [{ type: 'string', enum: ['csv', 'json'] }, { type: 'null' }] },
+        smooth: { type: ['boolean', 'null'] },
+        rows: { type: ['integer', 'null'] },
+        several: { type: ['string', 'number', 'null'] },
+      },
+    };
+    const kinds = (configuration: Record<string, unknown>) =>
+      leavesOf(fieldsOf(nullable, configuration)).map(({ kind }) => kind);
+    expect(kinds({})).toEqual(['text', 'choice', 'choice', 'integer', 'json']);
+    expect(fieldsOf(nullable, {})[0]!.hint).toBe('Its heading.');
+    const nulls = { column: null, format: null, smooth: null, rows: null, several: null };
+    expect(kinds(nulls)).toEqual(['json', 'json', 'json', 'json', 'json']);
+    const fields = fieldsOf(nullable, nulls);
+    expect(drafted(fields, draftOf(fields, nulls)).configuration).toEqual(nulls);
+  });
+
   test('gives back what it was made from, entries of no property and false values too', () => {
     const configuration = {
       column: 'speed',

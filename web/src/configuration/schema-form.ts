@@ -54,7 +54,8 @@ function fieldsAt(schema: JsonObject, value: JsonObject, path: readonly string[]
   return [...known.filter(isNeeded), ...known.filter((field) => !isNeeded(field)), ...others];
 }
 
-function fieldOf(schema: JsonObject, value: Json, path: readonly string[], required: boolean): Field {
+function fieldOf(given: JsonObject, value: Json, path: readonly string[], required: boolean): Field {
+  const schema = withoutNull(given);
   const initial = schema.default === undefined ? '' : `Default: ${JSON.stringify(schema.default)}.`;
   const base: FieldBase = {
     path,
@@ -79,6 +80,17 @@ function fieldOf(schema: JsonObject, value: Json, path: readonly string[], requi
     return { ...base, kind: type };
   }
   return { ...base, kind: 'json' };
+}
+
+/** What may be null too is left empty for that: its field is that of its values. */
+function withoutNull(schema: JsonObject): JsonObject {
+  const { anyOf, ...rest } = schema;
+  const isNull = (one: Json) => one === 'null' || (isObject(one) && one.type === 'null');
+  const all = Array.isArray(anyOf) ? anyOf : schema.type;
+  if (!Array.isArray(all) || !all.some(isNull)) return schema;
+  const [only, ...others] = all.filter((one) => !isNull(one));
+  if (others.length > 0 || only === undefined) return schema;
+  return isObject(only) ? { ...only, ...rest } : { ...schema, type: only };
 }
 
 /** The one type of a schema; null when it has several, or is made of others. */

@@ -64,14 +64,14 @@ function AnnotationRow(props: {
   return (
     <li class="annotation">
       <button type="button" class="channel-figure" onClick={props.onGo}>
-        <span class="cursor-time">{props.format(Date.parse(from))}</span> {label}
+        <span class="cursor-time">{props.format(Date.parse(from))}</span> <bdi>{label}</bdi>
       </button>
       {tags.map((tag) => (
         <span key={tag} class="annotation-tag">
           {tag}
         </span>
       ))}
-      {text !== '' && <span class="faint">{text}</span>}
+      {text !== '' && <span class="faint annotation-text">{text}</span>}
       <span class="faint">{createdByName ?? ''}</span>
       <button
         type="button"

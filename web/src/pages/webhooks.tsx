@@ -4,11 +4,14 @@ import { WebhookDeliveries } from '../admin/webhook-deliveries.tsx';
 import { eventWords, WebhookForm } from '../admin/webhook-form.tsx';
 import type { Webhook } from '../admin-api.ts';
 import { deleteWebhook, listProjects, listWebhooks, rotateWebhookSecret } from '../admin-api.ts';
-import { useResource, useTitle } from '../hooks.ts';
+import { useEvery, useResource, useTitle } from '../hooks.ts';
 import { AddButton, RowButton } from '../ui/buttons.tsx';
 import { Confirm } from '../ui/dialog.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Empty } from '../ui/notice.tsx';
+
+/** The platform disables a webhook whose receiver refuses for good. */
+const refreshMs = 5_000;
 
 type Open = { what: 'form' | 'rotate' | 'delete'; webhook: Webhook | null } | null;
 
@@ -16,6 +19,7 @@ type Open = { what: 'form' | 'rotate' | 'delete'; webhook: Webhook | null } | nu
 export function WebhooksPage() {
   useTitle('Webhooks');
   const list = useResource('webhooks', listWebhooks, { keepWhileLoading: true });
+  useEvery(refreshMs, list.data !== null, list.reload);
   const projects = useResource('webhook-projects', listProjects);
   const [open, setOpen] = useState<Open>(null);
   const [secret, setSecret] = useState<string | null>(null);
@@ -125,6 +129,10 @@ function Question(props: {
   );
 }
 
+/** Whoever reads only why it was disabled does not see that it is. */
+const stateWords = ({ enabled, disabledReason }: Webhook) =>
+  enabled ? 'enabled' : disabledReason === null ? 'disabled' : `disabled: ${disabledReason}`;
+
 function WebhookCard(props: { webhook: Webhook; project: string | null; onOpen: (open: Open) => void }) {
   const { webhook } = props;
   const [isOpen, setIsOpen] = useState(false);
@@ -139,7 +147,7 @@ function WebhookCard(props: { webhook: Webhook; project: string | null; onOpen: 
         <div>
           <h2 class="wrap-anywhere">{webhook.url}</h2>
           <p class="faint">
-            {webhook.enabled ? 'enabled' : (webhook.disabledReason ?? 'disabled')} ·{' '}
+            {stateWords(webhook)} ·{' '}
             {webhook.projectId === null ? 'every project' : (props.project ?? `project ${webhook.projectId}`)}{' '}
             · {eventWords(webhook.events)}
           </p>

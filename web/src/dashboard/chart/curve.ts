@@ -38,6 +38,24 @@ export function stateWords(channels: readonly Channel[], words: Words): Words | 
   return channels.every((channel) => channel.kind === 'text') ? words : null;
 }
 
+/**
+ * The places of values without a neighbour, to which no line leads: those of a channel with a lower rate than its file,
+ * for example. A point that is `undefined` is one of another curve; the line goes on there.
+ */
+export function lonelyPoints(values: ArrayLike<number | null | undefined>): number[] {
+  const lonely: number[] = [];
+  let before: number | null = null;
+  let place: number | null = null;
+  for (let index = 0; index < values.length; index++) {
+    const value = values[index];
+    if (value === undefined) continue;
+    if (value === null && place !== null) lonely.push(place);
+    place = value !== null && before === null ? index : null;
+    before = value;
+  }
+  return place === null ? lonely : [...lonely, place];
+}
+
 interface Stretch {
   from: number;
   to: number;

@@ -5,6 +5,7 @@ import type { Clock } from '../address.ts';
 import type { Marks } from '../marks.ts';
 import type { Channel, TimeSpan } from '../model.ts';
 import { dayOf, elapsedStepsMs, monthNames as months, rowSteps } from '../time.ts';
+import { lonelyPoints } from './curve.ts';
 import { drawAnnotations, drawMarks, drawStrips } from './drawing.ts';
 import { numberSplits } from './splits.ts';
 import { UtcDate } from './utc-date.ts';
@@ -178,9 +179,13 @@ function curve(channel: Channel, style: () => { stroke: string; dash: number[] }
     stroke,
     width: 1.5,
     ...(dash.length > 0 ? { dash } : {}),
-    points: { size: 5, width: 0, fill: stroke },
+    points: { size: 5, width: 0, fill: stroke, filter: withoutLine },
   };
 }
+
+/** Of a curve whose points are not all shown, those that would not be seen. */
+const withoutLine = (chart: uPlot, index: number, show: boolean): number[] | null =>
+  show ? null : lonelyPoints(chart.data[index]!);
 
 function cursorOptions(settings: ChartSettings): uPlot.Cursor {
   return {

@@ -2,9 +2,10 @@ import { useEffect, useState } from 'preact/hooks';
 import '../../styles/dashboard/panels.css';
 import type { Dashboard } from '../../api.ts';
 import { useDarkScheme } from '../../hooks.ts';
+import { isMissing } from '../../http.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Menu, type MenuItem } from '../../ui/menu.tsx';
-import { Failure, Placeholder } from '../../ui/notice.tsx';
+import { Failure, Notice, Placeholder } from '../../ui/notice.tsx';
 import { noLayout } from '../address.ts';
 import type { World } from '../chart/props.ts';
 import { type Channel, fullSpan, type Panel } from '../model.ts';
@@ -73,9 +74,7 @@ function OpenPanels(props: {
   const session = { sessionId: dashboard.sessionId, startMs: fullSpan(dashboard, kind)?.fromMs ?? 0 };
   return (
     <>
-      {error !== null && (
-        <Failure what="The layout could not be shown." error={error} {...(retry === null ? {} : { retry })} />
-      )}
+      {error !== null && <NotShown error={error} retry={retry} close={layout.close} />}
       {form !== null && (
         <PanelGrid
           dimensionId={String(dashboard.id)}
@@ -90,6 +89,24 @@ function OpenPanels(props: {
         <Placeholder rows={4} label="Loading the layout" />
       )}
     </>
+  );
+}
+
+/** Why a layout is not there: it is tried again, or closed where that would fail again. */
+function NotShown(props: { error: Error; retry: OpenLayout['retry']; close: () => void }) {
+  const { error, retry, close } = props;
+  const what = 'The layout could not be shown.';
+  const isGone = isMissing(error);
+  if (retry !== null && !isGone) return <Failure what={what} error={error} retry={retry} />;
+  const closing = (
+    <button type="button" class="button button-small" onClick={close}>
+      Close layout
+    </button>
+  );
+  return (
+    <Notice tone="error" action={closing}>
+      <strong>{what}</strong> {isGone ? 'It was deleted, or it is of one other person only.' : error.message}
+    </Notice>
   );
 }
 

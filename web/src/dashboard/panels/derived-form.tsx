@@ -1,9 +1,17 @@
 import { useState } from 'preact/hooks';
 import { askStatistics } from '../../dashboard-api.ts';
 import { useAction } from '../../hooks.ts';
+import { textOf } from '../../http.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { AreaField, Form, TextField } from '../../ui/form.tsx';
 import { type LayoutForm, newPanel, withoutDerived } from './model.ts';
+
+/** The platform names a field by its path in the request, `$.derived[0].expression` or `body.derived.0.name`. */
+const inWordsOfForm = (text: string) =>
+  text.replace(
+    /^(?:\$|body)\.derived[.[]0\]?\.(\w)(\w*)/,
+    (_, first: string, rest: string) => first.toUpperCase() + rest,
+  );
 
 /** Derived channels of a layout. The platform checks a new one over this dashboard and says where a fault is. */
 export function DerivedForm(props: {
@@ -23,7 +31,10 @@ export function DerivedForm(props: {
       if (layout.derived.some((other) => other.name === one.name))
         throw new Error(`The layout has a derived channel ${one.name} already.`);
       const now = new Date(0).toISOString();
-      await askStatistics(props.dimensionId, { channels: [], from: now, to: now, derived: [one] });
+      const asked = askStatistics(props.dimensionId, { channels: [], from: now, to: now, derived: [one] });
+      await asked.catch((error: unknown) => {
+        throw new Error(inWordsOfForm(textOf(error)));
+      });
       const panel = newPanel('lines', [`=${one.name}`]);
       props.onLayout({ ...layout, derived: [...layout.derived, one], panels: [...layout.panels, panel] });
       props.onClose();

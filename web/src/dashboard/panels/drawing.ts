@@ -1,5 +1,6 @@
 /** What is drawn over another channel than the time. Pure. */
 import type { ChannelSeries } from '../../../../client/types.ts';
+import { lonelyPoints } from '../chart/curve.ts';
 import type { Channel } from '../model.ts';
 import { recordingName } from './derived-members.ts';
 import {
@@ -139,8 +140,9 @@ export function wholeOf({ traces }: Drawing): Held | null {
 
 const tenth = (value: number) => Math.round(value * 10) / 10;
 
-/** The path of a trace, broken where values are missing. */
+/** The path of a trace, broken where values are missing; a value between two of those is a dot. */
 export function pathOf({ xs, ys }: Trace, place: Place, as: 'line' | 'dots'): string {
+  const dots = new Set(as === 'dots' ? ys.keys() : lonelyPoints(ys));
   let path = '';
   let isOpen = false;
   for (const [index, x] of xs.entries()) {
@@ -150,7 +152,7 @@ export function pathOf({ xs, ys }: Trace, place: Place, as: 'line' | 'dots'): st
       continue;
     }
     const [left, top] = [tenth(place.x(x)), tenth(place.y(value))];
-    path += as === 'dots' ? `M${left} ${top}h0` : `${isOpen ? 'L' : 'M'}${left} ${top}`;
+    path += `${isOpen && as === 'line' ? 'L' : 'M'}${left} ${top}${dots.has(index) ? 'h0' : ''}`;
     isOpen = true;
   }
   return path;

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { type Dashboard, type Layout, type LayoutHead, readSession, type Session } from '../../api.ts';
 import { saveLayout } from '../../dashboard-api.ts';
 import { useAction } from '../../hooks.ts';
+import { isMissing } from '../../http.ts';
 import { useAbilities } from '../../role.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { CheckField, Form, SelectField, TextField } from '../../ui/form.tsx';
@@ -35,11 +36,12 @@ export function SaveLayout(props: {
     action.run(async () => {
       const session = await readSession(dashboard.sessionId);
       const isSame = head !== null && !isNew && head.scope === scope;
-      const saved = await saveLayout(isNew ? null : (head?.id ?? null), {
-        name,
-        scope,
-        ...(isSame ? ownersOf(head) : ownersFor(scope, session)),
-        layout: storedForm(layout),
+      const owners = isSame ? ownersOf(head) : ownersFor(scope, session);
+      const fields = { name, scope, ...owners, layout: storedForm(layout) };
+      const saved = await saveLayout(isNew ? null : (head?.id ?? null), fields).catch((error: unknown) => {
+        if (isNew || !isMissing(error)) throw error;
+        setIsNew(true);
+        throw new Error('The layout was deleted meanwhile. Save it once more to keep it as a new one.');
       });
       props.onSaved(saved);
       props.onClose();

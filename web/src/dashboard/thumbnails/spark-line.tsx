@@ -1,7 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useResource } from '../../hooks.ts';
-import { curveOf, rangeOf, rangeWords, readFirstCharts } from './first-charts.ts';
+import { readFirstCharts } from './first-charts.ts';
 import { inTurn } from './in-turn.ts';
+import { curveOf, rangeOf, rangeWords } from './small-curve.ts';
 
 const most = { charts: 1, points: 120 };
 const size = { width: 96, height: 24 };

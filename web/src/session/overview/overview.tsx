@@ -93,7 +93,7 @@ function Figures(props: { outputs: readonly NodeOutput[] }) {
     <dl class="figures" aria-label="Key figures">
       {figures.slice(0, 16).map(({ label, value, unit }) => (
         <div key={`${label} ${value}`}>
-          <dt>{label}</dt>
+          <dt title={label}>{label}</dt>
           <dd>
             {value} <span class="unit">{unit}</span>
           </dd>

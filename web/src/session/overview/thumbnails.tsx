@@ -1,5 +1,6 @@
 import type { ChannelSeries, SessionDimension } from '../../api.ts';
-import { curveOf, rangeOf, rangeWords, readFirstCharts } from '../../dashboard/thumbnails/first-charts.ts';
+import { readFirstCharts } from '../../dashboard/thumbnails/first-charts.ts';
+import { curveOf, rangeOf, rangeWords } from '../../dashboard/thumbnails/small-curve.ts';
 import { useResource } from '../../hooks.ts';
 import { Failure, Placeholder } from '../../ui/notice.tsx';
 
