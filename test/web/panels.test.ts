@@ -150,7 +150,7 @@ describeInBrowser('the panels of a dashboard', () => {
     expect(second).not.toBe(first);
     await remove(second);
     await page.reload();
-    await page.getByText('It was deleted, or it is of one other person only.').waitFor();
+    await page.getByText('It was deleted, or it is no longer shared with you.').waitFor();
     await page.getByRole('button', { name: 'Close layout' }).click();
     await page.locator('.chart-plot').first().waitFor();
   });

@@ -88,10 +88,6 @@ export function outputTitle(
   return fileTitle(isName(fileName) ? fileName : null, output);
 }
 
-/** The name of the file that a recording was made of, from its metadata. */
-export const recordedFile = (name: unknown) =>
-  isName(name) && !generated.test(name) ? name : 'The recording';
-
 /** The name of a file; without one its identifier, or its type where the platform made that. */
 export function fileTitle(
   fileName: string | null,

@@ -5,7 +5,8 @@ import type { NodeOutput } from '../../../client/types.ts';
 import { deeds } from '../../../web/src/session/overview/deeds.ts';
 import { figuresOfRecordings, remarksOf } from '../../../web/src/session/overview/figures.ts';
 
-const output = (id: number, metadata: object | null) => ({ id, metadata }) as unknown as NodeOutput;
+const output = (id: number, metadata: object | null) =>
+  ({ id, metadata, outputIdentifier: `output-${id}` }) as unknown as NodeOutput;
 const recording = (id: number, source: number, rowCount: number, top: number) =>
   output(id, {
     kind: 'recording',
@@ -59,7 +60,7 @@ test('what the conversion remarked is shown once, with its files; of a file that
     remarked(0, 3, '01a2226e-3d0d-777b-88bc-463d23831070', sorted),
   ];
   expect(remarksOf(outputs)).toEqual([
-    { text: sorted, files: ['a.csv', 'b.csv', 'The recording'] },
+    { text: sorted, files: ['a.csv', 'b.csv', 'Recording'] },
     { text: '2 rows without a time were skipped.', files: ['b.csv'] },
   ]);
 });

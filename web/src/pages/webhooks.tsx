@@ -129,7 +129,7 @@ function Question(props: {
   );
 }
 
-/** Whoever reads only why it was disabled does not see that it is. */
+/** A reason alone does not say that the webhook is disabled. */
 const stateWords = ({ enabled, disabledReason }: Webhook) =>
   enabled ? 'enabled' : disabledReason === null ? 'disabled' : `disabled: ${disabledReason}`;
 

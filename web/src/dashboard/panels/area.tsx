@@ -105,7 +105,7 @@ function NotShown(props: { error: Error; retry: OpenLayout['retry']; close: () =
   );
   return (
     <Notice tone="error" action={closing}>
-      <strong>{what}</strong> {isGone ? 'It was deleted, or it is of one other person only.' : error.message}
+      <strong>{what}</strong> {isGone ? 'It was deleted, or it is no longer shared with you.' : error.message}
     </Notice>
   );
 }

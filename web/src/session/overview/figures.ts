@@ -2,7 +2,7 @@
 
 import type { NodeOutput } from '../../../../client/types.ts';
 import { formatElapsed, formatValue, plural } from '../../format.ts';
-import { recordedFile } from '../../names.ts';
+import { outputTitle } from '../../names.ts';
 
 export interface Figure {
   readonly label: string;
@@ -93,12 +93,13 @@ export function remarksOf(outputs: readonly NodeOutput[]): Remark[] {
 /** Of each uploaded file the newest; outputs come newest first. */
 function recordingsOf(outputs: readonly NodeOutput[]): Recording[] {
   const found = new Map<unknown, Recording>();
-  for (const { id, metadata } of outputs) {
+  for (const output of outputs) {
+    const { id, metadata } = output;
     if (metadata?.kind !== 'recording' || typeof metadata.description !== 'object') continue;
     const source = (metadata.source as Fields | null | undefined)?.outputId ?? `output ${id}`;
     if (found.has(source)) continue;
     const rows = typeof metadata.rowCount === 'number' ? metadata.rowCount : 0;
-    const name = recordedFile(metadata.name);
+    const name = outputTitle(output).replace(/, recording$/, '');
     found.set(source, { name, rows, description: (metadata.description ?? {}) as Description });
   }
   return [...found.values()];
