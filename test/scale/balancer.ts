@@ -53,7 +53,10 @@ export async function startBalancer(): Promise<Balancer> {
     inner.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'ECONNREFUSED') forward(incoming, outgoing, others);
       else if (outgoing.headersSent) outgoing.destroy();
-      else outgoing.writeHead(502, { 'content-type': 'text/plain' }).end(`${server}: ${error.message}`);
+      else {
+        const body = { statusCode: 502, message: `${server}: ${error.message}` };
+        outgoing.writeHead(502, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+      }
     });
     outgoing.once('close', () => outgoing.writableFinished || inner.destroy());
     // Not before the connection is open, so that a body is whole for the next server.

@@ -20,7 +20,8 @@ afterAll(async () => {
   await database.close();
 });
 
-const variables = { SHUTDOWN_DELAY_SECONDS: '1', DATABASE_POOL_SIZE: '8', LOG_LEVEL: 'warn' };
+// Longer than the balancer takes to see that an API stops, also where the machine pauses for a while.
+const variables = { SHUTDOWN_DELAY_SECONDS: '5', DATABASE_POOL_SIZE: '8', LOG_LEVEL: 'warn' };
 
 async function startApi(): Promise<ApiProcess> {
   const api = await processes.startApi({ variables: { ...variables, LOG_LEVEL: 'info' } });
