@@ -229,15 +229,17 @@ export function fieldAt(text: string, before: string, format: InputFormat): numb
   return splitRecords(body, delimiter, Number.POSITIVE_INFINITY, true).at(-1)?.cells.length;
 }
 
+/** The delimiter that divides most records as it divides the first; a later one only if it is clearly better. */
 function chooseDelimiter(probes: readonly Probe[]): Delimiter {
-  let best: { delimiter: Delimiter; share: number } | null = null;
-  for (const { delimiter, records } of probes) {
-    const columns = records[0]?.cells.length ?? 0;
-    if (columns < 2 && probes.length > 1) continue;
-    const share = records.filter((record) => record.cells.length === columns).length / records.length;
-    if (best === null || share > best.share + 0.05) best = { delimiter, share };
+  let chosen = probes.length === 1 ? (probes[0] as Probe).delimiter : ',';
+  let least = 0;
+  for (const probe of probes) {
+    const share = likeTheFirst(probe) / probe.records.length;
+    if (!(share > least)) continue;
+    chosen = probe.delimiter;
+    least = share + 0.05;
   }
-  return best?.delimiter ?? ',';
+  return chosen;
 }
 
 function usesDecimalComma(records: CsvRecord[]): boolean {
