@@ -50,9 +50,11 @@ export function createApp({
     codedPrefixes.some((prefix) => path.startsWith(prefix)) ? 'coded' : 'common';
   const app = new Koa<Call>();
   app.silent = true;
-  app.on('error', (error: NodeJS.ErrnoException) => {
-    // A caller that leaves while it reads is no fault of the platform; the line of the request says so.
-    if (error.code !== 'ERR_STREAM_PREMATURE_CLOSE') log.error({ err: error }, 'app error');
+  app.on('error', (error: NodeJS.ErrnoException, context?: Koa.Context) => {
+    // A caller that leaves while it reads is no fault of the platform; the line of the request says so. A stream of the
+    // platform that breaks off has the same code, but comes before the reply is closed.
+    const hasLeft = error.code === 'ERR_STREAM_PREMATURE_CLOSE' && context?.res.closed === true;
+    if (!hasLeft) log.error({ err: error }, 'app error');
   });
   return app
     .use(securityHeaders(options.isBehindTls === true))

@@ -39,12 +39,28 @@ const endless = routeFactory<null, never>()({
   },
 });
 
+const broken = routeFactory<null, never>()({
+  id: 'broken',
+  method: 'GET',
+  path: '/broken',
+  summary: 'Replies with a stream that breaks',
+  tags: ['Test'],
+  access: access.open,
+  responses: { 200: { description: 'Bytes.', content: { 'application/octet-stream': {} } } },
+  async handler() {
+    const stream = new PassThrough();
+    stream.write('some');
+    stream.once('resume', () => setImmediate(() => stream.destroy()));
+    return { status: 200, stream, headers: { 'content-type': 'application/octet-stream' } };
+  },
+});
+
 const lines: string[] = [];
 const errors = () => lines.filter((line) => JSON.parse(line).level === 'error');
 const observed: [string, number][] = [];
 const log = createLog({ service: 'test' }, 'info', { write: (line: string) => void lines.push(line) });
 const shutdown = new AbortController();
-const routes = routeSet([upload, endless], {
+const routes = routeSet([upload, endless, broken], {
   services: null,
   identify: async () => null,
   responseChecks: 'strict',
@@ -94,4 +110,13 @@ test('a reply whose caller leaves is logged as cut, and as no error of the platf
     delivered: false,
   });
   expect(errors()).toEqual([]);
+});
+
+test('a reply whose own stream breaks off is logged as an error', async () => {
+  const reply = await fetch(`${server.url}/broken`);
+  await expect(reply.arrayBuffer()).rejects.toThrow();
+  await eventually('the error is logged', async () => errors().length > 0);
+  expect(errors().map((line) => JSON.parse(line))).toMatchObject([
+    { msg: 'app error', err: { code: 'ERR_STREAM_PREMATURE_CLOSE' } },
+  ]);
 });
