@@ -4,7 +4,8 @@
  * hashes are stored here.
  */
 import pg from 'pg';
-import { answerLimitMs, endsWithLostClient, plannedOnce } from '../domain/network/session-options.ts';
+import { endsWithLostClient, plannedOnce } from '../domain/network/session-options.ts';
+import { guardConnections } from '../store/connection/pool-connections.ts';
 import { watchPool } from '../telemetry/metrics.ts';
 
 const poolSize = 5;
@@ -30,13 +31,8 @@ export class AuthDatabase implements Runner {
       idleTimeoutMillis: 60_000,
       application_name: 'authentication',
       options,
-      query_timeout: answerLimitMs(longestStatementMs),
     });
-    // A connection that the server drops while idle must not end the process; the pool makes a new one.
-    pool.on('error', () => undefined);
-    // While a connection is in use the pool does not listen for its errors: its statement fails, and the caller gets
-    // that error.
-    pool.on('connect', (client) => client.on('error', () => undefined));
+    guardConnections(pool, longestStatementMs);
     this.#pool = pool;
     this.#unwatch = watchPool('auth', pool);
   }

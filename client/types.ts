@@ -2461,6 +2461,8 @@ export interface LayoutHead {
   readonly scope: 'mine' | 'template' | 'project' | 'everyone';
   readonly projectId: number | null;
   readonly sessionTemplateId: number | null;
+  /** Counts its changes from 1; the `ETag` of the layout. */
+  readonly revision: number;
   /** Whether the caller may change and delete it. */
   readonly mayChange: boolean;
   readonly updatedAt: string;
@@ -2472,6 +2474,8 @@ export interface Layout {
   readonly scope: 'mine' | 'template' | 'project' | 'everyone';
   readonly projectId: number | null;
   readonly sessionTemplateId: number | null;
+  /** Counts its changes from 1; the `ETag` of the layout. */
+  readonly revision: number;
   /** Whether the caller may change and delete it. */
   readonly mayChange: boolean;
   readonly updatedAt: string;
@@ -2544,6 +2548,8 @@ export interface Report {
     readonly value: string | number | boolean | null;
     readonly source: 'dimension' | 'metadata' | 'scenarioInstance' | 'user' | 'dashboard';
   }[];
+  /** Counts its changes from 1; the `ETag` of the definition. */
+  readonly revision: number;
   readonly createdAt: string;
   readonly updatedAt: string;
 }

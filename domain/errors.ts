@@ -183,6 +183,8 @@ export const catalogue = {
     'precondition_failed',
     'Another change of the configuration came between.',
   ),
+  layoutOvertaken: entry(412, 'precondition_failed', 'Another change of the layout came between.'),
+  reportOvertaken: entry(412, 'precondition_failed', 'Another change of the report came between.'),
   bodyTooLarge: entry(413, 'body_too_large', 'The body is too large.'),
   outputTooLarge: entry(413, 'output_too_large', 'The output is too large for one request.'),
   unsupportedMediaType: entry(415, 'unsupported_media_type', 'Unsupported media type.'),

@@ -24,6 +24,8 @@ const LAW: Record<string, readonly string[]> = {
     // Migrations of every schema go by one migrator; the services themselves share nothing.
     'store/connection/advisory-locks',
     'store/connection/migrator',
+    // Every pool loses its connections in the same way.
+    'store/connection/pool-connections',
     // Ids of every kind have one form.
     'store/connection/ids',
     'domain/errors',

@@ -19,6 +19,7 @@ import {
 import type { DashboardLayout } from '../../store/entities/dashboard-layout.ts';
 import { existingDimension } from '../dashboards/existing.ts';
 import { dimensionParams } from '../dashboards/schema.ts';
+import { etagHeader, etagOf, expectedRevision, ifMatchHeaders } from '../entity-tag.ts';
 import { defineRoute } from '../route.ts';
 import {
   fittingLayoutsSchema,
@@ -31,6 +32,7 @@ import {
 
 const tags = ['Dashboards'] as const;
 const path = '/api/v2/dashboard/layouts';
+const layoutResponse = { description: 'The layout.', schema: layoutSchema, headers: etagHeader };
 
 const list = defineRoute({
   id: 'listLayouts',
@@ -89,13 +91,13 @@ const one = defineRoute({
   tags,
   access: access.dashboardRead,
   params: layoutParams,
-  responses: { 200: { description: 'The layout.', schema: layoutSchema } },
+  responses: { 200: layoutResponse },
   errors: ['layoutNotFound'],
   refusals: { params: 'layoutNotFound' },
   async handler({ params, principal, services }) {
     const layout = await findLayout(services.database, params.id, principal.userId);
     if (layout === undefined) throw new Problem('layoutNotFound');
-    return { status: 200, body: present(layout, writerOf(principal)) };
+    return { status: 200, ...tagged(present(layout, writerOf(principal))) };
   },
 });
 
@@ -111,12 +113,12 @@ const create = defineRoute({
   audit: { object: 'layout' },
   idempotent: 'plain',
   body: newLayoutSchema,
-  responses: { 201: { description: 'The layout.', schema: layoutSchema } },
+  responses: { 201: layoutResponse },
   errors: ['forbidden', 'projectNotFound', 'sessionTemplateNotFound', 'tooManyLayouts'],
   async handler({ body, principal, services }) {
     const writer = writerOf(principal);
     const created = await createLayout(services.database, fieldsOf(body), writer);
-    return { status: 201, body: saved(created, writer) };
+    return { status: 201, ...tagged(saved(created, writer)) };
   },
 });
 
@@ -125,19 +127,29 @@ const update = defineRoute({
   method: 'PUT',
   path: `${path}/{id}`,
   summary: 'Replaces a layout',
-  description: 'All of its fields. Of two changes at once the later one stays.',
+  description:
+    'All of its fields. With `If-Match` it is refused when another change came between; without, the later one stays.',
   tags,
   access: access.layoutWrite,
   audit: { object: 'layout', from: 'id' },
   params: layoutParams,
+  headers: ifMatchHeaders,
   body: newLayoutSchema,
-  responses: { 200: { description: 'The layout.', schema: layoutSchema } },
-  errors: ['forbidden', 'layoutNotFound', 'projectNotFound', 'sessionTemplateNotFound', 'tooManyLayouts'],
+  responses: { 200: layoutResponse },
+  errors: [
+    'forbidden',
+    'layoutNotFound',
+    'layoutOvertaken',
+    'projectNotFound',
+    'sessionTemplateNotFound',
+    'tooManyLayouts',
+  ],
   refusals: { params: 'layoutNotFound' },
-  async handler({ params, body, principal, services }) {
+  async handler({ params, headers, body, principal, services }) {
     const writer = writerOf(principal);
-    const updated = await updateLayout(services.database, params.id, fieldsOf(body), writer);
-    return { status: 200, body: saved(updated, writer) };
+    const target = { id: params.id, isExpected: expectedRevision(headers) };
+    const updated = await updateLayout(services.database, target, fieldsOf(body), writer);
+    return { status: 200, ...tagged(saved(updated, writer)) };
   },
 });
 
@@ -146,16 +158,19 @@ const remove = defineRoute({
   method: 'DELETE',
   path: `${path}/{id}`,
   summary: 'Deletes a layout',
-  description: 'Dashboards open with the next one that fits.',
+  description:
+    'Dashboards open with the next one that fits. With `If-Match` it is refused when a change came between.',
   tags,
   access: access.layoutWrite,
   audit: { object: 'layout', from: 'id' },
   params: layoutParams,
+  headers: ifMatchHeaders,
   responses: { 204: { description: 'Gone.' } },
-  errors: ['forbidden', 'layoutNotFound'],
+  errors: ['forbidden', 'layoutNotFound', 'layoutOvertaken'],
   refusals: { params: 'layoutNotFound' },
-  async handler({ params, principal, services }) {
-    const outcome = await deleteLayout(services.database, params.id, writerOf(principal));
+  async handler({ params, headers, principal, services }) {
+    const target = { id: params.id, isExpected: expectedRevision(headers) };
+    const outcome = await deleteLayout(services.database, target, writerOf(principal));
     if (outcome !== 'deleted') throw new Problem(problems[outcome]);
     return { status: 204 };
   },
@@ -181,6 +196,7 @@ function fieldsOf({ name, scope, projectId, sessionTemplateId, layout }: GivenLa
 
 const problems = {
   missing: 'layoutNotFound',
+  overtaken: 'layoutOvertaken',
   forbidden: 'forbidden',
   'too-many': 'tooManyLayouts',
   'project-missing': 'projectNotFound',
@@ -198,6 +214,7 @@ const presentHead = (head: LayoutHead, { mayShare }: LayoutWriter) => ({
   scope: head.scope,
   projectId: head.projectId ?? null,
   sessionTemplateId: head.sessionTemplateId ?? null,
+  revision: head.revision,
   // Those of others alone are not shown.
   mayChange: head.scope === 'mine' || mayShare,
   updatedAt: formatTimestamp(head.updatedAt),
@@ -207,5 +224,7 @@ const present = (layout: DashboardLayout, writer: LayoutWriter) => ({
   ...presentHead(layout, writer),
   layout: layout.layout,
 });
+
+const tagged = (body: ReturnType<typeof present>) => ({ body, headers: etagOf(body.revision) });
 
 export const layoutRoutes = [list, ofDashboard, one, create, update, remove];

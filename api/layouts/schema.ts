@@ -147,6 +147,7 @@ const headFields = {
   scope: z.enum(layoutScopes),
   projectId: z.int().nullable(),
   sessionTemplateId: z.int().nullable(),
+  revision: z.int().meta({ description: 'Counts its changes from 1; the `ETag` of the layout.' }),
   mayChange: z.boolean().meta({ description: 'Whether the caller may change and delete it.' }),
   updatedAt: timestampOut(),
 };
@@ -154,6 +155,7 @@ const headOut = {
   id: 12,
   ...headExample,
   sessionTemplateId: null,
+  revision: 1,
   mayChange: true,
   updatedAt: story.startedAt,
 };

@@ -17,6 +17,7 @@ import {
   type StoredConfiguration,
 } from '../../store/sessions/node-configuration.ts';
 import { documentIssueSchema } from '../document-issue.ts';
+import { etagHeader, etagOf, expectedRevision, ifMatchHeaders } from '../entity-tag.ts';
 import { peopleOf } from '../identity/participants.ts';
 import { defineRoute } from '../route.ts';
 import { nodeInstanceParams } from './schema.ts';
@@ -37,7 +38,7 @@ const configurationSchema = z
 const response = {
   description: 'The configuration, and its revision.',
   schema: configurationSchema,
-  headers: { etag: 'The revision, for `If-Match`.' },
+  headers: etagHeader,
 };
 
 const read = defineRoute({
@@ -99,12 +100,7 @@ const change = defineRoute({
   access: access.nodeConfigurationWrite,
   audit: { object: 'nodeInstance', from: 'nodeInstanceId' },
   params,
-  headers: z.object({
-    'if-match': z.string().max(1_000).optional().meta({
-      description: 'The revision that the change is meant for, as the `ETag` of the answer before.',
-      example: '"1"',
-    }),
-  }),
+  headers: ifMatchHeaders,
   body: changeSchema,
   responses: { 200: response },
   errors: [...Object.values(refusals), 'configurationRefused', 'configurationOvertaken', 'forbidden'],
@@ -119,7 +115,7 @@ const change = defineRoute({
       ...params,
       ...body,
       changedBy: principal.userId,
-      isExpected: expected(headers['if-match']),
+      isExpected: expectedRevision(headers),
     });
     switch (result.outcome) {
       case 'saved':
@@ -136,17 +132,11 @@ const change = defineRoute({
   },
 });
 
-/** Of a list of entity tags one must be the present revision; `*` is any. Weak tags never match (RFC 9110, 13.1.1). */
-function expected(header: string | undefined): (revision: number) => boolean {
-  const tags = header?.split(',').map((tag) => tag.trim());
-  return (revision) => tags === undefined || tags.some((tag) => tag === '*' || tag === `"${revision}"`);
-}
-
 function present({ revision, configuration }: StoredConfiguration) {
   return {
     status: 200,
     body: { revision, configuration: configurationOf(configuration) },
-    headers: { etag: `"${revision}"` },
+    headers: etagOf(revision),
   } as const;
 }
 

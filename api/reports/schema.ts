@@ -177,6 +177,7 @@ export const reportSchema = z
     isDefault: z.boolean(),
     columns: z.array(storedColumn).meta({ description: 'Sorted by order.' }),
     filters: z.array(storedFilter),
+    revision: z.int().meta({ description: 'Counts its changes from 1; the `ETag` of the definition.' }),
     createdAt: timestampOut(),
     updatedAt: timestampOut(),
   })
@@ -192,6 +193,7 @@ export const reportSchema = z
       isDefault: false,
       columns: [columnExample],
       filters: [filterExample],
+      revision: 1,
       createdAt: '2026-03-01T10:00:00.000Z',
       updatedAt: '2026-03-01T10:00:00.000Z',
     },

@@ -8,12 +8,6 @@ export const endsWithLostClient =
   '-c tcp_keepalives_idle=2 -c tcp_keepalives_interval=2 -c tcp_keepalives_count=5 -c tcp_user_timeout=12000';
 
 /**
- * For pg's pool: how long a statement may be without an answer, in milliseconds. PostgreSQL ends it before, so a connection
- * on which this passes has lost its server and is closed. The kernel would keep it for a quarter of an hour.
- */
-export const answerLimitMs = (longestStatementMs: number) => longestStatementMs + 5_000;
-
-/**
  * A prepared statement is planned once a session, whatever the values of its calls. By itself PostgreSQL plans many of
  * them again at each call, once it has the statistics of a used database: of the processor time of a node run, as much as
  * all their executions.

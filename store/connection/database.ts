@@ -14,16 +14,12 @@
 import type { SqlEntityManager } from '@mikro-orm/postgresql';
 import pg from 'pg';
 import { isConflict, isRefusal, sqlStates } from '../../domain/network/database-fault.ts';
-import {
-  answerLimitMs,
-  endsWithLostClient,
-  planForValues,
-  plannedOnce,
-} from '../../domain/network/session-options.ts';
+import { endsWithLostClient, planForValues, plannedOnce } from '../../domain/network/session-options.ts';
 import type { SessionChange } from '../../domain/sessions/session-change.ts';
 import { watchPool } from '../../telemetry/metrics.ts';
 import { auditStatement, isAuditPending, isWrite } from '../administration/audit-scope.ts';
 import { entityManager, type StatementSink } from './entity-manager.ts';
+import { guardConnections } from './pool-connections.ts';
 import { PreparingClient, Statement } from './postgres-client.ts';
 import type { EntityReader, Reader, Row, Tx } from './queryable.ts';
 import { type Tries, tryAgain } from './try-again.ts';
@@ -72,14 +68,11 @@ export class Database implements Reader, EntityReader {
       idleTimeoutMillis: 60_000,
       // With the default of 4 MB a search that finds much remembers whole pages and checks each of their rows.
       options: workingOptions(longestStatementMs),
-      query_timeout: answerLimitMs(longestStatementMs),
       pipeline: true,
       // pg's types of `Client` in a pool's options are of its own class.
       Client: PreparingClient,
     } as pg.PoolConfig);
-    // A connection that the server drops while idle must not end the process; the pool makes a new one.
-    pool.on('error', () => {});
-    pool.on('connect', (client) => client.on('error', () => {}));
+    guardConnections(pool, longestStatementMs);
     return new Database(pool);
   }
 

@@ -2,13 +2,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import pg from 'pg';
 import { isDatabaseAway } from '../../domain/network/database-fault.ts';
-import { answerLimitMs } from '../../domain/network/session-options.ts';
 import { SettingsError } from '../../domain/settings.ts';
 import { watchPool } from '../../telemetry/metrics.ts';
 import { idsOfDimensions, readDimensions } from '../dashboards/dimension-catalog.ts';
 import { findReport } from '../reports/definitions.ts';
 import type { EntityReader, Queryable, Reader, Row } from './database.ts';
 import { entityManager } from './entity-manager.ts';
+import { guardConnections } from './pool-connections.ts';
 import { PreparingClient, Statement } from './postgres-client.ts';
 
 /** A report reads one batch after the other and holds no connection while its rows are written. */
@@ -36,13 +36,10 @@ export class ReportReader implements Reader, EntityReader {
       idleTimeoutMillis: 60_000,
       application_name: 'reports',
       options,
-      query_timeout: answerLimitMs(longestStatementMs),
       // pg's types of `Client` in a pool's options are of its own class.
       Client: PreparingClient,
     } as pg.PoolConfig);
-    // A connection that the server drops while idle must not end the process; the pool makes a new one.
-    pool.on('error', () => undefined);
-    pool.on('connect', (client) => client.on('error', () => undefined));
+    guardConnections(pool, longestStatementMs);
     this.#pool = pool;
     this.#unwatch = watchPool('reports', pool);
   }

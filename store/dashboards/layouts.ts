@@ -16,10 +16,16 @@ export type LayoutFields = Pick<
 /** A layout without its panels. */
 export type LayoutHead = Pick<
   DashboardLayout,
-  'id' | 'name' | 'scope' | 'ownerId' | 'projectId' | 'sessionTemplateId' | 'updatedAt'
+  'id' | 'name' | 'scope' | 'ownerId' | 'projectId' | 'sessionTemplateId' | 'revision' | 'updatedAt'
 >;
 
-export type LayoutRefusal = 'missing' | 'too-many' | 'project-missing' | 'template-missing' | 'forbidden';
+export type LayoutRefusal =
+  | 'missing'
+  | 'overtaken'
+  | 'too-many'
+  | 'project-missing'
+  | 'template-missing'
+  | 'forbidden';
 export type LayoutWrite =
   | { readonly outcome: 'saved'; readonly layout: DashboardLayout }
   | { readonly outcome: LayoutRefusal };
@@ -30,7 +36,8 @@ export interface LayoutWriter {
   readonly mayShare: boolean;
 }
 
-const heads = `select l.id, l.name, l.scope, l.owner_id, l.project_id, l.session_template_id, l.updated_at
+const heads = `select l.id, l.name, l.scope, l.owner_id, l.project_id, l.session_template_id, l.revision,
+          l.updated_at
    from dashboard_layout l`;
 const visible = `(l.scope <> 'mine' or l.owner_id = $1)`;
 /** Mine before the template's, the project's and everyone's; of these the narrower and the newer first. */
@@ -99,20 +106,26 @@ export async function createLayout(
   return database.transaction(once(work, ({ outcome }) => outcome === 'saved'));
 }
 
+/** A layout, and which of its revisions may be changed. */
+export interface LayoutTarget {
+  readonly id: number;
+  readonly isExpected: (revision: number) => boolean;
+}
+
 /** Replaces all fields. A writer who sets the scope to `mine` becomes the owner. */
 export async function updateLayout(
   database: Database,
-  id: number,
+  target: LayoutTarget,
   fields: LayoutFields,
   writer: LayoutWriter,
 ): Promise<LayoutWrite> {
   return database.transaction(async (tx): Promise<LayoutWrite> => {
-    const layout = await heldLayout(tx, id, writer);
+    const layout = await heldLayout(tx, target, writer);
     if (typeof layout === 'string') return { outcome: layout };
-    const refusal = await refusalOf(tx, fields, writer, id);
+    const refusal = await refusalOf(tx, fields, writer, target.id);
     if (refusal !== null) return { outcome: refusal };
     const ownerId = fields.scope === 'mine' ? writer.userId : layout.ownerId;
-    Object.assign(layout, fields, { ownerId, updatedAt: now() });
+    Object.assign(layout, fields, { ownerId, revision: layout.revision + 1, updatedAt: now() });
     await tx.em.flush();
     return { outcome: 'saved', layout };
   });
@@ -120,25 +133,28 @@ export async function updateLayout(
 
 export async function deleteLayout(
   database: Database,
-  id: number,
+  target: LayoutTarget,
   writer: LayoutWriter,
-): Promise<'deleted' | 'missing' | 'forbidden'> {
+): Promise<'deleted' | HeldRefusal> {
   return database.transaction(async (tx) => {
-    const layout = await heldLayout(tx, id, writer);
+    const layout = await heldLayout(tx, target, writer);
     if (typeof layout === 'string') return layout;
-    await tx.em.nativeDelete(DashboardLayout, { id });
+    await tx.em.nativeDelete(DashboardLayout, { id: target.id });
     return 'deleted';
   });
 }
 
+type HeldRefusal = Extract<LayoutRefusal, 'missing' | 'forbidden' | 'overtaken'>;
+
 async function heldLayout(
   { em }: Tx,
-  id: number,
+  { id, isExpected }: LayoutTarget,
   { userId, mayShare }: LayoutWriter,
-): Promise<DashboardLayout | 'missing' | 'forbidden'> {
+): Promise<DashboardLayout | HeldRefusal> {
   const layout = await em.findOne(DashboardLayout, id, { lockMode: LockMode.PESSIMISTIC_WRITE });
   if (layout === null || !isVisible(layout, userId)) return 'missing';
-  return layout.scope === 'mine' || mayShare ? layout : 'forbidden';
+  if (layout.scope !== 'mine' && !mayShare) return 'forbidden';
+  return isExpected(layout.revision) ? layout : 'overtaken';
 }
 
 /** @param id of a layout that is changed: it does not count */

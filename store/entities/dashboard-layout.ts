@@ -18,6 +18,8 @@ const DashboardLayoutSchema = defineEntity({
     /** Names and keys of the channels that its panels draw. */
     channels: p.array().columnType('text[]'),
     layout: p.json().$type<JsonObject>(),
+    /** Counts its changes from 1. */
+    revision: p.integer().default(1),
     ...times,
   },
 });

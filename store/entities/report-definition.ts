@@ -16,6 +16,8 @@ const ReportDefinitionSchema = defineEntity({
     isDefault: p.boolean(),
     columns: p.json().$type<readonly ReportColumn[]>(),
     filters: p.json().$type<readonly ReportFilter[]>(),
+    /** Counts its changes from 1. */
+    revision: p.integer().default(1),
     ...times,
   },
 });

@@ -22,7 +22,7 @@ export type ReportFields = Pick<ReportDefinition, (typeof settable)[number]>;
 
 export type ReportWrite =
   | { readonly outcome: 'saved'; readonly report: ReportDefinition }
-  | { readonly outcome: 'missing' | 'taken' };
+  | { readonly outcome: 'missing' | 'taken' | 'overtaken' };
 
 /** All definitions by key. */
 export async function listReports({
@@ -56,22 +56,29 @@ export async function createReport(
   return database.transaction(once(work)).catch(whenTaken({ outcome: 'taken' }));
 }
 
+export interface ReportChange {
+  readonly key: string;
+  /** Which of its revisions may be changed. */
+  readonly isExpected: (revision: number) => boolean;
+  readonly setAsDefault: boolean;
+}
+
 /** @param change what the stored definition becomes; called under its row lock */
 export async function updateReport(
   database: Database,
-  key: string,
+  { key, isExpected, setAsDefault }: ReportChange,
   change: (stored: ReportDefinition) => ReportFields,
-  setAsDefault: boolean,
 ): Promise<ReportWrite> {
   const work = async (tx: Tx): Promise<ReportWrite> => {
     if (setAsDefault) await lockDefinitions(tx);
     const report = await tx.em.findOne(ReportDefinition, key, { lockMode: LockMode.PESSIMISTIC_WRITE });
     if (report === null) return { outcome: 'missing' };
+    if (!isExpected(report.revision)) return { outcome: 'overtaken' };
     if (setAsDefault) await clearDefault(tx, key);
     const fields = picked(change(report));
     // A list that was not sent is the stored one itself.
     const isChanged = setAsDefault || settable.some((name) => fields[name] !== report[name]);
-    if (isChanged) Object.assign(report, fields, { updatedAt: now() });
+    if (isChanged) Object.assign(report, fields, { revision: report.revision + 1, updatedAt: now() });
     report.isDefault ||= setAsDefault;
     await tx.em.flush();
     return { outcome: 'saved', report };

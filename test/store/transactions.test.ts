@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { isDatabaseUnavailable } from '../../domain/network/database-fault.ts';
@@ -107,12 +109,22 @@ test('a connection whose server vanished without a word is given up soon after t
   onTestFinished(() => gate.close());
   const through = new URL(platform.databaseUrl);
   through.port = String(gate.port);
-  const lost = await Database.open({ databaseUrl: through.href, poolSize: 1, longestStatementMs: 500 });
+  const settings = { poolSize: 1, longestStatementMs: 500 };
+  const lost = await Database.open({ ...settings, databaseUrl: through.href });
   onTestFinished(() => lost.close());
   await lost.query('select 1');
+  // A lock is held by a connection at rest, for as long as its work takes.
+  const resting = await Database.open({ ...settings, databaseUrl: platform.databaseUrl });
+  onTestFinished(() => resting.close());
+  const holder = await resting.pool.connect();
+  const { stream } = (holder as unknown as { readonly connection: { readonly stream: Socket } }).connection;
+  const silence = once(stream, 'timeout');
   gate.set({ kind: 'hold' });
   const error = await lost.transaction((tx) => tx.query('select 1')).catch((thrown: unknown) => thrown);
   expect(isDatabaseUnavailable(error)).toBe(true);
   gate.set({ kind: 'pass' });
   expect(await lost.query<{ one: number }>('select 1 as one')).toEqual([{ one: 1 }]);
+  await silence;
+  expect((await holder.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
+  holder.release();
 });

@@ -154,4 +154,42 @@ describeInBrowser('the panels of a dashboard', () => {
     await page.getByRole('button', { name: 'Close layout' }).click();
     await page.locator('.chart-plot').first().waitFor();
   });
+
+  test('of a layout that somebody changed are kept as a new one, or replace that change', async () => {
+    const path = '/api/v2/dashboard/layouts';
+    const stored = async () => {
+      await page.waitForURL(/layout=\d+$/);
+      return (
+        await ask(api.url, 'GET', `${path}/${new URL(page.url()).searchParams.get('layout')}`, { token })
+      ).body;
+    };
+    const save = (where: Page | Locator) => where.getByRole('button', { name: 'Save layout' }).click();
+    const dialog = page.getByRole('dialog');
+    await addPanel(page, 'Lines', ['speed']);
+    await save(page);
+    await dialog.getByLabel('For').selectOption({ label: 'Everyone, on every dashboard' });
+    await dialog.getByLabel('Name').fill('Shared');
+    await save(dialog);
+    await dialog.waitFor({ state: 'detached' });
+    const {
+      id,
+      revision: _revision,
+      mayChange: _mayChange,
+      updatedAt: _updatedAt,
+      ...fields
+    } = await stored();
+    const other = await ask(api.url, 'PUT', `${path}/${id}`, { token, json: { ...fields, name: 'Theirs' } });
+    expect(other.status).toBe(200);
+    await save(page);
+    await dialog.getByLabel('Name').fill('Ours');
+    await save(dialog);
+    await dialog.getByText('Someone changed the layout meanwhile.').waitFor();
+    expect((await ask(api.url, 'GET', `${path}/${id}`, { token })).body).toEqual(other.body);
+    await dialog.getByLabel('Keep Shared and save a new layout').uncheck();
+    await save(dialog);
+    await dialog.waitFor({ state: 'detached' });
+    await eventually('the layout is replaced', async () => (await stored()).name === 'Ours');
+    expect(await stored()).toMatchObject({ id, name: 'Ours', revision: 3 });
+    expect((await ask(api.url, 'DELETE', `${path}/${id}`, { token })).status).toBe(204);
+  });
 });

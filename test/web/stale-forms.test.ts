@@ -138,4 +138,25 @@ describeInBrowser('a form over an older list', () => {
     const kept = { dimensionNameFilter: 'car', isDefault: false, fileName: 'Cars' };
     expect(await call('GET', `${path}/stale`)).toMatchObject(kept);
   });
+
+  test('replaces the columns that somebody else saved only when it is said again', async () => {
+    const path = '/api/v2/dashboard/reports/stale-columns';
+    const column = (name: string) => ({ columnKey: name, name, expression: 'dimension.id' });
+    await call('POST', '/api/v2/dashboard/reports', {
+      key: 'stale-columns',
+      name: 'Lists',
+      columns: [column('a')],
+    });
+    await open('Reports');
+    await click('Edit Lists');
+    await dialog().getByLabel('File name').waitFor();
+    const theirs = await call('PUT', path, { columns: [column('a'), column('b')] });
+    await dialog().getByText('Advanced').click();
+    await dialog().getByLabel('Heading of column 1').fill('Number');
+    await dialog().getByRole('button', { name: 'Save' }).click();
+    await dialog().getByText('Someone changed the report meanwhile.').waitFor();
+    expect(await call('GET', path)).toEqual(theirs);
+    await save();
+    expect((await call('GET', path)).columns).toMatchObject([{ columnKey: 'a', name: 'Number' }]);
+  });
 });

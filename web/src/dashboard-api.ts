@@ -65,9 +65,16 @@ export async function createReport(body: NewReport): Promise<void> {
   await platform.call('POST /api/v2/dashboard/reports', { body });
 }
 
-export async function changeReport(key: string, body: ReportChange): Promise<void> {
-  await platform.call('PUT /api/v2/dashboard/reports/{key}', { params: { key }, body });
+/** @param revision the one that was changed; null: whichever it is */
+export async function changeReport(key: string, revision: number | null, body: ReportChange): Promise<void> {
+  await platform.call('PUT /api/v2/dashboard/reports/{key}', {
+    params: { key },
+    headers: ifMatch(revision),
+    body,
+  });
 }
+
+const ifMatch = (revision: number | null) => (revision === null ? {} : { 'if-match': `"${revision}"` });
 
 /** What expressions can name. */
 export function listReportNames(signal?: Signal): Promise<ReportNames> {
@@ -205,10 +212,17 @@ export function readLayout(id: number, signal?: Signal): Promise<Layout> {
   return platform.call('GET /api/v2/dashboard/layouts/{id}', { params: { id: String(id) }, signal });
 }
 
-/** @param id null: a new one */
-export function saveLayout(id: number | null, body: NewLayout): Promise<Layout> {
-  if (id === null) return platform.call('POST /api/v2/dashboard/layouts', { body });
-  return platform.call('PUT /api/v2/dashboard/layouts/{id}', { params: { id: String(id) }, body });
+export function createLayout(body: NewLayout): Promise<Layout> {
+  return platform.call('POST /api/v2/dashboard/layouts', { body });
+}
+
+/** @param revision the one that was changed; null: whichever it is */
+export function replaceLayout(id: number, revision: number | null, body: NewLayout): Promise<Layout> {
+  return platform.call('PUT /api/v2/dashboard/layouts/{id}', {
+    params: { id: String(id) },
+    headers: ifMatch(revision),
+    body,
+  });
 }
 
 export async function deleteLayout(id: number): Promise<void> {

@@ -38,6 +38,11 @@ export function isMissing(error: unknown): boolean {
   return error instanceof ApiError && error.status === 404;
 }
 
+/** True when a change was meant for an earlier revision: another came between. */
+export function isOvertaken(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 412;
+}
+
 /** True when no answer came, or one of a gateway in place of the platform's. */
 export function isOutage(error: unknown): boolean {
   return error instanceof NetworkError || (error instanceof ApiError && error.status > 501);

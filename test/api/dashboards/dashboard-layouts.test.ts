@@ -9,8 +9,8 @@ const { database } = api.composed.services;
 const path = '/api/v2/dashboard/layouts';
 type Who = Role;
 
-const send = (who: Who, method: string, to: string, json?: unknown) =>
-  ask(api.url, method, `${path}${to}`, { token: people[who].token, json });
+const send = (who: Who, method: string, to: string, json?: unknown, headers: Record<string, string> = {}) =>
+  ask(api.url, method, `${path}${to}`, { token: people[who].token, json, headers });
 const form = { version: 1, panels: [{ channels: ['speed'] }] };
 const layout = (scope: string, more: object = {}) => ({ name: `For ${scope}`, scope, layout: form, ...more });
 const opens = async (who: Who) => {
@@ -32,6 +32,7 @@ describe('layouts of dashboards', () => {
       scope: 'everyone',
       projectId: null,
       sessionTemplateId: null,
+      revision: 1,
       mayChange: true,
       updatedAt: expect.any(String),
       layout: {
@@ -57,6 +58,26 @@ describe('layouts of dashboards', () => {
     expect((await send('Administrator', 'DELETE', `/${id}`)).status).toBe(204);
     for (const [method, json] of [['GET'], ['PUT', layout('mine')], ['DELETE']] as const)
       expect((await send('Administrator', method, `/${id}`, json)).status).toBe(404);
+  });
+
+  test('are changed and deleted only at the revision that If-Match names', async () => {
+    const { body, headers } = await send('Developer', 'POST', '', layout('everyone'));
+    expect(headers.get('etag')).toBe('"1"');
+    const change = (who: Who, method: string, name: string, tag: string) =>
+      send(who, method, `/${body.id}`, { ...layout('everyone'), name }, { 'if-match': tag });
+    const atOnce = await Promise.all([
+      change('Developer', 'PUT', 'Of the developer', '"1"'),
+      change('Instructor', 'PUT', 'Of the instructor', '"1"'),
+    ]);
+    expect(atOnce.map(({ status }) => status).sort()).toEqual([200, 412]);
+    const kept = atOnce.find(({ status }) => status === 200)!;
+    expect([kept.body.revision, kept.headers.get('etag')]).toEqual([2, '"2"']);
+    expect((await change('Developer', 'DELETE', '', '"1"')).body.message).toBe(
+      'Another change of the layout came between.',
+    );
+    expect((await send('Trainee', 'GET', `/${body.id}`)).body).toEqual({ ...kept.body, mayChange: false });
+    expect((await send('Developer', 'GET', '')).body.layouts).toMatchObject([{ revision: 2 }]);
+    expect((await change('Developer', 'DELETE', '', '"2"')).status).toBe(204);
   });
 
   test('of scope mine are found by their owner alone, an Administrator included', async () => {

@@ -12,11 +12,13 @@ export async function reportWorld() {
   const database = await openDatabase(platform, 4);
 
   const path = '/api/v2/dashboard/reports';
-  const as = (role: Role, method: string, rest: string, json?: unknown) =>
-    ask(api.url, method, `${path}${rest}`, {
-      token: people[role].token,
-      json,
-    });
+  const as = (
+    role: Role,
+    method: string,
+    rest: string,
+    json?: unknown,
+    headers: Record<string, string> = {},
+  ) => ask(api.url, method, `${path}${rest}`, { token: people[role].token, json, headers });
 
   const column = (columnKey: string, expression: string, more: object = {}) => ({
     columnKey,

@@ -80,6 +80,25 @@ describe('definitions', () => {
     expect((await as('Developer', 'PUT', '/absent', { name: 'x' })).status).toBe(404);
   });
 
+  test('a change that names an earlier revision is refused and changes nothing', async () => {
+    const made = report();
+    const { body, headers } = await as('Developer', 'POST', '', made);
+    expect([body.revision, headers.get('etag')]).toEqual([1, '"1"']);
+    const change = (name: string, tag?: string) =>
+      as('Developer', 'PUT', `/${made.key}`, { name }, tag === undefined ? {} : { 'if-match': tag });
+    expect((await change('Second', '"1"')).headers.get('etag')).toBe('"2"');
+    const refused = await change('Lost', '"1"');
+    expect([refused.status, refused.body.message]).toEqual([
+      412,
+      'Another change of the report came between.',
+    ]);
+    const { body: stored } = await as('Developer', 'GET', `/${made.key}`);
+    expect([stored.name, stored.revision]).toEqual(['Second', 2]);
+    const atOnce = await Promise.all(['A', 'B', 'C'].map((name) => change(name, '"2"')));
+    expect(atOnce.map(({ status }) => status).sort()).toEqual([200, 412, 412]);
+    expect((await change('Whichever')).body.revision).toBe(4);
+  });
+
   test('exactly one is the default, also when several are set at the same time', async () => {
     const made = [report(), report(), report()];
     await Promise.all(made.map((one) => as('Developer', 'POST', '', { ...one, setAsDefault: true })));

@@ -218,6 +218,7 @@ test('a report is sent with keys made from its names, columns in their order and
     dimensionNameFilter: '',
     covers: 'sessions',
     isDefault: false,
+    revision: 1,
     columns: [
       {
         columnKey: '',

@@ -1,7 +1,8 @@
 import { useMemo, useState } from 'preact/hooks';
-import { listMetadataKeys, type Report } from '../api.ts';
+import { listMetadataKeys, type Report, type ReportChange } from '../api.ts';
 import { changeReport, createReport, listReportNames, readReport } from '../dashboard-api.ts';
 import { useAction, useResource } from '../hooks.ts';
+import { isOvertaken } from '../http.ts';
 import { changedFields } from '../ui/changed-fields.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { CheckField, Form, TextField } from '../ui/form.tsx';
@@ -41,6 +42,23 @@ function StoredReport({ reportKey, ...ends }: { reportKey: string } & Ends) {
   );
 }
 
+const overtaken =
+  'Someone changed the report meanwhile. Save once more to replace its columns and filters by yours, or open it again.';
+
+/**
+ * A list replaces the stored one, so it is sent for the report as it was read; once others have changed that, for
+ * whatever it is then. Other fields are those that the person changed.
+ */
+function useReplacing(report: Report | null) {
+  const [revision, setRevision] = useState(report?.revision ?? null);
+  return (key: string, change: ReportChange) =>
+    changeReport(key, change.columns || change.filters ? revision : null, change).catch((error: unknown) => {
+      if (!isOvertaken(error)) throw error;
+      setRevision(null);
+      throw new Error(overtaken);
+    });
+}
+
 function Editor(props: { report: Report | null } & Ends) {
   const { report } = props;
   const isNew = report === null;
@@ -53,9 +71,10 @@ function Editor(props: { report: Report | null } & Ends) {
     ...(report === null ? { columns: firstColumns() } : {}),
   }));
   const change = (part: Partial<Draft>) => setDraft((before) => ({ ...before, ...part }));
+  const replace = useReplacing(report);
   const save = async () => {
     if (report === null) await createReport(fieldsOf(draft));
-    else await changeReport(report.key, changedFields(fieldsOf(draftOf(report)), fieldsOf(draft)));
+    else await replace(report.key, changedFields(fieldsOf(draftOf(report)), fieldsOf(draft)));
     props.saved();
     props.onClose();
   };

@@ -1,8 +1,15 @@
 import { useState } from 'preact/hooks';
-import { type Dashboard, type Layout, type LayoutHead, readSession, type Session } from '../../api.ts';
-import { saveLayout } from '../../dashboard-api.ts';
+import {
+  type Dashboard,
+  type Layout,
+  type LayoutHead,
+  type NewLayout,
+  readSession,
+  type Session,
+} from '../../api.ts';
+import { createLayout, replaceLayout } from '../../dashboard-api.ts';
 import { useAction } from '../../hooks.ts';
-import { isMissing } from '../../http.ts';
+import { isMissing, isOvertaken } from '../../http.ts';
 import { useAbilities } from '../../role.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { CheckField, Form, SelectField, TextField } from '../../ui/form.tsx';
@@ -18,6 +25,10 @@ const scopes: readonly { value: Scope; label: string }[] = [
   { value: 'everyone', label: 'Everyone, on every dashboard' },
 ];
 
+const deleted = 'The layout was deleted meanwhile. Save it once more to keep it as a new one.';
+const overtaken =
+  'Someone changed the layout meanwhile. Save once more to keep yours as a new one, or untick that to replace theirs.';
+
 /** Saves the open layout: over the one that was opened, or as a new one. */
 export function SaveLayout(props: {
   dashboard: Dashboard;
@@ -31,6 +42,7 @@ export function SaveLayout(props: {
   const [name, setName] = useState(head?.name ?? dashboard.sessionName);
   const [scope, setScope] = useState<Scope>(head?.scope ?? 'mine');
   const [isNew, setIsNew] = useState(head?.mayChange !== true);
+  const replace = useReplacing(head, () => setIsNew(true));
   const action = useAction();
   const save = () =>
     action.run(async () => {
@@ -38,12 +50,7 @@ export function SaveLayout(props: {
       const isSame = head !== null && !isNew && head.scope === scope;
       const owners = isSame ? ownersOf(head) : ownersFor(scope, session);
       const fields = { name, scope, ...owners, layout: storedForm(layout) };
-      const saved = await saveLayout(isNew ? null : (head?.id ?? null), fields).catch((error: unknown) => {
-        if (isNew || !isMissing(error)) throw error;
-        setIsNew(true);
-        throw new Error('The layout was deleted meanwhile. Save it once more to keep it as a new one.');
-      });
-      props.onSaved(saved);
+      props.onSaved(await (isNew || head === null ? createLayout(fields) : replace(head.id, fields)));
       props.onClose();
     });
   return (
@@ -67,6 +74,18 @@ export function SaveLayout(props: {
       </Form>
     </Dialog>
   );
+}
+
+/** Replaces the layout as it was opened; once others have changed or deleted it, whatever it is then. */
+function useReplacing(head: LayoutHead | null, refused: () => void) {
+  const [revision, setRevision] = useState(head?.revision ?? null);
+  return (id: number, fields: NewLayout) =>
+    replaceLayout(id, revision, fields).catch((error: unknown) => {
+      if (!isMissing(error) && !isOvertaken(error)) throw error;
+      setRevision(null);
+      refused();
+      throw new Error(isMissing(error) ? deleted : overtaken);
+    });
 }
 
 const ownersOf = ({ projectId, sessionTemplateId }: Owners): Owners => ({ projectId, sessionTemplateId });

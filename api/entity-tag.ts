@@ -1,0 +1,22 @@
+/** Revisions as entity tags: `If-Match` refuses a change that was meant for an earlier one (RFC 9110, 13.1.1). */
+import { z } from 'zod';
+
+export const ifMatchHeaders = z.object({
+  'if-match': z.string().max(1_000).optional().meta({
+    description: 'The revision that the change is meant for, as the `ETag` of the answer before.',
+    example: '"1"',
+  }),
+});
+
+/** Of a response's `headers`. */
+export const etagHeader = { etag: 'The revision, for `If-Match`.' };
+
+export const etagOf = (revision: number) => ({ etag: `"${revision}"` });
+
+/** Of a list of entity tags one must be the present revision; `*` is any. Weak tags never match. */
+export function expectedRevision({
+  'if-match': header,
+}: z.output<typeof ifMatchHeaders>): (revision: number) => boolean {
+  const tags = header?.split(',').map((tag) => tag.trim());
+  return (revision) => tags === undefined || tags.some((tag) => tag === '*' || tag === `"${revision}"`);
+}
