@@ -65,6 +65,9 @@ function piecesOf(routes: readonly Route[]): Record<string, z.ZodType> {
 
 const plainPath = (path: string) => path.replaceAll('+}', '}');
 
+/** ECMAScript knows them; other readers, such as those in Python, refuse the whole document. */
+const hasUnicodeProperty = /\\p\{/i;
+
 /**
  * Removes details of zod that readers do not need: integers in paths and queries arrive as text, integers fit in a
  * double, and our replies may gain fields within a version.
@@ -78,6 +81,7 @@ function tidy(schema: Record<string, unknown>, zodSchema: z.core.$ZodType): void
   if (schema.additionalProperties === false) delete schema.additionalProperties;
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
+  if (typeof schema.pattern === 'string' && hasUnicodeProperty.test(schema.pattern)) delete schema.pattern;
   if (schema.type !== 'integer' && schema.type !== 'boolean') return;
   delete schema.pattern;
   if (Array.isArray(schema.enum) && schema.enum.every((value) => typeof value === 'string'))

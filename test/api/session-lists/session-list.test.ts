@@ -182,3 +182,17 @@ describe('the session list', () => {
     expect((await ask(api.url, 'GET', '/api/v2/session')).status).toBe(401);
   });
 });
+
+test('the search finds names whose accents are apart from their letters, as macOS writes them, and the other way round', async () => {
+  const [ProjectId, SessionTemplateId] = [projects[0], templates[0]];
+  const forms = ['Prüfstand', 'Prüfstand'.normalize('NFD')];
+  const made = await inOrder(forms, async (Name) => {
+    const { body } = await call('POST', '/session', { Name, ProjectId, SessionTemplateId });
+    expect(body.name).toBe(Name);
+    return body.id;
+  });
+  for (const part of [...forms, 'PRÜF', 'prüf'.normalize('NFD'), 'ü', 'ü'.normalize('NFD')]) {
+    const { body } = await list(`?search=${encodeURIComponent(part)}&sortOrder=asc`);
+    expect(body.sessions.map(({ id }: { id: string }) => id)).toEqual(made);
+  }
+});
