@@ -8,6 +8,7 @@ import {
 } from 'zod-openapi';
 import { allPaths } from '../paths.ts';
 import type { ResponseSpec, Route } from '../route.ts';
+import { parametersOf } from '../schemas.ts';
 import { exampleOf } from './examples.ts';
 import { headerName, sharedComponents } from './openapi-components.ts';
 import { errorResponses } from './openapi-errors.ts';
@@ -99,9 +100,9 @@ function operation(route: Route): ZodOpenApiOperationObject {
     tags: [...route.tags],
     security: security(route),
     requestParams: {
-      ...(route.params === undefined ? {} : { path: asObject(route.params) }),
-      ...(route.query === undefined ? {} : { query: asObject(route.query) }),
-      ...(route.headers === undefined ? {} : { header: asObject(route.headers) }),
+      ...(route.params === undefined ? {} : { path: parametersOf(route.params) }),
+      ...(route.query === undefined ? {} : { query: parametersOf(route.query) }),
+      ...(route.headers === undefined ? {} : { header: parametersOf(route.headers) }),
     },
     parameters: [
       { $ref: '#/components/parameters/RequestId' },
@@ -204,7 +205,7 @@ function response(spec: ResponseSpec): ZodOpenApiResponseObject {
 function finishParameters(document: OpenApiDocument, route: Route): void {
   const parts = new Map(
     Object.entries({ path: route.params, query: route.query, header: route.headers }).map(
-      ([place, schema]) => [place, schema === undefined ? {} : asObject(schema).shape] as const,
+      ([place, schema]) => [place, schema === undefined ? {} : parametersOf(schema).shape] as const,
     ),
   );
   const parameters = [route.path, ...(route.aliases ?? [])].flatMap((path) => {
@@ -220,11 +221,4 @@ function finishParameters(document: OpenApiDocument, route: Route): void {
     // Readers of the document expect it in one place.
     delete (parameter.schema as { examples?: unknown } | undefined)?.examples;
   }
-}
-
-/** Schemas of parameters are objects, some with checks across fields. */
-function asObject(schema: z.ZodType): z.ZodObject {
-  if (schema instanceof z.ZodObject) return schema;
-  if (schema instanceof z.ZodPipe) return asObject(schema.in as z.ZodType);
-  throw new Error('Parameters need an object schema.');
 }
