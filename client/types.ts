@@ -522,6 +522,7 @@ export interface ReportPreviewRequest {
 export interface ReportChange {
   readonly name?: string | undefined;
   readonly configurationKey?: string | undefined;
+  /** Holds 1 to 100 letters, digits, spaces, `.`, `_` and `-`, with a letter or digit at both ends. */
   readonly fileName?: string | undefined;
   /** Part of the name of the dashboard; for a report over sessions, of the dashboard or the session. */
   readonly dimensionNameFilter?: string | undefined;
@@ -562,6 +563,7 @@ export interface NewReport {
   readonly key: string;
   readonly name: string;
   readonly configurationKey?: string | undefined;
+  /** Holds 1 to 100 letters, digits, spaces, `.`, `_` and `-`, with a letter or digit at both ends. */
   readonly fileName?: string | undefined;
   /** Part of the name of the dashboard; for a report over sessions, of the dashboard or the session. */
   readonly dimensionNameFilter?: string | undefined;

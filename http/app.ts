@@ -1,4 +1,5 @@
 /** The Koa app: its middlewares in the order in which they run. */
+import { Readable } from 'node:stream';
 import Koa from 'koa';
 import helmet from 'koa-helmet';
 import type { Logger } from 'pino';
@@ -39,6 +40,8 @@ export type AppOptions = {
   readonly codedPrefixes?: readonly string[];
 };
 
+const isDestroyed = (body: unknown) => body instanceof Readable && body.destroyed;
+
 export function createApp({
   log,
   shutdown,
@@ -52,8 +55,11 @@ export function createApp({
   app.silent = true;
   app.on('error', (error: NodeJS.ErrnoException, context?: Koa.Context) => {
     // A caller that leaves while it reads is no fault of the platform; the line of the request says so. A stream of the
-    // platform that breaks off has the same code, but comes before the reply is closed.
-    const hasLeft = error.code === 'ERR_STREAM_PREMATURE_CLOSE' && context?.res.closed === true;
+    // platform that breaks off has the same code, but comes before the reply is closed. Its error may be the connection's
+    // too, when it has ended it: a caller that resets the connection does so before the stream ends.
+    const hasLeft =
+      (error.code === 'ERR_STREAM_PREMATURE_CLOSE' && context?.res.closed === true) ||
+      (error === context?.req.socket.errored && !isDestroyed(context.body));
     if (!hasLeft) log.error({ err: error }, 'app error');
   });
   return app

@@ -12,6 +12,7 @@ import type { Call, RouteMiddleware } from './call.ts';
 import { refusedInput } from './errors.ts';
 import { checkBody, checkProblem, checkReply } from './response-check.ts';
 import type { Reply, Route } from './route.ts';
+import { parametersOf } from './schemas.ts';
 import { ownTurn } from './turns.ts';
 
 /** A span around the call, which ends when its answer was sent. */
@@ -152,17 +153,18 @@ export function yielding({ yields }: Route): ReturnType<RouteMiddleware> {
 }
 
 /** Path (404), query and headers (400). */
-export const validated: RouteMiddleware =
-  (route) =>
-  ({ state, params }, next) => {
-    const { query, headers, refusals } = route;
+export const validated: RouteMiddleware = (route) => {
+  const { query, headers, refusals } = route;
+  const known = query === undefined ? {} : parametersOf(query).shape;
+  return ({ state, params }, next) => {
     if (route.params !== undefined) state.params = parseParams(route.params, params, refusals?.params);
-    const values = readQuery(state.query);
+    const values = readQuery(state.query, known);
     if (query !== undefined) state.queryValues = parse('query', query, values, refusals?.query);
     if (headers !== undefined)
       state.headerValues = parse('headers', headers, state.headers, refusals?.headers);
     return next();
   };
+};
 
 function parseParams(
   schema: z.ZodType,
@@ -180,13 +182,17 @@ function parse(where: string, schema: z.ZodType, value: unknown, refusal: Proble
   throw refusedInput(where, result.error, refusal);
 }
 
-/** The first value of each name. */
-function readQuery(query: string): Record<string, string> {
+/** Refuses a known name that is repeated, as many clients send a list: all values but one would be passed over. */
+function readQuery(query: string, known: object): Record<string, string> {
   const values: Record<string, string> = Object.create(null);
   if (query === '') return values;
   for (const [name, value] of new URLSearchParams(query)) {
     if (!isStorableText(value)) throw new Problem('invalidRequest');
-    if (!(name in values)) values[name] = value;
+    if (name in values && Object.hasOwn(known, name))
+      throw new Problem('invalidRequest', {
+        message: `query.${name}: is given more than once; several values are one text, with commas between them.`,
+      });
+    values[name] = value;
   }
   return { ...values };
 }

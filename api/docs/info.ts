@@ -24,7 +24,9 @@ export const documentInfo: DocumentInfo = {
       `${limits.jsonDepthLevels} levels, no key twice in one object. Unknown fields are ignored. Free JSON such as ` +
       `\`Metadata\` is an object of at most ${kilobytes(limits.freeJsonBytes)} and ${limits.freeJsonDepthLevels} levels. ` +
       `Names have 1 to ${limits.nameCharacters} characters, descriptions up to ${limits.descriptionCharacters}. Ids are ` +
-      'positive and below 2^53; other integers are signed 32-bit unless a range is given.',
+      'positive and below 2^53; other integers are signed 32-bit unless a range is given. Numbers in free JSON are doubles: ' +
+      'integers beyond 2^53, such as times in nanoseconds, lose digits unless they are sent as text.',
+    'Query parameters: each at most once; several values are one text, with commas between them. Unknown ones are ignored.',
     'Times are ISO 8601. They are parsed strictly, with any offset, and written in UTC with milliseconds and `Z`.',
     'Errors: `{ "status": "error", "message": "..." }`; runner routes add a stable `code`. An id of the wrong form in a ' +
       'path is a missing resource. Every response has `X-Request-Id`: the one of the request when it has 1 to ' +

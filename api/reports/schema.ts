@@ -12,6 +12,9 @@ const nameForm = /^[A-Za-z][A-Za-z0-9_]*$/;
 const configurationForm = /^[A-Za-z0-9][A-Za-z0-9_]*$/;
 const fileForm = /^[\p{L}\p{N}](?:[\p{L}\p{N} ._-]*[\p{L}\p{N}])?$/u;
 
+const fileCharacters =
+  '1 to 100 letters, digits, spaces, `.`, `_` and `-`, with a letter or digit at both ends';
+
 const itemKey = () =>
   z.string().max(64).regex(nameForm, {
     error: 'A key must hold 1 to 64 letters, digits and `_`, and begin with a letter.',
@@ -65,11 +68,9 @@ const fields = {
   fileName: z
     .string()
     .max(100)
-    .regex(fileForm, {
-      error:
-        'fileName must hold 1 to 100 letters, digits, spaces, `.`, `_` and `-`, with a letter or digit at both ends.',
-    })
-    .optional(),
+    .regex(fileForm, { error: `fileName must hold ${fileCharacters}.` })
+    .optional()
+    .meta({ description: `Holds ${fileCharacters}.` }),
   dimensionNameFilter: optionalText(255).optional().meta({
     description:
       'Part of the name of the dashboard; for a report over sessions, of the dashboard or the session.',

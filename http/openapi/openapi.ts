@@ -8,6 +8,7 @@ import {
 } from 'zod-openapi';
 import { allPaths } from '../paths.ts';
 import type { ResponseSpec, Route } from '../route.ts';
+import { parametersOf } from '../schemas.ts';
 import { exampleOf } from './examples.ts';
 import { headerName, sharedComponents } from './openapi-components.ts';
 import { errorResponses } from './openapi-errors.ts';
@@ -65,6 +66,9 @@ function piecesOf(routes: readonly Route[]): Record<string, z.ZodType> {
 
 const plainPath = (path: string) => path.replaceAll('+}', '}');
 
+/** ECMAScript knows them; other readers, such as those in Python, refuse the whole document. */
+const hasUnicodeProperty = /\\p\{/i;
+
 /**
  * Removes details of zod that readers do not need: integers in paths and queries arrive as text, integers fit in a
  * double, and our replies may gain fields within a version.
@@ -78,6 +82,7 @@ function tidy(schema: Record<string, unknown>, zodSchema: z.core.$ZodType): void
   if (schema.additionalProperties === false) delete schema.additionalProperties;
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
+  if (typeof schema.pattern === 'string' && hasUnicodeProperty.test(schema.pattern)) delete schema.pattern;
   if (schema.type !== 'integer' && schema.type !== 'boolean') return;
   delete schema.pattern;
   if (Array.isArray(schema.enum) && schema.enum.every((value) => typeof value === 'string'))
@@ -95,9 +100,9 @@ function operation(route: Route): ZodOpenApiOperationObject {
     tags: [...route.tags],
     security: security(route),
     requestParams: {
-      ...(route.params === undefined ? {} : { path: asObject(route.params) }),
-      ...(route.query === undefined ? {} : { query: asObject(route.query) }),
-      ...(route.headers === undefined ? {} : { header: asObject(route.headers) }),
+      ...(route.params === undefined ? {} : { path: parametersOf(route.params) }),
+      ...(route.query === undefined ? {} : { query: parametersOf(route.query) }),
+      ...(route.headers === undefined ? {} : { header: parametersOf(route.headers) }),
     },
     parameters: [
       { $ref: '#/components/parameters/RequestId' },
@@ -200,7 +205,7 @@ function response(spec: ResponseSpec): ZodOpenApiResponseObject {
 function finishParameters(document: OpenApiDocument, route: Route): void {
   const parts = new Map(
     Object.entries({ path: route.params, query: route.query, header: route.headers }).map(
-      ([place, schema]) => [place, schema === undefined ? {} : asObject(schema).shape] as const,
+      ([place, schema]) => [place, schema === undefined ? {} : parametersOf(schema).shape] as const,
     ),
   );
   const parameters = [route.path, ...(route.aliases ?? [])].flatMap((path) => {
@@ -216,11 +221,4 @@ function finishParameters(document: OpenApiDocument, route: Route): void {
     // Readers of the document expect it in one place.
     delete (parameter.schema as { examples?: unknown } | undefined)?.examples;
   }
-}
-
-/** Schemas of parameters are objects, some with checks across fields. */
-function asObject(schema: z.ZodType): z.ZodObject {
-  if (schema instanceof z.ZodObject) return schema;
-  if (schema instanceof z.ZodPipe) return asObject(schema.in as z.ZodType);
-  throw new Error('Parameters need an object schema.');
 }

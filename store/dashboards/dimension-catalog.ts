@@ -58,8 +58,8 @@ export interface CatalogDimension {
  * name, $9 project
  */
 const condition = `
-  ($7::text is null or strpos(lower(d.name), lower($7)) > 0)
-  and ($8::text is null or strpos(lower(d.name), lower($8)) > 0 or strpos(lower(s.name), lower($8)) > 0)
+  ($7::text is null or ${contains('d.name', '$7')})
+  and ($8::text is null or ${contains('d.name', '$8')} or ${contains('s.name', '$8')})
   and ($9::bigint is null or s.project_id = $9)
   and ($3::text is null or ${isMember('$3', '$4')})
   and ($5::text is null or ${isMember('$5', '$6')})
@@ -70,6 +70,11 @@ const condition = `
                     and (i.from_at is not null or i.to_at is not null)
                     and ($2::timestamptz is null or i.from_at is null or i.from_at <= $2)
                     and ($1::timestamptz is null or i.to_at is null or i.to_at >= $1)))`;
+
+/** In any case; an accent counts as the same where it is apart from its letter, as in names of files on macOS. */
+function contains(name: string, part: string): string {
+  return `strpos(lower(normalize(${name})), lower(normalize(${part}::text))) > 0`;
+}
 
 function isMember(identifier: string, key: string): string {
   return `(s.user_id::text = ${identifier} or s.email_identifier in (${identifier}, ${key}) or s.email_key = ${key}

@@ -80,7 +80,13 @@ function condition(filters: SessionListFilters, parameters: Parameters): string 
 /** Below three characters the index of three-character pieces would be read whole, without benefit. */
 const shortestIndexedSearch = 3;
 
+/** Also in the normal forms: names of files, which sessions get, have their accents apart on macOS. */
 function searchCondition(search: string, parameters: Parameters): string {
+  const forms = new Set([search, search.normalize('NFC'), search.normalize('NFD')]);
+  return `(${[...forms].map((form) => formCondition(form, parameters)).join(' or ')})`;
+}
+
+function formCondition(search: string, parameters: Parameters): string {
   // Name, simulation name and id are on separate lines; only a simulation name can contain a line break.
   if (search.includes('\n')) {
     return `strpos(lower(c.simulation_name collate "default"), lower(${parameters.bind(search, 'text')})) > 0`;

@@ -20,6 +20,12 @@ test('client generators can read it: bodies have known types, and arrays have it
   expect(bare.map(({ at }) => at)).toEqual([]);
 });
 
+test('patterns mean the same to every reader: properties of Unicode, which many do not know, stand in none', () => {
+  const patterns = JSON.stringify(document).match(/"pattern":"(?:[^"\\\\]|\\\\.)*"/g)!;
+  expect(patterns.length).toBeGreaterThan(10);
+  expect(patterns.filter((pattern) => /\\\\p\{/i.test(pattern))).toEqual([]);
+});
+
 /** Every schema of an array. */
 function arraysIn(value: unknown, at: string): { at: string; value: Json }[] {
   if (typeof value !== 'object' || value === null) return [];

@@ -95,6 +95,8 @@ describe('a timestamp', () => {
     const at = (text: string) => parseTimestamp(text)?.toISOString();
     expect(at('2026-03-01T10:00:00.123456789+05:30')).toBe('2026-03-01T04:30:00.123Z');
     expect(at('2026-03-01T10:00-0800')).toBe('2026-03-01T18:00:00.000Z');
+    // As PostgreSQL prints it.
+    expect(at('2026-03-01 10:00:00.5+01')).toBe('2026-03-01T09:00:00.500Z');
     expect(at('2026-03-01t10:00:00z')).toBe('2026-03-01T10:00:00.000Z');
     expect(at('2026-03-01T10:00:00')).toBe('2026-03-01T10:00:00.000Z');
     expect(isDateOnly('2026-03-01')).toBe(true);

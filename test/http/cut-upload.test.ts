@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
+import { connect } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, expect, test } from 'vitest';
@@ -112,7 +114,21 @@ test('a reply whose caller leaves is logged as cut, and as no error of the platf
   expect(errors()).toEqual([]);
 });
 
+test('a reply whose caller resets the connection is logged as cut, and as no error of the platform', async () => {
+  lines.length = 0;
+  const socket = connect(server.port, '127.0.0.1');
+  socket.write('GET /endless HTTP/1.1\r\nHost: here\r\n\r\n');
+  await once(socket, 'data');
+  socket.resetAndDestroy();
+  await eventually('the request is logged', async () => lines.some((line) => line.includes('"endless"')));
+  expect(lines.map((line) => JSON.parse(line)).find(({ route }) => route === 'endless')).toMatchObject({
+    delivered: false,
+  });
+  expect(errors()).toEqual([]);
+});
+
 test('a reply whose own stream breaks off is logged as an error', async () => {
+  lines.length = 0;
   const reply = await fetch(`${server.url}/broken`);
   await expect(reply.arrayBuffer()).rejects.toThrow();
   await eventually('the error is logged', async () => errors().length > 0);

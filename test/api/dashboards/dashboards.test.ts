@@ -114,3 +114,14 @@ describe('GET /api/v2/dashboard/dimensions/{id}', () => {
     expect(await get(`${id}/series?channels=7:x`)).toMatchObject(missing);
   });
 });
+
+test('the catalog is searched by names of sessions whose accents are apart from their letters, as macOS writes them', async () => {
+  const name = 'Prüfstand.csv'.normalize('NFD');
+  const token = people.adminToken;
+  await ask(api.url, 'PATCH', `/api/v2/sessions/${session.id}`, { token, json: { name } });
+  for (const part of [name, 'PRÜFSTAND']) {
+    const path = `/api/v2/dashboard/dimensions?search=${encodeURIComponent(part)}`;
+    const { body } = await ask(api.url, 'GET', path, { token });
+    expect(body.dimensions).toMatchObject([{ id: dimensionId, sessionName: name }]);
+  }
+});
