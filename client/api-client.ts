@@ -106,9 +106,12 @@ export class ApiClient {
     given: AnyOptions,
     deadlineMs: number | undefined,
   ): Promise<Reply<Name>> {
-    const signal = deadlineMs === undefined ? given.signal : withDeadline(given.signal, deadlineMs);
-    const response = await this.#open(name, { ...given, signal });
-    const text = await this.#text(response, signal);
+    const options: AnyOptions = {
+      ...(deadlineMs === undefined ? {} : { signal: AbortSignal.timeout(deadlineMs) }),
+      ...given,
+    };
+    const response = await this.#open(name, options);
+    const text = await this.#text(response, options.signal);
     if (text === '') return undefined as Reply<Name>;
     try {
       return JSON.parse(text);
@@ -198,12 +201,6 @@ export function filled(path: string, { params = {}, query = {} }: Pick<AnyOption
   const given = Object.entries(query).filter(([, value]) => value !== undefined);
   if (given.length === 0) return place;
   return `${place}?${new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]))}`;
-}
-
-/** A caller that may abort has the deadline, too. */
-function withDeadline(signal: AbortSignal | undefined, deadlineMs: number): AbortSignal {
-  const deadline = AbortSignal.timeout(deadlineMs);
-  return signal === undefined ? deadline : AbortSignal.any([signal, deadline]);
 }
 
 /** A deadline counts as a fault of the connection, not as an abort by the caller. */

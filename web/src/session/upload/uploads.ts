@@ -1,7 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import { NetworkError } from '../../../../client/errors.ts';
 import { resumablePath } from '../../api.ts';
-import { textOf } from '../../http.ts';
 import type { Followed } from '../follow.ts';
 import { contentTypeOf, sendWhole } from './send-whole.ts';
 import { forget, unfinishedUploads } from './unfinished.ts';
@@ -62,11 +60,7 @@ function useUploads(): Uploads {
     known?.stop.abort();
     change(id, { phase: 'cancelled', problem: null });
     if (known !== undefined && known.sent.file.size > resumableBytes)
-      // What cannot be removed expires.
-      void piecesCode().then(
-        ({ terminate }) => terminate(known.sent),
-        () => undefined,
-      );
+      void import('./send-pieces.ts').then(({ terminate }) => terminate(known.sent));
   }, []);
   const dismiss = useCallback((id: number) => {
     setUploads((before) => before.filter((upload) => upload.id !== id || forgotten(upload)));
@@ -85,8 +79,7 @@ function useQueue(change: (id: number, part: Partial<Upload>) => void) {
     const before = tails.current.get(sent.nodeInstanceId) ?? Promise.resolve();
     const run = before.then(async () => {
       if (stop.signal.aborted) return;
-      // A rejection would hold up every later file to the node.
-      const end = await sendFile(sent, (part) => change(id, part), stop.signal).catch(failed);
+      const end = await sendFile(sent, (part) => change(id, part), stop.signal);
       if (!stop.signal.aborted) change(id, end);
     });
     tails.current.set(sent.nodeInstanceId, run);
@@ -171,7 +164,7 @@ async function sendFile(
   signal: AbortSignal,
 ): Promise<Partial<Upload>> {
   if (sent.file.size <= resumableBytes) return await sendWhole(sent, { progress, signal });
-  const { sendPieces } = await piecesCode();
+  const { sendPieces } = await import('./send-pieces.ts');
   const contentType = contentTypeOf(sent.file);
   return await sendPieces(
     sent,
@@ -179,17 +172,6 @@ async function sendFile(
     progress,
     signal,
   );
-}
-
-const failed = (error: unknown): Partial<Upload> => ({ phase: 'failed', problem: textOf(error) });
-
-/** @throws NetworkError when it cannot be fetched */
-async function piecesCode() {
-  try {
-    return await import('./send-pieces.ts');
-  } catch (cause) {
-    throw new NetworkError('The connection broke.', { cause });
-  }
 }
 
 function abortAll(sending: Map<number, Sending>): void {
