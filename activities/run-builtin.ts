@@ -10,6 +10,7 @@ import { ApplicationFailure, Context } from '@temporalio/activity';
 import { limits } from '../domain/limits.ts';
 import { isDatabaseAway } from '../domain/network/database-fault.ts';
 import { leaseTimes } from '../domain/runs/lease-times.ts';
+import { startOf } from '../domain/text.ts';
 import { builtinHolder, type RunnerIdentity } from '../store/runners/holder.ts';
 import { type ClaimedTask, claimRun } from '../store/runs/claims.ts';
 import { type EndRefusal, type EndResult, endTask, type TaskEnd } from '../store/runs/end-task.ts';
@@ -166,7 +167,9 @@ async function execute(
       reason: `This version has no built-in node ${task.nodeTemplate}.`,
     };
   }
-  const workDir = await mkdtemp(join(process.env.TEMP_DIR ?? tmpdir(), workFolderPrefix));
+  const workDir = await makeWorkDir(services);
+  if (workDir === undefined)
+    return await endAfterReturns('The worker can make no temporary files.', task.runId, services);
   const keeper = keepAlive(task, identity, services, tools.stopping);
   const runLog = new RunLog(services.database, { ...identity, taskId: task.taskId });
   const run = {
@@ -192,7 +195,20 @@ async function execute(
   } finally {
     keeper.stop();
     await runLog.close();
-    await rm(workDir, { recursive: true, force: true });
+    // What stays is removed later; it must not take the place of the end.
+    await rm(workDir, { recursive: true, force: true }).catch((error: unknown) =>
+      services.log.warn({ runId: task.runId, err: error }, 'temporary files of a run stay for an hour'),
+    );
+  }
+}
+
+/** Undefined where none can be made, which is not the run's fault: a folder that is gone, a full disk. */
+async function makeWorkDir({ log }: BuiltinServices): Promise<string | undefined> {
+  try {
+    return await mkdtemp(join(process.env.TEMP_DIR ?? tmpdir(), workFolderPrefix));
+  } catch (error) {
+    log.error({ err: error }, 'no temporary folder can be made: check TEMP_DIR and its disk');
+    return undefined;
   }
 }
 
@@ -222,7 +238,7 @@ function endAfter(error: unknown, signal: AbortSignal): TaskEnd {
   if (isDatabaseAway(error)) return { kind: 'release', reason: 'The database is unavailable.' };
   const reason = error instanceof Error ? error.message : String(error);
   const category = /out of memory/i.test(reason) ? 'memory' : 'error';
-  return { kind: 'fail', category, reason: reason.slice(0, 2_000) };
+  return { kind: 'fail', category, reason: startOf(reason, 2_000) };
 }
 
 /**

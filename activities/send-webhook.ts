@@ -6,6 +6,7 @@ import { BlockList } from 'node:net';
 import { limits } from '../domain/limits.ts';
 import { isEndpointAllowed } from '../domain/network/endpoint.ts';
 import { redacted } from '../domain/redact.ts';
+import { startOf } from '../domain/text.ts';
 import { type WebhookAttempt, webhookSecretPrefix } from '../domain/webhooks/webhook.ts';
 import { isRefusedHost, lookupWithin, type Reach, refusal } from '../store/connection/reach.ts';
 
@@ -130,7 +131,7 @@ async function beginningOf(answer: IncomingMessage): Promise<string> {
   }
   answer.destroy();
   const text = Buffer.concat(pieces).toString('utf8').replaceAll('\0', '');
-  return redacted(text.slice(0, limits.webhookResponseCharacters));
+  return startOf(redacted(text), limits.webhookResponseCharacters);
 }
 
 /** HTTP allows seconds and a date. */

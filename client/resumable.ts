@@ -50,6 +50,8 @@ export async function sendResumable(source: ResumableFile): Promise<SentFile> {
   const { authorization, onProgress, signal } = source;
   signal?.throwIfAborted();
   const { promise, resolve, reject } = Promise.withResolvers<SentFile>();
+  // It is awaited once the upload has started.
+  promise.catch(() => undefined);
   const begun = JSON.stringify([endpoint, fingerprint, metadata]);
   const options: UploadOptions = {
     endpoint,

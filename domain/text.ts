@@ -8,6 +8,11 @@ export function isStorableText(value: string): boolean {
   return !value.includes('\u0000') && value.isWellFormed();
 }
 
+/** The start of a text. A cut may leave half a character, which the database would refuse: it is replaced. */
+export function startOf(value: string, maxUnits: number): string {
+  return value.slice(0, maxUnits).toWellFormed();
+}
+
 /** True for 1 to 255 characters (code points) after trimming, without control characters. */
 export function isName(value: string, maxCharacters: number = limits.nameCharacters): boolean {
   const trimmed = value.trim();

@@ -127,6 +127,7 @@ export function logged(
 
     async function finish(isGone: boolean): Promise<void> {
       const isDelivered = res.writableFinished;
+      state.life.end();
       await settle(state, isDelivered);
       const seconds = (performance.now() - startedAt) / 1000;
       const status = isGone ? callerGone : res.statusCode;
@@ -151,11 +152,10 @@ export function logged(
   };
 }
 
+/** Runs `settled` of the reply, whose failure changes no answer. */
 async function settle(state: Call, isDelivered: boolean): Promise<void> {
-  const { life, reply } = state;
-  life.end();
   try {
-    await reply?.settled?.(isDelivered);
+    await state.reply?.settled?.(isDelivered);
   } catch (error) {
     state.log.error({ err: error }, 'after the reply');
   }
@@ -191,9 +191,9 @@ export function answered(styleOf: (path: string) => ErrorStyle, leaving: AbortSi
 /** Drops a reply that is not sent, and releases its stream's resources (a row, a listener, a file). */
 async function dropReply(state: Call): Promise<void> {
   const { reply } = state;
-  state.reply = null;
   if (reply?.stream instanceof Readable) reply.stream.destroy();
-  await reply?.settled?.(false);
+  await settle(state, false);
+  state.reply = null;
 }
 
 async function put(context: Context, reply: Reply): Promise<void> {

@@ -106,7 +106,8 @@ function throttled(log: TracingLog) {
   const report = (message: string) => {
     const key = message.slice(0, 100);
     const now = Date.now();
-    if (now - (loggedAtMs.get(key) ?? 0) < logAgainMs || loggedAtMs.size > 100) return;
+    if (now - (loggedAtMs.get(key) ?? 0) < logAgainMs) return;
+    if (loggedAtMs.size >= 100) loggedAtMs.clear();
     loggedAtMs.set(key, now);
     log.warn({ detail: key }, 'traces could not be exported');
   };

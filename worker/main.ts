@@ -267,7 +267,8 @@ if (import.meta.main) {
   } catch (error) {
     const lines = error instanceof SettingsError ? error.lines : [String(error)];
     for (const line of lines) process.stderr.write(`${line}\n`);
-    process.exitCode = 1;
+    // What it has opened by then, such as connections, would keep it alive for a minute and more.
+    process.exit(1);
   }
 }
 

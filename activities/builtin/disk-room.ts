@@ -97,10 +97,10 @@ async function othersBeside(workDir: string): Promise<string[]> {
   return folders.flatMap(({ path, ageMs }) => (path !== workDir && ageMs < markedMs ? [path] : []));
 }
 
-/** Folders of workers that were killed. */
+/** Folders of workers that were killed. One of another user stays, and keeps no run from its work. */
 async function removeAbandoned(root: string): Promise<void> {
   for (const { path, ageMs } of await workFolders(root))
-    if (ageMs > keptMs) await rm(path, { recursive: true, force: true });
+    if (ageMs > keptMs) await rm(path, { recursive: true, force: true }).catch(() => undefined);
 }
 
 async function workFolders(root: string): Promise<{ path: string; ageMs: number }[]> {

@@ -8,6 +8,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { originOf } from '../../domain/outputs/output-copy.ts';
+import { startOf } from '../../domain/text.ts';
 import type { TaskEnd } from '../../store/runs/end-task.ts';
 import { hasWrittenOutput, readRunnerState, type TaskInput } from '../../store/runs/task-inputs.ts';
 import { writeWatermark } from '../../store/runs/watermark.ts';
@@ -153,7 +154,7 @@ const maxNameCharacters = 255;
 function shownName(input: TaskInput): string {
   const name = input.metadata?.fileName;
   return typeof name === 'string' && name.trim() !== ''
-    ? name.slice(0, maxNameCharacters)
+    ? startOf(name, maxNameCharacters)
     : originOf(input).outputIdentifier;
 }
 

@@ -76,7 +76,6 @@ function traceOf(task: ClaimedTask): string | null {
   return span ?? task.traceparent;
 }
 
-/** Templates are imported with objects only; any other value must not prevent claims of the node. */
 /** The body of a claim without the fields that only a claim has. */
 export function presentDebugContext(
   node: DebugNode,

@@ -1,8 +1,8 @@
 /** `sdp sessions adopt-template`: a session takes over what a session template says. */
 import type { TemplateAdoption } from '../../client/types.ts';
 import { type AddCommand, examples, uuid } from '../cli.ts';
+import { findSessionTemplate } from '../find-by-name.ts';
 import { table } from '../output.ts';
-import type { PlatformClient } from '../platform-client.ts';
 
 interface AdoptOptions {
   readonly template?: string;
@@ -25,7 +25,8 @@ export const addAdoptTemplate: AddCommand = (sessions, cli) => {
     )
     .action(async (sessionId: string, { template, dryRun = false }: AdoptOptions) => {
       const platform = await cli.connect();
-      const sessionTemplateId = template === undefined ? undefined : await templateOf(platform, template);
+      const sessionTemplateId =
+        template === undefined ? undefined : (await findSessionTemplate(platform, template)).id;
       const adopted = await platform.call('POST /api/v2/session/{id}/adopt-template', {
         params: { id: sessionId },
         body: { sessionTemplateId, dryRun },
@@ -33,13 +34,6 @@ export const addAdoptTemplate: AddCommand = (sessions, cli) => {
       cli.print(adopted, () => described(adopted));
     });
 };
-
-async function templateOf(platform: PlatformClient, wanted: string): Promise<number> {
-  const templates = await platform.call('GET /api/v2/session/session_templates');
-  const found = templates.find(({ id, name }) => name === wanted || String(id) === wanted);
-  if (found === undefined) throw new Error(`There is no session template ${wanted}.`);
-  return found.id;
-}
 
 function described({ sessionTemplateName, dryRun, changes }: TemplateAdoption): string {
   const verb = dryRun ? 'would adopt' : 'has adopted';

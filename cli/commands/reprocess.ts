@@ -5,7 +5,9 @@ import { pageNote, table, time } from '../output.ts';
 
 const path = '/api/v2/node-instance/{nodeInstanceId}';
 /** Of one reprocess. */
-const mostInputs = 100;
+const mostInputs = 1_000;
+/** Of one page of the list. */
+const pageSize = 100;
 
 export const addReprocess: AddCommand = (program, cli) => {
   program
@@ -70,14 +72,18 @@ async function reprocess(cli: Cli, nodeInstanceId: number, options: ReprocessOpt
 
 async function rejectedInputs(cli: Cli, nodeInstanceId: number): Promise<number[]> {
   const platform = await cli.connect();
-  const found = await platform.call(`GET ${path}/rejected-inputs`, {
-    params: { nodeInstanceId },
-    query: { pageSize: mostInputs },
-  });
-  if (found.totalCount > mostInputs) {
-    throw new Error(
-      `The node has ${found.totalCount} rejected inputs: name at most ${mostInputs} of them with --inputs.`,
-    );
+  const ids = new Set<number>();
+  for (let page = 1; ; page++) {
+    const found = await platform.call(`GET ${path}/rejected-inputs`, {
+      params: { nodeInstanceId },
+      query: { page, pageSize },
+    });
+    if (found.totalCount > mostInputs) {
+      throw new Error(
+        `The node has ${found.totalCount} rejected inputs: name at most ${mostInputs} of them with --inputs.`,
+      );
+    }
+    for (const { outputId } of found.rejectedInputs) ids.add(outputId);
+    if (page >= found.totalPages) return [...ids];
   }
-  return found.rejectedInputs.map(({ outputId }) => outputId);
 }

@@ -1,5 +1,5 @@
 /** Changes of the author's files, found by polling: it works on every file system, and costs little for a few files. */
-import { readdirSync, statSync } from 'node:fs';
+import { type Dirent, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -44,7 +44,7 @@ function differing(before: ReadonlyMap<string, string>, now: ReadonlyMap<string,
 function stampsIn(folder: string): Map<string, string> {
   const stamps = new Map<string, string>();
   const read = (below: string) => {
-    for (const entry of readdirSync(join(folder, below), { withFileTypes: true })) {
+    for (const entry of entriesOf(join(folder, below))) {
       if (entry.name.startsWith('.') || leftOut.has(entry.name) || stamps.size >= mostFiles) continue;
       const name = join(below, entry.name);
       if (entry.isDirectory()) read(name);
@@ -56,4 +56,13 @@ function stampsIn(folder: string): Map<string, string> {
   };
   read('');
   return stamps;
+}
+
+/** None of a folder that is gone by now, or that its author may not read, such as the data of a container. */
+function entriesOf(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return [];
+  }
 }

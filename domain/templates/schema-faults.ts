@@ -1,7 +1,7 @@
 /** What the compiler of JSON Schemas finds wrong with a document, in the words of our issues. */
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import { jsonPath, quote } from '../issue.ts';
-import type { JsonObject } from '../text.ts';
+import { type JsonObject, startOf } from '../text.ts';
 
 /** Path and message of one compiler finding. Its pointer is read along the document to tell index from key. */
 export function describeFault(
@@ -34,4 +34,4 @@ export function describeFault(
 const quoteValue = (value: unknown) =>
   typeof value === 'string' ? quote(value) : quote(JSON.stringify(value));
 const longestMessageCharacters = 300;
-const quoteMessage = (message: string) => message.slice(0, longestMessageCharacters).toWellFormed();
+const quoteMessage = (message: string) => startOf(message, longestMessageCharacters);

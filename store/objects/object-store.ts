@@ -175,7 +175,7 @@ export class ObjectStore {
     }
   }
 
-  /** Where an object of parts is made: see object-multipart.ts. */
+  /** Where an object of parts is made: see multipart.ts. */
   multipart(key: string): MultipartPlace {
     return { client: this.#client, ...this.#at(key), staging: this.#staging };
   }

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { DataSources } from '../../activities/builtin/data-sources.ts';
 import { tabularNode } from '../../activities/builtin/tabular-node.ts';
 import { findDataSourceByName } from '../../store/objects/data-sources.ts';
@@ -10,6 +10,7 @@ import { newOutputKey } from '../../store/objects/object-store.ts';
 import { publishUpload } from '../../store/outputs/publish.ts';
 import { builtinHolder } from '../../store/runners/holder.ts';
 import { claimRun } from '../../store/runs/claims.ts';
+import { eventually } from '../support/eventually.ts';
 import { changesBy } from '../support/graph.ts';
 import { writePendingRow } from '../support/pending-row.ts';
 import { inputNode, tabularNode as tabularNodeOf, templateFile } from '../support/templates.ts';
@@ -133,4 +134,27 @@ describe('an attempt that dies in the middle', () => {
     expect(await runsOf(session)).toEqual([{ outcome: 'completed', attempt: 2 }]);
     expect(await outputsOf(session)).toHaveLength(1);
   });
+});
+
+test('without a folder for temporary files a run is given back, says why, and uses up no attempt', async () => {
+  const session = await client.newSession();
+  vi.stubEnv('TEMP_DIR', join(import.meta.filename, 'no-folder'));
+  try {
+    await session.upload({ identifier: 'one.csv', bytes: table(1, 2) });
+    await eventually('it says why', async () =>
+      (await session.progress())[1]!.statusDetails.includes('no temporary files'),
+    );
+  } finally {
+    vi.unstubAllEnvs();
+  }
+  expect((await session.settled()).map(({ state }) => state)).toEqual([
+    'Succeeded',
+    'Succeeded',
+    'Succeeded',
+  ]);
+  const runs = await api.composed.services.database.query(
+    'select outcome, attempt from node_run where node_instance_id = $1',
+    [session.nodeId(1)],
+  );
+  expect(runs).toEqual([{ outcome: 'completed', attempt: 1 }]);
 });

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
+import { metadataHeader } from '../../client/metadata-header.ts';
 import { ask, startTestApi, tokenOf } from '../support/api.ts';
 import { eventually, patienceMs } from '../support/eventually.ts';
 import { type TestEnvironment, testEnvironment } from '../support/stack.ts';
@@ -146,7 +147,7 @@ export class RecordingSession {
         ...(file.contentEncoding === undefined ? {} : { 'content-encoding': file.contentEncoding }),
         ...(file.fileName === undefined
           ? {}
-          : { 'x-platform-output-metadata': JSON.stringify({ fileName: file.fileName }) }),
+          : { 'x-platform-output-metadata': metadataHeader(JSON.stringify({ fileName: file.fileName })) }),
       },
       body: typeof file.bytes === 'string' ? file.bytes : new Uint8Array(file.bytes),
     });

@@ -43,3 +43,10 @@ test('the log of a conversion calls a file as the person did who uploaded it', a
   await session.settled();
   expect(await session.log(1, 'info')).toContain('converting: stint-2.csv');
 });
+
+test('a file name that is shown cut within a character fails no run', async () => {
+  const session = await client.newSession();
+  const bytes = 'time,speed\n0,1\n1,2\n';
+  await session.upload({ identifier: 'an-id', fileName: `${'x'.repeat(254)}😀.csv`, bytes });
+  expect((await session.settled()).map(({ statusDetails }) => statusDetails)).toEqual(['', '', '']);
+});

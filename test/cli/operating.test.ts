@@ -220,7 +220,8 @@ test('a session adopts what its template says by now, and another template', asy
     /table +added[\s\S]*The session would adopt other/,
   );
   expect((await adopt(...other)).out).toContain(`The session has adopted ${names[1]}.`);
-  expect((await adopt('--template', 'nowhere')).err).toBe('There is no session template nowhere.\n');
+  const missing = await adopt('--template', 'nowhere');
+  expect([missing.code, missing.err]).toEqual([2, 'There is no session template nowhere.\n']);
   expect((await sdp(['sessions', 'show', session.id])).out).toMatch(/^Template +other/m);
 });
 

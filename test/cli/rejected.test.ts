@@ -43,3 +43,29 @@ test('rejected inputs are listed with their reasons, and a reprocess runs the no
   ])
     expect((await sdp('reprocess', node, ...wrong)).code).toBe(2);
 });
+
+test('a reprocess takes over more rejected inputs than one page of their list has', async () => {
+  const graph = await stage.chainOf(1, { incremental: true });
+  const uploaded = Array.from({ length: 101 }, (_, index) => stage.upload(graph, 'input', String(index)));
+  const ids = (await Promise.all(uploaded)).map(({ body }) => body.id as number);
+  const runner = stage.runner();
+  const rejected: number[] = [];
+  const read = async (taskId: string): Promise<number[]> => {
+    const { body } = await runner.call('GET', `/tasks/${taskId}/inputs?mode=since-watermark&limit=500`);
+    return body.inputs.map(({ outputId }: { outputId: number }) => outputId);
+  };
+  while (rejected.length < ids.length) {
+    const { taskId } = await runner.acquire(graph.template);
+    const found = await read(taskId);
+    for (const id of found)
+      await runner.call('PUT', `/tasks/${taskId}/rejections/${id}`, { category: 'validation', reason: 'no' });
+    rejected.push(...found);
+    await runner.call('PUT', `/tasks/${taskId}/watermark`, { inputId: found.at(-1) });
+    const hasMore = rejected.length < ids.length;
+    await runner.end(taskId, 'complete', { outcome: 'no-output', hasMore });
+  }
+  const again = await sdp('reprocess', String(graph.nodes.n1), '--rejected');
+  expect([again.code, again.err]).toEqual([0, '']);
+  const { taskId } = await runner.acquire(graph.template);
+  expect(new Set(await read(taskId)).size).toBeGreaterThanOrEqual(100);
+});

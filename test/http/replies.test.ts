@@ -64,7 +64,7 @@ const streamed = defineRoute({
   summary: 'Replies with a stream',
   tags,
   access: access.open,
-  params: z.object({ how: z.enum(['late', 'undeclared', 'header', 'fails']) }),
+  params: z.object({ how: z.enum(['late', 'undeclared', 'header', 'fails', 'unsettled']) }),
   responses: { 200: { description: 'Bytes.', media: 'text/plain' } },
   async handler({ params: { how }, signal }) {
     if (how === 'late') {
@@ -75,9 +75,12 @@ const streamed = defineRoute({
     }
     const stream = new PassThrough();
     streams.push(stream);
-    if (how === 'fails') stream.destroy(new Error('the store went away'));
+    if (how === 'fails' || how === 'unsettled') stream.destroy(new Error('the store went away'));
     const headers = how === 'header' ? { 'x-broken': 'a\r\nb' } : {};
-    return { status: (how === 'undeclared' ? 201 : 200) as 200, stream, headers };
+    const settle = async () => {
+      if (how === 'unsettled') throw new Error('the database went away');
+    };
+    return { status: (how === 'undeclared' ? 201 : 200) as 200, stream, headers, settled: settle };
   },
 });
 
@@ -178,6 +181,11 @@ describe('the stream of a reply', () => {
 
   test('may have failed before it is sent: the caller gets the error, and the process continues', async () => {
     expect((await ask(api.url, 'GET', '/streamed/fails')).status).toBe(500);
+  });
+
+  test('that failed is answered by the common error also when its end cannot be recorded', async () => {
+    const { status, body } = await ask(api.url, 'GET', '/streamed/unsettled');
+    expect([status, body]).toEqual([500, { status: 'error', message: expect.any(String) }]);
   });
 });
 

@@ -46,12 +46,15 @@ export function removeLeftFolders(): void {
     if (!name.startsWith(temporaryPrefix)) continue;
     const pid = Number(/^(\d+)-\w{6}$/.exec(name.slice(temporaryPrefix.length))?.[1]);
     // In a container a host has the process id of the one before it.
-    if (pid === process.pid || (pid > 0 && !isRunning(pid))) removeIfOwn(join(parent, name));
+    if (pid === process.pid || (pid > 0 && !isRunning(pid))) removeIfPossible(join(parent, name));
   }
 }
 
-/** Any user may make a folder of such a name: one that cannot be removed must not keep the host from starting. */
-function removeIfOwn(folder: string): void {
+/**
+ * A folder that cannot be removed must not keep the host from its work: any user may make one of such a name, and what a
+ * killed process started may still write into its own. It is tried again at the next start.
+ */
+function removeIfPossible(folder: string): void {
   try {
     rmSync(folder, { recursive: true, force: true });
   } catch {
@@ -90,7 +93,7 @@ export function confine({ folder, path, uid, allow }: ConfinementWish): Confinem
     ],
     user,
     tempDir,
-    end: () => rmSync(tempDir, { recursive: true, force: true }),
+    end: () => removeIfPossible(tempDir),
   };
 }
 

@@ -8,6 +8,7 @@ import type {
   ProcessKey,
   ProcessStanding,
 } from '../../domain/runners/runner-host.ts';
+import { startOf } from '../../domain/text.ts';
 import { findEntrypoint } from '../../store/registry/runner-folder.ts';
 import type { ApiCalls } from './api-calls.ts';
 import type { EndedProcesses } from './ended-processes.ts';
@@ -195,6 +196,6 @@ export class DeployedRunner {
 
   #note(state: DeployedState, message: string): void {
     this.#state = state;
-    this.#message = message.slice(0, limits.deployedMessageCharacters).toWellFormed();
+    this.#message = startOf(message, limits.deployedMessageCharacters);
   }
 }

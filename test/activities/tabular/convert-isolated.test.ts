@@ -92,6 +92,16 @@ describe('a conversion in a process of its own', () => {
     expect(childPids()).toEqual([]);
   });
 
+  test('ends with a signal that comes before its process runs', async () => {
+    const controller = new AbortController();
+    const reason = new Error('cancelled');
+    const running = convertTabularIsolated(inputOf('time,v\n0,1\n', { signal: controller.signal }));
+    controller.abort(reason);
+    await expect(running).rejects.toBe(reason);
+    expect(readdirSync(bench.workDir)).toEqual([]);
+    expect(childPids()).toEqual([]);
+  });
+
   test('that exceeds its time limit is aborted in the middle of its query, and the file is refused', async () => {
     const input = { ...(await longInput()), maxSeconds: 0.5, overtimeSeconds: 600 };
     const startedMs = performance.now();

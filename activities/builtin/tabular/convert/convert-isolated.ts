@@ -25,6 +25,8 @@ export async function convertTabularIsolated(input: IsolatedInput): Promise<Conv
   const child = forkReader(childPath, [], []);
   const kill = () => child.kill('SIGKILL');
   signal?.addEventListener('abort', kill);
+  // It may have come while the folder was made.
+  if (signal?.aborted) kill();
   let isLate = false;
   const overtime = setTimeout(
     () => {

@@ -1,6 +1,7 @@
 /** Puts the description of a recording together, and reads it back from its file. */
 import { realpath } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { startOf } from '../../../../domain/text.ts';
 import type { TabularConfiguration } from '../configuration.ts';
 import { Engine } from '../engine.ts';
 import type { ReadAs } from '../read/source.ts';
@@ -52,7 +53,7 @@ export function describeRecording(settings: DescribeSettings): RecordingDescript
       kind: time.kind,
       from: time.from,
       to: time.to,
-      name: time.name === null ? null : time.name.slice(0, recordingLimits.nameCharacters),
+      name: time.name === null ? null : startOf(time.name, recordingLimits.nameCharacters),
       basis: time.name === null ? 'row-number' : 'column',
       sorted: time.isSorted,
     },
@@ -60,7 +61,7 @@ export function describeRecording(settings: DescribeSettings): RecordingDescript
     columnCount: settings.columnCount,
     warnings: settings.warnings
       .slice(0, recordingLimits.warnings)
-      .map((warning) => warning.slice(0, recordingLimits.warningCharacters)),
+      .map((warning) => startOf(warning, recordingLimits.warningCharacters)),
     ...(configuration.emitSuggestedLayout === true
       ? { suggestedLayout: suggestLayout(channels, groups) }
       : {}),

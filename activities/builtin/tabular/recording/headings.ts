@@ -1,4 +1,5 @@
 /** Headings: their names, units, groups and the ids of channels. */
+import { startOf } from '../../../../domain/text.ts';
 import type { TabularConfiguration } from '../configuration.ts';
 import { recordingLimits } from './recording.ts';
 
@@ -32,10 +33,7 @@ export function readHeading(heading: string): Heading {
 
 /** A unit as written in brackets or in a line of units; null for none (`-`, blank). */
 export function readUnit(text: string): string | null {
-  const unit = text
-    .trim()
-    .replace(/^[[(]\s*(.*?)\s*[\])]$/, '$1')
-    .slice(0, 24);
+  const unit = startOf(text.trim().replace(/^[[(]\s*(.*?)\s*[\])]$/, '$1'), 24);
   return unit === '' || /^[-–—]+$/.test(unit) ? null : unit;
 }
 
@@ -52,7 +50,7 @@ export function nameColumns(headings: readonly Heading[]): { id: string; name: s
     const base = name.replaceAll(',', '_');
     let id = base;
     for (let copy = 2; taken.has(id); copy++)
-      id = `${base.slice(0, recordingLimits.nameCharacters - 8)}#${copy}`;
+      id = `${startOf(base, recordingLimits.nameCharacters - 8)}#${copy}`;
     taken.add(id);
     return { id, name };
   });
