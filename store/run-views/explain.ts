@@ -133,7 +133,9 @@ async function readRunners(database: Queryable, { runnerType, runtime, nodeTempl
   const [row] = await database.query<Omit<NonNullable<ExplainFacts['runners']>, 'runnerType'>>(
     `select max(i.last_seen_at) as last_seen_at, count(*) filter (where is_there) as recent,
             count(*) filter (where is_there and is_busy and not i.drained) as recent_busy,
-            count(*) filter (where is_there and i.drained) as recent_drained
+            count(*) filter (where is_there and i.drained) as recent_drained,
+            (select count(*) from (${seenInstances}) o
+              where o.may_claim and o.state <> 'gone' and $1 = any (o.runner_types)) as of_type
        from (
          select p.*, p.may_claim and p.state <> 'gone' as is_there from (${seenInstances}) p
           where ${claimsTasksOf({ template: '$3', runnerType: '$1', runtime: '$2' })}
