@@ -4,11 +4,12 @@ import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { attachment } from '../../http/bodies/download.ts';
 import { defineRoute } from '../route.ts';
-import type { ExportColumn } from '../series/protocol.ts';
+import type { ExportColumn, ExportedTimes } from '../series/protocol.ts';
 import type { Services } from '../services.ts';
 import { type Asked, asking } from './asking.ts';
 import { existingDimension } from './existing.ts';
 import { type ChannelQuestion, findChannels } from './find-channels.ts';
+import { hasRowNumbers } from './present.ts';
 import { exportQuerySchema, exportQuestionSchema } from './question-schema.ts';
 import { readRecordings, recordingsOf } from './read-series.ts';
 import { dimensionParams } from './schema.ts';
@@ -35,7 +36,7 @@ const exported = defineRoute({
   description:
     'Every row, not thinned out. Columns are called by channel and unit. Several recordings follow one another and have a ' +
     'column with their names. Times are UTC, in csv with milliseconds, or microseconds where a row needs them; those of recordings without dates are seconds since their start, and such ' +
-    `recordings are exported apart. In csv, text that a spreadsheet would run as a formula has an apostrophe in front, as in ` +
+    `recordings are exported apart; recordings without times have row numbers. In csv, text that a spreadsheet would run as a formula has an apostrophe in front, as in ` +
     `reports; numbers stay as they are, integers without a decimal point, and Parquet holds the texts unchanged, and all numbers as DOUBLE. At most ${mostCells.toLocaleString('en')} cells.`,
   tags: ['Dashboards'],
   access: access.dashboardRead,
@@ -111,11 +112,16 @@ async function openExport(
     reader.export({
       ...request,
       format,
-      isRelative: sources.some(({ time }) => time.kind === 'relative'),
+      timesAre: timesOf(sources),
       recordings: sources.map(({ name }) => name),
       columns: columnsOf(wanted, sources),
     }),
   );
+}
+
+function timesOf(sources: readonly Wanted['source'][]): ExportedTimes {
+  if (sources.every(hasRowNumbers)) return 'row-numbers';
+  return sources.some(({ time }) => time.kind === 'relative') ? 'seconds' : 'dates';
 }
 
 /** About how many: rows count as evenly spread. */
@@ -131,7 +137,7 @@ function cellsOf(wanted: readonly Wanted[], { from, to }: ChannelQuestion): numb
 /** Channels of one name and unit share a column where they are of several recordings. */
 function columnsOf(wanted: readonly Wanted[], sources: readonly Wanted['source'][]): ExportColumn[] {
   const columns: { name: string; types: Set<string>; channels: (string | null)[] }[] = [];
-  const taken = new Set(['recording', 'time', 'time [s]']);
+  const taken = new Set(['recording', 'time', 'time [s]', 'row']);
   for (const { source, channel } of wanted) {
     const place = sources.indexOf(source);
     const label = channel.unit ? `${channel.name} [${channel.unit}]` : channel.name;

@@ -26,10 +26,9 @@ export function presentDashboard(dimension: DimensionRow): WireDashboard {
   };
 }
 
-const basisOf = ({ description }: DimensionSource) =>
-  (description as { time?: { basis?: unknown } } | null)?.time?.basis === 'row-number'
-    ? 'row-number'
-    : 'column';
+/** Whether it has no time: its rows are numbered. */
+export const hasRowNumbers = ({ description }: DimensionSource) =>
+  (description as { time?: { basis?: unknown } } | null)?.time?.basis === 'row-number';
 
 /** Without the location of its bytes. */
 function presentSource(source: DimensionSource): WireDashboard['sources'][number] {
@@ -39,7 +38,7 @@ function presentSource(source: DimensionSource): WireDashboard['sources'][number
     outputId,
     name,
     realm,
-    time: { kind, from, to, basis: basisOf(source) },
+    time: { kind, from, to, basis: hasRowNumbers(source) ? 'row-number' : 'column' },
     rowCount,
     groups: source.groups.map((group) => ({ id: group.id, name: group.name })),
     channels: source.channels.map((channel) => ({

@@ -155,6 +155,12 @@ export const explainNodeInstance = defineRoute({
   },
 });
 
+function presentRunners(runners: ExplainedNode['runners']) {
+  if (runners === null) return null;
+  const { ofType: _ofType, ...shown } = runners;
+  return { ...shown, lastSeenAt: timeOrNull(runners.lastSeenAt) };
+}
+
 const timeOrNull = (time: Date | null) => (time === null ? null : formatTimestamp(time));
 
 function present(node: ExplainedNode): z.input<typeof explanationSchema> {
@@ -183,7 +189,7 @@ function present(node: ExplainedNode): z.input<typeof explanationSchema> {
         leaseExpiresAt: formatTimestamp(heldBy.leaseExpiresAt),
       },
       lastRun: lastRun && { ...lastRun, endedAt: timeOrNull(lastRun.endedAt) },
-      runners: runners && { ...runners, lastSeenAt: timeOrNull(runners.lastSeenAt) },
+      runners: presentRunners(runners),
       fullLimits: [...node.fullLimits],
       rejectedInputs: node.rejectedInputs,
     },

@@ -51,12 +51,15 @@ export interface ExportColumn {
   channels: (string | null)[];
 }
 
+/** `seconds` since the start. */
+export type ExportedTimes = 'dates' | 'seconds' | 'row-numbers';
+
 /** The rows themselves, written to a file. */
 export type ExportJob = Sources & {
   what: 'export';
   format: 'csv' | 'parquet';
-  /** All sources have times since their start. */
-  isRelative: boolean;
+  /** Of all sources. */
+  timesAre: ExportedTimes;
   /** Times have digits below the millisecond. Found out by the process that reads. */
   hasFineTimes?: boolean;
   /** Name of each source. */

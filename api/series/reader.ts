@@ -65,7 +65,7 @@ export interface ChannelTraces {
 }
 
 export type ExportRequest = StatisticsRequest &
-  Pick<ExportJob, 'format' | 'isRelative' | 'recordings' | 'columns'>;
+  Pick<ExportJob, 'format' | 'timesAre' | 'recordings' | 'columns'>;
 
 export interface ChannelStatistics extends ReadStatistics {
   /** Index of the source in the request. */
@@ -151,10 +151,10 @@ export class SeriesReader {
   async export(request: ExportRequest): Promise<Readable> {
     if (this.#exportFiles >= mostExportFiles) throw new SeriesBusy('Too many exports at once.');
     this.#exportFiles += 1;
-    const { format, isRelative, recordings, columns } = request;
+    const { format, timesAre, recordings, columns } = request;
     // The folder removes files of this name when it is opened again.
     const path = join(this.#cacheDir, `${randomUUID()}.part`);
-    const what = { what: 'export' as const, format, isRelative, recordings, columns, path };
+    const what = { what: 'export' as const, format, timesAre, recordings, columns, path };
     const remove = async () => {
       this.#exportFiles -= 1;
       await rm(path, { force: true }).catch(() => undefined);

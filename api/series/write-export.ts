@@ -65,8 +65,9 @@ const wholeNumber = (value: string) =>
 
 const sqlTypes = { number: 'DOUBLE', integer: 'DOUBLE', boolean: 'BOOLEAN', text: 'VARCHAR' } as const;
 
-function timeOf({ format, isRelative, hasFineTimes }: ExportJob): string {
-  if (isRelative) return 't / 1000 AS "time [s]"';
+function timeOf({ format, timesAre, hasFineTimes }: ExportJob): string {
+  if (timesAre === 'row-numbers') return 'CAST(t AS BIGINT) AS "row"';
+  if (timesAre === 'seconds') return 't / 1000 AS "time [s]"';
   const time = 'make_timestamp(CAST(round(t * 1000) AS BIGINT))';
   const fraction = hasFineTimes === true ? '%f' : '%g';
   return format === 'csv' ? `strftime(${time}, '%Y-%m-%dT%H:%M:%S.${fraction}Z') AS time` : `${time} AS time`;
@@ -74,7 +75,7 @@ function timeOf({ format, isRelative, hasFineTimes }: ExportJob): string {
 
 /** In a csv of whole milliseconds the rows of a fast recording would have one time. */
 export async function withTimeDigits(connection: DuckDBConnection, job: ExportJob): Promise<ExportJob> {
-  if (job.format !== 'csv' || job.isRelative) return job;
+  if (job.format !== 'csv' || job.timesAre !== 'dates') return job;
   for (const source of job.sources) {
     const { fromMs, toMs } = rangeWithin(source, job);
     const sql = 'SELECT bool_or(t <> floor(t)) FROM read_parquet($1) WHERE t >= $2 AND t <= $3';

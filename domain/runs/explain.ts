@@ -88,6 +88,8 @@ export interface ExplainFacts {
     /** Of those that are there and not drained. */
     readonly recentBusy: number;
     readonly recentDrained: number;
+    /** Those of its type that are there, also for other node templates alone. */
+    readonly ofType: number;
   } | null;
   /** The limits that leave no place for its queued run. */
   readonly fullLimits: readonly FullLimit[];
@@ -147,7 +149,14 @@ function explainQueued({ runners, now, fullLimits }: ExplainFacts, run: OpenRun)
   if (runners === null) {
     return { why: 'queued', sentence: `${since} for the platform's own workers.` };
   }
-  const { runnerType, lastSeenAt, recent, recentBusy, recentDrained } = runners;
+  const { runnerType, lastSeenAt, recent, recentBusy, recentDrained, ofType } = runners;
+  if (recent === 0 && ofType > 0) {
+    const claims = ofType === 1 ? 'The runner' : `None of the ${ofType} runners`;
+    return {
+      why: 'no-runner',
+      sentence: `${claims} of type ${runnerType} that ${ofType === 1 ? 'is' : 'are'} connected claims ${ofType === 1 ? 'no ' : ''}tasks of its node template. ${since}.`,
+    };
+  }
   if (recent === 0) {
     const minutes = lastSeenAt === null ? 0 : Math.floor((now.getTime() - lastSeenAt.getTime()) / 60_000);
     const last =

@@ -131,9 +131,12 @@ async function readParents(database: Queryable, nodeInstanceId: number) {
 /** Accounts may claim tasks of all external runner types; counts only those that claim tasks of the node's template. */
 async function readRunners(database: Queryable, { runnerType, runtime, nodeTemplate }: NodeRow) {
   const [row] = await database.query<Omit<NonNullable<ExplainFacts['runners']>, 'runnerType'>>(
-    `select max(i.last_seen_at) as last_seen_at, count(*) filter (where is_there) as recent,
+    `with of_type as (select * from (${seenInstances}) s where $1 = any (s.runner_types))
+     select coalesce(max(i.last_seen_at), (select max(o.last_seen_at) from of_type o)) as last_seen_at,
+            count(*) filter (where is_there) as recent,
             count(*) filter (where is_there and is_busy and not i.drained) as recent_busy,
-            count(*) filter (where is_there and i.drained) as recent_drained
+            count(*) filter (where is_there and i.drained) as recent_drained,
+            (select count(*) from of_type o where o.may_claim and o.state <> 'gone') as of_type
        from (
          select p.*, p.may_claim and p.state <> 'gone' as is_there from (${seenInstances}) p
           where ${claimsTasksOf({ template: '$3', runnerType: '$1', runtime: '$2' })}

@@ -21,6 +21,15 @@ function drive(car: number): string {
   return `time,speed [km/h],tyre\n${lines.join('\n')}\n`;
 }
 
+/** Recordings without a time. */
+const pulls = [200, 300].map(
+  (rows) =>
+    [
+      `Pull of ${rows}`,
+      `force [N]\n${Array.from({ length: rows }, (_, row) => 40 + (row % 30)).join('\n')}\n`,
+    ] as const,
+);
+
 describeInBrowser('drives of several sessions', () => {
   let browser: TestBrowser;
   let page: Page;
@@ -39,9 +48,14 @@ describeInBrowser('drives of several sessions', () => {
     const template = templates.find(
       ({ name }: { name: string }) => name === 'system-tabular-dashboard-autodetect-next',
     );
-    for (const [car, Name] of cars.entries()) {
-      const body = { ProjectId: project.id, SessionTemplateId: template.id, Name };
-      const session = await call('POST', '/session', body);
+    const templateId = template.id as number;
+    const files = [...cars.map((name, car) => [name, drive(car)] as const), ...pulls];
+    for (const [Name, body] of files) {
+      const session = await call('POST', '/session', {
+        ProjectId: project.id,
+        SessionTemplateId: templateId,
+        Name,
+      });
       sessions.push(session.id);
       const response = await fetch(
         `${api.url}/api/v2/node-instance/${session.nodeInstances[0].id}/outputs/data`,
@@ -52,7 +66,7 @@ describeInBrowser('drives of several sessions', () => {
             'content-type': 'text/csv',
             'x-platform-output-identifier': 'stint.csv',
           },
-          body: drive(car),
+          body,
         },
       );
       expect(response.status).toBe(201);
@@ -179,6 +193,20 @@ describeInBrowser('drives of several sessions', () => {
     expect(asked('align')).toBe('step:hard=tyre as text');
   });
 
+  test('without a time lie over each other by their rows, and are moved by rows', async () => {
+    await page.goto(`${api.url}/compare?dashboards=${dashboards.slice(cars.length).join(',')}&a=50&b=120`);
+    await drawn(1);
+    await page.locator('.toolbar-span', { hasText: /^row 0 to row 299$/ }).waitFor();
+    await expect
+      .poll(() => page.locator('.cursor-time').allTextContents())
+      .toEqual(['row 50', 'row 120', '70 rows']);
+    const offset = page.getByLabel('Offset of Pull of 200 in rows');
+    await offset.fill('150');
+    await offset.press('Enter');
+    await page.locator('.toolbar-span', { hasText: /^row 0 to row 349$/ }).waitFor();
+    await expect.poll(() => offset.inputValue()).toBe('150');
+  });
+
   test('are added on a dashboard and taken away, and the others keep their colours', async () => {
     await page.goto(`${api.url}/dashboards/${dashboards[0]}`);
     await page.getByRole('button', { name: 'Add session' }).click();
@@ -207,7 +235,7 @@ describeInBrowser('drives of several sessions', () => {
   });
 
   test('are ten at once, and more on request, in both schemes and on a phone', async () => {
-    await page.goto(`${api.url}/compare?dashboards=${dashboards.join(',')}`);
+    await page.goto(`${api.url}/compare?dashboards=${dashboards.slice(0, cars.length).join(',')}`);
     await page.getByRole('heading', { level: 1, name: 'Compare 11 sessions' }).waitFor();
     await drawn(1);
     await expect.poll(() => legend()).toHaveLength(10);

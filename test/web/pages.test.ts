@@ -64,6 +64,26 @@ describeInBrowser('the pages of the sidebar', () => {
       .toEqual(['Sessions', 'Runs', 'Shared sessions', 'Projects', 'Dashboards', 'Reports', 'Storage']);
   });
 
+  test('are those of the role that a person has by now, when the console is loaded again', async () => {
+    const tab = await browser.newPage();
+    const { userId, ...person } = people.Trainee;
+    const role = (name: string) =>
+      ask(api.url, 'PATCH', `/api/authorization/users/${userId}`, {
+        token: people.Administrator.token,
+        json: { role: name },
+      });
+    await signInAs(tab, `${api.url}/sessions`, person);
+    await tab.getByText('Trainee', { exact: true }).waitFor();
+    expect((await role('Instructor')).status).toBe(200);
+    await tab.goto(`${api.url}/reports`);
+    await tab.getByRole('heading', { level: 1, name: 'Reports' }).waitFor();
+    await tab.getByText('Instructor', { exact: true }).waitFor();
+    await role('Trainee');
+    await tab.reload();
+    await tab.getByText('Your role has no access to this page').waitFor();
+    await tab.close();
+  });
+
   test('fit a phone with text of twice the size, with a way to sign out', async () => {
     const tab = await browser.newPage();
     await signInAs(tab, `${api.url}/sessions`, people.Instructor);

@@ -84,11 +84,24 @@ describeInBrowser('rejected inputs', () => {
     await expect.poll(() => part().getByText('lap-27.csv').count()).toBe(0);
   });
 
+  test('show the reason for which a later run rejects them, and do not say that the node runs when it has run', async () => {
+    await part().getByLabel('Choose lap-26.csv').check();
+    await part().getByRole('button', { name: 'Run again with these 1' }).click();
+    await part().getByText('The node runs again with 1 input.').waitFor();
+    const task = await runner.acquire(graph.template, 10);
+    const { body } = await runner.call('GET', `/tasks/${task.taskId}/inputs?mode=since-watermark`);
+    const rejection = `/tasks/${task.taskId}/rejections/${body.inputs[0].outputId}`;
+    await runner.call('PUT', rejection, { category: 'validation', reason: 'lap-26.csv: there is no time' });
+    await part().getByText('lap-26.csv: there is no time').waitFor();
+    await runner.end(task.taskId, 'complete', { outcome: 'no-output' });
+    await part().getByText('The node runs again').waitFor({ state: 'detached' });
+  });
+
   test('are shown to an Instructor without the way to run them again', async () => {
     const other = await browser.newPage();
     await signInAs(other, `${api.url}/sessions/${graph.sessionId}?node=${graph.nodes.n1}`, people.Instructor);
     const list = other.getByRole('region', { name: 'Rejected inputs' });
-    await list.getByText('lap-26.csv: there').waitFor();
+    await list.getByText('lap-26.csv: there is no time').waitFor();
     await expect.poll(() => list.getByRole('checkbox').count()).toBe(0);
     await expect.poll(() => list.getByRole('button', { name: /Run again/ }).count()).toBe(0);
   });

@@ -53,10 +53,23 @@ export function onAuthChange(listener: (state: AuthState) => void): () => void {
   return () => listeners.delete(listener);
 }
 
-/** Tries a stored refresh token at the start of the console; does nothing when this tab is signed in. */
+/** At the start of the console: tries a stored refresh token, or reads who is signed in anew. */
 export async function restoreSignIn(): Promise<void> {
+  if (state.signIn !== null) await readPerson(state.signIn);
   if (state.phase !== 'restoring') return;
   if ((await renewAccess()) === null) setState({ phase: 'signed-out', signIn: null, notice: state.notice });
+}
+
+/** The role may be another one by now, and pages and buttons depend on it. */
+async function readPerson(signIn: SignIn): Promise<void> {
+  const headers = { authorization: `Bearer ${signIn.accessToken}` };
+  const params = { userId: signIn.user.userId };
+  try {
+    const user = await service.call('GET /api/authorization/users/{userId}', { headers, params });
+    if (state.phase === 'signed-in' && state.signIn === signIn) store({ ...signIn, user });
+  } catch {
+    // The calls of the page say what is wrong.
+  }
 }
 
 /** Tries to sign in: null on success, else the message for the person. */
@@ -162,16 +175,20 @@ async function renewOnce(): Promise<string | null> {
 
 function keep(reply: SignedIn): SignIn {
   const signIn: SignIn = { accessToken: reply.accessToken, expiresAt: reply.expiresAt, user: reply.user };
-  writeStored(sessionStorage, signInKey, JSON.stringify(signIn));
   if (reply.refreshToken === null) removeStored(localStorage, refreshKey);
   else writeStored(localStorage, refreshKey, reply.refreshToken);
   owners.set(signIn.accessToken, signIn.user.userId);
   // Those of another person never go on.
   const again = state.signIn?.user.userId === signIn.user.userId ? waiting : [];
   waiting = [];
-  setState({ phase: 'signed-in', signIn, notice: null });
+  store(signIn);
   for (const resume of again) resume();
   return signIn;
+}
+
+function store(signIn: SignIn): void {
+  writeStored(sessionStorage, signInKey, JSON.stringify(signIn));
+  setState({ phase: 'signed-in', signIn, notice: null });
 }
 
 function initialState(): AuthState {

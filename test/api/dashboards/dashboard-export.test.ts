@@ -66,6 +66,24 @@ describe('GET /api/v2/dashboard/dimensions/{id}/export', () => {
     ]);
   });
 
+  test('numbers the rows of a recording without a time, as its charts do', async () => {
+    const [source] = await sources();
+    const time = { ...source!.time, kind: 'relative' };
+    const id = await insertDimension('e', [
+      {
+        ...source!,
+        outputId: 10,
+        time,
+        description: {
+          ...source!.description,
+          time: { ...source!.description.time, basis: 'row-number' as const },
+        },
+      },
+    ]);
+    const { bytes } = await download(`${id}/export?channels=speed&to=${at(0)}`);
+    expect(bytes.toString().trim().split('\n')).toEqual(['row,speed [m/s]', `${firstMs},0.0`]);
+  });
+
   test('refuses what it cannot write', async () => {
     const [source] = await sources();
     const relative = { ...source!, outputId: 9, time: { ...source!.time, kind: 'relative' } };

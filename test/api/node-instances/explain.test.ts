@@ -118,6 +118,18 @@ describe('one sentence explains why a node is not running', () => {
     );
   });
 
+  test('a connected runner of its type claims only tasks of other node templates', async () => {
+    const { graph, made, runner, runnerType } = await tokenStage(stage);
+    const other = await stage.chainOf(1, { runnerType });
+    expect((await runner().claim(other.template)).status).toBe(204);
+    await stage.upload(graph, 'input', 'a');
+    expect((await explain(graph, 'n1')).sentence).toMatch(
+      /^The runner of type \S+ that is connected claims no tasks of its node template\. Queued since .*Z\.$/,
+    );
+    await revoke(stage, made.id);
+    expect((await explain(graph, 'n1')).sentence).toMatch(/is connected; the last was seen 0 minutes ago\./);
+  });
+
   test('a runner whose token was revoked was seen all the same', async () => {
     const { graph, made, runner } = await tokenStage(stage);
     expect((await runner().claim(graph.template)).status).toBe(204);

@@ -26,7 +26,7 @@ afterAll(async () => {
 const request = (part: Partial<ExportRequest> = {}): ExportRequest => ({
   sources: [sourceOf(recorded)],
   format: 'csv',
-  isRelative: true,
+  timesAre: 'seconds',
   recordings: ['lap'],
   columns: [
     { name: 'v "fast"', type: 'number', channels: ['v'] },
@@ -87,7 +87,7 @@ test('times of csv have as many digits as one of its rows needs', async () => {
   const fine = await bench.record(`time,v\n${first}Z,1\n${first}.0001Z,2\n${first}.001Z,3\n`);
   const columns = [{ name: 'v', type: 'number' as const, channels: ['v'] }];
   const timesOf = async (part: Partial<ExportRequest>) => {
-    const asked = { sources: [sourceOf(fine)], isRelative: false, columns, ...part };
+    const asked = { sources: [sourceOf(fine)], timesAre: 'dates' as const, columns, ...part };
     return cellsOf(await text(await reader.export(request(asked))))
       .slice(1)
       .map(([time]) => time);

@@ -227,11 +227,11 @@ describe('points of every type', () => {
     expect(markedValues(series, number!, { a: 0, b: null })).toBe('A 1.5');
     expect(markedValues(series, number!, { a: 20, b: 0 })).toBe('A 4.25 · B 1.5 · Δ −2.75');
     expect(markedValues(points(['idle', 'run']), text!, { a: 0, b: 10 })).toBe('A idle · B run');
-    expect([formatDifference(1320, 10), formatDifference(-61_500, 1), formatDifference(2000, 1000)]).toEqual([
-      '1.32 s',
-      '−1 min 1.500 s',
-      '2 s',
-    ]);
+    expect(
+      [[1320, 10] as const, [-61_500, 1] as const, [2000, 1000] as const].map(([ms, stepMs]) =>
+        formatDifference(ms, stepMs, 'elapsed'),
+      ),
+    ).toEqual(['1.32 s', '−1 min 1.500 s', '2 s']);
   });
 
   test('are read as what they are', () => {

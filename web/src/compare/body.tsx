@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { Annotation, Dashboard } from '../api.ts';
-import type { View } from '../dashboard/address.ts';
+import type { Clock, View } from '../dashboard/address.ts';
 import { ChannelSide } from '../dashboard/channel-side.tsx';
 import { Chart } from '../dashboard/chart/chart.tsx';
 import { MarkBar } from '../dashboard/mark-bar.tsx';
@@ -214,9 +214,11 @@ function Charts(
 }
 
 function axisOf({ comparison, view, change }: AxisProps) {
-  const { full, span, panels } = comparison;
+  const { full, span, panels, recordings, shown } = comparison;
   const isClock = view.align.by === 'clock';
-  const clock = isClock ? view.clock : 'elapsed';
+  const hasRows = (shown.length > 0 ? shown : recordings).every((one) => one.hasRowNumbers);
+  const relative = hasRows ? 'rows' : 'elapsed';
+  const clock: Clock = isClock ? view.clock : relative;
   const steps = panels.flatMap(({ channels }) => channels.map(({ stepMs }) => stepMs));
   return {
     full,

@@ -11,6 +11,7 @@ import {
   type TimeSpan,
   timeKinds,
 } from '../dashboard/model.ts';
+import { hasRowNumbers } from '../dashboard/time.ts';
 import type { CompareView } from './address.ts';
 
 export interface Recording {
@@ -22,6 +23,8 @@ export interface Recording {
   /** Place among the series colours. */
   colour: number;
   kind: TimeKind;
+  /** It has no time: its axis counts rows. */
+  hasRowNumbers: boolean;
   /** Of its rows, on its own axis. */
   span: TimeSpan;
   channels: Channel[];
@@ -59,6 +62,7 @@ export function recordingsOf(dashboards: readonly Dashboard[], places: readonly 
         title,
         colour: colour + index,
         kind,
+        hasRowNumbers: hasRowNumbers(one),
         span,
         channels: channelsOf(one),
         steps: new Set(source.channels.filter(({ type }) => type !== 'number').map(({ key }) => key)),

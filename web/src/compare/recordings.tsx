@@ -48,7 +48,7 @@ function RecordingChip(props: {
   onOffset: (ms: number) => void;
   onRemove: () => void;
 }) {
-  const { id, title, colour, sessionId } = props.recording;
+  const { id, title, colour, sessionId, hasRowNumbers } = props.recording;
   return (
     <li class="recording" data-recording={id}>
       <label class="recording-name">
@@ -60,7 +60,13 @@ function RecordingChip(props: {
         <Swatch index={colour} />
         <span>{title}</span>
       </label>
-      <Offset title={title} ms={props.ms} span={props.span} onOffset={props.onOffset} />
+      <Offset
+        title={title}
+        unit={hasRowNumbers ? rowUnit : secondUnit}
+        ms={props.ms}
+        span={props.span}
+        onOffset={props.onOffset}
+      />
       <a
         class="button button-icon"
         href={`/sessions/${sessionId}`}
@@ -79,8 +85,24 @@ function RecordingChip(props: {
   );
 }
 
-/** Seconds by which a recording is moved. The handle moves it as far as it is dragged. */
-function Offset(props: { title: string; ms: number; span: TimeSpan; onOffset: (ms: number) => void }) {
+interface Unit {
+  readonly name: string;
+  readonly sign: string;
+  readonly ms: number;
+  readonly step: string;
+}
+
+const secondUnit: Unit = { name: 'seconds', sign: 's', ms: 1000, step: '0.1' };
+const rowUnit: Unit = { name: 'rows', sign: 'rows', ms: 1, step: '1' };
+
+/** Seconds or rows by which a recording is moved. The handle moves it as far as it is dragged. */
+function Offset(props: {
+  title: string;
+  unit: Unit;
+  ms: number;
+  span: TimeSpan;
+  onOffset: (ms: number) => void;
+}) {
   const drag = useRef<{ x: number; ms: number; msPerPixel: number } | null>(null);
   const begin = (event: PointerEvent & { currentTarget: HTMLElement }) => {
     const width = document.querySelector('.chart .u-over')?.clientWidth ?? 0;
@@ -113,18 +135,25 @@ function Offset(props: { title: string; ms: number; span: TimeSpan; onOffset: (m
       >
         ⇔
       </span>
-      <input
-        type="number"
-        step="0.1"
-        class="offset-field"
-        aria-label={`Offset of ${props.title} in seconds`}
-        value={props.ms / 1000}
-        onChange={(event) => {
-          const seconds = event.currentTarget.valueAsNumber;
-          props.onOffset(Number.isFinite(seconds) ? Math.round(seconds * 1000) : 0);
-        }}
-      />
-      <span class="faint">s</span>
+      <OffsetField title={props.title} unit={props.unit} ms={props.ms} onOffset={props.onOffset} />
+      <span class="faint">{props.unit.sign}</span>
     </span>
+  );
+}
+
+function OffsetField(props: { title: string; unit: Unit; ms: number; onOffset: (ms: number) => void }) {
+  const { unit } = props;
+  return (
+    <input
+      type="number"
+      step={unit.step}
+      class="offset-field"
+      aria-label={`Offset of ${props.title} in ${unit.name}`}
+      value={props.ms / unit.ms}
+      onChange={(event) => {
+        const count = event.currentTarget.valueAsNumber;
+        props.onOffset(Number.isFinite(count) ? Math.round(count * unit.ms) : 0);
+      }}
+    />
   );
 }

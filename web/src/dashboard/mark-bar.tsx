@@ -22,7 +22,8 @@ export function MarkBar(props: {
       })}
       {a !== null && b !== null && (
         <li class="cursor-mark">
-          <strong>Δ</strong> <span class="cursor-time">{formatDifference(b - a, axis.stepMs)}</span>
+          <strong>Δ</strong>{' '}
+          <span class="cursor-time">{formatDifference(b - a, axis.stepMs, axis.clock)}</span>
         </li>
       )}
       {onAnnotate !== null && (

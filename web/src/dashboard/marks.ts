@@ -1,6 +1,7 @@
 /** The two cursors that stay on the time axis, and what lies between them. Pure: tested without a browser. */
 import type { ChannelSeries } from '../../../client/types.ts';
-import { formatValue } from '../format.ts';
+import { formatValue, plural } from '../format.ts';
+import type { Clock } from './address.ts';
 import { valueAt } from './chart/curve.ts';
 import type { Channel } from './model.ts';
 import { nearestIndex } from './time.ts';
@@ -29,10 +30,11 @@ function numberAt(series: ChannelSeries | undefined, timeMs: number | null): num
 
 const signed = (value: number) => (value < 0 ? `−${formatValue(-value)}` : formatValue(value));
 
-/** `1.32 s`, `4 min 10.25 s`: as fine as rows `stepMs` apart need. */
-export function formatDifference(ms: number, stepMs: number): string {
+/** `1.32 s`, `4 min 10.25 s`: as fine as rows `stepMs` apart need; `70 rows` where rows are numbered. */
+export function formatDifference(ms: number, stepMs: number, clock: Clock): string {
   const sign = ms < 0 ? '−' : '';
   const whole = Math.abs(ms);
+  if (clock === 'rows') return sign + plural(whole, 'row', 'rows');
   const minutes = Math.floor(whole / 60_000);
   const decimals = stepMs >= 1000 ? 0 : stepMs >= 100 ? 1 : stepMs >= 10 ? 2 : 3;
   const seconds = ((whole % 60_000) / 1000).toFixed(decimals);

@@ -1,7 +1,7 @@
 import { listProjects, querySessions } from '../api.ts';
 import type { TimeSpan } from '../dashboard/model.ts';
 import { plural } from '../format.ts';
-import { useResource, useTitle } from '../hooks.ts';
+import { useEvery, useResource, useTitle } from '../hooks.ts';
 import { navigate, useAddress } from '../router.ts';
 import { readDay } from '../sessions/address.ts';
 import { sharedWindow } from '../shared/model.ts';
@@ -11,6 +11,7 @@ import { Select } from '../ui/form.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Empty } from '../ui/notice.tsx';
 import { Paging, useLastPage } from '../ui/paging.tsx';
+import { refreshMs } from '../ui/refreshed-list.ts';
 import '../styles/session/timeline.css';
 
 const pageSize = 25;
@@ -33,6 +34,7 @@ export function SharedSessionsPage() {
   const list = useLastPage(
     useResource(JSON.stringify(asked), (signal) => findShared(wanted, signal), { keepWhileLoading: true }),
   );
+  useEvery(refreshMs, list.data !== null, list.reload);
   return (
     <div class="page">
       <div class="page-head">

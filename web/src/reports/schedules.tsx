@@ -22,6 +22,7 @@ import { ScheduleForm } from './schedule-form.tsx';
 import { whenText } from './schedule-words.ts';
 
 const filesEveryMs = 3_000;
+const listEveryMs = 10_000;
 
 type Open = { what: 'form' | 'delete'; schedule: ReportSchedule | null } | null;
 
@@ -29,6 +30,7 @@ type Open = { what: 'form' | 'delete'; schedule: ReportSchedule | null } | null;
 export function Schedules(props: { reports: ReportCatalog['reports']; mayWrite: boolean }) {
   const { reports, mayWrite } = props;
   const list = useResource('report-schedules', listSchedules, { keepWhileLoading: true });
+  useEvery(listEveryMs, list.data !== null, list.reload);
   const projects = useResource('report-projects', listProjects);
   const [open, setOpen] = useState<Open>(null);
   const close = () => setOpen(null);

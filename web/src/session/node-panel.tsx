@@ -9,11 +9,17 @@ import { Ago } from '../ui/ago.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
 import { useFilePicker } from '../ui/file-picker.tsx';
 import { Icon } from '../ui/icon.tsx';
+import { lazy } from '../ui/lazy.tsx';
 import { StateBadge } from '../ui/state-badge.tsx';
 import { Outputs } from './outputs.tsx';
-import { RejectedInputsPart } from './rejected-inputs.tsx';
 import { LastRun } from './runs.tsx';
 import { dropHandlers } from './upload/drop-handlers.ts';
+
+/** Few nodes have any. */
+const RejectedInputsPart = lazy(
+  () => import('./rejected-inputs.tsx').then((module) => module.RejectedInputsPart),
+  null,
+);
 
 /** Changes come in bursts; one request follows a burst. */
 const settleMs = 300;
@@ -55,7 +61,9 @@ export function NodePanel(props: {
           replace={props.replace}
         />
       )}
-      <RejectedInputsPart key={`rejected-${node.id}`} node={node} frozen={frozen} />
+      {node.rejectedInputs > 0 && (
+        <RejectedInputsPart key={`rejected-${node.id}`} node={node} round={round} frozen={frozen} />
+      )}
       <Outputs
         key={`outputs-${node.id}`}
         node={node}

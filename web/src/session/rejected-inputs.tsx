@@ -12,12 +12,12 @@ import { Failure, Notice, Placeholder } from '../ui/notice.tsx';
 type RejectedInput = RejectedInputs['rejectedInputs'][number];
 
 /** Inputs that the node's runner put aside, with the reason; operators run the node again with chosen ones. */
-export function RejectedInputsPart({ node, frozen }: { node: NodeInstanceProgress; frozen: boolean }) {
+export function RejectedInputsPart(props: { node: NodeInstanceProgress; round: number; frozen: boolean }) {
+  const { node, frozen } = props;
   const { operate } = useAbilities();
-  const { list, inputs, page, totalPages, setPage } = useRejectedInputs(node);
+  const { list, inputs, page, totalPages, setPage } = useRejectedInputs(node, props.round);
   const [chosen, setChosen] = useState<ReadonlySet<number>>(new Set());
-  const [started, setStarted] = useState(0);
-  if (node.rejectedInputs === 0 && started === 0) return null;
+  const [started, setStarted] = useStarted(node);
   const choose = (on: boolean, ids: readonly number[]) => {
     const others = [...chosen].filter((id) => !ids.includes(id));
     setChosen(new Set(on ? [...others, ...ids] : others));
@@ -63,13 +63,19 @@ export function RejectedInputsPart({ node, frozen }: { node: NodeInstanceProgres
   );
 }
 
-/** A page of them; read again when the node has others. */
-function useRejectedInputs(node: NodeInstanceProgress) {
+/** With how many inputs the node was run again, until that run has ended. */
+function useStarted({ lastProcessed }: NodeInstanceProgress) {
+  const [started, setStarted] = useState<{ count: number; after: string | null } | null>(null);
+  const count = started?.after === lastProcessed ? started.count : 0;
+  return [count, (next: number) => setStarted({ count: next, after: lastProcessed })] as const;
+}
+
+/** A page of them; read again at each change, since a run may reject the same inputs for another reason. */
+function useRejectedInputs(node: NodeInstanceProgress, round: number) {
   const [page, setPage] = useState(1);
   const list = useResource(
-    `${node.id}:${node.rejectedInputs}:${node.lastProcessed}:${page}`,
-    (signal) =>
-      node.rejectedInputs === 0 ? Promise.resolve(null) : listRejectedInputs(node.id, page, signal),
+    `${node.id}:${round}:${page}`,
+    (signal) => listRejectedInputs(node.id, page, signal),
     { keepWhileLoading: true },
   );
   const { rejectedInputs: inputs = [], totalPages = 1 } = list.data ?? {};

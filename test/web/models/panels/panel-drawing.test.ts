@@ -42,11 +42,26 @@ const layout: LayoutForm = {
 
 const twoCars = [channel(1, 'lat'), channel(1, 'lon'), channel(2, 'lat'), channel(2, 'lon')];
 
-function draw(kind: PanelKind, names: string[], channels: Channel[], series: ChannelSeries[]) {
+function draw(
+  kind: PanelKind,
+  names: string[],
+  channels: Channel[],
+  series: ChannelSeries[],
+  hasRows = false,
+) {
   const form = newPanel(kind, names);
   const members = names.flatMap((name) => channelsNamed(name, channels, layout.derived));
-  return drawingOf({ form, layout, channels, members, series, isOverX: kind === 'lines' })!;
+  return drawingOf({ form, layout, channels, members, series, isOverX: kind === 'lines', hasRows })!;
 }
+
+test('traces of a recording without a time count its rows, others their seconds', () => {
+  const speed = { ...read('1:speed', [40, 50]), times: [3000, 4000] };
+  const trace = { value: 2, from: new Date(3000).toISOString(), to: new Date(4000).toISOString() };
+  const drawn = (hasRows: boolean) =>
+    draw('lines', ['speed'], [channel(1, 'speed')], [{ ...speed, trace }], hasRows);
+  expect([drawn(false).across, drawn(false).traces[0]!.xs]).toEqual(['seconds of each trace', [0, 1]]);
+  expect([drawn(true).across, drawn(true).traces[0]!.xs]).toEqual(['rows of each trace', [0, 1000]]);
+});
 
 test('an XY panel draws one channel over the other of the same row, also where times repeat', () => {
   const series = [read('1:speed', [1, 2, 3, 4]), read('1:rpm', [10, null, 30, 40])].map((one) => ({

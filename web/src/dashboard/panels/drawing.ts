@@ -42,6 +42,8 @@ export interface PanelChannels {
   series: readonly ChannelSeries[];
   /** Drawn over the x axis of the layout, or as its traces. */
   isOverX: boolean;
+  /** Rows are numbered for lack of a time. */
+  hasRows: boolean;
 }
 
 /** A channel with its unit; empty without one. */
@@ -56,13 +58,14 @@ export function drawingOf({
   series,
   layout,
   isOverX,
+  hasRows,
 }: PanelChannels): Drawing | null {
   if (isOverX) {
-    const across = layout.x ?? 'seconds of each trace';
+    const across = layout.x ?? `${hasRows ? 'rows' : 'seconds'} of each trace`;
     const label = `${members.map(({ name }) => name).join(', ')} over ${across}`;
     const isMixed = new Set(series.map(recordingOf)).size > 1;
     const traces = series.map((one) => {
-      const trace = traceOf(one, layout.split, members.length === 1);
+      const trace = traceOf(one, layout.split, members.length === 1, hasRows ? 1 : 1000);
       return isMixed ? { ...trace, name: ofSource(trace.name, recordingOf(one), channels) } : trace;
     });
     return { label, traces, as: 'line', across, up: labelled(members[0]), isMap: false };

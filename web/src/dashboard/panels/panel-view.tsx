@@ -94,7 +94,13 @@ function ChannelPanel(props: PanelProps) {
       members.length > 0 ? 'Words are drawn over time only.' : 'This dashboard has none of its channels.';
     return <EmptyPanel title={title} text={text} />;
   }
-  const drawing = drawingOf({ ...props, members: drawn, series, isOverX });
+  const drawing = drawingOf({
+    ...props,
+    members: drawn,
+    series,
+    isOverX,
+    hasRows: props.world.clock === 'rows',
+  });
   if (drawing !== null) {
     return (
       <PlotSection
