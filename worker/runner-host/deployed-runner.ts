@@ -116,7 +116,7 @@ export class DeployedRunner {
     this.#waitMs = Math.min(waitMs * 2, longestWaitMs);
     this.#note('waiting', `${entrypoint}: ${how}. It restarts in ${waitMs / 1_000} s.`);
     this.#log.warn({ entrypoint, starts: this.#starts, waitMs }, `a deployed runner is down: ${how}`);
-    await this.#end(false);
+    await this.#end(false, how);
     return waitMs;
   }
 
@@ -177,9 +177,14 @@ export class DeployedRunner {
     return this.#token;
   }
 
-  async #end(isFinal: boolean): Promise<void> {
+  async #end(isFinal: boolean, how = ''): Promise<void> {
     const { runnerType, number } = this.plan;
-    await this.#parts.ended.report({ runnerType, number, isFinal });
+    await this.#parts.ended.report({
+      runnerType,
+      number,
+      isFinal,
+      ...(how === '' ? {} : { how: shown(how) }),
+    });
   }
 
   async #release(): Promise<void> {
@@ -195,6 +200,8 @@ export class DeployedRunner {
 
   #note(state: DeployedState, message: string): void {
     this.#state = state;
-    this.#message = message.slice(0, limits.deployedMessageCharacters).toWellFormed();
+    this.#message = shown(message);
   }
 }
+
+const shown = (text: string) => text.slice(0, limits.deployedMessageCharacters).toWellFormed();
