@@ -2051,6 +2051,11 @@ export interface NodeRunDetails {
    * it.
    */
   readonly inputs: readonly NodeRunInput[];
+  /**
+   * How many of the inputs that were new to it are no longer there: retention has removed them, or newer bytes
+   * have replaced them.
+   */
+  readonly inputsRemoved: number;
   /** What the run has written, to 1,000. */
   readonly outputs: readonly {
     readonly outputId: number;
@@ -2146,6 +2151,11 @@ export interface NodeRunReplay {
     readonly all: readonly number[];
   };
   readonly inputsTruncated: boolean;
+  /**
+   * How many of the inputs that were new to it are no longer there: retention has removed them, or newer bytes
+   * have replaced them.
+   */
+  readonly inputsRemoved: number;
   /** Of the node, as it stood at the claim. */
   readonly state: Readonly<Record<string, unknown>> | null;
   /** The newest output of the node, as it stood at the claim. */

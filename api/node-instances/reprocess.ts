@@ -61,8 +61,13 @@ export const reprocessNode = defineRoute({
       body: {
         nodeInstanceId: params.nodeInstanceId,
         status: 'queued' as const,
-        message: 'Reprocessing queued.',
+        message: messageOf(result.expiredInputs),
       },
     };
   },
 });
+
+function messageOf(expiredInputs: number | undefined): string {
+  if (!expiredInputs) return 'Reprocessing queued.';
+  return `Reprocessing queued. It goes without the inputs that retention has removed: ${expiredInputs}.`;
+}

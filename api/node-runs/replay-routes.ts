@@ -15,7 +15,7 @@ import { claimSchema } from '../runner/schema.ts';
 import type { Services } from '../services.ts';
 import { attemptParameter } from './log-routes.ts';
 import { runsPath } from './run-routes.ts';
-import { runParams } from './schema.ts';
+import { inputsRemovedOut, runParams } from './schema.ts';
 
 const outputIds = (description: string) => z.array(z.int()).meta({ description });
 
@@ -34,6 +34,7 @@ const replaySchema = claimSchema
       })
       .meta({ description: 'The output ids of the inputs, by the mode in which a runner lists them.' }),
     inputsTruncated: z.boolean(),
+    inputsRemoved: inputsRemovedOut(),
     state: jsonObjectOut().nullable().meta({ description: 'Of the node, as it stood at the claim.' }),
     previousOutput: inputSchema
       .nullable()
@@ -46,6 +47,7 @@ const replaySchema = claimSchema
       modes: { 'since-watermark': [], latest: [], all: [] },
       inputs: [],
       inputsTruncated: false,
+      inputsRemoved: 0,
       state: null,
       previousOutput: null,
     },
@@ -78,7 +80,7 @@ const replay = defineRoute({
 });
 
 function presentReplay(found: Replay, maxInputsPerTask: number): z.input<typeof replaySchema> {
-  const { task, inputs, modes, isCut, state, previousOutput } = found;
+  const { task, inputs, modes, isCut, inputsRemoved, state, previousOutput } = found;
   return {
     ...presentTask(task, maxInputsPerTask, null),
     inputs: inputs.map(presentInput),
@@ -88,6 +90,7 @@ function presentReplay(found: Replay, maxInputsPerTask: number): z.input<typeof 
       all: [...modes.all],
     },
     inputsTruncated: isCut,
+    inputsRemoved,
     state: state as Record<string, never> | null,
     previousOutput: previousOutput === undefined ? null : presentInput(previousOutput),
   };

@@ -77,6 +77,7 @@ async function presentDetails(found: RunDetails, people: People): Promise<z.inpu
       sha256: input.sha256,
       createdAt: formatTimestamp(input.createdAt),
     })),
+    inputsRemoved: found.inputsRemoved,
     outputs: found.outputs.map(({ isPublished, createdAt, metadata, ...output }) => ({
       ...output,
       fileName: fileNameOf(metadata),

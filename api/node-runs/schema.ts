@@ -143,6 +143,13 @@ const fileNameOut = () =>
     .nullable()
     .meta({ description: 'The file of that name, or what was made of it; null: unknown.' });
 
+export const inputsRemovedOut = () =>
+  z.int().meta({
+    description:
+      'How many of the inputs that were new to it are no longer there: retention has removed them, or newer bytes have ' +
+      'replaced them.',
+  });
+
 const pinnedInputSchema = z
   .object({
     outputId: z.int(),
@@ -179,6 +186,7 @@ export const runDetailsSchema = nodeRunSchema
       description:
         'What the run was given, oldest first, to 1,000: as those outputs stood at its first claim. Empty before it.',
     }),
+    inputsRemoved: inputsRemovedOut(),
     outputs: z
       .array(
         z.object({
@@ -215,6 +223,7 @@ export const runDetailsSchema = nodeRunSchema
       configuration: {},
       configurationRevision: 1,
       inputs: [],
+      inputsRemoved: 0,
       outputs: [],
       actions: [],
     },

@@ -103,7 +103,14 @@ const end = defineRoute({
   summary: 'Reports ended processes',
   body: z.object({
     hostId: uuid(),
-    processes: z.array(processKey.extend({ isFinal: z.boolean() })).max(limits.deployedChangesPerCall),
+    processes: z
+      .array(
+        processKey.extend({
+          isFinal: z.boolean(),
+          how: z.string().max(limits.deployedMessageCharacters).optional(),
+        }),
+      )
+      .max(limits.deployedChangesPerCall),
   }),
   responses: { 204: { description: 'Recorded.' } },
   async handler({ body, request, services }) {

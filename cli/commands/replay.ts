@@ -82,5 +82,9 @@ async function fetchCase(
     `Run ${runId}, attempt ${saved.attempt?.number}: inputs: ${saved.inputs}, ${outputs}${place}.`,
   );
   if (saved.isCut) console.error('The run had more inputs than a replay lists: the case has the oldest.');
+  if (saved.inputsRemoved > 0)
+    console.error(
+      `Inputs that the attempt had and the platform no longer has: ${saved.inputsRemoved}. The replay goes without them.`,
+    );
   return saved;
 }

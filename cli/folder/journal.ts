@@ -61,8 +61,12 @@ export class Journal {
     return Math.abs(known.modifiedAtMs - modifiedAtMs) < sameMs ? known : undefined;
   }
 
-  /** Resolves when the line is on disk. */
+  /**
+   * Resolves when the line is on disk.
+   * @throws an error when it cannot be written: then only this process knows it
+   */
   async add(sent: SentFile): Promise<void> {
+    this.#sent.set(sent.file, sent);
     const file = await open(this.#path, 'a', 0o600);
     try {
       // After a loss of power the last line may be half a one.
@@ -71,7 +75,6 @@ export class Journal {
     } finally {
       await file.close();
     }
-    this.#sent.set(sent.file, sent);
   }
 
   #note(line: string): void {

@@ -160,7 +160,12 @@ class Watch {
       const acknowledged = await send(found, metadata);
       const after = await find(folder, file);
       if (after !== undefined && keyOf(after) !== keyOf(found)) return undefined;
-      await this.#journal.add({ file, sizeBytes, modifiedAtMs, ...acknowledged });
+      // On a full disk only what is moved away frees it; sent once more, a file makes no second output.
+      await this.#journal
+        .add({ file, sizeBytes, modifiedAtMs, ...acknowledged })
+        .catch(({ message }: Error) =>
+          say(`${file}: it was sent, but this could not be noted in the folder: ${message}`),
+        );
       say(`${file}: ${acknowledged.outputId === null ? 'stored' : `output ${acknowledged.outputId}`}`);
       return acknowledged;
     });

@@ -19,6 +19,8 @@ export interface SavedCase {
   readonly inputs: number;
   /** Not all inputs of the run are in the case. */
   readonly isCut: boolean;
+  /** Inputs of the run that the platform no longer has. */
+  readonly inputsRemoved: number;
   /** The outputs of the run; undefined when the attempt has not completed, so that none are expected. */
   readonly expected: number | undefined;
 }
@@ -56,14 +58,15 @@ export async function saveCase(
   const expected = hasCompleted ? await saveOutputs(platform, replay, new Set(ids), folder) : undefined;
   // Last, so that a folder with this file holds the whole case.
   await writeJson(join(folder, 'case.json'), caseOf(replay));
-  const { runId, inputs, inputsTruncated: isCut } = replay;
-  return { folder, runId, attempt, inputs: inputs.length, isCut, expected };
+  const { runId, inputs, inputsTruncated: isCut, inputsRemoved = 0 } = replay;
+  return { folder, runId, attempt, inputs: inputs.length, isCut, inputsRemoved, expected };
 }
 
 function caseOf({
   inputs,
   modes,
   inputsTruncated: _,
+  inputsRemoved: _removed,
   state,
   previousOutput,
   ...task

@@ -36,6 +36,9 @@ export function runText(run: NodeRunDetails, error: RunLogEntry | undefined): st
       SIZE: ({ sizeBytes }) => bytes(sizeBytes),
       'SHA-256': ({ sha256 }) => sha256?.slice(0, 12),
     }),
+    run.inputsRemoved > 0
+      ? `Inputs removed since (by retention, or by newer bytes): ${run.inputsRemoved}`
+      : '',
     listed(run.outputs, {
       OUTPUT: ({ outputId }) => outputId,
       IDENTIFIER: ({ outputIdentifier }) => outputIdentifier,

@@ -26,8 +26,13 @@ export const unfinishedUploads: UrlStorage = {
   },
   async addUpload(fingerprint, upload) {
     const file = fileOf(fingerprint);
-    await mkdir(secretFile('uploads'), { recursive: true, mode: 0o700 });
-    await writeFile(file, JSON.stringify(upload), { mode: 0o600 });
-    return file;
+    try {
+      await mkdir(secretFile('uploads'), { recursive: true, mode: 0o700 });
+      await writeFile(file, JSON.stringify(upload), { mode: 0o600 });
+      return file;
+    } catch {
+      // A full disk: this command still goes on where the line breaks, a later one from the beginning.
+      return '';
+    }
   },
 };

@@ -70,6 +70,8 @@ export interface ProcessStartReply {
 export interface ProcessEnd extends ProcessKey {
   /** True: it is not started again here. Its token is revoked, and another host may acquire it. */
   readonly isFinal: boolean;
+  /** How it ended, in words; hosts of an earlier version do not tell. */
+  readonly how?: string | undefined;
 }
 
 /** After processes have ended. */

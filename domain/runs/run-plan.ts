@@ -84,7 +84,11 @@ export type AttemptReport =
       readonly statusDetails?: string | undefined;
     }
   | { readonly kind: 'fail'; readonly category: FailureCategory; readonly reason: string }
-  | { readonly kind: 'lost' };
+  | {
+      readonly kind: 'lost';
+      /** Absent: nothing is known but that no call came. */
+      readonly reason?: string | null;
+    };
 
 /** The facts of a run that decide what the end of its attempt means. */
 export interface RunFacts {
@@ -110,10 +114,12 @@ export function endAttempt(run: RunFacts, report: AttemptReport, jitter: number)
   switch (report.kind) {
     case 'complete':
       return completed(report.outcome, report.statusDetails);
-    case 'lost':
+    case 'lost': {
+      const failure = { ...leaseLost, reason: report.reason ?? leaseLost.reason };
       return run.lostCount + 1 >= maxLostLeases || run.attempt >= run.maxAttempts
-        ? failedWith(leaseLost)
-        : retryAfter(0, run, 'lost', leaseLost);
+        ? failedWith(failure)
+        : retryAfter(0, run, 'lost', failure);
+    }
     case 'fail': {
       const failure = { category: report.category, reason: report.reason };
       return report.category === 'validation' || run.attempt >= run.maxAttempts

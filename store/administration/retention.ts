@@ -141,7 +141,7 @@ export async function deleteExpiredOutputs(
 ): Promise<Removed> {
   // Publications, reprocesses and plans of this session wait, or have been seen.
   const removed = await holdSession(database, { sessionId }, async (tx) => {
-    const gone = await tx.query<{ id: number; bytes: number }>(
+    const gone = await tx.query<{ id: number; nodeInstanceId: number; bytes: number }>(
       `with going as (
          select o.id, o.data_source_id, o.object_key, o.size_bytes
            from session s join project p on p.id = s.project_id join node_instance n on n.session_id = s.id
@@ -153,7 +153,8 @@ export async function deleteExpiredOutputs(
          insert into object_deletion (data_source_id, object_key)
          select data_source_id, object_key from going union select data_source_id, object_key from versions
        )
-       delete from node_output o using going g where o.id = g.id returning o.id, g.size_bytes as bytes`,
+       delete from node_output o using going g where o.id = g.id
+       returning o.id, o.node_instance_id, g.size_bytes as bytes`,
       [sessionId, limit],
     );
     if (gone.length === 0) return nothing;
@@ -162,6 +163,7 @@ export async function deleteExpiredOutputs(
       sessionId,
       gone.map(({ id }) => id),
     );
+    await tx.query(countExpired, [gone.map(({ nodeInstanceId }) => nodeInstanceId)]);
     await auditOwnAction(tx, {
       action: 'retentionDeletedOutputs',
       objectType: 'session',
@@ -177,6 +179,11 @@ export async function deleteExpiredOutputs(
   });
   return removed ?? nothing;
 }
+
+/** So that a later reprocess can say that it goes without them. */
+const countExpired = `
+  update node_instance n set expired_outputs = n.expired_outputs + g.count
+    from (select id, count(*) from unnest($1::bigint[]) as x (id) group by id) g where n.id = g.id`;
 
 /** A run's counts are committed together with its deletions. */
 async function counted(tx: Tx, runId: number, removed: Removed): Promise<Removed> {

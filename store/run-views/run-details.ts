@@ -38,6 +38,7 @@ export interface RunDetails {
   readonly configuration: string;
   readonly configurationRevision: number;
   readonly inputs: readonly TaskInput[];
+  readonly inputsRemoved: number;
   readonly outputs: readonly RunOutput[];
   readonly actions: readonly RunAction[];
 }
@@ -67,11 +68,15 @@ export async function findRunDetails(database: Database, runId: string): Promise
   ]);
   if (run === undefined) return undefined;
   const inputs = first === undefined ? [] : withoutRepeats(await givenInputs(database, first));
-  return { run, ...configured!, inputs, outputs, actions };
+  const left = first === undefined ? 0 : await countPendingInputs(database, first);
+  return { run, ...configured!, inputs, inputsRemoved: removedInputs(first, left), outputs, actions };
 }
 
 /** The task of a claim, as it was claimed, with the bounds of its inputs. */
-interface PastTask extends ClaimedTask, InputBounds {}
+interface PastTask extends ClaimedTask, InputBounds {
+  /** Inputs above the watermark at the claim; null: not recorded. */
+  readonly pendingAtClaim: number | null;
+}
 
 export interface Replay {
   readonly task: PastTask;
@@ -80,6 +85,7 @@ export interface Replay {
   readonly modes: Readonly<Record<InputMode, readonly number[]>>;
   /** More inputs than {@link limits.nodeRunFilesMax}. */
   readonly isCut: boolean;
+  readonly inputsRemoved: number;
   readonly state: Record<string, unknown> | null;
   readonly previousOutput: TaskInput | undefined;
 }
@@ -104,7 +110,13 @@ export async function findReplay(
     stateAtClaim(database, found.nodeInstanceId, found.claimedAt),
     newestOutputAtClaim(database, found),
   ]);
-  return { task: { ...found, pendingInputs }, ...listed, state, previousOutput };
+  const inputsRemoved = removedInputs(found, pendingInputs);
+  return { task: { ...found, pendingInputs }, ...listed, inputsRemoved, state, previousOutput };
+}
+
+/** How many new inputs of a task the platform has no more: retention removes outputs, newer bytes replace versions. */
+function removedInputs(task: PastTask | undefined, left: number): number {
+  return Math.max(0, (task?.pendingAtClaim ?? left) - left);
 }
 
 /** Any input that the run could read, for its bytes: undefined when the run was never claimed. */
@@ -127,6 +139,7 @@ const pastTask = (which: string) => `
          c.claimed_at, c.claimed_at + make_interval(secs => c.lease_seconds) as lease_expires_at, c.lease_seconds,
          t.incremental, t.reprocess, t.timeout_seconds, c.watermark_output_id, c.watermark_position,
          c.watermark_position as claim_watermark_position, r.upper_position, r.input_ids, n.parent_ids, 0 as pending_inputs,
+         c.pending_inputs as pending_at_claim,
          null as traceparent, null as waited_seconds, c.redelivered
     from node_claim c join node_run r on r.id = c.run_id join node_instance n on n.id = r.node_instance_id
     join node_template t on t.id = n.node_template_id join session s on s.id = r.session_id

@@ -193,8 +193,13 @@ export async function removeAbandoned(database: Database, processes: number): Pr
  * The token's process has died: its leases are lost at once, and count as lost even without any call for the task, so
  * that a task that kills its runners fails in the end.
  */
-export async function loseTasks(database: Queryable, tokenId: string): Promise<void> {
-  await endLeases(database, `token:${tokenId}`);
+export async function loseTasks(
+  database: Queryable,
+  tokenId: string,
+  how: string | undefined,
+): Promise<void> {
+  const reason = how === undefined ? null : `The process of the runner is gone: ${how}.`;
+  await endLeases(database, `token:${tokenId}`, reason);
 }
 
 /** The named processes that the host holds, with what each is doing. */

@@ -65,7 +65,7 @@ export async function startProcess(
   const current = await findToken(database, hostId, start);
   if (current === undefined) return { token: null };
   if (current !== null) {
-    await loseTasks(database, current);
+    await loseTasks(database, current, undefined);
     if (current === tokenId && (await isTokenGood(database, current)))
       return { token: { id: current, value: null } };
   }
@@ -83,7 +83,7 @@ export async function endProcesses(database: Database, { hostId, processes }: Pr
   );
   for (const process of processes.filter(({ isFinal }) => !isFinal)) {
     const tokenId = await findToken(database, hostId, process);
-    if (tokenId) await loseTasks(database, tokenId);
+    if (tokenId) await loseTasks(database, tokenId, process.how);
   }
 }
 

@@ -112,15 +112,15 @@ async function endOverdueClaim(
   taskId: string,
   jitter: number,
 ): Promise<Change<readonly EndedAttempt[] | undefined>> {
-  const [claim] = await tx.query<{ runId: string; timedOut: boolean }>(
+  const [claim] = await tx.query<{ runId: string; timedOut: boolean; lostReason: string | null }>(
     `${endClaim("ending = 'lost'", isOverdue)}
-     select run_id, coalesce(timeout_at < clock_timestamp(), false) as timed_out from ended`,
+     select run_id, lost_reason, coalesce(timeout_at < clock_timestamp(), false) as timed_out from ended`,
     [taskId],
   );
   if (!claim) return unchanged(undefined);
   const ended = claim.timedOut
     ? await endTimedOut(tx, session, claim.runId, jitter)
-    : (await requeueRun(tx, session, claim.runId, { kind: 'lost' })).ended;
+    : (await requeueRun(tx, session, claim.runId, { kind: 'lost', reason: claim.lostReason })).ended;
   return changed(ended, ended);
 }
 

@@ -138,11 +138,12 @@ export async function isClaimOpen(database: Queryable, taskId: string): Promise<
 }
 
 /** Ends the leases of a holder that died at once; they count as lost even without any call for the task. */
-export async function endLeases(database: Queryable, holder: string): Promise<void> {
+export async function endLeases(database: Queryable, holder: string, reason: string | null): Promise<void> {
   await database.query(
-    `update node_claim c set used = true, lease_until = least(c.lease_until, clock_timestamp())
+    `update node_claim c set used = true, lease_until = least(c.lease_until, clock_timestamp()),
+            lost_reason = coalesce(c.lost_reason, $2)
       where c.holder = $1 and ${isOpen}`,
-    [holder],
+    [holder, reason],
   );
 }
 

@@ -39,8 +39,8 @@ async function endClaimAndRequeue(
   condition = isOpen,
 ): Promise<boolean> {
   const hasEnded = await changeSession(database, { taskId }, async (tx, session) => {
-    const [claim] = await tx.query<{ runId: string; used: boolean }>(
-      `${endClaim('ending = $2', condition)} select run_id, used from ended`,
+    const [claim] = await tx.query<{ runId: string; used: boolean; lostReason: string | null }>(
+      `${endClaim('ending = $2', condition)} select run_id, used, lost_reason from ended`,
       [taskId, ending],
     );
     if (!claim) return unchanged(false);
@@ -49,7 +49,7 @@ async function endClaimAndRequeue(
       tx,
       session,
       claim.runId,
-      counts ? { kind: 'lost' } : { kind: 'unused' },
+      counts ? { kind: 'lost', reason: claim.lostReason } : { kind: 'unused' },
     );
     return changed(true, ended);
   });

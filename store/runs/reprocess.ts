@@ -35,7 +35,11 @@ export const reprocessStart = `
    where r.reason = 'reprocess' and r.reprocess_position is null`;
 
 export type ReprocessResult =
-  | { readonly outcome: 'queued' }
+  | {
+      readonly outcome: 'queued';
+      /** Outputs of the parents that retention has removed, so that the run goes without them. */
+      readonly expiredInputs: number;
+    }
   | { readonly outcome: 'node-missing' | 'frozen' | 'no-inputs' }
   | { readonly outcome: 'unknown-input'; readonly outputId: number };
 
@@ -74,6 +78,9 @@ export async function reprocessWithin(
     `select t.type = 'Input' as is_input, t.trigger, n.newest_output_id,
             coalesce((select array_agg(p.newest_position) from node_instance p where p.id = any (n.parent_ids)), '{}')
               as parent_positions,
+            case when t.reprocess = 'all' and $2::bigint[] is null
+                 then (select coalesce(sum(p.expired_outputs), 0)::int from node_instance p where p.id = any (n.parent_ids))
+                 else 0 end as expired_inputs,
             (select min(c.id) from unnest($2::bigint[]) as c (id)
               where not exists (select from node_output o where o.id = c.id and o.position is not null
                                                             and o.node_instance_id = any (n.parent_ids))) as unknown_input
@@ -90,7 +97,7 @@ export async function reprocessWithin(
     await tx.query(wantReprocess, [nodeInstanceId, inputs]);
   }
   await planSession(tx, session, nodeInstanceId);
-  return changed({ outcome: 'queued' });
+  return changed({ outcome: 'queued', expiredInputs: node.expiredInputs });
 }
 
 const wantReprocess = `
@@ -105,6 +112,7 @@ interface ReprocessFacts {
   readonly trigger: 'all' | 'any';
   readonly newestOutputId: number | null;
   readonly parentPositions: readonly number[];
+  readonly expiredInputs: number;
   /** One of the chosen inputs that is no output of a parent. */
   readonly unknownInput: number | null;
 }

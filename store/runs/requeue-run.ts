@@ -20,8 +20,8 @@ export type Requeue =
   | { readonly kind: 'unused' }
   /** The holder released it, and may have said why; waits from the third time on. */
   | { readonly kind: 'released'; readonly reason?: string | undefined }
-  /** The lease ended: counts as an attempt. */
-  | { readonly kind: 'lost' };
+  /** The lease ended, and the platform may know why: counts as an attempt. */
+  | { readonly kind: 'lost'; readonly reason?: string | null };
 
 /** A run whose attempt has failed; its row is locked. */
 export interface FailedRun extends EndingRun, RunFacts {}
@@ -63,7 +63,8 @@ export async function requeueRun(
   if (!run) return { ended: [], nodeState: 'Pending' };
   if (how.kind === 'lost') tx.onCommit(() => leaseLost(run.templateName));
   if (how.kind === 'lost' || run.cancelRequested) {
-    const { ended, nodeState } = await endFailedAttempt(tx, session, run, { kind: 'lost' }, 0);
+    const lost = { kind: 'lost', reason: how.kind === 'lost' ? (how.reason ?? null) : null } as const;
+    const { ended, nodeState } = await endFailedAttempt(tx, session, run, lost, 0);
     return { ended: [ended], nodeState };
   }
   const releases = run.releaseCount + (how.kind === 'released' ? 1 : 0);

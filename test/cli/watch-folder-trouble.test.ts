@@ -5,7 +5,9 @@ import {
   mkdirSync,
   readdirSync,
   renameSync,
+  rmSync,
   statSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -109,6 +111,24 @@ describe.each([
       1,
       expect.stringMatching(/a\.csv: output \d+\na\.csv: /),
     ]);
+  });
+
+  test.skipIf(isMissing)('sends and moves files although it can note nothing on its own disk', async () => {
+    const graph = await stage.chainOf(1);
+    const files = { 'a.csv': 'a\n1\n', 'b.bin': Buffer.alloc(17 * mebibyte, name) };
+    const watched = captures(path('full'), files);
+    symlinkSync(path('no-disk/journal'), join(watched, '.sdp-sent.jsonl'));
+    // Where the command line notes unfinished uploads.
+    mkdirSync(join(folder, 'sdp'), { recursive: true });
+    rmSync(join(folder, 'sdp/uploads'), { recursive: true, force: true });
+    writeFileSync(join(folder, 'sdp/uploads'), '');
+    const agent = start(watched, ['--session', graph.sessionId, '--once', '--move-to', path('moved')]);
+    const code = await agent.code;
+    rmSync(join(folder, 'sdp/uploads'));
+    expect(code, agent.text()).toBe(0);
+    expect(agent.text()).toMatch(/a\.csv: it was sent, but this could not be noted in the folder: /);
+    expect(readdirSync(path('moved'))).toEqual(['a.csv', 'b.bin']);
+    expect(await outputsOf(stage, graph)).toHaveLength(2);
   });
 
   test.skipIf(isMissing)('ends with --once when its token is refused', async () => {

@@ -223,9 +223,17 @@ describe.concurrent('a deployed runner', () => {
       ),
     );
     await publish('greedy', { entrypoint: 'greedy.mjs' });
-    await work(await sessionOf('greedy'), 'one');
+    const session = await sessionOf('greedy');
+    await work(session, 'one');
     await untilRuns('greedy', 2);
     expect(host.log()).toMatch(/a deployed runner is down: it ended \(SIGABRT\)/);
+    const [attempt] = await stage.database.query(
+      `select a.details from node_attempt a join node_run r on r.id = a.run_id
+        where r.node_instance_id = $1 and a.number = 1`,
+      [session.node],
+    );
+    // Not that no call came: the author is to look for what ends the process.
+    expect(attempt).toEqual({ details: 'The process of the runner is gone: it ended (SIGABRT).' });
   });
 
   test('that writes without end does not fill the log', async () => {

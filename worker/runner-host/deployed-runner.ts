@@ -117,7 +117,7 @@ export class DeployedRunner {
     this.#waitMs = Math.min(waitMs * 2, longestWaitMs);
     this.#note('waiting', `${entrypoint}: ${how}. It restarts in ${waitMs / 1_000} s.`);
     this.#log.warn({ entrypoint, starts: this.#starts, waitMs }, `a deployed runner is down: ${how}`);
-    await this.#end(false);
+    await this.#end(false, how);
     return waitMs;
   }
 
@@ -178,9 +178,14 @@ export class DeployedRunner {
     return this.#token;
   }
 
-  async #end(isFinal: boolean): Promise<void> {
+  async #end(isFinal: boolean, how = ''): Promise<void> {
     const { runnerType, number } = this.plan;
-    await this.#parts.ended.report({ runnerType, number, isFinal });
+    await this.#parts.ended.report({
+      runnerType,
+      number,
+      isFinal,
+      ...(how === '' ? {} : { how: shown(how) }),
+    });
   }
 
   async #release(): Promise<void> {
@@ -196,6 +201,8 @@ export class DeployedRunner {
 
   #note(state: DeployedState, message: string): void {
     this.#state = state;
-    this.#message = startOf(message, limits.deployedMessageCharacters);
+    this.#message = shown(message);
   }
 }
+
+const shown = (text: string) => startOf(text, limits.deployedMessageCharacters);

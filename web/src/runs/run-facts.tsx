@@ -18,7 +18,12 @@ export function RunFacts({ run }: { run: NodeRunDetails }) {
     <div class="run-facts">
       <section class="run-part" aria-label="Inputs">
         <h2>Inputs</h2>
-        {run.inputs.length === 0 && (
+        {run.inputsRemoved > 0 && (
+          <p class="faint">
+            {plural(run.inputsRemoved, 'input has', 'inputs have')} been removed or replaced since.
+          </p>
+        )}
+        {run.inputs.length === 0 && run.inputsRemoved === 0 && (
           <p class="faint">
             {run.attempts.some(({ startedAt }) => startedAt !== null) ? 'None.' : 'Set at the first claim.'}
           </p>

@@ -58,7 +58,12 @@ class Journal:
         return acknowledged if abs(known["modifiedAtMs"] - found.modified_at_ms) < _SAME_MS else None
 
     def add(self, found: FoundFile, acknowledged: Acknowledged) -> None:
-        """Returns when the line is on disk."""
+        """Returns when the line is on disk. Raises OSError when it cannot be written: then only this process knows it."""
+        self._sent[found.name] = {
+            "sizeBytes": found.size_bytes,
+            "modifiedAtMs": found.modified_at_ms,
+            "acknowledged": acknowledged,
+        }
         row = {
             "file": found.name,
             "sizeBytes": found.size_bytes,
@@ -72,8 +77,3 @@ class Journal:
             file.write(f"\n{json.dumps(row)}\n".encode())
             file.flush()
             os.fsync(file.fileno())
-        self._sent[found.name] = {
-            "sizeBytes": found.size_bytes,
-            "modifiedAtMs": found.modified_at_ms,
-            "acknowledged": acknowledged,
-        }

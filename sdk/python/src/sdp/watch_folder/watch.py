@@ -146,7 +146,7 @@ class _Watch:
                 acknowledged = self._send(found, metadata)
                 if find(self._folder, found.name) not in (None, found):
                     return None
-                self._journal.add(found, acknowledged)
+                self._note(found, acknowledged)
                 stored = acknowledged.output_id
                 self._say(f"{found.name}: {'stored' if stored is None else f'output {stored}'}")
                 return acknowledged
@@ -155,6 +155,13 @@ class _Watch:
                     raise
                 self._say(f"{found.name}: {error}")
                 time.sleep(back_off.next_seconds(error))
+
+    def _note(self, found: FoundFile, acknowledged: Acknowledged) -> None:
+        """On a full disk only what is moved away frees it; sent once more, a file makes no second output."""
+        try:
+            self._journal.add(found, acknowledged)
+        except OSError as error:
+            self._say(f"{found.name}: it was sent, but this could not be noted in the folder: {error}")
 
     def _settle(self, found: FoundFile, acknowledged: Acknowledged) -> None:
         if self._mark:
