@@ -106,12 +106,12 @@ export class ApiClient {
     given: AnyOptions,
     deadlineMs: number | undefined,
   ): Promise<Reply<Name>> {
-    const options: AnyOptions = {
-      ...(deadlineMs === undefined ? {} : { signal: AbortSignal.timeout(deadlineMs) }),
-      ...given,
-    };
-    const response = await this.#open(name, options);
-    const text = await this.#text(response, options.signal);
+    const deadline = deadlineMs === undefined ? undefined : AbortSignal.timeout(deadlineMs);
+    // A caller that may abort has the deadline, too.
+    const signal =
+      deadline && given.signal ? AbortSignal.any([deadline, given.signal]) : (deadline ?? given.signal);
+    const response = await this.#open(name, { ...given, signal });
+    const text = await this.#text(response, signal);
     if (text === '') return undefined as Reply<Name>;
     try {
       return JSON.parse(text);

@@ -61,6 +61,7 @@ export async function* readEvents(
   onBytes?: () => void,
 ): AsyncGenerator<ServerEvent, void> {
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+  const hangUp = () => void reader.cancel().catch(() => undefined);
   let events: ServerEvent[] = [];
   const parser = createParser({
     maxBufferSize: longestEventCharacters,
@@ -71,7 +72,7 @@ export async function* readEvents(
   });
   try {
     for (;;) {
-      const timer = setTimeout(() => void reader.cancel(), silenceMs);
+      const timer = setTimeout(hangUp, silenceMs);
       const { done, value } = await reader.read().finally(() => clearTimeout(timer));
       if (done) return;
       onBytes?.();
@@ -82,6 +83,6 @@ export async function* readEvents(
   } catch (cause) {
     throw new NetworkError('The event stream broke.', { cause });
   } finally {
-    void reader.cancel().catch(() => undefined);
+    hangUp();
   }
 }

@@ -18,6 +18,10 @@ export default defineConfig({
     // The content security policy is default-src 'self': nothing may become a data: address.
     assetsInlineLimit: 0,
     reportCompressedSize: true,
+    rolldownOptions: {
+      // Every page uses some of these small parts. A file for each cost a request, and its own start of the compression.
+      output: { codeSplitting: { groups: [{ name: 'ui', test: /\/src\/ui\// }] } },
+    },
   },
   server: { proxy: { '^/(api|user_data|docs|projects|session|config|metrics)(/|$)': apiOrigin } },
 });

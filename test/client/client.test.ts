@@ -109,7 +109,8 @@ describe('a call', () => {
     await expect(nowhere.call('GET /projects')).rejects.toThrow(NetworkError);
     const client = new ApiClient({ address, bearer, deadlineMs: 300 });
     await expect(client.call('GET /projects')).rejects.toThrow(NetworkError);
-    await expect(client.call('GET /user_data')).rejects.toThrow(NetworkError);
+    for (const signal of [undefined, new AbortController().signal])
+      await expect(client.call('GET /user_data', { signal })).rejects.toThrow(NetworkError);
   });
 
   test('that the caller aborts ends with the reason of the signal', async () => {

@@ -101,4 +101,13 @@ describeInBrowser('a long file in the console', () => {
     await page.getByRole('tab', { name: 'Overview' }).waitFor();
     await expect.poll(() => list().count()).toBe(0);
   });
+
+  test('says why it failed where its code cannot be fetched, and holds up no other file', async () => {
+    const short = join(folder, 'short recording.bin');
+    writeFileSync(short, 'short');
+    await page.route('**/assets/send-pieces-*', (route) => route.abort());
+    await page.locator('input[type=file]').first().setInputFiles([file, short]);
+    await list().getByText('failed: The connection broke.').waitFor();
+    await list().getByText('5 B, stored').waitFor();
+  });
 });

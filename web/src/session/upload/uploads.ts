@@ -164,14 +164,11 @@ async function sendFile(
   signal: AbortSignal,
 ): Promise<Partial<Upload>> {
   if (sent.file.size <= resumableBytes) return await sendWhole(sent, { progress, signal });
-  const { sendPieces } = await import('./send-pieces.ts');
-  const contentType = contentTypeOf(sent.file);
-  return await sendPieces(
-    sent,
-    { contentType, endpoint: resumablePath(sent.nodeInstanceId) },
-    progress,
-    signal,
-  );
+  const type = { contentType: contentTypeOf(sent.file), endpoint: resumablePath(sent.nodeInstanceId) };
+  // The code may be out of reach, too. A rejection would hold up every later file to the node.
+  return await import('./send-pieces.ts')
+    .then(({ sendPieces }) => sendPieces(sent, type, progress, signal))
+    .catch(() => ({ phase: 'failed', problem: 'The connection broke.' }));
 }
 
 function abortAll(sending: Map<number, Sending>): void {
