@@ -3,7 +3,9 @@ import { extname } from 'node:path';
 
 const types: Readonly<Record<string, string>> = {
   '.csv': 'text/csv',
+  '.gz': 'application/gzip',
   '.json': 'application/json',
+  '.jsonl': 'application/x-ndjson',
   '.ndjson': 'application/x-ndjson',
   '.parquet': 'application/vnd.apache.parquet',
   '.tsv': 'text/tab-separated-values',

@@ -1562,6 +1562,8 @@ export interface TemplateAdoption {
     /** The configuration, or of a node with other parents their names; null: no such node. */
     readonly before: Readonly<Record<string, unknown>> | readonly string[] | null;
     readonly after: Readonly<Record<string, unknown>> | readonly string[] | null;
+    /** Present where people changed the configuration in this session: their change goes. */
+    readonly edited?: true | undefined;
   }[];
 }
 

@@ -14,6 +14,7 @@ import type { UploadBody } from '../../http/route.ts';
 import { uuid } from '../../http/schemas.ts';
 import {
   hasKey,
+  idUnderKey,
   isMadeAlready,
   noteKeyedBody,
   once,
@@ -23,7 +24,7 @@ import { newId } from '../../store/connection/ids.ts';
 import type { DataSourceRow } from '../../store/objects/data-sources.ts';
 import { abortMultipart } from '../../store/objects/multipart.ts';
 import { newOutputKey } from '../../store/objects/object-store.ts';
-import { createResumableUpload } from '../../store/uploads/begin-resumable-upload.ts';
+import { createResumableUpload, findBegun } from '../../store/uploads/begin-resumable-upload.ts';
 import { sourceOf } from '../../store/uploads/finish-resumable-upload.ts';
 import {
   discardResumableUpload,
@@ -113,7 +114,10 @@ export async function createUpload(
   }
 }
 
-/** Begins an upload; under an idempotency key once. */
+/**
+ * Begins an upload; under an idempotency key once. An upload may take longer than its key is remembered: then it is
+ * found by the id that its key gives it.
+ */
 async function begin(
   services: Services,
   { place, dataSource, creationHeaders, uploadMetadata, sizeBytes }: Creation,
@@ -132,12 +136,17 @@ async function begin(
     uploadMetadata: uploadMetadata || null,
   };
   const bounds = { atMost: limits.resumableUploadsPerCaller, seconds: limits.resumableUploadSeconds };
-  const isNew = !isMadeAlready();
+  let isNew = !isMadeAlready();
+  const ofKey = idUnderKey();
   const made = await services.database.transaction(
     once(
       async (tx) => {
-        const expiresAt = await createResumableUpload(tx, upload, bounds);
-        return typeof expiresAt === 'string' ? expiresAt : { id: upload.id };
+        const begun = ofKey === null ? 'other' : await findBegun(tx, ofKey, upload);
+        isNew = begun !== 'same';
+        const id = begun === 'other' || ofKey === null ? upload.id : ofKey;
+        if (!isNew) return { id };
+        const expiresAt = await createResumableUpload(tx, { ...upload, id }, bounds);
+        return typeof expiresAt === 'string' ? expiresAt : { id };
       },
       (result) => typeof result === 'object',
     ),

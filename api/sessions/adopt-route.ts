@@ -23,7 +23,13 @@ const adoptionSchema = z
     sessionTemplateId: z.int(),
     sessionTemplateName: z.string(),
     dryRun: z.boolean(),
-    changes: z.array(templateChangeSchema()),
+    changes: z.array(
+      templateChangeSchema().extend({
+        edited: z.literal(true).optional().meta({
+          description: 'Present where people changed the configuration in this session: their change goes.',
+        }),
+      }),
+    ),
   })
   .meta({
     id: 'TemplateAdoption',

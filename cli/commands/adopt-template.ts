@@ -37,6 +37,7 @@ export const addAdoptTemplate: AddCommand = (sessions, cli) => {
 
 function described({ sessionTemplateName, dryRun, changes }: TemplateAdoption): string {
   const verb = dryRun ? 'would adopt' : 'has adopted';
+  const edited = changes.filter((change) => change.edited).map(({ node }) => node);
   if (changes.length === 0) return `The session is as ${sessionTemplateName} says: nothing changes.`;
   return [
     table(changes, {
@@ -46,6 +47,11 @@ function described({ sessionTemplateName, dryRun, changes }: TemplateAdoption): 
       AFTER: ({ after }) => after && JSON.stringify(after),
     }),
     '',
+    ...(edited.length === 0
+      ? []
+      : [
+          `Configurations that people changed in this session ${dryRun ? 'would be' : 'were'} replaced: ${edited.join(', ')}. Their revisions remain.`,
+        ]),
     `The session ${verb} ${sessionTemplateName}.`,
   ].join('\n');
 }

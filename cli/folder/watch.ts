@@ -177,8 +177,12 @@ async function settle(
   { file, path }: FoundFile,
   { identifier, outputId }: Acknowledged,
 ): Promise<void> {
-  if (mark) await writeFile(path + markSuffix, `${JSON.stringify({ identifier, outputId })}\n`);
-  if (moveTo === undefined) return;
+  const writeMark = () => writeFile(path + markSuffix, `${JSON.stringify({ identifier, outputId })}\n`);
+  const unmarked = mark ? await writeMark().catch((error: unknown) => error) : undefined;
+  if (moveTo === undefined) {
+    if (unmarked !== undefined) throw unmarked;
+    return;
+  }
   await mkdir(moveTo, { recursive: true });
   // Another file of this name may have been moved before; the identifier names these bytes alone.
   const isTaken = await stat(join(moveTo, file)).then(
@@ -191,4 +195,6 @@ async function settle(
     if (error.code !== 'ENOENT') throw error;
   });
   await moveFile(path, target);
+  // A full disk has room for it now.
+  if (unmarked !== undefined) await writeMark();
 }

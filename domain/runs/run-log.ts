@@ -128,6 +128,8 @@ function claimLines({ attempt, holder, claimedAt, endedAt, ending }: RunFacts['c
   ];
   if (ending === 'release') return after('info', `Released by ${instanceId}.`);
   if (ending === 'lost') return after('warning', `The lease of ${instanceId} ended.`);
+  if (ending === 'token-ended') return after('warning', `Taken from ${instanceId}: its token has ended.`);
+  if (ending === 'given-up') return after('warning', `Given up by ${instanceId}, which claimed again.`);
   return [claimed];
 }
 

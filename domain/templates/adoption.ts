@@ -16,11 +16,19 @@ export interface AdoptableNode {
 export interface SessionNode extends AdoptableNode {
   /** It has a run, an output, or an upload under way. */
   readonly hasRun: boolean;
+  /** People gave it another configuration than its template did. */
+  readonly isEdited: boolean;
 }
 
 /** `before` and `after` are configurations, or names of parents; null where there is no such node. */
 export type TemplateChange = { readonly node: string } & (
-  | { readonly kind: 'configuration'; readonly before: JsonObject; readonly after: JsonObject }
+  | {
+      readonly kind: 'configuration';
+      readonly before: JsonObject;
+      readonly after: JsonObject;
+      /** What people changed in the session goes. */
+      readonly edited?: true;
+    }
   | { readonly kind: 'added'; readonly before: null; readonly after: JsonObject }
   | { readonly kind: 'removed'; readonly before: JsonObject; readonly after: null }
   | { readonly kind: 're-parented'; readonly before: readonly string[]; readonly after: readonly string[] }
@@ -69,6 +77,7 @@ export function adoptionOf(session: readonly SessionNode[], template: readonly A
         kind: 'configuration',
         before: old.configuration,
         after: node.configuration,
+        ...(old.isEdited ? { edited: true } : {}),
       });
     }
   }

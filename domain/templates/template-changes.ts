@@ -33,7 +33,7 @@ export function templateChanges(before: TemplateContent | null, after: TemplateC
     const [old, now] = [before?.[field] ?? null, after[field]];
     return isSameJson(old, now) || (old === null && isEmpty(now)) ? [] : [{ field, before: old, after: now }];
   });
-  const present = (before?.nodes ?? []).map((node) => ({ ...node, hasRun: false }));
+  const present = (before?.nodes ?? []).map((node) => ({ ...node, hasRun: false, isEdited: false }));
   return { fields, nodes: adoptionOf(present, after.nodes).changes };
 }
 

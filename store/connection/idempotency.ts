@@ -13,6 +13,7 @@ import { isRefusal, sqlStates } from '../../domain/network/database-fault.ts';
 import { dropAudit, unaudited } from '../administration/audit-scope.ts';
 import type { Database, Queryable, Tx } from './database.ts';
 import { failpoint } from './failpoint.ts';
+import { idOf } from './ids.ts';
 
 const statements = keyStatements('idempotency_key');
 const holds = new AsyncLocalStorage<KeyHold>();
@@ -64,6 +65,12 @@ export function withoutKey<T>(work: () => T): T {
 /** Whether this call makes something under a key, which takes a transaction. */
 export function hasKey(): boolean {
   return holds.getStore() !== undefined;
+}
+
+/** The id of what this call's key makes, also when the platform no longer remembers the key; null without a key. */
+export function idUnderKey(): string | null {
+  const hold = holds.getStore();
+  return hold === undefined ? null : idOf(`${hold.caller} ${Buffer.from(hold.keyDigest).toString('hex')}`);
 }
 
 /** Whether this call's key has already made something, so that checks against making it again do not apply. */

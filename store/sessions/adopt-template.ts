@@ -2,6 +2,8 @@
  * A session adopts a session template: what its own says by now, or another one. Nodes of the same name keep their
  * outputs and get its configuration; added nodes run over what their parents have.
  */
+
+import { isSameJson } from '../../domain/same-json.ts';
 import {
   type Adoption,
   type AdoptionRefusal,
@@ -126,9 +128,15 @@ interface StoredNode extends SessionNode {
   readonly id: number;
 }
 
+interface StoredTexts extends Omit<StoredNode, 'configuration' | 'isEdited'> {
+  readonly configuration: string;
+  /** What its template gave it; null where nobody has changed that. */
+  readonly templateConfiguration: string | null;
+}
+
 async function readNodes(tx: Tx, sessionId: string): Promise<StoredNode[]> {
-  const rows = await tx.query<Omit<StoredNode, 'configuration'> & { readonly configuration: string }>(
-    `select n.id, n.name, t.name as node_template, n.configuration,
+  const rows = await tx.query<StoredTexts>(
+    `select n.id, n.name, t.name as node_template, n.configuration, n.template_configuration,
             array(select p.name from unnest(n.parent_ids) with ordinality as u (id, place)
                     join node_instance p on p.id = u.id order by u.place) as parents,
             n.newest_position > 0 or exists (select from node_run r where r.node_instance_id = n.id)
@@ -137,7 +145,12 @@ async function readNodes(tx: Tx, sessionId: string): Promise<StoredNode[]> {
       where n.session_id = $1 order by n.ordinal`,
     [sessionId],
   );
-  return rows.map((row) => ({ ...row, configuration: configurationOf(row.configuration) }));
+  return rows.map(({ templateConfiguration, ...row }) => {
+    const configuration = configurationOf(row.configuration);
+    const isEdited =
+      templateConfiguration !== null && !isSameJson(configuration, configurationOf(templateConfiguration));
+    return { ...row, configuration, isEdited };
+  });
 }
 
 interface Applied {

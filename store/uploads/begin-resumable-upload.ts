@@ -6,6 +6,23 @@ import { isUnfinished, type NewResumableUpload } from './resumable-uploads.ts';
 /** Two creations of one caller must not both take the last place. */
 const lockOfCaller = `select pg_advisory_xact_lock(hashtextextended('resumable_upload ' || $1, 0))`;
 
+/** What has the id of an upload that is to begin: nothing, the same upload with bytes still to come, or another one. */
+export async function findBegun(
+  tx: Tx,
+  id: string,
+  upload: NewResumableUpload,
+): Promise<'none' | 'same' | 'other'> {
+  const [row] = await tx.query<{ isSame: boolean }>(
+    `select ${isUnfinished} and u.user_id = $2 and nullif(u.node_instance_id, 0) is not distinct from $3::bigint
+            and u.ingest_id is not distinct from $4::bigint and u.size_bytes = $5::bigint
+            and u.upload_metadata is not distinct from $6 as is_same
+       from resumable_upload u where u.id = $1`,
+    [id, upload.userId, upload.nodeInstanceId, upload.ingestId, upload.sizeBytes, upload.uploadMetadata],
+  );
+  if (row === undefined) return 'none';
+  return row.isSame ? 'same' : 'other';
+}
+
 /**
  * Writes an upload before the request to the store, so that everything in the store has a row.
  * @param bounds `atMost`: unfinished uploads of the caller

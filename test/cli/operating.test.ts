@@ -3,9 +3,8 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { tokenStage } from '../api/runner-tokens/support.ts';
-import { ask } from '../support/api.ts';
 import { runnerStage } from '../support/runner.ts';
-import { inputNode, ship, tabularNode, templateFile } from '../support/templates.ts';
+import { ship } from '../support/templates.ts';
 import { commandLine } from './support.ts';
 
 const { folder, runSdp } = commandLine();
@@ -198,31 +197,6 @@ test('a configuration is shown, changed by key or as a whole, and the node runs 
   expect((await sdp(['config', 'set', node, '--file', '-'], {}, '[1]')).err).toBe(
     '- holds no JSON object.\n',
   );
-});
-
-test('a session adopts what its template says by now, and another template', async () => {
-  const names = ['old', 'other'].map((name) => `${name} ${randomUUID()}`);
-  const input = inputNode('in');
-  const file = (name: string, nodes: readonly object[]) => JSON.stringify(templateFile(name, nodes));
-  const { id } = JSON.parse(
-    (await sdp(['templates', 'import', '-', '--json'], {}, file(names[0]!, [input]))).out,
-  );
-  await sdp(['templates', 'import', '-'], {}, file(names[1]!, [input, tabularNode('table', 'in')]));
-  const project = await json('projects', 'create', `Course ${randomUUID()}`);
-  const { body: session } = await ask(api.url, 'POST', '/session', {
-    token: people.adminToken,
-    json: { ProjectId: project.id, SessionTemplateId: id },
-  });
-  const adopt = (...options: string[]) => sdp(['sessions', 'adopt-template', session.id, ...options]);
-  expect((await adopt()).out).toBe(`The session is as ${names[0]} says: nothing changes.\n`);
-  const other = ['--template', names[1]!];
-  expect((await adopt(...other, '--dry-run')).out).toMatch(
-    /table +added[\s\S]*The session would adopt other/,
-  );
-  expect((await adopt(...other)).out).toContain(`The session has adopted ${names[1]}.`);
-  const missing = await adopt('--template', 'nowhere');
-  expect([missing.code, missing.err]).toEqual([2, 'There is no session template nowhere.\n']);
-  expect((await sdp(['sessions', 'show', session.id])).out).toMatch(/^Template +other/m);
 });
 
 test('projects are created, sessions queried from standard input, manifests validated and published', async () => {

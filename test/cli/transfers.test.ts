@@ -41,7 +41,9 @@ describe('sdp outputs list', () => {
 describe('sdp upload', () => {
   test('sends several files to the input node of a session, and a repeated command sends none', async () => {
     const graph = await stage.chainOf(1);
-    const files = ['one.csv', 'two.json', 'three'].map((name) => fileOf(name, `bytes of ${name}`));
+    const files = ['one.csv', 'two.json', 'three', 'four.JSONL', 'five.csv.gz'].map((name) =>
+      fileOf(name, `bytes of ${name}`),
+    );
     const first = await sdp([
       'upload',
       graph.sessionId,
@@ -50,16 +52,18 @@ describe('sdp upload', () => {
       '--metadata',
       '{\n  "lap": "ü\u007f"\n}',
     ]);
-    expect([first.code, JSON.parse(first.out).uploads.length]).toEqual([0, 3]);
+    expect([first.code, JSON.parse(first.out).uploads.length]).toEqual([0, 5]);
     const outputs = await outputsOf(graph);
     expect(outputs.map(({ contentType }) => contentType).sort()).toEqual([
+      'application/gzip',
       'application/json',
       'application/octet-stream',
+      'application/x-ndjson',
       'text/csv',
     ]);
     expect(outputs[0]).toMatchObject({ metadata: { lap: 'ü\u007f' } });
     const again = await sdp(['upload', String(graph.nodes.input), ...files]);
-    expect(again.err.match(/already stored as output/g)).toHaveLength(3);
+    expect(again.err.match(/already stored as output/g)).toHaveLength(5);
     expect(await outputsOf(graph)).toEqual(outputs);
   });
 

@@ -131,6 +131,17 @@ describe.each([
     expect(await outputsOf(stage, graph)).toHaveLength(2);
   });
 
+  test.skipIf(isMissing)('moves a file that it cannot mark, and says so', async () => {
+    const graph = await stage.chainOf(1);
+    const watched = captures(path('unmarked'), { 'a.csv': 'a\n1\n' });
+    mkdirSync(join(watched, 'a.csv.sent'));
+    const to = ['--move-to', path('moved-unmarked'), '--mark'];
+    const agent = start(watched, ['--session', graph.sessionId, '--once', ...to]);
+    expect(await agent.code, agent.text()).toBe(0);
+    expect(agent.text()).toMatch(/a\.csv: .*a\.csv\.sent/);
+    expect(readdirSync(path('moved-unmarked'))).toEqual(['a.csv']);
+  });
+
   test.skipIf(isMissing)('ends with --once when its token is refused', async () => {
     const graph = await stage.chainOf(1);
     const watched = captures(path('refused'), { 'a.csv': 'a\n1\n' });

@@ -6,6 +6,7 @@ import { chain, makeGraph, outsideTemplate } from '../support/graph.ts';
 import { openGate } from '../support/network/gate.ts';
 import { testProcesses } from '../support/processes.ts';
 import { buildCpp, missingForCpp, whyNoCpp } from './support/cpp-example.ts';
+import { faultProxy } from './support/fault-proxy.ts';
 import { kitStage } from './support/kit-stage.ts';
 
 const stage = await kitStage();
@@ -63,7 +64,17 @@ describe.skipIf(missingForCpp.length > 0)(`the C++ example${whyNoCpp}`, () => {
     expect(await child.ended).toBe(0);
   });
 
-  test('reads an input that takes longer than a minute to arrive', async () => {
+  test.concurrent('waits no longer than a minute for a platform that asks for more', async () => {
+    const proxy = await faultProxy(stage.api.url);
+    const busy = { status: 503, headers: { 'retry-after': '3600' } };
+    proxy.spoil(/whoami/, busy, busy, busy);
+    const child = start(proxy.url);
+    await eventually('it asks again', () => proxy.count(/whoami/) === 2, 90_000);
+    child.kill('SIGTERM');
+    expect(await child.ended).toBe(0);
+  });
+
+  test.concurrent('reads an input that takes longer than a minute to arrive', async () => {
     const made = await graph();
     // The fault in its last row ends the reading, so that no output goes the same slow way.
     const rows = Array.from({ length: 1_000_000 }, (_, row) => `${row},60`);

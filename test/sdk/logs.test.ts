@@ -210,3 +210,20 @@ test('lines of a deployed runner are kept without its doing', async () => {
   onTestFinished(() => void child.kill('SIGKILL'));
   expect(lines(await stage.ended(node))).toEqual(['info printed by a deployed runner']);
 });
+
+test('the last lines are stored although their connection went silent', async () => {
+  const stage = await contractStage();
+  const node = stage.offer('x');
+  const over = Promise.withResolvers<void>();
+  onTestFinished(() => over.resolve());
+  const silent = stage.server.faults.add({ on: ['logs'], fault: { kind: 'hold', until: over.promise } });
+  await stage.start({
+    run(task) {
+      task.log.info('the last line');
+      return 'no-output' as const;
+    },
+  });
+  const claim = await stage.ended(node);
+  expect(silent.hits).toHaveLength(1);
+  expect(lines(claim)).toEqual(['info the last line']);
+});

@@ -12,6 +12,8 @@ namespace {
 constexpr int serverErrorsInARow = 10;
 // Without a byte for so long, a call has failed.
 constexpr long silenceSeconds = 60, connectSeconds = 30;
+// Leases do not wait for a longer Retry-After; one that is a date is measured by the clock of this machine.
+constexpr curl_off_t longestRetryAfterSeconds = 60;
 
 size_t append(char* bytes, size_t size, size_t count, void* target) {
   static_cast<std::string*>(target)->append(bytes, size * count);
@@ -102,7 +104,7 @@ Answer Platform::once(const Call& call) {
   curl_easy_getinfo(curl_, CURLINFO_RESPONSE_CODE, &answer.status);
   curl_off_t retryAfter = 0;
   curl_easy_getinfo(curl_, CURLINFO_RETRY_AFTER, &retryAfter);
-  answer.retryAfterSeconds = static_cast<long>(retryAfter);
+  answer.retryAfterSeconds = static_cast<long>(std::min(retryAfter, longestRetryAfterSeconds));
   if (answer.status < 300) return answer;
   const Refused error = refusal(answer);
   if (isOutage(error)) throw Unavailable(error.what(), answer.retryAfterSeconds);

@@ -42,6 +42,8 @@ class Task:
     end: tuple[str, Json] | None = None
     next: Json | None = None
     cancel_requested: bool = False
+    # So many calls of log lines are lost on their way, and their connections stay silent.
+    silent_logs: int = 0
     calls: list[float] = field(default_factory=list)
 
     @property
@@ -84,6 +86,7 @@ class PlatformDouble:
         self.offers_next = False
         self.signed_off: list[str] = []
         self.changed = threading.Condition()
+        self.closing = threading.Event()
         self.stalls = Stalls()
         double = self
 
@@ -126,6 +129,7 @@ class PlatformDouble:
         return max((later - sooner - self.stalls.within(sooner, later) for sooner, later in between), default=0.0)
 
     def close(self) -> None:
+        self.closing.set()
         self.server.shutdown()
         self.server.server_close()
 
@@ -236,6 +240,10 @@ class PlatformDouble:
     def logs(self, task: Task, body: Json) -> tuple[int, Any]:
         if not self.offers_logs:
             raise Refusal(404, "not_found")
+        if task.silent_logs > 0:
+            task.silent_logs -= 1
+            self.closing.wait()
+            raise Refusal(503, "unavailable")
         task.sequences.append(body["sequence"])
         task.logs += body["entries"]
         return 200, {"nextSequence": body["sequence"] + 1, "truncated": False}

@@ -90,3 +90,24 @@ def work(task):
     double.until(lambda: task.end)
     code = {"sys.exit(7)": "7", "raise ValueError": "1", "pass": "0"}[end]
     assert task.end == ("complete", {"outcome": "no-output", "statusDetails": code})
+
+
+@pytest.mark.parametrize("when", ["before the end", "at the end"])
+def test_the_last_lines_are_stored_although_their_connection_went_silent(
+    double: PlatformDouble, start_runner: RunnerProcess, when: str
+) -> None:
+    task = double.offer(silent_logs=1)
+    pause = 1.2 if when == "before the end" else 0
+    start_runner(
+        f"""
+import time
+@sdp.runner
+def work(task):
+    task.log.info("the last line")
+    time.sleep({pause})
+    return "no-output"
+"""
+    )
+    double.until(lambda: task.end)
+    assert task.silent_logs == 0
+    assert task.messages == ["the last line"]

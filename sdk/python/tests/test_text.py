@@ -7,6 +7,7 @@ import io
 import pytest
 from sdp._calls.http import retry_after
 from sdp._inputs.text import read_lines, read_named_rows, read_rows
+from sdp.client.upload import content_type_of
 from sdp.errors import TaskFailure, UnreadableData
 
 
@@ -62,3 +63,17 @@ def test_a_date_to_wait_for_is_compared_with_the_clock_of_the_answer() -> None:
     assert retry_after("7", date) == 7.0
     assert retry_after("soon", date) is None
     assert retry_after("Thu, 01 Jan 2026 00:00:05 GMT", None) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("name", "type_"),
+    [
+        ("a.csv", "text/csv"),
+        ("a.csv.gz", "application/gzip"),
+        ("A.JSONL", "application/x-ndjson"),
+        ("a.pdf", "application/pdf"),
+        ("a", "application/octet-stream"),
+    ],
+)
+def test_the_type_of_a_file_is_that_of_its_bytes(name: str, type_: str) -> None:
+    assert content_type_of(name, b"") == type_

@@ -142,9 +142,10 @@ async function sendOf(
   what: 'heartbeat' | 'fail' | 'logs',
   body: string,
   signal: AbortSignal,
+  longestSilenceMs = Number.POSITIVE_INFINITY,
 ): Promise<unknown> {
   // A lease is three intervals: two heartbeats may fail before the third must succeed.
-  const silenceMs = Math.max(1_000, intervalMs * 0.8);
+  const silenceMs = Math.min(longestSilenceMs, Math.max(1_000, intervalMs * 0.8));
   const message = await http.open({
     method,
     url: new URL(`${settings.base}/tasks/${taskId}/${what}`),
@@ -160,7 +161,7 @@ async function sendOf(
 function senderOf(task: KeptTask): LogSender {
   const sender = new LogSender({
     share: task.log,
-    send: (body, signal) => sendOf(task, 'POST', 'logs', body, signal),
+    send: (body, silenceMs, signal) => sendOf(task, 'POST', 'logs', body, signal, silenceMs),
     onEnd: ({ status, message }) => post({ kind: 'refused', taskId: task.taskId, status, message }),
     onUnknown() {
       hasLogs = false;

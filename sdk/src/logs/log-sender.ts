@@ -10,11 +10,13 @@ const batchBytes = 250 * 1024;
 /** Less than a second: a process that is killed loses no more. */
 const pauseMs = 900;
 const longestBackOffMs = 5_000;
+/** A connection that lost its other end is silent, and the last lines have little time. Doubled with each further try. */
+const firstSilenceMs = 700;
 
 export interface LogSenderParts {
   readonly share: SharedArrayBuffer;
-  /** Makes one try of a call with this body, and returns its reply. */
-  readonly send: (body: string, signal: AbortSignal) => Promise<unknown>;
+  /** Makes one try of a call with this body, with at most this silence, and returns its reply. */
+  readonly send: (body: string, silenceMs: number, signal: AbortSignal) => Promise<unknown>;
   /** The task is lost. */
   readonly onEnd: (error: ApiError) => void;
   /** The platform does not know the route: it is older. */
@@ -137,7 +139,10 @@ export class LogSender {
     const { signal } = this.#over;
     while (!signal.aborted) {
       try {
-        const reply = (await this.#parts.send(body, signal)) as { readonly truncated?: boolean } | undefined;
+        const silenceMs = firstSilenceMs * 2 ** Math.min(backOff.failures, 16);
+        const reply = (await this.#parts.send(body, silenceMs, signal)) as
+          | { readonly truncated?: boolean }
+          | undefined;
         // It stores no further lines of this task.
         if (reply?.truncated === true) this.#close();
         return;

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { removeOldLogs } from '../../../store/run-logs/write-log.ts';
+import { requeueTask } from '../../../store/runs/release-claim.ts';
 import { ask } from '../../support/api.ts';
 import { type Entry, logStage } from './log-stage.ts';
 
@@ -59,6 +60,23 @@ describe('the log of a run', () => {
       'second',
       `Cancelled by user ${people.Developer.userId}.`,
       expect.stringContaining('Attempt 2 ended: cancelled'),
+    ]);
+  });
+
+  test('says when its runner claimed again, or lost its token, without ending the task', async () => {
+    const { graph, runner, runId } = await held();
+    const again = await runner.acquire(graph.template);
+    await requeueTask(database, again.taskId);
+    const last = await runner.acquire(graph.template);
+    await runner.end(last.taskId, 'complete', { outcome: 'no-output' });
+    const claimed = expect.stringContaining(`Claimed by ${runner.instanceId}`);
+    expect(messages(await whole(runId))).toEqual([
+      claimed,
+      `Given up by ${runner.instanceId}, which claimed again.`,
+      claimed,
+      `Taken from ${runner.instanceId}: its token has ended.`,
+      claimed,
+      expect.stringContaining('Attempt 1 ended: no-output.'),
     ]);
   });
 

@@ -105,7 +105,7 @@ describe('a session whose template has become newer', () => {
     expect((await shown(id)).sessionTemplate.description).toBe('second');
   });
 
-  test('is not one whose node a person has changed, and adopting gives that up', async () => {
+  test('is not one whose node a person has changed, and adopting gives that up, and says so', async () => {
     const name = newName();
     const nodes = [inputNode('in'), tabularNode('out', 'in')];
     const session = await sessionOf(await world.importTemplate(name, nodes));
@@ -116,7 +116,7 @@ describe('a session whose template has become newer', () => {
     await update(name, [nodes[0]!, withFormat(nodes[1] as Node, 'tsv')]);
     expect((await shown(session.id)).templateChanged).toBe(true);
     expect((await adopt(session.id)).body.changes).toMatchObject([
-      { node: 'out', before: { inputFormat: 'json' }, after: { inputFormat: 'tsv' } },
+      { node: 'out', before: { inputFormat: 'json' }, after: { inputFormat: 'tsv' }, edited: true },
     ]);
     expect((await shown(session.id)).templateChanged).toBe(false);
     expect((await world.call('GET', path)).body).toEqual({
@@ -125,6 +125,10 @@ describe('a session whose template has become newer', () => {
     });
     await world.call('PUT', path, { configuration: { inputFormat: 'csv' } });
     expect((await shown(session.id)).templateChanged).toBe(false);
+    await world.call('PUT', path, { configuration: { inputFormat: 'tsv' } });
+    await update(name, [nodes[0]!, withFormat(nodes[1] as Node, 'auto')]);
+    const [{ edited }] = (await adopt(session.id, { dryRun: true })).body.changes;
+    expect(edited).toBeUndefined();
   });
 });
 

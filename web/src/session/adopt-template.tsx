@@ -79,7 +79,7 @@ function Changes({ changes }: Pick<TemplateAdoption, 'changes'>) {
           <NodeChangeItem
             key={`${change.node} ${change.kind}`}
             change={change}
-            words={kinds}
+            words={change.edited ? edited : kinds}
             titles={titles}
           />
         ))}
@@ -101,3 +101,4 @@ const kinds = {
   removed: 'is removed',
   're-parented': 'gets other parents',
 };
+const edited = { ...kinds, configuration: 'loses what people changed here' };

@@ -43,11 +43,13 @@ class Connection:
         body: Bytes | None = None,
         headers: Headers | None = None,
         silence_seconds: float = 60.0,
+        first_silence_seconds: float | None = None,
         patience: Patience = "outage",
         scope: Scope | None = None,
     ) -> Reply:
         """Makes a call and reads its answer. Raises ApiError for a definite refusal, and the error of an ended scope;
-        NetworkError only without patience."""
+        NetworkError only without patience. With `first_silence_seconds` the first try waits no longer, and each
+        further one twice as long, up to `silence_seconds`."""
         scope = scope or Scope()
         all_headers = dict(headers or {})
         if json is not None:
@@ -56,7 +58,9 @@ class Connection:
         back_off = BackOff()
         while True:
             try:
-                answer = self.open(method, path, all_headers, body, silence_seconds, scope)
+                first = silence_seconds if first_silence_seconds is None else first_silence_seconds
+                silence = min(silence_seconds, first * 2 ** min(back_off.failures, 16))
+                answer = self.open(method, path, all_headers, body, silence, scope)
                 return Reply(answer.status, read_json(answer))
             except Exception as error:
                 scope.check()

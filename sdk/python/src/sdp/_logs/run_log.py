@@ -22,6 +22,8 @@ _BATCH_ENTRIES = 500
 _BATCH_BYTES = 240 * 1024
 _BUFFER_BYTES = 4 * 1024 * 1024
 _TAIL_BYTES = 60 * 1024
+# A connection that lost its other end is silent. The last lines have only some seconds.
+_FIRST_SILENCE_SECONDS = 1.0
 
 log = logging.getLogger("sdp")
 
@@ -133,6 +135,7 @@ class RunLog:
                 f"{self._calls.path}/logs",
                 headers={**self._calls.headers, "content-type": "application/json"},
                 body=body,
+                first_silence_seconds=_FIRST_SILENCE_SECONDS,
                 patience="always",
                 scope=self._scope,
             ).body

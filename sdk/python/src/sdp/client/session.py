@@ -181,7 +181,8 @@ class Session:
 
         ``identifier`` is unique in the node: a repeat under the same name with the same bytes changes nothing. Default:
         the name of the file, else one made of the bytes. None is returned where the project queues uploads. Above 16 MB
-        it goes on where the line broke; under a ``resume_key`` of your own also in a later process, for 24 hours.
+        it goes on where the line broke; under a ``resume_key`` of your own also in a later process, until 24 hours after
+        its last byte.
         ``progress`` is called with the bytes that were sent and with all; ``bytes_per_second`` leaves room on the line.
         """
         target = self._input_node(node)

@@ -17,12 +17,22 @@ from typing import Any
 from .._calls.file_bytes import FileBytes
 from .._calls.http import pieces_to_send
 from .._calls.meter import Meter
-from .._outputs.frames import CONTENT_TYPES
 from .._outputs.headers import metadata_bytes
 from .._outputs.source import Source, pieces_of
 from .api import Api
 from .output import Output, outputs_of
 from .resumable import RESUMABLE_BYTES, ResumableUpload
+
+_TYPES = {
+    ".csv": "text/csv",
+    ".gz": "application/gzip",
+    ".json": "application/json",
+    ".jsonl": "application/x-ndjson",
+    ".ndjson": "application/x-ndjson",
+    ".parquet": "application/vnd.apache.parquet",
+    ".tsv": "text/tab-separated-values",
+    ".txt": "text/plain",
+}
 
 
 @dataclass(frozen=True)
@@ -118,9 +128,13 @@ def digest_of(body: memoryview | FileBytes) -> bytes:
     return digest.digest()
 
 
+def known_type_of(name: str) -> str | None:
+    """The media type of a recording's file by its name, as the command line and the console have it."""
+    return _TYPES.get(Path(name).suffix.lower())
+
+
 def content_type_of(name: str | None, data: object) -> str:
     """The media type by the name."""
-    if name is not None and name.endswith(".parquet"):
-        return CONTENT_TYPES["parquet"]
-    guessed = mimetypes.guess_type(name)[0] if name is not None else None
+    # Of what is packed, mimetypes names the type of what is inside.
+    guessed = known_type_of(name) or mimetypes.guess_type(name)[0] if name is not None else None
     return guessed or ("text/plain; charset=utf-8" if isinstance(data, str) else "application/octet-stream")

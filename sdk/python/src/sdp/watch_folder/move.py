@@ -17,7 +17,12 @@ def move_file(source: Path, target: Path) -> None:
         if error.errno != errno.EXDEV:
             raise
         partial = target.with_name(f"{target.name}.partial")
-        shutil.copyfile(source, partial)
+        try:
+            shutil.copyfile(source, partial)
+        except OSError:
+            # Of a full disk it would keep the rest.
+            partial.unlink(missing_ok=True)
+            raise
         with suppress(PermissionError):  # some network shares keep rights of their own
             shutil.copystat(source, partial)
         with partial.open("rb+") as file:

@@ -19,7 +19,7 @@ from .._version import VERSION
 from ..client.platform import Platform
 from ..client.resumable import RESUMABLE_BYTES, ResumableUpload
 from ..client.session import Session
-from ..client.upload import Said, body_of, digest_of
+from ..client.upload import Said, body_of, digest_of, known_type_of
 from ..errors import SdpError, SettingsError
 from .scan import FoundFile, find
 
@@ -27,14 +27,6 @@ _SILENCE_SECONDS = 120.0
 _RETRY_SECONDS = 10.0
 _IDENTIFIER_CHARACTERS = 100
 _DIGEST_CHARACTERS = 16
-_TYPES = {
-    ".csv": "text/csv",
-    ".json": "application/json",
-    ".ndjson": "application/x-ndjson",
-    ".parquet": "application/vnd.apache.parquet",
-    ".tsv": "text/tab-separated-values",
-    ".txt": "text/plain",
-}
 
 
 @dataclass(frozen=True)
@@ -163,4 +155,4 @@ def identifier_of(path: Path) -> tuple[str, str]:
 
 
 def _content_type(name: str) -> str:
-    return _TYPES.get(Path(name).suffix.lower(), "application/octet-stream")
+    return known_type_of(name) or "application/octet-stream"

@@ -164,9 +164,14 @@ class _Watch:
             self._say(f"{found.name}: it was sent, but this could not be noted in the folder: {error}")
 
     def _settle(self, found: FoundFile, acknowledged: Acknowledged) -> None:
+        is_marked = True
         if self._mark:
-            text = json.dumps({"identifier": acknowledged.identifier, "outputId": acknowledged.output_id})
-            found.path.with_name(found.name + MARK_SUFFIX).write_text(f"{text}\n")
+            try:
+                self._write_mark(found, acknowledged)
+            except OSError:
+                if self._move_to is None:
+                    raise
+                is_marked = False
         if self._move_to is None:
             return
         self._move_to.mkdir(parents=True, exist_ok=True)
@@ -177,6 +182,14 @@ class _Watch:
         with suppress(FileNotFoundError):
             move_file(found.path.with_name(found.name + SIDE_SUFFIX), target.with_name(target.name + SIDE_SUFFIX))
         move_file(found.path, target)
+        # A full disk has room for it now.
+        if not is_marked:
+            self._write_mark(found, acknowledged)
+
+    @staticmethod
+    def _write_mark(found: FoundFile, acknowledged: Acknowledged) -> None:
+        text = json.dumps({"identifier": acknowledged.identifier, "outputId": acknowledged.output_id})
+        found.path.with_name(found.name + MARK_SUFFIX).write_text(f"{text}\n")
 
 
 def _may_pass(error: BaseException, once: bool) -> bool:
