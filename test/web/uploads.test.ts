@@ -1,6 +1,6 @@
 /** Long files in the console: paused, broken off and gone on with after a reload of the page. */
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
@@ -100,5 +100,20 @@ describeInBrowser('a long file in the console', () => {
     await page.reload();
     await page.getByRole('tab', { name: 'Overview' }).waitFor();
     await expect.poll(() => list().count()).toBe(0);
+  });
+
+  test('that was changed since it was chosen is given up, and the person learns why', async () => {
+    const changed = join(folder, 'changed.bin');
+    writeFileSync(changed, bytes.subarray(0, 20 * 1024 * 1024));
+    gate.set({ kind: 'shut' });
+    await page.locator('input[type=file]').first().setInputFiles(changed);
+    await list()
+      .getByText(/The connection broke/)
+      .waitFor();
+    appendFileSync(changed, 'more');
+    gate.set({ kind: 'pass' });
+    await list()
+      .getByText(/can no longer be read/)
+      .waitFor();
   });
 });
