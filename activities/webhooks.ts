@@ -45,7 +45,9 @@ export function createWebhookActivities(services: WebhookServices): WebhookActiv
       const heartbeat = setInterval(() => context.heartbeat(counts), heartbeatEveryMs);
       try {
         const untilMs = performance.now() + deliverForMs;
-        const isOver = () => context.cancellationSignal.aborted || performance.now() > untilMs;
+        const failed = new AbortController();
+        const isOver = () =>
+          context.cancellationSignal.aborted || failed.signal.aborted || performance.now() > untilMs;
         const send = async () => {
           while (!isOver()) {
             const isSent = await sendNext(services, webhookId, context.cancellationSignal);
@@ -53,7 +55,12 @@ export function createWebhookActivities(services: WebhookServices): WebhookActiv
             counts[isSent ? 'delivered' : 'failed'] += 1;
           }
         };
-        await Promise.all(Array.from({ length: limits.webhookSenders }, send));
+        // The activity that is tried again must not work beside what is under way here.
+        const senders = Array.from({ length: limits.webhookSenders }, () =>
+          send().catch((error) => failed.abort(error)),
+        );
+        await Promise.all(senders);
+        failed.signal.throwIfAborted();
         return { ...counts, nextInSeconds: await secondsUntilDue(services.database, webhookId) };
       } finally {
         clearInterval(heartbeat);

@@ -179,13 +179,19 @@ export function answered(styleOf: (path: string) => ErrorStyle, leaving: AbortSi
       await dropReply(state);
       const problem = toProblem(thrown);
       const err = problem.cause ?? problem;
-      // A caller that leaves while it sends is no fault of the platform; the line of the request says so.
-      if (problem.status >= 500 && err !== req.errored)
+      // A caller that leaves is no fault of the platform; the line of the request says so.
+      if (problem.status >= 500 && err !== req.errored && !isBrokenOff(state, err))
         state.log.error({ err, key: problem.key }, 'request failed');
       await put(context, errorReply(problem, state.route?.errorStyle ?? styleOf(state.path)));
     }
     if (leaving.aborted && !res.headersSent) res.setHeader('connection', 'close');
   };
+}
+
+/** Whether it failed because its caller hung up. */
+function isBrokenOff({ life }: Call, error: unknown): boolean {
+  const isAbort = error instanceof Error && error.name === 'AbortError';
+  return isAbort && life.signal.aborted && life.refusal === undefined;
 }
 
 /** Drops a reply that is not sent, and releases its stream's resources (a row, a listener, a file). */

@@ -1,7 +1,16 @@
 /** The workflow code as one bundle; kept in a folder under a hash of its sources, because making it takes seconds. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -31,6 +40,21 @@ export async function writeBundle(cacheDir: string): Promise<void> {
   mkdirSync(cacheDir, { recursive: true });
   writeFileSync(`${path}.${process.pid}`, code);
   renameSync(`${path}.${process.pid}`, path);
+  removeOld(cacheDir);
+}
+
+/** A process of another version may be about to read a bundle that is newer. */
+const keptDays = 7;
+
+/** Bundles of earlier sources, and what a killed process left of one. */
+function removeOld(cacheDir: string): void {
+  for (const file of readdirSync(cacheDir).filter((name) =>
+    /^workflows-[0-9a-f]{32}\.js(\.\d+)?$/.test(name),
+  )) {
+    const path = join(cacheDir, file);
+    const age = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
+    if (age > keptDays * 86_400_000) rmSync(path, { force: true });
+  }
 }
 
 const pathIn = (cacheDir: string) => join(cacheDir, `workflows-${sourcesHash()}.js`);

@@ -7,15 +7,19 @@ export interface Loop {
   stop(): Promise<void>;
 }
 
+/** @param signal aborted when the loop is to stop */
+type Round = (signal: AbortSignal) => Promise<void>;
+
 /**
- * @param round one round; its next begins `everyMs` after it ended
+ * @param round one round; its next begins `everyMs` after it ended. One that works through a backlog ends when the signal
+ *   is aborted
  */
-export function startLoop(name: string, everyMs: number, log: Logger, round: () => Promise<void>): Loop {
+export function startLoop(name: string, everyMs: number, log: Logger, round: Round): Loop {
   const stopping = new AbortController();
   const running = (async () => {
     while (!stopping.signal.aborted) {
       try {
-        await round();
+        await round(stopping.signal);
       } catch (error) {
         log.warn({ loop: name, err: error }, 'a round failed');
       }

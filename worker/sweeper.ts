@@ -35,9 +35,9 @@ export function startSweeper(
     await measureStorage(database);
     sweptAtMs = performance.now();
   };
-  return startLoop('sweeper', everyMs, log, async () => {
+  return startLoop('sweeper', everyMs, log, async (signal) => {
     let removed = 0;
-    for (let found = 1; found > 0; ) {
+    for (let found = 1; found > 0 && !signal.aborted; ) {
       const superseded = await sweepSupersededOutputs(database, { olderThanSeconds: supersededAfterSeconds });
       const uploads =
         (await sweepTaskUploads(database, objects)) + (await sweepResumableUploads(database, objects));
@@ -48,7 +48,7 @@ export function startSweeper(
       removed += swept.deleted;
       found = superseded + uploads + swept.abandoned + swept.deleted;
     }
-    await sweepHourly();
+    if (!signal.aborted) await sweepHourly();
     if (removed > 0) log.info({ objects: removed }, 'removed unreferenced objects');
   });
 }

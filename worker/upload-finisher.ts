@@ -42,8 +42,8 @@ interface Parts {
 /** Safe in several processes at once: each upload has one writer. */
 export function startUploadFinisher(parts: Parts): Loop[] {
   return Array.from({ length: lanes }, (_, lane) =>
-    startLoop(`upload finisher ${lane + 1}`, everyMs, parts.log, async () => {
-      while (await finishForgotten(parts));
+    startLoop(`upload finisher ${lane + 1}`, everyMs, parts.log, async (signal) => {
+      while (!signal.aborted && (await finishForgotten(parts)));
     }),
   );
 }

@@ -54,8 +54,8 @@ export function startWebhookLoops({ database, workflows, log }: Parts): Loop[] {
   return [
     listener,
     startLoop('gone runners', 5_000, log, () => reportGoneRunners(database)),
-    startLoop('webhook sweeper', 60_000, log, async () => {
-      while ((await sweepDeliveries(database)) > 0);
+    startLoop('webhook sweeper', 60_000, log, async (signal) => {
+      while (!signal.aborted && (await sweepDeliveries(database)) > 0);
     }),
   ];
 }

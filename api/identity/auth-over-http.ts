@@ -15,6 +15,9 @@ import {
   validationSchema,
 } from './auth-forms.ts';
 
+/** As operators know it. */
+const named = 'The authentication service (AUTH_URL)';
+
 type Call = {
   readonly method: 'GET' | 'POST' | 'DELETE';
   /** Below `/api/authorization`, with query, for example `/offline_token`. */
@@ -65,7 +68,9 @@ export function authOverHttp(authUrl: string, serviceKey: string): AuthService {
     async findActive(userIds, requestId) {
       const json = { ids: userIds };
       const call = { method: 'POST', path: '/users/active', bearer: serviceKey, json, requestId } as const;
-      return parsed(activeSchema, await send(call)).users;
+      const answer = await send(call);
+      if (isRefused(answer, [401, 403])) throw new Error(`${named} has another AUTH_SERVICE_KEY, or none.`);
+      return parsed(activeSchema, answer).users;
     },
     ...offlineTokens(send),
   };
@@ -150,15 +155,22 @@ function transport(authUrl: string): Send {
     });
     return { status: response.status, body: parseAnswer(await readAnswer(response.body ?? emptyBody())) };
   }
-  return async (call) => {
+  async function twice(call: Call): Promise<Answer> {
     const signal = AbortSignal.timeout(limits.authCallSeconds * 1000);
     try {
       return await once(call, signal);
     } catch (error) {
       // The server may close a kept connection just as it is used again.
       const changesNothing = call.method === 'GET' || questions.test(call.path);
-      if (changesNothing && error instanceof TypeError && !signal.aborted) return await once(call, signal);
-      throw error;
+      if (!changesNothing || !(error instanceof TypeError) || signal.aborted) throw error;
+      return await once(call, signal);
+    }
+  }
+  return async (call) => {
+    try {
+      return await twice(call);
+    } catch (cause) {
+      throw new Error(`${named} gave no valid answer.`, { cause });
     }
   };
 }

@@ -80,13 +80,14 @@ const endRun = ({ steps, set, source, returned }: StagedWork) => `
            lineage = case when $4 = 'completed' or exists (
                             select 1 from node_output o where o.run_id = $1 and o.position is not null)
                           then run_lineage($1, $2) end
-     where id = $1 returning upper_position, input_ids, reprocess_position, reprocess_output_id, template_name
+     where id = $1
+    returning upper_position, input_ids, reprocess_position, reprocess_output_id, template_name, ended_at
   ), attempt as (
-    update node_attempt set ended_at = clock_timestamp(), outcome = $4, details = $10, category = $11
-     where run_id = $1 and number = $2 returning awaited
+    update node_attempt set ended_at = run.ended_at, outcome = $4, details = $10, category = $11
+      from run where run_id = $1 and number = $2 returning awaited
   )
   update node_instance n
-     set state = $6, status_details = $5, last_processed = clock_timestamp(), ${set}
+     set state = $6, status_details = $5, last_processed = run.ended_at, ${set}
          consumed_position = case when run.input_ids is null
                                   then greatest(n.consumed_position, coalesce(run.upper_position, 0))
                                   else n.consumed_position end,

@@ -32,7 +32,8 @@ export async function acquireDelivery(
 ): Promise<DueDelivery | undefined> {
   const [row] = await database.query<DueDelivery>(
     `update webhook_delivery d
-        set due_at = clock_timestamp() + make_interval(secs => $2), attempts = attempts + 1
+        set due_at = clock_timestamp() + make_interval(secs => $2), attempts = attempts + 1,
+            sent_until = clock_timestamp() + make_interval(secs => $2)
        from (select d.id from webhook_delivery d join webhook w on w.id = d.webhook_id
               where d.webhook_id = $1 and w.enabled and d.state = 'pending' and d.due_at <= clock_timestamp()
               order by d.due_at limit 1 for update of d skip locked) due
@@ -57,7 +58,7 @@ export async function recordAttempt(
     const [ended] = await tx.query<{ webhookId: string; sessionId: string | null; isEnded: boolean }>(
       `update webhook_delivery
           set state = case when $4::float8 is not null then 'pending' when $3::jsonb ->> 'error' is null then 'delivered' else 'failed' end,
-              due_at = clock_timestamp() + make_interval(secs => $4::float8),
+              due_at = clock_timestamp() + make_interval(secs => $4::float8), sent_until = null,
               ended_at = case when $4::float8 is null then clock_timestamp() end,
               attempt_log = (select coalesce(jsonb_agg(e.value order by e.ordinality), '[]')
                                from jsonb_array_elements(attempt_log || $3::jsonb) with ordinality e
@@ -188,7 +189,10 @@ export async function listDeliveries(
   );
 }
 
-/** Sends a delivery again, at once and out of order; one that is pending gets its next attempt at once, in its order. */
+/**
+ * Sends a delivery again, at once and out of order; one that is pending gets its next attempt at once, in its order, and
+ * one that is being sent is sent once.
+ */
 export async function redeliver(
   database: Database,
   webhookId: string,
@@ -199,7 +203,8 @@ export async function redeliver(
       `with again as (
          update webhook_delivery d
             set session_id = case when d.state = 'pending' then d.session_id end,
-                due_at = case when d.state = 'pending' and d.due_at is null then null else clock_timestamp() end,
+                due_at = case when d.state = 'pending' and (d.due_at is null or d.sent_until > clock_timestamp())
+                              then d.due_at else clock_timestamp() end,
                 state = 'pending', ended_at = null, expires_at = clock_timestamp() + interval '3 days'
           where d.webhook_id = $1 and d.id = $2 returning ${columns}, d.webhook_id)
        select again.*, pg_notify('${webhookDueChannel}', again.webhook_id::text) from again`,

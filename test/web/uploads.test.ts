@@ -1,6 +1,6 @@
 /** Long files in the console: paused, broken off and gone on with after a reload of the page. */
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
@@ -109,5 +109,22 @@ describeInBrowser('a long file in the console', () => {
     await page.locator('input[type=file]').first().setInputFiles([file, short]);
     await list().getByText('failed: The connection broke.').waitFor();
     await list().getByText('5 B, stored').waitFor();
+    await page.unrouteAll();
+    await page.reload();
+  });
+
+  test('that was changed since it was chosen is given up, and the person learns why', async () => {
+    const changed = join(folder, 'changed.bin');
+    writeFileSync(changed, bytes.subarray(0, 20 * 1024 * 1024));
+    gate.set({ kind: 'shut' });
+    await page.locator('input[type=file]').first().setInputFiles(changed);
+    await list()
+      .getByText(/The connection broke/)
+      .waitFor();
+    appendFileSync(changed, 'more');
+    gate.set({ kind: 'pass' });
+    await list()
+      .getByText(/can no longer be read/)
+      .waitFor();
   });
 });

@@ -127,6 +127,17 @@ describe('complete', () => {
     });
   });
 
+  test('ends its run and the run’s last attempt at one time', async () => {
+    const { graph, runner, taskId } = await held();
+    await runner.end(taskId, 'complete', { outcome: 'no-output' });
+    const rows = await database.query(
+      `select r.ended_at = a.ended_at as is_same
+         from node_run r join node_attempt a on a.run_id = r.id where r.session_id = $1`,
+      [graph.sessionId],
+    );
+    expect(rows).toEqual([{ isSame: true }]);
+  });
+
   test('with completed and no output is 409, and the task stays open', async () => {
     const { runner, taskId } = await held();
     const answer = await runner.end(taskId, 'complete', { outcome: 'completed' });

@@ -42,10 +42,24 @@ export async function sendPieces(
         if (error instanceof ApiError) return { phase: 'failed', problem: messageOf(error) };
         throw error;
       }
+      if (!(await isReadable(file))) return { phase: 'failed', problem: unreadable };
       progress({ problem: 'The connection broke; it goes on by itself.' });
       await backOff.wait(error, signal).catch(() => undefined);
     }
   }
+}
+
+const unreadable = 'The file can no longer be read: it was changed, moved or removed. Choose it again.';
+
+/** A browser that cannot read the file says no more than that the connection broke. */
+async function isReadable(file: File): Promise<boolean> {
+  return await file
+    .slice(0, 1)
+    .arrayBuffer()
+    .then(
+      () => true,
+      () => false,
+    );
 }
 
 /** Removes what is stored of an upload. Where that fails, it expires. */

@@ -12,7 +12,14 @@ export interface Unfinished {
 
 export function unfinishedUploads(): Unfinished[] {
   try {
-    return Object.keys(localStorage).flatMap(readEntry);
+    return Object.keys(localStorage).flatMap((key) => {
+      try {
+        return readEntry(key);
+      } catch {
+        // Nothing of ours, or cut.
+        return [];
+      }
+    });
   } catch {
     // A browser may forbid its storage.
     return [];

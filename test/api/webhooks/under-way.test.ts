@@ -1,0 +1,104 @@
+import type { ServerResponse } from 'node:http';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { webhookReach } from '../../../activities/send-webhook.ts';
+import { createWebhookActivities } from '../../../activities/webhooks.ts';
+import { activityNames } from '../../../workflows/contract.ts';
+import { ask } from '../../support/api.ts';
+import { eventually } from '../../support/eventually.ts';
+import { runnerStage } from '../../support/runner.ts';
+import { testWorkflows } from '../../support/workflows.ts';
+import { type Receiver, startReceiver } from './receiver.ts';
+
+const { api, people, platform, database } = await runnerStage();
+const temporal = await testWorkflows({ ...platform.environment, WEBHOOK_ALLOWLIST: '127.0.0.0/8' });
+const path = '/api/v2/admin/webhooks';
+const admin = (method: string, at: string, json?: unknown) =>
+  ask(api.url, method, at, { token: people.Developer.token, json });
+
+let receiver: Receiver;
+beforeAll(async () => {
+  await temporal.startWorker('workflows');
+  receiver = await startReceiver();
+});
+afterAll(() => receiver?.stop());
+
+test('a delivery that is being sent when it is asked for again is sent once, and its attempt is recorded', async () => {
+  const waiting: { readonly id: string; readonly response: ServerResponse }[] = [];
+  receiver.answer = ({ id }, response) => void waiting.push({ id, response });
+  const { id } = (await admin('POST', path, { url: receiver.url, events: ['session.created'] })).body;
+  const queued = async () => (await admin('POST', `${path}/${id}/test`)).body.id as string;
+  // Both are due when the webhook's senders begin, so two of them are busy.
+  await database.query(
+    `with made as (
+       insert into webhook_delivery (webhook_id, type, data, due_at)
+       select $1, 'webhook.test', '{}', clock_timestamp() from generate_series(1, 2) returning webhook_id)
+     select pg_notify('webhook_due', webhook_id::text) from made`,
+    [id],
+  );
+  await eventually('two are being sent', () => waiting.length === 2);
+  const [first, second] = waiting as [(typeof waiting)[0], (typeof waiting)[0]];
+  const again = () => admin('POST', `${path}/${id}/deliveries/${first.id}/redeliver`);
+  const shown = async () =>
+    (await admin('GET', `${path}/${id}/deliveries`)).body.deliveries.find(
+      (one: { id: string }) => one.id === first.id,
+    );
+  expect(await again()).toMatchObject({ status: 202, body: { id: first.id, state: 'pending' } });
+  const later = await queued();
+  second.response.writeHead(200).end('noted');
+  // What is due longest is sent first.
+  await eventually('the later one has come', () => waiting.some((one) => one.id === later));
+  for (const { response } of waiting) if (!response.headersSent) response.writeHead(500).end('busy');
+  const failed = await eventually('its attempt is recorded', async () => {
+    const delivery = await shown();
+    return delivery.attempts.length > 0 && delivery;
+  });
+  expect(receiver.received.filter((one) => one.id === first.id)).toHaveLength(1);
+  expect(failed.attempts).toMatchObject([{ status: 500, response: 'busy' }]);
+  // Between two attempts the next one comes at once.
+  receiver.answer = (_received, response) => void response.writeHead(200).end('noted');
+  await again();
+  await eventually('it has come', async () => (await shown()).state === 'delivered');
+  expect((await shown()).attempts).toHaveLength(2);
+});
+
+test('a failure of one of the senders of a webhook waits for the others: they do not go on beside the next attempt', async () => {
+  let answer: ServerResponse | undefined;
+  receiver.answer = (_received, response) => {
+    answer = response;
+  };
+  const { id } = (await admin('POST', path, { url: receiver.url, events: ['session.created'] })).body;
+  await database.query(
+    `insert into webhook_delivery (webhook_id, type, data, due_at) values ($1, 'webhook.test', '{}', clock_timestamp())`,
+    [id],
+  );
+  let acquired = 0;
+  const failing = new Proxy(database, {
+    get(target, name) {
+      const value = Reflect.get(target, name);
+      if (typeof value !== 'function') return value;
+      if (name !== 'query') return value.bind(target);
+      return (text: string, ...rest: unknown[]) => {
+        const isLost = text.includes('attempts = attempts + 1') && ++acquired === 2;
+        return isLost
+          ? Promise.reject(new Error('the connection is lost'))
+          : value.call(target, text, ...rest);
+      };
+    },
+  });
+  const services = { database: failing, secrets: api.composed.services.objects.secrets };
+  const reachOf = webhookReach(['127.0.0.0/8']);
+  const activities = createWebhookActivities({ ...services, reachOf, log: pino({ level: 'silent' }) });
+  let isOver = false;
+  const run = new MockActivityEnvironment().run(activities[activityNames.deliverWebhook], id).finally(() => {
+    isOver = true;
+  });
+  const ended = expect(run).rejects.toThrow('the connection is lost');
+  await eventually('it is being sent', () => answer !== undefined);
+  expect(isOver).toBe(false);
+  answer?.writeHead(200).end('noted');
+  await ended;
+  const { deliveries } = (await admin('GET', `${path}/${id}/deliveries`)).body;
+  expect(deliveries).toMatchObject([{ state: 'delivered' }]);
+});
