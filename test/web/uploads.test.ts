@@ -111,6 +111,7 @@ describeInBrowser('a long file in the console', () => {
     await list().getByText('5 B, stored').waitFor();
     await page.unrouteAll();
     await page.reload();
+    await page.getByRole('tab', { name: 'Overview' }).waitFor();
   });
 
   test('that was changed since it was chosen is given up, and the person learns why', async () => {
