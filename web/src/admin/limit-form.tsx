@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { type Queue, removeConcurrency, saveConcurrency } from '../admin-api.ts';
+import { listQueues, type Queue, removeConcurrency, saveConcurrency } from '../admin-api.ts';
 import { useAction } from '../hooks.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { Form, SelectField, TextField } from '../ui/form.tsx';
@@ -21,7 +21,12 @@ export function LimitForm(props: { queue: Queue; saved: () => void; onClose: () 
     props.onClose();
   };
   const save = async () => {
-    const [max, perProject, perSession] = keys.map((key) => numberOf(textIn(key)));
+    // Somebody else may have changed what this form did not.
+    const { queues } = await listQueues();
+    const now = queues.find(({ nodeTemplate }) => nodeTemplate === queue.nodeTemplate) ?? queue;
+    const latest = now.limits.find((limit) => limit.kind === kind);
+    const valueIn = (key: Key) => numberOf(edited[key] ?? textOf(latest?.[key]));
+    const [max, perProject, perSession] = keys.map(valueIn);
     await saveConcurrency(name, { kind, max: max!, perProject: perProject!, perSession: perSession! });
     done();
   };
