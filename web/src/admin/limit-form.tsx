@@ -21,10 +21,7 @@ export function LimitForm(props: { queue: Queue; saved: () => void; onClose: () 
     props.onClose();
   };
   const save = async () => {
-    // Somebody else may have changed what this form did not.
-    const { queues } = await listQueues();
-    const now = queues.find(({ nodeTemplate }) => nodeTemplate === queue.nodeTemplate) ?? queue;
-    const latest = now.limits.find((limit) => limit.kind === kind);
+    const latest = await latestLimit(queue, kind);
     const valueIn = (key: Key) => numberOf(edited[key] ?? textOf(latest?.[key]));
     const [max, perProject, perSession] = keys.map(valueIn);
     await saveConcurrency(name, { kind, max: max!, perProject: perProject!, perSession: perSession! });
@@ -59,6 +56,13 @@ export function LimitForm(props: { queue: Queue; saved: () => void; onClose: () 
       </Form>
     </Dialog>
   );
+}
+
+/** Somebody else may have changed what the form did not. */
+async function latestLimit(queue: Queue, kind: Kind) {
+  const { queues } = await listQueues();
+  const now = queues.find(({ nodeTemplate }) => nodeTemplate === queue.nodeTemplate) ?? queue;
+  return now.limits.find((limit) => limit.kind === kind);
 }
 
 function LimitFields(props: { textIn: (key: Key) => string; onText: (key: Key, text: string) => void }) {

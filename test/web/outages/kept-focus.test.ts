@@ -1,10 +1,10 @@
 /** Work by keyboard goes on where it was, also when the part that had the focus is gone. */
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
-import { ask } from '../support/api.ts';
-import { runnerStage } from '../support/runner.ts';
-import { adminPage } from './support/admin-page.ts';
-import { describeInBrowser, untilTrue } from './support/browser.ts';
+import { ask } from '../../support/api.ts';
+import { runnerStage } from '../../support/runner.ts';
+import { adminPage } from '../support/admin-page.ts';
+import { describeInBrowser, untilTrue } from '../support/browser.ts';
 
 const stage = await runnerStage();
 

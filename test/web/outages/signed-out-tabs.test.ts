@@ -1,8 +1,8 @@
 /** A person who signs out in one tab leaves no data on the screen of another. */
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { runnerStage } from '../support/runner.ts';
-import { describeInBrowser, openBrowser } from './support/browser.ts';
+import { runnerStage } from '../../support/runner.ts';
+import { describeInBrowser, openBrowser } from '../support/browser.ts';
 
 const { api, people } = await runnerStage();
 
