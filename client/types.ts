@@ -367,8 +367,8 @@ export interface SeriesQuestion {
      * At most 1000 characters and 200 numbers, channels and operations. Channels of one recording by name or
      * key, in `"` where they are more than letters, digits, `_` and `.`; `+ - * / ^`, `< <= > >= == !=` (1 or
      * 0), `abs min max sqrt sin cos atan2`, `if(condition, then, else)`, `integrate(x)` and `differentiate(x)`
-     * over seconds from the start of the recording, `lag(x, rows)`. A row is empty where an operand is empty
-     * and where the result is no finite number.
+     * over seconds from the start of the recording (over rows where it has no time), `lag(x, rows)`. A row is
+     * empty where an operand is empty and where the result is no finite number.
      */
     readonly expression: string;
   }[] | undefined;
@@ -407,8 +407,8 @@ export interface StatisticsQuestion {
      * At most 1000 characters and 200 numbers, channels and operations. Channels of one recording by name or
      * key, in `"` where they are more than letters, digits, `_` and `.`; `+ - * / ^`, `< <= > >= == !=` (1 or
      * 0), `abs min max sqrt sin cos atan2`, `if(condition, then, else)`, `integrate(x)` and `differentiate(x)`
-     * over seconds from the start of the recording, `lag(x, rows)`. A row is empty where an operand is empty
-     * and where the result is no finite number.
+     * over seconds from the start of the recording (over rows where it has no time), `lag(x, rows)`. A row is
+     * empty where an operand is empty and where the result is no finite number.
      */
     readonly expression: string;
   }[] | undefined;
@@ -429,8 +429,8 @@ export interface ExportQuestion {
      * At most 1000 characters and 200 numbers, channels and operations. Channels of one recording by name or
      * key, in `"` where they are more than letters, digits, `_` and `.`; `+ - * / ^`, `< <= > >= == !=` (1 or
      * 0), `abs min max sqrt sin cos atan2`, `if(condition, then, else)`, `integrate(x)` and `differentiate(x)`
-     * over seconds from the start of the recording, `lag(x, rows)`. A row is empty where an operand is empty
-     * and where the result is no finite number.
+     * over seconds from the start of the recording (over rows where it has no time), `lag(x, rows)`. A row is
+     * empty where an operand is empty and where the result is no finite number.
      */
     readonly expression: string;
   }[] | undefined;
@@ -459,8 +459,8 @@ export interface NewLayout {
        * At most 1000 characters and 200 numbers, channels and operations. Channels of one recording by name or
        * key, in `"` where they are more than letters, digits, `_` and `.`; `+ - * / ^`, `< <= > >= == !=` (1
        * or 0), `abs min max sqrt sin cos atan2`, `if(condition, then, else)`, `integrate(x)` and
-       * `differentiate(x)` over seconds from the start of the recording, `lag(x, rows)`. A row is empty where
-       * an operand is empty and where the result is no finite number.
+       * `differentiate(x)` over seconds from the start of the recording (over rows where it has no time),
+       * `lag(x, rows)`. A row is empty where an operand is empty and where the result is no finite number.
        */
       readonly expression: string;
     }[] | undefined;

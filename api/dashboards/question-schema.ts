@@ -112,8 +112,8 @@ export const derivedChannelSchema = z.object({
       `At most ${limits.derivedCharacters} characters and ${limits.derivedNodes} numbers, channels and operations. ` +
       'Channels of one recording by name or key, in `"` where they are more than letters, digits, `_` and `.`; `+ - * / ^`, ' +
       '`< <= > >= == !=` (1 or 0), `abs min max sqrt sin cos atan2`, `if(condition, then, else)`, `integrate(x)` and ' +
-      '`differentiate(x)` over seconds from the start of the recording, `lag(x, rows)`. A row is empty where an operand is ' +
-      'empty and where the result is no finite number.',
+      '`differentiate(x)` over seconds from the start of the recording (over rows where it has no time), `lag(x, rows)`. ' +
+      'A row is empty where an operand is empty and where the result is no finite number.',
   }),
 });
 

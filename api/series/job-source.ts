@@ -60,7 +60,7 @@ function recordingOf(description: SeriesRecording): JobSource['recording'] {
   const to = Math.min(time.to, recordingTimes.beforeMs - 1);
   return {
     rowCount,
-    time: { from, to, sorted: time.sorted },
+    time: { from, to, sorted: time.sorted, basis: time.basis },
     ...(overview === undefined ? {} : { overview }),
   };
 }

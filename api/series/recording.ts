@@ -9,8 +9,8 @@ export type SeriesValue = number | string | boolean | null;
 
 export interface SeriesRecording {
   rowCount: number;
-  /** Milliseconds in the column `t`. */
-  time: { from: number; to: number; sorted: boolean };
+  /** Milliseconds in the column `t`; with the basis `row-number` numbers of rows. */
+  time: { from: number; to: number; sorted: boolean; basis?: 'column' | 'row-number' | undefined };
   channels: readonly {
     id: string;
     type: ChannelType;

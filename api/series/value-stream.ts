@@ -36,7 +36,7 @@ export async function streamValues(
       names.add(id);
       continue;
     }
-    computes.set(id, startComputing(one.derived));
+    computes.set(id, startComputing(one.derived, source.recording.time.basis === 'row-number' ? 1 : 1000));
     for (const { name } of channelsOf(one.derived)) names.add(name);
     isFromStart ||= positionOverRows(one.derived) !== null;
   }

@@ -15,9 +15,12 @@ interface Stretch {
 /** Computes the next stretch; functions over rows remember the one before. The result is valid until the next call. */
 export type Compute = (stretch: Stretch) => Float64Array;
 
-/** A computation that begins before the first row of a recording. */
-export function startComputing(derived: Derived): Compute {
-  const compute = computing(derived);
+/**
+ * A computation that begins before the first row of a recording.
+ * @param unitMs integrals and derivatives are over so many milliseconds: a second, or a row where rows are numbered
+ */
+export function startComputing(derived: Derived, unitMs = 1000): Compute {
+  const compute = computing(derived, unitMs);
   let kept = new Float64Array(0);
   return (stretch) => {
     const found = compute(stretch);
@@ -29,19 +32,19 @@ export function startComputing(derived: Derived): Compute {
 
 const finite = (value: number) => (Number.isFinite(value) ? value : Number.NaN);
 
-function computing(derived: Derived): Compute {
+function computing(derived: Derived, unitMs: number): Compute {
   switch (derived.kind) {
     case 'number':
       return ({ rows }) => new Float64Array(rows).fill(derived.value);
     case 'channel':
       return ({ column }) => column(derived.name);
     case 'call': {
-      const operands = derived.operands.map(computing);
+      const operands = derived.operands.map((operand) => computing(operand, unitMs));
       switch (derived.call) {
         case 'integrate':
-          return overTime(operands[0] as Compute, integral());
+          return overTime(operands[0] as Compute, integral(unitMs));
         case 'differentiate':
-          return overTime(operands[0] as Compute, derivative());
+          return overTime(operands[0] as Compute, derivative(unitMs));
         case 'lag':
           return lagging(operands[0] as Compute, derived.rows ?? 1);
         default:
@@ -116,23 +119,21 @@ function overTime(compute: Compute, step: OverTime): Compute {
   };
 }
 
-const msPerSecond = 1000;
-
-/** Trapezoids over seconds, 0 at the first value; they span rows without a value. */
-function integral(): OverTime {
+/** Trapezoids, 0 at the first value; they span rows without a value. */
+function integral(unitMs: number): OverTime {
   let [sum, lastTime, lastValue] = [0, Number.NaN, Number.NaN];
   return (time, value) => {
-    if (!Number.isNaN(lastTime)) sum += (((time - lastTime) / msPerSecond) * (value + lastValue)) / 2;
+    if (!Number.isNaN(lastTime)) sum += (((time - lastTime) / unitMs) * (value + lastValue)) / 2;
     [lastTime, lastValue] = [time, value];
     return sum;
   };
 }
 
-/** Change per second since the last row with a value; empty at the first one and at an equal time. */
-function derivative(): OverTime {
+/** Change since the last row with a value; empty at the first one and at an equal time. */
+function derivative(unitMs: number): OverTime {
   let [lastTime, lastValue] = [Number.NaN, Number.NaN];
   return (time, value) => {
-    const change = ((value - lastValue) / (time - lastTime)) * msPerSecond;
+    const change = ((value - lastValue) / (time - lastTime)) * unitMs;
     [lastTime, lastValue] = [time, value];
     return change;
   };

@@ -49,8 +49,8 @@ describeInBrowser('pictures and video of a drive', () => {
   let page: Page;
   let drive: DriveSession;
 
-  const upload = async (name: string, type: string, body: Buffer, metadata: object) => {
-    const { status } = await fetch(`${api.url}/api/v2/node-instance/${drive.inputNode}/outputs/data`, {
+  const upload = async (name: string, type: string, body: Buffer, metadata: object, of = drive) => {
+    const { status } = await fetch(`${api.url}/api/v2/node-instance/${of.inputNode}/outputs/data`, {
       method: 'POST',
       headers: {
         authorization: `Bearer ${token}`,
@@ -76,8 +76,8 @@ describeInBrowser('pictures and video of a drive', () => {
     const film = Buffer.from(await page.evaluate<string>(filmed), 'base64');
     await upload('helmet.webm', 'video/webm', film, { offsetSeconds: 60 });
   });
-  const shows = (output: string) =>
-    `${api.url}/dashboards/${drive.dashboardId}?layout=${writeLink({
+  const shows = (output: string, of = drive) =>
+    `${api.url}/dashboards/${of.dashboardId}?layout=${writeLink({
       id: null,
       form: {
         version: 1,
@@ -137,6 +137,27 @@ describeInBrowser('pictures and video of a drive', () => {
     await untilTrue(page, `document.querySelector('.media video').currentTime < 0.2`);
     await picture(page, 'media-video');
     expect(await accessibilityFaults(page, 'every')).toEqual([]);
+  });
+
+  test('over numbered rows playback steps by rows, and pictures by hand', async () => {
+    const csv = `speed\n${Array.from({ length: 500 }, (_, row) => row % 90).join('\n')}\n`;
+    const rows = await driveSession(api.url, token, { project: drive.projectId, name: 'Bench', csv });
+    for (const second of [0, 1]) {
+      const png = await page.screenshot({ clip: { x: 0, y: 0, width: 100 + 10 * second, height: 60 } });
+      await upload(`gauge-${second}.png`, 'image/png', png, { offsetSeconds: second }, rows);
+    }
+    await page.goto(shows('gauge', rows));
+    await curves().waitFor();
+    await cursorTo('Home');
+    await isWide(100);
+    await page.getByRole('button', { name: 'Step on' }).click();
+    await page.getByText('row 1', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Next picture' }).click();
+    await isWide(110);
+    await cursorTo('End');
+    await page.getByText('gauge-1.png (2 of 2)').waitFor();
+    await page.getByRole('button', { name: 'Next picture' }).click();
+    await isWide(100);
   });
 
   test('a panel is added by hand, and says when there is nothing to show', async () => {

@@ -85,9 +85,19 @@ describeInBrowser('the page of runners', () => {
     expect(await limits()).toMatchObject([{ name: graph.template, max: 5, perProject: null, perSession: 2 }]);
     await click(`Limit ${graph.template}`);
     expect(await dialog().getByLabel('Tasks at once').inputValue()).toBe('5');
+    // What somebody else changes meanwhile stays.
+    await ask(api.url, 'PUT', `${path}/${graph.template}`, {
+      token: people.Developer.token,
+      json: { kind: 'nodeTemplate', max: 5, perProject: 3, perSession: 1 },
+    });
+    await dialog().getByLabel('Tasks at once').fill('6');
+    await dialog().getByRole('button', { name: 'Save' }).click();
+    await closed();
+    expect(await limits()).toMatchObject([{ max: 6, perProject: 3, perSession: 1 }]);
+    await click(`Limit ${graph.template}`);
     await dialog().getByRole('button', { name: 'Back to what the manifest says' }).click();
     await closed();
-    await row.getByText('of at most 5').waitFor({ state: 'detached' });
+    await row.getByText('of at most 6').waitFor({ state: 'detached' });
     expect(await limits()).toEqual([]);
   });
 

@@ -90,8 +90,17 @@ describeInBrowser('the session page', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel the run' }).click();
     await stands('n2', 'Failed');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
+    // As for a node that takes all inputs, after retention.
+    const without = 'It goes without the inputs that retention has removed: 2.';
+    await page.route('**/reprocess', async (route) => {
+      const answer = await route.fetch();
+      const body = await answer.json();
+      await route.fulfill({ response: answer, json: { ...body, message: `${body.message} ${without}` } });
+    });
     await page.getByRole('button', { name: 'Reprocess' }).click();
     await stands('n2', 'Pending');
+    await page.getByText(without, { exact: true }).waitFor();
+    await page.unroute('**/reprocess');
     const task = await runner.acquire(graph.template);
     await runner.write(task.taskId, '92.4');
     await runner.end(task.taskId, 'complete', { outcome: 'completed' });

@@ -146,8 +146,8 @@ export function explainNode(nodeInstanceId: number, signal?: Signal): Promise<No
 }
 
 /** @param inputs runs over just these inputs; absent: over the node's latest, or all by its node template */
-export async function reprocessNode(nodeInstanceId: number, inputs?: readonly number[]): Promise<void> {
-  await platform.call('POST /api/v2/node-instance/{nodeInstanceId}/reprocess', {
+export async function reprocessNode(nodeInstanceId: number, inputs?: readonly number[]) {
+  return await platform.call('POST /api/v2/node-instance/{nodeInstanceId}/reprocess', {
     params: { nodeInstanceId },
     ...(inputs === undefined ? {} : { body: { inputs } }),
   });

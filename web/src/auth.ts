@@ -27,6 +27,8 @@ export interface AuthState {
 
 const signInKey = 'sdp.sign-in';
 const refreshKey = 'sdp.refresh-token';
+/** Tells the other tabs who signed out. */
+const signedOutKey = 'sdp.signed-out';
 const renewBeforeExpiryMs = 60_000;
 
 /** The person of each token of this tab: the answer to a call may come after the next sign-in. */
@@ -148,6 +150,10 @@ export function endSignIn(notice: string | null): void {
 /** Ends the token on the platform as well, and the stored refresh token with it. */
 export async function signOut(): Promise<void> {
   const token = state.signIn?.accessToken;
+  if (state.signIn !== null && readStored(localStorage, refreshKey) !== null) {
+    writeStored(localStorage, signedOutKey, state.signIn.user.userId);
+    removeStored(localStorage, signedOutKey);
+  }
   removeStored(localStorage, refreshKey);
   endSignIn('You are signed out.');
   if (token === undefined) return;
@@ -158,6 +164,12 @@ export async function signOut(): Promise<void> {
     // The token is removed here in any case and expires after eight hours.
   }
 }
+
+// A kept sign-in is that of all tabs, and its end that of all their tokens.
+addEventListener('storage', ({ key, newValue }) => {
+  if (key === signedOutKey && newValue === state.signIn?.user.userId)
+    endSignIn('You signed out in another tab.');
+});
 
 async function renewOnce(): Promise<string | null> {
   // Read inside the lock: another tab may have replaced the token while this one waited.

@@ -32,6 +32,7 @@ export function Shell(props: { user: User; children: ComponentChildren }) {
   const navigation = useNavigation(props.user.role);
   const [over, setOver] = useState<'palette' | 'shortcuts' | null>(null);
   useGlobalKeys(setOver);
+  useKeptFocus();
   const { zone } = usePreferences();
   useEffect(() => {
     // After navigation within the console the focus moves to the new page, as with a page load.
@@ -65,6 +66,32 @@ export function Shell(props: { user: User; children: ComponentChildren }) {
       )}
     </div>
   );
+}
+
+/** What goes with the focus on it, such as the button of a deleted row, leaves it at the content, not at the top of the page. */
+function useKeptFocus() {
+  useEffect(() => {
+    let last: EventTarget | null = null;
+    const follow = ({ target }: FocusEvent) => {
+      last = target;
+    };
+    const watch = new MutationObserver(() => {
+      if (!(last instanceof HTMLElement) || last.isConnected) return;
+      last = null;
+      // What takes the focus by itself comes first.
+      setTimeout(() => {
+        if (document.activeElement !== document.body) return;
+        const inWindow = document.querySelector<HTMLElement>('dialog[open] button');
+        (inWindow ?? document.getElementById('main'))?.focus({ preventScroll: true });
+      }, 100);
+    });
+    watch.observe(document.body, { childList: true, subtree: true });
+    addEventListener('focusin', follow);
+    return () => {
+      watch.disconnect();
+      removeEventListener('focusin', follow);
+    };
+  }, []);
 }
 
 /** The menu of a small screen: Escape closes it, unless a window is open over it. */

@@ -63,6 +63,17 @@ describe('POST /api/v2/dashboard/dimensions/{id}/series', () => {
     expect(hard.values).toEqual(drive.map(({ row, speed }) => Number(row % 3 === 0 && speed > 25)));
   });
 
+  test('integrates and differentiates over rows where a recording has no time', async () => {
+    const numbered = await insertDimension('f', [await record(33, 'speed,gear\n2,1\n4,1\n4,2\n0,2\n')]);
+    const derived = [channel('sum', 'integrate(speed)'), channel('change', 'differentiate(speed)')];
+    const { body } = await post(numbered, 'series', { channels: ['speed'], derived });
+    expect(body.series.map(({ values }: { values: unknown }) => values)).toEqual([
+      [2, 4, 4, 0],
+      [0, 3, 7, 9],
+      [null, 2, 0, -4],
+    ]);
+  });
+
   test('gives extremes of stretches of time where there are many rows', async () => {
     const { body } = await post(id, 'series', {
       channels: [],

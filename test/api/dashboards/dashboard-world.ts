@@ -41,7 +41,7 @@ export async function dashboardWorld() {
     ask(api.url, 'GET', `/api/v2/dashboard/dimensions/${path}`, { token });
 
   const { body: project } = await call('/projects', { Title: 'Drives' });
-  const file = templateFile('drawn', ['a', 'b', 'c', 'd', 'e'].map(inputNode));
+  const file = templateFile('drawn', ['a', 'b', 'c', 'd', 'e', 'f'].map(inputNode));
   const { body: template } = await call('/api/v2/admin/session-templates', file);
   const json = { ProjectId: project.id, SessionTemplateId: template.id, Email: people.Trainee.email };
   const session: { id: string; name: string; nodeInstances: { id: number }[] } = (
@@ -119,11 +119,14 @@ export async function dashboardWorld() {
     };
   }
 
-  async function insertDimension(node: 'a' | 'b' | 'c' | 'd' | 'e', sources: unknown[]): Promise<number> {
+  async function insertDimension(
+    node: 'a' | 'b' | 'c' | 'd' | 'e' | 'f',
+    sources: unknown[],
+  ): Promise<number> {
     const [row] = await api.composed.services.database.query<{ id: number }>(
       `insert into dimension (session_id, node_instance_id, name, dashboard_name, dashboard_version, sources, layout)
        values ($1, $2, 'Recording', 'Recording', 'next', $3::jsonb, '{"version":1,"panels":[]}') returning id`,
-      [session.id, session.nodeInstances['abcde'.indexOf(node)]!.id, JSON.stringify(sources)],
+      [session.id, session.nodeInstances['abcdef'.indexOf(node)]!.id, JSON.stringify(sources)],
     );
     return row!.id;
   }

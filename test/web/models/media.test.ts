@@ -40,6 +40,39 @@ test('the picture of a moment is the last that has begun, and the first before a
   expect(frameAt([], start)).toBeNull();
 });
 
+test('over a time without a clock pictures are as far apart as they were captured, from the start', () => {
+  const at = (seconds: number) => ({ capturedAt: new Date(start + seconds * 1000).toISOString() });
+  const outputs = [
+    output(1, 'c.png', 'image/png', at(20)),
+    output(2, 'a.png', 'image/png', at(5)),
+    output(3, 'd.png', 'image/png', { ...at(90), offsetSeconds: 60 }),
+    output(4, 'b.png', 'image/png', { offsetSeconds: 10 }),
+    output(5, 'log.csv', 'text/csv', at(0)),
+  ];
+  const places = (part: string) =>
+    framesOf(outputs, part, 1000, 'elapsed').map(({ output: { id }, atMs }) => [id, atMs]);
+  expect(places('')).toEqual([
+    [2, 1000],
+    [4, 11_000],
+    [1, 16_000],
+    [3, 61_000],
+  ]);
+  expect(places('c.p')).toEqual([[1, 16_000]]);
+});
+
+test('over rows pictures have no place but an order', () => {
+  const outputs = [
+    output(1, 'b.png', 'image/png', { offsetSeconds: 60 }),
+    output(2, 'a.png', 'image/png', { offsetSeconds: 0 }),
+  ];
+  const frames = framesOf(outputs, '', 0, 'rows');
+  expect(frames.map(({ output: { id }, atMs }) => [id, atMs])).toEqual([
+    [2, 0],
+    [1, 0],
+  ]);
+  expect([frameAt(frames, null), frameAt(frames, 500)].map((frame) => frame?.output.id)).toEqual([2, 2]);
+});
+
 test('a picture whose time has no zone was taken in UTC', () => {
   const { TZ: zone } = process.env;
   process.env.TZ = 'Asia/Tokyo';

@@ -28,7 +28,12 @@ export interface DriveSession {
 export async function driveSession(
   url: string,
   token: string,
-  named: { readonly project: string | number; readonly name: string; readonly speed?: string },
+  named: {
+    readonly project: string | number;
+    readonly name: string;
+    readonly speed?: string;
+    readonly csv?: string;
+  },
 ): Promise<DriveSession> {
   const call = async (method: string, path: string, json?: unknown) => {
     const answer = await ask(url, method, path, { token, ...(json === undefined ? {} : { json }) });
@@ -56,7 +61,7 @@ export async function driveSession(
       'content-type': 'text/csv',
       'x-platform-output-identifier': 'a.csv',
     },
-    body: drive(named.speed ?? 'speed'),
+    body: named.csv ?? drive(named.speed ?? 'speed'),
   });
   expect(upload.status).toBe(201);
   const dimension = await eventually(

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { type Queue, removeConcurrency, saveConcurrency } from '../admin-api.ts';
+import { listQueues, type Queue, removeConcurrency, saveConcurrency } from '../admin-api.ts';
 import { useAction } from '../hooks.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { Form, SelectField, TextField } from '../ui/form.tsx';
@@ -21,7 +21,9 @@ export function LimitForm(props: { queue: Queue; saved: () => void; onClose: () 
     props.onClose();
   };
   const save = async () => {
-    const [max, perProject, perSession] = keys.map((key) => numberOf(textIn(key)));
+    const latest = await latestLimit(queue, kind);
+    const valueIn = (key: Key) => numberOf(edited[key] ?? textOf(latest?.[key]));
+    const [max, perProject, perSession] = keys.map(valueIn);
     await saveConcurrency(name, { kind, max: max!, perProject: perProject!, perSession: perSession! });
     done();
   };
@@ -54,6 +56,13 @@ export function LimitForm(props: { queue: Queue; saved: () => void; onClose: () 
       </Form>
     </Dialog>
   );
+}
+
+/** Somebody else may have changed what the form did not. */
+async function latestLimit(queue: Queue, kind: Kind) {
+  const { queues } = await listQueues();
+  const now = queues.find(({ nodeTemplate }) => nodeTemplate === queue.nodeTemplate) ?? queue;
+  return now.limits.find((limit) => limit.kind === kind);
 }
 
 function LimitFields(props: { textIn: (key: Key) => string; onText: (key: Key, text: string) => void }) {

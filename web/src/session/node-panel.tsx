@@ -78,8 +78,8 @@ export function NodePanel(props: {
 function PanelHead({ node, isAsked }: { node: NodeInstanceProgress; isAsked: boolean }) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
-    // The link that led here may have gone, with the focus.
-    if (isAsked && document.activeElement === document.body) heading.current?.focus();
+    // The link that led here may have gone, and left the focus at the content.
+    if (isAsked && document.activeElement?.matches('body, #main')) heading.current?.focus();
   }, []);
   return (
     <header class="panel-head">

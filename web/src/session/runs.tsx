@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks';
 import type { NodeInstanceProgress } from '../api.ts';
 import { reprocessNode } from '../api.ts';
 import { formatDateTime, formatDuration } from '../format.ts';
@@ -92,6 +93,12 @@ const ConfigurationLoader = lazy(
 
 function ReprocessButton(props: { nodeInstanceId: number; changed: () => void }) {
   const action = useAction();
+  const [said, setSaid] = useState('');
+  const start = async () => {
+    const { message } = await reprocessNode(props.nodeInstanceId);
+    // That it is queued shows in the graph.
+    setSaid(message.replace('Reprocessing queued.', ''));
+  };
   return (
     <>
       <button
@@ -100,12 +107,13 @@ function ReprocessButton(props: { nodeInstanceId: number; changed: () => void })
         aria-disabled={action.busy}
         title="Runs again over the latest inputs and appends the outputs"
         onClick={async () => {
-          if (await action.run(() => reprocessNode(props.nodeInstanceId))) props.changed();
+          if (await action.run(start)) props.changed();
         }}
       >
         <Icon name="play" />
         Reprocess
       </button>
+      <span role="status">{said}</span>
       {action.problem !== null && <Notice tone="error">{action.problem}</Notice>}
     </>
   );

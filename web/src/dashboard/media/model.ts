@@ -8,9 +8,12 @@ export interface Frame {
   readonly title: string;
   readonly type: string;
   readonly isVideo: boolean;
-  /** When it begins. */
+  /** When it begins, on the time axis. */
   readonly atMs: number;
 }
+
+/** What the time axis counts: the time of a clock, time since a start, or rows. */
+export type AxisKind = 'clock' | 'elapsed' | 'rows';
 
 const mebibyte = 1024 * 1024;
 /** Larger ones would fill the memory of a browser. */
@@ -26,9 +29,20 @@ const pictureTypes = new Set([
 ]);
 const videoTypes = new Set(['video/mp4', 'video/webm', 'video/ogg', 'video/quicktime']);
 
-/** Those with `part` in their name, in the order of their beginnings. Without a time they begin at the start. */
-export function framesOf(outputs: readonly NodeOutput[], part: string, startMs: number): Frame[] {
+/**
+ * Those with `part` in their name, in the order of their beginnings. Without a time they begin at the start. Where the axis has
+ * no clock the first that a clock timed begins at the start, and the others as much later as they were captured later; over
+ * rows all begin there, as nothing says at which row they were captured.
+ */
+export function framesOf(
+  outputs: readonly NodeOutput[],
+  part: string,
+  startMs: number,
+  axis: AxisKind = 'clock',
+): Frame[] {
   const wanted = part.toLowerCase();
+  const media = outputs.filter(({ contentType }) => /^(image|video)\//i.test(contentType ?? ''));
+  const firstMs = axis === 'clock' ? startMs : earliest(media.map(capturedMs), startMs);
   const frames = outputs.flatMap((output): Frame[] => {
     const type = (output.contentType ?? '').split(';')[0]!.trim().toLowerCase();
     const isVideo = videoTypes.has(type);
@@ -36,19 +50,32 @@ export function framesOf(outputs: readonly NodeOutput[], part: string, startMs: 
     const title = outputTitle(output);
     const names = [title, output.outputIdentifier].map((name) => name.toLowerCase());
     if (!names.some((name) => name.includes(wanted))) return [];
-    return [{ output, title, type, isVideo, atMs: beginOf(output, startMs) }];
+    return [{ output, title, type, isVideo, atMs: startMs + distance(output, axis !== 'clock', firstMs) }];
   });
-  return frames.sort((a, b) => a.atMs - b.atMs || a.output.id - b.output.id);
+  frames.sort((a, b) => a.atMs - b.atMs || a.output.id - b.output.id);
+  return axis === 'rows' ? frames.map((frame) => ({ ...frame, atMs: startMs })) : frames;
 }
 
-function beginOf({ metadata }: NodeOutput, startMs: number): number {
-  const { capturedAt, offsetSeconds } = metadata ?? {};
-  const at = typeof capturedAt === 'string' ? parseMoment(capturedAt) : Number.NaN;
-  if (Number.isFinite(at)) return at;
-  return typeof offsetSeconds === 'number' ? startMs + offsetSeconds * 1000 : startMs;
+/** From the start of the axis, whose clock time is `firstMs`; a known distance counts first where that is a guess. */
+function distance(output: NodeOutput, isGuessed: boolean, firstMs: number): number {
+  const { offsetSeconds } = output.metadata ?? {};
+  const capturedAfter = capturedMs(output) - firstMs;
+  const offset = typeof offsetSeconds === 'number' ? offsetSeconds * 1000 : Number.NaN;
+  const given = isGuessed ? [offset, capturedAfter] : [capturedAfter, offset];
+  return given.find(Number.isFinite) ?? 0;
 }
 
-/** The last one that has begun; before all of them the first. */
+function capturedMs({ metadata }: NodeOutput): number {
+  const { capturedAt } = metadata ?? {};
+  return typeof capturedAt === 'string' ? parseMoment(capturedAt) : Number.NaN;
+}
+
+function earliest(times: readonly number[], otherwise: number): number {
+  const known = times.filter(Number.isFinite);
+  return known.length === 0 ? otherwise : Math.min(...known);
+}
+
+/** The last one that has begun, the first of those that begin together; before all of them the first. */
 export function frameAt(frames: readonly Frame[], timeMs: number | null): Frame | null {
   let found = frames[0] ?? null;
   if (timeMs === null || found === null) return found;
@@ -61,5 +88,5 @@ export function frameAt(frames: readonly Frame[], timeMs: number | null): Frame 
       low = middle + 1;
     } else high = middle - 1;
   }
-  return found;
+  return frames.find(({ atMs }) => atMs === found?.atMs) ?? null;
 }

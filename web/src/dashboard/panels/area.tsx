@@ -71,7 +71,12 @@ function OpenPanels(props: {
   const { form, error, retry } = layout;
   const dark = useDarkScheme();
   const kind = channels[0]?.timeKind ?? 'absolute';
-  const session = { sessionId: dashboard.sessionId, startMs: fullSpan(dashboard, kind)?.fromMs ?? 0 };
+  const ofRelative = props.world.clock === 'rows' ? ('rows' as const) : ('elapsed' as const);
+  const session = {
+    sessionId: dashboard.sessionId,
+    startMs: fullSpan(dashboard, kind)?.fromMs ?? 0,
+    axis: kind === 'absolute' ? ('clock' as const) : ofRelative,
+  };
   return (
     <>
       {error !== null && <NotShown error={error} retry={retry} close={layout.close} />}
@@ -195,7 +200,7 @@ function LayoutBar(props: {
         </>
       )}
       {!isNone && <Menu label="More for this layout" items={items} />}
-      <Playback group={world.group} span={world.span} />
+      <Playback group={world.group} span={world.span} hasRows={world.clock === 'rows'} />
       <FullScreen />
       <span role="status">{layout.action.problem}</span>
     </div>

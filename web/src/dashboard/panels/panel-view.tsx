@@ -10,6 +10,7 @@ import type { ChartGroup } from '../chart/group.ts';
 import { ChartTool, Swatch } from '../chart/head.tsx';
 import type { World } from '../chart/props.ts';
 import { MediaPanel } from '../media/media-panel.tsx';
+import type { AxisKind } from '../media/model.ts';
 import { type Channel, legendName } from '../model.ts';
 import { CursorTable } from './cursor-table.tsx';
 import { eachRecording, type Member } from './derived-members.ts';
@@ -28,7 +29,7 @@ const pointsOf = (kind: PanelForm['kind']) => (isPaired(kind) ? 10_000 : 2000);
 /** What all panels of a layout are given. */
 export interface GridProps {
   dimensionId: string;
-  session: { sessionId: string; startMs: number };
+  session: { sessionId: string; startMs: number; axis: AxisKind };
   channels: Channel[];
   layout: LayoutForm;
   onLayout: (layout: LayoutForm) => void;

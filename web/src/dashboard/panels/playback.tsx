@@ -3,12 +3,28 @@ import { IconButton } from '../../ui/buttons.tsx';
 import type { ChartGroup } from '../chart/group.ts';
 import type { TimeSpan } from '../model.ts';
 
-const speeds = [0.25, 1, 4, 16, 64];
-const stepMs = 100;
+const ofTime = {
+  speeds: [0.25, 1, 4, 16, 64].map((speed) => ({ speed, label: `${speed}×` })),
+  first: 1,
+  step: 100,
+  stepped: '0.1 s',
+};
+/** A row has the place of a millisecond. */
+const ofRows = {
+  speeds: [1, 10, 100, 1000].map((rows) => ({
+    speed: rows / 1000,
+    label: rows === 1 ? '1 row/s' : `${rows} rows/s`,
+  })),
+  first: 0.01,
+  step: 1,
+  stepped: '1 row',
+};
 
 /** Moves the cursor as time passes, at a speed, or by a step. */
-export function Playback(props: { group: ChartGroup; span: TimeSpan }) {
-  const [speed, setSpeed] = useState(1);
+export function Playback(props: { group: ChartGroup; span: TimeSpan; hasRows: boolean }) {
+  const of = props.hasRows ? ofRows : ofTime;
+  const [chosen, setSpeed] = useState<number | null>(null);
+  const speed = of.speeds.find((one) => one.speed === chosen)?.speed ?? of.first;
   const { isPlaying, setIsPlaying, step } = usePlayback(props.group, props.span, speed);
   return (
     <span class="playback">
@@ -16,9 +32,9 @@ export function Playback(props: { group: ChartGroup; span: TimeSpan }) {
         <IconButton
           kind="tool"
           label="Step back"
-          title="0.1 s back"
+          title={`${of.stepped} back`}
           icon="left"
-          onClick={() => step(-stepMs)}
+          onClick={() => step(-of.step)}
         />
         <button
           type="button"
@@ -28,7 +44,13 @@ export function Playback(props: { group: ChartGroup; span: TimeSpan }) {
         >
           {isPlaying ? 'Pause' : 'Play'}
         </button>
-        <IconButton kind="tool" label="Step on" title="0.1 s on" icon="right" onClick={() => step(stepMs)} />
+        <IconButton
+          kind="tool"
+          label="Step on"
+          title={`${of.stepped} on`}
+          icon="right"
+          onClick={() => step(of.step)}
+        />
       </span>
       <select
         class="select"
@@ -36,8 +58,10 @@ export function Playback(props: { group: ChartGroup; span: TimeSpan }) {
         value={String(speed)}
         onChange={(event) => setSpeed(Number(event.currentTarget.value))}
       >
-        {speeds.map((one) => (
-          <option key={one} value={String(one)}>{`${one}×`}</option>
+        {of.speeds.map((one) => (
+          <option key={one.speed} value={String(one.speed)}>
+            {one.label}
+          </option>
         ))}
       </select>
     </span>
