@@ -11,8 +11,8 @@ export interface TimePlan {
   column: number | null;
   /** Index of the column with the time of the day, where `column` holds days alone; else null. */
   clock: number | null;
-  /** Whether the column holds times of the day alone, which begin anew at midnight. */
-  isClock: boolean;
+  /** What the times begin anew after: times of the day alone at midnight, `mm:ss.f` of a clock with the hour. */
+  beginsAnew: 'day' | 'hour' | null;
   kind: 'absolute' | 'relative';
   readAs: ReadAs;
   timestampFormat: string | null;
@@ -21,7 +21,7 @@ export interface TimePlan {
   warnings: string[];
 }
 
-const oneColumn = { clock: null, isClock: false, timestampFormat: null };
+const oneColumn = { clock: null, beginsAnew: null, timestampFormat: null };
 
 export function toPlan(index: number, content: Content, configuration: TabularConfiguration): TimePlan {
   const base = configuration.baseCapturedAt == null ? null : parseTimestamp(configuration.baseCapturedAt);
@@ -44,8 +44,17 @@ export function toPlan(index: number, content: Content, configuration: TabularCo
       return {
         ...plan,
         kind: relative,
-        readAs: 'INTERVAL',
-        milliseconds: (column) => `round(epoch(${column}) * 1000, 6)${offset}`,
+        readAs: content.readAs,
+        milliseconds: (column) =>
+          `round(${content.readAs === 'INTERVAL' ? `epoch(${column}) * 1000` : column}, 6)${offset}`,
+      };
+    case 'days':
+      plan.warnings.push('The numbers in the time column were read as days, as spreadsheets keep dates.');
+      return {
+        ...plan,
+        kind: 'absolute',
+        readAs: 'DOUBLE',
+        milliseconds: (column) => `round((${column} + ${content.epochDay}) * 86400000.0)`,
       };
     case 'year':
       return {
@@ -73,12 +82,25 @@ export function toPlan(index: number, content: Content, configuration: TabularCo
   }
 }
 
-/** The plan of a column of days, with the time of the day from the column `clock`, which is read as an INTERVAL. */
-export function withClock(days: TimePlan, clock: number): TimePlan {
+/** Marks a time beside a day that goes over 24 hours: it is a duration. */
+export const overDay = 'sdp-over-a-day';
+
+/** That failure: the plan of the time is wrong. */
+export class OverDayError extends Error {}
+
+/**
+ * The plan of a column of days, with the time of the day from the column `clock`, which is read as an INTERVAL.
+ * @param isStrict whether a time over 24 hours ends the statement with {@link overDay}
+ */
+export function withClock(days: TimePlan, clock: number, isStrict: boolean): TimePlan {
+  const value = `c${clock}`;
+  const time = isStrict
+    ? `CASE WHEN ${value} > INTERVAL 24 HOUR THEN error('${overDay}') ELSE ${value} END`
+    : value;
   return {
     ...days,
     clock,
-    milliseconds: (column) => `${days.milliseconds(column)} + round(epoch(c${clock}) * 1000, 3)`,
+    milliseconds: (column) => `${days.milliseconds(column)} + round(epoch(${time}) * 1000, 3)`,
   };
 }
 
