@@ -49,13 +49,7 @@ export function toPlan(index: number, content: Content, configuration: TabularCo
           `round(${content.readAs === 'INTERVAL' ? `epoch(${column}) * 1000` : column}, 6)${offset}`,
       };
     case 'days':
-      plan.warnings.push('The numbers in the time column were read as days, as spreadsheets keep dates.');
-      return {
-        ...plan,
-        kind: 'absolute',
-        readAs: 'DOUBLE',
-        milliseconds: (column) => `round((${column} + ${content.epochDay}) * 86400000.0)`,
-      };
+      return { ...plan, ...numberedDays(content.epochDay) };
     case 'year':
       return {
         ...plan,
@@ -80,6 +74,15 @@ export function toPlan(index: number, content: Content, configuration: TabularCo
         milliseconds: (column) => `${scaled(column, content.millisecondsEach, 6)}${offset}`,
       };
   }
+}
+
+function numberedDays(epochDay: number): Pick<TimePlan, 'kind' | 'readAs' | 'milliseconds' | 'warnings'> {
+  return {
+    kind: 'absolute',
+    readAs: 'DOUBLE',
+    milliseconds: (column) => `round((${column} + ${epochDay}) * 86400000.0)`,
+    warnings: ['The numbers in the time column were read as days, as spreadsheets keep dates.'],
+  };
 }
 
 /** Marks a time beside a day that goes over 24 hours: it is a duration. */
