@@ -40,14 +40,11 @@ export function toPlan(index: number, content: Content, configuration: TabularCo
         timestampFormat: content.format,
         milliseconds: fromTimestamp,
       };
-    case 'duration':
-      return {
-        ...plan,
-        kind: relative,
-        readAs: content.readAs,
-        milliseconds: (column) =>
-          `round(${content.readAs === 'INTERVAL' ? `epoch(${column}) * 1000` : column}, 6)${offset}`,
-      };
+    case 'duration': {
+      const value = (column: string) => (content.readAs === 'INTERVAL' ? `epoch(${column}) * 1000` : column);
+      const milliseconds = (column: string) => `round(${value(column)}, 6)${offset}`;
+      return { ...plan, kind: relative, readAs: content.readAs, milliseconds };
+    }
     case 'days':
       return { ...plan, ...numberedDays(content.epochDay) };
     case 'year':
@@ -59,13 +56,10 @@ export function toPlan(index: number, content: Content, configuration: TabularCo
           `CASE WHEN ${column} BETWEEN 1 AND 9999 AND ${column} = floor(${column})
             THEN epoch_us(CAST(make_date(CAST(${column} AS INTEGER), 1, 1) AS TIMESTAMP)) / 1000.0 END`,
       };
-    case 'epoch':
-      return {
-        ...plan,
-        kind: 'absolute',
-        readAs: 'DOUBLE',
-        milliseconds: (column) => scaled(column, content.millisecondsEach, 3),
-      };
+    case 'epoch': {
+      const milliseconds = (column: string) => scaled(column, content.millisecondsEach, 3);
+      return { ...plan, kind: 'absolute', readAs: 'DOUBLE', milliseconds };
+    }
     case 'offset':
       return {
         ...plan,
