@@ -19,8 +19,9 @@ import { openCsv } from '../read/source-csv.ts';
 import { openJson } from '../read/source-json.ts';
 import { openParquet } from '../read/source-parquet.ts';
 import type { RecordingDescription } from '../recording/recording.ts';
-import { writeRecording } from '../recording/write-recording.ts';
-import { planTime } from '../time/time-column.ts';
+import { type WriteSettings, type WrittenRecording, writeRecording } from '../recording/write-recording.ts';
+import { planDuration, planTime } from '../time/time-column.ts';
+import { OverDayError } from '../time/time-plan.ts';
 
 export interface ConvertInput {
   /** The upload as stored: a local file, gzip or not. */
@@ -84,19 +85,18 @@ export async function convertTabular(input: ConvertInput): Promise<Conversion> {
       signal: input.signal,
     });
     const source = await openSource(engine, folder, plain, { ...input, maxTempBytes });
-    const time = await planTime(engine, source, input.configuration);
     progress.enter('converting');
-    const { description, sizeBytes, path } = await writeRecording({
+    const settings = {
       engine,
       source,
-      time,
       configuration: input.configuration,
       identity: input.source,
       realm: realmOf(input),
       path: join(folder, 'recording.parquet'),
       maxTempBytes,
       onWritten: () => progress.enter('finishing'),
-    });
+    };
+    const { description, sizeBytes, path } = await writeWithTime(settings);
     input.signal?.throwIfAborted();
     await move(path, input.outputPath);
     return { description, rowCount: description.rowCount, sizeBytes };
@@ -104,6 +104,16 @@ export async function convertTabular(input: ConvertInput): Promise<Conversion> {
     progress.stop();
     engine?.close();
     await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function writeWithTime(settings: Omit<WriteSettings, 'time'>): Promise<WrittenRecording> {
+  const { engine, source, configuration } = settings;
+  try {
+    return await writeRecording({ ...settings, time: await planTime(engine, source, configuration) });
+  } catch (error) {
+    if (!(error instanceof OverDayError)) throw error;
+    return writeRecording({ ...settings, time: await planDuration(engine, source, configuration) });
   }
 }
 

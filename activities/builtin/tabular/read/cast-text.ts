@@ -1,13 +1,16 @@
 /** Casts of text columns in SQL, for the readers without casts. */
 import type { Engine, Query } from '../engine.ts';
 import { shown, type TabularError } from '../errors.ts';
-import { type ReadAs, type ReadPlan, type TableSource, wanted } from './source.ts';
+import { durationSql } from '../time/duration-text.ts';
+import { type ReadAs, type ReadPlan, type TableSource, type TimeType, wanted } from './source.ts';
 
 /** Marks the failure of a time cast, so that the row can be found. */
 export const timeFault = 'sdp-bad-time';
 
-export function isTime(readAs: ReadAs | null): readAs is 'TIMESTAMP' | 'TIMESTAMPTZ' | 'INTERVAL' {
-  return readAs === 'TIMESTAMP' || readAs === 'TIMESTAMPTZ' || readAs === 'INTERVAL';
+const timeTypes: readonly (ReadAs | null)[] = ['TIMESTAMP', 'TIMESTAMPTZ', 'INTERVAL', 'MILLISECONDS'];
+
+export function isTime(readAs: ReadAs | null): readAs is TimeType {
+  return timeTypes.includes(readAs);
 }
 
 /**
@@ -30,6 +33,7 @@ export function castText(text: string, readAs: ReadAs, formatParameter: string):
 }
 
 function tryTime(text: string, readAs: ReadAs, formatParameter: string): string {
+  if (readAs === 'MILLISECONDS') return durationSql(text);
   if (readAs === 'TIMESTAMP') return `try_strptime(${text}, ${formatParameter})::TIMESTAMP`;
   // Of words, such as `infinity`, the cast makes times that are no times of a recording.
   const cast = (value: string) =>

@@ -3,14 +3,14 @@
 import type { InputFormat } from '../configuration.ts';
 import { TabularError } from '../errors.ts';
 import { type CsvRecord, splitRecords } from './csv-records.ts';
+import { type NumberStyle, numberStyle, withoutThousands } from './number-style.ts';
 import { isMissingText, isNumberText } from './text-values.ts';
 
 type Delimiter = ',' | '\t' | ';' | '|';
 
 export interface CsvLayout {
   delimiter: Delimiter;
-  /** Numbers have a decimal comma. */
-  decimalComma: boolean;
+  numbers: NumberStyle;
   headings: string[];
   /** Units from a separate line below the headings, null without such a line. */
   units: string[] | null;
@@ -56,16 +56,18 @@ export function readCsvLayout(
   return { ...layout, records: layout.records.slice(0, rows) };
 }
 
-function arrange(text: string, records: CsvRecord[], delimiter: Delimiter, preamble: Preamble): CsvLayout {
+function arrange(text: string, read: CsvRecord[], delimiter: Delimiter, preamble: Preamble): CsvLayout {
+  const numbers = numberStyle(delimiter, read.length === 1 ? read : read.slice(1));
+  const { decimalComma } = numbers;
+  const records = read.map((record) => withoutThousands(record, numbers));
   const [first, ...rest] = records as [CsvRecord, ...CsvRecord[]];
-  const decimalComma = delimiter !== ',' && usesDecimalComma(rest.length === 0 ? records : rest);
   const hasHeading = isHeading(first.cells, rest, decimalComma);
   const { hasSettings } = preamble;
   if (!hasHeading) {
     const { headings, units } = commentedHeadings(preamble.comments, delimiter, first.cells, decimalComma);
     const skippedText = text.slice(0, preamble.characters);
     const skipLines = preamble.lines;
-    const found = { delimiter, decimalComma, headings, units, hasHeading, hasSettings };
+    const found = { delimiter, numbers, headings, units, hasHeading, hasSettings };
     return { ...found, skipLines, skippedText, records };
   }
   const second = rest[0];
@@ -73,7 +75,7 @@ function arrange(text: string, records: CsvRecord[], delimiter: Delimiter, pream
   const heading = hasUnits ? second : first;
   return {
     delimiter,
-    decimalComma,
+    numbers,
     headings: first.cells.map((cell) => cell.trim()),
     units: hasUnits ? second.cells.map((cell) => cell.trim()) : null,
     hasHeading,
@@ -197,11 +199,7 @@ function commentedHeadings(
   const namesOf = (comment: string): string[] | null => {
     const names = splitRecords(comment, delimiter, 1, true)[0]?.cells.map((cell) => cell.trim()) ?? [];
     if (fields < 2 || names.length !== fields) return null;
-    const areNames = names.every((name, index) => {
-      if (name === '') return index === 0;
-      return !isNumberText(name, decimalComma) && !looksLikeTime(name) && !/:\s|=|[.!?]$/.test(name);
-    });
-    return areNames ? names : null;
+    return areNames(names, decimalComma) ? names : null;
   };
   const [last = null, above = null] = comments.map(namesOf);
   if (above !== null && last?.every(isCommonUnit)) return { headings: above, units: last };
@@ -209,8 +207,16 @@ function commentedHeadings(
   return { headings: last ?? numbered, units: null };
 }
 
+/** Whether texts of a comment may be headings: values, settings and sentences are not. */
+export function areNames(names: readonly string[], decimalComma: boolean): boolean {
+  return names.every((name, index) => {
+    if (name === '') return index === 0;
+    return !isNumberText(name, decimalComma) && !looksLikeTime(name) && !/:\s|=|[.!?]$/.test(name);
+  });
+}
+
 /** Common units, alone or in brackets: `s`, `km/h`, `[m/s^2]`, `1/min`, and what stands for none. */
-function isCommonUnit(cell: string): boolean {
+export function isCommonUnit(cell: string): boolean {
   const one =
     /^(?:1|%|°[CF]?|[nµumckMG]?(?:m|s|g|A|V|W|J|N|Pa|Hz|rad|bar|l|L|Wh|Nm|Ω|eV)|t|h|min|d|K|deg|rpm|mph|psi|ft|in|mi|kn|kt|lb|gal)(?:\^?-?\d|[²³])?$/;
   return /^[[(].*[\])]$|^-?$/.test(cell) || cell.split(/[/*·]/).every((part) => one.test(part));
@@ -242,18 +248,6 @@ function chooseDelimiter(probes: readonly Probe[]): Delimiter {
   return chosen;
 }
 
-function usesDecimalComma(records: CsvRecord[]): boolean {
-  let commas = 0;
-  for (const { cells } of records.slice(0, probeRecords)) {
-    for (const cell of cells) {
-      if (isNumberText(cell, false)) {
-        if (cell.includes('.')) return false;
-      } else if (isNumberText(cell, true)) commas++;
-    }
-  }
-  return commas > 0;
-}
-
 /**
  * The first line is a heading unless it holds a number, above columns that hold numbers too. A number over a column
  * of texts, or a text over a column of numbers, decides for a heading.
@@ -272,7 +266,7 @@ function isHeading(first: string[], rest: CsvRecord[], decimalComma: boolean): b
   });
 }
 
-function looksLikeTime(cell: string): boolean {
+export function looksLikeTime(cell: string): boolean {
   return /^\s*\d{1,4}[-/.:]\d{1,2}(?:[-/.:]\d{1,4})?(?:[T ].*)?$/.test(cell);
 }
 

@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import { type DuckDBValue, listValue } from '@duckdb/node-api';
-import type { TabularConfiguration } from '../configuration.ts';
+import type { InputFormat, TabularConfiguration } from '../configuration.ts';
 import type { Engine } from '../engine.ts';
 import { shown, TabularError } from '../errors.ts';
 import { type RecordingFormat, recordingLimits } from '../recording/recording.ts';
@@ -13,8 +13,10 @@ import { copyFrom, copyWithLineFeeds, lineOfRecord } from './csv-lines.ts';
 import { fieldOfQuote } from './csv-records.ts';
 import { type CsvLayout, fieldAt, readCsvLayout } from './csv-sample.ts';
 import { decodeHead } from './decode-head.ts';
+import type { NumberStyle } from './number-style.ts';
 import type { PlainInput } from './prepare-input.ts';
 import { type ReadPlan, type SourceColumn, type TableSource, wanted } from './source.ts';
+import { copyWithTabs, findSpaced, type SpacedTable, withTabs } from './spaced.ts';
 import { isMissingText, sampleColumn } from './text-values.ts';
 
 /** Longest line of a csv file. */
@@ -41,11 +43,27 @@ export async function openCsv(settings: CsvSettings): Promise<TableSource> {
       `The file has ${layout.headings.length} columns; at most ${recordingLimits.columns} are read.`,
     );
   }
+  const spaced = isFree(format) ? findSpaced(text, input.isWhole, layout) : null;
+  if (spaced !== null) return openSpaced(settings, text, spaced);
   if (!layout.skippedText.includes('"')) return new CsvSource(settings, layout, input.path, layout.skipLines);
   // The strict reader would search for the end of the quote.
   const copy = join(settings.folder, 'input-table');
   await copyFrom(input.path, copy, Buffer.byteLength(layout.skippedText), settings.signal);
   return new CsvSource(settings, layout, copy, 0);
+}
+
+/** Whether the configuration leaves the delimiter to the file. */
+function isFree(format: InputFormat): boolean {
+  return format === 'auto' || format === 'csv';
+}
+
+async function openSpaced(settings: CsvSettings, text: string, table: SpacedTable): Promise<TableSource> {
+  const { input, folder, maxRows, signal } = settings;
+  const path = join(folder, 'input-tabs');
+  const skippedBytes = Buffer.byteLength(text.slice(0, table.characters));
+  await copyWithTabs(input.path, path, { top: table.top, skippedBytes }, signal);
+  const layout = readCsvLayout(withTabs(text, table), input.isWhole, 'tsv', maxRows);
+  return new CsvSource(settings, { ...layout, hasSettings: table.hasSettings }, path, layout.skipLines);
 }
 
 class CsvSource implements TableSource {
@@ -67,12 +85,12 @@ class CsvSource implements TableSource {
     this.#layout = layout;
     this.#path = path;
     this.#skipLines = skipLines;
-    this.decimalComma = layout.decimalComma;
+    this.decimalComma = layout.numbers.decimalComma;
     this.format = formats[layout.delimiter];
     this.#nullTokens = new Set(['', 'NaN', 'nan', 'NAN']);
     this.columns = layout.headings.map((heading, index) => {
       const sample = layout.records.map((record) => record.cells[index] ?? null).map(blankAsNull);
-      const { kind, nullTokens } = sampleColumn(sample, layout.decimalComma);
+      const { kind, nullTokens } = sampleColumn(sample, this.decimalComma);
       for (const token of nullTokens) this.#nullTokens.add(token);
       return { heading, unit: layout.units?.[index] ?? null, kind, sample };
     });
@@ -107,7 +125,7 @@ class CsvSource implements TableSource {
       `comment = ''`,
       'skip = $3',
       'nullstr = $4',
-      `decimal_separator = '${this.decimalComma ? ',' : '.'}'`,
+      ...numberOptions(this.#layout.numbers),
       'strict_mode = true',
       'null_padding = false',
       'ignore_errors = false',
@@ -199,6 +217,11 @@ class CsvSource implements TableSource {
 }
 
 const formats = { ',': 'csv', '\t': 'tsv', ';': 'semicolon', '|': 'pipe' } as const;
+
+function numberOptions({ decimalComma, thousands }: NumberStyle): string[] {
+  const decimal = `decimal_separator = '${decimalComma ? ',' : '.'}'`;
+  return thousands === null ? [decimal] : [decimal, `thousands = '${thousands}'`];
+}
 
 function blankAsNull(value: string | null): string | null {
   return value === null || value.trim() === '' ? null : value;

@@ -18,8 +18,12 @@ export interface SourceColumn {
   sample: readonly (string | null)[];
 }
 
-/** How a column leaves the reader. `time` is TIMESTAMP WITH TIME ZONE or, by format, TIMESTAMP. */
-export type ReadAs = 'DOUBLE' | 'BIGINT' | 'BOOLEAN' | 'VARCHAR' | 'TIMESTAMPTZ' | 'TIMESTAMP' | 'INTERVAL';
+/**
+ * How a column leaves the reader. `time` is TIMESTAMP WITH TIME ZONE or, by format, TIMESTAMP. MILLISECONDS are numbers
+ * that texts of durations become.
+ */
+export type ReadAs = 'DOUBLE' | 'BIGINT' | 'BOOLEAN' | 'VARCHAR' | TimeType;
+export type TimeType = 'TIMESTAMPTZ' | 'TIMESTAMP' | 'INTERVAL' | 'MILLISECONDS';
 
 export interface ReadPlan {
   /** One for each source column; null: not wanted. */
@@ -75,6 +79,8 @@ export function wanted(readAs: ReadAs | null): string {
       return "a time in the format of the column's first values";
     case 'INTERVAL':
       return 'a duration (hh:mm:ss)';
+    case 'MILLISECONDS':
+      return 'a duration (mm:ss.f, or a number with its unit)';
     default:
       return 'text';
   }

@@ -5,8 +5,8 @@ import { type Engine, isResourceFault, type Query, sqlText } from '../engine.ts'
 import { NoTabularData, TabularError } from '../errors.ts';
 import { finite } from '../read/cast-text.ts';
 import { type ReadPlan, readChannelAs, type TableSource } from '../read/source.ts';
-import { timesOverMidnights } from '../time/midnights.ts';
-import { type TimePlan, timeName } from '../time/time-plan.ts';
+import { periods, timesOverMidnights } from '../time/midnights.ts';
+import { OverDayError, overDay, type TimePlan, timeName } from '../time/time-plan.ts';
 import { findTimeOutside } from '../time/time-range.ts';
 import { type DescribedColumn, describeRecording } from './describe.ts';
 import { type ColumnKinds, type Inspection, inspect } from './inspect.ts';
@@ -34,7 +34,7 @@ export interface WrittenRecording {
   path: string;
 }
 
-/** @throws NoTabularData, TabularError for faults of the file */
+/** @throws NoTabularData, TabularError for faults of the file; OverDayError where the plan of the time is wrong */
 export async function writeRecording(settings: WriteSettings): Promise<WrittenRecording> {
   const { source, time } = settings;
   const channels = source.columns.flatMap((column, index) => {
@@ -107,6 +107,7 @@ class Writer {
         break;
       } catch (error) {
         if (!(error instanceof Error) || error instanceof TabularError || isAbort(error)) throw error;
+        if (error.message.includes(overDay)) throw new OverDayError();
         const verdict = isResourceFault(error) ? null : await source.judge(error, this.#plan);
         if (verdict === null) throw error;
         if (verdict !== 'again') throw verdict;
@@ -157,11 +158,12 @@ class Writer {
   /** Adds a day to times of the day after each midnight, where they fall. */
   async #goOverMidnights(): Promise<void> {
     const { engine, time } = this.#settings;
-    if (!time.isClock || this.#inspected().isSorted) return;
-    const t = await timesOverMidnights(engine, this.#path);
+    if (time.beginsAnew === null || this.#inspected().isSorted) return;
+    const { milliseconds, warning } = periods[time.beginsAnew];
+    const t = await timesOverMidnights(engine, this.#path, milliseconds);
     if (t === null) return;
     this.#rowCount = await this.#copy(this.#rewritten(t, this.#columns()));
-    this.#warnings.push('The times of the day begin anew at midnight; a day was added after each.');
+    this.#warnings.push(warning);
     this.#inspection = await this.#inspect();
   }
 

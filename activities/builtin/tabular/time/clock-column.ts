@@ -18,7 +18,10 @@ export function clockBeside(columns: readonly SourceColumn[], day: number, conte
   if (!holdsDays(columns[day] as SourceColumn, content)) return null;
   // A gap would cost rows, as in the time column.
   const index = columns.findIndex(
-    (column, other) => other !== day && isClock(column) && !column.sample.includes(null),
+    (column, other) =>
+      other !== day &&
+      (isClock(column) || (other === day + 1 && isUnnamed(column) && holdsClock(column))) &&
+      !column.sample.includes(null),
   );
   return index === -1 ? null : index;
 }
@@ -32,8 +35,16 @@ export function holdsDays({ sample }: SourceColumn, content: Content): boolean {
 
 /** Whether the column is called a time, and its texts are times of a day. */
 export function isClock(column: SourceColumn): boolean {
-  const { kind, sample } = column;
+  return clockName.test(headingOf(column).name) && holdsClock(column);
+}
+
+function holdsClock({ kind, sample }: SourceColumn): boolean {
   const values = sample.filter((value) => value !== null);
-  if (kind !== 'text' || values.length === 0 || !clockName.test(headingOf(column).name)) return false;
+  if (kind !== 'text' || values.length === 0) return false;
   return [clockText, halfDayClockText].some((form) => values.every((value) => form.test(value)));
+}
+
+/** Of a file without a heading. */
+function isUnnamed({ heading }: SourceColumn): boolean {
+  return /^column_\d+$/.test(heading);
 }

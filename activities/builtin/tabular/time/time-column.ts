@@ -7,9 +7,11 @@ import type { SourceColumn, TableSource } from '../read/source.ts';
 import { isNumberText, toNumber } from '../read/text-values.ts';
 import { readHeading } from '../recording/headings.ts';
 import { clockBeside, holdsDays, isClock } from './clock-column.ts';
-import { type Content, contentOf, dayName, headingOf, unitMilliseconds } from './time-content.ts';
+import { areWithinHours, durationMs, durationsMs } from './duration-text.ts';
+import { type Content, contentOf, dayName, headingOf } from './time-content.ts';
 import { candidateTimes } from './time-formats.ts';
-import { type TimePlan, toPlan, withClock } from './time-plan.ts';
+import { type TimePlan, timeName, toPlan, withClock } from './time-plan.ts';
+import { unitMilliseconds } from './time-units.ts';
 
 interface Candidate {
   index: number;
@@ -23,22 +25,48 @@ const weakName = /(?:^|[\s_.\-/])(?:time|timestamp|date|datetime|epoch|elapsed|z
 const idName =
   /^(?:id|index|idx|row|row_?(?:no|number|id)|no|nr|n|#|line|sample|record|count|.*[\s_.\-/](?:id|index|idx))$/i;
 
-/** @throws TabularError when the configured column is missing or holds no time */
+/**
+ * @param pairs whether a column of days and the time of the day beside it are one time
+ * @throws TabularError when the configured column is missing or holds no time
+ */
 export async function planTime(
   engine: Engine,
   source: TableSource,
   configuration: TabularConfiguration,
+  pairs = true,
 ): Promise<TimePlan> {
   const wanted = configuration.timeColumn ?? null;
   const detects = configuration.autoDetectTimeColumn ?? true;
   let chosen: Pick<Candidate, 'index' | 'content'> | null = null;
   if (wanted !== null) chosen = await namedColumn(engine, source, configuration, wanted);
-  else if (detects) chosen = await findCandidate(engine, source, configuration);
+  else if (detects) chosen = await findCandidate(engine, source, configuration, pairs);
   if (chosen === null) return numberedRows();
-  const plan = toPlan(chosen.index, chosen.content, configuration);
-  if (isClock(source.columns[chosen.index] as SourceColumn)) return { ...plan, isClock: true };
-  const clock = detects ? clockBeside(source.columns, chosen.index, chosen.content) : null;
-  return clock === null ? plan : withClock(plan, clock);
+  const { index, content } = chosen;
+  const plan = { ...toPlan(index, content, configuration), beginsAnew: beginsAnew(source, chosen) };
+  const clock = detects && pairs ? clockBeside(source.columns, index, content) : null;
+  return clock === null ? plan : withClock(plan, clock, wanted === null);
+}
+
+/** The plan where the time beside a day turned out to be a duration, which goes over 24 hours. */
+export async function planDuration(
+  engine: Engine,
+  source: TableSource,
+  configuration: TabularConfiguration,
+): Promise<TimePlan> {
+  const plan = await planTime(engine, source, configuration, false);
+  const name = shown(timeName(source.columns, plan) ?? '');
+  const warning = `The times beside the days go over 24 hours: they are durations. The time is ${name}.`;
+  return { ...plan, warnings: [...plan.warnings, warning] };
+}
+
+function beginsAnew(
+  source: TableSource,
+  { index, content }: Pick<Candidate, 'index' | 'content'>,
+): TimePlan['beginsAnew'] {
+  const column = source.columns[index] as SourceColumn;
+  if (isClock(column)) return 'day';
+  const isHours = content.form === 'duration' && content.readAs === 'MILLISECONDS';
+  return isHours && areWithinHours(column.sample) ? 'hour' : null;
 }
 
 async function namedColumn(
@@ -64,7 +92,7 @@ function numberedRows(): TimePlan {
   return {
     column: null,
     clock: null,
-    isClock: false,
+    beginsAnew: null,
     kind: 'relative',
     readAs: 'DOUBLE',
     timestampFormat: null,
@@ -94,6 +122,7 @@ async function findCandidate(
   engine: Engine,
   source: TableSource,
   configuration: TabularConfiguration,
+  pairs: boolean,
 ): Promise<Candidate | null> {
   let best: Candidate | null = null;
   let textChecks = 0;
@@ -101,18 +130,26 @@ async function findCandidate(
     // A gap in the time would cost rows; only a configured time column may have them.
     if (column.sample.length === 0 || column.sample.some((value) => value === null)) continue;
     const areNumbers = column.sample.every((value) => isNumberText(value ?? '', source.decimalComma));
-    if (column.kind === 'text' && !areNumbers && !candidateTimes(column.sample)) continue;
+    const mayBeTimes =
+      areNumbers || candidateTimes(column.sample) || durationMs(column.sample[0] ?? '') !== null;
+    if (column.kind === 'text' && !mayBeTimes) continue;
     if (column.kind === 'text' && ++textChecks > 50) continue;
     const content = await contentOf(engine, column, source.decimalComma, configuration, false);
     if (content === null) continue;
-    const score = scoreOf(index, column, content, source);
+    const score = scoreOf(index, column, content, source, pairs);
     if (score > (best?.score ?? 0)) best = { index, content, score };
   }
   return best;
 }
 
 /** The score of a column; 0: it is not a time column. */
-function scoreOf(index: number, column: SourceColumn, content: Content, source: TableSource): number {
+function scoreOf(
+  index: number,
+  column: SourceColumn,
+  content: Content,
+  source: TableSource,
+  pairs: boolean,
+): number {
   const { decimalComma, columns } = source;
   const { name, unit } = headingOf(column);
   const isStrong = strongNames.test(lastPart(name));
@@ -120,15 +157,27 @@ function scoreOf(index: number, column: SourceColumn, content: Content, source: 
   if (content.form === 'native' || content.form === 'text') {
     const moments = new Set(column.sample).size;
     // One moment for all rows, or one day for many: a column that goes on is the better time.
-    if (moments < column.sample.length && clockBeside(columns, index, content) === null) {
+    if (moments < column.sample.length && !(pairs && clockBeside(columns, index, content) !== null)) {
       if (moments === 1) return 30;
       if (holdsDays(column, content)) return 45;
     }
     return isStrong || dayName.test(name) ? 100 : isWeak ? 90 : 70;
   }
-  if (content.form === 'duration') return isStrong ? 85 : isWeak ? 75 : 0;
+  if (content.form === 'duration' && content.readAs === 'INTERVAL') return isStrong ? 85 : isWeak ? 75 : 0;
   if (content.form === 'year') return 50;
-  const order = orderOf(column.sample, decimalComma);
+  if (content.form === 'days') {
+    const moments = new Set(column.sample).size;
+    return moments === 1 ? 30 : moments < column.sample.length ? 45 : 95;
+  }
+  const order = orderOf(
+    content.form === 'duration'
+      ? durationsMs(column.sample)
+      : column.sample.map((value) => toNumber(value, decimalComma)),
+  );
+  if (content.form === 'duration') {
+    if (isStrong) return order.rising >= 0.9 ? 85 : 0;
+    return isWeak && order.isStrict ? 75 : 0;
+  }
   if (content.form === 'epoch') {
     if (isStrong || isWeak) return 95;
     return order.isStrict && !idName.test(name) ? 60 : 0;
@@ -146,14 +195,11 @@ function scoreOf(index: number, column: SourceColumn, content: Content, source: 
 }
 
 /** Share of steps that do not fall, and whether all of them rise. */
-function orderOf(
-  sample: readonly (string | null)[],
-  decimalComma: boolean,
-): { rising: number; isStrict: boolean } {
+function orderOf(sample: readonly number[]): { rising: number; isStrict: boolean } {
   let notFalling = 0;
   let rises = 0;
   for (let i = 1; i < sample.length; i++) {
-    const step = toNumber(sample[i] ?? null, decimalComma) - toNumber(sample[i - 1] ?? null, decimalComma);
+    const step = (sample[i] as number) - (sample[i - 1] as number);
     if (step >= 0) notFalling++;
     if (step > 0) rises++;
   }

@@ -5,12 +5,16 @@ import type { Engine } from '../engine.ts';
 import type { SourceColumn } from '../read/source.ts';
 import { isNumberText, toNumber } from '../read/text-values.ts';
 import { readHeading, readUnit } from '../recording/headings.ts';
+import { areDurations } from './duration-text.ts';
 import { timeFormats } from './time-formats.ts';
+import { unitMilliseconds } from './time-units.ts';
 
 export type Content =
   | { form: 'text'; format: string | null; isAmbiguous: boolean }
   | { form: 'native' }
-  | { form: 'duration' }
+  | { form: 'duration'; readAs: 'INTERVAL' | 'MILLISECONDS' }
+  /** Days since `epochDay`, which is counted from 1970, as spreadsheets and MATLAB keep dates. */
+  | { form: 'days'; epochDay: number }
   | { form: 'epoch'; millisecondsEach: number }
   | { form: 'offset'; millisecondsEach: number }
   | { form: 'year' };
@@ -31,7 +35,8 @@ export async function contentOf(
   if (isNumeric) return numericContent(column, values, decimalComma, configuration, isChosen);
   if (column.kind !== 'text') return null;
   if (values.every((value) => /^\s*-?\d{1,6}:[0-5]\d:[0-5]\d(?:[.,]\d{1,9})?\s*$/.test(value)))
-    return { form: 'duration' };
+    return { form: 'duration', readAs: 'INTERVAL' };
+  if (areDurations(values, headingOf(column).unit)) return { form: 'duration', readAs: 'MILLISECONDS' };
   return textContent(engine, values);
 }
 
@@ -63,6 +68,13 @@ const epochs = [
   { millisecondsEach: 1e-6, from: 6.3e17, to: 4.2e18 },
 ];
 
+/** Numbers of days from 1990 to 2100, of spreadsheets and of MATLAB. */
+const serials = [
+  { epochDay: -25_569, from: 32_874, to: 73_051 },
+  { epochDay: -719_529, from: 726_834, to: 767_011 },
+];
+const dateName = /date|datum|fecha/i;
+
 function numericContent(
   column: SourceColumn,
   values: string[],
@@ -84,6 +96,9 @@ function numericContent(
   });
   if (epoch !== undefined) return { form: 'epoch', millisecondsEach: epoch.millisecondsEach };
   if (isMs !== null) return { form: 'offset', millisecondsEach: isMs ? 1 : 1000 };
+  const serial = serials.find(({ from, to }) => numbers.every((value) => value >= from && value < to));
+  if (serial !== undefined && unit === null && dateName.test(name))
+    return { form: 'days', epochDay: serial.epochDay };
   const millisecondsEach =
     (unit === null ? null : unitMilliseconds(unit)) ??
     unitMilliseconds(unitInName.exec(name)?.[1] ?? '') ??
@@ -105,50 +120,6 @@ const [firstDay, behindLastDay] = [Date.UTC(1900, 0), Date.UTC(2101, 0)];
 /** `time_ms`, `elapsedMs`, `t_minutes`, `hours`. */
 const unitInName =
   /(?:^|_|time|stamp|elapsed|^t)(secs?|s|ms|us|ns|millis|(?:milli|micro|nano)?seconds?|minutes?|hours?|days?)$/i;
-
-export function unitMilliseconds(unit: string): number | null {
-  switch (unit.toLowerCase()) {
-    case 's':
-    case 'sec':
-    case 'secs':
-    case 'second':
-    case 'seconds':
-      return 1000;
-    case 'ms':
-    case 'msec':
-    case 'millis':
-    case 'millisecond':
-    case 'milliseconds':
-      return 1;
-    case 'us':
-    case 'µs':
-    case 'μs':
-    case 'microsecond':
-    case 'microseconds':
-      return 1e-3;
-    case 'ns':
-    case 'nanosecond':
-    case 'nanoseconds':
-      return 1e-6;
-    case 'min':
-    case 'mins':
-    case 'minute':
-    case 'minutes':
-      return 60_000;
-    case 'h':
-    case 'hr':
-    case 'hrs':
-    case 'hour':
-    case 'hours':
-      return 3_600_000;
-    case 'd':
-    case 'day':
-    case 'days':
-      return 86_400_000;
-    default:
-      return null;
-  }
-}
 
 /** Name and unit, also of `time (min)`. */
 export function headingOf(column: SourceColumn): { name: string; unit: string | null } {

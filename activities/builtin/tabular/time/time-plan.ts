@@ -11,8 +11,8 @@ export interface TimePlan {
   column: number | null;
   /** Index of the column with the time of the day, where `column` holds days alone; else null. */
   clock: number | null;
-  /** Whether the column holds times of the day alone, which begin anew at midnight. */
-  isClock: boolean;
+  /** What the times begin anew after: times of the day alone at midnight, `mm:ss.f` of a clock with the hour. */
+  beginsAnew: 'day' | 'hour' | null;
   kind: 'absolute' | 'relative';
   readAs: ReadAs;
   timestampFormat: string | null;
@@ -21,7 +21,7 @@ export interface TimePlan {
   warnings: string[];
 }
 
-const oneColumn = { clock: null, isClock: false, timestampFormat: null };
+const oneColumn = { clock: null, beginsAnew: null, timestampFormat: null };
 
 export function toPlan(index: number, content: Content, configuration: TabularConfiguration): TimePlan {
   const base = configuration.baseCapturedAt == null ? null : parseTimestamp(configuration.baseCapturedAt);
@@ -40,13 +40,13 @@ export function toPlan(index: number, content: Content, configuration: TabularCo
         timestampFormat: content.format,
         milliseconds: fromTimestamp,
       };
-    case 'duration':
-      return {
-        ...plan,
-        kind: relative,
-        readAs: 'INTERVAL',
-        milliseconds: (column) => `round(epoch(${column}) * 1000, 6)${offset}`,
-      };
+    case 'duration': {
+      const value = (column: string) => (content.readAs === 'INTERVAL' ? `epoch(${column}) * 1000` : column);
+      const milliseconds = (column: string) => `round(${value(column)}, 6)${offset}`;
+      return { ...plan, kind: relative, readAs: content.readAs, milliseconds };
+    }
+    case 'days':
+      return { ...plan, ...numberedDays(content.epochDay) };
     case 'year':
       return {
         ...plan,
@@ -56,13 +56,10 @@ export function toPlan(index: number, content: Content, configuration: TabularCo
           `CASE WHEN ${column} BETWEEN 1 AND 9999 AND ${column} = floor(${column})
             THEN epoch_us(CAST(make_date(CAST(${column} AS INTEGER), 1, 1) AS TIMESTAMP)) / 1000.0 END`,
       };
-    case 'epoch':
-      return {
-        ...plan,
-        kind: 'absolute',
-        readAs: 'DOUBLE',
-        milliseconds: (column) => scaled(column, content.millisecondsEach, 3),
-      };
+    case 'epoch': {
+      const milliseconds = (column: string) => scaled(column, content.millisecondsEach, 3);
+      return { ...plan, kind: 'absolute', readAs: 'DOUBLE', milliseconds };
+    }
     case 'offset':
       return {
         ...plan,
@@ -73,12 +70,34 @@ export function toPlan(index: number, content: Content, configuration: TabularCo
   }
 }
 
-/** The plan of a column of days, with the time of the day from the column `clock`, which is read as an INTERVAL. */
-export function withClock(days: TimePlan, clock: number): TimePlan {
+function numberedDays(epochDay: number): Pick<TimePlan, 'kind' | 'readAs' | 'milliseconds' | 'warnings'> {
+  return {
+    kind: 'absolute',
+    readAs: 'DOUBLE',
+    milliseconds: (column) => `round((${column} + ${epochDay}) * 86400000.0)`,
+    warnings: ['The numbers in the time column were read as days, as spreadsheets keep dates.'],
+  };
+}
+
+/** Marks a time beside a day that goes over 24 hours: it is a duration. */
+export const overDay = 'sdp-over-a-day';
+
+/** That failure: the plan of the time is wrong. */
+export class OverDayError extends Error {}
+
+/**
+ * The plan of a column of days, with the time of the day from the column `clock`, which is read as an INTERVAL.
+ * @param isStrict whether a time over 24 hours ends the statement with {@link overDay}
+ */
+export function withClock(days: TimePlan, clock: number, isStrict: boolean): TimePlan {
+  const value = `c${clock}`;
+  const time = isStrict
+    ? `CASE WHEN ${value} > INTERVAL 24 HOUR THEN error('${overDay}') ELSE ${value} END`
+    : value;
   return {
     ...days,
     clock,
-    milliseconds: (column) => `${days.milliseconds(column)} + round(epoch(c${clock}) * 1000, 3)`,
+    milliseconds: (column) => `${days.milliseconds(column)} + round(epoch(${time}) * 1000, 3)`,
   };
 }
 
