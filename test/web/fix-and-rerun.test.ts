@@ -188,7 +188,7 @@ describeInBrowser('a failed node', () => {
     await page.goto(`${api.url}/sessions/${session.id}?node=${session.work}`);
     await page.getByRole('button', { name: 'Show the changes' }).click();
     const changes = page.getByRole('list', { name: 'Changes' });
-    await changes.getByText('gets another configuration').waitFor();
+    await changes.getByText('loses what people changed here').waitFor();
     // What differs alone: before, the node had laps and a gate of its own revision.
     const laps = await changes.getByRole('row', { name: 'laps' }).getByRole('cell').allInnerTexts();
     expect(laps).toEqual(['laps', '9', '12']);
