@@ -77,7 +77,9 @@ describe('every program of the product', () => {
   test('has a listener for the errors of whatever it starts, connects to or listens on', () => {
     const makes = /new pg\.(Client|Pool)\(|(?<!\.)\b(fork|spawn)\(|new Worker\(new URL|= createServer\(/;
     const deaf = [...sources]
-      .filter(([, text]) => makes.test(text) && !/\.on(ce)?\('error'|emit\('error'|guardConnections\(/.test(text))
+      .filter(
+        ([, text]) => makes.test(text) && !/\.on(ce)?\('error'|emit\('error'|guardConnections\(/.test(text),
+      )
       .map(([file]) => file);
     expect(deaf).toEqual([]);
   });
