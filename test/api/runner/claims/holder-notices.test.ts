@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, expect, test } from 'vitest';
 import { registry } from '../../../../telemetry/registry.ts';
-import { sessionWorkflowId } from '../../../../workflows/contract.ts';
+import { sessionWorkflowId, workflowTypes } from '../../../../workflows/contract.ts';
 import { startTestApi } from '../../../support/api.ts';
 import { eventually } from '../../../support/eventually.ts';
-import type { Graph } from '../../../support/graph.ts';
+import { type Graph, upload } from '../../../support/graph.ts';
 import { runnerStage } from '../../../support/runner.ts';
 import { testWorkflows } from '../../../support/workflows.ts';
 import { newRunnerType, newToken } from '../../runner-tokens/support.ts';
@@ -27,8 +27,13 @@ async function signalsOf(graph: Graph): Promise<number> {
 async function handedOut() {
   const runnerType = await newRunnerType(stage);
   const graph = await stage.chainOf(1, { runnerType });
-  await stage.upload(graph, 'input', '1');
-  await eventually('its workflow is notified of the upload', async () => (await signalsOf(graph)) === 1);
+  await upload(stage.database, graph, 'input');
+  // The call that follows the commit of an upload may be lost, and no healer runs here that would make up for it.
+  await temporal.operator.workflow.start(workflowTypes.session, {
+    workflowId: sessionWorkflowId(graph.sessionId),
+    taskQueue: stage.platform.environment.TEMPORAL_TASK_QUEUE!,
+    args: [{ sessionId: graph.sessionId }],
+  });
   const { id: tokenId, token } = await newToken(stage, [runnerType]);
   const own = { token, instanceId: randomUUID() };
   const [here, elsewhere] = [stage.runner(own), stage.runner({ ...own, url: second.url })];
@@ -51,7 +56,7 @@ test('a task that ends at another process, or without a call, is forgotten, and 
     withoutCall.tokenId,
   ]);
   await eventually('no holder is left to be shown', () => holdersOf(stage.api).count === 0);
-  for (const { graph } of [completed, replaced, withoutCall]) expect(await signalsOf(graph)).toBe(1);
+  for (const { graph } of [completed, replaced, withoutCall]) expect(await signalsOf(graph)).toBe(0);
 });
 
 test('a task whose end is answered by a repeat is forgotten at once', async () => {
@@ -65,6 +70,6 @@ test('a workflow that does not await a task that is held for long is notified of
   const { graph, taskId, elsewhere } = await handedOut();
   const before = await callsToTemporal();
   await eventually('five tries to show the holder', async () => (await callsToTemporal()) >= before + 5);
-  expect(await signalsOf(graph)).toBe(2);
+  expect(await signalsOf(graph)).toBe(1);
   expect((await elsewhere.end(taskId, 'complete', noOutput)).status).toBe(200);
 });
