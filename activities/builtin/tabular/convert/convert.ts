@@ -11,7 +11,8 @@ import { copyFile, mkdtemp, realpath, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { limits } from '../../../../domain/limits.ts';
 import { defaultSampleRows, type TabularConfiguration } from '../configuration.ts';
-import { Engine } from '../engine.ts';
+import { Engine, exceedsMemory } from '../engine.ts';
+import { TabularError } from '../errors.ts';
 import { chooseReader } from '../read/detect-format.ts';
 import { prepareInput } from '../read/prepare-input.ts';
 import type { TableSource } from '../read/source.ts';
@@ -100,11 +101,21 @@ export async function convertTabular(input: ConvertInput): Promise<Conversion> {
     input.signal?.throwIfAborted();
     await move(path, input.outputPath);
     return { description, rowCount: description.rowCount, sizeBytes };
+  } catch (error) {
+    throw exceedsMemory(error) ? tooWide(input.memoryLimitBytes) : error;
   } finally {
     progress.stop();
     engine?.close();
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** Rows of any number fit: only what one row holds, or very many texts that differ, can exceed the share. */
+function tooWide(memoryLimitBytes: number): TabularError {
+  const megabytes = Math.round(memoryLimitBytes / 1024 ** 2);
+  return new TabularError(
+    `The file needs more memory than a conversion has (${megabytes} MiB). Divide its columns among several files, or upload numbers as CSV or Parquet.`,
+  );
 }
 
 async function writeWithTime(settings: Omit<WriteSettings, 'time'>): Promise<WrittenRecording> {

@@ -1,4 +1,4 @@
-/** Finds lines in a delimited text of any size, where the strict reader names only records. */
+/** Finds and changes lines of a delimited text of any size, where the strict reader knows only records. */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -8,6 +8,7 @@ const carriageReturn = 13;
 const quote = 34;
 const blank = 32;
 const tab = 9;
+const hash = 35;
 
 const states = { cellStart: 0, plain: 1, quoted: 2, quoteInQuoted: 3 } as const;
 
@@ -97,30 +98,80 @@ export async function copyWithLineFeeds(
 ): Promise<void> {
   const scanner = new RecordScanner(delimiter);
   let pendingReturn = false;
-  const recode = new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      const out = Buffer.allocUnsafe(chunk.length + 1);
-      let length = 0;
-      for (const byte of chunk) {
-        const isEnd = scanner.isRecordEnd(byte);
-        if (pendingReturn) {
-          out[length++] = newline;
-          pendingReturn = false;
-          if (byte === newline && isEnd) continue;
-        }
-        if (byte === carriageReturn && isEnd) pendingReturn = true;
-        else out[length++] = byte;
+  function recode(chunk: Buffer): Buffer {
+    const out = Buffer.allocUnsafe(chunk.length + 1);
+    let length = 0;
+    for (const byte of chunk) {
+      const isEnd = scanner.isRecordEnd(byte);
+      if (pendingReturn) {
+        out[length++] = newline;
+        pendingReturn = false;
+        if (byte === newline && isEnd) continue;
       }
-      done(null, out.subarray(0, length));
-    },
-    flush(done) {
-      done(null, pendingReturn ? Buffer.from('\n') : undefined);
-    },
+      if (byte === carriageReturn && isEnd) pendingReturn = true;
+      else out[length++] = byte;
+    }
+    return out.subarray(0, length);
+  }
+  await recodeFile(from, to, recode, () => (pendingReturn ? '\n' : ''), signal);
+}
+
+/**
+ * Writes a copy in which the lines of comment (`#`) between records are blank, so that the others keep their numbers.
+ *
+ * @param table its first lines stay as they are
+ * @returns how many there were
+ */
+export async function copyWithoutComments(
+  from: string,
+  to: string,
+  table: { readonly delimiter: string; readonly skipLines: number },
+  signal?: AbortSignal,
+): Promise<number> {
+  const scanner = new RecordScanner(table.delimiter);
+  let comments = 0;
+  let line = 0;
+  let previous = 0;
+  let isStart = true;
+  let isComment = false;
+  function recode(chunk: Buffer): Buffer {
+    const out = Buffer.allocUnsafe(chunk.length);
+    let length = 0;
+    for (const byte of chunk) {
+      if (isStart && byte === hash && line >= table.skipLines) {
+        isComment = true;
+        comments++;
+      }
+      isStart = false;
+      const isEndOfLine = byte === newline || byte === carriageReturn;
+      if (isEndOfLine && !(byte === newline && previous === carriageReturn)) line++;
+      previous = byte;
+      if (isComment && !isEndOfLine) continue;
+      isComment = false;
+      isStart = scanner.isRecordEnd(byte);
+      out[length++] = byte;
+    }
+    return out.subarray(0, length);
+  }
+  await recodeFile(from, to, recode, () => '', signal);
+  return comments;
+}
+
+async function recodeFile(
+  from: string,
+  to: string,
+  recode: (chunk: Buffer) => Buffer,
+  rest: () => string,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const transform = new Transform({
+    transform: (chunk: Buffer, _encoding, done) => done(null, recode(chunk)),
+    flush: (done) => done(null, rest()),
   });
   const options = signal === undefined ? {} : { signal };
   await pipeline(
     createReadStream(from, { highWaterMark: 1 << 20 }),
-    recode,
+    transform,
     createWriteStream(to, { highWaterMark: 1 << 20 }),
     options,
   );

@@ -1,4 +1,5 @@
 /** Records and fields of a delimited text, read leniently. */
+import { isMissingText, isNumberText, looksLikeTime } from './text-values.ts';
 
 export interface CsvRecord {
   /** Line of the file on which the record begins, from 1. */
@@ -44,6 +45,19 @@ export function splitRecords(
     if (cells.length > 1 || (cells[0] as string).trim() !== '') records.push({ line: start, offset, cells });
   }
   return records;
+}
+
+/** The records without lines of comment (`#`) between them. */
+export function withoutComments(records: readonly CsvRecord[]): CsvRecord[] {
+  const others = records.filter(({ cells }, index) => index === 0 || !cells[0]?.startsWith('#'));
+  const areRows = others.length > 1 && others.slice(1).every(({ cells }) => beginsRow(cells[0] ?? ''));
+  return areRows ? others : [...records];
+}
+
+/** Whether the first field of a row is none that `#` may begin, as it may a text: below such fields it begins a comment. */
+export function beginsRow(first: string): boolean {
+  const isNumber = isNumberText(first) || isNumberText(first, true);
+  return first.trim() === '' || isNumber || looksLikeTime(first) || isMissingText(first);
 }
 
 interface Cell {

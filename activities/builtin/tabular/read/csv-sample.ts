@@ -2,9 +2,9 @@
 
 import type { InputFormat } from '../configuration.ts';
 import { TabularError } from '../errors.ts';
-import { type CsvRecord, splitRecords } from './csv-records.ts';
+import { type CsvRecord, splitRecords, withoutComments } from './csv-records.ts';
 import { type NumberStyle, numberStyle, withoutThousands } from './number-style.ts';
-import { isMissingText, isNumberText } from './text-values.ts';
+import { isMissingText, isNumberText, looksLikeTime } from './text-values.ts';
 
 type Delimiter = ',' | '\t' | ';' | '|';
 
@@ -21,6 +21,8 @@ export interface CsvLayout {
   skippedText: string;
   /** Lines of settings stand above the table. */
   hasSettings: boolean;
+  /** Lines of comment stand between the records, which do not hold them. */
+  hasComments: boolean;
   records: CsvRecord[];
 }
 
@@ -47,16 +49,22 @@ export function readCsvLayout(
     throw new TabularError('No line of the file ends within its first megabytes; it is not a table.');
   }
   const rows = Math.min(maxRows, Math.max(headingRows, Math.floor(sampleCells / first.cells.length)));
-  const records = splitRecords(body, delimiter, Math.max(rows, headingRows) + 2, isWhole);
-  for (const record of records) {
+  const all = splitRecords(body, delimiter, Math.max(rows, headingRows) + 2, isWhole);
+  for (const record of all) {
     record.line += preamble.lines;
     record.offset += preamble.characters;
   }
-  const layout = arrange(text, records, delimiter, preamble);
-  return { ...layout, records: layout.records.slice(0, rows) };
+  const read = withoutComments(all);
+  const { records, ...layout } = arrange(text, read, delimiter, preamble);
+  return { ...layout, hasComments: read.length < all.length, records: records.slice(0, rows) };
 }
 
-function arrange(text: string, read: CsvRecord[], delimiter: Delimiter, preamble: Preamble): CsvLayout {
+function arrange(
+  text: string,
+  read: CsvRecord[],
+  delimiter: Delimiter,
+  preamble: Preamble,
+): Omit<CsvLayout, 'hasComments'> {
   const numbers = numberStyle(delimiter, read.length === 1 ? read : read.slice(1));
   const { decimalComma } = numbers;
   const records = read.map((record) => withoutThousands(record, numbers));
@@ -264,10 +272,6 @@ function isHeading(first: string[], rest: CsvRecord[], decimalComma: boolean): b
     const below = sample.map((record) => record.cells[index] ?? '').filter((value) => value.trim() !== '');
     return below.length > 0 && below.every((value) => isValue(value));
   });
-}
-
-export function looksLikeTime(cell: string): boolean {
-  return /^\s*\d{1,4}[-/.:]\d{1,2}(?:[-/.:]\d{1,4})?(?:[T ].*)?$/.test(cell);
 }
 
 /** A line of units: short texts without any number, one of them at least over a column of numbers. */

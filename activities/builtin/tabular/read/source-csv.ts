@@ -2,15 +2,16 @@
  * Delimited text. Delimiter, heading and types are found from the file's start; then the whole file is read with these
  * as options and without sniffing, so that a row with too many or too few fields is an error, not a row.
  */
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type DuckDBValue, listValue } from '@duckdb/node-api';
 import type { InputFormat, TabularConfiguration } from '../configuration.ts';
 import type { Engine } from '../engine.ts';
 import { shown, TabularError } from '../errors.ts';
 import { type RecordingFormat, recordingLimits } from '../recording/recording.ts';
-import { badTime, castText, isTime, timeFault, withoutNaN } from './cast-text.ts';
-import { copyFrom, copyWithLineFeeds, lineOfRecord } from './csv-lines.ts';
-import { fieldOfQuote } from './csv-records.ts';
+import { badTime, castText, isTime, timeFault } from './cast-text.ts';
+import { copyFrom, copyWithLineFeeds, copyWithoutComments, lineOfRecord } from './csv-lines.ts';
+import { beginsRow, fieldOfQuote } from './csv-records.ts';
 import { type CsvLayout, fieldAt, readCsvLayout } from './csv-sample.ts';
 import { decodeHead } from './decode-head.ts';
 import type { NumberStyle } from './number-style.ts';
@@ -34,6 +35,12 @@ export interface CsvSettings {
 
 /** @throws TabularError when the file's start is not a table */
 export async function openCsv(settings: CsvSettings): Promise<TableSource> {
+  const source = await openLayout(settings);
+  if (source.hasComments) await source.leaveOutComments();
+  return source;
+}
+
+async function openLayout(settings: CsvSettings): Promise<CsvSource> {
   const { input, configuration } = settings;
   const format = configuration.inputFormat ?? 'auto';
   const text = decodeHead(input, (whole, before) => fieldAt(whole, before, format));
@@ -57,7 +64,7 @@ function isFree(format: InputFormat): boolean {
   return format === 'auto' || format === 'csv';
 }
 
-async function openSpaced(settings: CsvSettings, text: string, table: SpacedTable): Promise<TableSource> {
+async function openSpaced(settings: CsvSettings, text: string, table: SpacedTable): Promise<CsvSource> {
   const { input, folder, maxRows, signal } = settings;
   const path = join(folder, 'input-tabs');
   const skippedBytes = Buffer.byteLength(text.slice(0, table.characters));
@@ -79,6 +86,8 @@ class CsvSource implements TableSource {
   #rereads = 0;
   /** The lines were copied, so that all end alike. */
   #hasLineFeeds = false;
+  /** They were copied without lines of comment. */
+  #hasNoComments = false;
 
   constructor(settings: CsvSettings, layout: CsvLayout, path: string, skipLines: number) {
     this.#settings = settings;
@@ -104,6 +113,31 @@ class CsvSource implements TableSource {
     }
   }
 
+  get hasComments(): boolean {
+    return this.#layout.hasComments;
+  }
+
+  /** @returns whether there were some between the rows, so that a read may be repeated */
+  async leaveOutComments(): Promise<boolean> {
+    const first = this.columns[0]?.sample ?? [];
+    if (this.#hasNoComments || first.some((text) => text !== null && !beginsRow(text))) return false;
+    this.#hasNoComments = true;
+    const table = { delimiter: this.#layout.delimiter, skipLines: this.#skipLines };
+    const count = await this.#copy('input-rows', (from, to) =>
+      copyWithoutComments(from, to, table, this.#settings.signal),
+    );
+    if (count > 0) this.warnings.push(`Lines of comment between the rows were not read: ${count}.`);
+    return count > 0;
+  }
+
+  async #copy<T>(name: string, copy: (from: string, to: string) => Promise<T>): Promise<T> {
+    const [from, to] = [this.#path, join(this.#settings.folder, name)];
+    const result = await copy(from, to);
+    this.#path = to;
+    if (from !== this.#settings.input.path) await rm(from);
+    return result;
+  }
+
   select(plan: ReadPlan): { sql: string; parameters: DuckDBValue[] } {
     // Every column is named, also those not wanted: the reader counts fields by them. It leaves their values unread.
     // Times are texts for it: its own cast to a time with a zone treats unreadable values as missing.
@@ -112,7 +146,6 @@ class CsvSource implements TableSource {
     );
     const selected = plan.readAs.flatMap((readAs, index) => {
       if (readAs === null) return [];
-      if (readAs === 'DOUBLE') return [`${withoutNaN(`c${index}`)} AS c${index}`];
       return [isTime(readAs) ? `${castText(`c${index}`, readAs, '$5')} AS c${index}` : `c${index}`];
     });
     const options = [
@@ -143,6 +176,11 @@ class CsvSource implements TableSource {
   }
 
   async judge(error: Error, plan: ReadPlan): Promise<'again' | TabularError | null> {
+    const verdict = await this.#judge(error, plan);
+    return verdict instanceof TabularError && (await this.leaveOutComments()) ? 'again' : verdict;
+  }
+
+  async #judge(error: Error, plan: ReadPlan): Promise<'again' | TabularError | null> {
     const { message } = error;
     if (message.includes(timeFault)) return badTime(this.#settings.engine, this, plan);
     const record = /CSV Error on Line: (\d+)/.exec(message)?.[1];
@@ -202,9 +240,9 @@ class CsvSource implements TableSource {
       if (this.#hasLineFeeds) {
         return new TabularError('The lines of the file do not follow the rules of csv (RFC 4180).');
       }
-      const copy = join(this.#settings.folder, 'input-lines');
-      await copyWithLineFeeds(this.#path, copy, this.#layout.delimiter, this.#settings.signal);
-      this.#path = copy;
+      await this.#copy('input-lines', (from, to) =>
+        copyWithLineFeeds(from, to, this.#layout.delimiter, this.#settings.signal),
+      );
       this.#hasLineFeeds = true;
       return 'again';
     }

@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import { type DuckDBValue, listValue } from '@duckdb/node-api';
 import type { TabularConfiguration } from '../configuration.ts';
-import type { Engine } from '../engine.ts';
+import { type Engine, isOutOfMemory } from '../engine.ts';
 import { NoTabularData, TabularError } from '../errors.ts';
 import type { RecordingFormat } from '../recording/recording.ts';
 import { badTime, castText, timeFault } from './cast-text.ts';
@@ -87,6 +87,17 @@ class JsonReader {
 
   /** All paths and types of the records. */
   async structure(): Promise<JsonStructure> {
+    try {
+      return await this.#readStructure();
+    } catch (error) {
+      if (!isOutOfMemory(error)) throw error;
+      // Records with thousands of members: each thread holds two thousand of them, and their structures.
+      await this.engine.useOneThread();
+      return this.#readStructure();
+    }
+  }
+
+  async #readStructure(): Promise<JsonStructure> {
     const structure = new JsonStructure();
     const sql = `SELECT DISTINCT json_structure(json)::VARCHAR FROM ${this.from}`;
     await this.engine.stream({ sql, parameters: [this.path] }, async (result) => {

@@ -6,8 +6,8 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { StringDecoder } from 'node:string_decoder';
-import { areNames, type CsvLayout, isCommonUnit, looksLikeTime } from './csv-sample.ts';
-import { isMissingText, isNumberText } from './text-values.ts';
+import { areNames, type CsvLayout, isCommonUnit } from './csv-sample.ts';
+import { isMissingText, isNumberText, looksLikeTime } from './text-values.ts';
 
 export interface SpacedTable {
   /** The lines above the rows with tabs: heading and units if there are any, other lines blank. */

@@ -11,8 +11,9 @@ export interface ColumnSample {
 
 const numberShape = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 const commaNumberShape = /^[+-]?(?:\d+,?\d*|,\d+)(?:[eE][+-]?\d+)?$/;
-/** Programs in C print a missing number as `-nan` or `-nan(ind)` too. */
-const missingShape = /^(?:[+-]?nan(?:\(ind\))?|null|na|n\/a|#n\/a|-|--)$/i;
+/** Programs in C print a missing number as `-nan`, `-nan(ind)` or `-1.#IND` too, spreadsheets by its error. */
+const missingShape =
+  /^(?:[+-]?nan(?:\(ind\))?|[+-]?1\.#(?:ind|[qs]nan)0*|null|none|na|n\/a|#(?:n\/a|div\/0!|value!|ref!|name\?|num!|null!)|-+)$/i;
 const infiniteShape = /^[+-]?inf(?:inity)?$/i;
 const booleanShape = /^(?:true|false)$/i;
 
@@ -24,6 +25,10 @@ export function isNumberText(value: string, decimalComma = false): boolean {
 
 export function isMissingText(value: string): boolean {
   return missingShape.test(value.trim());
+}
+
+export function looksLikeTime(value: string): boolean {
+  return /^\s*\d{1,4}[-/.:]\d{1,2}(?:[-/.:]\d{1,4})?(?:[T ].*)?$/.test(value);
 }
 
 /** Kind of a column; null and blank values do not count. */
