@@ -91,6 +91,11 @@ export function workTests(work: () => Work): void {
         ...machines.map((name) => `${name}.csv`),
         ...machines.map((name) => `${name}.csv`),
       ]);
+      // Heads have lines of words, not of letters.
+      await untilTrue(
+        page,
+        '[...document.querySelectorAll(".chart-lead, .machine-columns h2")].every((part) => part.offsetHeight < 40)',
+      );
       await page.getByRole('checkbox', { name: 'simulator-2.csv' }).uncheck();
       await untilTrue(page, 'document.querySelectorAll(".machine-columns .chart").length === 6');
       // A measure is chosen once for every machine.
