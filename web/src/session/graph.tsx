@@ -186,7 +186,7 @@ function GraphNodeButton(props: {
 /** Its name and details, and for screen readers its state and parents. */
 function NodeText(props: { node: NodeInstanceProgress; hasStates: boolean; parents: string[] }) {
   const { node, parents } = props;
-  const { label } = stateStyle(node.state);
+  const label = props.hasStates ? stateStyle(node.state).label : '';
   // The panel has the error in full.
   const details = node.state === 'Failed' ? label : node.statusDetails || label;
   const place = parents.length === 0 ? 'input' : `after ${parents.join(', ')}`;
@@ -198,7 +198,7 @@ function NodeText(props: { node: NodeInstanceProgress; hasStates: boolean; paren
         {node.rejectedInputs === 0 ? '' : ` · ${node.rejectedInputs} rejected`}
       </span>
       <span class="visually-hidden">
-        {details === label || !props.hasStates ? '' : `, ${label}`}, {place}
+        {details === label || label === '' ? '' : `, ${label}`}, {place}
       </span>
     </span>
   );
