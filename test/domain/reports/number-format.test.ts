@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { numberFormatFault } from '../../domain/reports/number-format.ts';
+import { numberFormatFault } from '../../../domain/reports/number-format.ts';
 
 test('every kind of Excel number format is accepted', () => {
   for (const format of [
