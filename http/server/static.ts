@@ -35,8 +35,8 @@ const largestCompressedBytes = 4 * 1024 * 1024;
 const filePath = /^(?:\/[\w-][\w.-]*)+$/;
 
 /**
- * Files below `folder`, for GET and HEAD of paths without a route. A path without a file gets the console's page when a
- * browser navigates there (`Accept: text/html`), except below /api; else null.
+ * Files below `folder`, for GET and HEAD of paths without a route. `/` is the console's page; every other path without a
+ * file gets it when a browser navigates there (`Accept: text/html`), except below /api; else null.
  */
 export function staticFiles(folder: URL): Fallback {
   const compressed = new CompressedFiles();
@@ -46,7 +46,7 @@ export function staticFiles(folder: URL): Fallback {
     if (path === '/api' || path.startsWith('/api/')) return null;
     const file = path !== '/' && filePath.test(path) ? await reply(path, request) : null;
     if (file !== null) return file;
-    return wantsPage(request) ? await reply('/index.html', request) : null;
+    return path === '/' || wantsPage(request) ? await reply('/index.html', request) : null;
   };
 }
 

@@ -71,6 +71,15 @@ const condition = `
                     and ($2::timestamptz is null or i.from_at is null or i.from_at <= $2)
                     and ($1::timestamptz is null or i.to_at is null or i.to_at >= $1)))`;
 
+/** Whether a scenario is within from ... to of a filter, by the rule of `condition`; one without a window always is. */
+export function overlaps(
+  { from, to }: Pick<CatalogScenario, 'from' | 'to'>,
+  filter: Pick<CatalogFilter, 'from' | 'to'>,
+): boolean {
+  const beginsInTime = filter.to === undefined || from === null || from <= filter.to;
+  return beginsInTime && (filter.from === undefined || to === null || to >= filter.from);
+}
+
 /** In any case; an accent counts as the same where it is apart from its letter, as in names of files on macOS. */
 function contains(name: string, part: string): string {
   return `strpos(lower(normalize(${name})), lower(normalize(${part}::text))) > 0`;

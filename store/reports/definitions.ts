@@ -70,7 +70,7 @@ export async function updateReport(
   change: (stored: ReportDefinition) => ReportFields,
 ): Promise<ReportWrite> {
   const work = async (tx: Tx): Promise<ReportWrite> => {
-    if (setAsDefault) await lockDefinitions(tx);
+    await lockDefinitions(tx, setAsDefault);
     const report = await tx.em.findOne(ReportDefinition, key, { lockMode: LockMode.PESSIMISTIC_WRITE });
     if (report === null) return { outcome: 'missing' };
     if (!isExpected(report.revision)) return { outcome: 'overtaken' };
@@ -86,14 +86,17 @@ export async function updateReport(
   return database.transaction(work).catch(whenTaken({ outcome: 'taken' }));
 }
 
-/** Definitions are few and changed rarely, so changes of the default run one at a time. */
-async function lockDefinitions(tx: Tx): Promise<void> {
-  await tx.query('lock table report_definition in share row exclusive mode');
+/**
+ * Definitions are few and changed rarely, so changes of the default run one at a time. Every change locks the table
+ * before the row of its report: one that waited for the table while it held the row would be a deadlock.
+ */
+async function lockDefinitions(tx: Tx, changesDefault: boolean): Promise<void> {
+  await tx.query(`lock table report_definition in ${changesDefault ? 'share row' : 'row'} exclusive mode`);
 }
 
 /** @param key of the new default report */
 async function clearDefault(tx: Tx, key: string): Promise<void> {
-  await lockDefinitions(tx);
+  await lockDefinitions(tx, true);
   await tx.em.nativeUpdate(ReportDefinition, { isDefault: true, key: { $ne: key } }, { isDefault: false });
 }
 

@@ -17,6 +17,7 @@ import {
   type CatalogScenario,
   idsOfDimensions,
   idsOfSessions,
+  overlaps,
   readSubjects,
   type Subject,
   subjectsStatement,
@@ -76,17 +77,21 @@ export function compileReport(
 }
 
 /** Reads nothing else of the database than what the report reads of its rows. */
-function statementOf({ reads }: CompiledReport): string {
+function statementOf({ reads }: CompiledReport, { from, to }: CatalogFilter): string {
   const ofDashboards = reads('dashboard');
+  const ofDates = from !== undefined || to !== undefined;
   return subjectsStatement(
     (field) =>
-      reads(field) || (field === 'name' && reads('title')) || (/^dashboard/.test(field) && ofDashboards),
+      reads(field) ||
+      (field === 'name' && reads('title')) ||
+      (/^dashboard/.test(field) && ofDashboards) ||
+      (/^(?:from|to)$/.test(field) && ofDates),
   );
 }
 
 export interface RowsRequest {
   readonly covers: ReportCoverage;
-  /** With a user it leaves out the rows of other members. */
+  /** With a user it leaves out the rows of other members, with dates those of scenarios outside of them. */
   readonly filter: CatalogFilter;
   readonly people: ReportPeople;
   /** The role of report downloads may not read them. */
@@ -106,7 +111,7 @@ export async function* reportRows(
     covers === 'sessions'
       ? await idsOfSessions(database, bySession(filter), mostSubjects)
       : await idsOfDimensions(database, filter, { order: 'ascending', offset: 0, limit: mostSubjects });
-  const statement = statementOf(report);
+  const statement = statementOf(report, filter);
   const read = async (at: number) => {
     const subjects = await readSubjects(database, ids.slice(at, at + batchSize), statement);
     const members = new Set(subjects.flatMap((subject) => membersOf(subject, filter.user)));
@@ -130,6 +135,7 @@ export async function* reportRows(
     for (const subject of subjects) {
       const parts = {
         users: usersOf(membersOf(subject, filter.user), users),
+        scenarios: scenariosOf(subject, filter),
         annotations: annotations.get(subject.sessionId) ?? [],
         channels: channels.get(subject.id ?? 0) ?? {},
       };
@@ -164,9 +170,14 @@ const membersOf = ({ members }: Subject, user: CatalogFilter['user']): readonly 
 const usersOf = (members: readonly string[], users: ReadonlyMap<string, User>): readonly User[] =>
   members.length === 0 ? [{}] : members.map((member) => users.get(member) ?? {});
 
-/** What all rows of a subject have. */
+/** Those that the report covers; one empty scenario when the session has none. */
+const scenariosOf = ({ scenarios }: Subject, filter: CatalogFilter) =>
+  scenarios.length === 0 ? [undefined] : scenarios.filter((scenario) => overlaps(scenario, filter));
+
+/** What all rows of a subject have, and what they are made of. */
 interface Parts {
   readonly users: readonly User[];
+  readonly scenarios: readonly (CatalogScenario | undefined)[];
   readonly annotations: readonly ReportAnnotation[];
   readonly channels: Readonly<Record<string, ChannelStatistics>>;
 }
@@ -174,7 +185,7 @@ interface Parts {
 function* rowsOf(
   subject: Subject,
   report: CompiledReport,
-  { users, annotations, channels }: Parts,
+  { users, scenarios, annotations, channels }: Parts,
 ): Generator<ReportRow> {
   const dimension = dimensionOf(subject, report);
   const metadata = report.reads('metadata') ? (subject.metadata ?? {}) : {};
@@ -185,7 +196,7 @@ function* rowsOf(
       Object.entries(channels).map(([key, one]) => [key, channelValue(one)]),
     ),
   };
-  for (const scenario of subject.scenarios.length === 0 ? [undefined] : subject.scenarios) {
+  for (const scenario of scenarios) {
     const scenarioInstance = scenario === undefined ? {} : scenarioOf(scenario);
     for (const user of users)
       yield { ...shared, dimension, metadata, dashboard, scenarioInstance, user } as ReportRow;

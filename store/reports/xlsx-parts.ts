@@ -1,4 +1,5 @@
 /** The parts of an xlsx file other than its sheets. */
+import { numberFormatFault } from '../../domain/reports/number-format.ts';
 import type { ColumnType, ReportColumn } from '../../domain/reports/report.ts';
 import { escapeXml } from './xml-text.ts';
 
@@ -57,7 +58,9 @@ export class Styles {
   }
 }
 
-const formatOf = ({ format, type }: ReportColumn) => (format === '' ? defaultFormats[type] : format);
+/** Earlier versions stored formats that Excel does not understand. */
+const formatOf = ({ format, type }: ReportColumn) =>
+  format === '' || numberFormatFault(format) !== undefined ? defaultFormats[type] : format;
 
 const numbersTo = (count: number) => Array.from({ length: count }, (_item, index) => index + 1);
 

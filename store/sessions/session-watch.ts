@@ -43,6 +43,7 @@ interface WindowSeen {
   readonly endAt: Date | null;
   readonly closedAt: Date | null;
   readonly closeReason: string | null;
+  /** 1 on sessions that are not shared, as their close counts. */
   readonly participantCount: number;
 }
 
@@ -131,7 +132,8 @@ const headStatement = `
          s.desired_version,
          s.frozen_at is not null as is_frozen, s.window_start_at as start_at, s.window_end_at as end_at,
          s.closed_at, s.close_reason,
-         (select count(*) from session_participant p where p.session_id = s.id) as participant_count
+         case when s.machine_group is null then 1
+              else (select count(*) from session_participant p where p.session_id = s.id) end as participant_count
     from session s where s.id = $1`;
 
 const outputsStatement = `

@@ -64,7 +64,15 @@ describe('the console', () => {
     expect([head.status, head.body]).toEqual([200, '']);
   });
 
-  test('never hides a route, and is not served to programs', async () => {
+  test('is served at / to every client: probes and link checks name no type', async () => {
+    for (const headers of [{}, { accept: '*/*' }]) {
+      const { status, body } = await ask(server.url, 'GET', '/', { headers });
+      expect([status, body]).toEqual([200, expect.stringContaining('console')]);
+      expect((await ask(server.url, 'HEAD', '/?from=probe', { headers })).status).toBe(200);
+    }
+  });
+
+  test('never hides a route, and is not served to programs elsewhere', async () => {
     expect((await ask(server.url, 'GET', '/user_data', page)).status).toBe(401);
     expect((await ask(server.url, 'POST', '/user_data', page)).status).toBe(405);
     expect((await ask(server.url, 'GET', '/api/v2/nothing', page)).status).toBe(404);

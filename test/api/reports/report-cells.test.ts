@@ -6,7 +6,7 @@ import type { ColumnType } from '../../../domain/reports/report.ts';
 import { cellOf } from '../../../domain/reports/report-cell.ts';
 import { reportWorld } from './report-world.ts';
 
-const { as, column, dimension, report, file, csvLines } = await reportWorld();
+const { as, column, dimension, report, file, csvLines, database } = await reportWorld();
 
 /** One row: expressions over metadata in columns of one type, in a preview, as csv and as the sheet of xlsx. */
 async function filesOf(metadata: object, type: ColumnType, expressions: readonly string[]) {
@@ -125,4 +125,26 @@ test('a date without an offset is the same in every time zone of a server', () =
     if (zone === undefined) delete process.env.TZ;
     else process.env.TZ = zone;
   }
+});
+
+test('a format that Excel does not understand is refused, and one of an earlier version is left out of the file', async () => {
+  const columns = [column('speed', 'metadata.speed', { type: 'number', format: '0.0 km/h' })];
+  const message =
+    "Column 'speed': format, position 4: 'k' is not part of a format; text stands in double quotes.";
+  const made = report({ columns });
+  for (const path of ['', '/preview']) {
+    const { status, body } = await as('Developer', 'POST', path, made);
+    expect([path, status, body]).toEqual([path, 400, { status: 'error', message }]);
+  }
+  const quoted = [{ ...columns[0], format: '0.0 "km/h"' }];
+  expect((await as('Developer', 'POST', '', { ...made, columns: quoted })).status).toBe(201);
+  expect((await as('Developer', 'PUT', `/${made.key}`, { columns })).status).toBe(400);
+  const styles = async () => {
+    const { bytes } = await file(`report=${made.key}&format=xlsx`);
+    return Buffer.from(unzipSync(bytes)['xl/styles.xml']!).toString();
+  };
+  expect(await styles()).toContain('formatCode="0.0 &quot;km/h&quot;"');
+  const stored = JSON.stringify(columns.map((one) => ({ ...one, source: 'metadata', order: 10 })));
+  await database.query('update report_definition set columns = $2 where key = $1', [made.key, stored]);
+  expect(await styles()).toContain('formatCode="General"');
 });

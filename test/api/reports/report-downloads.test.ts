@@ -44,6 +44,27 @@ describe('a downloaded report', () => {
     ]);
   });
 
+  test('has no row of a scenario outside of the asked dates, also where another of its session is within', async () => {
+    const name = `dates-${randomUUID().slice(0, 8)}`;
+    await dimension(name, {
+      scenarios: [
+        ['early', '2026-03-01T10:00:00Z', '2026-03-01T11:30:00Z'],
+        ['late', '2026-03-08T10:00:00Z', null],
+        ['without a window', null, null],
+      ],
+    });
+    const made = report({
+      dimensionNameFilter: name,
+      columns: [column('scenario', 'scenarioInstance.scenarioName')],
+    });
+    await as('Developer', 'POST', '', made);
+    const scenarios = async (dates: string) => (await csvLines(made.key, dates)).slice(1).sort();
+    expect(await scenarios('')).toEqual(['early', 'late', 'without a window']);
+    expect(await scenarios('&from=2026-03-02&to=2026-03-31')).toEqual(['late', 'without a window']);
+    expect(await scenarios('&to=2026-03-01')).toEqual(['early', 'without a window']);
+    expect(await scenarios('&from=2026-03-01T11:30:00Z')).toEqual(['early', 'late', 'without a window']);
+  });
+
   test('gives an expression over a whole part of a row all of its fields', async () => {
     const prefix = `whole-${randomUUID().slice(0, 8)}`;
     const scenarios = [['landing', '2026-03-01T12:00:00Z', null]] as const;

@@ -111,6 +111,15 @@ describe('definitions', () => {
     expect((await as('Instructor', 'GET', '/catalog')).body.defaultReport).toBe('session-list');
   });
 
+  test('changes of a report and of the default at the same time are all made', async () => {
+    const one = report();
+    await as('Developer', 'POST', '', one);
+    const changes = Array.from({ length: 12 }, (_, k) => ({ name: `Name ${k}`, setAsDefault: k % 2 === 0 }));
+    const made = await Promise.all(changes.map((change) => as('Developer', 'PUT', `/${one.key}`, change)));
+    expect(made.map(({ status }) => status)).toEqual(changes.map(() => 200));
+    await as('Developer', 'PUT', '/session-list', { setAsDefault: true });
+  });
+
   test('no key is one at which another route answers, since the report could not be read', async () => {
     const literal = reportRoutes.flatMap(({ method, path }) => {
       const key = /^\/api\/v2\/dashboard\/reports\/([a-z-]+)$/.exec(path)?.[1];

@@ -138,6 +138,19 @@ describe('a followed session', () => {
     await eventually('the stream ends', () => reader.isOver);
   });
 
+  test('sends a close with as many participants as the close counts, also of a session that is not shared', async () => {
+    const graph = await stage.chainOf(1);
+    const reader = await follow(graph.sessionId);
+    const { body: closed } = await ask(api.url, 'POST', `/api/v2/session/${graph.sessionId}/close`, {
+      token: people.Administrator.token,
+      json: {},
+    });
+    expect(closed.participantCount).toBe(1);
+    const event = await reader.until(({ kind, data }) => kind === 'window' && data.status === 'closed');
+    expect(event.data).toMatchObject({ closedAt: closed.closedAt, participantCount: closed.participantCount });
+    reader.close();
+  });
+
   test('continues after the last event id, also at another server: every output once, in order', async () => {
     const graph = await stage.chainOf(1);
     const second = await startTestApi(stage.platform.environment);
