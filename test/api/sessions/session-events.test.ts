@@ -147,7 +147,10 @@ describe('a followed session', () => {
     });
     expect(closed.participantCount).toBe(1);
     const event = await reader.until(({ kind, data }) => kind === 'window' && data.status === 'closed');
-    expect(event.data).toMatchObject({ closedAt: closed.closedAt, participantCount: closed.participantCount });
+    expect(event.data).toMatchObject({
+      closedAt: closed.closedAt,
+      participantCount: closed.participantCount,
+    });
     reader.close();
   });
 
