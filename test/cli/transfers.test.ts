@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { PlatformClient } from '../../cli/platform-client.ts';
 import { openGate } from '../support/network/gate.ts';
 import { runnerStage, type StageGraph } from '../support/runner.ts';
 import { type Breaks, brokenLineTo } from './broken-line.ts';
@@ -167,6 +168,14 @@ describe('sdp upload', () => {
     expect(readFileSync(saved).equals(bytes)).toBe(true);
     const again = await sdp(['upload', graph.sessionId, file]);
     expect(again.err).toContain('already stored as output');
+  });
+
+  test('names a file that can no longer be read, and blames no connection', async () => {
+    const { nodes } = await stage.chainOf(1);
+    const platform = new PlatformClient(api.url, { token: () => people.adminToken });
+    // The first byte of this file cannot be read.
+    const sent = platform.upload(nodes.input!, '/proc/self/mem', {}, () => undefined);
+    await expect(sent).rejects.toThrow('/proc/self/mem cannot be read: EIO');
   });
 
   test('does not retry a refused upload, and ends with 1', async () => {
