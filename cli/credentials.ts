@@ -55,7 +55,7 @@ export async function readSecrets<Secrets extends object>(
 
 /** Stores the sign-in at a platform, or removes it. */
 export function remember(address: string, signedIn: SignedIn | undefined): Promise<void> {
-  return locked(() => write(address, signedIn));
+  return locked(() => write(address, signedIn, true));
 }
 
 /**
@@ -74,18 +74,19 @@ export function renewTokens(
     const refreshToken = present?.refreshToken ?? null;
     if (refreshToken === null) return undefined;
     const renewed = await fetchNew(refreshToken);
-    if (renewed !== undefined) await write(address, renewed);
+    if (renewed !== undefined) await write(address, renewed, false);
     return renewed;
   });
 }
 
-async function write(address: string, signedIn: SignedIn | undefined): Promise<void> {
+/** @param byPerson a renewal leaves the platform of the last sign-in as it is */
+async function write(address: string, signedIn: SignedIn | undefined, byPerson: boolean): Promise<void> {
   const { current, platforms } = await readCredentials();
   const { [address]: _, ...others } = platforms;
   const next: Stored =
     signedIn === undefined
       ? { current: current === address ? null : current, platforms: others }
-      : { current: address, platforms: { ...others, [address]: signedIn } };
+      : { current: byPerson ? address : current, platforms: { ...others, [address]: signedIn } };
   await writeSecrets(credentialsFile(), next);
 }
 
