@@ -170,6 +170,20 @@ describe('sdp upload', () => {
     expect(again.err).toContain('already stored as output');
   });
 
+  test('takes only media types, since any other text would be stored as raw bytes', async () => {
+    const file = fileOf('typed.csv', 'a\n1\n');
+    for (const args of [
+      ['upload', '1', file],
+      ['ingest', 'rigs', file],
+    ]) {
+      const wrong = await sdp([...args, '--content-type', 'csv']);
+      expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining('as in text/csv')]);
+    }
+    const { nodes } = await stage.chainOf(1);
+    const right = await sdp(['upload', `${nodes.input}`, file, '--content-type', 'text/csv; charset=utf-8']);
+    expect(right.code).toBe(0);
+  });
+
   test('names a file that can no longer be read, and blames no connection', async () => {
     const { nodes } = await stage.chainOf(1);
     const platform = new PlatformClient(api.url, { token: () => people.adminToken });
