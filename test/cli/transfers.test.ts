@@ -9,7 +9,7 @@ import { runnerStage, type StageGraph } from '../support/runner.ts';
 import { type Breaks, brokenLineTo } from './broken-line.ts';
 import { commandLine } from './support.ts';
 
-const { folder, runSdp } = commandLine();
+const { folder, runSdp, startSdp } = commandLine();
 const stage = await runnerStage();
 const { api, people } = stage;
 const sdp = (args: readonly string[], environment: Record<string, string> = {}, input = '') =>
@@ -182,6 +182,19 @@ describe('sdp upload', () => {
     const { nodes } = await stage.chainOf(1);
     const right = await sdp(['upload', `${nodes.input}`, file, '--content-type', 'text/csv; charset=utf-8']);
     expect(right.code).toBe(0);
+  });
+
+  test('sends all files although the reader of its messages leaves', async () => {
+    const graph = await stage.chainOf(1);
+    const files = [1, 2, 3, 4, 5, 6].map((number) => fileOf(`left-${number}.csv`, `a\n${number}\n`));
+    const { nodes } = graph;
+    const running = startSdp(['upload', `${nodes.input}`, ...files, '--parallel', '1'], {
+      SDP_URL: api.url,
+      SDP_TOKEN: people.adminToken,
+    });
+    running.stopReading();
+    expect((await running.ended).code).toBe(0);
+    expect(await outputsOf(graph)).toHaveLength(6);
   });
 
   test('names a file that can no longer be read, and blames no connection', async () => {
