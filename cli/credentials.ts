@@ -4,10 +4,12 @@
  * A refresh token works once, and using it again ends the whole sign-in. So it is used under a lock, and a command that
  * waited for the lock uses the tokens that the other one got.
  */
+import { rmSync } from 'node:fs';
 import { chmod, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { whenInterrupted } from './interrupted.ts';
 
 export interface SignedIn {
   readonly username: string;
@@ -114,10 +116,13 @@ async function locked<T>(work: () => Promise<T>): Promise<T> {
     else if (Date.now() > until) throw new Error(`Another command has locked ${lock}.`);
     else await delay(50);
   }
+  // Without a network the work may take long, and its end by Ctrl-C must not lock out the next command.
+  const forget = whenInterrupted(() => rmSync(lock, { force: true, recursive: true }));
   try {
     return await work();
   } finally {
     await rm(lock, { force: true, recursive: true });
+    forget();
   }
 }
 
