@@ -1,6 +1,6 @@
 /** Names under which `sdp runner dev` registers a runner. */
 import { expect, test } from 'vitest';
-import { nameOfChanged, ownManifest, ownSessionTemplate, suffixOf } from '../../cli/runner/own-names.ts';
+import { nameOfChanged, ownManifest, ownSessionTemplate, suffixOf } from '../../../cli/runner/own-names.ts';
 import { checkManifest } from '../../domain/runners/manifest.ts';
 import { empty, errorsOf, manifest, nodeTemplate, runnerType } from '../domain/manifest-samples.ts';
 
