@@ -124,7 +124,11 @@ export async function compose(environment: Environment): Promise<Composed> {
   return {
     services,
     telemetry: settings.telemetry,
-    authRouteSet: inside?.routeSet ?? forwardTo(AUTH_URL, authRoutes as unknown as readonly Route[]),
+    authRouteSet:
+      inside?.routeSet ??
+      forwardTo(AUTH_URL, authRoutes as unknown as readonly Route[], undefined, (requestId) =>
+        services.auth.findActive([], requestId),
+      ),
     async check() {
       await checkSchema(database);
       const away = await reportReader?.check(database);

@@ -4,10 +4,12 @@
  * A refresh token works once, and using it again ends the whole sign-in. So it is used under a lock, and a command that
  * waited for the lock uses the tokens that the other one got.
  */
+import { rmSync } from 'node:fs';
 import { chmod, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { whenInterrupted } from './interrupted.ts';
 
 export interface SignedIn {
   readonly username: string;
@@ -55,7 +57,7 @@ export async function readSecrets<Secrets extends object>(
 
 /** Stores the sign-in at a platform, or removes it. */
 export function remember(address: string, signedIn: SignedIn | undefined): Promise<void> {
-  return locked(() => write(address, signedIn));
+  return locked(() => write(address, signedIn, true));
 }
 
 /**
@@ -74,18 +76,19 @@ export function renewTokens(
     const refreshToken = present?.refreshToken ?? null;
     if (refreshToken === null) return undefined;
     const renewed = await fetchNew(refreshToken);
-    if (renewed !== undefined) await write(address, renewed);
+    if (renewed !== undefined) await write(address, renewed, false);
     return renewed;
   });
 }
 
-async function write(address: string, signedIn: SignedIn | undefined): Promise<void> {
+/** @param byPerson a renewal leaves the platform of the last sign-in as it is */
+async function write(address: string, signedIn: SignedIn | undefined, byPerson: boolean): Promise<void> {
   const { current, platforms } = await readCredentials();
   const { [address]: _, ...others } = platforms;
   const next: Stored =
     signedIn === undefined
       ? { current: current === address ? null : current, platforms: others }
-      : { current: address, platforms: { ...others, [address]: signedIn } };
+      : { current: byPerson ? address : current, platforms: { ...others, [address]: signedIn } };
   await writeSecrets(credentialsFile(), next);
 }
 
@@ -113,10 +116,13 @@ async function locked<T>(work: () => Promise<T>): Promise<T> {
     else if (Date.now() > until) throw new Error(`Another command has locked ${lock}.`);
     else await delay(50);
   }
+  // Without a network the work may take long, and its end by Ctrl-C must not lock out the next command.
+  const forget = whenInterrupted(() => rmSync(lock, { force: true, recursive: true }));
   try {
     return await work();
   } finally {
     await rm(lock, { force: true, recursive: true });
+    forget();
   }
 }
 

@@ -1,11 +1,12 @@
 /** Downloads bytes into a file, which appears under its name when it is complete. */
 import { createHash } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
+import { createWriteStream, rmSync } from 'node:fs';
 import { rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { NetworkError } from '../client/errors.ts';
+import { whenInterrupted } from './interrupted.ts';
 import { Progress } from './progress.ts';
 
 /** The platform decodes compressed bytes, so that length and bytes are those of the file. */
@@ -42,6 +43,7 @@ export async function download(
   });
   const partial = `${file}.part`;
   const body = response.body === null ? Readable.from([]) : Readable.fromWeb(response.body as never);
+  const forget = file === '-' ? undefined : whenInterrupted(() => rmSync(partial, { force: true }));
   try {
     if (file === '-') await pipeline(body, counted, process.stdout, { end: false });
     else await pipeline(body, counted, createWriteStream(partial));
@@ -51,6 +53,8 @@ export async function download(
     if (file !== '-') await rm(partial, { force: true });
     if (error instanceof NetworkError || (error as NodeJS.ErrnoException).syscall) throw error;
     throw new NetworkError('The connection broke during the download.', { cause: error });
+  } finally {
+    forget?.();
   }
   if (file !== '-') progress.end(file, `${file}: ${sizeBytes} bytes`);
   return { file, sizeBytes };

@@ -120,10 +120,19 @@ export class PlatformClient extends ApiClient {
     });
     const answered = answerOf(outgoing, this.address);
     let sentBytes = 0;
-    const body = createReadStream(file).on('data', (chunk) => {
-      sentBytes += chunk.length;
-      onProgress(sentBytes, size);
-    });
+    let unreadable: Error | undefined;
+    async function* body() {
+      try {
+        for await (const chunk of createReadStream(file)) {
+          sentBytes += chunk.length;
+          onProgress(sentBytes, size);
+          yield chunk;
+        }
+      } catch (error) {
+        unreadable = new Error(`${file} cannot be read: ${(error as Error).message}`);
+        throw unreadable;
+      }
+    }
     try {
       // A refused upload ends the pipe early; the answer has the reason.
       const passed = passedOn(this.bytesPerSecond, () => mustBeAsBefore(file, state));
@@ -132,9 +141,8 @@ export class PlatformClient extends ApiClient {
       return await answered;
     } catch (error) {
       await mustBeAsBefore(file, state);
-      throw error;
+      throw unreadable ?? error;
     } finally {
-      body.destroy();
       outgoing.destroy();
     }
   }

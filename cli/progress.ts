@@ -2,7 +2,10 @@
 import { bytes } from './output.ts';
 
 const barWidth = 24;
-const nameWidth = 32;
+const widestName = 32;
+const narrowestName = 12;
+/** What follows the name: the bar and the bytes. */
+const restWidth = barWidth + 24;
 /** More frequent updates are not visible. */
 const redrawEveryMs = 100;
 
@@ -36,7 +39,7 @@ export class Progress {
     if (!this.#isTerminal) return;
     this.#clear();
     const width = Math.max(40, process.stderr.columns ?? 80) - 1;
-    for (const [name, bar] of this.#bars) process.stderr.write(`${lineOf(name, bar).slice(0, width)}\n`);
+    for (const [name, bar] of this.#bars) process.stderr.write(`${lineOf(name, bar, width)}\n`);
     this.#drawnLines = this.#bars.size;
     this.#drawnAtMs = performance.now();
   }
@@ -47,10 +50,13 @@ export class Progress {
   }
 }
 
-function lineOf(name: string, { doneBytes, totalBytes, note }: Bar): string {
+/** Of at most so many characters: in a narrow terminal the name is cut before the numbers. */
+export function lineOf(name: string, { doneBytes, totalBytes, note }: Bar, width: number): string {
+  const nameWidth = Math.min(widestName, Math.max(narrowestName, width - restWidth));
   const part = totalBytes === 0 ? 1 : Math.min(1, doneBytes / totalBytes);
   const filled = Math.round(barWidth * part);
   const shown = name.length > nameWidth ? `...${name.slice(3 - nameWidth)}` : name;
   const bar = `[${'#'.repeat(filled)}${'.'.repeat(barWidth - filled)}]`;
-  return `${shown.padEnd(nameWidth)} ${bar} ${bytes(doneBytes)} of ${bytes(totalBytes)} ${note}`;
+  const line = `${shown.padEnd(nameWidth)} ${bar} ${bytes(doneBytes)} of ${bytes(totalBytes)} ${note}`;
+  return line.slice(0, width);
 }

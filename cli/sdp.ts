@@ -7,10 +7,14 @@ import { ownVersion } from './own-version.ts';
 
 // `npm run` changes to the checkout: file names are relative to the person's folder.
 if (process.env.npm_lifecycle_event === 'sdp' && process.env.INIT_CWD) process.chdir(process.env.INIT_CWD);
-// The reader of the output may close it early.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  // The reader of the output may close it early.
   if (error.code === 'EPIPE') process.exit();
+  printError(new Error(`The output cannot be written: ${error.message}.`), isJson);
+  process.exit(exitCodes.failed);
 });
+// Who reads what is said of the work may leave: the work goes on.
+process.stderr.on('error', () => undefined);
 
 /** Known before the call is read, which may fail. What follows -- belongs to another program. */
 const [jsonAt, othersAt] = [process.argv.indexOf('--json'), process.argv.indexOf('--')];

@@ -16,14 +16,18 @@ import { parseAnswer, readAnswer } from './auth-answer.ts';
 const sentHeaders = ['authorization', 'content-type', 'content-encoding', 'accept', 'idempotency-key'];
 const returnedHeaders = ['retry-after', 'www-authenticate', 'allow', 'cache-control', 'content-type'];
 
+const healthPath = '/api/authorization/health';
+
 /**
  * Routes that pass every call on to the service at `authUrl`.
  * @param routes the service's own: its answers are checked against them
+ * @param checkKey rejects when the service does not know this platform: then it is not well for this platform
  */
 export function forwardTo(
   authUrl: string,
   routes: readonly Route[],
   deadlineMs: number = limits.authForwardSeconds * 1000,
+  checkKey?: (requestId: string) => Promise<unknown>,
 ): RouteSet {
   const target = { url: new URL(authUrl), deadlineMs };
   const forward =
@@ -32,6 +36,8 @@ export function forwardTo(
       state.routeId = 'authentication';
       try {
         state.reply = await answerOf(target, state, route);
+        const isWell = route?.path === healthPath && state.reply.status === 200;
+        if (isWell) await checkKey?.(state.requestId);
       } catch (thrown) {
         throw thrown instanceof Problem ? thrown : new Problem('unavailable', { cause: thrown });
       }

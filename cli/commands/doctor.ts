@@ -1,6 +1,6 @@
 /** `sdp doctor`: checks each part in turn, reports what is wrong and what to do. */
 import type { Bearer } from '../../client/api-client.ts';
-import { ApiError } from '../../client/errors.ts';
+import { isTransient } from '../../client/back-off.ts';
 import { type AddCommand, examples } from '../cli.ts';
 import { bearerFor, type Place, placeOf } from '../connection.ts';
 import { exitCodes } from '../errors.ts';
@@ -157,8 +157,12 @@ async function signIn(address: string): Promise<Finding> {
       ? fault(part, `${name}; the password must be changed`, 'Change it with `sdp password`.')
       : ok(part, name);
   } catch (error) {
-    if (error instanceof ApiError && error.status === 401) return fault(part, error.message, again);
-    return fault(part, error instanceof Error ? error.message : String(error), again);
+    const reason = error instanceof Error ? error.message : String(error);
+    return fault(
+      part,
+      reason,
+      isTransient(error) ? 'The platform cannot check it now. See to the other parts first.' : again,
+    );
   }
 }
 

@@ -2,7 +2,7 @@
 import { BackOff, isTransient } from '../../client/back-off.ts';
 import { type AddCommand, examples, wholeNumber } from '../cli.ts';
 import { placeOf } from '../connection.ts';
-import { contentTypeOf } from '../content-type.ts';
+import { contentTypeOf, mediaType } from '../content-type.ts';
 import { PlatformClient } from '../platform-client.ts';
 import { Progress } from '../progress.ts';
 import { type Ingested, type IngestRequest, ingestFile } from '../transfers.ts';
@@ -23,7 +23,7 @@ export const addIngest: AddCommand = (program, cli) => {
     )
     .argument('<urlPath>', 'path of the ingest, as in /ingest/<urlPath>')
     .argument('<file>')
-    .option('--content-type <type>', 'media type (default: by the file name)')
+    .option('--content-type <type>', 'media type (default: by the file name)', mediaType)
     .option('--identifier <text>', 'identifier of the output')
     .option('--retries <number>', 'further tries after a temporary failure', wholeNumber(0, 100), 5)
     .addHelpText(

@@ -1,9 +1,11 @@
 /** `sdp replay`: what a run got, given to the author's code on this machine. */
+import { rmSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type AddCommand, type Cli, examples, id } from '../cli.ts';
 import { exitCodes, UsageError } from '../errors.ts';
+import { whenInterrupted } from '../interrupted.ts';
 import { type Program, programOf } from '../runner/program.ts';
 import { findRun, runArgument, runOrNode } from '../runs/find-run.ts';
 import { type SavedCase, saveCase } from '../runs/replay-case.ts';
@@ -40,6 +42,7 @@ export const addReplay: AddCommand = (program, cli) => {
     .action(async (named: string, command: readonly string[], options: ReplayOptions) => {
       const runner = programFor(command, options);
       const temporary = await mkdtemp(join(tmpdir(), 'sdp-replay-'));
+      const forget = whenInterrupted(() => rmSync(temporary, { recursive: true, force: true }));
       try {
         const saved = await fetchCase(cli, named, options, temporary);
         if (runner === undefined) return cli.print(saved, () => '');
@@ -51,6 +54,7 @@ export const addReplay: AddCommand = (program, cli) => {
         if (!same) process.exitCode = exitCodes.failed;
       } finally {
         await rm(temporary, { recursive: true, force: true });
+        forget();
       }
     });
 };

@@ -154,7 +154,11 @@ const addChanging: AddCommand = (sessions, cli) => {
         body: { reason, closeAt, email },
       });
       const { closedAt, participantCount } = closed;
-      cli.print(closed, () => `Closed at ${time(closedAt)}, with ${participantCount} participants.`);
+      cli.print(
+        closed,
+        () =>
+          `Closed at ${time(closedAt)}, with ${participantCount} participant${participantCount === 1 ? '' : 's'}.`,
+      );
     });
   for (const [name, what, done] of [
     ['freeze', 'Freezes a session: no uploads, no joins, no new tasks.', 'frozen'],

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { InvalidArgumentError } from 'commander';
 import { isTransient } from '../../client/back-off.ts';
 import { type AddCommand, examples, wholeNumber } from '../cli.ts';
-import { contentTypeOf } from '../content-type.ts';
+import { contentTypeOf, mediaType } from '../content-type.ts';
 import { exitCodes, printError, UsageError } from '../errors.ts';
 import { bytes } from '../output.ts';
 import type { PlatformClient } from '../platform-client.ts';
@@ -29,7 +29,7 @@ export const addUpload: AddCommand = (program, cli) => {
     .argument('<target>', 'id of a session (its input node) or of a node instance')
     .argument('<files...>')
     .option('--node <name>', 'the node, if the session has several input nodes')
-    .option('--content-type <type>', 'media type (default: by the file name)')
+    .option('--content-type <type>', 'media type (default: by the file name)', mediaType)
     .option('--metadata <json>', 'a JSON object stored with each output', jsonObject)
     .option('--identifier <text>', 'identifier of the output, for a single file')
     .option('--parallel <number>', 'parallel uploads', wholeNumber(1, 16), 4)

@@ -5,6 +5,7 @@ import { ApiError } from '../../client/errors.ts';
 import type { Session } from '../../client/types.ts';
 import type { Cli } from '../cli.ts';
 import { printError } from '../errors.ts';
+import { takeSignals } from '../interrupted.ts';
 import { command } from '../own-files.ts';
 import type { PlatformClient } from '../platform-client.ts';
 import { Guard, guard } from './guard.ts';
@@ -141,11 +142,10 @@ class Development {
       this.#stop.abort();
     };
     const kill = () => this.#running?.kill();
-    const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-    for (const signal of signals) process.on(signal, onSignal);
+    const leave = takeSignals(['SIGINT', 'SIGTERM', 'SIGHUP'], onSignal);
     process.on('exit', kill);
     return () => {
-      for (const signal of signals) process.off(signal, onSignal);
+      leave();
       process.off('exit', kill);
     };
   }

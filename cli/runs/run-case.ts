@@ -4,6 +4,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { NodeRunAttempt } from '../../client/types.ts';
 import { UsageError } from '../errors.ts';
+import { takeSignals } from '../interrupted.ts';
 import type { Program } from '../runner/program.ts';
 
 /** `result.json` of a kit (sdk/replay-cases.md). */
@@ -35,14 +36,13 @@ export async function runCase(
     stdio: ['inherit', isQuiet ? 2 : 'inherit', 'inherit'],
   });
   // The terminal interrupts the command too, whose end is awaited.
-  const ignore = () => undefined;
-  process.on('SIGINT', ignore);
+  const leave = takeSignals(['SIGINT'], () => undefined);
   const code = await new Promise<number | string | null>((resolve, reject) => {
     child.on('error', (error: NodeJS.ErrnoException) =>
       reject(error.code === 'ENOENT' ? new UsageError(`Command not found: ${file}.`) : error),
     );
     child.on('close', (exit, signal) => resolve(exit ?? signal));
-  }).finally(() => process.off('SIGINT', ignore));
+  }).finally(leave);
   try {
     return JSON.parse(await readFile(resultFile, 'utf8')) as CaseResult;
   } catch {

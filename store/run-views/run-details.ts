@@ -3,6 +3,7 @@ import { limits } from '../../domain/limits.ts';
 import type { Database, Queryable } from '../connection/database.ts';
 import type { ClaimedTask } from '../runs/claims.ts';
 import { runConfiguration } from '../runs/configuration-check.ts';
+import { wasIncremental } from '../runs/lease.ts';
 import { stateAtClaim } from '../runs/state-history.ts';
 import {
   countPendingInputs,
@@ -137,7 +138,7 @@ const pastTask = (which: string) => `
          coalesce((select json_agg(json_build_object('nodeInstanceId', p.id, 'name', p.name) order by p.ordinal)
                      from node_instance p where p.id = any (n.parent_ids)), '[]') as parents,
          c.claimed_at, c.claimed_at + make_interval(secs => c.lease_seconds) as lease_expires_at, c.lease_seconds,
-         t.incremental, t.reprocess, t.timeout_seconds, c.watermark_output_id, c.watermark_position,
+         ${wasIncremental('c')} as incremental, t.reprocess, t.timeout_seconds, c.watermark_output_id, c.watermark_position,
          c.watermark_position as claim_watermark_position, r.upper_position, r.input_ids, n.parent_ids, 0 as pending_inputs,
          c.pending_inputs as pending_at_claim,
          null as traceparent, null as waited_seconds, c.redelivered

@@ -99,11 +99,11 @@ function claimSteps({ pick, limits, limited }: Pick, instance: string): string {
   ), claim as (
     insert into node_claim (task_id, run_id, attempt, holder, instance_id, claimed_at, lease_seconds, lease_until,
                             timeout_at, watermark_position, watermark_output_id, pending_inputs, generated_name_count,
-                            runner_version)
+                            runner_version, incremental)
     select $3::uuid, run.id, run.attempt, $1, $2, clock_timestamp(), run.lease_seconds,
            ${leaseFromNow('run.lease_seconds')}, ${leaseFromNow('run.timeout_seconds')},
            run.watermark_position, run.watermark_output_id, ${pendingAbove('run.watermark_position')},
-           run.generated_name_start, run.version
+           run.generated_name_start, run.version, run.incremental
       from run
     returning task_id, claimed_at, lease_until, lease_seconds, watermark_position, watermark_output_id, pending_inputs,
               redelivered

@@ -18,7 +18,7 @@ import { writeLogTail } from '../run-logs/log-tail.ts';
 import type { RunnerIdentity } from '../runners/holder.ts';
 import { changed, changeSessionWithin, type LockedSession, unchanged } from './change-session.ts';
 import { type ArrivedClaim, recordClaim, registerAndClaimLast, type TemplateClaim } from './claims.ts';
-import { endClaim, isHeld } from './lease.ts';
+import { endClaim, isHeld, wasIncremental } from './lease.ts';
 import { planSession } from './plan-session.ts';
 import { concernsRejections, settleRejections } from './rejections.ts';
 import { endFailedAttempt, type FailedRun, requeueRun, runFacts } from './requeue-run.ts';
@@ -142,9 +142,9 @@ async function endHeldClaim(
 ): Promise<HeldRun | undefined> {
   const [run] = await tx.query<HeldRun>(
     `${endClaim('ending = $4, ending_digest = $5', isHeld)}
-     select ended.task_id, ${runFacts}, run.wrote_output, t.incremental,
+     select ended.task_id, ${runFacts}, run.wrote_output, ${wasIncremental('ended')} as incremental,
             coalesce(run.reprocess_position, n.watermark_position) > ended.watermark_position as watermark_moved,
-            not t.incremental and ${concernsRejections('ended.task_id', 'run.node_instance_id')} as concerns_rejections
+            not ${wasIncremental('ended')} and ${concernsRejections('ended.task_id', 'run.node_instance_id')} as concerns_rejections
        from ended, run, node_instance n, node_template t
       where n.id = run.node_instance_id and t.id = n.node_template_id`,
     [taskId, identity.holder, identity.instanceId, ending, digest],

@@ -66,6 +66,9 @@ export interface HeldTask extends InputBounds {
   readonly cancelRequested: boolean;
 }
 
+/** Whether a claim was handed out as one of an incremental node; the template `t` may have changed meanwhile. */
+export const wasIncremental = (claim: string) => `coalesce(${claim}.incremental, t.incremental)`;
+
 /** The watermark of a run `r` of a node `n`, as two columns: a reprocess has one of its own. */
 export const runWatermark = `
          coalesce(r.reprocess_position, n.watermark_position) as watermark_position,
@@ -75,7 +78,7 @@ export const runWatermark = `
 const renewStatement = `
   with claim as (${renewHeld} returning c.*)
   select claim.task_id, claim.run_id, claim.attempt, r.session_id,
-         n.id as node_instance_id, n.parent_ids, t.incremental, r.reason,
+         n.id as node_instance_id, n.parent_ids, ${wasIncremental('claim')} as incremental, r.reason,
          t.reprocess, r.upper_position, r.input_ids, claim.watermark_position as claim_watermark_position,
          claim.pending_inputs as claim_pending_inputs,
          ${runWatermark}, claim.lease_until as lease_expires_at, r.cancel_requested

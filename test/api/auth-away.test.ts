@@ -222,7 +222,7 @@ async function raw(method: string, path: string, text = '', headers: Record<stri
 describe('what is passed on to the authentication service', () => {
   test('goes to it, also when the target names another host', async () => {
     const { status } = await raw('GET', 'http://127.0.0.1:9/api/authorization/health?x=1');
-    expect([status, wire.calls]).toEqual([200, ['GET /health?x=1']]);
+    expect([status, wire.calls]).toEqual([200, ['GET /health?x=1', 'POST /users/active']]);
   });
 
   test('leaves its routes by no path, and arrives letter by letter', async () => {

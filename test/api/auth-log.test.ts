@@ -10,10 +10,11 @@ import type { Route } from '../../http/route.ts';
 import { listen } from '../../http/server/server.ts';
 import { createLog } from '../../telemetry/log.ts';
 import { eventually } from '../support/eventually.ts';
-import { type ApiProcess, spawnAuth } from '../support/processes.ts';
+import { type ApiProcess, spawnAuth, testProcesses } from '../support/processes.ts';
 import { testEnvironment } from '../support/stack.ts';
 
 const platform = await testEnvironment();
+const processes = testProcesses(platform.environment);
 let auth: ApiProcess;
 beforeAll(async () => {
   auth = await spawnAuth(platform.environment);
@@ -28,6 +29,13 @@ test('another AUTH_SERVICE_KEY than that of the service is named as the cause', 
   expect(await own.findActive([], 'x')).toEqual([]);
   const other = authOverHttp(auth.url, 'w'.repeat(40));
   await expect(other.findActive([], 'x')).rejects.toThrow('has another AUTH_SERVICE_KEY');
+});
+
+test('a service whose port is taken ends with one sentence', async () => {
+  const variables = { PORT: String(auth.port), HOST: '127.0.0.1' };
+  const second = processes.startScript('auth/main.ts', variables);
+  expect(await second.ended).toBe(1);
+  expect(second.log()).toBe(`PORT: ${auth.port} is in use by another program.\n`);
 });
 
 test('a service that does not answer is named, with the cause', async () => {

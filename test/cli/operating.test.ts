@@ -52,6 +52,21 @@ describe('sdp login', () => {
     expect((await sdp(['logout'], nobody)).code).toBe(0);
   });
 
+  test('renewed by a command for one platform leaves the platform of the last sign-in as it is', async () => {
+    await sdp(['login', '--username', username, '--password-stdin', '--remember'], nobody, password);
+    const stored = JSON.parse(readFileSync(file, 'utf8'));
+    const other = 'http://platform.invalid';
+    stored.platforms[other] = { ...stored.platforms[api.url] };
+    stored.platforms[api.url].expiresAt = '2026-01-01T00:00:00.000Z';
+    writeFileSync(file, JSON.stringify({ ...stored, current: other }));
+    expect((await sdp(['projects', 'list'], nobody)).code).toBe(0);
+    const { current, platforms } = JSON.parse(readFileSync(file, 'utf8'));
+    expect(current).toBe(other);
+    expect(platforms[api.url].accessToken).not.toBe(stored.platforms[api.url].accessToken);
+    expect((await sdp(['logout'], nobody)).code).toBe(0);
+    writeFileSync(file, '{}');
+  });
+
   test('uses a token that has expired by the clock of this machine alone', async () => {
     await sdp(['login', '--username', username, '--password-stdin'], nobody, password);
     const past = '"expiresAt": "2026-01-01T00:00:00.000Z"';

@@ -1,6 +1,9 @@
 /** Tables for people, without a platform. */
-import { expect, test } from 'vitest';
+import { spawnSync } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { expect, onTestFinished, test } from 'vitest';
 import { plain, table } from '../../cli/output.ts';
+import { lineOf } from '../../cli/progress.ts';
 
 const columns = { NAME: ({ name }: { name: string }) => name, STATE: () => 'done' };
 
@@ -25,4 +28,18 @@ test('columns are as wide as their cells', () => {
 test('text is one line, and nothing in it moves or turns what follows', () => {
   expect(plain('a\r\n\u001b[31mb\u2028c\u202egnp\u2066d')).toBe('a [31mb c gnp d');
   expect(plain('Übung 🚗 मेरा')).toBe('Übung 🚗 मेरा');
+});
+
+test('a command whose output cannot be written says so and fails', () => {
+  const full = openSync('/dev/full', 'w');
+  onTestFinished(() => closeSync(full));
+  const args = ['cli/sdp.ts', 'completion', 'bash'];
+  const { status, stderr } = spawnSync(process.execPath, args, { stdio: ['ignore', full, 'pipe'] });
+  expect([status, `${stderr}`]).toEqual([1, expect.stringContaining('The output cannot be written: ENOSPC')]);
+});
+
+test('a bar shows its bytes in a narrow terminal too', () => {
+  const bar = { doneBytes: 3 * 1024 ** 2, totalBytes: 12 * 1024 ** 2, note: '' };
+  const line = lineOf('a-long-recording.csv', bar, 59);
+  expect(line.trim()).toBe('...rding.csv [######..................] 3.0 MB of 12.0 MB');
 });

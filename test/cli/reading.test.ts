@@ -2,7 +2,8 @@
 import { spawnSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { startTestApi } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
 import { runnerStage, type StageGraph } from '../support/runner.ts';
 import { type Breaks, brokenLineTo } from './broken-line.ts';
@@ -166,6 +167,22 @@ describe('sdp doctor', () => {
     ]);
     const wrong = await sdp(['doctor'], { SDP_TOKEN: 'x' });
     expect([wrong.code, wrong.out]).toEqual([1, expect.stringMatching(/sign-in +wrong[\s\S]*sdp login/)]);
+  });
+
+  test('finds an authentication service that has another key than the platform', async () => {
+    const strange = { ...stage.platform.environment, AUTH_URL: api.url, AUTH_SERVICE_KEY: 'w'.repeat(40) };
+    const stranger = await startTestApi(strange);
+    onTestFinished(() => stranger.stop());
+    const { code, out } = await sdp(['doctor'], { SDP_URL: stranger.url });
+    expect([code, out]).toEqual([1, expect.stringMatching(/authentication +wrong[\s\S]*AUTH_SERVICE_KEY/)]);
+  });
+
+  test('does not advise to sign in when the authentication service is away', async () => {
+    const away = await startTestApi({ ...stage.platform.environment, AUTH_URL: 'http://127.0.0.1:9' });
+    onTestFinished(() => away.stop());
+    const { code, out } = await sdp(['doctor'], { SDP_URL: away.url });
+    expect([code, out]).toEqual([1, expect.stringMatching(/authentication +wrong[\s\S]*sign-in +wrong/)]);
+    expect(out).not.toContain('sdp login');
   });
 });
 

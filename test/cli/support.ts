@@ -20,6 +20,8 @@ export interface Running {
   readonly printed: { readonly out: string; readonly err: string };
   readonly ended: Promise<Ended>;
   kill(signal: NodeJS.Signals): void;
+  /** As `2>&1 | head` does once it has its lines. */
+  stopReading(): void;
 }
 
 type Command = readonly [
@@ -63,5 +65,6 @@ function started(folder: string, [args, environment, input = '', cwd]: Command):
     child.on('error', reject);
     child.on('close', (code) => resolve({ code, ...printed }));
   });
-  return { printed, ended, kill: (signal) => void child.kill(signal) };
+  const stopReading = () => void child.stderr.destroy();
+  return { printed, ended, kill: (signal) => void child.kill(signal), stopReading };
 }

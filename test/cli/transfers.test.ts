@@ -3,12 +3,13 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { PlatformClient } from '../../cli/platform-client.ts';
 import { openGate } from '../support/network/gate.ts';
 import { runnerStage, type StageGraph } from '../support/runner.ts';
 import { type Breaks, brokenLineTo } from './broken-line.ts';
 import { commandLine } from './support.ts';
 
-const { folder, runSdp } = commandLine();
+const { folder, runSdp, startSdp } = commandLine();
 const stage = await runnerStage();
 const { api, people } = stage;
 const sdp = (args: readonly string[], environment: Record<string, string> = {}, input = '') =>
@@ -167,6 +168,41 @@ describe('sdp upload', () => {
     expect(readFileSync(saved).equals(bytes)).toBe(true);
     const again = await sdp(['upload', graph.sessionId, file]);
     expect(again.err).toContain('already stored as output');
+  });
+
+  test('takes only media types, since any other text would be stored as raw bytes', async () => {
+    const file = fileOf('typed.csv', 'a\n1\n');
+    for (const args of [
+      ['upload', '1', file],
+      ['ingest', 'rigs', file],
+    ]) {
+      const wrong = await sdp([...args, '--content-type', 'csv']);
+      expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining('as in text/csv')]);
+    }
+    const { nodes } = await stage.chainOf(1);
+    const right = await sdp(['upload', `${nodes.input}`, file, '--content-type', 'text/csv; charset=utf-8']);
+    expect(right.code).toBe(0);
+  });
+
+  test('sends all files although the reader of its messages leaves', async () => {
+    const graph = await stage.chainOf(1);
+    const files = [1, 2, 3, 4, 5, 6].map((number) => fileOf(`left-${number}.csv`, `a\n${number}\n`));
+    const { nodes } = graph;
+    const running = startSdp(['upload', `${nodes.input}`, ...files, '--parallel', '1'], {
+      SDP_URL: api.url,
+      SDP_TOKEN: people.adminToken,
+    });
+    running.stopReading();
+    expect((await running.ended).code).toBe(0);
+    expect(await outputsOf(graph)).toHaveLength(6);
+  });
+
+  test('names a file that can no longer be read, and blames no connection', async () => {
+    const { nodes } = await stage.chainOf(1);
+    const platform = new PlatformClient(api.url, { token: () => people.adminToken });
+    // The first byte of this file cannot be read.
+    const sent = platform.upload(nodes.input!, '/proc/self/mem', {}, () => undefined);
+    await expect(sent).rejects.toThrow('/proc/self/mem cannot be read: EIO');
   });
 
   test('does not retry a refused upload, and ends with 1', async () => {

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+from fractions import Fraction
 
 import pytest
 from sdp._calls.http import retry_after
+from sdp._heartbeats.heartbeats import _clean
 from sdp._inputs.text import read_lines, read_named_rows, read_rows
 from sdp.client.upload import content_type_of
 from sdp.errors import TaskFailure, UnreadableData
@@ -77,3 +79,9 @@ def test_a_date_to_wait_for_is_compared_with_the_clock_of_the_answer() -> None:
 )
 def test_the_type_of_a_file_is_that_of_its_bytes(name: str, type_: str) -> None:
     assert content_type_of(name, b"") == type_
+
+
+def test_progress_takes_every_kind_of_number_and_nothing_else() -> None:
+    # Fractions stand for the numbers of numpy, which are neither int nor float.
+    assert _clean({"done": Fraction(3), "total": Fraction(7, 2)}) == {"done": 3, "total": 3.5}
+    assert _clean({"done": float("nan"), "total": "7"}) == {}

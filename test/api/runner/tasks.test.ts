@@ -49,6 +49,18 @@ describe('heartbeat', () => {
     expect((await runner.call('PUT', `/tasks/${taskId}/heartbeat`)).body.cancelRequested).toBe(true);
   });
 
+  test('with hasMore follows the node template as it was at the claim, whatever a manifest changes meanwhile', async () => {
+    const { graph, ids, runner, taskId } = await held(2, { incremental: true });
+    await runner.call('PUT', `/tasks/${taskId}/watermark`, { inputId: ids[0] });
+    await database.query('update node_template set incremental = false where name = $1', [graph.template]);
+    const end = await runner.end(taskId, 'complete', { outcome: 'no-output', hasMore: true });
+    expect([end.status, end.body.followUp]).toEqual([200, true]);
+    const next = await runner.acquire(graph.template);
+    expect([next.reason, next.incremental.pendingInputs]).toEqual(['follow-up', 1]);
+    const plain = { outcome: 'no-output', hasMore: true };
+    expect((await runner.end(next.taskId, 'complete', plain)).status).toBe(400);
+  });
+
   test('with a body that is wrong is 400', async () => {
     const { runner, taskId } = await held();
     const bodies: unknown[] = [

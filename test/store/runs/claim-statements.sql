@@ -49,7 +49,7 @@ run as (
 ), claim as (
   insert into node_claim (task_id, run_id, attempt, holder, instance_id, claimed_at, lease_seconds, lease_until,
     timeout_at, watermark_position, watermark_output_id, pending_inputs, generated_name_count,
-    runner_version)
+    runner_version, incremental)
   select $3::uuid, run.id, run.attempt, $1, $2, clock_timestamp(), run.lease_seconds,
   clock_timestamp() + make_interval(secs => run.lease_seconds), clock_timestamp() + make_interval(secs => run.timeout_seconds),
   run.watermark_position, run.watermark_output_id,
@@ -58,7 +58,7 @@ run as (
     and v.position <= run.upper_position
     and (v.superseded_at_position is null or v.superseded_at_position > run.upper_position)
     and (run.input_ids is null or v.output_id = any (run.input_ids))),
-  run.generated_name_start, run.version
+  run.generated_name_start, run.version, run.incremental
   from run
   returning task_id, claimed_at, lease_until, lease_seconds, watermark_position, watermark_output_id, pending_inputs,
   redelivered
@@ -122,7 +122,7 @@ run as (
 ), claim as (
   insert into node_claim (task_id, run_id, attempt, holder, instance_id, claimed_at, lease_seconds, lease_until,
     timeout_at, watermark_position, watermark_output_id, pending_inputs, generated_name_count,
-    runner_version)
+    runner_version, incremental)
   select $3::uuid, run.id, run.attempt, $1, $2, clock_timestamp(), run.lease_seconds,
   clock_timestamp() + make_interval(secs => run.lease_seconds), clock_timestamp() + make_interval(secs => run.timeout_seconds),
   run.watermark_position, run.watermark_output_id,
@@ -131,7 +131,7 @@ run as (
     and v.position <= run.upper_position
     and (v.superseded_at_position is null or v.superseded_at_position > run.upper_position)
     and (run.input_ids is null or v.output_id = any (run.input_ids))),
-  run.generated_name_start, run.version
+  run.generated_name_start, run.version, run.incremental
   from run
   returning task_id, claimed_at, lease_until, lease_seconds, watermark_position, watermark_output_id, pending_inputs,
   redelivered
@@ -253,7 +253,7 @@ run as (
 ), claim as (
   insert into node_claim (task_id, run_id, attempt, holder, instance_id, claimed_at, lease_seconds, lease_until,
     timeout_at, watermark_position, watermark_output_id, pending_inputs, generated_name_count,
-    runner_version)
+    runner_version, incremental)
   select $3::uuid, run.id, run.attempt, $1, $2, clock_timestamp(), run.lease_seconds,
   clock_timestamp() + make_interval(secs => run.lease_seconds), clock_timestamp() + make_interval(secs => run.timeout_seconds),
   run.watermark_position, run.watermark_output_id,
@@ -262,7 +262,7 @@ run as (
     and v.position <= run.upper_position
     and (v.superseded_at_position is null or v.superseded_at_position > run.upper_position)
     and (run.input_ids is null or v.output_id = any (run.input_ids))),
-  run.generated_name_start, run.version
+  run.generated_name_start, run.version, run.incremental
   from run
   returning task_id, claimed_at, lease_until, lease_seconds, watermark_position, watermark_output_id, pending_inputs,
   redelivered
@@ -322,7 +322,7 @@ run as (
 ), claim as (
   insert into node_claim (task_id, run_id, attempt, holder, instance_id, claimed_at, lease_seconds, lease_until,
     timeout_at, watermark_position, watermark_output_id, pending_inputs, generated_name_count,
-    runner_version)
+    runner_version, incremental)
   select $3::uuid, run.id, run.attempt, $1, $2, clock_timestamp(), run.lease_seconds,
   clock_timestamp() + make_interval(secs => run.lease_seconds), clock_timestamp() + make_interval(secs => run.timeout_seconds),
   run.watermark_position, run.watermark_output_id,
@@ -331,7 +331,7 @@ run as (
     and v.position <= run.upper_position
     and (v.superseded_at_position is null or v.superseded_at_position > run.upper_position)
     and (run.input_ids is null or v.output_id = any (run.input_ids))),
-  run.generated_name_start, run.version
+  run.generated_name_start, run.version, run.incremental
   from run
   returning task_id, claimed_at, lease_until, lease_seconds, watermark_position, watermark_output_id, pending_inputs,
   redelivered

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
@@ -197,6 +198,7 @@ def _clean(progress: Mapping[str, Any]) -> dict[str, Any]:
             clean[name] = clip(progress[name], most)
     for name in ("done", "total"):
         value = progress.get(name)
-        if isinstance(value, (int, float)) and 0 <= value <= _LARGEST_COUNT:
-            clean[name] = value
+        # Counts of numpy are no int.
+        if isinstance(value, Real) and 0 <= value <= _LARGEST_COUNT:
+            clean[name] = int(value) if isinstance(value, Integral) else float(value)
     return clean

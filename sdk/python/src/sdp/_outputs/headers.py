@@ -14,7 +14,7 @@ from .._inputs.inputs import InputInfo, parse_time
 if TYPE_CHECKING:
     from .._calls.task_calls import Json
 
-_IDENTIFIER = re.compile(r"[A-Za-z0-9._-]{1,100}")
+IDENTIFIER = re.compile(r"[A-Za-z0-9._-]{1,100}")
 _METADATA_BYTES = 4 * 1024
 
 
@@ -58,7 +58,7 @@ def output_headers(
     watermark: InputInfo | int | None,
 ) -> dict[str, str | bytes]:
     """Raises ValueError for what the platform would refuse."""
-    if _IDENTIFIER.fullmatch(identifier) is None:
+    if IDENTIFIER.fullmatch(identifier) is None:
         raise ValueError(f"An output identifier holds 1 to 100 letters, digits, '.', '_', '-': {identifier!r}.")
     headers: dict[str, str | bytes] = {
         "x-platform-output-identifier": identifier,

@@ -19,7 +19,7 @@ from .api import Api
 from .dashboard import Dashboard
 from .output import Output, outputs_of
 from .run import Run
-from .upload import Said, body_of, content_type_of, digest_of, send_body
+from .upload import Said, body_of, content_type_of, digest_of, identifier_of, send_body
 
 if TYPE_CHECKING:
     import pandas
@@ -180,9 +180,9 @@ class Session:
         """Uploads a file (by its path), text, bytes, an open file or an iterable of bytes into an input node.
 
         ``identifier`` is unique in the node: a repeat under the same name with the same bytes changes nothing. Default:
-        the name of the file, else one made of the bytes. None is returned where the project queues uploads. Above 16 MB
-        it goes on where the line broke; under a ``resume_key`` of your own also in a later process, until 24 hours after
-        its last byte.
+        the name of the file, with a part made of the bytes where an identifier cannot hold it, else one made of the bytes.
+        None is returned where the project queues uploads. Above 16 MB it goes on where the line broke; under a
+        ``resume_key`` of your own also in a later process, until 24 hours after its last byte.
         ``progress`` is called with the bytes that were sent and with all; ``bytes_per_second`` leaves room on the line.
         """
         target = self._input_node(node)
@@ -190,7 +190,7 @@ class Session:
             body, name = body_of(data, stack)
             digest = digest_of(body)
             said = Said(
-                identifier=identifier or name or digest.hex()[:32],
+                identifier=identifier or identifier_of(name, digest),
                 content_type=content_type or content_type_of(identifier or name, data),
                 is_gzip=gzipped,
                 metadata=metadata,

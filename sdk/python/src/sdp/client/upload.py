@@ -7,6 +7,7 @@ import hashlib
 import json
 import mimetypes
 import os
+import re
 import tempfile
 from collections.abc import Mapping
 from contextlib import ExitStack
@@ -17,12 +18,15 @@ from typing import Any
 from .._calls.file_bytes import FileBytes
 from .._calls.http import pieces_to_send
 from .._calls.meter import Meter
-from .._outputs.headers import metadata_bytes
+from .._outputs.headers import IDENTIFIER, metadata_bytes
 from .._outputs.source import Source, pieces_of
 from .api import Api
 from .output import Output, outputs_of
 from .resumable import RESUMABLE_BYTES, ResumableUpload
 
+_NAME_CHARACTERS = 1024
+_IDENTIFIER_CHARACTERS = 100
+_DIGEST_CHARACTERS = 16
 _TYPES = {
     ".csv": "text/csv",
     ".gz": "application/gzip",
@@ -110,6 +114,8 @@ def body_of(data: Source | os.PathLike[str], stack: ExitStack) -> tuple[memoryvi
     if isinstance(data, (bytes, bytearray, memoryview)):
         return memoryview(data), None
     if isinstance(data, str):
+        if _is_file_name(data):
+            raise TypeError(f"Text is uploaded as it is, and {data!r} names a file: pass pathlib.Path({data!r}).")
         return memoryview(data.encode("utf-8")), None
     if isinstance(data, os.PathLike):
         return FileBytes(stack.enter_context(open(data, "rb"))), Path(data).name
@@ -118,6 +124,23 @@ def body_of(data: Source | os.PathLike[str], stack: ExitStack) -> tuple[memoryvi
         file.write(piece)
     file.flush()
     return FileBytes(file), None
+
+
+def _is_file_name(text: str) -> bool:
+    return 0 < len(text) <= _NAME_CHARACTERS and text.isprintable() and os.path.isfile(text)
+
+
+def identifier_of(name: str | None, sha256: bytes) -> str:
+    """The default identifier: the name of the file, where an identifier may hold it."""
+    if name is None:
+        return sha256.hex()[:32]
+    return name if IDENTIFIER.fullmatch(name) else identifier_by_bytes(name, sha256)
+
+
+def identifier_by_bytes(name: str, sha256: bytes) -> str:
+    """A name that the same file has every time, and no other bytes under the same name have."""
+    allowed = re.sub(r"[^A-Za-z0-9._-]", "_", name)
+    return f"{allowed[: _IDENTIFIER_CHARACTERS - _DIGEST_CHARACTERS - 1]}-{sha256.hex()[:_DIGEST_CHARACTERS]}"
 
 
 def digest_of(body: memoryview | FileBytes) -> bytes:

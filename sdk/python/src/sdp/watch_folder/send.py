@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -19,14 +18,12 @@ from .._version import VERSION
 from ..client.platform import Platform
 from ..client.resumable import RESUMABLE_BYTES, ResumableUpload
 from ..client.session import Session
-from ..client.upload import Said, body_of, digest_of, known_type_of
+from ..client.upload import Said, body_of, digest_of, identifier_by_bytes, known_type_of
 from ..errors import SdpError, SettingsError
 from .scan import FoundFile, find
 
 _SILENCE_SECONDS = 120.0
 _RETRY_SECONDS = 10.0
-_IDENTIFIER_CHARACTERS = 100
-_DIGEST_CHARACTERS = 16
 
 
 @dataclass(frozen=True)
@@ -149,9 +146,8 @@ class _IngestCalls:
 def identifier_of(path: Path) -> tuple[str, str]:
     """A name that the same file has every time, and no other bytes under the same name have; and the SHA-256."""
     with ExitStack() as stack:
-        sha256 = digest_of(body_of(path, stack)[0]).hex()
-    name = re.sub(r"[^A-Za-z0-9._-]", "_", path.name)
-    return f"{name[: _IDENTIFIER_CHARACTERS - _DIGEST_CHARACTERS - 1]}-{sha256[:_DIGEST_CHARACTERS]}", sha256
+        sha256 = digest_of(body_of(path, stack)[0])
+    return identifier_by_bytes(path.name, sha256), sha256.hex()
 
 
 def _content_type(name: str) -> str:

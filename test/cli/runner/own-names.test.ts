@@ -1,8 +1,8 @@
 /** Names under which `sdp runner dev` registers a runner. */
 import { expect, test } from 'vitest';
-import { nameOfChanged, ownManifest, ownSessionTemplate, suffixOf } from '../../cli/runner/own-names.ts';
-import { checkManifest } from '../../domain/runners/manifest.ts';
-import { empty, errorsOf, manifest, nodeTemplate, runnerType } from '../domain/manifest-samples.ts';
+import { nameOfChanged, ownManifest, ownSessionTemplate, suffixOf } from '../../../cli/runner/own-names.ts';
+import { checkManifest } from '../../../domain/runners/manifest.ts';
+import { empty, errorsOf, manifest, nodeTemplate, runnerType } from '../../domain/manifest-samples.ts';
 
 test('a suffix is a name of its person alone, whatever the username is', () => {
   expect(suffixOf('petra')).toBe('-petra');

@@ -1,0 +1,63 @@
+/** What a command leaves behind that Ctrl-C ends. */
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import { commandLine } from './support.ts';
+
+const { folder, startSdp } = commandLine();
+const asked: string[] = [];
+/** It begins answers and ends none, as a line that hangs. */
+const server = createServer(({ url = '' }, response) => {
+  asked.push(url);
+  if (url.endsWith('/data')) response.writeHead(200, { 'content-length': 1_000_000 }).write('first bytes');
+});
+await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+const emptyFolder = (name: string) => {
+  mkdirSync(join(folder, name));
+  return join(folder, name);
+};
+
+test('a renewal of the sign-in leaves no lock for the next command', async () => {
+  const own = emptyFolder('sdp');
+  const past = '2026-01-01T00:00:00.000Z';
+  const tokens = { accessToken: 'a', expiresAt: past, refreshToken: 'r', refreshExpiresAt: past };
+  const platforms = { [address]: { username: 'admin', ...tokens } };
+  writeFileSync(join(own, 'credentials.json'), JSON.stringify({ current: address, platforms }));
+  const running = startSdp(['projects', 'list'], {});
+  await eventually('it renews', () => asked.includes('/api/authorization/refresh'));
+  expect(existsSync(join(own, 'credentials.json.lock'))).toBe(true);
+  running.kill('SIGINT');
+  expect((await running.ended).code).toBeNull();
+  expect(existsSync(join(own, 'credentials.json.lock'))).toBe(false);
+});
+
+const signedIn = { SDP_URL: address, SDP_TOKEN: 't' };
+
+test('a download leaves no part of a file', async () => {
+  const target = emptyFolder('downloads');
+  const running = startSdp(['outputs', 'download', '5', '--out', join(target, 'lap.csv')], signedIn);
+  await eventually('a part is there', () => readdirSync(target).length > 0);
+  running.kill('SIGINT');
+  expect((await running.ended).code).toBeNull();
+  expect(readdirSync(target)).toEqual([]);
+});
+
+test('a replay leaves no copies of recordings', async () => {
+  const temporary = emptyFolder('temporary');
+  const run = '0198f2b5-11d0-7b6e-8a43-6f0de41c2b97';
+  const running = startSdp(['replay', run, '--', 'true'], { ...signedIn, TMPDIR: temporary });
+  await eventually('it asks for the case', () => asked.some((url) => url.includes(`${run}/replay`)));
+  expect(readdirSync(temporary)).toHaveLength(1);
+  running.kill('SIGINT');
+  expect((await running.ended).code).toBeNull();
+  expect(readdirSync(temporary)).toEqual([]);
+});
