@@ -1,11 +1,10 @@
-import { useEffect, useState } from 'preact/hooks';
 import { listProjects } from '../api.ts';
 import { ownTitle } from '../dashboard/model.ts';
 import { SparkLine } from '../dashboard/thumbnails/spark-line.tsx';
 import type { CatalogDimension, CatalogQuery } from '../dashboard-api.ts';
 import { listDimensions } from '../dashboard-api.ts';
 import { plural } from '../format.ts';
-import { useResource, useSettled, useTitle } from '../hooks.ts';
+import { useResource, useTitle } from '../hooks.ts';
 import { momentsOf } from '../query/days.ts';
 import { navigate, useAddress } from '../router.ts';
 import { readDay } from '../sessions/address.ts';
@@ -17,6 +16,7 @@ import { Loaded } from '../ui/loaded.tsx';
 import { Empty } from '../ui/notice.tsx';
 import { Paging, useLastPage } from '../ui/paging.tsx';
 import { SearchField } from '../ui/search-field.tsx';
+import { useSearchText } from '../ui/search-text.ts';
 import { Table } from '../ui/table.tsx';
 
 /** The dashboards of all sessions that the person may see; filters, order and page are in the address. */
@@ -85,12 +85,7 @@ function NoDashboards({ wanted }: { wanted: CatalogQuery }) {
 function Filters(props: { wanted: CatalogQuery; change: (part: Partial<CatalogQuery>) => void }) {
   const { wanted, change } = props;
   const projects = useResource('projects', listProjects);
-  const [text, setText] = useState(wanted.search);
-  const settled = useSettled(text, 300);
-  useEffect(() => setText(wanted.search), [wanted.search]);
-  useEffect(() => {
-    if (settled === text && settled.trim() !== wanted.search) change({ search: settled.trim() });
-  }, [settled]);
+  const [text, setText] = useSearchText(wanted.search, (search) => change({ search }), 300);
   return (
     <div class="filters">
       <SearchField label="Search dashboards" value={text} onValue={setText} />
