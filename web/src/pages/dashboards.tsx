@@ -39,7 +39,7 @@ export function DashboardsPage() {
       <div class="page-head">
         <h1>Dashboards</h1>
       </div>
-      <Filters wanted={wanted} change={(part) => go({ ...wanted, ...part, page: 1 })} />
+      <Filters wanted={wanted} change={(part, replace) => go({ ...wanted, ...part, page: 1 }, replace)} />
       <Loaded of={list} failure="The dashboards could not be listed." rows={6} label="Loading dashboards">
         {(page) =>
           page.dimensions.length > 0 ? (
@@ -82,10 +82,13 @@ function NoDashboards({ wanted }: { wanted: CatalogQuery }) {
   );
 }
 
-function Filters(props: { wanted: CatalogQuery; change: (part: Partial<CatalogQuery>) => void }) {
+function Filters(props: {
+  wanted: CatalogQuery;
+  change: (part: Partial<CatalogQuery>, replace?: boolean) => void;
+}) {
   const { wanted, change } = props;
   const projects = useResource('projects', listProjects);
-  const [text, setText] = useSearchText(wanted.search, (search) => change({ search }), 300);
+  const [text, setText] = useSearchText(wanted.search, (search) => change({ search }, true), 300);
   return (
     <div class="filters">
       <SearchField label="Search dashboards" value={text} onValue={setText} />
@@ -171,7 +174,7 @@ function readQuery(query: URLSearchParams): CatalogQuery {
   };
 }
 
-function go(query: CatalogQuery): void {
+function go(query: CatalogQuery, replace = false): void {
   const parameters = new URLSearchParams();
   if (query.search !== '') parameters.set('search', query.search);
   if (query.projectId !== null) parameters.set('projectId', String(query.projectId));
@@ -180,5 +183,5 @@ function go(query: CatalogQuery): void {
   if (query.order !== 'descending') parameters.set('order', query.order);
   if (query.page !== 1) parameters.set('page', String(query.page));
   const text = parameters.toString();
-  navigate(text === '' ? '/dashboards' : `/dashboards?${text}`);
+  navigate(text === '' ? '/dashboards' : `/dashboards?${text}`, { replace });
 }
