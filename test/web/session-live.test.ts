@@ -125,6 +125,16 @@ describeInBrowser('the session page', () => {
     await page.getByText('Frozen', { exact: true }).waitFor({ state: 'detached' });
   });
 
+  test('changes the priority that it has by now', async () => {
+    const path = `/api/v2/sessions/${graph.sessionId}`;
+    const sent = await ask(api.url, 'PATCH', path, { token: people.adminToken, json: { priority: -2 } });
+    expect(sent.status).toBeLessThan(300);
+    await chooseAction(page, 'Priority');
+    await expect.poll(() => page.getByRole('dialog').getByLabel('Priority').inputValue()).toBe('-2');
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+  });
+
   test('leaves a session frozen that somebody else froze while the question stood there', async () => {
     await chooseAction(page, 'Freeze');
     const freeze = `/api/v2/sessions/${graph.sessionId}/freeze`;

@@ -61,7 +61,7 @@ export function SessionActions(props: ActionsProps) {
       )}
       {open === 'priority' && session !== null && (
         <PriorityForm
-          session={{ ...session, priority }}
+          session={session}
           saved={(saved) => {
             setChanged(saved);
             setSaid(`Priority ${saved}.`);
