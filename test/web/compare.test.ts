@@ -207,6 +207,15 @@ describeInBrowser('drives of several sessions', () => {
     await expect.poll(() => offset.inputValue()).toBe('150');
   });
 
+  test('lie at their starts where one has no date to align at the wall clock, and one by row numbers is named', async () => {
+    await page.goto(`${api.url}/compare?dashboards=${dashboards[0]},${dashboards[1]}&align=clock`);
+    await page.locator('.toolbar-span', { hasText: 'UTC' }).waitFor();
+    await page.goto(`${api.url}/compare?dashboards=${dashboards[0]},${dashboards[cars.length]}&align=clock`);
+    await page.locator('.toolbar-span', { hasText: /^0:00.000 to 1:40.000$/ }).waitFor();
+    expect(asked('align')).toBeNull();
+    await page.getByText('Without a time, so each row takes a millisecond: Pull of 200').waitFor();
+  });
+
   test('are added on a dashboard and taken away, and the others keep their colours', async () => {
     await page.goto(`${api.url}/dashboards/${dashboards[0]}`);
     await page.getByRole('button', { name: 'Add session' }).click();

@@ -29,6 +29,11 @@ describeInBrowser('long names', () => {
   beforeAll(async () => {
     drive = await driveSession(api.url, token, { project: long('Project'), name: session, speed: channel });
     await driveSession(api.url, token, { project: drive.projectId, name: long('Other'), speed: channel });
+    const described = await ask(api.url, 'PUT', `/projects/${drive.projectId}`, {
+      token,
+      json: { Title: long('Project'), Description: long('Description') },
+    });
+    expect(described.status, JSON.stringify(described.body)).toBeLessThan(300);
     const noted = await ask(api.url, 'POST', `/api/v2/session/${drive.sessionId}/annotations`, {
       token,
       json: {

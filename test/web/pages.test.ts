@@ -79,6 +79,12 @@ describeInBrowser('the pages of the sidebar', () => {
     await tab.getByRole('heading', { level: 1, name: 'Reports' }).waitFor();
     await tab.getByText('Instructor', { exact: true }).waitFor();
     await role('Trainee');
+    // The page of the role before asks at once, and is refused before the present role is known.
+    const refused = tab.waitForResponse((response) => response.status() === 401);
+    await tab.route(`**/api/authorization/users/${userId}`, async (route) => {
+      await refused;
+      await route.continue();
+    });
     await tab.reload();
     await tab.getByText('Your role has no access to this page').waitFor();
     await tab.close();

@@ -116,6 +116,20 @@ describeInBrowser('runs in the console', () => {
     await logs().getByLabel('Level').selectOption('debug');
   });
 
+  test('a log has the times of the chosen zone', async () => {
+    const chosen = (zone: string) =>
+      page.evaluate(`localStorage.setItem('sdp.preferences', '{"zone":"${zone}"}')`);
+    await chosen('utc');
+    await page.reload();
+    const at = lines().locator('.log-at').first();
+    const utc = (await at.getAttribute('datetime'))!.slice(11, 23);
+    await expect.poll(() => at.textContent()).toBe(utc);
+    await chosen('machine');
+    await page.reload();
+    await at.waitFor();
+    await expect.poll(() => at.textContent()).not.toBe(utc);
+  });
+
   test('a failed attempt opens at its first error, and one that retries cannot mend offers another way first', async () => {
     await log(
       runner,

@@ -125,6 +125,31 @@ describeInBrowser('the session page', () => {
     await page.getByText('Frozen', { exact: true }).waitFor({ state: 'detached' });
   });
 
+  test('changes the priority that it has by now', async () => {
+    const path = `/api/v2/sessions/${graph.sessionId}`;
+    const sent = await ask(api.url, 'PATCH', path, { token: people.adminToken, json: { priority: -2 } });
+    expect(sent.status).toBeLessThan(300);
+    await chooseAction(page, 'Priority');
+    await expect.poll(() => page.getByRole('dialog').getByLabel('Priority').inputValue()).toBe('-2');
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+  });
+
+  test('leaves a session frozen that somebody else froze while the question stood there', async () => {
+    await chooseAction(page, 'Freeze');
+    const freeze = `/api/v2/sessions/${graph.sessionId}/freeze`;
+    const sent = await ask(api.url, 'POST', freeze, { token: people.adminToken });
+    expect(sent.status).toBeLessThan(300);
+    await page.getByText('Frozen', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Freeze the session' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    const path = `/api/v2/sessions/${graph.sessionId}`;
+    const { body } = await ask(api.url, 'GET', path, { token: people.adminToken });
+    expect(body.frozen).toBe(true);
+    await chooseAction(page, 'Unfreeze');
+    await page.getByText('Frozen', { exact: true }).waitFor({ state: 'detached' });
+  });
+
   test('catches up with events missed while the connection was broken', async () => {
     site.shut();
     await page.getByText('connection lost, reconnecting').waitFor();

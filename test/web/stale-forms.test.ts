@@ -64,6 +64,25 @@ describeInBrowser('a form over an older list', () => {
     });
   });
 
+  test('asks before retention with what is due by then', async () => {
+    const { id } = await call('POST', '/projects', { Title: 'Of last season' });
+    await stage.chainOf(1);
+    const Nodes = [{ Name: 'recording', NodeTemplateName: 'input', Parents: [] }];
+    const template = await call('POST', '/api/v2/admin/session-templates', { Name: 'last season', Nodes });
+    const session = await call('POST', '/session', { ProjectId: id, SessionTemplateId: template.id });
+    await stage.database.query(
+      "update session set created_at = created_at - interval '30 days' where id = $1",
+      [session.id],
+    );
+    await open('Retention');
+    await page.getByText('Nothing is due to be deleted').waitFor();
+    await call('PUT', `/projects/${id}`, { Title: 'Of last season', RetentionDays: 7 });
+    await click('Run now');
+    await dialog().getByText('1 session with 0 B').waitFor();
+    await dialog().getByRole('button', { name: 'Cancel' }).click();
+    await call('PUT', `/projects/${id}`, { Title: 'Of last season', RetentionDays: null });
+  });
+
   test('leaves a webhook disabled', async () => {
     const path = '/api/v2/admin/webhooks';
     const fields = { url: 'https://hooks.example.org/stale', events: ['node.failed'] };

@@ -197,6 +197,26 @@ describeInBrowser('the page of a session template', () => {
     await goWithin(page, `/templates/${id}`);
   });
 
+  test('replaces the version that somebody else made only when it is said again', async () => {
+    const newest = async () => {
+      const path = `/api/v2/session/session_templates/${id}/versions`;
+      return (await ask(api.url, 'GET', path, { token: people.adminToken })).body.totalCount as number;
+    };
+    const before = await newest();
+    await goWithin(page, `/templates/${id}`);
+    await page.getByRole('button', { name: 'New version' }).click();
+    await editor().waitFor();
+    await send('lap-analysis', nodes('tsv'), { TemplateVersion: '2' }, people.Developer.token);
+    await editor().fill(
+      (await editor().inputValue()).replace(/"Description": "[^"]*"/, '"Description": "Of laps"'),
+    );
+    await submit();
+    await page.getByText(`Someone made version ${before + 1} meanwhile.`).waitFor();
+    expect(await newest()).toBe(before + 1);
+    await submit();
+    await page.getByText(`Version ${before + 2} was made.`).waitFor();
+  });
+
   test('is for Instructors to read, without a control that is refused', async () => {
     const tab = await browser.newPage();
     const refused: string[] = [];

@@ -42,6 +42,8 @@ const service = new ApiClient({
   init: { credentials: 'omit' },
 });
 let renewal: Promise<string | null> | null = null;
+/** Who is signed in, read anew at the start. */
+let reading: Promise<void> | undefined;
 /** The calls of a page whose sign-in has expired: they go on when the same person signs in again. */
 let waiting: (() => void)[] = [];
 
@@ -57,7 +59,8 @@ export function onAuthChange(listener: (state: AuthState) => void): () => void {
 
 /** At the start of the console: tries a stored refresh token, or reads who is signed in anew. */
 export async function restoreSignIn(): Promise<void> {
-  if (state.signIn !== null) await readPerson(state.signIn);
+  reading = state.signIn === null ? undefined : readPerson(state.signIn);
+  await reading;
   if (state.phase !== 'restoring') return;
   if ((await renewAccess()) === null) setState({ phase: 'signed-out', signIn: null, notice: state.notice });
 }
@@ -116,7 +119,11 @@ function renewAccess(): Promise<string | null> {
  * in again.
  */
 export async function renewSignIn(refused?: string | null): Promise<boolean> {
+  const role = state.signIn?.user.role;
+  await reading;
   const { phase, signIn } = state;
+  // The page is another one for this role.
+  if (signIn !== null && signIn.user.role !== role) return await neverGoesOn;
   const owner = owners.get(refused ?? '');
   if (signIn !== null && owner !== undefined) {
     if (owner !== signIn.user.userId) return await neverGoesOn;

@@ -37,6 +37,34 @@ describeInBrowser('places in the console', () => {
     await expect.poll(() => rows().count()).toBe(1);
   });
 
+  test('a search keeps what is typed the moment the list is searched', async () => {
+    for (const path of ['/sessions', '/users', '/dashboards']) {
+      await page.goto(`${api.url}${path}`);
+      const field = page.locator('.search input');
+      await field.waitFor();
+      // The next letter comes between the search in the address and the page that is drawn for it.
+      await page.evaluate(`(() => {
+        const write = history.replaceState;
+        history.replaceState = (...entry) => {
+          write.apply(history, entry);
+          if (!String(entry[2]).includes('search=')) return;
+          history.replaceState = write;
+          setTimeout(() => {
+            const field = document.querySelector('.search input');
+            field.value += '4';
+            field.dispatchEvent(new InputEvent('input', { bubbles: true }));
+          });
+        };
+      })()`);
+      await field.fill('car');
+      await untilTrue(page, `new URLSearchParams(location.search).get('search') === 'car4'`);
+      expect(await field.inputValue()).toBe('car4');
+      await page.getByRole('link', { name: 'Simulation Data Platform' }).click();
+      await page.getByRole('heading', { level: 1, name: 'Sessions' }).waitFor();
+      if (path === '/sessions') await expect.poll(() => field.inputValue()).toBe('');
+    }
+  });
+
   test('Back returns to the place in a list, and a new page begins at its top', async () => {
     await page.setViewportSize({ width: 390, height: 844 });
     await page.goto(`${api.url}/sessions?sortBy=name`);

@@ -17,9 +17,11 @@ export function CompareTools(props: {
 }) {
   const { view, recordings, shown, against, anchors, change } = props;
   const { align } = view;
-  const hasAnchor = align.by === 'label' || (align.by === 'step' && align.value !== '' && !props.isSearching);
-  const without = hasAnchor ? shown.filter((one) => anchorOf(one, align, anchors) === null) : [];
   const aligned = (next: Alignment) => change({ align: next, span: null, a: null, b: null });
+  useLayoutEffect(() => {
+    // One without a date was added, or a link names it: its axis begins in 1970.
+    if (align.by === 'clock' && !haveDates(recordings)) aligned({ by: 'start' });
+  }, [align, recordings]);
   return (
     <div class="compare-tools">
       <AlignChoice align={align} recordings={recordings} anchors={anchors} onAlign={aligned} />
@@ -35,12 +37,42 @@ export function CompareTools(props: {
       </Choice>
       <Toggle label="Difference" isOn={view.difference} onToggle={(on) => change({ difference: on })} />
       <Toggle label="Statistics" isOn={view.statistics} onToggle={(on) => change({ statistics: on })} />
-      {without.length > 0 && (
-        <span class="faint" role="status">
-          At the start, without it: {without.map(({ title }) => title).join(', ')}
-        </span>
-      )}
+      <Remarks {...props} />
     </div>
+  );
+}
+
+const haveDates = (recordings: readonly Recording[]) => recordings.every(({ kind }) => kind === 'absolute');
+
+/** The recordings that do not lie as the others do. */
+function Remarks(props: {
+  view: CompareView;
+  shown: readonly Recording[];
+  anchors: Anchors;
+  isSearching: boolean;
+}) {
+  const { align } = props.view;
+  const hasAnchor = align.by === 'label' || (align.by === 'step' && align.value !== '' && !props.isSearching);
+  const { shown } = props;
+  const rows = shown.filter((one) => one.hasRowNumbers);
+  const remarks = [
+    [
+      'At the start, without it',
+      hasAnchor ? shown.filter((one) => anchorOf(one, align, props.anchors) === null) : [],
+    ],
+    ['Without a time, so each row takes a millisecond', rows.length < shown.length ? rows : []],
+  ] as const;
+  return (
+    <>
+      {remarks.map(
+        ([words, of]) =>
+          of.length > 0 && (
+            <span key={words} class="faint" role="status">
+              {words}: {of.map(({ title }) => title).join(', ')}
+            </span>
+          ),
+      )}
+    </>
   );
 }
 
@@ -87,7 +119,6 @@ function AlignChoice(props: {
 }) {
   const { align, recordings, anchors } = props;
   const labels = [...new Set([...anchors.annotations.values()].flat().map(({ label }) => label))].sort();
-  const hasClock = recordings.every(({ kind }) => kind === 'absolute');
   return (
     <Choice
       label="Align at"
@@ -95,7 +126,7 @@ function AlignChoice(props: {
       onValue={(text) => props.onAlign(readAlignment(text))}
     >
       <option value="start">Start</option>
-      <option value="clock" disabled={!hasClock}>
+      <option value="clock" disabled={!haveDates(recordings)}>
         Wall clock
       </option>
       {labels.map((label) => (

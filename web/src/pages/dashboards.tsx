@@ -1,11 +1,10 @@
-import { useEffect, useState } from 'preact/hooks';
 import { listProjects } from '../api.ts';
 import { ownTitle } from '../dashboard/model.ts';
 import { SparkLine } from '../dashboard/thumbnails/spark-line.tsx';
 import type { CatalogDimension, CatalogQuery } from '../dashboard-api.ts';
 import { listDimensions } from '../dashboard-api.ts';
 import { plural } from '../format.ts';
-import { useResource, useSettled, useTitle } from '../hooks.ts';
+import { useResource, useTitle } from '../hooks.ts';
 import { momentsOf } from '../query/days.ts';
 import { navigate, useAddress } from '../router.ts';
 import { readDay } from '../sessions/address.ts';
@@ -17,6 +16,7 @@ import { Loaded } from '../ui/loaded.tsx';
 import { Empty } from '../ui/notice.tsx';
 import { Paging, useLastPage } from '../ui/paging.tsx';
 import { SearchField } from '../ui/search-field.tsx';
+import { useSearchText } from '../ui/search-text.ts';
 import { Table } from '../ui/table.tsx';
 
 /** The dashboards of all sessions that the person may see; filters, order and page are in the address. */
@@ -39,7 +39,7 @@ export function DashboardsPage() {
       <div class="page-head">
         <h1>Dashboards</h1>
       </div>
-      <Filters wanted={wanted} change={(part) => go({ ...wanted, ...part, page: 1 })} />
+      <Filters wanted={wanted} change={(part, replace) => go({ ...wanted, ...part, page: 1 }, replace)} />
       <Loaded of={list} failure="The dashboards could not be listed." rows={6} label="Loading dashboards">
         {(page) =>
           page.dimensions.length > 0 ? (
@@ -82,15 +82,13 @@ function NoDashboards({ wanted }: { wanted: CatalogQuery }) {
   );
 }
 
-function Filters(props: { wanted: CatalogQuery; change: (part: Partial<CatalogQuery>) => void }) {
+function Filters(props: {
+  wanted: CatalogQuery;
+  change: (part: Partial<CatalogQuery>, replace?: boolean) => void;
+}) {
   const { wanted, change } = props;
   const projects = useResource('projects', listProjects);
-  const [text, setText] = useState(wanted.search);
-  const settled = useSettled(text, 300);
-  useEffect(() => setText(wanted.search), [wanted.search]);
-  useEffect(() => {
-    if (settled === text && settled.trim() !== wanted.search) change({ search: settled.trim() });
-  }, [settled]);
+  const [text, setText] = useSearchText(wanted.search, (search) => change({ search }, true), 300);
   return (
     <div class="filters">
       <SearchField label="Search dashboards" value={text} onValue={setText} />
@@ -176,7 +174,7 @@ function readQuery(query: URLSearchParams): CatalogQuery {
   };
 }
 
-function go(query: CatalogQuery): void {
+function go(query: CatalogQuery, replace = false): void {
   const parameters = new URLSearchParams();
   if (query.search !== '') parameters.set('search', query.search);
   if (query.projectId !== null) parameters.set('projectId', String(query.projectId));
@@ -185,5 +183,5 @@ function go(query: CatalogQuery): void {
   if (query.order !== 'descending') parameters.set('order', query.order);
   if (query.page !== 1) parameters.set('page', String(query.page));
   const text = parameters.toString();
-  navigate(text === '' ? '/dashboards' : `/dashboards?${text}`);
+  navigate(text === '' ? '/dashboards' : `/dashboards?${text}`, { replace });
 }

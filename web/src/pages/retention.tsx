@@ -54,30 +54,35 @@ export function RetentionPage() {
           </>
         )}
       </Loaded>
-      {starting && preview.data !== null && (
-        <ConfirmRun preview={preview.data} onDone={preview.reload} onClose={() => setStarting(false)} />
-      )}
+      {starting && <ConfirmRun onDone={preview.reload} onClose={() => setStarting(false)} />}
     </div>
   );
 }
 
-function ConfirmRun(props: { preview: RetentionPreview; onDone: () => void; onClose: () => void }) {
-  const { sessions, outputs } = props.preview;
+/** Asks with what is due now: the page may be older than the last change of a project. */
+function ConfirmRun(props: { onDone: () => void; onClose: () => void }) {
+  const due = useResource('retention-due', previewRetention);
   return (
     <Confirm
       title="Run retention now"
       verb="Delete"
       act={async () => {
+        if (due.data === null) throw new Error('What would be deleted is not read yet.');
         await runRetention();
         props.onDone();
       }}
       onClose={props.onClose}
     >
-      <p>
-        {plural(sessions.count, 'session', 'sessions')} with {formatBytes(sessions.bytes)} and{' '}
-        {plural(outputs.count, 'old output', 'old outputs')} of other sessions are deleted. This cannot be
-        undone.
-      </p>
+      <Loaded of={due} failure="Retention could not be read." rows={1} label="Loading what would be deleted">
+        {({ sessions, outputs, complete }) => (
+          <p>
+            {complete ? '' : 'More than '}
+            {plural(sessions.count, 'session', 'sessions')} with {formatBytes(sessions.bytes)} and{' '}
+            {plural(outputs.count, 'old output', 'old outputs')} of other sessions are deleted. This cannot be
+            undone.
+          </p>
+        )}
+      </Loaded>
     </Confirm>
   );
 }

@@ -1,9 +1,9 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { UserForm } from '../admin/user-form.tsx';
 import type { User } from '../admin-api.ts';
 import { deleteAccount, listAccounts } from '../admin-api.ts';
 import { plural } from '../format.ts';
-import { useAuth, useResource, useSettled, useTitle } from '../hooks.ts';
+import { useAuth, useResource, useTitle } from '../hooks.ts';
 import { navigate, useAddress } from '../router.ts';
 import { readPage } from '../sessions/address.ts';
 import { AddButton, RowButton } from '../ui/buttons.tsx';
@@ -12,6 +12,7 @@ import { Loaded } from '../ui/loaded.tsx';
 import { Empty } from '../ui/notice.tsx';
 import { Paging, useLastPage } from '../ui/paging.tsx';
 import { SearchField } from '../ui/search-field.tsx';
+import { useSearchText } from '../ui/search-text.ts';
 import { Table } from '../ui/table.tsx';
 
 /** The accounts of people. */
@@ -20,7 +21,9 @@ export function UsersPage() {
   const { query } = useAddress();
   const wanted = query.get('search') ?? '';
   const number = readPage(query);
-  const [search, setSearch] = useSearch(wanted);
+  const [search, setSearch] = useSearchText(wanted, (text) =>
+    navigate(addressOf(text, 1), { replace: true }),
+  );
   const list = useAccounts(wanted, number);
   const [edited, setEdited] = useState<User | 'new' | null>(null);
   const [deleted, setDeleted] = useState<User | null>(null);
@@ -67,17 +70,6 @@ export function UsersPage() {
 function useAccounts(search: string, page: number) {
   const read = (signal: AbortSignal) => listAccounts(search, page, signal);
   return useLastPage(useResource(`${page} ${search}`, read, { keepWhileLoading: true }));
-}
-
-/** What is typed to search by; it goes into the address when the typing pauses. */
-function useSearch(wanted: string) {
-  const [search, setSearch] = useState(wanted);
-  const settled = useSettled(search.trim(), 250);
-  useEffect(() => setSearch((before) => (before.trim() === wanted ? before : wanted)), [wanted]);
-  useEffect(() => {
-    if (settled !== wanted && settled === search.trim()) navigate(addressOf(settled, 1), { replace: true });
-  }, [settled]);
-  return [search, setSearch] as const;
 }
 
 function DeleteUser(props: { user: User; deleted: () => void; onClose: () => void }) {

@@ -1,4 +1,5 @@
 import { useMemo } from 'preact/hooks';
+import { shownZone } from '../format.ts';
 import type { RunLogEntry } from '../runs-api.ts';
 import { Icon } from '../ui/icon.tsx';
 import { chunkLines, type LogLines, piecesOf } from './log-lines.ts';
@@ -109,9 +110,10 @@ function Marked({ text, search }: { text: string; search: string }) {
   );
 }
 
-/** `10:04:01.120` in the zone of the person's machine. */
+/** `10:04:01.120` in the chosen zone. */
 function clock(iso: string): string {
   const date = new Date(iso);
+  if (shownZone === 'UTC') return date.toISOString().slice(11, 23);
   const pad = (value: number, length = 2) => String(value).padStart(length, '0');
   return `${pad(date.getHours())}:${pad(date.getMinutes())}:${pad(date.getSeconds())}.${pad(date.getMilliseconds(), 3)}`;
 }

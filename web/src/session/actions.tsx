@@ -43,12 +43,11 @@ export function SessionActions(props: ActionsProps) {
   const [changed, setChanged] = useState<number | null>(null);
   const priority = changed ?? session?.priority ?? 0;
   const action = useAction();
-  const frozen = followed.window?.frozen === true;
-  const freeze = () => setFrozen(sessionId, !frozen).then(() => setSaid(''));
+  const freeze = (frozen: boolean) => setFrozen(sessionId, frozen).then(() => setSaid(''));
   const items = useMenuItems(props, {
     priority,
     open: setOpen,
-    unfreeze: () => void action.run(freeze),
+    unfreeze: () => void action.run(() => freeze(false)),
   });
   usePageActions(items.flatMap(({ label, act }) => (act === undefined ? [] : [{ label, act }])));
   const close = () => setOpen(null);
@@ -56,13 +55,13 @@ export function SessionActions(props: ActionsProps) {
     <>
       <RetryFailed {...props} action={action} said={setSaid} />
       <Menu label="More actions" items={items} />
-      {open === 'freeze' && <FreezeDialog session={session} freeze={freeze} onClose={close} />}
+      {open === 'freeze' && <FreezeDialog session={session} freeze={() => freeze(true)} onClose={close} />}
       {open === 'delete' && session !== null && (
         <DeleteDialog session={session} followed={followed} onClose={close} />
       )}
       {open === 'priority' && session !== null && (
         <PriorityForm
-          session={{ ...session, priority }}
+          session={session}
           saved={(saved) => {
             setChanged(saved);
             setSaid(`Priority ${saved}.`);

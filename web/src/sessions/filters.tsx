@@ -1,5 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
-import { useSettled } from '../hooks.ts';
+import { useState } from 'preact/hooks';
 import { titleOf } from '../names.ts';
 import { writeAskedQuery } from '../query/address.ts';
 import { daysUpToNow } from '../query/days.ts';
@@ -8,6 +7,7 @@ import { DateRange } from '../ui/date-range.tsx';
 import { Select } from '../ui/form.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { SearchField } from '../ui/search-field.tsx';
+import { useSearchText } from '../ui/search-text.ts';
 import { filterOf, isFiltered, type ListView } from './address.ts';
 
 /** Search, project, template and days of the list of sessions. */
@@ -17,7 +17,9 @@ export function ListFilters(props: {
   go: (view: ListView, replace?: boolean) => void;
 }) {
   const { view, world, go } = props;
-  const [search, setSearch] = useSearch(view.search, (text) => go({ ...view, search: text, page: 1 }, true));
+  const [search, setSearch] = useSearchText(view.search, (text) =>
+    go({ ...view, search: text, page: 1 }, true),
+  );
   const change = (part: Partial<ListView>) => go({ ...view, ...part, page: 1 });
   return (
     <div class="filters session-filters">
@@ -68,17 +70,6 @@ function MetadataLink({ view }: { view: ListView }) {
       Metadata
     </a>
   );
-}
-
-/** What is typed, which is searched for once it has stayed the same for a moment. */
-function useSearch(present: string, find: (text: string) => void) {
-  const [search, setSearch] = useState(present);
-  const settled = useSettled(search, 250);
-  useEffect(() => setSearch(present), [present]);
-  useEffect(() => {
-    if (settled !== present && settled === search) find(settled);
-  }, [settled]);
-  return [search, setSearch] as const;
 }
 
 const periods = [

@@ -26,6 +26,7 @@ export function NewVersion(props: {
   onClose: () => void;
 }) {
   const { templateId, version } = props;
+  const send = useUpdating(version);
   const stored = useResource(`${templateId} ${version}`, (signal) =>
     readTemplateVersion(templateId, version, signal),
   );
@@ -35,7 +36,7 @@ export function NewVersion(props: {
         {({ definition }) => (
           <Editor
             text={`${JSON.stringify(definition, null, 2)}\n`}
-            send={(changed) => importTemplate(asUpdate(changed))}
+            send={(changed) => send(changed, definition.Name)}
             check={(changed) => validateTemplate(asUpdate(changed))}
             valid={(would) => versionWords(would, version)}
             hint="Configurations and the description may change: later sessions get them. Other nodes or parents need another Name, which makes a new template."
@@ -48,6 +49,23 @@ export function NewVersion(props: {
       </Loaded>
     </Dialog>
   );
+}
+
+/** Sends a definition that was read at `version`; where others have made a later one, only when it is sent again. */
+function useUpdating(version: number) {
+  const [known, setKnown] = useState(version);
+  return async (changed: unknown, name: string) => {
+    const definition = asUpdate(changed);
+    const would = await validateTemplate(definition);
+    const newest = would.version - 1;
+    if (would.name === name && newest > known) {
+      setKnown(newest);
+      throw new Error(
+        `Someone made version ${newest} meanwhile. Make the version once more to replace its changes by yours, or open this window again.`,
+      );
+    }
+    return importTemplate(definition);
+  };
 }
 
 function versionWords(would: SessionTemplateImportable, version: number): string {
