@@ -24,11 +24,24 @@ const secretFields = [
 ];
 const censor = '[redacted]';
 
+/** Lines that wait for a full disk; later ones are lost. */
+const waitingBytes = 1024 * 1024;
+
+/** A disk without room for the log must not end the process: its lines wait, and what it does goes on. */
+function standardOutput(): DestinationStream {
+  // Any other way of writing tries without an end to write what waits when the process ends.
+  const destination = pino.destination({ dest: 1, sync: true, maxLength: waitingBytes });
+  destination.on('error', () => undefined);
+  // A line that is lost does not cause what waits to be written.
+  destination.on('drop', () => void destination.write(''));
+  return destination;
+}
+
 /** @param destination where lines go; default: standard output */
 export function createLog(
   source: LogSource,
   level: LogLevel = 'info',
-  destination: DestinationStream = pino.destination(1),
+  destination: DestinationStream = standardOutput(),
 ): Logger {
   return pino(
     {

@@ -64,6 +64,28 @@ export function isStoreAway(error: unknown): boolean {
 /** About two seconds in all. */
 const storeTries: Tries = { maxTries: 4, firstPauseMs: 200, mayPass: isWorthAnotherTry };
 
+/** A store that is reached and has not begun to answer by then is away. */
+const answerMs = 30_000;
+const leastBytesPerMs = 64;
+
+/**
+ * One call of a store, ended when it is not answered in time, however often the SDK tries.
+ * @param sizeBytes bytes that the call sends, which may take longer
+ */
+export async function answeredInTime<T>(
+  call: (signal: AbortSignal) => Promise<T>,
+  signal?: AbortSignal,
+  sizeBytes = 0,
+): Promise<T> {
+  const silence = new AbortController();
+  const timer = setTimeout(() => silence.abort(), answerMs + sizeBytes / leastBytesPerMs);
+  try {
+    return await call(signal === undefined ? silence.signal : AbortSignal.any([signal, silence.signal]));
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** @param signal after it aborted nothing is tried again */
 export function withTries<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   return tryAgain(storeTries, work, signal);

@@ -19,7 +19,7 @@ import { whileBytesFlow } from './buffer-garbage.ts';
 import { openClient } from './client.ts';
 import type { S3Access } from './data-sources.ts';
 import { DirectPuts } from './direct-put.ts';
-import { httpStatusOf, toObjectStoreError } from './errors.ts';
+import { answeredInTime, httpStatusOf, toObjectStoreError } from './errors.ts';
 import type { MultipartPlace } from './multipart.ts';
 import { reasonOf, type SourceOptions, type StoredBytes, withIntake } from './source.ts';
 import { StagingArea } from './staging-area.ts';
@@ -111,9 +111,10 @@ export class ObjectStore {
     const { bucket: Bucket, key: Key } = this.#at(key);
     const Range = options.range && `bytes=${options.range.start}-${options.range.end}`;
     try {
-      const result = await this.#client.send(
-        new GetObjectCommand({ Bucket, Key, ...(Range === undefined ? {} : { Range }) }),
-        options.signal === undefined ? {} : { abortSignal: options.signal },
+      const command = new GetObjectCommand({ Bucket, Key, ...(Range === undefined ? {} : { Range }) });
+      const result = await answeredInTime(
+        (abortSignal) => this.#client.send(command, { abortSignal }),
+        options.signal,
       );
       const stream = result.Body as Readable;
       // A store may disconnect before the reader has begun; the reader then finds the stream destroyed.

@@ -4,7 +4,7 @@
  * keeps a request to the store waiting.
  */
 import type { Readable } from 'node:stream';
-import { httpStatusOf, withTries } from './errors.ts';
+import { answeredInTime, httpStatusOf, withTries } from './errors.ts';
 import {
   hasMultipart,
   isGone,
@@ -77,14 +77,19 @@ async function sendUnlessGone(
   options: PartSend,
 ): Promise<string> {
   // Returned as a result, because a retry is of no use.
-  const sent = await withTries(options.signal, async () => {
+  const send = async (signal: AbortSignal) => {
     try {
-      return { etag: await sendPart(place, uploadId, number, part, options) };
+      return { etag: await sendPart(place, uploadId, number, part, { ...options, signal }) };
     } catch (error) {
-      if (await isUploadGone(place, uploadId, error, options.signal)) return { gone: error };
+      if (await isUploadGone(place, uploadId, error, signal)) return { gone: error };
       throw error;
     }
-  });
+  };
+  const sent = await answeredInTime(
+    (signal) => withTries(signal, () => send(signal)),
+    options.signal,
+    part.sizeBytes,
+  );
   if ('gone' in sent) throw new MultipartGone(sent.gone);
   return sent.etag;
 }

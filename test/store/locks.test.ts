@@ -1,4 +1,7 @@
 /** Advisory locks around work that one process at a time does. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { advisoryLocks } from '../../store/connection/advisory-locks.ts';
 import { withLock } from '../../store/connection/healer-lock.ts';
@@ -26,3 +29,39 @@ test('a lock whose release failed does not outlive its work', async () => {
     })
     .toEqual(['one', 'other']);
 });
+
+test('a process that is frozen at its work does not keep the others from it', async () => {
+  const key = advisoryLocks.retention;
+  const silentMs = 2_000;
+  const script = join(import.meta.dirname, 'lock-holder.ts');
+  const holder = spawn(process.execPath, [script, String(key), String(silentMs)], {
+    env: { ...process.env, DATABASE_URL: one.pool.options.connectionString },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const isFree = async () => {
+    const done: string[] = [];
+    await withLock(other, key, async () => void done.push('other'));
+    return done.length > 0;
+  };
+  try {
+    await once(holder.stdout, 'data');
+    // Longer than it may be silent.
+    await expect.poll(() => heldForMs(key), { timeout: 30_000 }).toBeGreaterThan(2 * silentMs);
+    expect(await isFree()).toBe(false);
+    holder.kill('SIGSTOP');
+    await expect.poll(isFree, { timeout: 30_000 }).toBe(true);
+  } finally {
+    holder.kill('SIGKILL');
+  }
+});
+
+/** By the connection that has the lock. */
+async function heldForMs(key: number): Promise<number> {
+  const [holder] = await other.query<{ ms: number }>(
+    `select extract(epoch from clock_timestamp() - a.backend_start)::float8 * 1000 as ms
+       from pg_locks l join pg_stat_activity a on a.pid = l.pid
+      where l.locktype = 'advisory' and l.granted and l.objid = $1::bigint`,
+    [key],
+  );
+  return holder?.ms ?? 0;
+}

@@ -1,3 +1,5 @@
+import { spawnSync } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { formatToken } from '../../domain/access/token-format.ts';
@@ -126,4 +128,20 @@ describe('a refusal of PostgreSQL, which quotes the row', () => {
     const line = linesOf((log) => log.warn({ failure: refusal() }, 'x'));
     expect(JSON.parse(line).failure).toEqual(shown);
   });
+});
+
+test('a process goes on while its log has no room', () => {
+  const program = `
+    import { createLog } from ${JSON.stringify(new URL('../../telemetry/log.ts', import.meta.url).href)};
+    const log = createLog({ process: 'test' });
+    for (let line = 0; line < 20_000; line += 1) log.info({ line }, 'There is no room for this.');
+    console.error('It goes on.');`;
+  const full = openSync('/dev/full', 'w');
+  const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], {
+    stdio: ['ignore', full, 'pipe'],
+    encoding: 'utf8',
+    timeout: 60_000,
+  });
+  closeSync(full);
+  expect({ status, stderr }).toEqual({ status: 0, stderr: 'It goes on.\n' });
 });
