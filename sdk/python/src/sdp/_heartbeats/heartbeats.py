@@ -199,6 +199,9 @@ def _clean(progress: Mapping[str, Any]) -> dict[str, Any]:
     for name in ("done", "total"):
         value = progress.get(name)
         # Counts of numpy are no int.
-        if isinstance(value, Real) and 0 <= value <= _LARGEST_COUNT:
-            clean[name] = int(value) if isinstance(value, Integral) else float(value)
+        if not isinstance(value, Real):
+            continue
+        count = int(value) if isinstance(value, Integral) else float(value)
+        if 0 <= count <= _LARGEST_COUNT:
+            clean[name] = count
     return clean
