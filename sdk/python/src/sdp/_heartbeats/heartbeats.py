@@ -201,7 +201,8 @@ def _clean(progress: Mapping[str, Any]) -> dict[str, Any]:
         # Counts of numpy are no int.
         if not isinstance(value, Real):
             continue
-        count = int(value) if isinstance(value, Integral) else float(value)
-        if 0 <= count <= _LARGEST_COUNT:
-            clean[name] = count
+        with suppress(OverflowError):
+            count = int(value) if isinstance(value, Integral) else float(value)
+            if 0 <= count <= _LARGEST_COUNT:
+                clean[name] = count
     return clean
