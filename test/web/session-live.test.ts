@@ -109,7 +109,7 @@ describeInBrowser('the session page', () => {
 
   test('freezes and unfreezes, and offers nothing that a frozen session refuses', async () => {
     await chooseAction(page, 'Priority');
-    await page.getByRole('dialog').getByLabel('Priority').fill('3');
+    await page.getByRole('dialog').getByRole('spinbutton', { name: 'Priority' }).fill('3');
     await picture(page, 'session-priority');
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
     await page.getByText('Priority 3.').waitFor();
@@ -130,7 +130,9 @@ describeInBrowser('the session page', () => {
     const sent = await ask(api.url, 'PATCH', path, { token: people.adminToken, json: { priority: -2 } });
     expect(sent.status).toBeLessThan(300);
     await chooseAction(page, 'Priority');
-    await expect.poll(() => page.getByRole('dialog').getByLabel('Priority').inputValue()).toBe('-2');
+    await expect
+      .poll(() => page.getByRole('dialog').getByRole('spinbutton', { name: 'Priority' }).inputValue())
+      .toBe('-2');
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
   });
