@@ -44,6 +44,8 @@ const service = new ApiClient({
 let renewal: Promise<string | null> | null = null;
 /** Who is signed in, read anew at the start. */
 let reading: Promise<void> | undefined;
+/** It turned out then that the person has another role: calls of the page before may still be refused for that. */
+let hasNewRole = false;
 /** The calls of a page whose sign-in has expired: they go on when the same person signs in again. */
 let waiting: (() => void)[] = [];
 
@@ -67,15 +69,26 @@ export async function restoreSignIn(): Promise<void> {
 
 /** The role may be another one by now, and pages and buttons depend on it. */
 async function readPerson(signIn: SignIn): Promise<void> {
-  const headers = { authorization: `Bearer ${signIn.accessToken}` };
-  const params = { userId: signIn.user.userId };
   try {
-    const user = await service.call('GET /api/authorization/users/{userId}', { headers, params });
-    if (state.phase === 'signed-in' && state.signIn === signIn) store({ ...signIn, user });
+    const user = await personOf(signIn);
+    if (state.phase !== 'signed-in' || state.signIn !== signIn) return;
+    hasNewRole = user.role !== signIn.user.role;
+    store({ ...signIn, user });
   } catch {
     // The calls of the page say what is wrong.
   }
 }
+
+function personOf({ accessToken: token, user: { userId } }: SignIn) {
+  const headers = { authorization: `Bearer ${token}` };
+  return service.call('GET /api/authorization/users/{userId}', { headers, params: { userId } });
+}
+
+const hasEnded = (signIn: SignIn) =>
+  personOf(signIn).then(
+    () => false,
+    (error: unknown) => error instanceof ApiError && error.status === 401,
+  );
 
 /** Tries to sign in: null on success, else the message for the person. */
 export async function signInWith(
@@ -131,6 +144,7 @@ export async function renewSignIn(refused?: string | null): Promise<boolean> {
   }
   if ((await renewAccess()) !== null) return true;
   if (state.signIn === null) return false;
+  if (hasNewRole && !(await hasEnded(state.signIn))) return await neverGoesOn;
   expireSignIn();
   await signedInAgain();
   return true;
