@@ -86,6 +86,15 @@ export async function answeredInTime<T>(
   }
 }
 
+/** Sends bytes, again after faults that may pass, all within the time for one call of their size. */
+export function sendInTime<T>(
+  signal: AbortSignal,
+  sizeBytes: number,
+  send: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  return answeredInTime((within) => withTries(within, () => send(within)), signal, sizeBytes);
+}
+
 /** @param signal after it aborted nothing is tried again */
 export function withTries<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   return tryAgain(storeTries, work, signal);

@@ -4,7 +4,7 @@
  * keeps a request to the store waiting.
  */
 import type { Readable } from 'node:stream';
-import { answeredInTime, httpStatusOf, withTries } from './errors.ts';
+import { httpStatusOf, sendInTime } from './errors.ts';
 import {
   hasMultipart,
   isGone,
@@ -77,19 +77,14 @@ async function sendUnlessGone(
   options: PartSend,
 ): Promise<string> {
   // Returned as a result, because a retry is of no use.
-  const send = async (signal: AbortSignal) => {
+  const sent = await sendInTime(options.signal, part.sizeBytes, async (signal) => {
     try {
       return { etag: await sendPart(place, uploadId, number, part, { ...options, signal }) };
     } catch (error) {
       if (await isUploadGone(place, uploadId, error, signal)) return { gone: error };
       throw error;
     }
-  };
-  const sent = await answeredInTime(
-    (signal) => withTries(signal, () => send(signal)),
-    options.signal,
-    part.sizeBytes,
-  );
+  });
   if ('gone' in sent) throw new MultipartGone(sent.gone);
   return sent.etag;
 }

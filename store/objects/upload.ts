@@ -14,7 +14,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { BytesDiffer, objectContentType, sendBody, setHeaders, trailerHeaders, withTrailer } from './body.ts';
 import { type DirectPuts, directBytesAtMost } from './direct-put.ts';
-import { answeredInTime, httpStatusOf, toObjectStoreError, withTries } from './errors.ts';
+import { answeredInTime, httpStatusOf, sendInTime, toObjectStoreError } from './errors.ts';
 import type { Intake } from './intake.ts';
 import { abortMultipart, bareEtag, beginMultipart, completeMultipart, sendPart } from './multipart.ts';
 import { type FillOptions, fillPart, type StagedPart } from './staging.ts';
@@ -89,17 +89,13 @@ async function putStaged(job: UploadJob, part: StagedPart): Promise<{ etag: stri
   const { sha256 } = job.intake.digests();
   const etag = await putDirectly(job, part, sha256);
   if (etag !== undefined) return { etag: bareEtag(etag) };
-  const send = (signal: AbortSignal) =>
+  const { ETag } = await sendInTime(job.signal, part.sizeBytes, (signal) =>
     sendBody(signal, part.read(), (Body, abortSignal) => {
       const command = new PutObjectCommand({ ...target(job), Body, ContentLength: part.sizeBytes });
       // The digest that we have already is signed, so that the store refuses other bytes; the SDK hashes no streams.
       setHeaders(command, { 'x-amz-content-sha256': sha256 });
       return job.client.send(command, { abortSignal });
-    });
-  const { ETag } = await answeredInTime(
-    (signal) => withTries(signal, () => send(signal)),
-    job.signal,
-    part.sizeBytes,
+    }),
   );
   return { etag: bareEtag(ETag) };
 }
@@ -194,9 +190,9 @@ class PartSender {
 
   async #put(number: number, part: StagedPart): Promise<void> {
     const { signal } = this.#cut;
-    const send = (within: AbortSignal) =>
-      withTries(within, () => sendPart(this.#job, this.#uploadId!, number, part, { signal: within }));
-    this.#etags[number - 1] = await answeredInTime(send, signal, part.sizeBytes);
+    this.#etags[number - 1] = await sendInTime(signal, part.sizeBytes, (within) =>
+      sendPart(this.#job, this.#uploadId!, number, part, { signal: within }),
+    );
     this.#sentBytes += part.sizeBytes;
   }
 
