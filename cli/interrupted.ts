@@ -2,22 +2,22 @@
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const cleanups = new Set<() => void>();
-const takers = new Map<NodeJS.Signals, number>();
+const handlers = new Map<NodeJS.Signals, number>();
 
-/** Takes these signals in place of an end, until the returned function is called. */
-export function takeSignals(taken: readonly NodeJS.Signals[], onTaken: () => void): () => void {
+/** Handles these signals in place of an end, until the returned function is called. */
+export function handleSignals(handled: readonly NodeJS.Signals[], handler: () => void): () => void {
   const count = (signal: NodeJS.Signals, step: number) =>
-    takers.set(signal, (takers.get(signal) ?? 0) + step);
-  for (const signal of taken) count(signal, 1);
-  for (const signal of taken) process.on(signal, onTaken);
+    handlers.set(signal, (handlers.get(signal) ?? 0) + step);
+  for (const signal of handled) count(signal, 1);
+  for (const signal of handled) process.on(signal, handler);
   return () => {
-    for (const signal of taken) count(signal, -1);
-    for (const signal of taken) process.off(signal, onTaken);
+    for (const signal of handled) count(signal, -1);
+    for (const signal of handled) process.off(signal, handler);
   };
 }
 
 /**
- * Cleans up when a signal ends this process, unless another part of the program takes the signal.
+ * Cleans up when a signal ends this process, unless another part of the program handles the signal.
  * @param clean works without waiting
  * @returns to be called when nothing is left to clean
  */
@@ -31,7 +31,7 @@ export function whenInterrupted(clean: () => void): () => void {
 }
 
 function onSignal(signal: NodeJS.Signals): void {
-  if ((takers.get(signal) ?? 0) > 0) return;
+  if ((handlers.get(signal) ?? 0) > 0) return;
   for (const clean of cleanups) clean();
   stopListening();
   // It ends by the signal, as it would have without the listener.

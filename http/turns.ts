@@ -8,18 +8,18 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 const shortestPauseMs = 1;
 
 const waiting: (() => void)[] = [];
-let isTaking = false;
+let isServing = false;
 
 /** Resolves when no other such call is at work; first come, first served. */
 export function ownTurn(): Promise<void> {
   return new Promise((resolve) => {
     waiting.push(resolve);
-    if (!isTaking) void takeTurns();
+    if (!isServing) void serveTurns();
   });
 }
 
-async function takeTurns(): Promise<void> {
-  isTaking = true;
+async function serveTurns(): Promise<void> {
+  isServing = true;
   for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
     const startedAt = performance.now();
     next();
@@ -28,5 +28,5 @@ async function takeTurns(): Promise<void> {
     const tookMs = performance.now() - startedAt;
     if (tookMs >= shortestPauseMs) await sleep(tookMs);
   }
-  isTaking = false;
+  isServing = false;
 }

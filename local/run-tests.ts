@@ -42,13 +42,13 @@ async function main(args: string[]): Promise<number> {
 /** Several at once, about one per processor; the output of each is printed together. */
 async function check(name: string, args: string[]): Promise<boolean> {
   if (isEnding) return false;
-  const told: Buffer[] = [];
+  const printed: Buffer[] = [];
   const isGood =
     (await run(args, (child) => {
       for (const stream of [child.stdout, child.stderr])
-        stream?.on('data', (chunk: Buffer) => told.push(chunk));
+        stream?.on('data', (chunk: Buffer) => printed.push(chunk));
     })) === 0;
-  process.stdout.write(Buffer.concat(told));
+  process.stdout.write(Buffer.concat(printed));
   console.log(isGood ? `${name}: good` : `${name}: FAILED (see above)`);
   return isGood;
 }

@@ -71,8 +71,8 @@ async function licencesOf(modules: readonly NamedModule[], folder: string): Prom
   const folders = new Map<string, string>();
   const fetched = modules.filter(({ name }) => name !== standardLibrary).map(keyOf);
   // It ends with 1 when one of them no longer exists, after listing all the others.
-  const told = await go(['mod', 'download', '-json', ...fetched], folder, true);
-  for (const part of told.split(/\n(?=\{)/)) {
+  const printed = await go(['mod', 'download', '-json', ...fetched], folder, true);
+  for (const part of printed.split(/\n(?=\{)/)) {
     const { Path, Version, Dir } = JSON.parse(part) as Record<'Path' | 'Version' | 'Dir', string | undefined>;
     if (Dir !== undefined) folders.set(`${Path}@${Version}`, Dir);
   }

@@ -65,8 +65,8 @@ function goComponents(servers: readonly LinkedServer[]): Component[] {
     const purl = purlOf(module);
     if (components.has(purl)) return;
     const { name, version, licences } = module;
-    const told = licences.length === 0 ? [{ name: untold }] : licences.map((id) => ({ id }));
-    const licenses = told.map((license) => ({ license }));
+    const known = licences.length === 0 ? [{ name: unknownLicence }] : licences.map((id) => ({ id }));
+    const licenses = known.map((license) => ({ license }));
     components.set(purl, { 'bom-ref': purl, type, name, version, purl, licenses });
   };
   for (const { server } of servers) add(server, 'application');
@@ -90,7 +90,7 @@ function postgres(): Component {
 }
 
 /** SPDX's value for "unknown". */
-const untold = 'NOASSERTION';
+const unknownLicence = 'NOASSERTION';
 
 /** Licences that require no more than a notice. */
 const permissive = new Set([

@@ -9,10 +9,10 @@ import { checkout } from '../local/settings.ts';
 const replaced: ReadonlyArray<readonly [RegExp, string]> = [
   [/^(look|looks|looked)(?!up)[A-Z]|(?:[a-z]|^)Look(?!up|Up)([A-Z]|$|s$)/, 'reconcile, read, check'],
   [/^beat(s|ing)?([A-Z]|$)|[a-z]Beat(s|$|[A-Z])/, 'heartbeat'],
-  [/^(tell|told|tells)[A-Z]|[a-z](Tell|Told)([A-Z]|$)/, 'notify, report, print, log'],
+  [/^(tell|tells)[A-Z]|^(told|Told)([A-Z]|$)|[a-z](Tell|Told)([A-Z]|$)/, 'notify, report, print, log'],
   [/^(heed|foresee)/, 'onShutdown, prefetch'],
   [/^(give|gave)[A-Z]|(?:[a-z]|^)Give(Up|Back)/, 'release, abort, requeue'],
-  [/^take(Back|In|Share|Process|Token|Rank|Away)/, 'acquire, claim, commit'],
+  [/^take[A-Z]/, 'acquire, claim, read, handle'],
   [/^(wanted_seq|advanced_seq|next_look_at|fair_rank|beat_at|platform_alive)$/, 'see migration 0026'],
   [/^(session_card|session_tally|session_user_entry|unnamed_outputs|unnamed_from)$/, 'see migration 0026'],
 ];

@@ -27,11 +27,11 @@ export class DataSourceFault extends Error {
   /** At the address of the platform's own store, without which nothing works. */
   readonly isPlatforms: boolean;
 
-  constructor(source: DataSourceRow, isPlatforms: boolean, told: Message) {
-    super(`The data source "${source.name}" ${told.how}.`);
+  constructor(source: DataSourceRow, isPlatforms: boolean, message: Message) {
+    super(`The data source "${source.name}" ${message.how}.`);
     this.name = 'DataSourceFault';
-    this.kind = told.kind;
-    this.category = told.category ?? 'error';
+    this.kind = message.kind;
+    this.category = message.category ?? 'error';
     this.isPlatforms = isPlatforms;
   }
 }
@@ -149,10 +149,10 @@ export class DataSources {
 
   #noteFault(source: DataSourceRow, standing: Standing, error: unknown): DataSourceFault | undefined {
     if (error instanceof DataSourceFault) return error;
-    const told = whatFailed(error);
-    if (told === undefined) return undefined;
+    const message = whatFailed(error);
+    if (message === undefined) return undefined;
     const isPlatforms = source.endpoint === this.#objects.platformAccess.endpoint;
-    const fault = new DataSourceFault(source, isPlatforms, told);
+    const fault = new DataSourceFault(source, isPlatforms, message);
     if (fault.kind === 'away') standing.away = { fault, untilMs: performance.now() + awayMs };
     else noteAnswer(standing);
     return fault;

@@ -5,7 +5,7 @@ import { ApiError } from '../../client/errors.ts';
 import type { Session } from '../../client/types.ts';
 import type { Cli } from '../cli.ts';
 import { printError } from '../errors.ts';
-import { takeSignals } from '../interrupted.ts';
+import { handleSignals } from '../interrupted.ts';
 import { command } from '../own-files.ts';
 import type { PlatformClient } from '../platform-client.ts';
 import { Guard, guard } from './guard.ts';
@@ -142,7 +142,7 @@ class Development {
       this.#stop.abort();
     };
     const kill = () => this.#running?.kill();
-    const leave = takeSignals(['SIGINT', 'SIGTERM', 'SIGHUP'], onSignal);
+    const leave = handleSignals(['SIGINT', 'SIGTERM', 'SIGHUP'], onSignal);
     process.on('exit', kill);
     return () => {
       leave();
@@ -160,7 +160,7 @@ class Development {
       await this.#running.stop(this.#graceSeconds);
       this.#guard.notify({ runner: null });
       this.#running = undefined;
-      variables = await this.#takeUp(changed, watch, variables, registerAgain);
+      variables = await this.#registerChanged(changed, watch, variables, registerAgain);
     }
   }
 
@@ -185,7 +185,7 @@ class Development {
    * Registers changed documents. Those with faults stay as they were published, and the author reads the faults.
    * @returns the variables of the next start
    */
-  async #takeUp(
+  async #registerChanged(
     changed: readonly string[],
     watch: Watch,
     before: Variables,

@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
-import { takeSignals } from '../interrupted.ts';
+import { handleSignals } from '../interrupted.ts';
 import type { PlatformClient } from '../platform-client.ts';
 
 /** What there is to end; `over` when nothing is left. */
@@ -50,7 +50,7 @@ export class Guard {
 /** The guard itself. Resolves when nothing is left to end. */
 export async function guard(connect: () => Promise<PlatformClient>, graceMs: number): Promise<void> {
   // The terminal's Ctrl-C and its end are for the other side.
-  takeSignals(['SIGINT', 'SIGHUP'], () => undefined);
+  handleSignals(['SIGINT', 'SIGHUP'], () => undefined);
   let known: Change = {};
   for await (const line of createInterface({ input: process.stdin })) {
     known = { ...known, ...(JSON.parse(line) as Change) };

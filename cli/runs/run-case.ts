@@ -4,7 +4,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { NodeRunAttempt } from '../../client/types.ts';
 import { UsageError } from '../errors.ts';
-import { takeSignals } from '../interrupted.ts';
+import { handleSignals } from '../interrupted.ts';
 import type { Program } from '../runner/program.ts';
 
 /** `result.json` of a kit (sdk/replay-cases.md). */
@@ -36,7 +36,7 @@ export async function runCase(
     stdio: ['inherit', isQuiet ? 2 : 'inherit', 'inherit'],
   });
   // The terminal interrupts the command too, whose end is awaited.
-  const leave = takeSignals(['SIGINT'], () => undefined);
+  const leave = handleSignals(['SIGINT'], () => undefined);
   const code = await new Promise<number | string | null>((resolve, reject) => {
     child.on('error', (error: NodeJS.ErrnoException) =>
       reject(error.code === 'ENOENT' ? new UsageError(`Command not found: ${file}.`) : error),

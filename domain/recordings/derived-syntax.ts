@@ -146,7 +146,7 @@ class Parser {
   }
 
   /** Reads the operator at this place, if it is one of these. */
-  #takeOperator(...some: readonly Operator[]): { operator: Operator; position: number } | null {
+  #readOperator(...some: readonly Operator[]): { operator: Operator; position: number } | null {
     const { kind, text, position } = this.#token;
     const operator = kind === 'sign' ? some.find((one) => one === text) : undefined;
     if (operator === undefined) return null;
@@ -157,13 +157,13 @@ class Parser {
   #comparison(): Derived {
     const left = this.#sum();
     const comparisons = operators.slice(5);
-    const taken = this.#takeOperator(...comparisons);
-    if (taken === null) return left;
+    const found = this.#readOperator(...comparisons);
+    if (found === null) return left;
     const right = this.#sum();
     const { kind, text, position } = this.#token;
     if (kind === 'sign' && comparisons.some((one) => one === text))
       throw new DerivedFault(position, 'Comparisons follow one another; put one in parentheses');
-    return this.#call(taken.operator, [left, right], taken.position);
+    return this.#call(found.operator, [left, right], found.position);
   }
 
   #sum(): Derived {
@@ -177,18 +177,18 @@ class Parser {
   #chain(some: readonly Operator[], operand: () => Derived): Derived {
     let left = operand();
     for (;;) {
-      const taken = this.#takeOperator(...some);
-      if (taken === null) return left;
-      left = this.#call(taken.operator, [left, operand()], taken.position);
+      const found = this.#readOperator(...some);
+      if (found === null) return left;
+      left = this.#call(found.operator, [left, operand()], found.position);
     }
   }
 
   #signed(): Derived {
     return this.#deeper(() => {
-      const minus = this.#takeOperator('-');
+      const minus = this.#readOperator('-');
       if (minus !== null) return this.#call('negate', [this.#signed()], minus.position);
       const base = this.#primary();
-      const power = this.#takeOperator('^');
+      const power = this.#readOperator('^');
       return power === null ? base : this.#call('^', [base, this.#signed()], power.position);
     });
   }

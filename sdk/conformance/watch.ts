@@ -86,9 +86,11 @@ function judgeClaim(stage: Stage, call: Call): void {
 
 /** The longest time without a call for a task while it was held. */
 function judgeSilence(stage: Stage, claim: Claim): void {
-  const told = stage.journal.of('claim', ...endingRoutes).find((call) => handedOut(call) === claim.taskId);
+  const delivery = stage.journal
+    .of('claim', ...endingRoutes)
+    .find((call) => handedOut(call) === claim.taskId);
   const endMs = Math.min(claim.end?.atMs ?? performance.now(), stage.heartbeatsJudgedUntilMs);
-  let lastMs = told?.answeredAtMs ?? claim.claimedAtMs;
+  let lastMs = delivery?.answeredAtMs ?? claim.claimedAtMs;
   const moments = stage.journal
     .forTask(claim.taskId)
     .flatMap((call) => [call.atMs, call.bodyAtMs ?? call.atMs])
@@ -136,20 +138,20 @@ function endOf(call: Call): number {
 /** Calls for a task after the runner got 404 for it. */
 function judgeAfterLoss(stage: Stage, claim: Claim): void {
   const calls = stage.journal.forTask(claim.taskId);
-  const told = calls.find(
+  const notice = calls.find(
     ({ code, answeredAtMs }) => code === 'task_not_found' && answeredAtMs !== undefined,
   );
-  if (told?.answeredAtMs === undefined || claim.instanceId !== told.instanceId) return;
-  const notifiedAtMs = told.answeredAtMs;
+  if (notice?.answeredAtMs === undefined || claim.instanceId !== notice.instanceId) return;
+  const notifiedAtMs = notice.answeredAtMs;
   const isOpen = (call: Call) =>
     !sideRoutes.has(call.route) && call.atMs < notifiedAtMs && endOf(call) > notifiedAtMs;
   // A runner with one call at a time, besides its heartbeats, learns of it from its own call at once.
   const graceMs =
-    sideRoutes.has(told.route) || calls.some((call) => call !== told && isOpen(call)) ? noticeMs : 0;
+    sideRoutes.has(notice.route) || calls.some((call) => call !== notice && isOpen(call)) ? noticeMs : 0;
   for (const call of calls) {
     const lateMs = call.atMs - notifiedAtMs;
     if (lateMs <= graceMs) continue;
-    const saw = `${call.method} ${call.route} came ${Math.round(lateMs)} ms after ${told.route} was answered with 404.`;
+    const saw = `${call.method} ${call.route} came ${Math.round(lateMs)} ms after ${notice.route} was answered with 404.`;
     if (writingRoutes.includes(call.route)) stage.found('wrote-after-loss', saw);
     else if (lateMs > noticeMs) stage.found('calls-after-loss', saw);
   }

@@ -83,14 +83,14 @@ export function failpoint(point: Failpoint): Promise<void> {
 }
 
 async function reached(point: Failpoint): Promise<void> {
-  const action = crashing === point ? 'crash' : takeArmed(point);
+  const action = crashing === point ? 'crash' : consumeArmed(point);
   if (action === 'crash') process.kill(process.pid, crashSignal);
   if (action === 'error') throw new FailpointError(point);
   if (action === 'delay') await new Promise((resolve) => setTimeout(resolve, delayMs));
 }
 
 /** Each arming counts once, over all processes. */
-function takeArmed(point: Failpoint): FailAction | undefined {
+function consumeArmed(point: Failpoint): FailAction | undefined {
   if (armedFolder === undefined) return undefined;
   const file = join(armedFolder, point);
   try {

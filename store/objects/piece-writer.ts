@@ -143,7 +143,7 @@ class PieceWriter {
       const { tail } = this.#job.from;
       if (tail !== null) await this.#readTail(tail);
       for (let chunk = await this.#intake.next(); chunk !== null; chunk = await this.#intake.next())
-        await this.#take(chunk);
+        await this.#append(chunk);
       return undefined;
     } catch (error) {
       if (this.#intake.failure === undefined || error !== this.#intake.failure) throw error;
@@ -157,7 +157,7 @@ class PieceWriter {
     if (this.#part.sizeBytes !== tail.sizeBytes) throw new Error('The tail is shorter than recorded.');
   }
 
-  async #take(chunk: Buffer): Promise<void> {
+  async #append(chunk: Buffer): Promise<void> {
     for (let at = 0; at < chunk.length; ) {
       const bytes = chunk.subarray(at, at + this.#partBytes - this.#part.sizeBytes);
       await this.#part.append(bytes);

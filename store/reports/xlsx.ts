@@ -26,10 +26,10 @@ export async function* writeXlsx(
   try {
     for await (const rows of batches) {
       await book.add(rows);
-      yield* book.takeChunks();
+      yield* book.drainChunks();
     }
     await book.end();
-    yield* book.takeChunks();
+    yield* book.drainChunks();
   } finally {
     book.close();
   }
@@ -133,7 +133,7 @@ class Book {
     this.#sheet?.close();
   }
 
-  *takeChunks(): Generator<Buffer> {
+  *drainChunks(): Generator<Buffer> {
     yield* this.#chunks.splice(0);
   }
 

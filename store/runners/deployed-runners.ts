@@ -86,7 +86,7 @@ export async function saveProcesses(
   standings: readonly ProcessStanding[],
 ): Promise<ProcessKey[]> {
   return database.query<ProcessKey>(
-    `with told as (
+    `with standing as (
        select * from unnest($2::text[], $3::int[], $4::text[], $5::text[], $6::int[])
                   as s (runner_type, number, state, message, starts)
      ), mine as (
@@ -95,7 +95,7 @@ export async function saveProcesses(
               state = s.state, message = s.message, starts = s.starts,
               changed_at = case when (d.state, d.message, d.starts) is distinct from (s.state, s.message, s.starts)
                                 then clock_timestamp() else d.changed_at end
-         from told s where d.runner_type = s.runner_type and d.number = s.number and d.host_id = $1
+         from standing s where d.runner_type = s.runner_type and d.number = s.number and d.host_id = $1
        returning d.runner_type, d.number, d.token_id
      ), renewed as (
        update runner_token k set expires_at = clock_timestamp() + make_interval(secs => ${tokenSeconds})

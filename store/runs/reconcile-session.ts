@@ -164,7 +164,7 @@ async function markObserved(
        update node_attempt a set awaited = true
          from marked, unnest($3::uuid[], $4::int[]) as s (run_id, number)
         where a.run_id = s.run_id and a.number = s.number and not a.awaited
-     ), told as (
+     ), newly_reported as (
        update node_attempt a set reported = true
          from marked
         where (a.run_id, a.number) in (
@@ -174,9 +174,9 @@ async function markObserved(
      )
      select (select desired_version from marked) as "desiredVersion",
             coalesce((
-              select json_agg(json_build_object('nodeName', n.name, 'attempt', told.number, 'outcome', told.outcome)
-                              order by told.ended_at)
-                from told join node_run r on r.id = told.run_id join node_instance n on n.id = r.node_instance_id
+              select json_agg(json_build_object('nodeName', n.name, 'attempt', newly_reported.number, 'outcome', newly_reported.outcome)
+                              order by newly_reported.ended_at)
+                from newly_reported join node_run r on r.id = newly_reported.run_id join node_instance n on n.id = r.node_instance_id
             ), '[]') as ended`,
     [
       sessionId,

@@ -103,7 +103,7 @@ async function writeClose(
   const [row] = await tx.query<{ closedAt: Date; isWindowWaiting: boolean }>(
     `with time as materialized (
        select clock_timestamp() as now, coalesce($2::timestamptz, date_trunc('milliseconds', clock_timestamp())) as close_at
-     ), told as materialized (
+     ), announced as materialized (
        select pg_notify('${sessionClosedChannel}', $1::text) from time where close_at <= now
      )
      update session s
@@ -112,7 +112,7 @@ async function writeClose(
             window_due_at = case when time.close_at > time.now then time.close_at end,
             window_dirty_since = case when time.close_at > time.now or s.window_due_at is not null
                                     then coalesce(s.window_dirty_since, time.now) end
-       from time left join told on true
+       from time left join announced on true
       where s.id = $1::uuid
      returning s.closed_at, s.window_dirty_since is not null as is_window_waiting`,
     [sessionId, closeAt, person.identifier, reason, participantCount],

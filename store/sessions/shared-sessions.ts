@@ -68,16 +68,16 @@ async function joinOrOpenWithin(tx: Tx, request: JoinRequest): Promise<JoinResul
   const match = await joinMatch(tx, request, window);
   if (match === undefined) return open(tx, request, window);
   if (match.frozen) return { outcome: 'frozen' };
-  const { sessionId, projectId, templateName, isNews } = match;
+  const { sessionId, projectId, templateName, wakesWindow } = match;
   noteAuditedSession(sessionId);
-  const notifyWindow = isNews ? { sessionId, projectId, templateName } : undefined;
+  const notifyWindow = wakesWindow ? { sessionId, projectId, templateName } : undefined;
   return { outcome: 'joined', sessionId, notifyWindow };
 }
 
 interface Match extends SessionLabel {
   readonly frozen: boolean;
   /** The window's workflow waits and had seen all changes before. */
-  readonly isNews: boolean;
+  readonly wakesWindow: boolean;
 }
 
 /** Adds a person who is no participant yet; a match of either part of an identity makes one. */
@@ -99,7 +99,7 @@ const addParticipant = (session: string) => `
 const joinStatement = `
   with match as materialized (
     select s.id, s.project_id, t.name as template_name, s.frozen_at is not null as frozen,
-           s.window_dirty_since is null as told
+           s.window_dirty_since is null as was_observed
       from session s join session_template t on t.id = s.session_template_id
      where s.name = $4 and s.simulation_name = $5 and s.project_id = $6 and s.session_template_id = $7
        and s.machine_group = $8 and s.window_seconds = $9
@@ -113,7 +113,7 @@ const joinStatement = `
     returning 1
   )
   select m.id as session_id, m.project_id, m.template_name, m.frozen,
-         m.told and exists (select from wanted) as is_news
+         m.was_observed and exists (select from wanted) as wakes_window
     from match m`;
 
 async function joinMatch(

@@ -88,11 +88,11 @@ test('a data source that never answers keeps no run of another waiting', async (
       'Succeeded',
     ]);
     // While it is held it shows what its runner says: the reason stands there while it waits.
-    const told = await eventually('it waits after a release', async () => {
+    const released = await eventually('it waits after a release', async () => {
       const run = await runOf(waiting[0]!);
       return run!.state === 'waiting' && run!.releases >= 1 && run;
     });
-    expect(told).toMatchObject({
+    expect(released).toMatchObject({
       attempt: 1,
       statusDetails: 'Released: The data source "gated" does not answer.',
     });

@@ -122,11 +122,11 @@ describe('a separate authentication service that stops', () => {
       // Calls without a pause, over kept connections, to the first of two services until its health check fails.
       let first = leaving.url;
       let isOver = false;
-      const told: unknown[] = [];
+      const statuses: unknown[] = [];
       const callers = Array.from({ length: 4 }, async () => {
         while (!isOver) {
           const options = { agent: busy, headers: { authorization: `Bearer ${people.adminToken}` } };
-          told.push((await answerTo(request(`${first}${path}/users`, options).end()))[0]);
+          statuses.push((await answerTo(request(`${first}${path}/users`, options).end()))[0]);
         }
       });
       leaving.kill('SIGTERM');
@@ -139,8 +139,8 @@ describe('a separate authentication service that stops', () => {
       expect(await get(leaving.url)).toEqual(['ECONNREFUSED', undefined]);
       isOver = true;
       await Promise.all(callers);
-      expect(told.length).toBeGreaterThan(10);
-      expect(new Set(told)).toEqual(new Set([200]));
+      expect(statuses.length).toBeGreaterThan(10);
+      expect(new Set(statuses)).toEqual(new Set([200]));
     } finally {
       kept.destroy();
       busy.destroy();

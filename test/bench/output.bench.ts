@@ -19,7 +19,7 @@ const mebibytes = Number(process.env.OUTPUT_MEBIBYTES ?? 5_120);
 const rounds = Number(process.env.ROUNDS ?? 3);
 const template = 'output-node';
 
-interface Told {
+interface Written {
   readonly seconds: number;
   readonly sizeBytes: number;
   readonly peakMebibytes: number;
@@ -34,8 +34,8 @@ try {
   const session = await createSession(client, await importTemplate(client, template, 1, 1), 'input');
   const api = platform.pid('api');
   console.log(`${mebibytes} MiB, ${rounds} rounds; API at rest ${memoryMebibytes(api, 'VmRSS')} MiB`);
-  const straight: Told[] = [];
-  const kit: Told[] = [];
+  const straight: Written[] = [];
+  const kit: Written[] = [];
   const apiPeaks: number[] = [];
   for (let round = 0; round < rounds; round++) {
     straight.push(await write({ WRITER: 'store', ...stack.environment }));
@@ -46,14 +46,14 @@ try {
     apiPeaks.push(memoryMebibytes(api, 'VmHWM'));
     await deleteObjects();
   }
-  const rate = (all: readonly Told[]) =>
+  const rate = (all: readonly Written[]) =>
     mebibytes /
     quantile(
       all.map(({ seconds }) => seconds),
       0.5,
     );
-  const worst = (all: readonly Told[]) => Math.max(...all.map(({ peakMebibytes }) => peakMebibytes));
-  const rates = (all: readonly Told[]) => all.map(({ seconds }) => mebibytes / seconds);
+  const worst = (all: readonly Written[]) => Math.max(...all.map(({ peakMebibytes }) => peakMebibytes));
+  const rates = (all: readonly Written[]) => all.map(({ seconds }) => mebibytes / seconds);
   report({
     name: `output of ${mebibytes} MiB by kit and API`,
     unit: 'MiB/s',
@@ -76,7 +76,7 @@ try {
 }
 
 /** Runs the writer until it has printed its result. */
-async function write(environment: Record<string, string>): Promise<Told> {
+async function write(environment: Record<string, string>): Promise<Written> {
   const child = spawn(
     process.execPath,
     [fileURLToPath(new URL('./support/output-writer.ts', import.meta.url))],
@@ -87,12 +87,13 @@ async function write(environment: Record<string, string>): Promise<Told> {
   );
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   try {
-    const told = await new Promise<Told>((resolve, reject) => {
-      child.stdout.setEncoding('utf8').once('data', (text: string) => resolve(JSON.parse(text) as Told));
+    const written = await new Promise<Written>((resolve, reject) => {
+      child.stdout.setEncoding('utf8').once('data', (text: string) => resolve(JSON.parse(text) as Written));
       child.once('exit', () => reject(new Error('The writer ended without a word.')));
     });
-    if (told.sizeBytes !== mebibytes * 1024 * 1024) throw new Error(`${told.sizeBytes} bytes were written.`);
-    return told;
+    if (written.sizeBytes !== mebibytes * 1024 * 1024)
+      throw new Error(`${written.sizeBytes} bytes were written.`);
+    return written;
   } finally {
     child.kill('SIGTERM');
     await ended;

@@ -130,24 +130,24 @@ try {
   for (let round = 0; round < rounds; round++) floor.push(await straight(database));
   console.log(`${rows} rows, ${rounds} rounds; API at rest ${memoryMebibytes(api, 'VmRSS')} MiB`);
   for (const format of ['csv', 'xlsx']) {
-    const told: Downloaded[] = [];
+    const downloads: Downloaded[] = [];
     const peaks: number[] = [];
     const before = cpuSeconds(platform);
     for (let round = 0; round < rounds; round++) {
       forgetPeak(api);
-      told.push(await download(platform, format));
+      downloads.push(await download(platform, format));
       peaks.push(memoryMebibytes(api, 'VmHWM'));
     }
-    const wrong = format === 'csv' ? told.find(({ lines }) => lines !== rows + 1) : undefined;
+    const wrong = format === 'csv' ? downloads.find(({ lines }) => lines !== rows + 1) : undefined;
     if (wrong !== undefined) throw new Error(`A csv of ${wrong.lines} lines.`);
     const what = `${format} of ${rows} rows`;
     printFigure(
       `${what}, first byte`,
-      told.map(({ firstByteMs }) => firstByteMs),
+      downloads.map(({ firstByteMs }) => firstByteMs),
     );
     printFigure(
       `${what}, all`,
-      told.map(({ tookMs }) => tookMs),
+      downloads.map(({ tookMs }) => tookMs),
       {
         aim: { of: 'worst', most: 10_000 },
         floor: { name: 'the rows by one statement', values: floor },
@@ -160,7 +160,7 @@ try {
       aim: { of: 'worst', most: 200 },
     });
     printCpu(platform, before, rounds);
-    const size = (told[0]!.bytes / 1024 ** 2).toFixed(1);
+    const size = (downloads[0]!.bytes / 1024 ** 2).toFixed(1);
     console.log(`    ${size} MiB; API memory at the most ${Math.max(...peaks)} MiB`);
   }
 } finally {

@@ -30,7 +30,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function promtool(...args: string[]) {
   const { status, stdout, stderr } = spawnSync(programs.promtool!, args, { cwd: checkout, encoding: 'utf8' });
-  return { status, told: `${stdout}${stderr}` };
+  return { status, printed: `${stdout}${stderr}` };
 }
 
 const isOf = (alert: string) => (expected: Expectation) =>
@@ -53,14 +53,14 @@ function holds({ alert }: AlertRule, rule: object): boolean {
 }
 
 test('the alert rules are rules of Prometheus, without anything that its checker finds doubtful', () => {
-  const { status, told } = promtool('check', 'rules', '--lint=all', '--lint-fatal', rules);
-  expect(told).toContain(`SUCCESS: ${alertRules().length} rules found`);
-  expect(status, told).toBe(0);
+  const { status, printed } = promtool('check', 'rules', '--lint=all', '--lint-fatal', rules);
+  expect(printed).toContain(`SUCCESS: ${alertRules().length} rules found`);
+  expect(status, printed).toBe(0);
 });
 
 test('each alert fires when it should, and neither sooner nor on a platform that is well', () => {
-  const { status, told } = promtool('test', 'rules', testsFile);
-  expect(status, told).toBe(0);
+  const { status, printed } = promtool('test', 'rules', testsFile);
+  expect(status, printed).toBe(0);
 });
 
 test('every alert has a test in which it fires and one in which it does not, and these detect a wrong rule', () => {
@@ -101,9 +101,9 @@ test('every expression of the dashboard is one that Prometheus reads', () => {
     return promtool('check', 'rules', '--lint=none', path);
   };
   const expressions = dashboardExpressions();
-  const { status, told } = check(expressions);
-  expect(told).toContain(`SUCCESS: ${expressions.length} rules found`);
-  expect(status, told).toBe(0);
+  const { status, printed } = check(expressions);
+  expect(printed).toContain(`SUCCESS: ${expressions.length} rules found`);
+  expect(status, printed).toBe(0);
   // What the checker is for.
   expect(check([...expressions, 'sum by (le (rate(sdp_queue_tasks[5m]))']).status).not.toBe(0);
 });
@@ -120,10 +120,10 @@ test('the configuration beside the containers is one of Prometheus, with the rul
     writeFileSync(path, changed);
     return promtool('check', 'config', '--lint=all', '--lint-fatal', path);
   };
-  const { status, told } = check(text);
-  expect(status, told).toBe(0);
-  expect(told).toContain('SUCCESS: 1 rule files found');
-  expect(told).toContain(`SUCCESS: ${alertRules().length} rules found`);
+  const { status, printed } = check(text);
+  expect(status, printed).toBe(0);
+  expect(printed).toContain('SUCCESS: 1 rule files found');
+  expect(printed).toContain(`SUCCESS: ${alertRules().length} rules found`);
   // What the checker is for.
   for (const [right, wrong] of [
     ['alerts/platform.yml', 'alerts/other.yml'],

@@ -85,9 +85,9 @@ const bases: readonly Values[] = [allValues, fixed, leastValues];
 
 test('Helm finds nothing doubtful in the chart', () => {
   for (const values of bases) {
-    const { isGood, told } = chart.run('lint', values, '--strict');
-    expect(isGood, told).toBe(true);
-    expect(told).not.toMatch(/WARNING|ERROR/);
+    const { isGood, printed } = chart.run('lint', values, '--strict');
+    expect(isGood, printed).toBe(true);
+    expect(printed).not.toMatch(/WARNING|ERROR/);
   }
 });
 
@@ -96,18 +96,18 @@ test('each value changes what is rendered, and the result is one that Kubernetes
   const changed: string[] = [];
   for (const path of leaves(given)) {
     const name = path.join('.');
-    const told: string[] = [];
+    const printed: string[] = [];
     const found = bases.some((base, at) => {
       const now = read(base, path) ?? read(given, path);
-      const { isGood, told: text } = chart.run('template', withValue(base, path, otherThan(name, now)));
+      const { isGood, printed: text } = chart.run('template', withValue(base, path, otherThan(name, now)));
       if (!isGood || text === before[at]) {
-        told.push(text);
+        printed.push(text);
         return false;
       }
       changed.push(text);
       return true;
     });
-    expect(found, `${name}: ${told.join('\n')}`).toBe(true);
+    expect(found, `${name}: ${printed.join('\n')}`).toBe(true);
   }
   expect(changed.length).toBeGreaterThan(80);
   for (const version of versions) expect(chart.faults(changed.join('\n---\n'), version), version).toEqual([]);
@@ -168,9 +168,9 @@ test.each<[string, object, string]>([
     const base = (leastValues as Readonly<Record<string, object>>)[part];
     return [part, isObject(own) ? { ...base, ...own } : own];
   });
-  const { isGood, told } = chart.run('template', { ...leastValues, ...Object.fromEntries(merged) });
+  const { isGood, printed } = chart.run('template', { ...leastValues, ...Object.fromEntries(merged) });
   expect(isGood).toBe(false);
-  expect(told).toContain(words);
+  expect(printed).toContain(words);
 });
 
 test('the variables that are no settings are those of secrets, of other values, and of the image', () => {

@@ -139,9 +139,9 @@ describe('docker-compose.yml', () => {
         name,
       ).toEqual([]);
       const files = name === 'prometheus' ? readFileSync(join(checkout, configurationFile), 'utf8') : '';
-      const told = JSON.stringify([environment, command, files]);
-      for (const { target } of secrets) expect(told, `${name}: ${target}`).toContain(target);
-      for (const [path] of told.matchAll(/\/run\/secrets\/[a-z0-9_]+/g))
+      const printed = JSON.stringify([environment, command, files]);
+      for (const { target } of secrets) expect(printed, `${name}: ${target}`).toContain(target);
+      for (const [path] of printed.matchAll(/\/run\/secrets\/[a-z0-9_]+/g))
         expect(
           secrets.map(({ target }) => target),
           name,
@@ -159,14 +159,14 @@ describe('docker-compose.yml', () => {
   });
 
   test('exposes every process to Prometheus at its port, and ports without a token to no other service', () => {
-    const told = scrapeJobs().flatMap(({ job_name: job, authorization, dns_sd_configs }) =>
+    const printed = scrapeJobs().flatMap(({ job_name: job, authorization, dns_sd_configs }) =>
       dns_sd_configs.flatMap(({ names, port }) =>
         names.map((name) => ({ name, job, port, credentials: authorization?.credentials_file })),
       ),
     );
     const isOfPlatform = ([name, { build }]: (typeof services)[number]) =>
       build !== undefined && !once.includes(name);
-    expect(told.map(({ name }) => name).sort()).toEqual(
+    expect(printed.map(({ name }) => name).sort()).toEqual(
       services
         .filter(isOfPlatform)
         .map(([name]) => name)
@@ -177,7 +177,7 @@ describe('docker-compose.yml', () => {
     const modules = readFileSync(join(import.meta.dirname, 'tools/prometheus/go.mod'), 'utf8');
     const [, minor, patch] = /prometheus\/prometheus v0\.3(\d\d)\.(\d+) /.exec(modules)!;
     expect(prometheus!.image).toBe(`prom/prometheus:v3.${Number(minor)}.${patch}`);
-    for (const { name, job, port, credentials } of told) {
+    for (const { name, job, port, credentials } of printed) {
       const { environment, networks, ports = [] } = project.services[name]!;
       const isApi = name === 'api';
       // The rules ask for the job of the API by this name.

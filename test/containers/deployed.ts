@@ -22,7 +22,7 @@ export default defineRunner({
   },
 });`;
 
-export interface Told {
+export interface Seen {
   readonly text: string;
   readonly uid: number;
   readonly folder: string;
@@ -32,7 +32,7 @@ export interface Told {
 
 export interface DeployedNode {
   /** Uploads to the node above, and returns the runner's output. */
-  work(text: string): Promise<Told>;
+  work(text: string): Promise<Seen>;
   /** Its processes, as the platform shows them. */
   processes(): Promise<ReadonlyArray<{ readonly state: string; readonly starts: number }>>;
 }
@@ -66,8 +66,8 @@ export async function publishDeployed(client: RecordingClient): Promise<Deployed
       const state = async () => {
         const result = `${client.url}/api/v2/node-instance/${node!.id}/outputs/latest/data`;
         const answer = await fetch(result, { headers });
-        const told = answer.ok ? ((await answer.json()) as Told) : undefined;
-        return told?.text === text && told;
+        const seen = answer.ok ? ((await answer.json()) as Seen) : undefined;
+        return seen?.text === text && seen;
       };
       return eventually(`the deployed runner has worked on ${text}`, state, 60_000);
     },

@@ -145,7 +145,7 @@ export class Chart {
     return document;
   }
 
-  /** `values` as they are, or the text of a file. `told` is what it renders, or why it does not. */
+  /** `values` as they are, or the text of a file. `printed` is what it renders, or why it does not. */
   run(command: 'template' | 'lint', values: object | string, ...options: readonly string[]) {
     const file = join(this.#folder, 'values.yaml');
     // JSON is YAML, in which no text is taken for something else.
@@ -157,13 +157,13 @@ export class Chart {
       env: { PATH: process.env.PATH, HOME: this.#folder },
       maxBuffer: 16 * 1024 * 1024,
     });
-    return { isGood: status === 0, told: status === 0 ? stdout : stderr };
+    return { isGood: status === 0, printed: status === 0 ? stdout : stderr };
   }
 
   text(values: object | string = leastValues): string {
-    const { isGood, told } = this.run('template', values);
-    if (!isGood) throw new Error(told);
-    return told;
+    const { isGood, printed } = this.run('template', values);
+    if (!isGood) throw new Error(printed);
+    return printed;
   }
 
   resources(values: object = leastValues): Resource[] {

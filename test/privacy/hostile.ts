@@ -129,7 +129,7 @@ const readsHeaders = /\/runner\/tasks\/|\/outputs\/|\/ingest\//;
 
 function wrongHeaders({ bare }: RecordedCall, base: Call, hostile: Hostile): Call[] {
   const { address, token, password } = hostile;
-  const told = {
+  const extra = {
     'user-agent': latin1(`runner/1.0 (+mailto:${address.value}; ${token.value})`),
     referer: latin1(`https://example.org/?token=${token.value}&email=${encodeURIComponent(address.value)}`),
     cookie: latin1(`session=${token.value}; user=${encodeURIComponent(password.value)}`),
@@ -153,7 +153,7 @@ function wrongHeaders({ bare }: RecordedCall, base: Call, hostile: Hostile): Cal
   const basic = Buffer.from(`${address.value}:${password.value}`).toString('base64');
   const { token: _, ...withoutToken } = base;
   return [
-    { ...base, headers: { ...base.headers, ...told } },
+    { ...base, headers: { ...base.headers, ...extra } },
     ...(readsHeaders.test(bare) ? ofOutputs : []).map((headers) => ({
       ...base,
       headers: { ...base.headers, ...headers },

@@ -60,7 +60,7 @@ describe.concurrent('a host', () => {
     const names = ['one', 'two', 'three'];
     for (const name of names) await many.publish(name, { entrypoint: 'missing.mjs' });
     const host = await many.startHost({ SDK_RUNNERS_PROCESSES: '90', SDK_RUNNERS_MAX_PROCESSES: '230' });
-    const told = () =>
+    const reported = () =>
       many.database.query<{ hosts: number; processes: number }>(
         `select count(distinct host_id)::int as hosts, count(*)::int as processes from deployed_runner
           where message like 'missing.mjs is not in%' and held_until > clock_timestamp() + interval '5 seconds'`,
@@ -68,8 +68,8 @@ describe.concurrent('a host', () => {
     // Where the host gave up a call whose reply brought it processes, they are nobody's when their lease is over.
     const held = () =>
       many.database.query('select 1 from deployed_runner where held_until >= clock_timestamp()');
-    await eventually('each is told of by its one host', async () => {
-      const [seen] = await told();
+    await eventually('each is reported by its one host', async () => {
+      const [seen] = await reported();
       return seen!.hosts === 1 && seen!.processes === 230 && (await held()).length === 230;
     });
     expect(host.log()).toContain('this host is full: SDK_RUNNERS_MAX_PROCESSES');

@@ -75,11 +75,11 @@ describe.concurrent('a deployed runner', () => {
     write('telling.mjs', reportingModule);
     const published = await publish('telling', { entrypoint: 'telling.mjs' });
     expect([published.status, published.body.warnings]).toEqual([200, []]);
-    const told = await work(await sessionOf('telling'), 'first');
-    expect(told.names).toEqual(['SDP_RUNNER_TOKEN', 'SDP_URL', 'TMPDIR']);
-    expect(told.flags).toContain('--max-old-space-size=100');
-    const environment = readFileSync(`/proc/${told.pid}/environ`, 'utf8').split('\0').filter(Boolean);
-    expect(environment.map((line) => line.split('=')[0]).sort()).toEqual(told.names);
+    const result = await work(await sessionOf('telling'), 'first');
+    expect(result.names).toEqual(['SDP_RUNNER_TOKEN', 'SDP_URL', 'TMPDIR']);
+    expect(result.flags).toContain('--max-old-space-size=100');
+    const environment = readFileSync(`/proc/${result.pid}/environ`, 'utf8').split('\0').filter(Boolean);
+    expect(environment.map((line) => line.split('=')[0]).sort()).toEqual(result.names);
     expect(environment).toContain(`SDP_URL=http://127.0.0.1:${new URL(stage.api.url).port}`);
     const { body } = await call('GET', '/api/v2/admin/runners?pageSize=100');
     const instance = body.runners.find(
@@ -149,9 +149,9 @@ describe.concurrent('a deployed runner', () => {
     );
     await publish('dying', { entrypoint: 'dying.mjs' });
     const session = await sessionOf('dying');
-    const told = await work(session, 'one');
+    const result = await work(session, 'one');
     const { tokenId } = await untilRuns('dying', 2);
-    process.kill(told.pid, 'SIGKILL');
+    process.kill(result.pid, 'SIGKILL');
     expect(await untilRuns('dying', 3)).toMatchObject({ tokenId });
     const [run] = await stage.database.query(
       'select attempt, lost_count as lost from node_run where node_instance_id = $1',
@@ -173,7 +173,7 @@ describe.concurrent('a deployed runner', () => {
     expect((await call('POST', '/api/v2/admin/runner-manifests', manifest)).status).toBe(200);
     await eventually('it is gone', () => !lives(pid));
     await eventually('its token is ended', async () => (await tokenOf(tokenId)).revoked);
-    await eventually('nothing is told of it', async () => (await shown('retiring')) === undefined);
+    await eventually('nothing is reported of it', async () => (await shown('retiring')) === undefined);
   });
 
   test('is replaced by the entrypoint of a newer version', async () => {
@@ -244,7 +244,7 @@ describe.concurrent('a deployed runner', () => {
     await publish('loud', { entrypoint: 'loud.mjs' });
     await work(await sessionOf('loud'), 'one');
     expect(host.log().match(/noise/g)?.length ?? 0).toBeLessThanOrEqual(300);
-    await eventually('that is told', () =>
+    await eventually('that is reported', () =>
       host.log().includes('the runner writes too much; output was dropped'),
     );
   });

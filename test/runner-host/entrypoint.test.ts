@@ -52,7 +52,7 @@ describe.concurrent('an entrypoint', () => {
       200,
       [{ path: '$.runnerTypes[0].entrypoint' }],
     ]);
-    await eventually('that is told', async () =>
+    await eventually('that is reported', async () =>
       (await process1('late'))?.message.includes('late.mjs is not in the folder'),
     );
     write('late.mjs', reportingModule);
@@ -95,7 +95,9 @@ describe.concurrent('an entrypoint', () => {
     writeFileSync(join(outside, 'evil.mjs'), reportingModule);
     expect((await publish('later', { entrypoint: 'later.mjs' })).status).toBe(200);
     symlinkSync(join(outside, 'evil.mjs'), join(stage.folder, 'later.mjs'));
-    await eventually('that is told', async () => (await process1('later'))?.message.includes('is outside'));
+    await eventually('that is reported', async () =>
+      (await process1('later'))?.message.includes('is outside'),
+    );
     expect((await process1('later'))?.starts).toBe(0);
   });
 });

@@ -207,7 +207,7 @@ describe.concurrent('a runner that computes without end', () => {
       await work;
       // A machine that stalls may have had it restarted once more.
       await eventually(
-        'that is told',
+        'that is reported',
         async () => ((await stage.shown('endless'))?.processes[0]?.starts ?? 0) >= 2,
       );
       expect(log().includes('it held no task and claimed none for 10 s')).toBe(true);

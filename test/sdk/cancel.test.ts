@@ -21,7 +21,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 /** A runner that works on a task, and the reasons that its code gets. */
 async function atWork(options: { readonly token?: string } = {}) {
   const graph = await stage.chainOf(1, { leaseSeconds: 10 });
-  const told = Promise.withResolvers<TaskCancelled>();
+  const cancelled = Promise.withResolvers<TaskCancelled>();
   let task: Task | undefined;
   const running = await stage.start(
     defineRunner({
@@ -31,7 +31,7 @@ async function atWork(options: { readonly token?: string } = {}) {
         try {
           await sleep(60_000, undefined, { signal: held.signal });
         } catch (error) {
-          told.resolve(held.signal.reason as TaskCancelled);
+          cancelled.resolve(held.signal.reason as TaskCancelled);
           throw error;
         }
       },
@@ -41,7 +41,7 @@ async function atWork(options: { readonly token?: string } = {}) {
   running.ended.catch(() => undefined);
   await stage.upload(graph, 'input', 'bytes');
   await eventually('it works', () => task !== undefined);
-  return { graph, running, told: told.promise, task: task! };
+  return { graph, running, cancelled: cancelled.promise, task: task! };
 }
 
 const cancel = (graph: Graph) =>
@@ -49,9 +49,9 @@ const cancel = (graph: Graph) =>
 
 describe('the signal of a task', () => {
   test('tells of an operator who cancels the run, and the node ends as cancelled', async () => {
-    const { graph, told } = await atWork();
+    const { graph, cancelled } = await atWork();
     await cancel(graph);
-    expect(await told).toMatchObject({ name: 'AbortError', why: 'cancelled' });
+    expect(await cancelled).toMatchObject({ name: 'AbortError', why: 'cancelled' });
     await stage.until(graph, 'n1', 'Failed');
     expect((await stage.node(graph, 'n1')).statusDetails).toBe('cancelled');
   });
@@ -77,29 +77,29 @@ describe('the signal of a task', () => {
   });
 
   test('tells that the task is held no more, also when a call finds it first', async () => {
-    const { told, task } = await atWork();
+    const { cancelled, task } = await atWork();
     await database.query(
       "update node_claim set lease_until = now() - interval '1 second' where task_id = $1",
       [task.taskId],
     );
     await expect(task.write('too late')).rejects.toBeInstanceOf(TaskCancelled);
-    expect(await told).toMatchObject({ why: 'lease-lost' });
+    expect(await cancelled).toMatchObject({ why: 'lease-lost' });
   });
 
   test('tells of a token that is valid no more, and the runner ends', async () => {
     const token = await stage.tokenOfDeveloper();
-    const { running, told } = await atWork({ token });
+    const { running, cancelled } = await atWork({ token });
     await ask(stage.api.url, 'POST', '/api/authorization/logout', { token });
-    expect(await told).toMatchObject({ why: 'unauthorized' });
+    expect(await cancelled).toMatchObject({ why: 'unauthorized' });
     await expect(running.ended).rejects.toMatchObject({ status: 401, code: 'unauthorized' });
   });
 
   test('tells of a session that is deleted', async () => {
-    const { graph, told } = await atWork();
+    const { graph, cancelled } = await atWork();
     const token = stage.people.adminToken;
     const answer = await ask(stage.api.url, 'DELETE', `/api/v2/sessions/${graph.sessionId}`, { token });
     expect(answer.status).toBe(204);
-    expect(await told).toMatchObject({ why: 'lease-lost' });
+    expect(await cancelled).toMatchObject({ why: 'lease-lost' });
   });
 });
 

@@ -127,13 +127,13 @@ test('an input that fails while its task does not listen fails the task', async 
 });
 
 test("an operator's cancel ends reads that the code has left, and tells those that wait", async () => {
-  const told = Promise.withResolvers<unknown>();
+  const cancelled = Promise.withResolvers<unknown>();
   const begun = Promise.withResolvers<void>();
   const { graph, underWay } = await readingSlowly(bytes, {}, async (task) => {
     for await (const input of task.inputs()) {
       for await (const _line of createInterface({ input: input.stream() })) break;
       begun.resolve();
-      await input.bytes().catch(told.resolve);
+      await input.bytes().catch(cancelled.resolve);
     }
   });
   await begun.promise;
@@ -143,7 +143,7 @@ test("an operator's cancel ends reads that the code has left, and tells those th
   );
   const token = stage.people.Administrator.token;
   await ask(stage.api.url, 'POST', `/api/v2/admin/node-runs/${run!.id}/cancel`, { token });
-  expect(await told.promise).toMatchObject({ name: 'AbortError', why: 'cancelled' });
+  expect(await cancelled.promise).toMatchObject({ name: 'AbortError', why: 'cancelled' });
   await eventually('no read is under way', () => underWay() === 0);
   await stage.until(graph, 'n1', 'Failed');
 });

@@ -71,12 +71,12 @@ test('a module that lies anywhere imports the kit that runs it', async () => {
 test.each([
   ['exports no runner', 'nothing.mjs', 'does not export a runner by default'],
   ['is not there', 'nowhere.mjs', 'There is no file'],
-])('a module that %s is refused by name, in one line', async (_how, name, told) => {
+])('a module that %s is refused by name, in one line', async (_how, name, message) => {
   writeFileSync(join(folder, 'nothing.mjs'), 'export const run = 1;');
   const module = join(folder, name);
   const child = processes.startScript('sdk/main.ts', {}, { program, args: [module] });
   expect(await child.ended).toBe(1);
   const lines = child.log().trim().split('\n');
   expect(lines).toEqual([expect.stringContaining(module)]);
-  expect(lines[0]).toContain(told);
+  expect(lines[0]).toContain(message);
 });

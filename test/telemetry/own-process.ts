@@ -35,17 +35,17 @@ export function ownProcessTests(database: Database): void {
     });
 
     test('that is rolled back is not counted', async () => {
-      const told: string[] = [];
+      const announced: string[] = [];
       const record = (name: string, isBroken: boolean) => async (tx: Tx) => {
         if (name.startsWith('entities')) await tx.em.execute('select 1');
-        tx.onCommit(() => void told.push(name));
+        tx.onCommit(() => void announced.push(name));
         if (isBroken) throw new Error('broken');
       };
       await expect(database.transaction(record('rolled back', true))).rejects.toThrow('broken');
       await expect(database.transaction(record('entities rolled back', true))).rejects.toThrow('broken');
       await database.transaction(record('statements', false));
       await database.transaction(record('entities', false));
-      expect(told).toEqual(['statements', 'entities']);
+      expect(announced).toEqual(['statements', 'entities']);
     });
   });
 

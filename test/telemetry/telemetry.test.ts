@@ -76,7 +76,7 @@ const uploadRoute = '/api/v2/node-instance/{nodeInstanceId}/outputs/data';
 describe('one upload through a runner and a built-in node', () => {
   test('waits in the queue that the gauges show', async () => {
     expect(await upload()).toBe(201);
-    const seen = await eventually('the queue is told', async () => {
+    const seen = await eventually('the queue is reported', async () => {
       const now = await scrapeOf(api);
       return now.value('sdp_queue_tasks', { template }) === 1 ? now : undefined;
     });
@@ -110,10 +110,10 @@ describe('one upload through a runner and a built-in node', () => {
     } finally {
       await running.stop();
     }
-    const root = await eventually('the upload is told', () =>
+    const root = await eventually('the upload is traced', () =>
       collector.spans.find(({ name }) => name === `POST ${uploadRoute}`),
     );
-    trace = await eventually('the run of the last node is told', () => {
+    trace = await eventually('the run of the last node is traced', () => {
       const spans = collector.spans.filter(({ traceId }) => traceId === root.traceId);
       return spans.some(({ name }) => name === 'run system-tabular-to-dataservice') ? spans : undefined;
     });
@@ -223,7 +223,7 @@ test('an upload continues the trace of its device, also through the queue of its
       return (await database.query<{ traceparent: string | null }>(found, [own.sessionId]))[0];
     });
     expect(run.traceparent?.slice(3, 35)).toBe(traceId);
-    const span = await eventually('the upload is told', () =>
+    const span = await eventually('the upload is traced', () =>
       collector.spans.find((one) => one.traceId === traceId && one.name === `POST ${uploadRoute}`),
     );
     expect([span.parentSpanId, run.traceparent?.slice(36, 52)]).toEqual(['b7ad6b7169203331', span.spanId]);

@@ -26,7 +26,7 @@ export class RunnerOutput {
   }
 
   /** Reads a stream to its end. */
-  take(stream: Readable, name: 'stdout' | 'stderr'): void {
+  readAll(stream: Readable, name: 'stdout' | 'stderr'): void {
     let begun = '';
     let isTooLong = false;
     stream.setEncoding('utf8');

@@ -68,8 +68,8 @@ export class RunnerProcess {
     this.#child = child;
     this.ended = this.#end(child, confinement);
     const output = new RunnerOutput(log.child({ pid: child.pid }));
-    if (child.stdout) output.take(child.stdout, 'stdout');
-    if (child.stderr) output.take(child.stderr, 'stderr');
+    if (child.stdout) output.readAll(child.stdout, 'stdout');
+    if (child.stderr) output.readAll(child.stderr, 'stderr');
     const line = child.stdio[3] as Readable | null | undefined;
     if (line) this.#hear(line);
     this.#loading = setTimeout(

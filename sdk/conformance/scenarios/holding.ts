@@ -85,7 +85,7 @@ const heartbeatErrors: Scenario = {
 };
 
 /** Waits until a heartbeat's answer has notified the runner; ends the scenario when none comes. */
-async function told(
+async function notified(
   stage: Stage,
   { claim, release }: Held,
   isNotified: (call: Call) => boolean,
@@ -121,7 +121,7 @@ const leaseLost: Scenario = {
   async play(stage) {
     const { job, held } = await hold(stage);
     stage.world.revokeLease(held.claim);
-    await told(stage, held, ({ code }) => code === 'task_not_found');
+    await notified(stage, held, ({ code }) => code === 'task_not_found');
     await stage.offer().completed('stopped-claiming');
     // Activity of another thread shows a moment later.
     if (job.calls.some(({ goneAtMs, answeredAtMs }) => goneAtMs === undefined && answeredAtMs === undefined))
@@ -138,7 +138,7 @@ const leaseLostAtWrite: Scenario = {
       on: (call) => job.has(call) && writingRoutes.includes(call.route),
       fault: {
         kind: 'meanwhile',
-        told: 'the lease had ended just before',
+        happened: 'the lease had ended just before',
         act: (call) => {
           const claim = job.claims.find(({ taskId }) => taskId === call.taskId);
           if (claim !== undefined) stage.world.revokeLease(claim);
@@ -161,7 +161,7 @@ const cancel: Scenario = {
     job.run.cancelRequested = true;
     const isCancel = ({ reply }: Call) =>
       (reply as { readonly cancelRequested?: boolean } | undefined)?.cancelRequested;
-    const call = await told(stage, held, (each) => isCancel(each) === true);
+    const call = await notified(stage, held, (each) => isCancel(each) === true);
     stage.heartbeatsJudgedUntilMs = call.answeredAtMs ?? 0;
     await stage.until(() => held.claim.end !== undefined, stage.under.patienceMs + stage.leaseMs);
     judgeCancel(stage, held, call);

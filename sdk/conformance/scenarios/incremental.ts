@@ -82,7 +82,7 @@ const watermarkRegression: Scenario = {
       on: (call) => job.has(call) && (call.route === 'watermark' || watermarkOf(call) !== undefined),
       fault: {
         kind: 'meanwhile',
-        told: 'the watermark had moved on before',
+        happened: 'the watermark had moved on before',
         act: () => {
           if (last !== undefined) job.node.watermark = { position: last.position, outputId: last.outputId };
         },
@@ -115,7 +115,7 @@ const failedAfterWatermark: Scenario = {
       on: (call) => job.has(call) && !sideRoutes.has(call.route) && job.node.watermark.position > 0,
       fault: {
         kind: 'meanwhile',
-        told: 'the run had failed for good just before',
+        happened: 'the run had failed for good just before',
         act: (call) => {
           const claim = job.claims.find(({ taskId }) => taskId === call.taskId);
           if (claim !== undefined) stage.world.loseForGood(claim);

@@ -202,7 +202,7 @@ const redelivery: Scenario = {
       on: job.on('complete'),
       fault: {
         kind: 'meanwhile',
-        told: 'the lease had ended just before',
+        happened: 'the lease had ended just before',
         act: (call) => {
           const claim = job.claims.find(({ taskId }) => taskId === call.taskId);
           staged = [...job.node.outputs.keys()];

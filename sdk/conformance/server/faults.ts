@@ -14,7 +14,7 @@ export type Fault =
       readonly retryAfterSeconds?: number;
     }
   /** Something happens just before the call takes effect. */
-  | { readonly kind: 'meanwhile'; readonly act: (call: Call) => void; readonly told: string }
+  | { readonly kind: 'meanwhile'; readonly act: (call: Call) => void; readonly happened: string }
   /** Reads are answered, writes take effect, only when `until` resolves. */
   | { readonly kind: 'hold'; readonly until: Promise<void> }
   /** Takes effect at once and is answered later. */
@@ -27,7 +27,7 @@ export type Fault =
   /** The answer's head and half of its bytes arrive. */
   | { readonly kind: 'cut-answer' };
 
-const told: Readonly<Record<Fault['kind'], string>> = {
+const descriptions: Readonly<Record<Fault['kind'], string>> = {
   reset: 'connection reset',
   'cut-request': 'connection reset in the middle of the body',
   answer: 'answered so on purpose',
@@ -91,7 +91,7 @@ export class Faults {
       if (armed.isSpent || phases[fault.kind] !== phase) continue;
       if (!(typeof on === 'function' ? on(call) : on.includes(call.route))) continue;
       armed.hits.push(call);
-      const text = fault.kind === 'meanwhile' ? fault.told : told[fault.kind];
+      const text = fault.kind === 'meanwhile' ? fault.happened : descriptions[fault.kind];
       call.fault = call.fault === undefined ? text : `${call.fault}, ${text}`;
       faults.push(fault);
     }

@@ -39,7 +39,7 @@ export type FromThread =
   | { readonly kind: 'ready' }
   | { readonly kind: 'cancel-requested'; readonly taskId: string }
   /** The thread reported the end of a cancelled task, because the main thread did not. */
-  | { readonly kind: 'cancel-told'; readonly taskId: string }
+  | { readonly kind: 'cancel-reported'; readonly taskId: string }
   /** Whether the platform has all log lines of the task. */
   | { readonly kind: 'log-flushed'; readonly taskId: string; readonly isComplete: boolean }
   /** The platform refuses the heartbeats for good. */

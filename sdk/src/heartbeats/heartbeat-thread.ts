@@ -117,7 +117,7 @@ class Keeper {
     while (!signal.aborted) {
       try {
         await this.#put('fail', cancelReport);
-        post({ kind: 'cancel-told', taskId });
+        post({ kind: 'cancel-reported', taskId });
         this.stop();
       } catch (error) {
         // Refused: it has ended already.

@@ -144,7 +144,7 @@ export class Heartbeats {
       case 'cancel-requested':
         kept.task.onCancel('cancelled');
         break;
-      case 'cancel-told':
+      case 'cancel-reported':
         this.#log('warn', 'the code of a cancelled task did not end; its end was reported without it', {
           taskId,
         });

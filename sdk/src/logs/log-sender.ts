@@ -125,7 +125,7 @@ export class LogSender {
   }
 
   #body(lines: readonly string[]): string {
-    const dropped = this.#share.takeDropped();
+    const dropped = this.#share.resetDropped();
     const said =
       dropped === 0
         ? []

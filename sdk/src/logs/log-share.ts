@@ -39,8 +39,8 @@ export class LogShare {
     Atomics.add(this.#counts, droppedLines, lines);
   }
 
-  /** The lines that were dropped since the last call. */
-  takeDropped(): number {
+  /** @returns the lines that were dropped since the last call */
+  resetDropped(): number {
     return Atomics.exchange(this.#counts, droppedLines, 0);
   }
 

@@ -170,12 +170,12 @@ class Performance {
     const mayClaim = this.#hasEnded && !stopping.aborted;
     const next = mayClaim ? { waitSeconds: 0, templates: runner.templates } : undefined;
     try {
-      const told = await sendReport(this.#calls, report, leaving, next);
-      if (told.kind === 'told') {
-        settings.log('info', `task ended by ${told.how}`, { ...this.#ids, seconds, reply: told.reply });
-        return told.next;
+      const result = await sendReport(this.#calls, report, leaving, next);
+      if (result.kind === 'accepted') {
+        settings.log('info', `task ended by ${result.how}`, { ...this.#ids, seconds, reply: result.reply });
+        return result.next;
       }
-      settings.log('warn', `task was ended before: ${told.message}`, { ...this.#ids, seconds });
+      settings.log('warn', `task was ended before: ${result.message}`, { ...this.#ids, seconds });
     } catch (error) {
       settings.log('error', `the end of the task could not be reported: ${messageOf(error)}`, {
         ...this.#ids,

@@ -5,9 +5,9 @@ import type { ClaimWire, NextWire } from '../calls/wire.ts';
 import { ApiError, isEnd, messageOf } from '../errors.ts';
 import { failure, type Report } from './outcome.ts';
 
-export type Told =
+export type ReportResult =
   | {
-      readonly kind: 'told';
+      readonly kind: 'accepted';
       readonly how: 'complete' | 'fail' | 'release';
       readonly reply: unknown;
       /** The task that was claimed with the end. */
@@ -28,7 +28,7 @@ export async function sendReport(
   report: Report,
   signal: AbortSignal,
   next?: NextWire,
-): Promise<Told> {
+): Promise<ReportResult> {
   let wanted: Report | undefined = report;
   for (;;) {
     try {
@@ -47,7 +47,7 @@ async function send(
   report: Report,
   signal: AbortSignal,
   next: NextWire | undefined,
-): Promise<Told> {
+): Promise<ReportResult> {
   switch (report.kind) {
     case 'none':
       return { kind: 'too-late', message: 'Task not found.' };
@@ -55,19 +55,19 @@ async function send(
       const { kind: how, outcome = 'completed', hasMore, statusDetails, state } = report;
       // The platform accepts the field only for incremental nodes.
       const json = { outcome, statusDetails, state, ...(hasMore ? { hasMore } : {}) };
-      return told(how, await calls.end(how, { ...json, next }, signal));
+      return accepted(how, await calls.end(how, { ...json, next }, signal));
     }
     case 'fail':
     case 'release': {
       const { kind: how, ...json } = report;
-      return told(how, await calls.end(how, { ...json, next }, signal));
+      return accepted(how, await calls.end(how, { ...json, next }, signal));
     }
   }
 }
 
-function told(how: 'complete' | 'fail' | 'release', body: unknown): Told {
+function accepted(how: 'complete' | 'fail' | 'release', body: unknown): ReportResult {
   const { next, ...reply } = (body ?? {}) as { readonly next?: ClaimWire | null };
-  return { kind: 'told', how, reply, next: next ?? undefined };
+  return { kind: 'accepted', how, reply, next: next ?? undefined };
 }
 
 /** What to report after a refusal; undefined when nothing is left to say. */

@@ -41,15 +41,15 @@ test.each([true, false])(
     const graph = await stage.chainOf(1, { incremental });
     const runner = stage.runner();
     for (const bytes of ['a', 'b', 'c']) await stage.upload(graph, 'input', bytes);
-    const runs: { runId: string; told: Awaited<ReturnType<typeof given>> }[] = [];
+    const runs: { runId: string; view: Awaited<ReturnType<typeof given>> }[] = [];
     const runOnce = async (output: string) => {
       const task = await runner.acquire(graph.template);
-      const told = await given(runner, task.taskId);
-      runs.push({ runId: task.runId, told });
+      const current = await given(runner, task.taskId);
+      runs.push({ runId: task.runId, view: current });
       await runner.write(task.taskId, output, named(output));
       if (incremental)
-        await runner.call('PUT', `/tasks/${task.taskId}/watermark`, { inputId: told.modes.latest.at(-1) });
-      expect(await replayOf(task.runId)).toMatchObject(told);
+        await runner.call('PUT', `/tasks/${task.taskId}/watermark`, { inputId: current.modes.latest.at(-1) });
+      expect(await replayOf(task.runId)).toMatchObject(current);
       await runner.end(task.taskId, 'complete', { outcome: 'completed' });
     };
     await runOnce('o1');
@@ -57,8 +57,8 @@ test.each([true, false])(
     await runOnce('o2');
     await stage.upload(graph, 'input', 'd');
     await runOnce('o3');
-    expect(runs.map(({ told }) => told.previousOutput?.outputIdentifier)).toEqual([undefined, 'o1', 'o2']);
-    for (const { runId, told } of runs) expect(await replayOf(runId)).toMatchObject(told);
+    expect(runs.map(({ view }) => view.previousOutput?.outputIdentifier)).toEqual([undefined, 'o1', 'o2']);
+    for (const { runId, view } of runs) expect(await replayOf(runId)).toMatchObject(view);
   },
 );
 
@@ -68,18 +68,18 @@ test('tells the output that an earlier attempt of the run published, and none of
   const runner = stage.runner();
   const attempt = async (output: string, inputId: number) => {
     const task = await runner.acquire(graph.template);
-    const told = await given(runner, task.taskId);
+    const current = await given(runner, task.taskId);
     await runner.write(task.taskId, output, named(output));
     await runner.call('PUT', `/tasks/${task.taskId}/watermark`, { inputId, state: { output } });
-    return { task, told };
+    return { task, given: current };
   };
   const first = await attempt('o1', one.body.id);
   await runner.end(first.task.taskId, 'release', {});
   const second = await attempt('o2', two.body.id);
-  expect(second.told.previousOutput).toMatchObject({ outputIdentifier: 'o1' });
-  expect(await replayOf(second.task.runId)).toMatchObject(second.told);
+  expect(second.given.previousOutput).toMatchObject({ outputIdentifier: 'o1' });
+  expect(await replayOf(second.task.runId)).toMatchObject(second.given);
   await runner.end(second.task.taskId, 'complete', { outcome: 'no-output' });
-  expect(await replayOf(second.task.runId)).toMatchObject(second.told);
+  expect(await replayOf(second.task.runId)).toMatchObject(second.given);
 });
 
 test('lists no more inputs since the watermark than the task did', async () => {
@@ -88,29 +88,29 @@ test('lists no more inputs since the watermark than the task did', async () => {
   for (const bytes of ['1', '2', '3']) ids.push((await stage.upload(graph, 'input', bytes)).body.id);
   const runner = stage.runner();
   const task = await runner.acquire(graph.template);
-  const told = await given(runner, task.taskId);
-  expect(told.modes['since-watermark']).toEqual(ids.slice(0, maxInputsPerTask));
-  expect(await replayOf(task.runId)).toMatchObject({ ...told, inputsTruncated: false });
+  const current = await given(runner, task.taskId);
+  expect(current.modes['since-watermark']).toEqual(ids.slice(0, maxInputsPerTask));
+  expect(await replayOf(task.runId)).toMatchObject({ ...current, inputsTruncated: false });
 });
 
 test('tells how many attempts the run had at the claim, however often operators have retried it since', async () => {
   const graph = await stage.chainOf(1, { maxAttempts: 2 });
   await stage.upload(graph, 'input', '1');
   const runner = stage.runner();
-  const told: object[] = [];
+  const given: object[] = [];
   let runId = '';
   for (const retries of [0, 1, 2]) {
     if (retries > 0)
       await ask(api.url, 'POST', `/api/v2/admin/node-runs/${runId}/retry`, { token: people.Developer.token });
     const { attempt, maxAttempts, ...task } = await runner.acquire(graph.template);
     runId = task.runId;
-    told.push({ attempt, maxAttempts });
+    given.push({ attempt, maxAttempts });
     await runner.end(task.taskId, 'fail', { category: 'validation', reason: 'broken' });
   }
-  expect(told).toEqual([
+  expect(given).toEqual([
     { attempt: 1, maxAttempts: 2 },
     { attempt: 2, maxAttempts: 3 },
     { attempt: 3, maxAttempts: 4 },
   ]);
-  for (const [place, claim] of told.entries()) expect(await replayOf(runId, place + 1)).toMatchObject(claim);
+  for (const [place, claim] of given.entries()) expect(await replayOf(runId, place + 1)).toMatchObject(claim);
 });

@@ -107,15 +107,15 @@ describe('the list of runners', () => {
       [`leak/${people.Developer.token}`, 'leak/[token]'],
       ['<script>', '<script>'],
     ];
-    async function told(runner: TestRunner, agent: string, version: string): Promise<void> {
+    async function announces(runner: TestRunner, agent: string, version: string): Promise<void> {
       const json = { instanceId: runner.instanceId, templates: [graph.template] };
       await runner.call('POST', '/tasks/claim', json, { 'user-agent': agent });
       await eventually(`${agent} shows`, async () => (await shown(runner.instanceId)).version === version);
     }
     const runner = stage.runner();
-    await Promise.all(versions.map(([agent, version]) => told(stage.runner(), agent, version)));
-    await told(runner, 'kit/1', 'kit/1');
-    await told(runner, 'kit/2', 'kit/2');
+    await Promise.all(versions.map(([agent, version]) => announces(stage.runner(), agent, version)));
+    await announces(runner, 'kit/1', 'kit/1');
+    await announces(runner, 'kit/2', 'kit/2');
     await upload(database, graph, 'input');
     const task = await runner.acquire(graph.template);
     await unseen(runner, daySeconds);

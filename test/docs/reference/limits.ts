@@ -15,9 +15,10 @@ export function limitsPage(): string {
     const name = /^ {2}(\w+): /.exec(line)?.[1];
     if (name !== undefined && Object.hasOwn(limits, name)) sections.at(-1)?.names.push(name as LimitName);
   }
-  const told = sections.flatMap(({ names }) => names);
-  const untold = Object.keys(limits).filter((name) => !told.includes(name as LimitName));
-  if (untold.length > 0) throw new Error(`domain/limits.ts: no heading above ${untold.join(', ')}.`);
+  const documented = sections.flatMap(({ names }) => names);
+  const undocumented = Object.keys(limits).filter((name) => !documented.includes(name as LimitName));
+  if (undocumented.length > 0)
+    throw new Error(`domain/limits.ts: no heading above ${undocumented.join(', ')}.`);
   const tables = sections.map(({ title, names }) => {
     const rows = names.map((name) => [meanings[name], printedValue(name), code(name)]);
     return `## ${title}\n\n${table(['What', 'Limit', 'Name in the code'], rows)}\n`;

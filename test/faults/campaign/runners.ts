@@ -177,8 +177,8 @@ export class CampaignRunner {
       if (reply.status >= 200 && reply.status < 300) return reply;
       if (reply.status === 404) throw new Left();
       if (isGood(reply)) {
-        const told = `${call.method} ${call.path} was answered ${reply.status} ${reply.body}`;
-        this.#work.journal.find('answer', told);
+        const answered = `${call.method} ${call.path} was answered ${reply.status} ${reply.body}`;
+        this.#work.journal.find('answer', answered);
         throw new Left();
       }
       this.#leaveAtEnd();

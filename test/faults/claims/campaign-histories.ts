@@ -68,10 +68,10 @@ export async function historiesOf(
     [sessionIds],
   );
   const sorter = new Sorter(recorded, claims);
-  sorter.takeClaims();
-  sorter.takeOthers();
-  for (const atMs of prolongedAtMs) sorter.takeProlonged(atMs);
-  sorter.takeRuns(runs);
+  sorter.sortClaims();
+  sorter.sortOthers();
+  for (const atMs of prolongedAtMs) sorter.addProlonged(atMs);
+  sorter.addRuns(runs);
   return sorter;
 }
 
@@ -121,7 +121,7 @@ class Sorter implements Histories {
     for (const calls of this.#claimCalls.values()) calls.sort((a, b) => a.sent.sentAt - b.sent.sentAt);
   }
 
-  takeClaims(): void {
+  sortClaims(): void {
     const answered = this.#answeredClaims();
     const claimBy = new Map<ClaimCall, ClaimRow>();
     const unheard: ClaimRow[] = [];
@@ -136,7 +136,7 @@ class Sorter implements Histories {
         this.violations.push(`Nobody made the claim that took ${claim.taskId} for ${claim.instance}.`);
       else claimBy.set(call, claim);
     }
-    for (const [call, claim] of claimBy) this.#takeClaim(claim, call);
+    for (const [call, claim] of claimBy) this.#sortClaim(claim, call);
   }
 
   /** By task, the call that claimed it; {@link #delivered} gets those that found it held. */
@@ -159,7 +159,7 @@ class Sorter implements Histories {
   }
 
   /** Heartbeats and ends, and forbidden answers. */
-  takeOthers(): void {
+  sortOthers(): void {
     for (const call of this.#recorded) {
       const { sent, answer } = call;
       const shown = [answer?.status, answer?.code].filter((part) => part !== undefined).join(' ');
@@ -168,13 +168,13 @@ class Sorter implements Histories {
       if (sent.kind === 'claim') continue;
       const { instance, taskId } = sent;
       const runId = this.#runOf.get(taskId)!;
-      const told = { taskId, instance, ...times(call) };
+      const common = { taskId, instance, ...times(call) };
       const status = isAnswered(call) ? answer!.status : 'lost';
       if (sent.kind === 'heartbeat') {
         const outcome = status === 'lost' ? 'unknown' : status === 200 ? 'kept' : 'refused';
         this.#add(runId, {
           kind: 'heartbeat',
-          ...told,
+          ...common,
           outcome,
           ...lease(outcome === 'kept' ? answer : undefined),
         });
@@ -182,19 +182,19 @@ class Sorter implements Histories {
         const outcome =
           status === 'lost' ? 'unknown' : status === 200 ? 'ended' : status === 409 ? 'finished' : 'refused';
         const retry = answer?.willRetry === undefined ? {} : { willRetry: answer.willRetry };
-        this.#add(runId, { kind: 'end', ...told, how: sent.how, outcome, ...retry });
+        this.#add(runId, { kind: 'end', ...common, how: sent.how, outcome, ...retry });
       }
     }
   }
 
   /** It was noted some time after it was done. */
-  takeProlonged(atMs: number): void {
+  addProlonged(atMs: number): void {
     const prolonged = { kind: 'prolonged', sentAt: atMs - 10_000, until: atMs } as const;
     for (const calls of this.byRun.values())
       calls.push({ ...prolonged, answeredAt: Number.POSITIVE_INFINITY });
   }
 
-  takeRuns(runs: readonly RunRow[]): void {
+  addRuns(runs: readonly RunRow[]): void {
     const sentAt = Date.now();
     for (const { runId, state, attempt } of runs) {
       if (state !== 'done') this.violations.push(`Run ${runId} is ${state} in the end.`);
@@ -218,10 +218,10 @@ class Sorter implements Histories {
   }
 
   /** The claim itself, and the claims of the same instance that may end it. */
-  #takeClaim({ runId, taskId, instance, attempt, claimedAtMs }: ClaimRow, own: ClaimCall): void {
+  #sortClaim({ runId, taskId, instance, attempt, claimedAtMs }: ClaimRow, own: ClaimCall): void {
     if (isAnswered(own) && own.answer?.attempt !== attempt)
       this.violations.push(
-        `Task ${taskId} was told to be attempt ${own.answer?.attempt}, and is ${attempt}.`,
+        `Task ${taskId} was answered as attempt ${own.answer?.attempt}, and is ${attempt}.`,
       );
     this.#add(runId, { kind: 'claim', taskId, instance, attempt, ...times(own), ...lease(own.answer) });
     const takenAt = isAnswered(own) ? times(own).answeredAt : claimedAtMs + slackMs;

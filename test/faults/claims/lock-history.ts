@@ -243,9 +243,9 @@ function claimed(lock: Lock, call: Claim, rules: LockRules): Lock[] {
 
 /** When a lease was renewed, between the bounds and by the answer; none when these exclude each other. */
 function momentOf(from: number, to: number, leaseUntil: number | undefined, rules: LockRules) {
-  const told = leaseUntil === undefined ? undefined : leaseUntil - rules.leaseMs;
-  const renewedFrom = told === undefined ? from : Math.max(from, told - rules.slackMs);
-  const renewedTo = told === undefined ? to : Math.min(to, told + rules.slackMs);
+  const answered = leaseUntil === undefined ? undefined : leaseUntil - rules.leaseMs;
+  const renewedFrom = answered === undefined ? from : Math.max(from, answered - rules.slackMs);
+  const renewedTo = answered === undefined ? to : Math.min(to, answered + rules.slackMs);
   return renewedFrom <= renewedTo ? [{ renewedFrom, renewedTo }] : [];
 }
 

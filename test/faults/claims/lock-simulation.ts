@@ -70,7 +70,7 @@ class Server {
         if (hold === undefined) return { ...request, outcome: 'refused' };
         hold.used = true;
         hold.until = now + this.#rules.leaseMs;
-        return { ...request, outcome: 'kept', leaseUntil: this.#told(hold) };
+        return { ...request, outcome: 'kept', leaseUntil: this.#answeredUntil(hold) };
       }
       case 'end':
         return { ...request, ...this.#end(request, now) };
@@ -109,10 +109,16 @@ class Server {
     if (!this.#has('hands out a task id again') || this.#handedOut === 0) this.#handedOut += 1;
     const taskId = `task-${this.#handedOut}`;
     this.#hold = { taskId, instance, used: false, until: now + this.#rules.leaseMs };
-    return { kind: 'claim', taskId, instance, attempt: this.attempt, leaseUntil: this.#told(this.#hold) };
+    return {
+      kind: 'claim',
+      taskId,
+      instance,
+      attempt: this.attempt,
+      leaseUntil: this.#answeredUntil(this.#hold),
+    };
   }
 
-  #told({ until }: Hold): number {
+  #answeredUntil({ until }: Hold): number {
     return Math.floor(until) + (this.#has('tells a longer lease than it grants') ? this.#rules.leaseMs : 0);
   }
 

@@ -53,16 +53,16 @@ test('a process that stalls inside a transaction does not keep leases of other s
 });
 
 test('a process that stalls during its heartbeat does not block the heartbeats of others for long', async () => {
-  const told = Promise.withResolvers<void>();
+  const reported = Promise.withResolvers<void>();
   const goOn = Promise.withResolvers<void>();
   const standsStill = database.transaction(async (tx) => {
     const inside = { transaction: (work: (inner: Tx) => Promise<number>) => work(tx) };
     await recordProcessHeartbeat(inside as unknown as Database, randomUUID());
-    told.resolve();
+    reported.resolve();
     await goOn.promise;
   });
   standsStill.catch(() => {});
-  await told.promise;
+  await reported.promise;
   const startedAt = performance.now();
   try {
     await recordProcessHeartbeat(database, randomUUID());

@@ -71,7 +71,7 @@ test.for(all)(
 const hasPrlimit = spawnSync('prlimit', ['--pid', String(process.pid)], { stdio: 'ignore' }).status === 0;
 
 /** Opens files up to the limit of this process; the returned function closes them. */
-function takeAllDescriptors(): () => void {
+function useAllDescriptors(): () => void {
   const limit = (files: string) =>
     spawnSync('prlimit', ['--pid', String(process.pid), `--nofile=${files}:`], { stdio: 'ignore' });
   limit(String(readdirSync('/proc/self/fd').length + 20));
@@ -92,7 +92,7 @@ test.runIf(hasPrlimit)(
   async () => {
     const database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize });
     onTestFinished(() => database.close());
-    const restore = takeAllDescriptors();
+    const restore = useAllDescriptors();
     onTestFinished(restore);
     const all = Array.from({ length: poolSize }, () => database.query('select pg_sleep(0.1)'));
     const errors = (await Promise.allSettled(all)).flatMap((one) =>

@@ -55,9 +55,9 @@ export function useSessionEvents(sessionId: string): Followed {
 type Change = (part: (before: State) => State) => void;
 
 async function follow(sessionId: string, change: Change, signal: AbortSignal): Promise<void> {
-  const told = new Told(change);
+  const reported = new ReportedState(change);
   const backOff = new BackOff(waits);
-  while (!signal.aborted && !told.isOver) {
+  while (!signal.aborted && !reported.isOver) {
     await untilShown(signal);
     const connection = connectionOf(signal);
     const onOpen = () => {
@@ -66,20 +66,21 @@ async function follow(sessionId: string, change: Change, signal: AbortSignal): P
     };
     let failure: unknown;
     try {
-      const { lastEventId } = told;
+      const { lastEventId } = reported;
       const settings = { lastEventId, silenceMs, signal: connection.signal, onOpen };
-      for await (const { id, ...event } of sessionEvents(platform, sessionId, settings)) told.take(event, id);
+      for await (const { id, ...event } of sessionEvents(platform, sessionId, settings))
+        reported.apply(event, id);
     } catch (error) {
       failure = error;
     } finally {
       connection.close();
     }
-    if (signal.aborted || told.isOver) return;
+    if (signal.aborted || reported.isOver) return;
     if (failure instanceof ApiError && isDefinite(failure)) {
       return change((before) => ({ ...before, connection: 'lost', error: failure as ApiError }));
     }
     if (document.hidden) continue;
-    const error = failure instanceof ApiError && told.lastEventId === null ? failure : null;
+    const error = failure instanceof ApiError && reported.lastEventId === null ? failure : null;
     change((before) => ({ ...before, connection: 'lost', error: error ?? before.error }));
     await pause(backOff.nextMs(failure), signal).catch(() => undefined);
   }
@@ -89,7 +90,7 @@ async function follow(sessionId: string, change: Change, signal: AbortSignal): P
 const isDefinite = ({ status }: ApiError) => status >= 400 && status < 500 && status !== 429;
 
 /** The state from the events so far. The events of a batch are shown together, at the one that carries the id. */
-class Told {
+class ReportedState {
   lastEventId: string | null = null;
   isOver = false;
   readonly #nodes = new Map<number, NodeInstanceProgress>();
@@ -100,7 +101,7 @@ class Told {
     this.#change = change;
   }
 
-  take(event: SessionEvent, id: string | null): void {
+  apply(event: SessionEvent, id: string | null): void {
     if (event.kind === 'deleted') {
       this.isOver = true;
       this.#change((before) => ({ ...before, deleted: true }));

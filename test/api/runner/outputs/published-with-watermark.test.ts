@@ -155,7 +155,7 @@ describe('outputs staged before the last move stay published, and later ones are
     const isRetryable = (await operate(runId, 'retry')).status === 202;
     if (!isRetryable) await stage.upload(graph, 'input', 'more');
     // The publication has queued the child, so a claim may get either node.
-    const next = await takeOf(graph, 'n1');
+    const next = await acquireOf(graph, 'n1');
     const { inputs } = (await next.runner.call('GET', `/tasks/${next.taskId}/inputs`)).body;
     expect(inputs[0].outputId).toBe(ids[2]);
     await next.runner.write(next.taskId, '2', { ...named(`of-${ids[2]}`), ...past(ids[2]) });
@@ -174,13 +174,13 @@ describe('outputs staged before the last move stay published, and later ones are
     await runner.write(taskId, 'b', named('b'));
     await returns[name]!(runner, taskId);
     expect([await namesOf(graph.nodes.n1), await stagedOf(runId)]).toEqual([['a'], ['b']]);
-    const next = await takeOf(graph, 'n1');
+    const next = await acquireOf(graph, 'n1');
     const again = await next.runner.write(next.taskId, 'b', { ...named('b'), ...past(ids[1]) });
     expect(again.status).toBe(200);
     expect(await namesOf(graph.nodes.n1)).toEqual(['a', 'b']);
   });
 
-  async function takeOf(graph: StageGraph, node: string) {
+  async function acquireOf(graph: StageGraph, node: string) {
     for (;;) {
       const runner = stage.runner();
       const task = await runner.acquire(graph.template, 10);
@@ -194,7 +194,7 @@ describe('outputs staged before the last move stay published, and later ones are
     await runner.end(taskId, 'complete', { outcome: 'completed' });
     await database.query(`update node_template set reprocess = 'all' where name = $1`, [graph.template]);
     await ask(api.url, 'POST', `/api/v2/node-instance/${graph.nodes.n1}/reprocess`, { token });
-    const again = await takeOf(graph, 'n1');
+    const again = await acquireOf(graph, 'n1');
     await again.runner.write(again.taskId, 'y', named('again-1'));
     expect((await advance(again.runner, again.taskId, ids[0])).body.pendingInputs).toBe(1);
     await again.runner.write(again.taskId, 'y', named('again-2'));
