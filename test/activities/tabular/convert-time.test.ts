@@ -62,6 +62,23 @@ describe('absolute times', () => {
     expect(doubtful.description.warnings).toHaveLength(1);
   });
 
+  test.each([
+    ['28.11.26 10:00', '28.11.26 10:01'],
+    ['28.11.26', '29.11.26'],
+    ['11/28/26 10:00:00 AM', '11/28/26 10:01:00 AM'],
+    ['28-Nov-26 10:00:00.1234', '28-Nov-26 10:01:00.1234'],
+  ])('years of two digits are those of this century: %s', async (...texts) => {
+    const { description } = await bench.convert(`date,v\n${texts[0]},1\n${texts[1]},2\n`);
+    const day = Date.UTC(2026, 10, 28);
+    expect(description.time).toMatchObject({ kind: 'absolute', name: 'date' });
+    expect(Math.floor(description.time.from / 86_400_000)).toBe(day / 86_400_000);
+  });
+
+  test('and are no times where they may stand in front', async () => {
+    const { description } = await bench.convert('date,v\n26-11-28,1\n26-11-29,2\n');
+    expect(description.time.basis).toBe('row-number');
+  });
+
   test('days without separators are days, in a column that is called so', async () => {
     const days = [Date.UTC(2024, 0, 31), Date.UTC(2024, 1, 1)];
     const texts = ['date,v\n20240131,1\n20240201,2\n', '{"date":20240131,"v":1}\n{"date":20240201,"v":2}\n'];

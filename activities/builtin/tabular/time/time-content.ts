@@ -40,6 +40,9 @@ export async function contentOf(
   return textContent(engine, values);
 }
 
+/** The time of the day in a text, with its zone. */
+const clock = /\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s*[+-]\d{2}:?\d{2})?/;
+
 /** Tries all forms of dates on the sample, within DuckDB, because DuckDB reads the whole file later. */
 async function textContent(engine: Engine, values: string[]): Promise<Content | null> {
   const step = Math.max(1, Math.floor(values.length / 1000));
@@ -52,8 +55,12 @@ async function textContent(engine: Engine, values: string[]): Promise<Content | 
   const counts = (row ?? []).map(Number);
   const all = counts[0] ?? 0;
   if (all === 0) return null;
-  if (counts[1] === all) return { form: 'text', format: null, isAmbiguous: false };
-  const fits = timeFormats.filter((_, index) => counts[index + 2] === all);
+  // A year of two digits would be one of the first century, by the cast and by `%Y`.
+  const haveFullYears = values.every((value) => /\d{4}/.test(value.replace(clock, ' ')));
+  if (counts[1] === all && haveFullYears) return { form: 'text', format: null, isAmbiguous: false };
+  const fits = timeFormats.filter(
+    (format, index) => counts[index + 2] === all && (haveFullYears || !format.includes('%Y')),
+  );
   const format = fits[0];
   if (format === undefined) return null;
   const swapped = format.replace('%m/%d', '%d/%m');
