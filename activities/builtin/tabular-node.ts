@@ -22,8 +22,9 @@ import { downloadInput, taskInputs } from './task-inputs.ts';
 import { writeOutput } from './write-output.ts';
 
 const memoryLimitBytes = 512 * 1024 ** 2;
-/** A larger description is stored in the Parquet file alone. */
+/** A larger description is stored in the Parquet file alone; of it, the metadata have what the session's page shows. */
 const maxMetadataBytes = 64 * 1024;
+const mostBriefChannels = 50;
 const maxNamedFaults = 5;
 
 interface Progress {
@@ -31,7 +32,7 @@ interface Progress {
   readonly faults: readonly string[];
 }
 
-/** Metadata of this node's outputs; `description` is absent when it is too large. */
+/** Metadata of this node's outputs; `brief` stands for a `description` that is too large. */
 interface RecordingMetadata {
   readonly kind: 'recording';
   /** For people. */
@@ -39,6 +40,7 @@ interface RecordingMetadata {
   readonly source: { readonly outputId: number; readonly outputIdentifier: string };
   readonly rowCount: number;
   readonly description?: RecordingDescription;
+  readonly brief?: Pick<RecordingDescription, 'time' | 'warnings' | 'channels'>;
 }
 
 export const tabularNode = builtinNode({
@@ -184,5 +186,8 @@ function metadataOf(
     rowCount,
   } satisfies RecordingMetadata;
   const whole = { ...summary, description } satisfies RecordingMetadata;
-  return Buffer.byteLength(JSON.stringify(whole)) <= maxMetadataBytes ? whole : summary;
+  if (Buffer.byteLength(JSON.stringify(whole)) <= maxMetadataBytes) return whole;
+  const { time, warnings, channels } = description;
+  const brief = { time, warnings, channels: channels.slice(0, mostBriefChannels) };
+  return { ...summary, brief } satisfies RecordingMetadata;
 }
