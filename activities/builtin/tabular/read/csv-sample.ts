@@ -3,7 +3,10 @@
 import type { InputFormat } from '../configuration.ts';
 import { TabularError } from '../errors.ts';
 import { type CsvRecord, splitRecords, withoutComments } from './csv-records.ts';
+import { footerAt } from './footer.ts';
+import { areNames, isCommonUnit, isUnitsLine } from './headings-above.ts';
 import { type NumberStyle, numberStyle, withoutThousands } from './number-style.ts';
+import { stackedHeadings } from './stacked-headings.ts';
 import { isMissingText, isNumberText, looksLikeTime } from './text-values.ts';
 
 type Delimiter = ',' | '\t' | ';' | '|';
@@ -23,6 +26,8 @@ export interface CsvLayout {
   hasSettings: boolean;
   /** Lines of comment stand between the records, which do not hold them. */
   hasComments: boolean;
+  /** Lines stand below the table, which the records do not hold. */
+  hasFooter: boolean;
   records: CsvRecord[];
 }
 
@@ -54,9 +59,12 @@ export function readCsvLayout(
     record.line += preamble.lines;
     record.offset += preamble.characters;
   }
-  const read = withoutComments(all);
+  const below = isWhole ? footerAt(all, first.cells.length) : null;
+  const table = all.slice(0, below ?? all.length);
+  const read = withoutComments(table);
   const { records, ...layout } = arrange(text, read, delimiter, preamble);
-  return { ...layout, hasComments: read.length < all.length, records: records.slice(0, rows) };
+  const hasComments = read.length < table.length;
+  return { ...layout, hasComments, hasFooter: below !== null, records: records.slice(0, rows) };
 }
 
 function arrange(
@@ -64,10 +72,21 @@ function arrange(
   read: CsvRecord[],
   delimiter: Delimiter,
   preamble: Preamble,
-): Omit<CsvLayout, 'hasComments'> {
+): Omit<CsvLayout, 'hasComments' | 'hasFooter'> {
   const numbers = numberStyle(delimiter, read.length === 1 ? read : read.slice(1));
   const { decimalComma } = numbers;
   const records = read.map((record) => withoutThousands(record, numbers));
+  const stacked = stackedHeadings(records);
+  if (stacked !== null) {
+    const last = records[stacked.lines - 1] as CsvRecord;
+    return {
+      ...{ delimiter, numbers, headings: stacked.names, units: stacked.units, hasHeading: true },
+      hasSettings: preamble.hasSettings || stacked.hasSettings,
+      skipLines: last.line - 1,
+      skippedText: text.slice(0, last.offset),
+      records: records.slice(stacked.lines),
+    };
+  }
   const [first, ...rest] = records as [CsvRecord, ...CsvRecord[]];
   const hasHeading = isHeading(first.cells, rest, decimalComma);
   const { hasSettings } = preamble;
@@ -155,7 +174,7 @@ function belowSettings(probes: readonly Probe[]): { delimiter: Delimiter; first:
     const areNames = first.cells.every((name) => !isNumberText(name, true) && !looksLikeTime(name));
     // Rows of texts that end with one delimiter more than the heading are no table of their own.
     const isHeading = first.cells.length >= 2 && areNames && first.cells.at(-1)?.trim() !== '';
-    if (!isHeading) continue;
+    if (!isHeading && stackedHeadings(records.slice(from)) === null) continue;
     best = { delimiter, first };
     mostRows = rows;
   }
@@ -215,21 +234,6 @@ function commentedHeadings(
   return { headings: last ?? numbered, units: null };
 }
 
-/** Whether texts of a comment may be headings: values, settings and sentences are not. */
-export function areNames(names: readonly string[], decimalComma: boolean): boolean {
-  return names.every((name, index) => {
-    if (name === '') return index === 0;
-    return !isNumberText(name, decimalComma) && !looksLikeTime(name) && !/:\s|=|[.!?]$/.test(name);
-  });
-}
-
-/** Common units, alone or in brackets: `s`, `km/h`, `[m/s^2]`, `1/min`, and what stands for none. */
-export function isCommonUnit(cell: string): boolean {
-  const one =
-    /^(?:1|%|°[CF]?|[nµumckMG]?(?:m|s|g|A|V|W|J|N|Pa|Hz|rad|bar|l|L|Wh|Nm|Ω|eV)|t|h|min|d|K|deg|rpm|mph|psi|ft|in|mi|kn|kt|lb|gal)(?:\^?-?\d|[²³])?$/;
-  return /^[[(].*[\])]$|^-?$/.test(cell) || cell.split(/[/*·]/).every((part) => one.test(part));
-}
-
 /**
  * The field of a place in the text.
  * @param before the text before it
@@ -272,22 +276,4 @@ function isHeading(first: string[], rest: CsvRecord[], decimalComma: boolean): b
     const below = sample.map((record) => record.cells[index] ?? '').filter((value) => value.trim() !== '');
     return below.length > 0 && below.every((value) => isValue(value));
   });
-}
-
-/** A line of units: short texts without any number, one of them at least over a column of numbers. */
-function isUnitsLine(cells: string[], rest: CsvRecord[], decimalComma: boolean): boolean {
-  const sample = rest.slice(0, probeRecords);
-  if (sample.length === 0) return false;
-  let overNumbers = 0;
-  for (const [index, raw] of cells.entries()) {
-    const cell = raw.trim();
-    const below = sample.map((record) => record.cells[index] ?? '').filter((value) => value.trim() !== '');
-    const numeric = below.length > 0 && below.every((value) => isNumberText(value, decimalComma));
-    if (isNumberText(cell, decimalComma) || looksLikeTime(cell) || cell.length > 24) return false;
-    // A missing value in a column of numbers is data, not a unit.
-    if (numeric && isMissingText(cell) && cell !== '-') return false;
-    if (numeric && cell !== '' && cell !== '-') overNumbers++;
-    if (!numeric && cell !== '' && below.length > 0 && !/^[[(].*[\])]$/.test(cell)) return false;
-  }
-  return overNumbers > 0;
 }
