@@ -87,6 +87,23 @@ describe('headings of several lines become names and units', () => {
   });
 });
 
+test.each([
+  ['without a comment in the rows', ''],
+  ['with a field for it', '\t'],
+])('recordings of LabVIEW keep the names of their channels, %s', async (_, field) => {
+  const head =
+    'LabVIEW Measurement\t\r\nWriter_Version\t2\r\nSeparator\tTab\r\nX_Columns\tOne\r\n***End_of_Header***\t\r\n\t\r\n' +
+    'Channels\t2\t\t\r\nSamples\t20\t20\t\r\nY_Unit_Label\tVolts\tVolts\t\r\nX_Dimension\tTime\tTime\t\r\n***End_of_Header***\t\t\t\r\n' +
+    'X_Value\tVoltage\tCurrent\tComment\r\n';
+  const text = head + lines(20, (row) => `${(row / 1000).toFixed(6)}\t${row}\t${row * 2}${field}`);
+  const { description } = await bench.convert(text);
+  expect(description).toMatchObject({ rowCount: 20, time: { name: 'X_Value', from: 0, to: 19 } });
+  expect(description.channels.slice(0, 2).map(({ name, max }) => [name, max])).toEqual([
+    ['Voltage', 19],
+    ['Current', 38],
+  ]);
+});
+
 test('frames are counted, they are no seconds', async () => {
   const { description } = await bench.convert('Frame,v\n1,2\n2,3\n3,4\n');
   expect(description).toMatchObject({ time: { basis: 'row-number' }, channels: [{ name: 'Frame' }, {}] });

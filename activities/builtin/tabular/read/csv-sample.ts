@@ -4,7 +4,7 @@ import type { InputFormat } from '../configuration.ts';
 import { TabularError } from '../errors.ts';
 import { type CsvRecord, splitRecords, withoutComments } from './csv-records.ts';
 import { footerAt } from './footer.ts';
-import { areNames, isCommonUnit, isUnitsLine } from './headings-above.ts';
+import { areNames, isCommonUnit, isUnitsLine, labviewNames } from './headings-above.ts';
 import { type NumberStyle, numberStyle, withoutThousands } from './number-style.ts';
 import { stackedHeadings } from './stacked-headings.ts';
 import { isMissingText, isNumberText, looksLikeTime } from './text-values.ts';
@@ -144,11 +144,11 @@ function findTable(
   }));
   const below = belowSettings(probes);
   if (below === null) return { preamble, delimiter: chooseDelimiter(probes) };
-  const { delimiter, first } = below;
+  const { delimiter, first, comments } = below;
   const characters = preamble.characters + first.offset;
   const lines = preamble.lines + first.line - 1;
   return {
-    preamble: { ...preamble, characters, lines, comments: [], hasSettings: true },
+    preamble: { ...preamble, characters, lines, comments, hasSettings: true },
     delimiter,
   };
 }
@@ -164,21 +164,34 @@ function delimitersOf(preamble: Preamble, format: InputFormat): readonly Delimit
  * The table below lines of settings (`Device;X100`), which many recorders write first: the longest run of records with one
  * number of fields, from a heading that has names alone. Null where as many records have the fields of the first line.
  */
-function belowSettings(probes: readonly Probe[]): { delimiter: Delimiter; first: CsvRecord } | null {
-  let best: { delimiter: Delimiter; first: CsvRecord } | null = null;
+function belowSettings(probes: readonly Probe[]): BelowSettings | null {
+  let best: BelowSettings | null = null;
   let mostRows = Math.max(...probes.map(likeTheFirst));
   for (const { delimiter, records } of probes) {
     const { from, rows } = longestRun(records);
     const first = records[from];
     if (first === undefined || rows < 3 || rows <= mostRows) continue;
+    const above = labviewNames(records[from - 1], first);
+    if (above !== null) {
+      best = { delimiter, first, comments: [above.join(delimiter)] };
+      mostRows = rows;
+      continue;
+    }
     const areNames = first.cells.every((name) => !isNumberText(name, true) && !looksLikeTime(name));
     // Rows of texts that end with one delimiter more than the heading are no table of their own.
     const isHeading = first.cells.length >= 2 && areNames && first.cells.at(-1)?.trim() !== '';
     if (!isHeading && stackedHeadings(records.slice(from)) === null) continue;
-    best = { delimiter, first };
+    best = { delimiter, first, comments: [] };
     mostRows = rows;
   }
   return best;
+}
+
+interface BelowSettings {
+  readonly delimiter: Delimiter;
+  readonly first: CsvRecord;
+  /** The names of the columns, where the heading has another number of fields than the rows. */
+  readonly comments: string[];
 }
 
 /** How many records have as many fields as the first, which are several. */

@@ -37,3 +37,10 @@ export function isUnitsLine(cells: string[], rest: CsvRecord[], decimalComma: bo
   }
   return overNumbers > 0;
 }
+
+/** The names above rows of LabVIEW, whose last one is that of a comment that the rows do not have. */
+export function labviewNames(heading: CsvRecord | undefined, first: CsvRecord): string[] | null {
+  const names = heading?.cells.slice(0, -1) ?? [];
+  const isOfRows = names.length === first.cells.length && heading?.cells.at(-1) === 'Comment';
+  return isOfRows && names[0] === 'X_Value' ? names : null;
+}
