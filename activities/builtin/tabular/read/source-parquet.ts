@@ -9,8 +9,8 @@ import {
 import { type Engine, isResourceFault } from '../engine.ts';
 import { TabularError } from '../errors.ts';
 import { recordingLimits } from '../recording/recording.ts';
-import { durationUnits } from './pandas-durations.ts';
 import { badTime, castText, finite, isTime, timeFault } from './cast-text.ts';
+import { durationUnits } from './pandas-durations.ts';
 import type { ReadAs, ReadPlan, SourceColumn, SourceKind, TableSource } from './source.ts';
 
 const sampleCells = 500_000;
