@@ -59,7 +59,10 @@ describe('absolute times', () => {
     expect(dayFirst.description.warnings).toEqual([]);
     const doubtful = await bench.convert('date,v\n1/2/2000,1\n1/3/2000,2\n');
     expect(doubtful.description.time.from).toBe(Date.UTC(2000, 0, 2));
-    expect(doubtful.description.warnings).toHaveLength(1);
+    expect(doubtful.description.warnings[0]).toContain('month/day/year');
+    const dashed = await bench.convert('date,v\n1-2-2000,1\n1-3-2000,2\n');
+    expect(dashed.description.time.from).toBe(Date.UTC(2000, 1, 1));
+    expect(dashed.description.warnings[0]).toContain('day-month-year');
   });
 
   test.each([
@@ -72,6 +75,17 @@ describe('absolute times', () => {
     const day = Date.UTC(2026, 10, 28);
     expect(description.time).toMatchObject({ kind: 'absolute', name: 'date' });
     expect(Math.floor(description.time.from / 86_400_000)).toBe(day / 86_400_000);
+  });
+
+  test.each([
+    ['11/28/2026 10:00:00.250 AM', '11/28/2026 10:00:01.250 AM'],
+    ['11-28-2026 10:00:00.250', '11-28-2026 10:00:01.250'],
+    ['20261128 10:00:00.250', '20261128 10:00:01.250'],
+    ['20261128100000', '20261128100001'],
+  ])('and are read as recorders of several countries write them: %s', async (first, second) => {
+    const { description } = await bench.convert(`Timestamp,v\n${first},1\n${second},2\n`);
+    const from = Date.UTC(2026, 10, 28, 10) + (first.endsWith('0000') ? 0 : 250);
+    expect(description.time).toMatchObject({ kind: 'absolute', from, to: from + 1000 });
   });
 
   test('and are no times where they may stand in front', async () => {

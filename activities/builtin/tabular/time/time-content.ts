@@ -63,7 +63,7 @@ async function textContent(engine: Engine, values: string[]): Promise<Content | 
   );
   const format = fits[0];
   if (format === undefined) return null;
-  const swapped = format.replace('%m/%d', '%d/%m');
+  const swapped = format.replace('%m/%d', '%d/%m').replace('%d-%m', '%m-%d');
   return { form: 'text', format, isAmbiguous: swapped !== format && fits.includes(swapped) };
 }
 
@@ -97,6 +97,8 @@ function numericContent(
   const isMs = configuration.timeColumnIsMs ?? null;
   if (isMs === null && (isChosen || dayName.test(name)) && values.every(isDay))
     return { form: 'text', format: '%Y%m%d', isAmbiguous: false };
+  if (isMs === null && values.every(isMoment))
+    return { form: 'text', format: '%Y%m%d%H%M%S', isAmbiguous: false };
   const epoch = epochs.find(({ from, to, millisecondsEach }) => {
     if (isMs !== null && millisecondsEach !== (isMs ? 1 : 1000)) return false;
     return numbers.every((value) => value >= from && value < to);
@@ -115,6 +117,12 @@ function numericContent(
 
 /** Names of columns of days. */
 export const dayName = /(?:^|[^\p{L}])(?:date|day|datum|tag|fecha|yyyymmdd)(?:$|[^\p{L}])/iu;
+
+/** `20240131093000`. */
+function isMoment(value: string): boolean {
+  const [, day = '', clock = ''] = /^(\d{8})(\d{6})$/.exec(value.trim()) ?? [];
+  return isDay(day) && /^(?:[01]\d|2[0-3])[0-5]\d[0-5]\d$/.test(clock);
+}
 
 /** `20240131`. */
 function isDay(value: string): boolean {
