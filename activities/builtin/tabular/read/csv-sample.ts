@@ -4,10 +4,11 @@ import type { InputFormat } from '../configuration.ts';
 import { TabularError } from '../errors.ts';
 import { type CsvRecord, splitRecords, withoutComments } from './csv-records.ts';
 import { footerAt } from './footer.ts';
-import { areNames, isCommonUnit, isUnitsLine, labviewNames } from './headings-above.ts';
+import { areNames, isCommonUnit, isHeading, isUnitsLine, labviewNames } from './headings-above.ts';
 import { type NumberStyle, numberStyle, withoutThousands } from './number-style.ts';
+import { withoutRepeats } from './repeated-headings.ts';
 import { stackedHeadings } from './stacked-headings.ts';
-import { isMissingText, isNumberText, looksLikeTime } from './text-values.ts';
+import { isNumberText, looksLikeTime } from './text-values.ts';
 
 type Delimiter = ',' | '\t' | ';' | '|';
 
@@ -28,6 +29,10 @@ export interface CsvLayout {
   hasComments: boolean;
   /** Lines stand below the table, which the records do not hold. */
   hasFooter: boolean;
+  /** The heading stands again between the records, which do not hold it. */
+  hasRepeats: boolean;
+  /** The first line of the table, as it stands in the file. */
+  firstLine: string;
   records: CsvRecord[];
 }
 
@@ -59,12 +64,19 @@ export function readCsvLayout(
     record.line += preamble.lines;
     record.offset += preamble.characters;
   }
-  const below = isWhole ? footerAt(all, first.cells.length) : null;
-  const table = all.slice(0, below ?? all.length);
+  const once = withoutRepeats(all);
+  const below = isWhole ? footerAt(once, first.cells.length) : null;
+  const table = once.slice(0, below ?? once.length);
   const read = withoutComments(table);
   const { records, ...layout } = arrange(text, read, delimiter, preamble);
-  const hasComments = read.length < table.length;
-  return { ...layout, hasComments, hasFooter: below !== null, records: records.slice(0, rows) };
+  return {
+    ...layout,
+    hasComments: read.length < table.length,
+    hasFooter: below !== null,
+    hasRepeats: once.length < all.length,
+    firstLine: /^[^\r\n]*/.exec(body.slice(first.offset))?.[0] ?? '',
+    records: records.slice(0, rows),
+  };
 }
 
 function arrange(
@@ -72,7 +84,7 @@ function arrange(
   read: CsvRecord[],
   delimiter: Delimiter,
   preamble: Preamble,
-): Omit<CsvLayout, 'hasComments' | 'hasFooter'> {
+): Omit<CsvLayout, 'hasComments' | 'hasFooter' | 'hasRepeats' | 'firstLine'> {
   const numbers = numberStyle(delimiter, read.length === 1 ? read : read.slice(1));
   const { decimalComma } = numbers;
   const records = read.map((record) => withoutThousands(record, numbers));
@@ -271,22 +283,4 @@ function chooseDelimiter(probes: readonly Probe[]): Delimiter {
     least = share + 0.05;
   }
   return chosen;
-}
-
-/**
- * The first line is a heading unless it holds a number, above columns that hold numbers too. A number over a column
- * of texts, or a text over a column of numbers, decides for a heading.
- */
-function isHeading(first: string[], rest: CsvRecord[], decimalComma: boolean): boolean {
-  const isValue = (cell: string) =>
-    isNumberText(cell, decimalComma) || isMissingText(cell) || looksLikeTime(cell);
-  const filled = first.filter((cell) => cell.trim() !== '');
-  if (filled.length === 0) return false;
-  if (filled.every((cell) => !isValue(cell))) return true;
-  const sample = rest.slice(0, probeRecords);
-  return first.some((cell, index) => {
-    if (cell.trim() === '' || isValue(cell)) return false;
-    const below = sample.map((record) => record.cells[index] ?? '').filter((value) => value.trim() !== '');
-    return below.length > 0 && below.every((value) => isValue(value));
-  });
 }

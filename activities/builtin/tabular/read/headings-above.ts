@@ -44,3 +44,21 @@ export function labviewNames(heading: CsvRecord | undefined, first: CsvRecord): 
   const isOfRows = names.length === first.cells.length && heading?.cells.at(-1) === 'Comment';
   return isOfRows && names[0] === 'X_Value' ? names : null;
 }
+
+/**
+ * The first line is a heading unless it holds a number, above columns that hold numbers too. A number over a column
+ * of texts, or a text over a column of numbers, decides for a heading.
+ */
+export function isHeading(first: string[], rest: CsvRecord[], decimalComma: boolean): boolean {
+  const isValue = (cell: string) =>
+    isNumberText(cell, decimalComma) || isMissingText(cell) || looksLikeTime(cell);
+  const filled = first.filter((cell) => cell.trim() !== '');
+  if (filled.length === 0) return false;
+  if (filled.every((cell) => !isValue(cell))) return true;
+  const sample = rest.slice(0, probedRecords);
+  return first.some((cell, index) => {
+    if (cell.trim() === '' || isValue(cell)) return false;
+    const below = sample.map((record) => record.cells[index] ?? '').filter((value) => value.trim() !== '');
+    return below.length > 0 && below.every((value) => isValue(value));
+  });
+}

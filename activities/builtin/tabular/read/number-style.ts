@@ -44,3 +44,9 @@ export function withoutThousands(record: CsvRecord, { thousands }: NumberStyle):
   const plain = (cell: string) => (grouped[thousands].test(cell) ? cell.replaceAll(thousands, '') : cell);
   return { ...record, cells: record.cells.map(plain) };
 }
+
+/** Options of the strict reader. */
+export function numberOptions({ decimalComma, thousands }: NumberStyle): string[] {
+  const decimal = `decimal_separator = '${decimalComma ? ',' : '.'}'`;
+  return thousands === null ? [decimal] : [decimal, `thousands = '${thousands}'`];
+}

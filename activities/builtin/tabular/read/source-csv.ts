@@ -18,13 +18,17 @@ import { type CsvLayout, fieldAt, readCsvLayout } from './csv-sample.ts';
 import { decodeHead } from './decode-head.ts';
 import { encodingHint } from './encoding.ts';
 import { findFooter } from './footer.ts';
-import type { NumberStyle } from './number-style.ts';
+import { numberOptions } from './number-style.ts';
 import type { PlainInput } from './prepare-input.ts';
+import { copyWithoutRepeats } from './repeated-headings.ts';
 import { type ReadPlan, type SourceColumn, type TableSource, wanted } from './source.ts';
 import { copyWithTabs, findSpaced, type SpacedTable, withTabs } from './spaced.ts';
 import { isMissingText, sampleColumn } from './text-values.ts';
 
 const maxRereads = 12;
+/** In this order: the others are told by the rows between. */
+const leftOut = ['repeats', 'comments', 'footer'] as const;
+type LeftOut = (typeof leftOut)[number];
 
 export interface CsvSettings {
   input: PlainInput;
@@ -38,8 +42,10 @@ export interface CsvSettings {
 /** @throws TabularError when the file's start is not a table */
 export async function openCsv(settings: CsvSettings): Promise<TableSource> {
   const source = await openLayout(settings);
-  if (source.layout.hasComments) await source.leaveOutComments();
-  if (source.layout.hasFooter) await source.leaveOutFooter();
+  const { hasRepeats, hasComments, hasFooter } = source.layout;
+  if (hasRepeats) await source.leaveOut('repeats');
+  if (hasComments) await source.leaveOut('comments');
+  if (hasFooter) await source.leaveOut('footer');
   return source;
 }
 
@@ -90,10 +96,7 @@ class CsvSource implements TableSource {
   #rereads = 0;
   /** The lines were copied, so that all end alike. */
   #hasLineFeeds = false;
-  /** They were copied without lines of comment. */
-  #hasNoComments = false;
-  /** They were copied without what stands below the table. */
-  #hasNoFooter = false;
+  readonly #leftOut = new Set<LeftOut>();
 
   constructor(settings: CsvSettings, layout: CsvLayout, path: string, skipLines: number) {
     this.#settings = settings;
@@ -119,11 +122,28 @@ class CsvSource implements TableSource {
     }
   }
 
-  /** @returns whether there were some between the rows, so that a read may be repeated */
-  async leaveOutComments(): Promise<boolean> {
+  /** Leaves out lines that are no rows. @returns whether there were some, so that a read may be repeated */
+  async leaveOut(what: LeftOut): Promise<boolean> {
+    if (this.#leftOut.has(what)) return false;
+    this.#leftOut.add(what);
+    if (what === 'repeats') return this.#leaveOutRepeats();
+    return what === 'comments' ? this.#leaveOutComments() : this.#leaveOutFooter();
+  }
+
+  async #leaveOutRepeats(): Promise<boolean> {
+    const { hasHeading, firstLine } = this.layout;
+    if (!hasHeading) return false;
+    const count = await this.#copy('input-once', (from, to) =>
+      copyWithoutRepeats(from, to, firstLine, this.#settings.signal),
+    );
+    if (count > 0)
+      this.warnings.push(`The heading stands again between the rows, and was left out: ${count}.`);
+    return count > 0;
+  }
+
+  async #leaveOutComments(): Promise<boolean> {
     const first = this.columns[0]?.sample ?? [];
-    if (this.#hasNoComments || first.some((text) => text !== null && !beginsRow(text))) return false;
-    this.#hasNoComments = true;
+    if (first.some((text) => text !== null && !beginsRow(text))) return false;
     const table = { delimiter: this.layout.delimiter, skipLines: this.#skipLines };
     const count = await this.#copy('input-rows', (from, to) =>
       copyWithoutComments(from, to, table, this.#settings.signal),
@@ -132,10 +152,7 @@ class CsvSource implements TableSource {
     return count > 0;
   }
 
-  /** @returns whether there was one, so that a read may be repeated */
-  async leaveOutFooter(): Promise<boolean> {
-    if (this.#hasNoFooter) return false;
-    this.#hasNoFooter = true;
+  async #leaveOutFooter(): Promise<boolean> {
     const table = {
       delimiter: this.layout.delimiter,
       fields: this.columns.length,
@@ -197,7 +214,8 @@ class CsvSource implements TableSource {
   async judge(error: Error, plan: ReadPlan): Promise<'again' | TabularError | null> {
     const verdict = await this.#judge(error, plan);
     if (!(verdict instanceof TabularError)) return verdict;
-    return (await this.leaveOutComments()) || (await this.leaveOutFooter()) ? 'again' : verdict;
+    for (const what of leftOut) if (await this.leaveOut(what)) return 'again';
+    return verdict;
   }
 
   async #judge(error: Error, plan: ReadPlan): Promise<'again' | TabularError | null> {
@@ -275,11 +293,6 @@ class CsvSource implements TableSource {
 }
 
 const formats = { ',': 'csv', '\t': 'tsv', ';': 'semicolon', '|': 'pipe' } as const;
-
-function numberOptions({ decimalComma, thousands }: NumberStyle): string[] {
-  const decimal = `decimal_separator = '${decimalComma ? ',' : '.'}'`;
-  return thousands === null ? [decimal] : [decimal, `thousands = '${thousands}'`];
-}
 
 function blankAsNull(value: string | null): string | null {
   return value === null || value.trim() === '' ? null : value;
