@@ -2,15 +2,15 @@
  * `system-tabular-to-dataservice`: writes for each input one columnar output with a description (decisions, section 11).
  *
  * Incremental: each output is published together with the watermark's move over its input, so that the attempt after a
- * crash continues there. A broken input does not hold up later ones: its fault is saved with the watermark, and fails
- * the run at its end.
+ * crash continues there. A broken input does not hold up later ones: it is rejected, and fails the run at its end.
  */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { originOf } from '../../domain/outputs/output-copy.ts';
 import { startOf } from '../../domain/text.ts';
 import type { TaskEnd } from '../../store/runs/end-task.ts';
-import { hasWrittenOutput, readRunnerState, type TaskInput } from '../../store/runs/task-inputs.ts';
+import { reasonsOfRun, rejectInput } from '../../store/runs/rejections.ts';
+import { hasWrittenOutput, type TaskInput } from '../../store/runs/task-inputs.ts';
 import { writeWatermark } from '../../store/runs/watermark.ts';
 import { withRoom } from './disk-room.ts';
 import { type BuiltinRun, type BuiltinServices, builtinNode, ClaimLostError } from './node.ts';
@@ -22,16 +22,12 @@ import { downloadInput, taskInputs } from './task-inputs.ts';
 import { writeOutput } from './write-output.ts';
 
 const memoryLimitBytes = 512 * 1024 ** 2;
-/** A larger description is stored in the Parquet file alone. */
+/** A larger description is stored in the Parquet file alone; of it, the metadata have what the session's page shows. */
 const maxMetadataBytes = 64 * 1024;
+const mostBriefChannels = 50;
 const maxNamedFaults = 5;
 
-interface Progress {
-  readonly runId: string;
-  readonly faults: readonly string[];
-}
-
-/** Metadata of this node's outputs; `description` is absent when it is too large. */
+/** Metadata of this node's outputs; `brief` stands for a `description` that is too large. */
 interface RecordingMetadata {
   readonly kind: 'recording';
   /** For people. */
@@ -39,6 +35,7 @@ interface RecordingMetadata {
   readonly source: { readonly outputId: number; readonly outputIdentifier: string };
   readonly rowCount: number;
   readonly description?: RecordingDescription;
+  readonly brief?: Pick<RecordingDescription, 'time' | 'warnings' | 'channels'>;
 }
 
 export const tabularNode = builtinNode({
@@ -55,21 +52,13 @@ async function convertInputs(
   configuration: TabularConfiguration,
   services: BuiltinServices,
 ): Promise<TaskEnd> {
-  const stored = (await readRunnerState(
-    services.database,
-    run.task.nodeInstanceId,
-  )) as Partial<Progress> | null;
-  let progress: Progress =
-    stored?.runId === run.task.runId
-      ? { runId: run.task.runId, faults: stored.faults ?? [] }
-      : { runId: run.task.runId, faults: [] };
   for await (const input of taskInputs(run, services, 'since-watermark')) {
     run.report('converting', shownName(input));
-    progress = await convertInput(run, services, configuration, input, progress);
+    await convertInput(run, services, configuration, input);
   }
-  if (progress.faults.length > 0) {
-    return { kind: 'fail', category: 'validation', reason: progress.faults.join('\n') };
-  }
+  // Those of earlier attempts too.
+  const faults = await reasonsOfRun(services.database, run.task, maxNamedFaults);
+  if (faults.length > 0) return { kind: 'fail', category: 'validation', reason: faults.join('\n') };
   // Read from the run and not counted here: an earlier attempt may have written outputs.
   const wroteOutput = await hasWrittenOutput(services.database, run.task.runId);
   const outcome = !wroteOutput && configuration.whenNoOutputs === 'no-output' ? 'no-output' : 'completed';
@@ -81,27 +70,18 @@ async function convertInput(
   services: BuiltinServices,
   configuration: TabularConfiguration,
   input: TaskInput,
-  progress: Progress,
-): Promise<Progress> {
+): Promise<void> {
   const inputPath = join(run.workDir, 'input');
   const outputPath = join(run.workDir, 'output.parquet');
   try {
     await withRoom(run.workDir, run.room, run.signal, (signal) =>
       writeRecording({ ...run, signal }, services, configuration, input, { inputPath, outputPath }),
     );
-    return progress;
   } catch (error) {
     if (!(error instanceof TabularError)) throw error;
     run.log('warning', `${shownName(input)}: ${error.message}`, { outputId: input.outputId });
-    const next =
-      error instanceof NoTabularData && configuration.whenNoOutputs === 'no-output'
-        ? progress
-        : {
-            ...progress,
-            faults: [...progress.faults, `${shownName(input)}: ${error.message}`].slice(0, maxNamedFaults),
-          };
-    await passOver(run, services, input, next);
-    return next;
+    const isFine = error instanceof NoTabularData && configuration.whenNoOutputs === 'no-output';
+    await passOver(run, services, input, isFine ? null : error);
   } finally {
     await rm(inputPath, { force: true });
     await rm(outputPath, { force: true });
@@ -164,11 +144,20 @@ function recordingIdentifier({ task }: BuiltinRun, input: TaskInput): string {
   return task.reason === 'reprocess' ? `${name}.${task.runId}.parquet` : `${name}.parquet`;
 }
 
-/** Moves the watermark past an input without an output, and saves the findings with it. */
-async function passOver(run: BuiltinRun, services: BuiltinServices, input: TaskInput, progress: Progress) {
-  const moved = await writeWatermark(services.database, run.identity, run.task.taskId, input.outputId, {
-    ...progress,
-  });
+/** Moves the watermark past an input without an output; with a fault, the input is listed at the node until it is read. */
+async function passOver(
+  run: BuiltinRun,
+  { database }: BuiltinServices,
+  input: TaskInput,
+  fault: TabularError | null,
+): Promise<void> {
+  const { taskId } = run.task;
+  const inputId = input.outputId;
+  const reason = `${shownName(input)}: ${fault?.message}`;
+  const moved =
+    fault === null
+      ? await writeWatermark(database, run.identity, taskId, inputId, undefined)
+      : await rejectInput(database, run.identity, taskId, { inputId, category: 'validation', reason });
   if (moved.kind === 'refused') throw new ClaimLostError(`The watermark was refused: ${moved.why}.`);
 }
 
@@ -184,5 +173,8 @@ function metadataOf(
     rowCount,
   } satisfies RecordingMetadata;
   const whole = { ...summary, description } satisfies RecordingMetadata;
-  return Buffer.byteLength(JSON.stringify(whole)) <= maxMetadataBytes ? whole : summary;
+  if (Buffer.byteLength(JSON.stringify(whole)) <= maxMetadataBytes) return whole;
+  const { time, warnings, channels } = description;
+  const brief = { time, warnings, channels: channels.slice(0, mostBriefChannels) };
+  return { ...summary, brief } satisfies RecordingMetadata;
 }

@@ -49,6 +49,8 @@ export class Styles {
       '<borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders>' +
       `<cellStyleXfs count="1">${plain}</cellStyleXfs>` +
       `<cellXfs count="${3 + own.length}">${plain}${bold}${quoted}${own.join('')}</cellXfs>` +
+      // Without it openpyxl and pandas warn at every file.
+      '<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles>' +
       '</styleSheet>';
   }
 

@@ -115,6 +115,20 @@ const settleStatement = `
 export const rejectedCount = (node: string) =>
   `(select count(*) from rejected_input j where j.node_instance_id = ${node})`;
 
+/** Why a run rejected inputs of its node, in their order. */
+export async function reasonsOfRun(
+  database: Queryable,
+  run: { readonly runId: string; readonly nodeInstanceId: number },
+  limit: number,
+): Promise<string[]> {
+  const rows = await database.query<{ reason: string }>(
+    `select reason from rejected_input where node_instance_id = $1 and run_id = $2
+      order by rejected_at, output_id limit $3`,
+    [run.nodeInstanceId, run.runId, limit],
+  );
+  return rows.map(({ reason }) => reason);
+}
+
 export interface RejectedInput {
   readonly outputId: number;
   readonly nodeInstanceId: number;

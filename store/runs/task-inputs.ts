@@ -161,18 +161,6 @@ export async function findInput(
   return input;
 }
 
-/** The incremental state that the node's runner stored last; null when it never did. */
-export async function readRunnerState(
-  database: Queryable,
-  nodeInstanceId: number,
-): Promise<Record<string, unknown> | null> {
-  const [row] = await database.query<{ state: Record<string, unknown> | null }>(
-    'select runner_state as state from node_instance where id = $1',
-    [nodeInstanceId],
-  );
-  return row?.state ?? null;
-}
-
 /** What the node retains between its runs: the state its runner stored, and its own newest published output. */
 export async function readNodeMemory(
   database: Queryable,

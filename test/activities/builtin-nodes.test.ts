@@ -127,19 +127,6 @@ describe('real files become dashboards whose series equal what the files hold', 
     expect(v!.times).toEqual([0.2, 1.4]);
   });
 
-  test('a table of so many columns that its description is read from the recording', async () => {
-    const names = Array.from({ length: 1_000 }, (_, at) => `a quite long name of channel ${at}`);
-    const lines = [names, names.map((_, at) => at), names.map((_, at) => 2 * at)];
-    const { session, dashboard } = await recorded({
-      bytes: Buffer.from(lines.join('\n')),
-      identifier: 'wide.csv',
-    });
-    const source = dashboard.sources[0]!;
-    expect(source.channels.map(({ name }) => name)).toEqual(names);
-    const [last] = await session.series(dashboard, source, [source.channels.at(-1)!.id]);
-    expect(last!.values).toEqual([999, 1_998]);
-  });
-
   test('json', async () => {
     const file = realFile('ohlc.json');
     const rows: { date: string; open: number; close: number; signal: string; ret: number | null }[] =

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
 import { recordingStage } from './recording-session.ts';
 
 const { client } = await recordingStage();
@@ -49,4 +50,26 @@ test('a file name that is shown cut within a character fails no run', async () =
   const bytes = 'time,speed\n0,1\n1,2\n';
   await session.upload({ identifier: 'an-id', fileName: `${'x'.repeat(254)}😀.csv`, bytes });
   expect((await session.settled()).map(({ statusDetails }) => statusDetails)).toEqual(['', '', '']);
+});
+
+test('a refused file is listed at its node until a run over it alone, with a mended configuration, has read it', async () => {
+  const session = await client.newSession();
+  const node = `/api/v2/node-instance/${session.nodeId(1)}`;
+  const polish = Buffer.from('t,Si\xb3a\n0,1\n1,2\n', 'latin1');
+  const bad = await session.upload({ identifier: 'bad.csv', bytes: polish });
+  const parser = async () => (await session.progress())[1]!;
+  await eventually('it is refused', async () => (await parser()).state === 'Failed');
+  expect((await parser()).statusDetails).toMatch(/^validation: bad\.csv: Line 1, .* is not UTF-8/);
+  await session.upload({ identifier: 'good.csv', bytes: 't,v\n0,1\n1,2\n' });
+  await session.settled();
+  const list = () => client.call('GET', `${node}/rejected-inputs`);
+  expect((await list()).rejectedInputs).toMatchObject([
+    { outputId: bad.outputId, outputIdentifier: 'bad.csv', category: 'validation' },
+  ]);
+  await client.call('PUT', `${node}/configuration`, { configuration: { encoding: 'windows-1250' } });
+  await client.call('POST', `${node}/reprocess`, { inputs: [bad.outputId] });
+  await session.settled();
+  expect((await list()).rejectedInputs).toEqual([]);
+  const { sources } = await session.dashboard();
+  expect(sources.map(({ channels }) => channels.map(({ name }) => name))).toEqual([['Siła'], ['v']]);
 });

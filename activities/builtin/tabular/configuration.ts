@@ -9,6 +9,21 @@ import { parseTimestamp } from '../../../domain/timestamp.ts';
 const inputFormats = ['auto', 'csv', 'tsv', 'semicolon', 'json', 'ndjson', 'parquet'] as const;
 export type InputFormat = (typeof inputFormats)[number];
 
+const textEncodings = [
+  'auto',
+  'utf-8',
+  'utf-16le',
+  'utf-16be',
+  'windows-1250',
+  'windows-1251',
+  'windows-1252',
+  'shift_jis',
+  'gb18030',
+  'big5',
+  'euc-kr',
+] as const;
+export type TextEncoding = (typeof textEncodings)[number];
+
 const groupLimits = { groups: 200, patterns: 5000, characters: 255 };
 const name = z.string().trim().min(1).max(groupLimits.characters);
 const flag = (description: string) => z.boolean().nullish().describe(description);
@@ -31,6 +46,12 @@ export const tabularConfigurationSchema = z.looseObject({
     .nullish()
     .describe(
       'Format of the uploads. `auto` (default) detects it from the content. `csv` is delimited text, with a comma unless the file clearly uses another delimiter.',
+    ),
+  encoding: z
+    .enum(textEncodings)
+    .nullish()
+    .describe(
+      'Encoding of text without a byte order mark. `auto` (default): UTF-8, or Windows-1252 where the text holds nothing beyond ASCII but Western letters and signs such as ° and µ. `windows-1252` reads ISO 8859-1 (Latin-1) too.',
     ),
   timeColumn: name
     .nullish()

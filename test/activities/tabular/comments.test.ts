@@ -20,6 +20,7 @@ describe('lines of comment between rows', () => {
     ['with as many fields', 't,v,w\n0,1,2\n# lap 2, 11:00, dry\n1,3,4\n2,5,6\n'],
     ['with a quote that is not closed', 't,v,w\n0,1,2\n# he said "go\n1,3,4\n2,5,6\n'],
     ['with carriage returns', 't,v,w\r\n0,1,2\r\n# lap 2, a, b\r\n1,3,4\r\n2,5,6\r\n'],
+    ['below a line of units', 't,v,w\n[s],[m],[m]\n0,1,2\n# lap 2\n1,3,4\n2,5,6\n'],
     ['at the end', 't,v,w\n0,1,2\n1,3,4\n2,5,6\n# end of the recording'],
     ['below the heading', 't,v,w\n# x, y, z\n0,1,2\n1,3,4\n2,5,6\n'],
     ['without a heading of names', '# t,v,w\n0,1,2\n1,3,4\n# lap 2\n2,5,6\n'],

@@ -18,6 +18,7 @@ const right: [string, object][] = [
     'every key',
     {
       inputFormat: 'semicolon',
+      encoding: 'windows-1250',
       timeColumn: 'time',
       timeColumnIsMs: true,
       baseCapturedAt: '2024-01-01T00:00:00+02:00',
@@ -34,6 +35,7 @@ const right: [string, object][] = [
 ];
 const wrong: [string, object][] = [
   ['an unknown format', { inputFormat: 'xlsx' }],
+  ['an unknown encoding', { encoding: 'klingon' }],
   ['an empty time column', { timeColumn: '' }],
   ['a text for a flag', { timeColumnIsMs: 'yes' }],
   ['a group without an id', { groups: [{ name: 'x' }] }],

@@ -95,7 +95,7 @@ describe('broken delimited text is refused with its place', () => {
       ],
     ];
   test.each(cases)('%s', async (_, content, place, message) => {
-    const error = await bench.fails(content, { maxAutodetectSampleRows: 100 });
+    const error = await bench.fails(content, { maxAutodetectSampleRows: 100, encoding: 'utf-8' });
     expect(error).toMatchObject(place);
     expect(error.message).toMatch(message);
     if (place.line !== undefined) expect(error.message).toMatch(new RegExp(`^Line ${place.line}\\b`));

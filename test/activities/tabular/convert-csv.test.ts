@@ -188,6 +188,15 @@ describe('delimited text', () => {
     expect(converted.description.channels[0]).toMatchObject({ max: 299, nullCount: 4 });
   });
 
+  test('remarks that whole numbers were rounded, and only these', async () => {
+    const { description } = await bench.convert(
+      't,id,count,mass,code\n0,12345678901234567891,9007199254740991,1e22,A12345678901234567891\n1,2,2,3e22,B\n',
+    );
+    expect(description.warnings).toEqual([
+      'Whole numbers beyond 9007199254740991 were rounded to the nearest that a chart can show, in "id".',
+    ]);
+  });
+
   test('skips infinite numbers', async () => {
     const converted = await bench.convert('t,v\n0,1\n1,inf\n2,-Infinity\n3,1e400\n4,2\n');
     expect((await bench.rows(converted)).map((row) => row.v)).toEqual([1, null, null, null, 2]);

@@ -10,11 +10,11 @@ beforeAll(async () => {
 afterAll(() => bench.close());
 
 /** Writes a Parquet file of a query and converts it. */
-async function convert(query: string, configuration = {}) {
+async function convert(query: string, configuration = {}, options = '') {
   const path = join(bench.folder, 'made.parquet');
   const instance = await DuckDBInstance.create(':memory:');
   const connection = await instance.connect();
-  await connection.run(`COPY (${query}) TO '${path}' (FORMAT parquet)`);
+  await connection.run(`COPY (${query}) TO '${path}' (FORMAT parquet${options})`);
   connection.closeSync();
   instance.closeSync();
   return bench.convert({ path }, configuration);
@@ -74,6 +74,18 @@ describe('Parquet', () => {
         to: Date.UTC(2020, 0, 3),
       });
     }
+  });
+
+  test('reads durations of pandas in their unit', async () => {
+    const types = { time: 'timedelta64[us]', wait: 'timedelta64[ns]', v: 'int64' };
+    const columns = Object.entries(types).map(([field_name, numpy_type]) => ({ field_name, numpy_type }));
+    const metadata = JSON.stringify({ columns: [null, ...columns], index_columns: ['time'] });
+    const query = 'SELECT 1000 * i AS time, i AS wait, i AS v FROM range(3) r(i)';
+    const { description } = await convert(query, {}, `, KV_METADATA {pandas: '${metadata}'}`);
+    expect(description.time).toMatchObject({ name: 'time', kind: 'relative', from: 0, to: 2 });
+    expect(description.channels.map(({ unit }) => unit)).toEqual(['ns', null]);
+    const odd = await convert(query, {}, `, KV_METADATA {pandas: '{"columns": 7}'}`);
+    expect(odd.description.channels.map(({ unit }) => unit)).toEqual([null, null]);
   });
 
   test('reads days without separators as days', async () => {

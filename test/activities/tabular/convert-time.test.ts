@@ -59,7 +59,38 @@ describe('absolute times', () => {
     expect(dayFirst.description.warnings).toEqual([]);
     const doubtful = await bench.convert('date,v\n1/2/2000,1\n1/3/2000,2\n');
     expect(doubtful.description.time.from).toBe(Date.UTC(2000, 0, 2));
-    expect(doubtful.description.warnings).toHaveLength(1);
+    expect(doubtful.description.warnings[0]).toContain('month/day/year');
+    const dashed = await bench.convert('date,v\n1-2-2000,1\n1-3-2000,2\n');
+    expect(dashed.description.time.from).toBe(Date.UTC(2000, 1, 1));
+    expect(dashed.description.warnings[0]).toContain('day-month-year');
+  });
+
+  test.each([
+    ['28.11.26 10:00', '28.11.26 10:01'],
+    ['28.11.26', '29.11.26'],
+    ['11/28/26 10:00:00 AM', '11/28/26 10:01:00 AM'],
+    ['28-Nov-26 10:00:00.1234', '28-Nov-26 10:01:00.1234'],
+  ])('years of two digits are those of this century: %s', async (...texts) => {
+    const { description } = await bench.convert(`date,v\n${texts[0]},1\n${texts[1]},2\n`);
+    const day = Date.UTC(2026, 10, 28);
+    expect(description.time).toMatchObject({ kind: 'absolute', name: 'date' });
+    expect(Math.floor(description.time.from / 86_400_000)).toBe(day / 86_400_000);
+  });
+
+  test.each([
+    ['11/28/2026 10:00:00.250 AM', '11/28/2026 10:00:01.250 AM'],
+    ['11-28-2026 10:00:00.250', '11-28-2026 10:00:01.250'],
+    ['20261128 10:00:00.250', '20261128 10:00:01.250'],
+    ['20261128100000', '20261128100001'],
+  ])('and are read as recorders of several countries write them: %s', async (first, second) => {
+    const { description } = await bench.convert(`Timestamp,v\n${first},1\n${second},2\n`);
+    const from = Date.UTC(2026, 10, 28, 10) + (first.endsWith('0000') ? 0 : 250);
+    expect(description.time).toMatchObject({ kind: 'absolute', from, to: from + 1000 });
+  });
+
+  test('and are no times where they may stand in front', async () => {
+    const { description } = await bench.convert('date,v\n26-11-28,1\n26-11-29,2\n');
+    expect(description.time.basis).toBe('row-number');
   });
 
   test('days without separators are days, in a column that is called so', async () => {

@@ -134,3 +134,8 @@ describe('the rows that detection reads', () => {
     ]);
   });
 });
+
+test('columns of decimal commas are numbers beside a column of points', async () => {
+  const { description } = await bench.convert('t;v;w;version\n0;1,5;2,5;1.2\n1;2,5;3,5;1.2\n');
+  expect(description.channels.map(({ type }) => type)).toEqual(['number', 'number', 'text']);
+});

@@ -32,6 +32,13 @@ test('are the highest values, the rows and the length; of a file that was conver
   ]);
 });
 
+test('are those of the first channels where the recording has too many to list in its metadata', () => {
+  const { description: brief, ...metadata } = recording(1, 1, 60, 341.7).metadata as Record<string, unknown>;
+  const labels = figuresOfRecordings([output(1, { ...metadata, brief })]).map(({ label }) => label);
+  expect(labels).toEqual(['Highest wheel speed', 'Recorded', 'Duration']);
+  expect(figuresOfRecordings([output(1, metadata)]).map(({ label }) => label)).toEqual(['Recorded']);
+});
+
 test('have no duration where rows are numbered for lack of a time', () => {
   const description = { time: { from: 0, to: 599, basis: 'row-number' } };
   const labels = figuresOfRecordings([output(1, { kind: 'recording', rowCount: 600, description })]);

@@ -14,6 +14,7 @@ import { defaultSampleRows, type TabularConfiguration } from '../configuration.t
 import { Engine, exceedsMemory } from '../engine.ts';
 import { TabularError } from '../errors.ts';
 import { chooseReader } from '../read/detect-format.ts';
+import { encodingHint } from '../read/encoding.ts';
 import { prepareInput } from '../read/prepare-input.ts';
 import type { TableSource } from '../read/source.ts';
 import { openCsv } from '../read/source-csv.ts';
@@ -77,6 +78,7 @@ export async function convertTabular(input: ConvertInput): Promise<Conversion> {
       folder,
       maxPlainBytes: maxTempBytes,
       unpackRatio: input.unpackRatio ?? limits.builtinUnpackRatio,
+      encoding: input.configuration.encoding ?? 'auto',
       signal: input.signal,
     });
     engine = await Engine.open({
@@ -86,6 +88,8 @@ export async function convertTabular(input: ConvertInput): Promise<Conversion> {
       signal: input.signal,
     });
     const source = await openSource(engine, folder, plain, { ...input, maxTempBytes });
+    if (plain.guessedEncoding !== null)
+      source.warnings.push(`The text is not UTF-8; it was read as ${plain.guessedEncoding}. ${encodingHint}`);
     progress.enter('converting');
     const settings = {
       engine,

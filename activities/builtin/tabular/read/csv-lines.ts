@@ -1,7 +1,6 @@
 /** Finds and changes lines of a delimited text of any size, where the strict reader knows only records. */
-import { createReadStream, createWriteStream } from 'node:fs';
-import { Transform } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import { createReadStream } from 'node:fs';
+import { copyPart } from './copy-part.ts';
 
 const newline = 10;
 const carriageReturn = 13;
@@ -79,16 +78,6 @@ export async function lineOfRecord(
   return startLine;
 }
 
-/** Writes a copy that begins at a byte. */
-export async function copyFrom(from: string, to: string, start: number, signal?: AbortSignal): Promise<void> {
-  const options = signal === undefined ? {} : { signal };
-  await pipeline(
-    createReadStream(from, { highWaterMark: 1 << 20, start }),
-    createWriteStream(to, { highWaterMark: 1 << 20 }),
-    options,
-  );
-}
-
 /** Writes a copy in which every record ends in a line feed, for files that mix the ways to end a line. */
 export async function copyWithLineFeeds(
   from: string,
@@ -98,7 +87,7 @@ export async function copyWithLineFeeds(
 ): Promise<void> {
   const scanner = new RecordScanner(delimiter);
   let pendingReturn = false;
-  function recode(chunk: Buffer): Buffer {
+  function of(chunk: Buffer): Buffer {
     const out = Buffer.allocUnsafe(chunk.length + 1);
     let length = 0;
     for (const byte of chunk) {
@@ -113,7 +102,7 @@ export async function copyWithLineFeeds(
     }
     return out.subarray(0, length);
   }
-  await recodeFile(from, to, recode, () => (pendingReturn ? '\n' : ''), signal);
+  await copyPart({ from, to }, { of, rest: () => (pendingReturn ? '\n' : '') }, signal);
 }
 
 /**
@@ -134,7 +123,7 @@ export async function copyWithoutComments(
   let previous = 0;
   let isStart = true;
   let isComment = false;
-  function recode(chunk: Buffer): Buffer {
+  function of(chunk: Buffer): Buffer {
     const out = Buffer.allocUnsafe(chunk.length);
     let length = 0;
     for (const byte of chunk) {
@@ -153,26 +142,6 @@ export async function copyWithoutComments(
     }
     return out.subarray(0, length);
   }
-  await recodeFile(from, to, recode, () => '', signal);
+  await copyPart({ from, to }, { of, rest: () => '' }, signal);
   return comments;
-}
-
-async function recodeFile(
-  from: string,
-  to: string,
-  recode: (chunk: Buffer) => Buffer,
-  rest: () => string,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  const transform = new Transform({
-    transform: (chunk: Buffer, _encoding, done) => done(null, recode(chunk)),
-    flush: (done) => done(null, rest()),
-  });
-  const options = signal === undefined ? {} : { signal };
-  await pipeline(
-    createReadStream(from, { highWaterMark: 1 << 20 }),
-    transform,
-    createWriteStream(to, { highWaterMark: 1 << 20 }),
-    options,
-  );
 }

@@ -1,6 +1,9 @@
 /** Records and fields of a delimited text, read leniently. */
 import { isMissingText, isNumberText, looksLikeTime } from './text-values.ts';
 
+/** More lines above the rows are no heading. */
+export const mostHeadings = 10;
+
 export interface CsvRecord {
   /** Line of the file on which the record begins, from 1. */
   line: number;
@@ -50,7 +53,9 @@ export function splitRecords(
 /** The records without lines of comment (`#`) between them. */
 export function withoutComments(records: readonly CsvRecord[]): CsvRecord[] {
   const others = records.filter(({ cells }, index) => index === 0 || !cells[0]?.startsWith('#'));
-  const areRows = others.length > 1 && others.slice(1).every(({ cells }) => beginsRow(cells[0] ?? ''));
+  const begins = ({ cells }: CsvRecord) => beginsRow(cells[0] ?? '');
+  const first = others.findIndex((record, index) => index > 0 && begins(record));
+  const areRows = first > 0 && first <= mostHeadings && others.slice(first).every(begins);
   return areRows ? others : [...records];
 }
 

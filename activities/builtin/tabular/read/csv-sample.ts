@@ -3,8 +3,12 @@
 import type { InputFormat } from '../configuration.ts';
 import { TabularError } from '../errors.ts';
 import { type CsvRecord, splitRecords, withoutComments } from './csv-records.ts';
+import { footerAt } from './footer.ts';
+import { areNames, isCommonUnit, isHeading, isUnitsLine, labviewNames } from './headings-above.ts';
 import { type NumberStyle, numberStyle, withoutThousands } from './number-style.ts';
-import { isMissingText, isNumberText, looksLikeTime } from './text-values.ts';
+import { withoutRepeats } from './repeated-headings.ts';
+import { stackedHeadings } from './stacked-headings.ts';
+import { isNumberText, looksLikeTime } from './text-values.ts';
 
 type Delimiter = ',' | '\t' | ';' | '|';
 
@@ -23,6 +27,12 @@ export interface CsvLayout {
   hasSettings: boolean;
   /** Lines of comment stand between the records, which do not hold them. */
   hasComments: boolean;
+  /** Lines stand below the table, which the records do not hold. */
+  hasFooter: boolean;
+  /** The heading stands again between the records, which do not hold it. */
+  hasRepeats: boolean;
+  /** The first line of the table, as it stands in the file. */
+  firstLine: string;
   records: CsvRecord[];
 }
 
@@ -54,9 +64,19 @@ export function readCsvLayout(
     record.line += preamble.lines;
     record.offset += preamble.characters;
   }
-  const read = withoutComments(all);
+  const once = withoutRepeats(all);
+  const below = isWhole ? footerAt(once, first.cells.length) : null;
+  const table = once.slice(0, below ?? once.length);
+  const read = withoutComments(table);
   const { records, ...layout } = arrange(text, read, delimiter, preamble);
-  return { ...layout, hasComments: read.length < all.length, records: records.slice(0, rows) };
+  return {
+    ...layout,
+    hasComments: read.length < table.length,
+    hasFooter: below !== null,
+    hasRepeats: once.length < all.length,
+    firstLine: /^[^\r\n]*/.exec(body.slice(first.offset))?.[0] ?? '',
+    records: records.slice(0, rows),
+  };
 }
 
 function arrange(
@@ -64,10 +84,21 @@ function arrange(
   read: CsvRecord[],
   delimiter: Delimiter,
   preamble: Preamble,
-): Omit<CsvLayout, 'hasComments'> {
+): Omit<CsvLayout, 'hasComments' | 'hasFooter' | 'hasRepeats' | 'firstLine'> {
   const numbers = numberStyle(delimiter, read.length === 1 ? read : read.slice(1));
   const { decimalComma } = numbers;
   const records = read.map((record) => withoutThousands(record, numbers));
+  const stacked = stackedHeadings(records);
+  if (stacked !== null) {
+    const last = records[stacked.lines - 1] as CsvRecord;
+    return {
+      ...{ delimiter, numbers, headings: stacked.names, units: stacked.units, hasHeading: true },
+      hasSettings: preamble.hasSettings || stacked.hasSettings,
+      skipLines: last.line - 1,
+      skippedText: text.slice(0, last.offset),
+      records: records.slice(stacked.lines),
+    };
+  }
   const [first, ...rest] = records as [CsvRecord, ...CsvRecord[]];
   const hasHeading = isHeading(first.cells, rest, decimalComma);
   const { hasSettings } = preamble;
@@ -125,11 +156,11 @@ function findTable(
   }));
   const below = belowSettings(probes);
   if (below === null) return { preamble, delimiter: chooseDelimiter(probes) };
-  const { delimiter, first } = below;
+  const { delimiter, first, comments } = below;
   const characters = preamble.characters + first.offset;
   const lines = preamble.lines + first.line - 1;
   return {
-    preamble: { ...preamble, characters, lines, comments: [], hasSettings: true },
+    preamble: { ...preamble, characters, lines, comments, hasSettings: true },
     delimiter,
   };
 }
@@ -145,21 +176,34 @@ function delimitersOf(preamble: Preamble, format: InputFormat): readonly Delimit
  * The table below lines of settings (`Device;X100`), which many recorders write first: the longest run of records with one
  * number of fields, from a heading that has names alone. Null where as many records have the fields of the first line.
  */
-function belowSettings(probes: readonly Probe[]): { delimiter: Delimiter; first: CsvRecord } | null {
-  let best: { delimiter: Delimiter; first: CsvRecord } | null = null;
+function belowSettings(probes: readonly Probe[]): BelowSettings | null {
+  let best: BelowSettings | null = null;
   let mostRows = Math.max(...probes.map(likeTheFirst));
   for (const { delimiter, records } of probes) {
     const { from, rows } = longestRun(records);
     const first = records[from];
     if (first === undefined || rows < 3 || rows <= mostRows) continue;
+    const above = labviewNames(records[from - 1], first);
+    if (above !== null) {
+      best = { delimiter, first, comments: [above.join(delimiter)] };
+      mostRows = rows;
+      continue;
+    }
     const areNames = first.cells.every((name) => !isNumberText(name, true) && !looksLikeTime(name));
     // Rows of texts that end with one delimiter more than the heading are no table of their own.
     const isHeading = first.cells.length >= 2 && areNames && first.cells.at(-1)?.trim() !== '';
-    if (!isHeading) continue;
-    best = { delimiter, first };
+    if (!isHeading && stackedHeadings(records.slice(from)) === null) continue;
+    best = { delimiter, first, comments: [] };
     mostRows = rows;
   }
   return best;
+}
+
+interface BelowSettings {
+  readonly delimiter: Delimiter;
+  readonly first: CsvRecord;
+  /** The names of the columns, where the heading has another number of fields than the rows. */
+  readonly comments: string[];
 }
 
 /** How many records have as many fields as the first, which are several. */
@@ -215,21 +259,6 @@ function commentedHeadings(
   return { headings: last ?? numbered, units: null };
 }
 
-/** Whether texts of a comment may be headings: values, settings and sentences are not. */
-export function areNames(names: readonly string[], decimalComma: boolean): boolean {
-  return names.every((name, index) => {
-    if (name === '') return index === 0;
-    return !isNumberText(name, decimalComma) && !looksLikeTime(name) && !/:\s|=|[.!?]$/.test(name);
-  });
-}
-
-/** Common units, alone or in brackets: `s`, `km/h`, `[m/s^2]`, `1/min`, and what stands for none. */
-export function isCommonUnit(cell: string): boolean {
-  const one =
-    /^(?:1|%|°[CF]?|[nµumckMG]?(?:m|s|g|A|V|W|J|N|Pa|Hz|rad|bar|l|L|Wh|Nm|Ω|eV)|t|h|min|d|K|deg|rpm|mph|psi|ft|in|mi|kn|kt|lb|gal)(?:\^?-?\d|[²³])?$/;
-  return /^[[(].*[\])]$|^-?$/.test(cell) || cell.split(/[/*·]/).every((part) => one.test(part));
-}
-
 /**
  * The field of a place in the text.
  * @param before the text before it
@@ -254,40 +283,4 @@ function chooseDelimiter(probes: readonly Probe[]): Delimiter {
     least = share + 0.05;
   }
   return chosen;
-}
-
-/**
- * The first line is a heading unless it holds a number, above columns that hold numbers too. A number over a column
- * of texts, or a text over a column of numbers, decides for a heading.
- */
-function isHeading(first: string[], rest: CsvRecord[], decimalComma: boolean): boolean {
-  const isValue = (cell: string) =>
-    isNumberText(cell, decimalComma) || isMissingText(cell) || looksLikeTime(cell);
-  const filled = first.filter((cell) => cell.trim() !== '');
-  if (filled.length === 0) return false;
-  if (filled.every((cell) => !isValue(cell))) return true;
-  const sample = rest.slice(0, probeRecords);
-  return first.some((cell, index) => {
-    if (cell.trim() === '' || isValue(cell)) return false;
-    const below = sample.map((record) => record.cells[index] ?? '').filter((value) => value.trim() !== '');
-    return below.length > 0 && below.every((value) => isValue(value));
-  });
-}
-
-/** A line of units: short texts without any number, one of them at least over a column of numbers. */
-function isUnitsLine(cells: string[], rest: CsvRecord[], decimalComma: boolean): boolean {
-  const sample = rest.slice(0, probeRecords);
-  if (sample.length === 0) return false;
-  let overNumbers = 0;
-  for (const [index, raw] of cells.entries()) {
-    const cell = raw.trim();
-    const below = sample.map((record) => record.cells[index] ?? '').filter((value) => value.trim() !== '');
-    const numeric = below.length > 0 && below.every((value) => isNumberText(value, decimalComma));
-    if (isNumberText(cell, decimalComma) || looksLikeTime(cell) || cell.length > 24) return false;
-    // A missing value in a column of numbers is data, not a unit.
-    if (numeric && isMissingText(cell) && cell !== '-') return false;
-    if (numeric && cell !== '' && cell !== '-') overNumbers++;
-    if (!numeric && cell !== '' && below.length > 0 && !/^[[(].*[\])]$/.test(cell)) return false;
-  }
-  return overNumbers > 0;
 }

@@ -1,6 +1,7 @@
 /** The start of a file as text; bytes that are no text are refused with their place. */
 import { isUtf8 } from 'node:buffer';
 import { shown, TabularError, type TabularPlace } from '../errors.ts';
+import { encodingHint } from './encoding.ts';
 import type { PlainInput } from './prepare-input.ts';
 
 /** The column of a place, from 1, by the text before it; `text` is the whole start with its faults replaced. */
@@ -19,7 +20,10 @@ export function decodeHead(
   } catch {
     const at = firstBadByte(head);
     const byte = head[at]?.toString(16).padStart(2, '0') ?? '';
-    throw new TabularError(`The byte ${shown(byte)} is not UTF-8.`, placeOf(head, at, columnAt));
+    throw new TabularError(
+      `The byte ${shown(byte)} is not UTF-8. ${encodingHint}`,
+      placeOf(head, at, columnAt),
+    );
   }
 }
 

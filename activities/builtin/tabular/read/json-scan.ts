@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { shown, TabularError } from '../errors.ts';
+import { encodingHint } from './encoding.ts';
 import type { PlainInput } from './prepare-input.ts';
 
 /** Deeper nesting is refused: the reader's own analysis follows it on the stack. */
@@ -221,7 +222,7 @@ function faultOf(text: string, line?: number): TabularError | null {
   try {
     JSON.parse(text);
     return text.includes('\ufffd')
-      ? new TabularError('The JSON contains bytes that are not UTF-8.', { line })
+      ? new TabularError(`The JSON contains bytes that are not UTF-8. ${encodingHint}`, { line })
       : null;
   } catch (error) {
     const message = error instanceof Error ? error.message : '';

@@ -20,11 +20,12 @@ export function numberStyle(delimiter: string, records: readonly CsvRecord[]): N
   const cells = records.slice(0, probeRecords).flatMap((record) => record.cells);
   const thousands = ([',', '.'] as const).find((mark) => usesThousands(cells, mark)) ?? null;
   if (thousands !== null) return { decimalComma: thousands === '.', thousands };
-  const points = cells.some((cell) => cell.includes('.') && isNumberText(cell, false));
+  const points = cells.filter((cell) => cell.includes('.') && isNumberText(cell, false));
   const commas = cells.filter((cell) => cell.includes(',') && isNumberText(cell, true));
   // Where commas divide the fields, `"1,200"` is more often a number of thousands than one with three decimals.
   const areDecimal = delimiter === ',' ? commas.some((cell) => !grouped[','].test(cell)) : commas.length > 0;
-  return { decimalComma: !points && areDecimal, thousands: null };
+  // In one file both may stand: a column of versions (`1.2`) beside one of decimal commas.
+  return { decimalComma: areDecimal && commas.length > points.length, thousands: null };
 }
 
 function usesThousands(cells: readonly string[], mark: ',' | '.'): boolean {
@@ -42,4 +43,10 @@ export function withoutThousands(record: CsvRecord, { thousands }: NumberStyle):
   if (thousands === null) return record;
   const plain = (cell: string) => (grouped[thousands].test(cell) ? cell.replaceAll(thousands, '') : cell);
   return { ...record, cells: record.cells.map(plain) };
+}
+
+/** Options of the strict reader. */
+export function numberOptions({ decimalComma, thousands }: NumberStyle): string[] {
+  const decimal = `decimal_separator = '${decimalComma ? ',' : '.'}'`;
+  return thousands === null ? [decimal] : [decimal, `thousands = '${thousands}'`];
 }

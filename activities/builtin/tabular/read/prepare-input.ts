@@ -6,7 +6,10 @@ import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { limits } from '../../../../domain/limits.ts';
+import type { TextEncoding } from '../configuration.ts';
 import { NoTabularData, TabularError } from '../errors.ts';
+import { copyPart } from './copy-part.ts';
+import { encodingOf, type FoundEncoding } from './encoding.ts';
 
 export interface PlainInput {
   path: string;
@@ -15,6 +18,8 @@ export interface PlainInput {
   head: Buffer;
   /** True when `head` is the whole file. */
   isWhole: boolean;
+  /** What the text was taken for because its bytes suggest it; null when something says what it is. */
+  guessedEncoding: string | null;
 }
 
 export interface PrepareSettings {
@@ -24,13 +29,15 @@ export interface PrepareSettings {
   maxPlainBytes: number;
   /** How many times its own size a packed file may unpack to. */
   unpackRatio: number;
+  /** Of a text without a byte order mark. */
+  encoding: TextEncoding;
   signal?: AbortSignal | undefined;
 }
 
 const headBytes = 8 * 1024 * 1024;
 
 /**
- * Unpacks gzip (recognised by its magic bytes, declared or not), rewrites UTF-16 to UTF-8 and drops a byte order mark.
+ * Unpacks gzip (recognised by its magic bytes, declared or not), rewrites text to UTF-8 and drops a byte order mark.
  * @throws TabularError for an empty file, a broken or over-long gzip stream, and other kinds of archive.
  */
 export async function prepareInput(settings: PrepareSettings): Promise<PlainInput> {
@@ -39,17 +46,22 @@ export async function prepareInput(settings: PrepareSettings): Promise<PlainInpu
   let path = join(settings.folder, 'input');
   if (first[0] === 0x1f && first[1] === 0x8b) await gunzip(settings, path);
   else await linkOrCopy(settings.inputPath, path);
-  const start = await readHead(path, 4);
-  const encoding = byteOrderMark(start);
-  if (encoding !== null) {
-    const rewritten = join(settings.folder, 'input-utf8');
-    await rewriteAsUtf8(path, rewritten, encoding, settings);
-    path = rewritten;
-  }
+  const found = await readStart(path);
+  const isParquet = found.head.toString('latin1', 0, 4) === 'PAR1';
+  const encoding = isParquet ? null : encodingOf(found.head, found.isWhole, settings.encoding);
+  if (encoding === null || (encoding.name === 'utf-8' && encoding.mark === 0))
+    return { path, ...found, guessedEncoding: null };
+  const rewritten = join(settings.folder, 'input-utf8');
+  await rewriteAsUtf8(path, rewritten, encoding, settings.signal);
+  path = rewritten;
+  return { path, ...(await readStart(path)), guessedEncoding: encoding.isGuess ? encoding.name : null };
+}
+
+async function readStart(path: string): Promise<Pick<PlainInput, 'sizeBytes' | 'head' | 'isWhole'>> {
   const { size } = await stat(path);
   if (size === 0) throw new NoTabularData('The file is empty.');
-  const head = await readHead(path, headBytes);
-  return { path, sizeBytes: size, head, isWhole: head.length === size };
+  const head = await readHead(path, Math.min(size, headBytes));
+  return { sizeBytes: size, head, isWhole: head.length === size };
 }
 
 /** The reader follows no symbolic link out of its folder, so the file gets a second name there. */
@@ -115,7 +127,7 @@ async function gunzip(settings: PrepareSettings, path: string): Promise<void> {
       gunzip,
       bound,
       createWriteStream(path, { highWaterMark: 1 << 20 }),
-      pipelineOptions(settings.signal),
+      settings.signal === undefined ? {} : { signal: settings.signal },
     );
   } catch (error) {
     settings.signal?.throwIfAborted();
@@ -127,47 +139,20 @@ async function gunzip(settings: PrepareSettings, path: string): Promise<void> {
   }
 }
 
-type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be';
-
-function byteOrderMark(start: Buffer): Encoding | null {
-  if (start[0] === 0xef && start[1] === 0xbb && start[2] === 0xbf) return 'utf-8';
-  if (start[0] === 0xff && start[1] === 0xfe) return 'utf-16le';
-  if (start[0] === 0xfe && start[1] === 0xff) return 'utf-16be';
-  return null;
-}
-
 async function rewriteAsUtf8(
   from: string,
   to: string,
-  encoding: Encoding,
-  settings: PrepareSettings,
+  { name, mark }: FoundEncoding,
+  signal: AbortSignal | undefined,
 ): Promise<void> {
-  const source = createReadStream(from, { highWaterMark: 1 << 20, start: encoding === 'utf-8' ? 3 : 0 });
-  const target = createWriteStream(to, { highWaterMark: 1 << 20 });
-  if (encoding === 'utf-8') {
-    await pipeline(source, target, pipelineOptions(settings.signal));
-    return;
-  }
-  const decoder = new TextDecoder(encoding, { fatal: true });
-  const recode = new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      recoded(() => decoder.decode(chunk, { stream: true }), done);
-    },
-    flush(done) {
-      recoded(() => decoder.decode(), done);
-    },
-  });
-  await pipeline(source, recode, target, pipelineOptions(settings.signal));
-}
-
-function recoded(decode: () => string, done: (error: Error | null, data?: Buffer) => void): void {
-  try {
-    done(null, Buffer.from(decode(), 'utf8'));
-  } catch {
-    done(new TabularError('The file starts as UTF-16 and contains bytes that are not.'));
-  }
-}
-
-function pipelineOptions(signal: AbortSignal | undefined): { signal?: AbortSignal } {
-  return signal === undefined ? {} : { signal };
+  if (name === 'utf-8') return copyPart({ from, to, start: mark }, null, signal);
+  const decoder = new TextDecoder(name, { fatal: true });
+  const decoded = (chunk?: Buffer) => {
+    try {
+      return chunk === undefined ? decoder.decode() : decoder.decode(chunk, { stream: true });
+    } catch {
+      throw new TabularError(`The text contains bytes that are not ${name.replace('utf-16', 'UTF-16')}.`);
+    }
+  };
+  await copyPart({ from, to, start: mark }, { of: decoded, rest: decoded }, signal);
 }

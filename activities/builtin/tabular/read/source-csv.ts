@@ -10,19 +10,25 @@ import type { Engine } from '../engine.ts';
 import { shown, TabularError } from '../errors.ts';
 import { type RecordingFormat, recordingLimits } from '../recording/recording.ts';
 import { badTime, castText, isTime, timeFault } from './cast-text.ts';
-import { copyFrom, copyWithLineFeeds, copyWithoutComments, lineOfRecord } from './csv-lines.ts';
-import { beginsRow, fieldOfQuote } from './csv-records.ts';
+import { copyPart } from './copy-part.ts';
+import { maxLineBytes, rowFault } from './csv-faults.ts';
+import { copyWithLineFeeds, copyWithoutComments, lineOfRecord } from './csv-lines.ts';
+import { beginsRow } from './csv-records.ts';
 import { type CsvLayout, fieldAt, readCsvLayout } from './csv-sample.ts';
 import { decodeHead } from './decode-head.ts';
-import type { NumberStyle } from './number-style.ts';
+import { encodingHint } from './encoding.ts';
+import { findFooter } from './footer.ts';
+import { numberOptions } from './number-style.ts';
 import type { PlainInput } from './prepare-input.ts';
+import { copyWithoutRepeats } from './repeated-headings.ts';
 import { type ReadPlan, type SourceColumn, type TableSource, wanted } from './source.ts';
 import { copyWithTabs, findSpaced, type SpacedTable, withTabs } from './spaced.ts';
 import { isMissingText, sampleColumn } from './text-values.ts';
 
-/** Longest line of a csv file. */
-const maxLineBytes = 8 * 1024 * 1024;
 const maxRereads = 12;
+/** In this order: the others are told by the rows between. */
+const leftOut = ['repeats', 'comments', 'footer'] as const;
+type LeftOut = (typeof leftOut)[number];
 
 export interface CsvSettings {
   input: PlainInput;
@@ -36,7 +42,10 @@ export interface CsvSettings {
 /** @throws TabularError when the file's start is not a table */
 export async function openCsv(settings: CsvSettings): Promise<TableSource> {
   const source = await openLayout(settings);
-  if (source.hasComments) await source.leaveOutComments();
+  const { hasRepeats, hasComments, hasFooter } = source.layout;
+  if (hasRepeats) await source.leaveOut('repeats');
+  if (hasComments) await source.leaveOut('comments');
+  if (hasFooter) await source.leaveOut('footer');
   return source;
 }
 
@@ -55,7 +64,8 @@ async function openLayout(settings: CsvSettings): Promise<CsvSource> {
   if (!layout.skippedText.includes('"')) return new CsvSource(settings, layout, input.path, layout.skipLines);
   // The strict reader would search for the end of the quote.
   const copy = join(settings.folder, 'input-table');
-  await copyFrom(input.path, copy, Buffer.byteLength(layout.skippedText), settings.signal);
+  const start = Buffer.byteLength(layout.skippedText);
+  await copyPart({ from: input.path, to: copy, start }, null, settings.signal);
   return new CsvSource(settings, layout, copy, 0);
 }
 
@@ -79,19 +89,18 @@ class CsvSource implements TableSource {
   readonly decimalComma: boolean;
   readonly warnings: string[] = [];
   readonly #settings: CsvSettings;
-  readonly #layout: CsvLayout;
+  readonly layout: CsvLayout;
   readonly #nullTokens: Set<string>;
   #path: string;
   readonly #skipLines: number;
   #rereads = 0;
   /** The lines were copied, so that all end alike. */
   #hasLineFeeds = false;
-  /** They were copied without lines of comment. */
-  #hasNoComments = false;
+  readonly #leftOut = new Set<LeftOut>();
 
   constructor(settings: CsvSettings, layout: CsvLayout, path: string, skipLines: number) {
     this.#settings = settings;
-    this.#layout = layout;
+    this.layout = layout;
     this.#path = path;
     this.#skipLines = skipLines;
     this.decimalComma = layout.numbers.decimalComma;
@@ -113,21 +122,48 @@ class CsvSource implements TableSource {
     }
   }
 
-  get hasComments(): boolean {
-    return this.#layout.hasComments;
+  /** Leaves out lines that are no rows. @returns whether there were some, so that a read may be repeated */
+  async leaveOut(what: LeftOut): Promise<boolean> {
+    if (this.#leftOut.has(what)) return false;
+    this.#leftOut.add(what);
+    if (what === 'repeats') return this.#leaveOutRepeats();
+    return what === 'comments' ? this.#leaveOutComments() : this.#leaveOutFooter();
   }
 
-  /** @returns whether there were some between the rows, so that a read may be repeated */
-  async leaveOutComments(): Promise<boolean> {
+  async #leaveOutRepeats(): Promise<boolean> {
+    const { hasHeading, firstLine } = this.layout;
+    if (!hasHeading) return false;
+    const count = await this.#copy('input-once', (from, to) =>
+      copyWithoutRepeats(from, to, firstLine, this.#settings.signal),
+    );
+    if (count > 0)
+      this.warnings.push(`The heading stands again between the rows, and was left out: ${count}.`);
+    return count > 0;
+  }
+
+  async #leaveOutComments(): Promise<boolean> {
     const first = this.columns[0]?.sample ?? [];
-    if (this.#hasNoComments || first.some((text) => text !== null && !beginsRow(text))) return false;
-    this.#hasNoComments = true;
-    const table = { delimiter: this.#layout.delimiter, skipLines: this.#skipLines };
+    if (first.some((text) => text !== null && !beginsRow(text))) return false;
+    const table = { delimiter: this.layout.delimiter, skipLines: this.#skipLines };
     const count = await this.#copy('input-rows', (from, to) =>
       copyWithoutComments(from, to, table, this.#settings.signal),
     );
     if (count > 0) this.warnings.push(`Lines of comment between the rows were not read: ${count}.`);
     return count > 0;
+  }
+
+  async #leaveOutFooter(): Promise<boolean> {
+    const table = {
+      delimiter: this.layout.delimiter,
+      fields: this.columns.length,
+      skipLines: this.#skipLines,
+    };
+    const footer = await findFooter(this.#path, table);
+    if (footer === null) return false;
+    const { start: end, lines, text } = footer;
+    await this.#copy('input-above', (from, to) => copyPart({ from, to, end }, null, this.#settings.signal));
+    this.warnings.push(`Lines below the table, from ${shown(text)} on, were not read: ${lines}.`);
+    return true;
   }
 
   async #copy<T>(name: string, copy: (from: string, to: string) => Promise<T>): Promise<T> {
@@ -151,14 +187,14 @@ class CsvSource implements TableSource {
     const options = [
       `columns = {${columns.join(', ')}}`,
       'auto_detect = false',
-      `header = ${this.#layout.hasHeading}`,
+      `header = ${this.layout.hasHeading}`,
       'delim = $2',
       `quote = '"'`,
       `escape = '"'`,
       `comment = ''`,
       'skip = $3',
       'nullstr = $4',
-      ...numberOptions(this.#layout.numbers),
+      ...numberOptions(this.layout.numbers),
       'strict_mode = true',
       'null_padding = false',
       'ignore_errors = false',
@@ -167,7 +203,7 @@ class CsvSource implements TableSource {
     ];
     const parameters: DuckDBValue[] = [
       this.#path,
-      this.#layout.delimiter,
+      this.layout.delimiter,
       BigInt(this.#skipLines),
       listValue([...this.#nullTokens]),
     ];
@@ -177,7 +213,9 @@ class CsvSource implements TableSource {
 
   async judge(error: Error, plan: ReadPlan): Promise<'again' | TabularError | null> {
     const verdict = await this.#judge(error, plan);
-    return verdict instanceof TabularError && (await this.leaveOutComments()) ? 'again' : verdict;
+    if (!(verdict instanceof TabularError)) return verdict;
+    for (const what of leftOut) if (await this.leaveOut(what)) return 'again';
+    return verdict;
   }
 
   async #judge(error: Error, plan: ReadPlan): Promise<'again' | TabularError | null> {
@@ -196,21 +234,21 @@ class CsvSource implements TableSource {
       const place = { line, column: index + 1, columnName: this.columns[index]?.heading };
       return new TabularError(`${shown(cast[2] as string)} is not ${wanted(readAs)}.`, place);
     }
-    return rowFault(message, line, this.#layout.delimiter);
+    return rowFault(message, line, this.layout.delimiter);
   }
 
   async faultAt(row: number, index: number, fault: string): Promise<TabularError> {
     // Skipped lines and the heading are records without being rows.
     const blankLines =
-      this.#layout.skippedText.split(/\r\n|\r|\n/).filter((line) => line.trim() === '').length - 1;
+      this.layout.skippedText.split(/\r\n|\r|\n/).filter((line) => line.trim() === '').length - 1;
     const before =
-      (this.#skipLines === 0 ? 0 : this.#skipLines - blankLines) + (this.#layout.hasHeading ? 1 : 0);
+      (this.#skipLines === 0 ? 0 : this.#skipLines - blankLines) + (this.layout.hasHeading ? 1 : 0);
     const line = await this.#lineOf(row + before, false);
     return new TabularError(fault, { line, column: index + 1, columnName: this.columns[index]?.heading });
   }
 
   async #lineOf(record: number, countsBlank: boolean): Promise<number> {
-    const { delimiter, skipLines } = this.#layout;
+    const { delimiter, skipLines } = this.layout;
     const line = await lineOfRecord(this.#path, delimiter, record, countsBlank, this.#settings.signal);
     return this.#skipLines === 0 ? line + skipLines : line;
   }
@@ -241,13 +279,13 @@ class CsvSource implements TableSource {
         return new TabularError('The lines of the file do not follow the rules of csv (RFC 4180).');
       }
       await this.#copy('input-lines', (from, to) =>
-        copyWithLineFeeds(from, to, this.#layout.delimiter, this.#settings.signal),
+        copyWithLineFeeds(from, to, this.layout.delimiter, this.#settings.signal),
       );
       this.#hasLineFeeds = true;
       return 'again';
     }
     if (/utf-?8|unicode/i.test(message))
-      return new TabularError('The file contains bytes that are not UTF-8.');
+      return new TabularError(`The file contains bytes that are not UTF-8. ${encodingHint}`);
     return /^(Invalid Input|Conversion|Parser|Binder) Error/.test(message)
       ? new TabularError('The file cannot be read as delimited text.')
       : null;
@@ -256,33 +294,6 @@ class CsvSource implements TableSource {
 
 const formats = { ',': 'csv', '\t': 'tsv', ';': 'semicolon', '|': 'pipe' } as const;
 
-function numberOptions({ decimalComma, thousands }: NumberStyle): string[] {
-  const decimal = `decimal_separator = '${decimalComma ? ',' : '.'}'`;
-  return thousands === null ? [decimal] : [decimal, `thousands = '${thousands}'`];
-}
-
 function blankAsNull(value: string | null): string | null {
   return value === null || value.trim() === '' ? null : value;
-}
-
-function rowFault(message: string, line: number, delimiter: string): TabularError {
-  const counts = /Expected Number of Columns: (\d+) Found: (\d+)/.exec(message);
-  if (counts !== null) {
-    const [expected, found] = [Number(counts[1]), Number(counts[2])];
-    const column = Math.min(expected, found) + 1;
-    return new TabularError(`The line has ${found} fields, not ${expected}.`, { line, column });
-  }
-  if (/unterminated quote/i.test(message)) {
-    const text = /\nOriginal Line: ([\s\S]*)\nValue with unterminated quote/.exec(message)?.[1] ?? '';
-    return new TabularError('A quote that opens a value is not closed, or text follows the closing quote.', {
-      line,
-      column: fieldOfQuote(text, delimiter),
-    });
-  }
-  if (/unicode|utf-8/i.test(message))
-    return new TabularError('The line contains bytes that are not UTF-8.', { line });
-  if (/maximum line size|exceeds/i.test(message)) {
-    return new TabularError(`The line is longer than ${maxLineBytes} bytes.`, { line });
-  }
-  return new TabularError('The line cannot be read as delimited text.', { line });
 }

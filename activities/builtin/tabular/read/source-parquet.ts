@@ -10,6 +10,7 @@ import { type Engine, isResourceFault } from '../engine.ts';
 import { TabularError } from '../errors.ts';
 import { recordingLimits } from '../recording/recording.ts';
 import { badTime, castText, finite, isTime, timeFault } from './cast-text.ts';
+import { durationUnits } from './pandas-durations.ts';
 import type { ReadAs, ReadPlan, SourceColumn, SourceKind, TableSource } from './source.ts';
 
 const sampleCells = 500_000;
@@ -59,10 +60,11 @@ export async function openParquet(engine: Engine, input: ParquetInput): Promise<
       sql: `SELECT ${leaves.map(asText).join(', ')} FROM ${from} LIMIT ${rows}`,
       parameters: pointers.length === 0 ? [path] : [path, listValue(pointers)],
     });
+    const units = await durationUnits(engine, path);
     const columns = leaves.map(
       (leaf, index): SourceColumn => ({
         heading: leaf.heading,
-        unit: null,
+        unit: units.get(leaf.heading) ?? null,
         kind: leaf.kind,
         sample: sample.map((row) =>
           row[index] === null || row[index] === undefined ? null : String(row[index]),

@@ -2,11 +2,10 @@
  * Columns that runs of blanks separate, as MATLAB, Octave, gnuplot and Fortran programs write them. The strict reader
  * knows no such delimiter: it reads a copy with tabs, line for line.
  */
-import { createReadStream, createWriteStream } from 'node:fs';
-import { Transform } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { StringDecoder } from 'node:string_decoder';
-import { areNames, type CsvLayout, isCommonUnit } from './csv-sample.ts';
+import { copyPart } from './copy-part.ts';
+import type { CsvLayout } from './csv-sample.ts';
+import { areNames, isCommonUnit } from './headings-above.ts';
 import { isMissingText, isNumberText, looksLikeTime } from './text-values.ts';
 
 export interface SpacedTable {
@@ -153,23 +152,12 @@ export async function copyWithTabs(
 ): Promise<void> {
   const decoder = new StringDecoder('utf8');
   let rest = '';
-  const recode = new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      const text = rest + decoder.write(chunk);
-      const end = Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r')) + 1;
-      rest = text.slice(end);
-      done(null, text.slice(0, end).replace(/[^\r\n]+/g, tabbed));
-    },
-    flush(done) {
-      done(null, tabbed(rest + decoder.end()));
-    },
-  });
-  const target = createWriteStream(to, { highWaterMark: 1 << 20 });
-  target.write(top);
-  await pipeline(
-    createReadStream(from, { highWaterMark: 1 << 20, start: skippedBytes }),
-    recode,
-    target,
-    signal === undefined ? {} : { signal },
-  );
+  function of(chunk: Buffer): string {
+    const text = rest + decoder.write(chunk);
+    const end = Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r')) + 1;
+    rest = text.slice(end);
+    return text.slice(0, end).replace(/[^\r\n]+/g, tabbed);
+  }
+  const part = { from, to, start: skippedBytes, top };
+  await copyPart(part, { of, rest: () => tabbed(rest + decoder.end()) }, signal);
 }

@@ -13,6 +13,7 @@ import { type ColumnKinds, type Inspection, inspect } from './inspect.ts';
 import { additionOffset, completeParquet, newPlaceholder } from './parquet-footer.ts';
 import { parquetOptions } from './parquet-options.ts';
 import type { RecordingDescription } from './recording.ts';
+import { roundedRemark } from './rounded.ts';
 
 export interface WriteSettings {
   engine: Engine;
@@ -192,7 +193,9 @@ class Writer {
   async complete(): Promise<WrittenRecording> {
     const nullCounts = await this.#nullCounts();
     const offset = await additionOffset(this.#path);
-    const { overview } = this.#inspected();
+    const { overview, facts } = this.#inspected();
+    const rounded = roundedRemark(this.#settings.source.columns, facts);
+    if (rounded !== null) this.#warnings.push(rounded);
     const description = this.#describe(nullCounts, overview === null ? null : offset);
     const sizeBytes = await completeParquet(
       this.#path,

@@ -23,7 +23,7 @@ const strongNames =
   /^(?:time|times|timestamp|timestamps|datetime|date_?time|date|t|ts|epoch|epoch_?time|unix_?time|unixtime|utc|elapsed|elapsed_?time|sim_?time|simulation_?time|time_?stamp|clock|zeit|zeitstempel|datum|temps|tiempo|fecha|seconds?|secs?|millis|milliseconds?)(?:_?(?:s|sec|ms|us|ns|utc|gmt))?$/i;
 const weakName = /(?:^|[\s_.\-/])(?:time|timestamp|date|datetime|epoch|elapsed|zeit)(?:$|[\s_.\-/])/i;
 const idName =
-  /^(?:id|index|idx|row|row_?(?:no|number|id)|no|nr|n|#|line|sample|record|count|.*[\s_.\-/](?:id|index|idx))$/i;
+  /^(?:id|index|idx|row|row_?(?:no|number|id)|no|nr|n|#|line|sample|record|(?:sub[ _]?)?frame(?:[ _]?(?:no|number))?|count|.*[\s_.\-/](?:id|index|idx))$/i;
 
 /**
  * @param pairs whether a column of days and the time of the day beside it are one time

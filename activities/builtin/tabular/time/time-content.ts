@@ -40,6 +40,9 @@ export async function contentOf(
   return textContent(engine, values);
 }
 
+/** The time of the day in a text, with its zone. */
+const clock = /\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s*[+-]\d{2}:?\d{2})?/;
+
 /** Tries all forms of dates on the sample, within DuckDB, because DuckDB reads the whole file later. */
 async function textContent(engine: Engine, values: string[]): Promise<Content | null> {
   const step = Math.max(1, Math.floor(values.length / 1000));
@@ -52,11 +55,15 @@ async function textContent(engine: Engine, values: string[]): Promise<Content | 
   const counts = (row ?? []).map(Number);
   const all = counts[0] ?? 0;
   if (all === 0) return null;
-  if (counts[1] === all) return { form: 'text', format: null, isAmbiguous: false };
-  const fits = timeFormats.filter((_, index) => counts[index + 2] === all);
+  // A year of two digits would be one of the first century, by the cast and by `%Y`.
+  const haveFullYears = values.every((value) => /\d{4}/.test(value.replace(clock, ' ')));
+  if (counts[1] === all && haveFullYears) return { form: 'text', format: null, isAmbiguous: false };
+  const fits = timeFormats.filter(
+    (format, index) => counts[index + 2] === all && (haveFullYears || !format.includes('%Y')),
+  );
   const format = fits[0];
   if (format === undefined) return null;
-  const swapped = format.replace('%m/%d', '%d/%m');
+  const swapped = format.replace('%m/%d', '%d/%m').replace('%d-%m', '%m-%d');
   return { form: 'text', format, isAmbiguous: swapped !== format && fits.includes(swapped) };
 }
 
@@ -90,6 +97,8 @@ function numericContent(
   const isMs = configuration.timeColumnIsMs ?? null;
   if (isMs === null && (isChosen || dayName.test(name)) && values.every(isDay))
     return { form: 'text', format: '%Y%m%d', isAmbiguous: false };
+  if (isMs === null && values.every(isMoment))
+    return { form: 'text', format: '%Y%m%d%H%M%S', isAmbiguous: false };
   const epoch = epochs.find(({ from, to, millisecondsEach }) => {
     if (isMs !== null && millisecondsEach !== (isMs ? 1 : 1000)) return false;
     return numbers.every((value) => value >= from && value < to);
@@ -108,6 +117,12 @@ function numericContent(
 
 /** Names of columns of days. */
 export const dayName = /(?:^|[^\p{L}])(?:date|day|datum|tag|fecha|yyyymmdd)(?:$|[^\p{L}])/iu;
+
+/** `20240131093000`. */
+function isMoment(value: string): boolean {
+  const [, day = '', clock = ''] = /^(\d{8})(\d{6})$/.exec(value.trim()) ?? [];
+  return isDay(day) && /^(?:[01]\d|2[0-3])[0-5]\d[0-5]\d$/.test(clock);
+}
 
 /** `20240131`. */
 function isDay(value: string): boolean {

@@ -2,13 +2,14 @@
 
 const slashed = ['%Y/%m/%d', '%m/%d/%Y', '%d/%m/%Y', '%m/%d/%y', '%d/%m/%y'];
 const pointed = ['%d.%m.%Y', '%d.%m.%y', '%Y.%m.%d'];
-const dashed = ['%d-%m-%Y', '%d-%b-%Y', '%d-%b-%y'];
+const dashed = ['%d-%m-%Y', '%m-%d-%Y', '%d-%b-%Y', '%d-%b-%y'];
 const worded = ['%b %d %Y', '%b %d, %Y', '%d %b %Y', '%B %d %Y', '%B %d, %Y', '%d %B %Y'];
 const clocks = [
   ' %H:%M:%S.%f',
   ' %H:%M:%S,%f',
   ' %H:%M:%S',
   ' %H:%M',
+  ' %I:%M:%S.%f %p',
   ' %I:%M:%S %p',
   ' %I:%M %p',
   ', %H:%M:%S',
@@ -22,6 +23,8 @@ export const timeFormats: readonly string[] = [
   ),
   '%Y%m%dT%H%M%SZ',
   '%Y%m%dT%H%M%S',
+  '%Y%m%d %H:%M:%S.%f',
+  '%Y%m%d %H:%M:%S',
   '%Y-%m-%d %H:%M:%S,%f',
   '%Y-%m-%dT%H:%M:%S,%f',
   '%Y-%m-%dT%H:%M:%S,%fZ',

@@ -4,7 +4,12 @@ import type { TabularConfiguration } from '../configuration.ts';
 import type { ReadAs, SourceColumn } from '../read/source.ts';
 import type { Content } from './time-content.ts';
 
-const ambiguity = 'Dates such as 1/2/2000 were read as month/day/year; the order is ambiguous in this file.';
+const ambiguity = (format: string) => {
+  const [date, order] = format.includes('-')
+    ? ['1-2-2000', 'day-month-year']
+    : ['1/2/2000', 'month/day/year'];
+  return `Dates such as ${date} were read as ${order}; the order is ambiguous in this file.`;
+};
 
 export interface TimePlan {
   /** Index of the column; null when rows are numbered. */
@@ -32,7 +37,7 @@ export function toPlan(index: number, content: Content, configuration: TabularCo
     case 'native':
       return { ...plan, kind: 'absolute', readAs: 'TIMESTAMPTZ', milliseconds: fromTimestamp };
     case 'text':
-      if (content.isAmbiguous) plan.warnings.push(ambiguity);
+      if (content.isAmbiguous) plan.warnings.push(ambiguity(content.format ?? ''));
       return {
         ...plan,
         kind: 'absolute',

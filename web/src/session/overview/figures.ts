@@ -95,12 +95,13 @@ function recordingsOf(outputs: readonly NodeOutput[]): Recording[] {
   const found = new Map<unknown, Recording>();
   for (const output of outputs) {
     const { id, metadata } = output;
-    if (metadata?.kind !== 'recording' || typeof metadata.description !== 'object') continue;
+    if (metadata?.kind !== 'recording') continue;
+    const description = (metadata.description ?? metadata.brief ?? {}) as Description;
     const source = (metadata.source as Fields | null | undefined)?.outputId ?? `output ${id}`;
     if (found.has(source)) continue;
     const rows = typeof metadata.rowCount === 'number' ? metadata.rowCount : 0;
     const name = outputTitle(output).replace(/, recording$/, '');
-    found.set(source, { name, rows, description: (metadata.description ?? {}) as Description });
+    found.set(source, { name, rows, description });
   }
   return [...found.values()];
 }

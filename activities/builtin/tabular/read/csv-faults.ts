@@ -1,0 +1,30 @@
+/** The faults that the strict reader finds in a line, as sentences for the owner of the file. */
+import { TabularError } from '../errors.ts';
+import { fieldOfQuote } from './csv-records.ts';
+import { encodingHint } from './encoding.ts';
+
+/** Longest line of a csv file. */
+export const maxLineBytes = 8 * 1024 * 1024;
+
+/** @param message of the reader, about the record that begins on this line */
+export function rowFault(message: string, line: number, delimiter: string): TabularError {
+  const counts = /Expected Number of Columns: (\d+) Found: (\d+)/.exec(message);
+  if (counts !== null) {
+    const [expected, found] = [Number(counts[1]), Number(counts[2])];
+    const column = Math.min(expected, found) + 1;
+    return new TabularError(`The line has ${found} fields, not ${expected}.`, { line, column });
+  }
+  if (/unterminated quote/i.test(message)) {
+    const text = /\nOriginal Line: ([\s\S]*)\nValue with unterminated quote/.exec(message)?.[1] ?? '';
+    return new TabularError('A quote that opens a value is not closed, or text follows the closing quote.', {
+      line,
+      column: fieldOfQuote(text, delimiter),
+    });
+  }
+  if (/unicode|utf-8/i.test(message))
+    return new TabularError(`The line contains bytes that are not UTF-8. ${encodingHint}`, { line });
+  if (/maximum line size|exceeds/i.test(message)) {
+    return new TabularError(`The line is longer than ${maxLineBytes} bytes.`, { line });
+  }
+  return new TabularError('The line cannot be read as delimited text.', { line });
+}

@@ -1,0 +1,70 @@
+/** Lines below a table, as recorders write them: `End of file`, `Total;12;13`, a block of statistics. */
+import { open } from 'node:fs/promises';
+import { beginsRow, type CsvRecord, mostHeadings, splitRecords } from './csv-records.ts';
+import { isNumberText } from './text-values.ts';
+
+/** Of its fields a line may have as many as a row has: then only these words tell it from a row with a fault. */
+const summary =
+  /^(?:end|eof|totals?|sum|summe|gesamt|mean|average|avg|mittel(?:wert)?|durchschnitt|median|min|minimum|max|maximum|std|stdev|rms|count|anzahl|statistics|statistik|summary)\b/i;
+const tailBytes = 1 << 20;
+
+/**
+ * The index of the first record below the table, null when there is none: the records behind the last row, of which none
+ * begins as rows do. Only where all rows begin with a number or a time can they be told from these.
+ */
+export function footerAt(records: readonly CsvRecord[], fields: number): number | null {
+  const isRow = ({ cells }: CsvRecord) => cells.length === fields && beginsRow(cells[0] as string);
+  const isBelow = ({ cells }: CsvRecord) => {
+    const text = cells.find((cell) => cell.trim() !== '')?.trim() ?? '';
+    return cells.length === fields ? summary.test(text) : !/^[+-]?[.,]?\d/.test(text) && !isNumberText(text);
+  };
+  const end = records.findLastIndex((record) => !isBelow(record)) + 1;
+  if (records.slice(end).every(isComment)) return null;
+  const from = records.findIndex(isRow);
+  const rows = records.slice(from, end).filter((record) => !isComment(record));
+  return from !== -1 && from <= mostHeadings && rows.every(isRow) ? end : null;
+}
+
+const isComment = ({ cells }: CsvRecord) => cells[0]?.startsWith('#') === true;
+
+export interface Footer {
+  /** The byte at which it begins. */
+  readonly start: number;
+  readonly lines: number;
+  /** Its first line. */
+  readonly text: string;
+}
+
+/** Finds the lines below the table at the end of a file. */
+export async function findFooter(
+  path: string,
+  table: { readonly delimiter: string; readonly fields: number; readonly skipLines: number },
+): Promise<Footer | null> {
+  const { bytes, start } = await readTail(path);
+  // A character for each byte, so that the place in the text is that in the file.
+  const tail = bytes.toString('latin1');
+  const begin = start === 0 ? 0 : tail.search(/[\r\n]/) + 1;
+  const all = splitRecords(tail.slice(begin), table.delimiter, Number.POSITIVE_INFINITY, true);
+  const records = start === 0 ? all.filter(({ line }) => line > table.skipLines) : all;
+  const at = footerAt(records, table.fields);
+  if (at === null) return null;
+  const { offset, cells } = records[at] as CsvRecord;
+  return {
+    start: start + begin + offset,
+    lines: records.length - at,
+    text: Buffer.from(cells.join(table.delimiter), 'latin1').toString(),
+  };
+}
+
+async function readTail(path: string): Promise<{ readonly bytes: Buffer; readonly start: number }> {
+  const file = await open(path, 'r');
+  try {
+    const { size } = await file.stat();
+    const start = Math.max(0, size - tailBytes);
+    const bytes = Buffer.alloc(size - start);
+    const { bytesRead } = await file.read(bytes, 0, bytes.length, start);
+    return { bytes: bytes.subarray(0, bytesRead), start };
+  } finally {
+    await file.close();
+  }
+}
