@@ -3428,8 +3428,8 @@ export interface Routes {
     };
     reply: ProjectStorage;
   };
-  'POST /api/v2/sessions/{id}/freeze': { reply: Session };
-  'POST /api/v2/sessions/{id}/unfreeze': { reply: Session };
+  'POST /api/v2/sessions/{id}/freeze': { reply: SessionDetails };
+  'POST /api/v2/sessions/{id}/unfreeze': { reply: SessionDetails };
   'POST /api/v2/session/shared_session': {
     query: {
       /** The project of the session. */

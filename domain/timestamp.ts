@@ -39,3 +39,8 @@ export function isDateOnly(text: string): boolean {
 export function formatTimestamp(value: Date): string {
   return value.toISOString();
 }
+
+/** The same for a time that may be missing. */
+export function formatTimestampOrNull(value: Date | null): string | null {
+  return value === null ? null : formatTimestamp(value);
+}

@@ -1,5 +1,5 @@
 /** Maps any thrown value to the error that a caller may see; the only such mapper (contract: Errors). */
-import { type ZodError, z } from 'zod';
+import { z } from 'zod';
 import { Problem, type ProblemKey } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import { isDatabaseUnavailable } from '../domain/network/database-fault.ts';
@@ -63,10 +63,26 @@ function redactedDeep(value: unknown): unknown {
 }
 
 /**
- * The problem for input that a schema refused. A sentence written by the schema's author (it ends in a full stop)
- * is the message; else the text of `refusal`; else field and fault by name.
+ * A part of a request as its schema parses it.
+ * @throws Problem `refusal` for input that the schema refuses. A sentence written by the schema's author (it ends in a
+ *   full stop) is the message; else the text of `refusal`; else field and fault by name
  */
-export function refusedInput(where: string, error: ZodError, refusal: ProblemKey | undefined): Problem {
+export function readInput(
+  where: string,
+  schema: z.ZodType,
+  value: unknown,
+  refusal: ProblemKey | undefined,
+): unknown {
+  const result = schema.safeParse(value, { error: whatIsMissing });
+  if (result.success) return result.data;
+  throw refusedInput(where, result.error, refusal);
+}
+
+/** JSON and queries know no `undefined`, by which the schemas would name what is missing. */
+const whatIsMissing: z.core.$ZodErrorMap = ({ code, input }) =>
+  code === 'invalid_type' && input === undefined ? 'is required' : undefined;
+
+function refusedInput(where: string, error: z.ZodError, refusal: ProblemKey | undefined): Problem {
   const issue = error.issues[0];
   const key = refusal ?? 'invalidRequest';
   if (issue === undefined) return new Problem(key);

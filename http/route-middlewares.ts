@@ -9,7 +9,7 @@ import { isStorableText } from '../domain/text.ts';
 import { isTracing, startSpan } from '../telemetry/trace.ts';
 import { jsonItems } from './bodies/json-items.ts';
 import type { Call, RouteMiddleware } from './call.ts';
-import { refusedInput } from './errors.ts';
+import { readInput } from './errors.ts';
 import { checkBody, checkProblem, checkReply } from './response-check.ts';
 import type { Reply, Route } from './route.ts';
 import { parametersOf } from './schemas.ts';
@@ -159,9 +159,9 @@ export const validated: RouteMiddleware = (route) => {
   return ({ state, params }, next) => {
     if (route.params !== undefined) state.params = parseParams(route.params, params, refusals?.params);
     const values = readQuery(state.query, known);
-    if (query !== undefined) state.queryValues = parse('query', query, values, refusals?.query);
+    if (query !== undefined) state.queryValues = readInput('query', query, values, refusals?.query);
     if (headers !== undefined)
-      state.headerValues = parse('headers', headers, state.headers, refusals?.headers);
+      state.headerValues = readInput('headers', headers, state.headers, refusals?.headers);
     return next();
   };
 };
@@ -174,12 +174,6 @@ function parseParams(
   const result = Object.values(params).every(isStorableText) ? schema.safeParse(params) : null;
   if (result?.success) return result.data;
   throw new Problem(refusal);
-}
-
-function parse(where: string, schema: z.ZodType, value: unknown, refusal: ProblemKey | undefined): unknown {
-  const result = schema.safeParse(value);
-  if (result.success) return result.data;
-  throw refusedInput(where, result.error, refusal);
 }
 
 /** Refuses a known name that is repeated, as many clients send a list: all values but one would be passed over. */

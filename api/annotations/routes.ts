@@ -1,6 +1,7 @@
 /** Annotations of a session: read as its progress, written by those who may change it (additions, section 4). */
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
+import { inTimeOrder } from '../../http/schemas.ts';
 import {
   type AnnotationRow,
   changeAnnotation,
@@ -35,7 +36,7 @@ const list = defineRoute({
   tags,
   access: access.progressRead,
   params: sessionParams,
-  query: annotationQuerySchema,
+  query: inTimeOrder(annotationQuerySchema),
   responses: { 200: { description: 'One page.', schema: annotationListSchema } },
   errors: ['sessionNotFound'],
   refusals: { params: 'sessionNotFound' },

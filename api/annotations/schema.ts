@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { story } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
-import { formatTimestamp } from '../../domain/timestamp.ts';
+import { formatTimestamp, formatTimestampOrNull } from '../../domain/timestamp.ts';
 import {
   integerParameter,
   nameText,
@@ -127,7 +127,7 @@ export function presentAnnotation(
   return {
     id,
     from: formatTimestamp(from),
-    to: to && formatTimestamp(to),
+    to: formatTimestampOrNull(to),
     label,
     text,
     tags: [...tags],

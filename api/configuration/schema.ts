@@ -33,7 +33,11 @@ const value = () =>
   z
     .string({ error: 'value must be text.' })
     .meta({ description: 'Text of at most 64 KB that parses as its type.' });
-const description = () => optionalText().nullish();
+const description = () =>
+  optionalText(
+    limits.descriptionCharacters,
+    `description must hold at most ${limits.descriptionCharacters} characters.`,
+  ).nullish();
 
 /** The name comes first: a missing or invalid name is reported before any other fault. */
 export const newConfigurationSchema = z

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { dashboardUrl } from '../../domain/dashboard-url.ts';
 import { isJsonObject } from '../../domain/text.ts';
-import { formatTimestamp } from '../../domain/timestamp.ts';
+import { formatTimestamp, formatTimestampOrNull } from '../../domain/timestamp.ts';
 import type { DimensionRow } from '../../store/dashboards/dimension-reads.ts';
 import type { DimensionSource } from '../../store/dashboards/dimensions.ts';
 import type { dashboardSchema } from './schema.ts';
@@ -18,8 +18,8 @@ export function presentDashboard(dimension: DimensionRow): WireDashboard {
     dashboardVersion: dimension.dashboardVersion,
     url: dashboardUrl(dimension.id),
     scenarioName: dimension.scenarioName,
-    from: dimension.from === null ? null : formatTimestamp(dimension.from),
-    to: dimension.to === null ? null : formatTimestamp(dimension.to),
+    from: formatTimestampOrNull(dimension.from),
+    to: formatTimestampOrNull(dimension.to),
     layout: isJsonObject(dimension.layout) ? dimension.layout : null,
     sources: dimension.sources.map(presentSource),
     createdAt: formatTimestamp(dimension.createdAt),

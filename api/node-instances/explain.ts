@@ -7,7 +7,7 @@ import { concurrencyKinds, concurrencyScopes } from '../../domain/runners/concur
 import { explained, explainNode } from '../../domain/runs/explain.ts';
 import { visibleNodeStates } from '../../domain/runs/node-state.ts';
 import { openRunStates } from '../../domain/runs/run-plan.ts';
-import { formatTimestamp } from '../../domain/timestamp.ts';
+import { formatTimestamp, formatTimestampOrNull } from '../../domain/timestamp.ts';
 import { timestampOut } from '../../http/schemas.ts';
 import { type ExplainedNode, readExplainFacts } from '../../store/run-views/explain.ts';
 import { defineRoute } from '../route.ts';
@@ -158,10 +158,8 @@ export const explainNodeInstance = defineRoute({
 function presentRunners(runners: ExplainedNode['runners']) {
   if (runners === null) return null;
   const { ofType: _ofType, ...shown } = runners;
-  return { ...shown, lastSeenAt: timeOrNull(runners.lastSeenAt) };
+  return { ...shown, lastSeenAt: formatTimestampOrNull(runners.lastSeenAt) };
 }
-
-const timeOrNull = (time: Date | null) => (time === null ? null : formatTimestamp(time));
 
 function present(node: ExplainedNode): z.input<typeof explanationSchema> {
   const { nodeInstanceId, nodeName, nodeTemplate, sessionId, state, openRun, heldBy, lastRun, runners } =
@@ -175,20 +173,20 @@ function present(node: ExplainedNode): z.input<typeof explanationSchema> {
     ...explainNode(node),
     facts: {
       statusDetails: node.statusDetails,
-      lastProcessed: timeOrNull(node.lastProcessed),
-      frozenAt: timeOrNull(node.frozenAt),
+      lastProcessed: formatTimestampOrNull(node.lastProcessed),
+      frozenAt: formatTimestampOrNull(node.frozenAt),
       queuedUploads: node.queuedUploads,
       parents: [...node.parents],
       openRun: openRun && {
         ...openRun,
         queuedAt: formatTimestamp(openRun.queuedAt),
-        dueAt: timeOrNull(openRun.dueAt),
+        dueAt: formatTimestampOrNull(openRun.dueAt),
       },
       heldBy: heldBy && {
         instanceId: heldBy.instanceId,
         leaseExpiresAt: formatTimestamp(heldBy.leaseExpiresAt),
       },
-      lastRun: lastRun && { ...lastRun, endedAt: timeOrNull(lastRun.endedAt) },
+      lastRun: lastRun && { ...lastRun, endedAt: formatTimestampOrNull(lastRun.endedAt) },
       runners: presentRunners(runners),
       fullLimits: [...node.fullLimits],
       rejectedInputs: node.rejectedInputs,

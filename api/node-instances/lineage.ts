@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { story } from '../../domain/examples.ts';
-import { formatTimestamp } from '../../domain/timestamp.ts';
+import { formatTimestamp, formatTimestampOrNull } from '../../domain/timestamp.ts';
 import { timestampOut } from '../../http/schemas.ts';
 import { findLineage, nodeNames, type OutputLineage } from '../../store/outputs/lineage.ts';
 import { defineRoute } from '../route.ts';
@@ -144,7 +144,7 @@ function present(
     attempt: run.attempt,
     maxAttempts: run.maxAttempts,
     outcome: run.outcome,
-    endedAt: run.endedAt === null ? null : formatTimestamp(run.endedAt),
+    endedAt: formatTimestampOrNull(run.endedAt),
   };
   return {
     ...output,

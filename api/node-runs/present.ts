@@ -1,9 +1,7 @@
 import type { z } from 'zod';
-import { formatTimestamp } from '../../domain/timestamp.ts';
+import { formatTimestamp, formatTimestampOrNull } from '../../domain/timestamp.ts';
 import type { NodeRunAttempt, NodeRunRow } from '../../store/run-views/node-runs.ts';
 import type { nodeRunListSchema, nodeRunSchema, runAttemptSchema } from './schema.ts';
-
-const orNull = (date: Date | null) => (date === null ? null : formatTimestamp(date));
 
 /** One page of runs. */
 export function presentRunPage(
@@ -39,8 +37,8 @@ export function presentNodeRun(run: NodeRunRow): z.input<typeof nodeRunSchema> {
     cancelRequested: run.cancelRequested,
     retryable: run.isRetryable,
     createdAt: formatTimestamp(run.createdAt),
-    endedAt: orNull(run.endedAt),
-    nextAttemptAt: orNull(run.nextAttemptAt),
+    endedAt: formatTimestampOrNull(run.endedAt),
+    nextAttemptAt: formatTimestampOrNull(run.nextAttemptAt),
     heldBy: run.heldBy && presentHolder(run.heldBy),
     attempts: run.attempts.map((attempt, index) => presentAttempt(attempt, run.attempts[index + 1])),
   };
@@ -60,8 +58,8 @@ function presentAttempt(
 ): z.input<typeof runAttemptSchema> {
   return {
     number: attempt.number,
-    startedAt: orNull(attempt.startedAt),
-    endedAt: orNull(attempt.endedAt),
+    startedAt: formatTimestampOrNull(attempt.startedAt),
+    endedAt: formatTimestampOrNull(attempt.endedAt),
     outcome: attempt.outcome,
     category: attempt.category,
     reason: attempt.details,

@@ -10,7 +10,7 @@ import {
   timeOf,
   weekdays,
 } from '../../domain/reports/schedule.ts';
-import { formatTimestamp } from '../../domain/timestamp.ts';
+import { formatTimestamp, formatTimestampOrNull } from '../../domain/timestamp.ts';
 import { bodyId, idParameter, integerParameter, timestampOut, uuid } from '../../http/schemas.ts';
 import type { ReportSchedule } from '../../store/entities/report-schedule.ts';
 import type { ReportFileRow } from '../../store/reports/scheduled-files.ts';
@@ -208,7 +208,7 @@ export function presentSchedule(row: ReportSchedule): z.input<typeof scheduleSch
     at: timeOf(row.atMinute),
     weekday: weekdays[row.weekday - 1]!,
     dayOfMonth: row.monthDay,
-    nextAt: row.nextAt === null ? null : formatTimestamp(row.nextAt),
+    nextAt: formatTimestampOrNull(row.nextAt),
     createdAt: formatTimestamp(row.createdAt),
     updatedAt: formatTimestamp(row.updatedAt),
   };
@@ -219,6 +219,6 @@ export function presentFile(row: ReportFileRow): z.input<typeof fileSchema> {
   return {
     ...same,
     dueAt: formatTimestamp(dueAt),
-    endedAt: endedAt === null ? null : formatTimestamp(endedAt),
+    endedAt: formatTimestampOrNull(endedAt),
   };
 }

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { limits } from '../../domain/limits.ts';
-import { formatTimestamp } from '../../domain/timestamp.ts';
+import { formatTimestamp, formatTimestampOrNull } from '../../domain/timestamp.ts';
 import { booleanParameter } from '../../http/schemas.ts';
 import { noteAudited } from '../../store/administration/audit-scope.ts';
 import {
@@ -89,12 +89,11 @@ const run = defineRoute({
 });
 
 function presentRun(row: RetentionRun) {
-  const at = (time: Date | null) => (time === null ? null : formatTimestamp(time));
   return {
     ...row,
     requestedAt: formatTimestamp(row.requestedAt),
-    startedAt: at(row.startedAt),
-    endedAt: at(row.endedAt),
+    startedAt: formatTimestampOrNull(row.startedAt),
+    endedAt: formatTimestampOrNull(row.endedAt),
   };
 }
 

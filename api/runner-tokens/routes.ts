@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { refuseTokenRequest } from '../../domain/runners/runner-token.ts';
-import { formatTimestamp } from '../../domain/timestamp.ts';
+import { formatTimestamp, formatTimestampOrNull } from '../../domain/timestamp.ts';
 import { uuid } from '../../http/schemas.ts';
 import { newTokenValue } from '../../store/runners/runner-token-value.ts';
 import {
@@ -136,7 +136,7 @@ function present(row: RunnerTokenItem): z.input<typeof tokenItemSchema> {
     createdBy: row.createdBy,
     createdAt: formatTimestamp(row.createdAt),
     expiresAt: formatTimestamp(row.expiresAt),
-    lastUsedAt: row.lastUsedAt === null ? null : formatTimestamp(row.lastUsedAt),
+    lastUsedAt: formatTimestampOrNull(row.lastUsedAt),
     revoked: row.revoked,
     tokenHint: row.hint,
   };

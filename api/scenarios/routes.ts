@@ -1,16 +1,15 @@
 /** Scenario instances (contract: Scenario instance; decisions 5). */
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
-import { dashboardUrl } from '../../domain/dashboard-url.ts';
 import { catalogue, Problem } from '../../domain/errors.ts';
 import { story } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { isName } from '../../domain/text.ts';
-import { formatTimestamp } from '../../domain/timestamp.ts';
 import { optionalText, timestamp, uuid } from '../../http/schemas.ts';
-import { type ScenarioRow, saveScenario } from '../../store/sessions/scenarios.ts';
-import { findSessionDetails, type SessionDimensionRow } from '../../store/sessions/sessions.ts';
+import { saveScenario } from '../../store/sessions/scenarios.ts';
+import { findSessionDetails } from '../../store/sessions/sessions.ts';
 import { defineRoute } from '../route.ts';
+import { presentDimension, presentScenario } from '../sessions/present.ts';
 import { sessionScenarioSchema, sessionSchema } from '../sessions/schema.ts';
 
 const nameRequired = catalogue.invalidScenario.message;
@@ -89,29 +88,12 @@ const create = defineRoute({
     if (write.outcome !== 'saved') throw new Problem('invalidRequest');
     const session = await findSessionDetails(services.database, params.sessionId);
     if (session === undefined) throw new Problem('sessionIdNotFound');
-    const template = presentScenario(write.scenario, session.dimensions);
+    const template = {
+      ...presentScenario(write.scenario, params.sessionId),
+      dimensions: session.dimensions.map(presentDimension),
+    };
     return { status: 200, body: { status: true, message: 'OK', template } };
   },
 });
-
-function presentScenario(
-  scenario: ScenarioRow,
-  dimensions: readonly SessionDimensionRow[],
-): z.input<typeof scenarioSchema> {
-  return {
-    simulationId: scenario.simulationId,
-    sessionId: scenario.sessionId,
-    scenarioName: scenario.scenarioName,
-    scenarioInstanceId: scenario.id,
-    from: scenario.from && formatTimestamp(scenario.from),
-    to: scenario.to && formatTimestamp(scenario.to),
-    dimensions: dimensions.map(({ createdAt, ...dimension }) => ({
-      ...dimension,
-      url: dashboardUrl(dimension.id),
-      createdAt: formatTimestamp(createdAt),
-    })),
-    createdAt: formatTimestamp(scenario.createdAt),
-  };
-}
 
 export const scenarioRoutes = [create];

@@ -1,6 +1,6 @@
 /** Turns snapshots of a session into events for its followers: what is new or different since the previous snapshot. */
 import type { z } from 'zod';
-import { formatTimestamp } from '../../domain/timestamp.ts';
+import { formatTimestamp, formatTimestampOrNull } from '../../domain/timestamp.ts';
 import type {
   AttemptSeen,
   PublishedOutput,
@@ -67,8 +67,6 @@ export class Known {
 const nodeEvents = (snapshot: SessionSnapshot) =>
   snapshot.nodes.map((node) => ({ kind: 'node', data: presentNode(node) }) as const);
 
-const timeOrNull = (time: Date | null) => (time === null ? null : formatTimestamp(time));
-
 function outputEvent(output: PublishedOutput): SessionEvent {
   const { position, createdAt, ...shown } = output;
   return { kind: 'output', position, data: { ...shown, createdAt: formatTimestamp(createdAt) } };
@@ -76,7 +74,12 @@ function outputEvent(output: PublishedOutput): SessionEvent {
 
 function attemptEvent(attempt: AttemptSeen): SessionEvent {
   const { startedAt, endedAt, details, ...shown } = attempt;
-  const data = { ...shown, startedAt: timeOrNull(startedAt), endedAt: timeOrNull(endedAt), details };
+  const data = {
+    ...shown,
+    startedAt: formatTimestampOrNull(startedAt),
+    endedAt: formatTimestampOrNull(endedAt),
+    details,
+  };
   return { kind: 'attempt', data };
 }
 
@@ -86,9 +89,9 @@ function windowEvent({ window }: SessionSnapshot): Extract<SessionEvent, { kind:
     data: {
       frozen: window.isFrozen,
       status: window.closedAt === null ? 'open' : 'closed',
-      startTimeUtc: timeOrNull(window.startAt),
-      endTimeUtc: timeOrNull(window.endAt),
-      closedAt: timeOrNull(window.closedAt),
+      startTimeUtc: formatTimestampOrNull(window.startAt),
+      endTimeUtc: formatTimestampOrNull(window.endAt),
+      closedAt: formatTimestampOrNull(window.closedAt),
       closeReason: window.closeReason,
       participantCount: window.participantCount,
     },

@@ -12,11 +12,12 @@ import { type People, peopleOf } from '../identity/participants.ts';
 import { defineRoute } from '../route.ts';
 import type { Services } from '../services.ts';
 import { admitTrainee } from './admit-trainee.ts';
+import { sessionDetails } from './details.ts';
 import { loadSession } from './load.ts';
 import { hideAddresses } from './metadata.ts';
-import { presentSession } from './present.ts';
+import { sessionDetailsSchema } from './overview-schema.ts';
 import { presentUpdatedSession } from './present-updated.ts';
-import { sessionParams, sessionSchema } from './schema.ts';
+import { sessionParams } from './schema.ts';
 import { updatedSessionSchema, updateSessionSchema } from './update-schema.ts';
 
 const tags = ['Sessions'] as const;
@@ -86,7 +87,7 @@ const freeze = defineRoute({
   access: access.sessionFreeze,
   audit: { object: 'session', from: 'id' },
   params,
-  responses: { 200: { description: 'The session.', schema: sessionSchema } },
+  responses: { 200: { description: 'The session.', schema: sessionDetailsSchema } },
   errors: ['sessionNotFound'],
   refusals: { params: 'sessionNotFound' },
   handler: (context) => changeFrozen(context, freezeSession),
@@ -102,7 +103,7 @@ const unfreeze = defineRoute({
   access: access.sessionFreeze,
   audit: { object: 'session', from: 'id' },
   params,
-  responses: { 200: { description: 'The session.', schema: sessionSchema } },
+  responses: { 200: { description: 'The session.', schema: sessionDetailsSchema } },
   errors: ['sessionNotFound'],
   refusals: { params: 'sessionNotFound' },
   handler: (context) => changeFrozen(context, unfreezeSession),
@@ -119,8 +120,8 @@ async function changeFrozen(
 ) {
   const { services, params } = context;
   if ((await change(services.database, params.id)) === undefined) throw new Problem('sessionNotFound');
-  const { session, nodes } = await loadSession(services.database, params.id);
-  return { status: 200, body: await presentSession(session, nodes, peopleOf(context)) } as const;
+  const body = await sessionDetails(services.database, params.id, peopleOf(context));
+  return { status: 200, body } as const;
 }
 
 const remove = defineRoute({

@@ -3,11 +3,9 @@
  * `participants` contain identifiers in the database, and addresses in replies when the caller may see them.
  */
 import type { Problem } from '../../domain/errors.ts';
+import { participantsKey, peopleKeys } from '../../domain/sessions/participant.ts';
 import { isEmail, isJsonObject, type JsonObject } from '../../domain/text.ts';
 import type { People } from '../identity/participants.ts';
-
-const listKey = 'participants';
-const peopleKeys: readonly string[] = ['openedBy', 'closedBy', listKey];
 
 /** Each may cost a call to the authentication service. */
 export const maxParticipants = 500;
@@ -24,7 +22,7 @@ export async function hideAddresses(
   people: People,
   refusal: () => Problem,
 ): Promise<JsonObject> {
-  const list = Object.hasOwn(metadata, listKey) ? metadata[listKey] : undefined;
+  const list = Object.hasOwn(metadata, participantsKey) ? metadata[participantsKey] : undefined;
   const addresses = new Set<string>();
   for (const key of peopleKeys) {
     if (Object.hasOwn(metadata, key)) mapTexts(metadata[key], (text) => collect(text, addresses));
@@ -115,7 +113,7 @@ export function peopleIn(metadata: JsonObject): string[] {
 
 /** Callers write participants as a list, and one person as a text or an object; each is stored in its form. */
 const mentionsOf = (key: string, value: unknown): readonly unknown[] =>
-  key === listKey && Array.isArray(value) ? value : [value];
+  key === participantsKey && Array.isArray(value) ? value : [value];
 
 async function mapPeople(
   metadata: JsonObject,
@@ -124,7 +122,7 @@ async function mapPeople(
   const changed = new Map<string, unknown>();
   for (const key of peopleKeys.filter((one) => Object.hasOwn(metadata, one))) {
     const mentions = await askAll(mentionsOf(key, metadata[key]), change);
-    changed.set(key, Array.isArray(metadata[key]) && key === listKey ? mentions : mentions[0]);
+    changed.set(key, Array.isArray(metadata[key]) && key === participantsKey ? mentions : mentions[0]);
   }
   // From entries, so that a key `__proto__` stays a key.
   return Object.fromEntries(

@@ -1,9 +1,13 @@
 import type { z } from 'zod';
 import { dashboardUrl } from '../../domain/dashboard-url.ts';
 import { isTemplateChanged } from '../../domain/templates/adoption.ts';
-import { formatTimestamp } from '../../domain/timestamp.ts';
+import { formatTimestamp, formatTimestampOrNull } from '../../domain/timestamp.ts';
 import type { NodeProgress } from '../../store/sessions/progress.ts';
-import type { SessionDetails, SessionScenarioRow } from '../../store/sessions/sessions.ts';
+import type {
+  SessionDetails,
+  SessionDimensionRow,
+  SessionScenarioRow,
+} from '../../store/sessions/sessions.ts';
 import type { People } from '../identity/participants.ts';
 import { presentSessionProject } from '../projects/present.ts';
 import { presentTemplateWithNodes } from '../session-templates/present.ts';
@@ -13,8 +17,6 @@ import type { sharedSessionSchema } from './shared-schema.ts';
 
 type WireProgress = z.input<typeof progressSchema>;
 type WireSession = z.input<typeof sessionSchema>;
-
-const timeOrNull = (time: Date | null) => (time === null ? null : formatTimestamp(time));
 
 /** The camelCase session. Identifiers become addresses when the caller may see the person. */
 export async function presentSession(
@@ -39,15 +41,7 @@ export async function presentSession(
     }),
     simulationName: session.simulationName,
     scenarios: session.scenarios.map((scenario) => presentScenario(scenario, session.id)),
-    dimensions: session.dimensions.map((dimension) => ({
-      id: dimension.id,
-      name: dimension.name,
-      dashboardName: dimension.dashboardName,
-      dashboardVersion: dimension.dashboardVersion,
-      nodeInstanceId: dimension.nodeInstanceId,
-      url: dashboardUrl(dimension.id),
-      createdAt: formatTimestamp(dimension.createdAt),
-    })),
+    dimensions: session.dimensions.map(presentDimension),
     logoUrl: session.logoUrl,
     userId: session.userId,
     metadata: session.metadata === null ? null : await showAddresses(session.metadata, people),
@@ -76,14 +70,24 @@ export async function presentSharedSession(
   return { ...rest, node_instances: nodeInstances };
 }
 
-function presentScenario(scenario: SessionScenarioRow, sessionId: string): WireSession['scenarios'][number] {
+export function presentDimension({
+  createdAt,
+  ...dimension
+}: SessionDimensionRow): WireSession['dimensions'][number] {
+  return { ...dimension, url: dashboardUrl(dimension.id), createdAt: formatTimestamp(createdAt) };
+}
+
+export function presentScenario(
+  scenario: SessionScenarioRow,
+  sessionId: string,
+): WireSession['scenarios'][number] {
   return {
     simulationId: scenario.simulationId,
     sessionId,
     scenarioName: scenario.scenarioName,
     scenarioInstanceId: scenario.id,
-    from: timeOrNull(scenario.from),
-    to: timeOrNull(scenario.to),
+    from: formatTimestampOrNull(scenario.from),
+    to: formatTimestampOrNull(scenario.to),
     createdAt: formatTimestamp(scenario.createdAt),
   };
 }
@@ -97,7 +101,7 @@ export function presentNode(node: NodeProgress): WireProgress['nodeInstances'][n
     state: node.state,
     stateCode: node.stateCode,
     statusDetails: node.statusDetails,
-    lastProcessed: timeOrNull(node.lastProcessed),
+    lastProcessed: formatTimestampOrNull(node.lastProcessed),
     currentOutputId: node.currentOutputId,
     rejectedInputs: node.rejectedInputs,
     parentIds: [...node.parentIds],

@@ -7,20 +7,19 @@ import { logoUrlOf } from '../../domain/sessions/session.ts';
 import { defaultSessionName } from '../../domain/sessions/session-name.ts';
 import type { Database } from '../../store/connection/database.ts';
 import { findTemplate } from '../../store/registry/session-templates.ts';
-import { sessionOverview } from '../../store/search/session-overview.ts';
 import { sessionProgress } from '../../store/sessions/progress.ts';
 import { createSession } from '../../store/sessions/sessions.ts';
-import { type People, peopleOf } from '../identity/participants.ts';
+import { peopleOf } from '../identity/participants.ts';
 import { defineRoute } from '../route.ts';
 import { sessionActivityRoutes } from './activity-route.ts';
 import { adoptTemplateRoutes } from './adopt-route.ts';
 import { sessionChangeRoutes } from './change-routes.ts';
+import { sessionDetails } from './details.ts';
 import { sessionListRoutes } from './list-routes.ts';
 import { type LoadedSession, loadSession } from './load.ts';
 import { hideAddresses, maxParticipants } from './metadata.ts';
 import { sessionDetailsSchema } from './overview-schema.ts';
 import { presentProgress, presentSession } from './present.ts';
-import { presentOverview } from './present-overview.ts';
 import { sessionRepairRoutes } from './repair-route.ts';
 import { createSessionSchema, progressSchema, sessionParams, sessionSchema } from './schema.ts';
 import { sharedSessionRoutes } from './shared-routes.ts';
@@ -92,18 +91,8 @@ const one = defineRoute({
   errors: ['sessionNotFound'],
   refusals: { params: 'sessionNotFound' },
   async handler(context) {
-    const { database } = context.services;
-    const { id } = context.params;
-    const people = peopleOf(context);
-    const [session, overview] = await Promise.all([
-      load(database, id, people),
-      sessionOverview(database, id),
-    ]);
-    if (overview === undefined) throw new Problem('sessionNotFound');
-    return {
-      status: 200,
-      body: { ...session, ...(await presentOverview(overview, session.metadata, people)) },
-    };
+    const { services, params } = context;
+    return { status: 200, body: await sessionDetails(services.database, params.id, peopleOf(context)) };
   },
 });
 
@@ -127,12 +116,6 @@ const progress = defineRoute({
     return { status: 200, body: presentProgress(params.id, nodes) };
   },
 });
-
-/** The session in its wire form; 404 when it is gone. */
-async function load(database: Database, id: string, people: People) {
-  const { session, nodes } = await loadSession(database, id);
-  return presentSession(session, nodes, people);
-}
 
 /** A template that does not exist is refused when the session is made. */
 async function defaultName(database: Database, templateId: number): Promise<string> {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { story } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
-import { formatTimestamp } from '../../domain/timestamp.ts';
+import { formatTimestamp, formatTimestampOrNull } from '../../domain/timestamp.ts';
 import { timestampOut } from '../../http/schemas.ts';
 import { measureStorage, projectStorage } from '../../store/search/project-storage.ts';
 import { defineRoute } from '../route.ts';
@@ -65,7 +65,7 @@ export const storageRoute = defineRoute({
         measuredAt: formatTimestamp(measuredAt),
         projects: projects.map(({ newestSessionAt, ...project }) => ({
           ...project,
-          newestSessionAt: newestSessionAt && formatTimestamp(newestSessionAt),
+          newestSessionAt: formatTimestampOrNull(newestSessionAt),
         })),
       },
     };

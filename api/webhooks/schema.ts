@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { story } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
-import { formatTimestamp } from '../../domain/timestamp.ts';
+import { formatTimestamp, formatTimestampOrNull } from '../../domain/timestamp.ts';
 import { isWebhookUrl, webhookEvents } from '../../domain/webhooks/webhook.ts';
 import { bodyId, idParameter, integerParameter, timestampOut, uuid } from '../../http/schemas.ts';
 import type { Webhook } from '../../store/entities/webhook.ts';
@@ -204,10 +204,10 @@ export function presentDelivery(row: DeliveryRow): z.input<typeof deliverySchema
     data: row.data as Record<string, unknown>,
     sessionId: row.sessionId,
     state: row.state,
-    nextAttemptAt: row.dueAt === null ? null : formatTimestamp(row.dueAt),
+    nextAttemptAt: formatTimestampOrNull(row.dueAt),
     attemptCount: row.attempts,
     attempts: row.attemptLog.map((attempt) => ({ ...attempt })),
     createdAt: formatTimestamp(row.createdAt),
-    endedAt: row.endedAt === null ? null : formatTimestamp(row.endedAt),
+    endedAt: formatTimestampOrNull(row.endedAt),
   };
 }

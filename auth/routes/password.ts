@@ -35,13 +35,15 @@ const bodySchema = z
     },
   });
 
+const unchanged = 'The new password must differ from the current one.';
+
 export const changePassword = defineRoute({
   id: 'changePassword',
   method: 'POST',
   path: '/api/authorization/users/{userId}/password',
   summary: 'Sets a new password',
   description:
-    "Users change their own with `currentPassword`; Administrators set anyone’s. The user's other sign-ins " +
+    "Users change their own with `currentPassword`, to another one; Administrators set anyone’s. The user's other sign-ins " +
     "end; offline tokens stay valid. Changing one's own password clears `forceChangePasswordNextSignin`.",
   tags: ['Users'],
   access: access.changePassword,
@@ -63,7 +65,11 @@ export const changePassword = defineRoute({
       );
       await checkCurrentPassword(services, userId, body.currentPassword ?? '', address);
     }
-    const hash = await hashPassword(body.newPassword ?? body.password ?? '');
+    const newPassword = body.newPassword ?? body.password ?? '';
+    // Who must change the password would be free of that duty without a change.
+    if (isSelf && newPassword === body.currentPassword)
+      throw new Problem('invalidRequest', { message: unchanged });
+    const hash = await hashPassword(newPassword);
     const forceChange = isSelf ? false : (body.forceChangePasswordNextSignin ?? false);
     await services.database.transaction(async (tx) => {
       await storePassword(tx, userId, hash, forceChange);

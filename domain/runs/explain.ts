@@ -1,7 +1,7 @@
 /** Why a node is not running, or no longer running, in sentences for operators. */
 import type { FullLimit } from '../runners/concurrency.ts';
 import type { VisibleNodeState } from './node-state.ts';
-import type { OpenRunState } from './run-plan.ts';
+import { describeFailure, type FailureCategory, type OpenRunState } from './run-plan.ts';
 
 /** Why a node does not run, as codes for programs. */
 export const explained = [
@@ -73,7 +73,7 @@ export interface ExplainFacts {
   readonly rejectedInputs: number;
   readonly lastRejection: {
     readonly outputIdentifier: string;
-    readonly category: string;
+    readonly category: FailureCategory;
     readonly reason: string;
   } | null;
   /**
@@ -107,7 +107,7 @@ export function explainNode(facts: ExplainFacts): Explanation {
 
 function rejections({ rejectedInputs, lastRejection: last }: ExplainFacts): string {
   if (last === null) return '';
-  const lastly = `${last.outputIdentifier} (${last.category}: ${withoutStop(last.reason)})`;
+  const lastly = `${last.outputIdentifier} (${describeFailure({ ...last, reason: withoutStop(last.reason) })})`;
   return rejectedInputs === 1
     ? ` Its input ${lastly} is rejected.`
     : ` ${rejectedInputs} of its inputs are rejected, the last of them ${lastly}.`;

@@ -188,9 +188,13 @@ export const cancelled: Done = {
 
 /** The outcome of a run that is not tried again. */
 export function failedWith(failure: AttemptFailure): Done {
-  const statusDetails = `${failure.category}: ${failure.reason}`;
+  const statusDetails = describeFailure(failure);
   return { kind: 'done', outcome: 'failed', nodeState: 'Failed', statusDetails, failure };
 }
+
+/** Runners may leave the reason empty, as errors without a message do. */
+export const describeFailure = ({ category, reason }: AttemptFailure) =>
+  reason.trim() === '' ? category : `${category}: ${reason}`;
 
 function retryAfter(
   delayMs: number,
@@ -198,9 +202,7 @@ function retryAfter(
   outcome: 'failed' | 'lost',
   failure: AttemptFailure,
 ): AttemptEnd {
-  const statusDetails =
-    `Attempt ${run.attempt} of ${run.maxAttempts} failed, waiting for the next: ` +
-    `${failure.category}: ${failure.reason}`;
+  const statusDetails = `Attempt ${run.attempt} of ${run.maxAttempts} failed, waiting for the next: ${describeFailure(failure)}`;
   return { kind: 'retry', outcome, delayMs, statusDetails, failure };
 }
 

@@ -1,9 +1,7 @@
 /** Which values of a filter mean a person: at the places of people, a whole address is the person. */
 import { isEmail } from '../text.ts';
+import { participantsKey, peopleKeys } from './participant.ts';
 import type { FilterLeaf, FilterNode } from './session-filter.ts';
-
-/** What the metadata hold of people (decisions 5). */
-const peopleKeys = ['openedBy', 'closedBy', 'participants'];
 
 /** All but those that order and `exists`. What is shown as an address is stored as an identifier, of which it is no part. */
 const personOperators: readonly string[] = ['eq', 'ne', 'in', 'contains', 'startsWith', 'endsWith'];
@@ -42,5 +40,5 @@ export function isAddress(value: unknown): value is string {
 
 /** The keys whose value is the list of people itself: there `contains` finds a person among its elements. */
 export function isListOfPeople(keys: readonly string[]): boolean {
-  return keys.length === 1 && keys[0] === 'participants';
+  return keys.length === 1 && keys[0] === participantsKey;
 }

@@ -1,12 +1,10 @@
 /** Paths into the metadata of sessions, with the values that stand there. */
 import { limits } from '../limits.ts';
 import { isJsonObject, isStorableText, type JsonObject } from '../text.ts';
+import { peopleKeys } from './participant.ts';
 import { isListIndex } from './session-filter.ts';
 
-/** What the metadata hold of people is neither suggested nor pinned. */
-const peopleKeys: readonly string[] = ['openedBy', 'closedBy', 'participants'];
-
-/** Names between single dots, as in a session query; not that of a person. */
+/** Names between single dots, as in a session query. What holds people is neither suggested nor pinned. */
 export function isMetadataPath(path: string): boolean {
   const keys = path.split('.');
   return (

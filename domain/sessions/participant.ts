@@ -13,6 +13,12 @@ export interface Person {
 
 export const anonymousPrefix = 'anon:';
 
+/** The key of the list of people in a session's metadata. */
+export const participantsKey = 'participants';
+
+/** The keys of a session's metadata that hold people. */
+export const peopleKeys: readonly string[] = ['openedBy', 'closedBy', participantsKey];
+
 /** The one form of an address from which its key is made: trimmed, lower-cased, NFC. */
 export function normaliseAddress(address: string): string {
   return address.trim().toLowerCase().normalize('NFC');

@@ -5,6 +5,7 @@
  *   closed  no join; late uploads are still accepted (the end; a window's end closes nothing)
  */
 import type { JsonObject } from '../text.ts';
+import { peopleKeys } from './participant.ts';
 
 /** What must be equal, exactly, for a request to join a session. */
 export interface MatchKey {
@@ -60,9 +61,7 @@ const platformKeys: ReadonlySet<string> = new Set([
   'startTimeUtc',
   'timeWindowSeconds',
   'machineGroup',
-  'openedBy',
-  'participants',
-  'closedBy',
+  ...peopleKeys,
   'closedAt',
   'closeReason',
 ]);

@@ -8,11 +8,13 @@ export interface GraphNode {
 
 export type GraphOrder =
   | {
-      readonly kind: 'acyclic' /** Indexes of the nodes, parents before children. */;
+      readonly kind: 'acyclic';
+      /** Indexes of the nodes, parents before children. */
       readonly order: number[];
     }
   | {
-      readonly kind: 'cycle' /** Names around one cycle, each a parent of the next; the first is repeated. */;
+      readonly kind: 'cycle';
+      /** Names around one cycle, each a parent of the next; the first is repeated. */
       readonly names: string[];
     };
 

@@ -9,7 +9,7 @@ import { Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 import { parseStrictJson } from '../../domain/strict-json.ts';
 import type { Context, RouteMiddleware } from '../call.ts';
-import { refusedInput } from '../errors.ts';
+import { readInput } from '../errors.ts';
 import { withPascalNames } from '../names.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -35,9 +35,7 @@ export const jsonBody: RouteMiddleware = ({ body: schema, bodyNames, refusals })
     else {
       state.json = parsed(await readBody(context));
       const named = bodyNames === 'PascalCase' ? withPascalNames(state.json, schema) : state.json;
-      const result = schema.safeParse(named);
-      if (!result.success) throw refusedInput('body', result.error, refusals?.body);
-      state.body = result.data;
+      state.body = readInput('body', schema, named, refusals?.body);
     }
     await next();
   };

@@ -1,7 +1,7 @@
 /** Runs of all states, the last made first, by what people look for. */
 import { limits } from '../../domain/limits.ts';
 import type { Database } from '../connection/database.ts';
-import { Parameters } from '../search/session-filter.ts';
+import { Parameters } from '../connection/parameters.ts';
 import {
   type NodeRunRow,
   nodeRunOf,

@@ -10,8 +10,8 @@ import {
   type RunState,
 } from '../../domain/runs/run-plan.ts';
 import type { Database, Queryable } from '../connection/database.ts';
+import { Parameters } from '../connection/parameters.ts';
 import { isOpen } from '../runs/lease.ts';
-import { Parameters } from '../search/session-filter.ts';
 import { holderOfClaim } from './run-holder.ts';
 
 /** One value: the state of an open run, or the outcome of one that is done. */

@@ -2,7 +2,7 @@
 import { limits } from '../../domain/limits.ts';
 import type { Person } from '../../domain/sessions/participant.ts';
 import type { Database } from '../connection/database.ts';
-import { Parameters } from './session-filter.ts';
+import { Parameters } from '../connection/parameters.ts';
 import { type ListedRow, listColumns, listJoins, type SessionListRow } from './session-list.ts';
 import { overviewOf } from './session-overview.ts';
 import type { Count, Statement } from './session-page.ts';

@@ -3,7 +3,6 @@
  * statement's text depends on the shape of the filter alone. Where an index can answer a condition, the condition has
  * the form of that index.
  */
-
 import { isAddress, isListOfPeople, isPersonPlace } from '../../domain/sessions/filter-people.ts';
 import { normaliseAddress, type Person } from '../../domain/sessions/participant.ts';
 import {
@@ -19,16 +18,8 @@ import {
 } from '../../domain/sessions/session-filter.ts';
 import type { SessionState } from '../../domain/sessions/session-state.ts';
 import { escapeLike } from '../connection/like.ts';
+import type { Parameters } from '../connection/parameters.ts';
 import { isInState, lastActivityIs, lastActivityOf, stateOf } from './session-state.ts';
-
-/** Gathers parameters; `bind` returns the placeholder. */
-export class Parameters {
-  readonly values: unknown[] = [];
-
-  bind(value: unknown, type: string): string {
-    return `$${this.values.push(value)}::${type}`;
-  }
-}
 
 /** The person of an address, by its normal form. */
 export type PeopleByAddress = ReadonlyMap<string, Person>;

@@ -4,8 +4,8 @@ import type { SessionState } from '../../domain/sessions/session-state.ts';
 import type { JsonObject } from '../../domain/text.ts';
 import type { Database } from '../connection/database.ts';
 import { escapeLike } from '../connection/like.ts';
+import type { Parameters } from '../connection/parameters.ts';
 import { countSessions } from './session-count.ts';
-import type { Parameters } from './session-filter.ts';
 import { type OverviewRow, overviewColumns, overviewOf, type SessionOverview } from './session-overview.ts';
 import {
   type Count,

@@ -1,7 +1,7 @@
 /** One page of sessions in an order, and how many there are in all. */
 import { limits } from '../../domain/limits.ts';
 import type { Database } from '../connection/database.ts';
-import { Parameters } from './session-filter.ts';
+import { Parameters } from '../connection/parameters.ts';
 
 /** One term of an order over `session_search c`. */
 export interface OrderTerm {

@@ -2,14 +2,9 @@
 import type { OrderBy, SessionQuery } from '../../domain/sessions/session-query.ts';
 import type { JsonObject } from '../../domain/text.ts';
 import type { Database } from '../connection/database.ts';
+import type { Parameters } from '../connection/parameters.ts';
 import { countSessions } from './session-count.ts';
-import {
-  filterCondition,
-  jsonAt,
-  type Parameters,
-  type PeopleByAddress,
-  propertyColumns,
-} from './session-filter.ts';
+import { filterCondition, jsonAt, type PeopleByAddress, propertyColumns } from './session-filter.ts';
 import {
   type Count,
   newestFirst,

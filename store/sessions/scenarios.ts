@@ -3,15 +3,10 @@ import { noteAudited, noteAuditedSession } from '../administration/audit-scope.t
 import type { Database, Tx } from '../connection/database.ts';
 import { once } from '../connection/idempotency.ts';
 import { newId } from '../connection/ids.ts';
+import type { SessionScenarioRow } from './sessions.ts';
 
-export interface ScenarioRow {
-  readonly id: string;
+interface ScenarioRow extends SessionScenarioRow {
   readonly sessionId: string;
-  readonly simulationId: string;
-  readonly scenarioName: string;
-  readonly from: Date | null;
-  readonly to: Date | null;
-  readonly createdAt: Date;
 }
 
 /** In an update undefined leaves a field unchanged; null clears it. */

@@ -66,6 +66,11 @@ describe('POST /config', () => {
     ['NUL', { valueType: 0, value: 'a\u0000' }, undefined],
     ['more than 64 KB', { valueType: 0, value: 'x'.repeat(65_537) }, 'Invalid configuration value.'],
     [
+      'a description of more than 4,000 characters',
+      { value: '', description: 'x'.repeat(4_001) },
+      'description must hold at most 4000 characters.',
+    ],
+    [
       'an unknown type',
       { valueType: 5, value: 'a' },
       'valueType must be 0 (string), 1 (integer), 2 (number), 3 (bool) or 4 (JSON).',

@@ -49,6 +49,23 @@ describe('a user who must change the password', () => {
     expect((await ask(api.url, 'GET', '/user_data', { token: person.token })).status).toBe(200);
   });
 
+  test('is not free of it by the password that was set for them, and keeps it', async () => {
+    const person = await newPerson('Developer', duty);
+    const change = (json: object) =>
+      auth('POST', `/users/${person.userId}/password`, { token: person.token, json });
+    const { password } = person;
+    const refused = await change({ currentPassword: password, newPassword: password });
+    const said = 'The new password must differ from the current one.';
+    expect([refused.status, refused.body.message]).toEqual([400, said]);
+    // Whether it is the password is told to nobody who does not know it.
+    const guessed = await change({ currentPassword: 'a wrong password', newPassword: 'a wrong password' });
+    expect([guessed.status, guessed.body.message]).toEqual([400, 'The current password is wrong.']);
+    expect((await auth('GET', '/users', { token: person.token })).status).toBe(401);
+    const another = { currentPassword: password, newPassword: 'another good password' };
+    expect((await change(another)).status).toBe(204);
+    expect((await auth('GET', '/users', { token: person.token })).status).toBe(200);
+  });
+
   test('is bound by it through all sign-ins and refreshes, from the moment that it is laid on them', async () => {
     const person = await newPerson('Developer');
     const remembered = await remember(person);

@@ -65,6 +65,13 @@ describe('the end of an attempt', () => {
     },
   );
 
+  test('without a reason is named by its category alone', () => {
+    const silent = { kind: 'fail', category: 'error', reason: ' ' } as const;
+    const waiting = 'Attempt 1 of 3 failed, waiting for the next: error';
+    expect(endAttempt(run, silent, 0).statusDetails).toBe(waiting);
+    expect(endAttempt({ ...run, attempt: 3 }, silent, 0).statusDetails).toBe('error');
+  });
+
   test('validation is never tried again', () => {
     expect(endAttempt(run, failure('validation'), 0)).toMatchObject({ kind: 'done', nodeState: 'Failed' });
   });

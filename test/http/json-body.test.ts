@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { startedApi } from '../support/api.ts';
-import { echo } from './machinery-routes.ts';
+import { echo, plain } from './machinery-routes.ts';
 
-const { api } = await startedApi({ routes: [echo] });
+const { api } = await startedApi({ routes: [echo, plain] });
 
 async function post(body: Uint8Array<ArrayBuffer> | ReadableStream, type?: string) {
   const headers: Record<string, string> = type === undefined ? {} : { 'content-type': type };
@@ -36,4 +36,21 @@ test('is UTF-8, also where a letter comes in pieces; a mark at its beginning is 
     broken[10] = wrong;
     expect(await post(new Uint8Array(broken))).toEqual([400, undefined]);
   }
+});
+
+test('that lacks a field is refused with its name, as a missing parameter is', async () => {
+  const refused = async (query: string, body: string) => {
+    const response = await fetch(`${api.url}/plain${query}`, { method: 'POST', body });
+    return [response.status, ((await response.json()) as { message: string }).message];
+  };
+  const at = '?at=2026-03-01T10:00:00Z';
+  expect(await refused('', '{}')).toEqual([400, 'query.at: is required.']);
+  expect(await refused(at, '')).toEqual([400, 'body: is required.']);
+  expect(await refused(at, '{}')).toEqual([400, 'body.list: is required.']);
+  expect(await refused(at, '{"list":[{"name":"a"}]}')).toEqual([400, 'body.list.0.count: is required.']);
+  expect(await refused(at, '{"list":[{"count":1}]}')).toEqual([400, 'A name is needed.']);
+  expect(await refused(at, '{"list":1}')).toEqual([
+    400,
+    'body.list: Invalid input: expected array, received number.',
+  ]);
 });

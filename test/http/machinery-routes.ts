@@ -47,6 +47,20 @@ export const echo = defineRoute({
   }),
 });
 
+/** Without a text of its own for refusals. */
+export const plain = defineRoute({
+  id: 'plain',
+  method: 'POST',
+  path: '/plain',
+  summary: 'Names what is wrong',
+  tags,
+  access: access.open,
+  query: z.object({ at: timestamp(), many: z.string().optional() }),
+  body: z.object({ list: z.array(z.object({ count: z.int(), name: nameText(255, 'A name is needed.') })) }),
+  responses: { 204: { description: 'All is well.' } },
+  handler: () => ({ status: 204 }),
+});
+
 export const refuse = defineRoute({
   id: 'refuse',
   method: 'POST',

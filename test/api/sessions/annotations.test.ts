@@ -45,6 +45,9 @@ describe('annotations of people', () => {
     expect(list).toMatchObject({ status: 200, body: { page: 1, totalCount: 2, totalPages: 1 } });
     expect(list.body.annotations).toEqual([second.body, brakeLock]);
     expect(await labelsOf(graph, `?from=${later}`)).toEqual(['Brake lock']);
+    expect(await labelsOf(graph, `?from=${later}&to=${later}`)).toEqual(['Brake lock']);
+    const reversed = await call('GET', `${path}?from=${later}&to=${at}`);
+    expect([reversed.status, reversed.body.message]).toEqual([400, 'from must not be after to.']);
     expect(await labelsOf(graph, '?to=2026-03-14T09:30:00Z')).toEqual(['Start']);
     expect(await labelsOf(graph, '?tag=brakes')).toEqual(['Brake lock']);
     expect(await labelsOf(graph, '?label=Start')).toEqual(['Start']);

@@ -11,16 +11,18 @@ export function freezeTests(world: SessionWorld): void {
     const unfreeze = (id: string, token?: string) =>
       world.call('POST', `/api/v2/sessions/${id}/unfreeze`, undefined, token);
 
-    test('answers with the session, however often, and refuses uploads until it is undone', async () => {
+    test('answers with the session as it is then, however often, and refuses uploads until it is undone', async () => {
       const session = await create();
       const input = session.nodeInstances[0].id;
       for (let times = 0; times < 2; times++) {
         const { status, body } = await freeze(session.id);
-        expect([status, body]).toEqual([200, session]);
+        const read = await world.call('GET', `/api/v2/sessions/${session.id}`);
+        expect([status, body]).toEqual([200, read.body]);
+        expect(body).toMatchObject({ ...session, frozen: true });
         expect(await world.upload(input)).toMatchObject(refused(400, 'Session is frozen.'));
       }
       for (let times = 0; times < 2; times++) {
-        expect((await unfreeze(session.id)).status).toBe(200);
+        expect(await unfreeze(session.id)).toMatchObject({ status: 200, body: { frozen: false } });
         expect((await world.upload(input)).status).toBe(201);
       }
     });

@@ -1,0 +1,8 @@
+/** Gathers the parameters of a statement that is put together from parts; `bind` returns the placeholder. */
+export class Parameters {
+  readonly values: unknown[] = [];
+
+  bind(value: unknown, type: string): string {
+    return `$${this.values.push(value)}::${type}`;
+  }
+}
