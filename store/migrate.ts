@@ -16,9 +16,7 @@ export async function migrate(
 ): Promise<string[]> {
   const client = await connectToMigrate(databaseUrl);
   try {
-    const ran = await runMigrations(client, { ...platformMigrations, migrations });
-    await grantRoles(client);
-    return ran;
+    return await runMigrations(client, { ...platformMigrations, migrations }, grantRoles);
   } finally {
     await client.end();
   }
