@@ -8,7 +8,10 @@ export class ObjectStoreError extends Error {
   readonly httpStatus: number | null;
 
   constructor(kind: 'missing' | 'failed', httpStatus: number | null, cause: unknown) {
-    super(kind === 'missing' ? 'The object does not exist.' : 'The object store failed.', { cause });
+    const how = httpStatus === null ? 'did not answer' : `answered with status ${httpStatus}`;
+    super(kind === 'missing' ? 'The object does not exist.' : `The object store failed: it ${how}.`, {
+      cause,
+    });
     this.name = 'ObjectStoreError';
     this.kind = kind;
     this.httpStatus = httpStatus;

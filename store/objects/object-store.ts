@@ -19,7 +19,7 @@ import { whileBytesFlow } from './buffer-garbage.ts';
 import { openClient } from './client.ts';
 import type { S3Access } from './data-sources.ts';
 import { DirectPuts } from './direct-put.ts';
-import { answeredInTime, httpStatusOf, toObjectStoreError } from './errors.ts';
+import { answeredInTime, httpStatusOf, ObjectStoreError, toObjectStoreError } from './errors.ts';
 import type { MultipartPlace } from './multipart.ts';
 import { reasonOf, type SourceOptions, type StoredBytes, withIntake } from './source.ts';
 import { StagingArea } from './staging-area.ts';
@@ -243,7 +243,8 @@ export class ObjectStore {
         abortSignal: signal,
       });
     } catch (error) {
-      throw toObjectStoreError(error);
+      // What is missing is no object.
+      throw new ObjectStoreError('failed', httpStatusOf(error), error);
     }
   }
 
