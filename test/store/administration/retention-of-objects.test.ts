@@ -1,12 +1,15 @@
 /** Retention of bytes and of outputs in sessions that stay. */
 import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { describe, expect, test } from 'vitest';
+import { listExpiredOutputs } from '../../../store/administration/retention.ts';
 import { requestRetentionRun } from '../../../store/administration/retention-runs.ts';
 import { newId } from '../../../store/connection/ids.ts';
 import { newObjectKey, newOutputKey, objectKinds } from '../../../store/objects/object-store.ts';
 import { findOrphans, type OrphanPage } from '../../../store/objects/orphans.ts';
+import { openDatabase } from '../../support/databases.ts';
 import { outsideTemplate } from '../../support/graph.ts';
 import { writePendingRow } from '../../support/pending-row.ts';
+import { copySession, readBy } from '../../support/rows-read.ts';
 import { retentionWorld } from './retention-world.ts';
 
 const {
@@ -24,6 +27,8 @@ const {
   sweep,
   keysInBucket,
 } = await retentionWorld();
+
+const owner = await openDatabase(platform, 2);
 
 describe('outputs of kept sessions', () => {
   test('are deleted when they are old, read by all, and not the newest; dashboards no longer list them', async () => {
@@ -110,6 +115,14 @@ describe('outputs of kept sessions', () => {
     expect(left).toEqual([{ position: 2 }, { position: 3 }]);
     await database.query('update node_instance set watermark_position = 3 where id = $1', [graph.nodes.next]);
     expect(await runNow()).toMatchObject({ sessions: 0, outputs: 1 });
+  });
+
+  test('are not read where their sessions are younger than the retention time, however many there are', async () => {
+    await copySession(owner, await newSession(3, pair), 300);
+    const read = await readBy(owner, async (own) => {
+      await listExpiredOutputs(own, null, 50);
+    });
+    expect(read.node_output).toBeLessThan(100);
   });
 });
 
