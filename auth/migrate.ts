@@ -25,6 +25,7 @@ export async function migrateAuth(
   const client = await connectToMigrate(databaseUrl);
   try {
     await runMigrations(client, authMigrations, grantApplication);
+    await grantApplication(client);
     return await makeFirstAdministrator(client, adminPassword);
   } finally {
     await client.end();

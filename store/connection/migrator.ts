@@ -69,13 +69,13 @@ export async function connectToMigrate(databaseUrl: string): Promise<pg.Client> 
 /**
  * Runs the missing migrations and returns their names. Waits while another process does the same. Services may run
  * meanwhile: a migration that does not get a lock at once lets the others pass and tries again, for five minutes.
- * @param grant grants the roles their rights on the tables that are there: with each migration, since triggers of a new
- *   table are run by the services from its commit on
+ * @param grantNew grants the roles their rights on new tables: with each migration, since the services run the triggers
+ *   that need them from its commit on
  */
 export async function runMigrations(
   client: pg.Client,
   set: MigrationSet,
-  grant: (client: pg.Client) => Promise<void>,
+  grantNew: (client: pg.Client) => Promise<void>,
 ): Promise<string[]> {
   await acquire(client, set.lock);
   const ran = await ranNames(set, async (text) => (await client.query<{ name: string }>(text)).rows);
@@ -87,10 +87,9 @@ export async function runMigrations(
     await inTransaction(client, async () => {
       if (!isStepwise(text)) await client.query(text);
       await note(client, set, ran, name);
-      await grant(client);
+      await grantNew(client);
     });
   }
-  if (pending.length === 0) await grant(client);
   return pending.map(({ name }) => name);
 }
 
