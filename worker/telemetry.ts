@@ -7,7 +7,10 @@ import type { TelemetrySettings } from '../telemetry/settings.ts';
 const answerLimitMs = 1_000;
 
 /** What the native worker logs goes to the logger of the runtime; on its own it prints other lines than JSON. */
-const logging: NonNullable<TelemetryOptions['logging']> = { filter: { core: 'WARN', other: 'ERROR' }, forward: {} };
+const logging: NonNullable<TelemetryOptions['logging']> = {
+  filter: { core: 'WARN', other: 'ERROR' },
+  forward: {},
+};
 
 /**
  * The options of Temporal's runtime. Where metrics are enabled its exporter serves a port of its own, on the loopback

@@ -26,5 +26,7 @@ test('all lines of a worker are JSON, also those of the native part that polls T
   await eventually('the native part says so', () => worker.log().includes('TMPRL1104'));
   const lines = worker.log().trim().split('\n');
   expect(lines.filter((line) => !line.startsWith('{'))).toEqual([]);
-  expect(lines.map((line) => JSON.parse(line)).filter((line) => line.sdkComponent === 'core')).not.toEqual([]);
+  expect(lines.map((line) => JSON.parse(line)).filter((line) => line.sdkComponent === 'core')).not.toEqual(
+    [],
+  );
 });
