@@ -5,10 +5,9 @@ import { buffer } from 'node:stream/consumers';
 import type { Logger } from 'pino';
 import { limits } from '../domain/limits.ts';
 import type { Database } from '../store/connection/database.ts';
-import { newId } from '../store/connection/ids.ts';
 import { findDataSource } from '../store/objects/data-sources.ts';
 import type { HeldObjects, PendingObjects } from '../store/objects/held-objects.ts';
-import type { ObjectStore } from '../store/objects/object-store.ts';
+import { newObjectKey, type ObjectStore } from '../store/objects/object-store.ts';
 import type { ObjectStores } from '../store/objects/object-stores.ts';
 import type { BundlePlace, QueuedUpload } from '../store/outputs/queued-uploads.ts';
 
@@ -38,7 +37,7 @@ export async function packSmall(
   for (const group of groupsToPack(uploads)) {
     const dataSource = await findDataSource(services.database, group[0]!.dataSourceId);
     if (dataSource === undefined) continue;
-    const objectKey = `bundles/${newId()}`;
+    const objectKey = newObjectKey('bundles');
     await bundles.begin({ objectKey, dataSource });
     try {
       await writeBundle(services.objects.of(dataSource), objectKey, group, signal);

@@ -1,5 +1,4 @@
 /** The activity of the report schedule's workflow: writing the file that is due. */
-import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { Context } from '@temporalio/activity';
 import type { Logger } from 'pino';
@@ -14,7 +13,7 @@ import {
   platformDataSourceName,
 } from '../store/objects/data-sources.ts';
 import type { PendingObjects } from '../store/objects/held-objects.ts';
-import { isStoreAway, ObjectTooLarge } from '../store/objects/object-store.ts';
+import { isStoreAway, newObjectKey, ObjectTooLarge } from '../store/objects/object-store.ts';
 import type { ObjectStores } from '../store/objects/object-stores.ts';
 import { writeCsv } from '../store/reports/csv.ts';
 import { findReport } from '../store/reports/definitions.ts';
@@ -104,7 +103,7 @@ async function writeFile(services: ReportServices, due: DueReport, signal: Abort
   const report = await findReport(database, due.reportKey);
   if (dataSource === undefined || report === undefined) throw new Error('The store or the report is gone.');
   const content = new Content(database, report, due);
-  const objectKey = `reports/${randomUUID()}`;
+  const objectKey = newObjectKey('reports');
   const write = async () => {
     const stored = await storeContent(objects, dataSource, objectKey, content, signal);
     return await keepReport(database, due, {

@@ -14,6 +14,8 @@ export interface WebhookMessage {
   readonly url: string;
   readonly id: string;
   readonly body: string;
+  /** Now, by the clock of the database: receivers refuse messages of another time. */
+  readonly at: Date;
   /** As {@link webhookSignature}. */
   readonly secrets: readonly string[];
 }
@@ -67,10 +69,9 @@ export async function sendWebhook(
   reachOf: (url: URL) => Reach,
   signal: AbortSignal,
 ): Promise<AttemptResult> {
-  const startedAt = new Date();
   const started = performance.now();
   const done = (outcome: Pick<WebhookAttempt, 'status' | 'error' | 'response'>) => ({
-    at: startedAt.toISOString(),
+    at: message.at.toISOString(),
     durationMs: Math.round(performance.now() - started),
     ...outcome,
   });
@@ -80,7 +81,10 @@ export async function sendWebhook(
     const status = answer.statusCode ?? 0;
     const response = await beginningOf(answer);
     const error = status >= 200 && status < 300 ? null : `The receiver answered with status ${status}.`;
-    return { attempt: done({ status, error, response }), retryAfterSeconds: retryAfterOf(answer) };
+    return {
+      attempt: done({ status, error, response }),
+      retryAfterSeconds: retryAfterOf(answer, message.at),
+    };
   } catch (error) {
     return {
       attempt: done({ status: null, error: reasonOf(error), response: null }),
@@ -90,14 +94,14 @@ export async function sendWebhook(
 }
 
 function post(
-  { url: address, id, body, secrets }: WebhookMessage,
+  { url: address, id, body, at, secrets }: WebhookMessage,
   reachOf: (url: URL) => Reach,
   signal: AbortSignal,
 ): Promise<IncomingMessage> {
   const url = new URL(address);
   const reach = reachOf(url);
   if (isRefusedHost(url.hostname, reach)) return Promise.reject(refusal());
-  const seconds = Math.floor(Date.now() / 1_000);
+  const seconds = Math.floor(at.getTime() / 1_000);
   const request = url.protocol === 'https:' ? requestSecure : requestPlain;
   return new Promise((resolve, reject) => {
     const sent = request(url, {
@@ -135,9 +139,9 @@ async function beginningOf(answer: IncomingMessage): Promise<string> {
 }
 
 /** HTTP allows seconds and a date. */
-function retryAfterOf({ headers }: IncomingMessage): number | null {
+function retryAfterOf({ headers }: IncomingMessage, at: Date): number | null {
   const value = headers['retry-after'] ?? '';
-  const seconds = /^\d+$/.test(value) ? Number(value) : (Date.parse(value) - Date.now()) / 1_000;
+  const seconds = /^\d+$/.test(value) ? Number(value) : (Date.parse(value) - at.getTime()) / 1_000;
   return seconds >= 0 ? seconds : null;
 }
 

@@ -1,4 +1,5 @@
 /** The activity of the webhook workflow: sending what is due. */
+import { setTimeout as delay } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
 import type { Logger } from 'pino';
 import { limits } from '../domain/limits.ts';
@@ -35,6 +36,7 @@ export interface WebhookServices {
 /** After this long the workflow calls again, so that its history shows the progress. */
 const deliverForMs = 20_000;
 const heartbeatEveryMs = 3_000;
+const checkAgainMs = 1_000;
 const gone = 410;
 
 export function createWebhookActivities(services: WebhookServices): WebhookActivities {
@@ -48,11 +50,17 @@ export function createWebhookActivities(services: WebhookServices): WebhookActiv
         const failed = new AbortController();
         const isOver = () =>
           context.cancellationSignal.aborted || failed.signal.aborted || performance.now() > untilMs;
+        let busy = 0;
         const send = async () => {
           while (!isOver()) {
-            const isSent = await sendNext(services, webhookId, context.cancellationSignal);
-            if (isSent === undefined) return;
-            counts[isSent ? 'delivered' : 'failed'] += 1;
+            busy += 1;
+            const isSent = await sendNext(services, webhookId, context.cancellationSignal).finally(() => {
+              busy -= 1;
+            });
+            if (isSent !== undefined) counts[isSent ? 'delivered' : 'failed'] += 1;
+            else if (busy === 0) return;
+            // What falls due meanwhile does not wait for an answer to what is being sent.
+            else await delay(checkAgainMs);
           }
         };
         // The activity that is tried again must not work beside what is under way here.
@@ -96,17 +104,18 @@ async function sendNext(
 async function attemptOf(
   { secrets, reachOf }: WebhookServices,
   webhook: Webhook,
-  { id, type, data, createdAt }: DueDelivery,
+  { id, type, data, createdAt, attemptedAt }: DueDelivery,
   signal: AbortSignal,
 ): Promise<AttemptResult> {
   const body = JSON.stringify({ type, timestamp: createdAt.toISOString(), data });
   try {
-    const message = { url: webhook.url, id, body, secrets: secretsOf(webhook, secrets) };
+    const signedBy = secretsOf(webhook, secrets, attemptedAt);
+    const message = { url: webhook.url, id, body, at: attemptedAt, secrets: signedBy };
     return await sendWebhook(message, reachOf, signal);
   } catch (error) {
     if (!(error instanceof SecretUnreadable)) throw error;
     const attempt = {
-      at: new Date().toISOString(),
+      at: attemptedAt.toISOString(),
       durationMs: 0,
       status: null,
       error: error.message,

@@ -41,11 +41,6 @@ try {
     });
   }
 } catch (error) {
-  const isBusy = (error as { code?: string }).code === 'EADDRINUSE';
-  if (error instanceof SettingsError) console.error(error.message);
-  else
-    console.error(
-      isBusy ? `PORT: ${(error as { port?: number }).port} is in use by another program.` : error,
-    );
+  console.error(error instanceof SettingsError ? error.message : error);
   process.exit(1);
 }

@@ -4,6 +4,7 @@
  * hashes are stored here.
  */
 import pg from 'pg';
+import { isReadOnly } from '../domain/network/database-fault.ts';
 import { endsWithLostClient, plannedOnce } from '../domain/network/session-options.ts';
 import { guardConnections } from '../store/connection/pool-connections.ts';
 import { watchPool } from '../telemetry/metrics.ts';
@@ -56,6 +57,8 @@ export class AuthDatabase implements Runner {
       await client.query('commit');
       return result;
     } catch (error) {
+      // After a failover the next connection may lead to the server that takes writes.
+      broken = isReadOnly(error);
       await client.query('rollback').catch(() => {
         broken = true;
       });

@@ -62,13 +62,7 @@ if (import.meta.main) {
     endOnUnexpected(log, stop, limits.shutdownGraceSeconds + settings.server.SHUTDOWN_DELAY_SECONDS);
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void stop());
   } catch (error) {
-    console.error(reasonOf(error));
+    console.error(error instanceof SettingsError ? error.message : error);
     process.exit(1);
   }
-}
-
-function reasonOf(error: unknown): unknown {
-  const { code, port } = error as { readonly code?: string; readonly port?: number };
-  if (code === 'EADDRINUSE') return `PORT: ${port} is in use by another program.`;
-  return error instanceof SettingsError ? error.message : error;
 }

@@ -24,7 +24,7 @@ export async function migrateAuth(
 ): Promise<FirstAdministrator | null> {
   const client = await connectToMigrate(databaseUrl);
   try {
-    await runMigrations(client, authMigrations);
+    await runMigrations(client, authMigrations, grantApplication);
     await grantApplication(client);
     return await makeFirstAdministrator(client, adminPassword);
   } finally {
@@ -39,8 +39,12 @@ async function grantApplication(client: pg.Client): Promise<void> {
   await client.query(`
     grant usage on schema auth to ${applicationRole};
     grant select, insert, update, delete on all tables in schema auth to ${applicationRole};
-    revoke update, delete on auth.audit_entry from ${applicationRole};
-    revoke insert, update, delete on auth.migrations from ${applicationRole};`);
+    revoke insert, update, delete on auth.migrations from ${applicationRole};
+    do $$ begin
+      if to_regclass('auth.audit_entry') is not null then
+        revoke update, delete on auth.audit_entry from ${applicationRole};
+      end if;
+    end $$;`);
 }
 
 async function makeFirstAdministrator(

@@ -2835,7 +2835,7 @@ export interface RetentionRun {
   /** Objects without a row that were deleted. */
   readonly orphans: number;
   readonly bytes: number;
-  /** What could not be checked. */
+  /** What could not be checked or removed. */
   readonly error: string | null;
 }
 

@@ -42,6 +42,22 @@ export class SettingsError extends Error {
   }
 }
 
+/**
+ * What is wrong with the settings of a server that cannot listen; any other error unchanged.
+ * @param prefix of the names of its variables
+ */
+export function listenFault(error: unknown, prefix: '' | 'METRICS_' = ''): unknown {
+  const { code = '', port, address, hostname } = error as Readonly<Record<string, string | undefined>>;
+  const faults: Readonly<Record<string, string>> = {
+    EADDRINUSE: `PORT: ${port} is in use by another program.`,
+    EACCES: `PORT: this user may not listen on ${port}.`,
+    EADDRNOTAVAIL: `HOST: ${address} is no address of this machine.`,
+    ENOTFOUND: `HOST: ${hostname} is unknown.`,
+  };
+  const fault = faults[code];
+  return fault === undefined ? error : new SettingsError([prefix + fault]);
+}
+
 /** Gives the text of a file; throws when it cannot be read. */
 export type ReadFile = (path: string) => string;
 

@@ -6,11 +6,16 @@ import { join } from 'node:path';
 export type PortName = 'postgres' | 'temporal' | 'temporalUi' | 's3';
 
 /** True when no process listens on the port at that address. */
-export function isPortFree(port: number, host = '127.0.0.1'): Promise<boolean> {
+export async function isPortFree(port: number): Promise<boolean> {
+  return (await listenErrorCode(port, '127.0.0.1')) === undefined;
+}
+
+/** Why this process cannot listen there, as the system's code; undefined when it can. */
+export function listenErrorCode(port: number, host: string): Promise<string | undefined> {
   return new Promise((resolve) => {
     const server = createServer();
-    server.once('error', () => resolve(false));
-    server.listen({ port, host, exclusive: true }, () => server.close(() => resolve(true)));
+    server.once('error', ({ code }: NodeJS.ErrnoException) => resolve(code ?? 'unknown'));
+    server.listen({ port, host, exclusive: true }, () => server.close(() => resolve(undefined)));
   });
 }
 

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import { endOnUnexpected } from '../telemetry/unexpected.ts';
 import { writeDurably } from './data-folder.ts';
 import { onEnd } from './parent.ts';
-import { PlainError } from './plain-error.ts';
+import { fatalSentences, PlainError } from './plain-error.ts';
 import { startStack } from './stack.ts';
 
 /** The file with the addresses of a shared stack; tests find it by TEST_STACK_DIR. */
@@ -24,10 +24,7 @@ async function main(): Promise<void> {
     // The file of a killed start would name servers that are gone.
     beforeServers: async () => rmSync(file, { force: true }),
   });
-  endOnUnexpected(
-    { fatal: (facts, message) => console.error(message, (facts as { err?: unknown }).err) },
-    () => stack.stop(),
-  );
+  endOnUnexpected(fatalSentences, () => stack.stop());
   writeDurably(file, `${JSON.stringify(stack.environment, null, 2)}\n`);
   console.log(`The servers are ready. For tests: TEST_STACK_DIR=${dataDir}`);
   onEnd(() => {

@@ -2,13 +2,13 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { SettingsError } from '../domain/settings.ts';
 import { collectAfterStart } from '../store/objects/buffer-garbage.ts';
-import { endOnUnexpected, type FatalLog } from '../telemetry/unexpected.ts';
+import { endOnUnexpected } from '../telemetry/unexpected.ts';
 import { writeDurably } from './data-folder.ts';
 import { type FirstAdministrator, migrate } from './migrate.ts';
 import { onEnd } from './parent.ts';
-import { PlainError } from './plain-error.ts';
+import { fatalSentences, PlainError } from './plain-error.ts';
 import { platformProcesses, runnerHostProcess } from './platform.ts';
-import { isPortFree, localAddress } from './ports.ts';
+import { listenErrorCode, localAddress } from './ports.ts';
 import { readyBlock } from './ready-block.ts';
 import { readStartSettings, type StartSettings, secretsOfStart } from './settings.ts';
 import { type Stack, type StackFacts, startStack } from './stack.ts';
@@ -19,10 +19,6 @@ class Stopped extends Error {}
 
 /** Children get 35 seconds each, and the servers end after them. */
 const STOP_SECONDS = 120;
-
-const fatalSentences: FatalLog = {
-  fatal: (facts, message) => console.error(message, (facts as { err?: unknown }).err),
-};
 
 const say = (line: string) => console.log(line);
 
@@ -191,12 +187,15 @@ function firstSignIn({ username, password }: FirstAdministrator): string {
 }
 
 async function requirePort(port: number, host: string): Promise<void> {
-  if (await isPortFree(port, host)) return;
-  if (!(await isPortFree(0, host))) {
+  const code = await listenErrorCode(port, host);
+  if (code === undefined) return;
+  if ((await listenErrorCode(0, host)) !== undefined) {
     throw new PlainError(
       `HOST: cannot listen on ${host}. Use an address of this machine, or remove the variable.`,
     );
   }
+  if (code === 'EACCES')
+    throw new PlainError(`PORT: this user may not listen on port ${port}. Choose one above 1023.`);
   throw new PlainError(
     `PORT: port ${port} is in use by another program. Stop it, or choose another: PORT=${port + 1} npm start`,
   );

@@ -1,7 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readSync, renameSync, rmSync, statSync } from 'node:fs';
 import { setPriority } from 'node:os';
+import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { PlainError } from './plain-error.ts';
 import { endProcess, identityOf, writeChildNote } from './process-identity.ts';
 
 /** How a child is started, known to be ready, and stopped. */
@@ -162,14 +164,29 @@ export class Supervised {
     if (!this.#wanted) return;
     if (Date.now() - began > STEADY_MILLISECONDS) this.#waitMilliseconds = FIRST_WAIT_MILLISECONDS;
     const hasServed = this.#served === child;
-    const longest = hasServed ? LONGEST_WAIT_AFTER_SERVICE_MILLISECONDS : LONGEST_WAIT_MILLISECONDS;
+    this.#tryLater(how, hasServed ? LONGEST_WAIT_AFTER_SERVICE_MILLISECONDS : LONGEST_WAIT_MILLISECONDS);
+  }
+
+  #tryLater(how: string, longest: number): void {
     const wait = Math.min(this.#waitMilliseconds, longest);
     this.#waitMilliseconds = Math.min(wait * 2, longest);
     const { name, logFile, log } = this.#plan;
     log(`${name} ended (${how}, see ${logFile}); restarting in ${wait / 1000} s.`);
-    this.#restartTimer = setTimeout(() => {
-      if (this.#wanted && this.#child === undefined) this.#spawn();
-    }, wait);
+    this.#restartTimer = setTimeout(() => this.#restart(), wait);
+  }
+
+  /** A start that fails here, for example on a full disk, is tried again as a child that ends. */
+  #restart(): void {
+    if (!this.#wanted || this.#child !== undefined) return;
+    try {
+      this.#spawn();
+    } catch (error) {
+      const folder = dirname(this.#plan.pidFile);
+      if (!existsSync(folder)) throw new PlainError(`${folder} was removed; nothing can go on without it.`);
+      // Not even its note could be written.
+      if (this.#child !== undefined) (this.#child as ChildProcess).kill('SIGKILL');
+      else this.#tryLater((error as Error).message, LONGEST_WAIT_MILLISECONDS);
+    }
   }
 
   /** `mayRestart`: after a crash the child is started again, so its absence is no failure until the deadline. */

@@ -3,7 +3,7 @@ import { readSettings, SettingsError } from '../settings/read.ts';
 import { platformMigrations } from './connection/migrations.ts';
 import { connectToMigrate, type Migration, runMigrations } from './connection/migrator.ts';
 import { databaseSettings } from './connection/settings.ts';
-import { grantRoles } from './roles.ts';
+import { grantOnNewTables, grantRoles } from './roles.ts';
 
 /**
  * Runs the missing migrations of `store/migrations`, grants the roles what they need, and returns the names of those
@@ -16,7 +16,7 @@ export async function migrate(
 ): Promise<string[]> {
   const client = await connectToMigrate(databaseUrl);
   try {
-    const ran = await runMigrations(client, { ...platformMigrations, migrations });
+    const ran = await runMigrations(client, { ...platformMigrations, migrations }, grantOnNewTables);
     await grantRoles(client);
     return ran;
   } finally {

@@ -46,13 +46,25 @@ const isRoleThere = (error: unknown) =>
  * Called by the owner of the tables. The authentication service grants on its own tables.
  */
 export async function grantRoles(client: pg.Client): Promise<void> {
+  await grantOn(client, await ownTables(client));
+}
+
+/**
+ * As {@link grantRoles}, on tables without any grant alone: for the transaction that makes them, whose locks others wait
+ * for.
+ */
+export async function grantOnNewTables(client: pg.Client): Promise<void> {
+  const tables = (await ownTables(client)).filter(({ isNew }) => isNew);
+  if (tables.length > 0) await grantOn(client, tables);
+}
+
+async function grantOn(client: pg.Client, tables: readonly Table[]): Promise<void> {
   const { application, report } = databaseRoles;
   const { rows: roles } = await client.query<{ name: string }>(
     'select rolname as name from pg_roles where rolname = any ($1)',
     [[application, report]],
   );
   if (roles.length === 0) return;
-  const tables = await ownTables(client);
   const statements = roles.flatMap(({ name }) => [
     `grant usage on schema public to ${name}`,
     ...(name === application ? [`grant usage on all sequences in schema public to ${name}`] : []),
@@ -137,6 +149,8 @@ interface Table {
   /** As written in a statement. */
   readonly quoted: string;
   readonly isView: boolean;
+  /** Nobody but its owner has a right. */
+  readonly isNew: boolean;
   /** Columns that are no secrets, as written in a statement. */
   readonly openColumns: readonly string[];
   readonly hasSecrets: boolean;
@@ -146,12 +160,13 @@ interface Table {
 async function ownTables(client: pg.Client): Promise<Table[]> {
   const { rows } = await client.query<Table>(
     `select c.relname as name, 'public.' || quote_ident(c.relname) as quoted, c.relkind = 'v' as "isView",
+            c.relacl is null as "isNew",
             array_agg(quote_ident(a.attname)::text order by a.attnum) filter (where a.attname !~ $1) as "openColumns",
             bool_or(a.attname ~ $1) as "hasSecrets"
        from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
       where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p', 'v')
         and pg_has_role(c.relowner, 'usage')
-      group by c.relname, c.relkind order by 1`,
+      group by c.oid order by 1`,
     [secretColumns],
   );
   return rows;

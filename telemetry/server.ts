@@ -1,6 +1,7 @@
 /** `/metrics` of one process on a port of its own, for a Prometheus that can reach it, and for no other client. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { listenFault } from '../domain/settings.ts';
 import { readPlatform } from './platform-gauges.ts';
 import { contentType, scrape } from './registry.ts';
 
@@ -23,7 +24,7 @@ export function scrapeAll(): Promise<string> {
   return underWay;
 }
 
-/** Rejects with the listen error; the error of a busy port says so. @param port 0 picks a free one */
+/** Rejects with a SettingsError when it cannot listen there. @param port 0 picks a free one */
 export async function serveMetrics(options: {
   readonly port: number;
   readonly host: string;
@@ -35,10 +36,7 @@ export async function serveMetrics(options: {
   // An accept may fail long after the server listens (no descriptor is left): the next scrape tries again.
   server.on('error', () => undefined);
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      const isBusy = error.code === 'EADDRINUSE';
-      reject(isBusy ? new Error(`METRICS_PORT: ${options.port} is in use by another program.`) : error);
-    });
+    server.once('error', (error) => reject(listenFault(error, 'METRICS_')));
     server.listen(options.port, options.host, () => {
       resolve();
     });

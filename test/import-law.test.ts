@@ -12,7 +12,7 @@ const checkout = fileURLToPath(new URL('../', import.meta.url));
 const LAW: Record<string, readonly string[]> = {
   domain: [],
   // The telemetry of every process; its log is redacted.
-  telemetry: ['domain/redact', 'types:domain/settings'],
+  telemetry: ['domain/redact', 'domain/settings'],
   // For the start of processes: reads variables and the files that they name, and starts readers of untrusted files.
   settings: ['domain'],
   store: ['telemetry', 'domain', 'settings'],

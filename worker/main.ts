@@ -255,9 +255,9 @@ if (import.meta.main) {
     let running: RunningWorker | undefined;
     endOnUnexpected(log, async () => await running?.stop());
     const telemetry = await startTelemetry(queues[queue].names, asked, log);
-    const temporal = await temporalTelemetry(asked);
+    const telemetryOptions = await temporalTelemetry(asked);
     const logger = runtimeLog(createLog({ process: 'worker' }, 'warn'));
-    Runtime.install({ logger, shutdownSignals: [], ...temporal });
+    Runtime.install({ logger, shutdownSignals: [], telemetryOptions });
     running = await startWorker(process.env, queue);
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void running?.stop());
     if (process.env.READY_FILE) touchRegularly(process.env.READY_FILE);

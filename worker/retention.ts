@@ -5,6 +5,7 @@
  */
 import type { Logger } from 'pino';
 import { limits } from '../domain/limits.ts';
+import { isDatabaseAway } from '../domain/network/database-fault.ts';
 import {
   deleteExpiredOutputs,
   deleteExpiredSession,
@@ -60,36 +61,66 @@ export async function retainOnce(
   await withLock(database, advisoryLocks.retention, async () => {
     const run = await acquireRetentionRun(database, options.everyHours);
     if (run === undefined) return;
-    const error = await work(database, objects, run.id, options);
+    const parts = { database, objects, log, runId: run.id, ...options };
+    const errors = [await removeExpired(parts), await removeOrphans(parts)].filter((error) => error !== null);
     if (options.signal.aborted) return;
+    const error = errors.length === 0 ? null : errors.join(' ');
     await endRetentionRun(database, run.id, error);
     log.info({ retentionRunId: run.id, error }, 'retention ended');
   });
 }
 
-/** @returns what could not be read */
-async function work(
-  database: Database,
-  objects: ObjectStores,
-  runId: number,
-  { removesOrphans, signal }: RetentionOptions,
-): Promise<string | null> {
+interface Run extends RetentionOptions {
+  readonly database: Database;
+  readonly objects: ObjectStores;
+  readonly log: Logger;
+  readonly runId: number;
+}
+
+/** @returns what could not be removed */
+async function removeExpired({ database, log, runId, signal }: Run): Promise<string | null> {
+  const failed = new Set<string>();
+  const inSession = async (sessionId: string, remove: () => Promise<unknown>) => {
+    try {
+      await remove();
+    } catch (error) {
+      // It would fail for every other session as well.
+      if (isDatabaseAway(error)) throw error;
+      failed.add(sessionId);
+      log.warn({ retentionRunId: runId, sessionId, err: error }, 'what expired of a session was not removed');
+    }
+  };
   await everyPage(signal, async (after: string | null) => {
     const page = await listExpiredSessions(database, after, sessionsPerPage);
     for (const { sessionId } of page) {
-      if (!signal.aborted) await deleteExpiredSession(database, runId, sessionId);
+      if (!signal.aborted) await inSession(sessionId, () => deleteExpiredSession(database, runId, sessionId));
     }
     return page.at(-1)?.sessionId ?? null;
   });
   await everyPage(signal, async (after: string | null) => {
     const page = await listExpiredOutputs(database, after, sessionsPerPage);
     for (const { sessionId } of page) {
-      for (let removed = 1; removed > 0 && !signal.aborted; ) {
-        removed = (await deleteExpiredOutputs(database, runId, sessionId, outputsPerBatch)).outputs;
-      }
+      await inSession(sessionId, async () => {
+        for (let removed = 1; removed > 0 && !signal.aborted; ) {
+          removed = (await deleteExpiredOutputs(database, runId, sessionId, outputsPerBatch)).outputs;
+        }
+      });
     }
     return page.at(-1)?.sessionId ?? null;
   });
+  if (failed.size === 0) return null;
+  return `Sessions of which not all that expired was removed: ${failed.size}. The log of the workers says why; the next run tries again.`;
+}
+
+/** @returns what could not be read */
+async function removeOrphans({
+  database,
+  objects,
+  log,
+  runId,
+  removesOrphans,
+  signal,
+}: Run): Promise<string | null> {
   if (!removesOrphans) return null;
   try {
     await everyPage(signal, async (after: string | null) => {
@@ -97,7 +128,8 @@ async function work(
       return (await findOrphans(database, objects, { after, olderThanSeconds, remove: { runId } })).next;
     });
     return null;
-  } catch {
+  } catch (error) {
+    log.warn({ retentionRunId: runId, err: error }, 'the bucket could not be listed for orphans');
     return 'The bucket could not be listed; its orphans remain until the next run.';
   }
 }

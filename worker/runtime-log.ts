@@ -8,12 +8,17 @@ export function runtimeLog(log: Logger): RuntimeLogger {
     (message: string, { error, ...facts }: Readonly<Record<string, unknown>> = {}) =>
       log[level](error === undefined ? facts : { ...facts, err: error }, message);
   const nothing = () => {};
+  const [warn, error] = [line('warn'), line('error')];
   return {
-    log: nothing,
+    // All that is forwarded comes here.
+    log(level, message, facts) {
+      if (level === 'WARN') warn(message, facts);
+      if (level === 'ERROR') error(message, facts);
+    },
     trace: nothing,
     debug: nothing,
     info: nothing,
-    warn: line('warn'),
-    error: line('error'),
+    warn,
+    error,
   };
 }

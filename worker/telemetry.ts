@@ -6,14 +6,18 @@ import type { TelemetrySettings } from '../telemetry/settings.ts';
 
 const answerLimitMs = 1_000;
 
+/** What the native worker logs goes to the logger of the runtime; on its own it prints other lines than JSON. */
+const logging: NonNullable<TelemetryOptions['logging']> = {
+  filter: { core: 'WARN', other: 'ERROR' },
+  forward: {},
+};
+
 /**
- * The options of Temporal's runtime where metrics are enabled. Its exporter serves a port of its own, on the loopback
+ * The options of Temporal's runtime. Where metrics are enabled its exporter serves a port of its own, on the loopback
  * alone; `/metrics` of the process includes its text.
  */
-export async function temporalTelemetry(
-  settings: TelemetrySettings,
-): Promise<{ readonly telemetryOptions?: TelemetryOptions }> {
-  if (settings.METRICS_PORT === undefined) return {};
+export async function temporalTelemetry(settings: TelemetrySettings): Promise<TelemetryOptions> {
+  if (settings.METRICS_PORT === undefined) return { logging };
   const bindAddress = `127.0.0.1:${await freePort()}`;
   addFurtherMetrics(async () => {
     const answer = await fetch(`http://${bindAddress}/metrics`, {
@@ -22,14 +26,13 @@ export async function temporalTelemetry(
     return answer.ok ? await answer.text() : '';
   });
   return {
-    telemetryOptions: {
-      metrics: {
-        prometheus: {
-          bindAddress,
-          countersTotalSuffix: true,
-          unitSuffix: true,
-          useSecondsForDurations: true,
-        },
+    logging,
+    metrics: {
+      prometheus: {
+        bindAddress,
+        countersTotalSuffix: true,
+        unitSuffix: true,
+        useSecondsForDurations: true,
       },
     },
   };

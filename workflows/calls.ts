@@ -45,7 +45,7 @@ export class WorkflowCalls {
 
   /** One call that the caller does not await. It may be lost: the healer makes up for it. */
   send(call: () => Promise<void>): void {
-    if (this.#underWay.size >= maxCallsUnderWay || Date.now() < this.#pausedUntilMs) {
+    if (this.#underWay.size >= maxCallsUnderWay || performance.now() < this.#pausedUntilMs) {
       this.#telemetry.called('skipped');
       return;
     }
@@ -68,7 +68,7 @@ export class WorkflowCalls {
   #failed(error: unknown): void {
     this.#failures += 1;
     this.#telemetry.called('failed');
-    if (this.#failures >= breakerFailures) this.#pausedUntilMs = Date.now() + breakerPauseMs;
+    if (this.#failures >= breakerFailures) this.#pausedUntilMs = performance.now() + breakerPauseMs;
     this.#log.warn(
       { error: error instanceof Error ? error.message : String(error) },
       'Temporal did not answer',

@@ -1,8 +1,8 @@
 /** Writing an output of a built-in run: bytes to storage first, the row second, as every runner does. */
-import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
+import { newObjectKey } from '../../store/objects/object-store.ts';
 import { outputDataSource } from '../../store/outputs/output-target.ts';
 import { type WrittenOutput, writeTaskOutput } from '../../store/runs/task-outputs.ts';
 import { traced } from '../../telemetry/trace.ts';
@@ -38,7 +38,7 @@ async function storeOutput(
 ): Promise<number> {
   const dataSource = await outputDataSource(services.database, run.task.nodeInstanceId);
   if (!dataSource) throw new InvalidInputError('The data source named for this node is not registered.');
-  const objectKey = `outputs/${randomUUID()}`;
+  const objectKey = newObjectKey('outputs');
   const declaredBytes = await sizeOf(output.content);
   const write = async () => {
     const stored = await run.sources.use(dataSource, run.signal, ({ store, signal, onBytes, onAllSent }) => {

@@ -18,7 +18,7 @@ export const retentionRunSchema = z
     outputs: z.int().meta({ description: 'Outputs deleted so far, those of deleted sessions included.' }),
     orphans: z.int().meta({ description: 'Objects without a row that were deleted.' }),
     bytes: z.int(),
-    error: z.string().nullable().meta({ description: 'What could not be checked.' }),
+    error: z.string().nullable().meta({ description: 'What could not be checked or removed.' }),
   })
   .meta({
     id: 'RetentionRun',

@@ -6,6 +6,7 @@ export const sqlStates = {
   foreignKeyViolation: '23503',
   uniqueViolation: '23505',
   exclusionViolation: '23P01',
+  readOnlyTransaction: '25006',
   inFailedTransaction: '25P02',
   idleInTransactionTimeout: '25P03',
   serializationFailure: '40001',
@@ -68,6 +69,11 @@ export function isDatabaseAway(error: unknown): boolean {
   return networkCodes.has(code) || /^(08...|57P0[1235]|25P03)$/.test(code) || connectionFaults.test(message);
 }
 
+/** Whether the server takes no writes: a replica, or one that protects itself. A connection to it is of no use. */
+export function isReadOnly(error: unknown): boolean {
+  return isRefusal(error, sqlStates.readOnlyTransaction);
+}
+
 /** Whether a transaction is to be run again at once. */
 export function isConflict(error: unknown): boolean {
   return conflictStates.some((state) => isRefusal(error, state));
@@ -75,10 +81,10 @@ export function isConflict(error: unknown): boolean {
 
 /**
  * Whether the database could not do its work just now and may soon: it is unavailable, busy (a lock or a statement took
- * too long) or out of something (class 53: connections, memory, disk).
+ * too long), out of something (class 53: connections, memory, disk) or takes no writes.
  */
 export function isDatabaseUnavailable(error: unknown): boolean {
   const { code } = partsOf(error);
   const isTooSlow = isRefusal(error, sqlStates.queryCanceled);
-  return isDatabaseAway(error) || isConflict(error) || isTooSlow || /^53...$/.test(code);
+  return isDatabaseAway(error) || isConflict(error) || isTooSlow || isReadOnly(error) || /^53...$/.test(code);
 }

@@ -8,6 +8,7 @@ import {
 } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { limits } from '../../domain/limits.ts';
+import { listenFault } from '../../domain/settings.ts';
 import { rememberContinue } from '../bodies/upload.ts';
 import { answerClientError, answerRaw } from './client-errors.ts';
 import { stopGracefully } from './graceful-stop.ts';
@@ -37,7 +38,7 @@ export type ListenOptions = {
   readonly leaveSeconds?: number;
 };
 
-/** Rejects with the listen error, for example `EADDRINUSE`. */
+/** Rejects with a SettingsError when it cannot listen there. */
 export async function listen(handler: RequestListener, options: ListenOptions): Promise<RunningServer> {
   const server = createServer({
     maxHeaderSize: limits.headerBytes,
@@ -64,13 +65,10 @@ export async function listen(handler: RequestListener, options: ListenOptions): 
   server.on('error', () => undefined);
   server.on('connect', (_request, socket) => answerRaw(socket, 'methodNotAllowed', { allow: '' }));
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
+    server.once('error', (error) => reject(listenFault(error)));
     server.listen(
       { port: options.port, ...(options.host === undefined ? {} : { host: options.host }) },
-      () => {
-        server.off('error', reject);
-        resolve();
-      },
+      resolve,
     );
   });
   const { port } = server.address() as AddressInfo;

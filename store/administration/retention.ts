@@ -86,12 +86,16 @@ export async function listExpiredOutputs(
   limit: number,
 ): Promise<ExpiredOutputs[]> {
   return database.queryUnprepared<ExpiredOutputs & Record<string, unknown>>(
-    `select s.id as session_id, s.project_id, count(*)::int as outputs,
-            sum(o.size_bytes)::float8 as bytes
-       from session s join project p on p.id = s.project_id join node_instance n on n.session_id = s.id
-       join node_output o on o.node_instance_id = n.id
-      where ($1::uuid is null or s.id > $1) and ${isExpiredOutput} and not (${isExpiredSession})
-      group by s.id, s.project_id order by s.id limit $2`,
+    // Session by session, so that no page reads the outputs of the whole platform.
+    `select s.id as session_id, s.project_id, e.outputs, e.bytes
+       from session s join project p on p.id = s.project_id
+      cross join lateral (
+        select count(*)::int as outputs, sum(o.size_bytes)::float8 as bytes
+          from node_instance n join node_output o on o.node_instance_id = n.id
+         where n.session_id = s.id and ${isExpiredOutput}) e
+      where ($1::uuid is null or s.id > $1) and p.retention_days is not null and s.frozen_at is null
+        and s.created_at < ${cutoff} and e.outputs > 0 and not (${isExpiredSession})
+      order by s.id limit $2`,
     [after, limit],
   );
 }

@@ -13,7 +13,7 @@
  */
 import type { SqlEntityManager } from '@mikro-orm/postgresql';
 import pg from 'pg';
-import { isConflict, isRefusal, sqlStates } from '../../domain/network/database-fault.ts';
+import { isConflict, isReadOnly, isRefusal, sqlStates } from '../../domain/network/database-fault.ts';
 import { endsWithLostClient, planForValues, plannedOnce } from '../../domain/network/session-options.ts';
 import type { SessionChange } from '../../domain/sessions/session-change.ts';
 import { watchPool } from '../../telemetry/metrics.ts';
@@ -120,7 +120,10 @@ export class Database implements Reader, EntityReader {
       await client.query('rollback').catch((failure: Error) => {
         broken = failure;
       });
-      throw await pipeline.failure(error);
+      const failure = await pipeline.failure(error);
+      // After a failover the next one may lead to the server that takes writes.
+      if (isReadOnly(failure)) broken = failure as Error;
+      throw failure;
     } finally {
       client.release(broken);
     }

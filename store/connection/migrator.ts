@@ -9,7 +9,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { isRefusal, sqlStates } from '../../domain/network/database-fault.ts';
+import { isDatabaseUnavailable, isRefusal, sqlStates } from '../../domain/network/database-fault.ts';
 import { endsWithLostClient } from '../../domain/network/session-options.ts';
 import { SettingsError } from '../../domain/settings.ts';
 import { inTransaction, isStepwise, runSteps } from './migration-steps.ts';
@@ -69,8 +69,14 @@ export async function connectToMigrate(databaseUrl: string): Promise<pg.Client> 
 /**
  * Runs the missing migrations and returns their names. Waits while another process does the same. Services may run
  * meanwhile: a migration that does not get a lock at once lets the others pass and tries again, for five minutes.
+ * @param grantNew grants the roles their rights on new tables: with each migration, since the services run the triggers
+ *   that need them from its commit on
  */
-export async function runMigrations(client: pg.Client, set: MigrationSet): Promise<string[]> {
+export async function runMigrations(
+  client: pg.Client,
+  set: MigrationSet,
+  grantNew: (client: pg.Client) => Promise<void>,
+): Promise<string[]> {
   await acquire(client, set.lock);
   const ran = await ranNames(set, async (text) => (await client.query<{ name: string }>(text)).rows);
   if (ran.length === 0) await client.query(set.tableDefinition);
@@ -81,6 +87,7 @@ export async function runMigrations(client: pg.Client, set: MigrationSet): Promi
     await inTransaction(client, async () => {
       if (!isStepwise(text)) await client.query(text);
       await note(client, set, ran, name);
+      await grantNew(client);
     });
   }
   return pending.map(({ name }) => name);
@@ -110,7 +117,7 @@ async function note(client: pg.Client, set: MigrationSet, ran: readonly string[]
 }
 
 /** The names of migrations that ran, of any version: none on an empty database. */
-export async function ranNames(
+async function ranNames(
   { table }: MigrationSet,
   query: (text: string) => Promise<ReadonlyArray<{ readonly name: string }>>,
 ): Promise<string[]> {
@@ -123,10 +130,21 @@ export async function ranNames(
 }
 
 /**
- * For a starting process: it refuses a schema that it does not know or that lacks something.
+ * For a starting process: it refuses a database that it may not use, and a schema that it does not know or that lacks
+ * something. While the database is unavailable nothing is checked: the code that needs it reports that.
  * @throws SettingsError, with the sentence for the operator
  */
-export function requireSchema(set: MigrationSet, ran: readonly string[]): void {
+export async function checkMigrated(
+  set: MigrationSet,
+  query: (text: string) => Promise<ReadonlyArray<{ readonly name: string }>>,
+): Promise<void> {
+  const ran = await ranNames(set, query).catch((error: Error) => {
+    if (!isDatabaseUnavailable(error)) throw new SettingsError([`DATABASE_URL: ${error.message}`]);
+  });
+  if (ran !== undefined) requireSchema(set, ran);
+}
+
+function requireSchema(set: MigrationSet, ran: readonly string[]): void {
   const known = set.migrations.map(({ name }) => name);
   const newer = ran.filter((name) => !known.some(isSame(name))).at(-1);
   if (newer !== undefined) {

@@ -1,4 +1,4 @@
-/** Errors of an object store, and whether to retry. */
+/** Errors of an object store, whether to retry, and how long its calls may take. */
 import { type Tries, tryAgain } from '../connection/try-again.ts';
 
 /** `missing`: the object is not there. `failed`: the store refused or could not be reached. */
@@ -8,7 +8,10 @@ export class ObjectStoreError extends Error {
   readonly httpStatus: number | null;
 
   constructor(kind: 'missing' | 'failed', httpStatus: number | null, cause: unknown) {
-    super(kind === 'missing' ? 'The object does not exist.' : 'The object store failed.', { cause });
+    const how = httpStatus === null ? 'did not answer' : `answered with status ${httpStatus}`;
+    super(kind === 'missing' ? 'The object does not exist.' : `The object store failed: it ${how}.`, {
+      cause,
+    });
     this.name = 'ObjectStoreError';
     this.kind = kind;
     this.httpStatus = httpStatus;
@@ -67,18 +70,21 @@ const storeTries: Tries = { maxTries: 4, firstPauseMs: 200, mayPass: isWorthAnot
 /** A store that is reached and has not begun to answer by then is away. */
 const answerMs = 30_000;
 const leastBytesPerMs = 64;
+/** A store that has all bytes of an object may have to write or to assemble it. */
+const leastBytesWrittenPerMs = 1024;
+const longestFinishMs = 300_000;
 
-/**
- * One call of a store, ended when it is not answered in time, however often the SDK tries.
- * @param sizeBytes bytes that the call sends, which may take longer
- */
+const finishMs = (sizeBytes: number) =>
+  Math.min(answerMs + sizeBytes / leastBytesWrittenPerMs, longestFinishMs);
+
+/** One call of a store, ended when it is not answered in time, however often the SDK tries. */
 export async function answeredInTime<T>(
   call: (signal: AbortSignal) => Promise<T>,
   signal?: AbortSignal,
-  sizeBytes = 0,
+  limitMs = answerMs,
 ): Promise<T> {
   const silence = new AbortController();
-  const timer = setTimeout(() => silence.abort(), answerMs + sizeBytes / leastBytesPerMs);
+  const timer = setTimeout(() => silence.abort(), limitMs);
   try {
     return await call(signal === undefined ? silence.signal : AbortSignal.any([signal, silence.signal]));
   } finally {
@@ -92,7 +98,47 @@ export function sendInTime<T>(
   sizeBytes: number,
   send: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  return answeredInTime((within) => withTries(within, () => send(within)), signal, sizeBytes);
+  const limitMs = answerMs + sizeBytes / leastBytesPerMs;
+  return answeredInTime((within) => withTries(within, () => send(within)), signal, limitMs);
+}
+
+/** The call that ends an object of this size whose bytes the store has. */
+export function finishInTime<T>(
+  signal: AbortSignal,
+  sizeBytes: number,
+  finish: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  return answeredInTime(finish, signal, finishMs(sizeBytes));
+}
+
+/**
+ * Passes bytes on as they come. The call is ended when the store takes no more of them in time, or has all of them and
+ * does not answer; a slow source may take as long as it likes.
+ */
+export async function passInTime<T>(
+  signal: AbortSignal,
+  sizeBytes: number,
+  pieces: AsyncIterable<Buffer>,
+  send: (pieces: AsyncGenerator<Buffer, void, undefined>, signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const silence = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const expectWithin = (ms: number) => {
+    timer = setTimeout(() => silence.abort(), ms).unref();
+  };
+  async function* watched() {
+    for await (const piece of pieces) {
+      expectWithin(answerMs);
+      yield piece;
+      clearTimeout(timer);
+    }
+    expectWithin(finishMs(sizeBytes));
+  }
+  try {
+    return await send(watched(), AbortSignal.any([signal, silence.signal]));
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** @param signal after it aborted nothing is tried again */

@@ -5,6 +5,8 @@ import type { DataSourceRow } from './data-sources.ts';
 import type { ObjectStores } from './object-stores.ts';
 
 const heartbeatEveryMs = 10_000;
+/** A caller waits for its answer meanwhile. */
+const discardMs = 5_000;
 
 /** The node instance for which an object was meant is gone. */
 export class PendingNodeGone extends Error {
@@ -136,10 +138,12 @@ export class PendingObjects {
   async #discard(objectKey: string, dataSource: DataSourceRow): Promise<void> {
     this.#release(objectKey);
     try {
-      await this.#stores.of(dataSource).abortUploads(objectKey);
+      const store = this.#stores.of(dataSource);
+      const signal = AbortSignal.timeout(discardMs);
+      await store.abortUploads(objectKey, signal);
       const deletionId = await unaudited(() => moveToDeletions(this.#database, objectKey));
       if (deletionId === undefined) return;
-      await this.#stores.of(dataSource).delete(objectKey);
+      await store.delete(objectKey, signal);
       await unaudited(() => this.#database.query('delete from object_deletion where id = $1', [deletionId]));
     } catch {
       // A row of one of the two tables exists, so the sweeper finds the object.

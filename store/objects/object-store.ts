@@ -19,7 +19,7 @@ import { whileBytesFlow } from './buffer-garbage.ts';
 import { openClient } from './client.ts';
 import type { S3Access } from './data-sources.ts';
 import { DirectPuts } from './direct-put.ts';
-import { answeredInTime, httpStatusOf, toObjectStoreError } from './errors.ts';
+import { answeredInTime, httpStatusOf, ObjectStoreError, toObjectStoreError } from './errors.ts';
 import type { MultipartPlace } from './multipart.ts';
 import { reasonOf, type SourceOptions, type StoredBytes, withIntake } from './source.ts';
 import { StagingArea } from './staging-area.ts';
@@ -31,10 +31,15 @@ export { type ObjectVariables, objectSettings } from './settings.ts';
 
 const shortCallMs = 30_000;
 
-/** A new key for the bytes of an output. */
-export function newOutputKey(): string {
-  return `outputs/${newId()}`;
+/** What objects hold: bytes of outputs, small ones together, files of scheduled reports. Each kind is a prefix of keys. */
+export const objectKinds = ['outputs', 'bundles', 'reports'] as const;
+
+/** A new key for the bytes of an output, or of another kind. */
+export function newObjectKey(kind: (typeof objectKinds)[number]): string {
+  return `${kind}/${newId()}`;
 }
+
+export const newOutputKey = (): string => newObjectKey('outputs');
 
 export interface PutOptions extends SourceOptions {
   /** Length of the stream where it is known. */
@@ -153,10 +158,10 @@ export class ObjectStore {
   }
 
   /** Removes an object; a missing one counts as removed. @throws ObjectStoreError */
-  async delete(key: string): Promise<void> {
+  async delete(key: string, abortSignal = AbortSignal.timeout(shortCallMs)): Promise<void> {
     const { bucket: Bucket, key: Key } = this.#at(key);
     try {
-      await this.#client.send(new DeleteObjectCommand({ Bucket, Key }), shortCall());
+      await this.#client.send(new DeleteObjectCommand({ Bucket, Key }), { abortSignal });
     } catch (error) {
       const failure = toObjectStoreError(error);
       if (failure.kind !== 'missing') throw failure;
@@ -182,17 +187,18 @@ export class ObjectStore {
   }
 
   /** Aborts unfinished multi-part uploads of exactly this key, of which only the key is known. @throws ObjectStoreError */
-  async abortUploads(key: string): Promise<void> {
+  async abortUploads(key: string, abortSignal?: AbortSignal): Promise<void> {
     const { bucket: Bucket, key: Key } = this.#at(key);
+    const call = () => ({ abortSignal: abortSignal ?? AbortSignal.timeout(shortCallMs) });
     try {
       const { Uploads } = await this.#client.send(
         new ListMultipartUploadsCommand({ Bucket, Prefix: Key }),
-        shortCall(),
+        call(),
       );
       for (const upload of Uploads ?? []) {
         if (upload.Key !== Key || upload.UploadId === undefined) continue;
         const command = new AbortMultipartUploadCommand({ Bucket, Key, UploadId: upload.UploadId });
-        await this.#client.send(command, shortCall());
+        await this.#client.send(command, call());
       }
     } catch (error) {
       // A store that cannot list them has none that we could remove.
@@ -237,7 +243,8 @@ export class ObjectStore {
         abortSignal: signal,
       });
     } catch (error) {
-      throw toObjectStoreError(error);
+      // What is missing is no object.
+      throw new ObjectStoreError('failed', httpStatusOf(error), error);
     }
   }
 

@@ -6,10 +6,12 @@
 
 import type { Database } from '../connection/database.ts';
 import { findDataSourceByName, platformDataSourceName } from './data-sources.ts';
+import { objectKinds } from './object-store.ts';
 import type { ObjectStores } from './object-stores.ts';
 
-const keyForm = /^outputs\/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-const prefix = 'outputs/';
+const keyForm = /^[a-z]+\/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+/** In the order of their keys. */
+const prefixes = [...objectKinds].sort().map((kind) => `${kind}/`);
 
 /** Of an object key `k.key`. */
 const isUnknown = `
@@ -18,13 +20,14 @@ const isUnknown = `
   and not exists (select from queued_upload q where q.object_key = k.key)
   and not exists (select from pending_object w where w.object_key = k.key)
   and not exists (select from task_upload u where u.object_key = k.key)
+  and not exists (select from report_file f where f.object_key = k.key)
   and not exists (select from object_deletion d where d.object_key = k.key)`;
 
 export interface OrphanPage {
   /** Of this page. */
   readonly orphans: number;
   readonly bytes: number;
-  /** The last key of the page; null when the listing is at its end. */
+  /** Where the next page begins; null when the listing is at its end. */
   readonly next: string | null;
 }
 
@@ -44,7 +47,9 @@ export async function findOrphans(
 ): Promise<OrphanPage> {
   const source = await findDataSourceByName(database, platformDataSourceName);
   if (source === undefined) return { orphans: 0, bytes: 0, next: null };
-  const page = await stores.of(source).list(prefix, options.after);
+  const after = options.after ?? prefixes[0]!;
+  const prefix = prefixes.findLast((begin) => begin <= after)!;
+  const page = await stores.of(source).list(prefix, after);
   const before = Date.now() - options.olderThanSeconds * 1000;
   const old = page.objects.filter(
     ({ key, modifiedAt }) => keyForm.test(key) && modifiedAt.getTime() < before,
@@ -68,5 +73,9 @@ export async function findOrphans(
            select orphans, bytes::float8 as bytes from total`,
           [...values, source.id, options.remove.runId],
         );
-  return { orphans: found?.orphans ?? 0, bytes: found?.bytes ?? 0, next: page.next };
+  return {
+    orphans: found?.orphans ?? 0,
+    bytes: found?.bytes ?? 0,
+    next: page.next ?? prefixes[prefixes.indexOf(prefix) + 1] ?? null,
+  };
 }

@@ -14,7 +14,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { BytesDiffer, objectContentType, sendBody, setHeaders, trailerHeaders, withTrailer } from './body.ts';
 import { type DirectPuts, directBytesAtMost } from './direct-put.ts';
-import { answeredInTime, httpStatusOf, sendInTime, toObjectStoreError } from './errors.ts';
+import {
+  answeredInTime,
+  finishInTime,
+  httpStatusOf,
+  passInTime,
+  sendInTime,
+  toObjectStoreError,
+} from './errors.ts';
 import type { Intake } from './intake.ts';
 import { abortMultipart, bareEtag, beginMultipart, completeMultipart, sendPart } from './multipart.ts';
 import { type FillOptions, fillPart, type StagedPart } from './staging.ts';
@@ -110,13 +117,12 @@ async function putStreamed(job: UploadJob, first: StagedPart, carry: Carry): Pro
   const command = new PutObjectCommand(target(job));
   setHeaders(command, trailerHeaders(job.declaredBytes!));
   try {
-    const result = await sendBody(
-      job.signal,
-      withTrailer(bytesOf(first, carry, job.intake), () => job.intake.crc32),
-      (Body, abortSignal) => {
+    const bytes = withTrailer(bytesOf(first, carry, job.intake), () => job.intake.crc32);
+    const result = await passInTime(job.signal, job.declaredBytes!, bytes, (pieces, signal) =>
+      sendBody(signal, pieces, (Body, abortSignal) => {
         command.input.Body = Body;
         return job.client.send(command, { abortSignal });
-      },
+      }),
     );
     return { etag: bareEtag(result.ETag) };
   } catch (error) {
@@ -201,7 +207,9 @@ class PartSender {
     const { intake, signal } = this.#job;
     const parts = this.#etags.map((etag, index) => ({ etag, number: index + 1 }));
     if (this.#sentBytes !== intake.sizeBytes) throw new BytesDiffer();
-    return { etag: await completeMultipart(this.#job, this.#uploadId!, parts, intake.sizeBytes, signal) };
+    const complete = (within: AbortSignal) =>
+      completeMultipart(this.#job, this.#uploadId!, parts, intake.sizeBytes, within);
+    return { etag: await finishInTime(signal, intake.sizeBytes, complete) };
   }
 
   /** Leaves nothing in the store. Parts under way may end first: one that ends later would stay. */

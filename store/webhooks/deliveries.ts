@@ -16,6 +16,8 @@ export interface DueDelivery {
   readonly type: string;
   readonly data: unknown;
   readonly createdAt: Date;
+  /** When this attempt began, by the clock of the database. */
+  readonly attemptedAt: Date;
   /** With this one. */
   readonly attempts: number;
   /** Whether a failed attempt is the last one. */
@@ -38,7 +40,8 @@ export async function acquireDelivery(
               where d.webhook_id = $1 and w.enabled and d.state = 'pending' and d.due_at <= clock_timestamp()
               order by d.due_at limit 1 for update of d skip locked) due
       where d.id = due.id
-     returning d.id, d.type, d.data, d.created_at, d.attempts, d.expires_at <= clock_timestamp() as is_last`,
+     returning d.id, d.type, d.data, d.created_at, clock_timestamp() as attempted_at, d.attempts,
+               d.expires_at <= clock_timestamp() as is_last`,
     [webhookId, limits.webhookLeaseSeconds],
   );
   return row;

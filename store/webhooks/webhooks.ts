@@ -8,7 +8,7 @@ import { once } from '../connection/idempotency.ts';
 import { newId } from '../connection/ids.ts';
 import { givenOf } from '../entities/given.ts';
 import { Project } from '../entities/project.ts';
-import { now } from '../entities/times.ts';
+import { now, secondsFromNow } from '../entities/times.ts';
 import { Webhook } from '../entities/webhook.ts';
 import type { SecretBox } from '../objects/secrets.ts';
 
@@ -97,7 +97,7 @@ export async function rotateWebhookSecret(
     const webhook = await em.findOne(Webhook, id, { lockMode: LockMode.PESSIMISTIC_WRITE });
     if (webhook === null) return undefined;
     webhook.previousSecret = webhook.secret;
-    webhook.previousUntil = new Date(Date.now() + limits.webhookSecretOverlapSeconds * 1_000);
+    webhook.previousUntil = secondsFromNow(limits.webhookSecretOverlapSeconds);
     webhook.secret = secrets.encrypt(secret, purposeOf(id));
     Object.assign(webhook, { updatedAt: now() });
     await em.flush();
@@ -111,10 +111,13 @@ export async function deleteWebhook(database: Database, id: string): Promise<boo
   return database.transaction(async ({ em }) => (await em.nativeDelete(Webhook, { id })) > 0);
 }
 
-/** The secrets that deliveries are signed with, the newest first. @throws SecretUnreadable */
-export function secretsOf(webhook: Webhook, secrets: SecretBox): string[] {
+/**
+ * The secrets that a delivery is signed with, the newest first.
+ * @param at by the clock of the database @throws SecretUnreadable
+ */
+export function secretsOf(webhook: Webhook, secrets: SecretBox, at: Date): string[] {
   const { id, secret, previousSecret, previousUntil } = webhook;
-  const isOverlapping = previousSecret !== null && previousUntil !== null && previousUntil > new Date();
+  const isOverlapping = previousSecret !== null && previousUntil !== null && previousUntil > at;
   return [secret, ...(isOverlapping ? [previousSecret] : [])].map((text) =>
     secrets.decrypt(text, purposeOf(id)),
   );

@@ -1,5 +1,5 @@
-import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type SpawnOptions, spawn } from 'node:child_process';
+import { chownSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -79,6 +79,17 @@ test('empty settings count as absent', () => {
   expect(settings).toMatchObject({ port: 8080, publicUrl: 'http://localhost:8080', external: {} });
 });
 
+/** Runs `npm start`'s script to its end. */
+async function refusedStart(options: SpawnOptions): Promise<{ code: unknown; complaint: string }> {
+  const child = spawn(process.execPath, [startScript], { ...options, stdio: ['ignore', 'ignore', 'pipe'] });
+  let complaint = '';
+  child.stderr!.on('data', (chunk) => {
+    complaint += chunk;
+  });
+  const code = await new Promise((resolve) => child.on('close', resolve));
+  return { code, complaint };
+}
+
 test('a taken PORT ends the start with one sentence and starts nothing', async () => {
   const blocker = createServer();
   await new Promise<void>((resolve) => blocker.listen(0, '0.0.0.0', resolve));
@@ -88,14 +99,22 @@ test('a taken PORT ends the start with one sentence and starts nothing', async (
   const { port } = blocker.address() as { port: number };
   const dataDir = join(newFolder(), 'data');
   const env = { ...process.env, PORT: String(port), DATA_DIR: dataDir };
-  const child = spawn(process.execPath, [startScript], { env, stdio: ['ignore', 'ignore', 'pipe'] });
-  let complaint = '';
-  child.stderr.on('data', (chunk) => {
-    complaint += chunk;
-  });
-  const code = await new Promise((resolve) => child.on('close', resolve));
+  const { code, complaint } = await refusedStart({ env });
   expect(complaint).toContain(`PORT: port ${port} is in use by another program.`);
   expect(code).toBe(1);
   expect(existsSync(join(dataDir, 'postgres'))).toBe(false);
   expect(existsSync(join(dataDir, 'lock'))).toBe(false);
+});
+
+const firstFreePort = '/proc/sys/net/ipv4/ip_unprivileged_port_start';
+const isGuarded = existsSync(firstFreePort) && Number(readFileSync(firstFreePort, 'utf8')) > 80;
+
+test.runIf(isGuarded)('a PORT that only root may use is not reported as taken', async () => {
+  const folder = newFolder();
+  const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+  if (user.uid !== undefined) chownSync(folder, user.uid, user.gid);
+  const env = { ...process.env, PORT: '80', DATA_DIR: join(folder, 'data') };
+  const { code, complaint } = await refusedStart({ env, ...user });
+  expect(complaint).toBe('PORT: this user may not listen on port 80. Choose one above 1023.\n');
+  expect(code).toBe(1);
 });

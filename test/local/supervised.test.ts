@@ -1,5 +1,6 @@
 /** How children that have ended, or live without serving, are started again. */
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -75,6 +76,54 @@ test('a child that ends before it is ready is restarted with growing delays', as
   await eventually('five ends', () => waits.length === 5);
   expect(waits).toEqual([0.2, 0.4, 0.8, 1.6, 3.2]);
 });
+
+test('a child that cannot even be started is tried again until it can', async () => {
+  const folder = newFolder();
+  const { child, waits } = await startChild(folder);
+  // No file can be made there, as on a full disk.
+  renameSync(join(folder, 'logs'), join(folder, 'logs.away'));
+  writeFileSync(join(folder, 'logs'), '');
+  child.kill('SIGKILL');
+  await eventually('three tries', () => waits.length >= 3);
+  rmSync(join(folder, 'logs'));
+  renameSync(join(folder, 'logs.away'), join(folder, 'logs'));
+  await child.untilReady();
+});
+
+test('a start whose data folder was removed says so and ends', async () => {
+  const folder = newFolder();
+  const script = join(folder, 'start.ts');
+  const local = join(import.meta.dirname, '../../local');
+  writeFileSync(script, lostFolderScript(local, folder));
+  const child = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'pipe'] });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (text) => {
+      output += text;
+    });
+  const code = await new Promise((resolve) => child.on('close', resolve));
+  expect(output).toBe(`${join(folder, 'data', 'run')} was removed; nothing can go on without it.\n`);
+  expect(code).toBe(1);
+});
+
+const lostFolderScript = (local: string, folder: string) => `
+  import { mkdirSync, rmSync } from 'node:fs';
+  import { Supervised } from '${local}/supervised.ts';
+  import { fatalSentences } from '${local}/plain-error.ts';
+  import { endOnUnexpected } from '${local}/../telemetry/unexpected.ts';
+  const data = '${folder}/data';
+  for (const name of ['logs', 'run']) mkdirSync(data + '/' + name, { recursive: true });
+  const child = new Supervised({
+    name: 'Child', command: process.execPath, args: ['-e', 'setInterval(() => undefined, 1000)'], env: {},
+    programName: 'node', mark: data, logFile: data + '/logs/child.log', pidFile: data + '/run/child.pid',
+    stopSignal: 'SIGKILL', stopSeconds: 1, readySeconds: 20, isReady: async () => true, log: () => undefined,
+  });
+  endOnUnexpected(fatalSentences, () => child.stop());
+  await child.start();
+  rmSync(data, { recursive: true });
+  child.kill('SIGKILL');
+  setInterval(() => undefined, 1000);`;
 
 test('a Temporal that answers and whose store refuses is killed and serves again', async () => {
   const dataDir = newFolder();

@@ -31,7 +31,7 @@ test.skipIf(python === undefined)(
         timestamp: '2026-11-20T09:30:00.000Z',
         data: { nodeName: 'Größe' },
       });
-      const message = { url: receiver.url, id: 'delivery-1', body, secrets };
+      const message = { url: receiver.url, id: 'delivery-1', body, at: new Date(), secrets };
       const sent = await sendWebhook(message, webhookReach(['127.0.0.1']), AbortSignal.timeout(100_000));
       expect(sent.attempt).toMatchObject({ status: 200, error: null });
       const headers = receiver.received[0]!.headers;

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
-import { isDatabaseUnavailable } from '../../domain/network/database-fault.ts';
+import { isDatabaseUnavailable, isReadOnly } from '../../domain/network/database-fault.ts';
 import { Database, type Tx } from '../../store/connection/database.ts';
-import { databaseStage } from '../support/databases.ts';
+import { connected, databaseStage } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { openGate } from '../support/network/gate.ts';
 
@@ -127,4 +127,19 @@ test('a connection whose server vanished without a word is given up soon after t
   await silence;
   expect((await holder.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
   holder.release();
+});
+
+test('a server that takes no writes counts as unavailable, and its connections are not used again', async () => {
+  const name = new URL(platform.databaseUrl).pathname.slice(1);
+  const operator = await connected(platform.databaseUrl);
+  onTestFinished(() => operator.end());
+  const own = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 1 });
+  onTestFinished(() => own.close());
+  const write = () => own.transaction((tx) => tx.query(insert, ['written']));
+  await operator.query(`alter database "${name}" set default_transaction_read_only = on`);
+  const error = await write().catch((failure: unknown) => failure);
+  expect(isReadOnly(error) && isDatabaseUnavailable(error)).toBe(true);
+  // The next connection leads to a server that takes them.
+  await operator.query(`alter database "${name}" reset default_transaction_read_only`);
+  expect(await write()).toEqual([{ text: 'written' }]);
 });

@@ -20,7 +20,13 @@ test('an answer that is cut within a character is recorded, and the delivery not
   await ask(api.url, 'POST', `${path}/${id}/test`, { token });
 
   const delivery = (await acquireDelivery(database, id))!;
-  const message = { url: receiver.url, id: delivery.id, body: '{}', secrets: [secret] };
+  const message = {
+    url: receiver.url,
+    id: delivery.id,
+    body: '{}',
+    at: delivery.attemptedAt,
+    secrets: [secret],
+  };
   const reachOf = webhookReach(['127.0.0.0/8']);
   const { attempt } = await sendWebhook(message, reachOf, AbortSignal.timeout(60_000));
   await recordAttempt(database, delivery, attempt, null);

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { pino } from 'pino';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { webhookReach } from '../../../activities/send-webhook.ts';
 import { createWebhookActivities } from '../../../activities/webhooks.ts';
 import { activityNames } from '../../../workflows/contract.ts';
@@ -61,6 +61,41 @@ test('a delivery that is being sent when it is asked for again is sent once, and
   await again();
   await eventually('it has come', async () => (await shown()).state === 'delivered');
   expect((await shown()).attempts).toHaveLength(2);
+});
+
+test('a delivery that is answered late holds up no later one of its webhook', async () => {
+  const waiting: ServerResponse[] = [];
+  receiver.answer = (_received, response) => void waiting.push(response);
+  const { id } = (await admin('POST', path, { url: receiver.url, events: ['session.created'] })).body;
+  for (let count = 1; count <= 2; count++) {
+    await admin('POST', `${path}/${id}/test`);
+    await eventually('it is being sent', () => waiting.length === count);
+  }
+  expect(waiting.map(({ closed }) => closed)).toEqual([false, false]);
+  for (const response of waiting) response.writeHead(200).end('noted');
+});
+
+test('a delivery bears the time of the database, whatever the clock of the worker says', async () => {
+  receiver.answer = (_received, response) => void response.writeHead(500).end('busy');
+  const { id } = (await admin('POST', path, { url: receiver.url, events: ['session.created'] })).body;
+  await admin('POST', `${path}/${id}/rotate-secret`);
+  await database.query(
+    `insert into webhook_delivery (webhook_id, type, data, due_at) values ($1, 'webhook.test', '{}', clock_timestamp())`,
+    [id],
+  );
+  const reachOf = webhookReach(['127.0.0.0/8']);
+  const services = { database, secrets: api.composed.services.objects.secrets, reachOf };
+  const activities = createWebhookActivities({ ...services, log: pino({ level: 'silent' }) });
+  vi.setSystemTime(Date.now() + 25 * 3_600_000);
+  onTestFinished(() => void vi.useRealTimers());
+  await new MockActivityEnvironment().run(activities[activityNames.deliverWebhook], id);
+  vi.useRealTimers();
+  const { deliveries } = (await admin('GET', `${path}/${id}/deliveries`)).body;
+  expect(Date.parse(deliveries[0].attempts[0].at)).toBeLessThan(Date.now() + 60_000);
+  const { headers } = receiver.received.at(-1)!;
+  // Receivers accept it: it is of now, and signed by the secret before as well.
+  expect(Number(headers['webhook-timestamp'])).toBeLessThan(Date.now() / 1_000 + 60);
+  expect(String(headers['webhook-signature']).split(' ')).toHaveLength(2);
 });
 
 test('a failure of one of the senders of a webhook waits for the others: they do not go on beside the next attempt', async () => {

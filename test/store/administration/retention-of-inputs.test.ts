@@ -33,6 +33,11 @@ async function retain({ sessionId, nodes }: StageGraph) {
     'update project set retention_days = 5 where id = (select project_id from session where id = $1)',
     [sessionId],
   );
+  // It was closed today, so it stays.
+  await database.query(
+    `update session set created_at = created_at - interval '10 days', closed_at = now() where id = $1`,
+    [sessionId],
+  );
   await database.query(
     `update node_output set created_at = created_at - interval '10 days' where node_instance_id = $1`,
     [nodes.input],

@@ -1,12 +1,15 @@
 /** Retention of bytes and of outputs in sessions that stay. */
 import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { describe, expect, test } from 'vitest';
+import { listExpiredOutputs } from '../../../store/administration/retention.ts';
 import { requestRetentionRun } from '../../../store/administration/retention-runs.ts';
 import { newId } from '../../../store/connection/ids.ts';
-import { newOutputKey } from '../../../store/objects/object-store.ts';
-import { findOrphans } from '../../../store/objects/orphans.ts';
+import { newObjectKey, newOutputKey, objectKinds } from '../../../store/objects/object-store.ts';
+import { findOrphans, type OrphanPage } from '../../../store/objects/orphans.ts';
+import { openDatabase } from '../../support/databases.ts';
 import { outsideTemplate } from '../../support/graph.ts';
 import { writePendingRow } from '../../support/pending-row.ts';
+import { copySession, readBy } from '../../support/rows-read.ts';
 import { retentionWorld } from './retention-world.ts';
 
 const {
@@ -24,6 +27,8 @@ const {
   sweep,
   keysInBucket,
 } = await retentionWorld();
+
+const owner = await openDatabase(platform, 2);
 
 describe('outputs of kept sessions', () => {
   test('are deleted when they are old, read by all, and not the newest; dashboards no longer list them', async () => {
@@ -111,36 +116,66 @@ describe('outputs of kept sessions', () => {
     await database.query('update node_instance set watermark_position = 3 where id = $1', [graph.nodes.next]);
     expect(await runNow()).toMatchObject({ sessions: 0, outputs: 1 });
   });
+
+  test('are not read where their sessions are younger than the retention time, however many there are', async () => {
+    await copySession(owner, await newSession(3, pair), 300);
+    const read = await readBy(owner, async (own) => {
+      await listExpiredOutputs(own, null, 50);
+    });
+    expect(read.node_output).toBeLessThan(100);
+  });
 });
 
-test('objects without a row are deleted, unless they are young, in transfer, or foreign', async () => {
+test('objects of every kind without a row are deleted, unless they are young, in transfer, or foreign', async () => {
   const graph = await newSession(1);
   const [known] = await database.query<{ key: string }>(
     'select object_key as key from node_output where node_instance_id = $1',
     [graph.nodes.in],
   );
-  const [orphan, onItsWay, foreign] = [newOutputKey(), newOutputKey(), 'outputs/notes.txt'];
-  for (const Key of [orphan, onItsWay, foreign, `elsewhere/${newId()}`])
+  const orphans = objectKinds.map(newObjectKey);
+  const [onItsWay, reportFile] = [newOutputKey(), newObjectKey('reports')];
+  const foreign = ['outputs/notes.txt', 'bundles/notes.txt', `elsewhere/${newId()}`];
+  for (const Key of [...orphans, onItsWay, reportFile, ...foreign])
     await bucket.send(new PutObjectCommand({ Bucket: platform.s3.bucket, Key, Body: 'four' }));
   await writePendingRow(database, onItsWay, graph.dataSourceId);
+  await writeReportFile(reportFile, graph.dataSourceId);
   const { objects } = api.composed.services;
-  const look = (olderThanSeconds: number) =>
-    findOrphans(database, objects, { after: null, olderThanSeconds, remove: null });
-  expect(await look(86_400)).toEqual({ orphans: 0, bytes: 0, next: null });
+  const look = async (olderThanSeconds: number, remove: { runId: number } | null = null) => {
+    const found = { orphans: 0, bytes: 0 };
+    let after: string | null = null;
+    do {
+      const page: OrphanPage = await findOrphans(database, objects, { after, olderThanSeconds, remove });
+      found.orphans += page.orphans;
+      found.bytes += page.bytes;
+      after = page.next;
+    } while (after !== null);
+    return found;
+  };
+  expect(await look(86_400)).toEqual({ orphans: 0, bytes: 0 });
   expect((await ask200(`${retention}?orphans=true`)).orphans).toEqual({ count: 0, bytes: 0 });
   // The clock of the store may be a little ahead.
-  expect(await look(-60)).toEqual({ orphans: 1, bytes: 4, next: null });
+  expect(await look(-60)).toEqual({ orphans: 3, bytes: 12 });
   const { run } = await requestRetentionRun(database, null);
-  const remove = { runId: run.id };
-  expect(await findOrphans(database, objects, { after: null, olderThanSeconds: -60, remove })).toMatchObject({
-    orphans: 1,
-  });
+  expect(await look(-60, { runId: run.id })).toEqual({ orphans: 3, bytes: 12 });
   expect(await look(-60)).toMatchObject({ orphans: 0 });
   await sweep();
   const keys = await keysInBucket();
-  expect(keys).not.toContain(orphan);
-  for (const key of [known!.key, onItsWay, foreign]) expect(keys).toContain(key);
+  for (const key of orphans) expect(keys).not.toContain(key);
+  for (const key of [known!.key, onItsWay, reportFile, ...foreign]) expect(keys).toContain(key);
   const { Body } = await bucket.send(new GetObjectCommand({ Bucket: platform.s3.bucket, Key: known!.key }));
   expect(await Body?.transformToString()).toBe('a,b\n1,2\n');
   await database.query('update retention_run set ended_at = now() where id = $1', [run.id]);
 });
+
+async function writeReportFile(objectKey: string, dataSourceId: number): Promise<void> {
+  await database.query(
+    `with report as (
+       insert into report_schedule (id, report_key, format, every, at_minute, weekday, month_day, time_zone, kept_files,
+                                    enabled, created_by)
+       select gen_random_uuid(), key, 'csv', 'day', 0, 1, 1, 'UTC', 1, false, gen_random_uuid()
+         from report_definition limit 1 returning id)
+     insert into report_file (id, schedule_id, due_at, state, data_source_id, object_key)
+     select gen_random_uuid(), id, now(), 'ready', $1, $2 from report`,
+    [dataSourceId, objectKey],
+  );
+}

@@ -1,7 +1,7 @@
 /** Old sessions, a bucket with their bytes, and runs of the retention. */
 import { Readable } from 'node:stream';
 import { ListObjectsV2Command } from '@aws-sdk/client-s3';
-import { pino } from 'pino';
+import { type Logger, pino } from 'pino';
 import { afterAll, expect } from 'vitest';
 import { ensurePlatformDataSource, findDataSourceByName } from '../../../store/objects/data-sources.ts';
 import { newOutputKey } from '../../../store/objects/object-store.ts';
@@ -93,10 +93,10 @@ export async function retentionWorld() {
 
   const options = { everyHours: 0, removesOrphans: false, signal: new AbortController().signal };
 
-  async function runNow(change: Partial<typeof options> = {}) {
+  async function runNow({ log: ownLog = log, ...change }: Partial<typeof options & { log: Logger }> = {}) {
     const asked = await ask(api.url, 'POST', retention, { token: people.adminToken });
     expect(asked.status).toBe(202);
-    await retainOnce(database, api.composed.services.objects, log, { ...options, ...change });
+    await retainOnce(database, api.composed.services.objects, ownLog, { ...options, ...change });
     const [run] = (await ask200(retention)).runs;
     expect(run).toMatchObject({
       id: asked.body.id,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
+import { pino } from 'pino';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { deleteExpiredSession, listExpiredSessions } from '../../../store/administration/retention.ts';
 import { acquireRetentionRun, requestRetentionRun } from '../../../store/administration/retention-runs.ts';
 import { newOutputKey } from '../../../store/objects/object-store.ts';
@@ -7,11 +8,13 @@ import { sweepAbandonedObjects } from '../../../store/objects/pending-objects.ts
 import { requestReprocess } from '../../../store/runs/reprocess.ts';
 import { retainOnce } from '../../../worker/retention.ts';
 import { ask } from '../../support/api.ts';
+import { connected } from '../../support/databases.ts';
 import type { Graph } from '../../support/graph.ts';
 import { writePendingRow } from '../../support/pending-row.ts';
 import { retentionWorld } from './retention-world.ts';
 
 const {
+  platform,
   log,
   retention,
   api,
@@ -149,6 +152,29 @@ describe('sessions', () => {
       await database.query('update retention_run set ended_at = now() where id = $1', [run.id]);
     }
   });
+});
+
+test('a session that cannot be deleted holds up no other one, and the run and the log say so', async () => {
+  const graphs = [await newSession(1), await newSession(1), await newSession(1)];
+  for (const graph of graphs) await age(graph);
+  const [stuck, ...others] = [...graphs].sort((one, two) => one.sessionId.localeCompare(two.sessionId));
+  const owner = await connected(platform.databaseUrl);
+  onTestFinished(() => owner.end());
+  await owner.query(
+    `create function refuse_deletion() returns trigger language plpgsql as $$
+     begin raise exception 'this session stays'; end $$`,
+  );
+  await owner.query(
+    `create trigger refused before delete on session for each row when (old.id = '${stuck!.sessionId}')
+     execute function refuse_deletion()`,
+  );
+  const lines: string[] = [];
+  const run = await runNow({ log: pino({ level: 'warn' }, { write: (line) => void lines.push(line) }) });
+  expect(run).toMatchObject({ sessions: 2, error: expect.stringContaining('was removed: 1.') });
+  expect(lines).toMatchObject([expect.stringContaining(stuck!.sessionId)]);
+  for (const graph of others) expect(await exists(graph)).toBe(false);
+  await owner.query('drop trigger refused on session');
+  expect(await runNow()).toMatchObject({ sessions: 1, error: null });
 });
 
 test('a run is requested once, scheduled once a day, and resumed after its worker died', async () => {

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { migrateAuth } from '../../../auth/migrate.ts';
 import { nodeStateCodes } from '../../../domain/runs/node-state.ts';
 import { prepareRoles, roleAddresses } from '../../../local/database-roles.ts';
+import { platformMigrations } from '../../../store/connection/migrations.ts';
 import { migrate } from '../../../store/migrate.ts';
 import { ensurePlatformDataSource } from '../../../store/objects/data-sources.ts';
 import { databaseRoles } from '../../../store/roles.ts';
@@ -87,6 +88,21 @@ test('an owner who is no superuser makes the whole schema in an empty database, 
     await administrator.end();
     await owner.query(`drop database ${name} with (force)`);
     await owner.query(`drop role ${login}`);
+  }
+});
+
+test('a process that works during an upgrade has the rights of each migration from its commit on', async () => {
+  const next = [
+    { name: '9000-next', text: 'create table next_thing (id int); insert into next_thing values (1)' },
+    { name: '9001-fails', text: 'select 1 / 0' },
+  ];
+  const upgrade = migrate(platform.databaseUrl, [...platformMigrations.migrations, ...next]);
+  await expect(upgrade).rejects.toThrow('division by zero');
+  try {
+    const things = await as(logins.application, (client) => client.query('select id from next_thing'));
+    expect(things.rows).toEqual([{ id: 1 }]);
+  } finally {
+    await owner.query(`drop table next_thing; delete from platform_migration where name = '9000-next'`);
   }
 });
 

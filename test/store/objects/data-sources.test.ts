@@ -10,7 +10,7 @@ import {
   findDataSourceByName,
   updateDataSource,
 } from '../../../store/objects/data-sources.ts';
-import { objectSettings } from '../../../store/objects/object-store.ts';
+import { objectSettings, openObjectStore } from '../../../store/objects/object-store.ts';
 import { ObjectStores } from '../../../store/objects/object-stores.ts';
 import { SecretBox, SecretUnreadable } from '../../../store/objects/secrets.ts';
 import { databaseStage } from '../../support/databases.ts';
@@ -107,4 +107,17 @@ test('a host name with an internal or link-local address counts as unknown, also
   }
   expect(await leadsTo(['203.0.113.7', 'fe80::1'], true, true)).toBe('ENOTFOUND');
   expect(await leadsTo(['203.0.113.7', '172.20.0.1'], true)).toBe('ENOTFOUND');
+});
+
+test('the failure of a store says what it answered, also where the answer has no text', async () => {
+  const reasons = {
+    'answered with status 403': { secretAccessKey: 'not the one' },
+    'answered with status 404': { bucket: 'no-such-bucket' },
+    'did not answer': { endpoint: 'http://127.0.0.1:9' },
+  };
+  for (const [reason, wrong] of Object.entries(reasons)) {
+    const store = openObjectStore({ ...platform.s3, prefix: '', forcePathStyle: true, ...wrong });
+    await expect(store.probe()).rejects.toThrow(`The object store failed: it ${reason}.`);
+    store.close();
+  }
 });

@@ -1,0 +1,32 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { readSettings } from '../../settings/read.ts';
+import { WorkflowClient } from '../../workflows/client.ts';
+import { temporalSettings } from '../../workflows/settings.ts';
+import { sessionTarget } from '../../workflows/targets.ts';
+import { connected, databaseStage } from '../support/databases.ts';
+import { eventually } from '../support/eventually.ts';
+import { makeGraph } from '../support/graph.ts';
+import { testProcesses } from '../support/processes.ts';
+
+const { database, platform } = await databaseStage(2);
+const processes = testProcesses(platform.environment);
+
+test('all lines of a worker are JSON, also those of the native part that polls Temporal', async () => {
+  const graph = await makeGraph(database, [{ name: 'in', parents: [] }]);
+  const holder = await connected(platform.databaseUrl);
+  onTestFinished(() => holder.end());
+  await holder.query('begin');
+  await holder.query('select 1 from session where id = $1 for update', [graph.sessionId]);
+  const worker = await processes.startWorker('workflows');
+  const { temporal } = readSettings({ temporal: temporalSettings }, platform.environment);
+  const workflows = new WorkflowClient(temporal, { warn: () => undefined });
+  onTestFinished(() => workflows.close());
+  // It cannot be reconciled, so its workflow task takes longer than the native part expects.
+  await workflows.wake(sessionTarget({ ...graph, templateName: 'x' }));
+  await eventually('the native part says so', () => worker.log().includes('TMPRL1104'));
+  const lines = worker.log().trim().split('\n');
+  expect(lines.filter((line) => !line.startsWith('{'))).toEqual([]);
+  expect(lines.map((line) => JSON.parse(line)).filter((line) => line.sdkComponent === 'core')).not.toEqual(
+    [],
+  );
+});
