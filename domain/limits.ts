@@ -55,6 +55,7 @@ export const limits = {
   passwordMaxCharacters: 256,
   passwordHashesAtOnce: 2,
   passwordHashesWaiting: 200,
+  passwordHashesWaitingPerCaller: 50,
   signInFailuresPerUsernameAndAddress: 10,
   signInFailuresPerAddress: 50,
   signInFailureWindowSeconds: 15 * 60,
@@ -281,6 +282,10 @@ export const limits = {
   uploadsAtOncePerCaller: 1_000,
   ingestsAtOnce: 1_000,
   ingestsAtOncePerAddress: 500,
+  seriesAtOnce: 64,
+  seriesAtOncePerCaller: 32,
+  exportsAtOnce: 4,
+  exportsAtOncePerCaller: 2,
   unavailableRetryAfterSeconds: 1,
   shareRetryAfterSeconds: 5,
 } as const;

@@ -7,7 +7,13 @@ import { audit, originOf } from '../audit.ts';
 import { hashPassword, matchesHash, withHashingPlace } from '../passwords.ts';
 import { type AuthServices, defineRoute } from '../route.ts';
 import { findUserWithHash } from '../sign-in.ts';
-import { countFailure, forgetFailures, guesserOf, refuseGuesser } from '../sign-in-failures.ts';
+import {
+  countFailure,
+  forgetFailures,
+  guesserOf,
+  hashingCaller,
+  refuseGuesser,
+} from '../sign-in-failures.ts';
 import { endOtherSignIns } from '../tokens.ts';
 import { storePassword } from '../users.ts';
 import { passwordInput, userParams } from './user-schemas.ts';
@@ -63,7 +69,7 @@ export const changePassword = defineRoute({
       );
       await checkCurrentPassword(services, userId, body.currentPassword ?? '', address);
     }
-    const hash = await hashPassword(body.newPassword ?? body.password ?? '');
+    const hash = await hashPassword(body.newPassword ?? body.password ?? '', principal.user.id);
     const forceChange = isSelf ? false : (body.forceChangePasswordNextSignin ?? false);
     await services.database.transaction(async (tx) => {
       await storePassword(tx, userId, hash, forceChange);
@@ -86,7 +92,7 @@ async function checkCurrentPassword(
   if (user === null) throw new Problem('userNotFound');
   const guesser = guesserOf(settings.TOKEN_KEY, user.username, address);
   await refuseGuesser(database, guesser);
-  if (await withHashingPlace(() => matchesHash(password, user.passwordHash))) {
+  if (await withHashingPlace(hashingCaller(guesser), () => matchesHash(password, user.passwordHash))) {
     await forgetFailures(database, guesser);
     return;
   }
