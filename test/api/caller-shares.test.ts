@@ -13,6 +13,8 @@ const shares = new CallerShares({
   claims: bounds,
   uploads: bounds,
   ingests: bounds,
+  series: bounds,
+  exports: bounds,
 });
 const platform = await testEnvironment();
 const world = await ingestWorld(platform);
@@ -38,6 +40,15 @@ const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 const address = (text: string) => ({ 'x-forwarded-for': text });
 const claimOf = (instanceId: string) => JSON.stringify({ instanceId, waitSeconds: 30 });
 let instances = 0;
+/** Calls with a body that does not end. */
+const halfAsked = (share: 'series' | 'exports', path: string) => ({
+  share,
+  path: `/api/v2/dashboard/dimensions/1/${path}`,
+  method: 'POST',
+  code: undefined,
+  callers: [bearer(people.Trainee.token), bearer(people.offlineToken)],
+  begin: (call: ClientRequest) => call.write('{"channels":'),
+});
 
 /** Three callers of a route; a call of theirs stays under way until it is destroyed. */
 const routes = {
@@ -82,6 +93,8 @@ const routes = {
     })),
     begin: (call: ClientRequest) => call.write('half of '),
   },
+  'reads of series': halfAsked('series', 'series'),
+  exports: halfAsked('exports', 'export'),
 } as const;
 
 /** Begins a call. `answer` comes with its head, for one that is under way perhaps never. */
