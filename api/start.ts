@@ -56,6 +56,7 @@ export async function startApi(options: StartOptions): Promise<RunningServer> {
     },
     acquireShare: (share, caller, call) =>
       shares.acquire(share, shareKeyOf(caller, call, settings.TRUSTED_PROXIES)),
+    callerKey: (call) => call.principal && shareKeyOf(call.principal, call, settings.TRUSTED_PROXIES),
     middlewares: [withinOwnSessions(services), answeringOnce(services.keys), auditing(services)],
     responseChecks: settings.RESPONSE_CHECKS,
   });

@@ -9,6 +9,11 @@ export const limits = {
   // Requests (decisions 2)
   jsonBodyBytes: 1 * mebibytes,
   jsonDepthLevels: 64,
+  /** Above it a body that is being read counts; all that the platform itself sends without a person's token is shorter. */
+  jsonBodySmallBytes: 48 * kibibytes,
+  jsonBodiesAtOnce: 128,
+  jsonBodiesAtOncePerCaller: 64,
+  jsonBodiesAtOnceWithoutToken: 32,
   freeJsonBytes: 64 * kibibytes,
   freeJsonDepthLevels: 20,
   nameCharacters: 255,
