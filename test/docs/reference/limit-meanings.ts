@@ -9,7 +9,8 @@ export const meanings: Readonly<Record<LimitName, string>> = {
   jsonBodySmallBytes: 'a JSON body up to this does not count as a large one',
   jsonBodiesAtOnce: 'large JSON bodies that one API process reads at once',
   jsonBodiesAtOncePerCaller: 'of them of one caller; then 503',
-  jsonBodiesAtOnceWithoutToken: 'large JSON bodies that it reads at once of callers without a token; then 503',
+  jsonBodiesAtOnceWithoutToken:
+    'large JSON bodies that it reads at once of callers without a token; then 503',
   freeJsonBytes: 'largest free JSON, such as `Metadata`, serialised',
   freeJsonDepthLevels: 'deepest free JSON',
   nameCharacters: 'longest name or title',
