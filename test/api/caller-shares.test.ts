@@ -1,7 +1,8 @@
 /** The calls that a process serves at once are shared: a caller that fills its share leaves the rest to others. */
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { CallerShares } from '../../api/caller-shares.ts';
+import { limits } from '../../domain/limits.ts';
 import { ask, startTestApi } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
 import { testEnvironment } from '../support/stack.ts';
@@ -35,6 +36,9 @@ const { body: progress } = await ask(world.api.url, 'GET', `/api/v2/session/${se
   token: people.Developer.token,
 });
 const anonymous = await world.newIngest({ allowAnonymous: true });
+const { body: anotherDevice } = await ask(world.api.url, 'POST', '/api/v2/admin/offline-tokens', {
+  token: people.adminToken,
+});
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 const address = (text: string) => ({ 'x-forwarded-for': text });
@@ -148,3 +152,40 @@ test.for(Object.entries(routes))(
     await counted(0);
   },
 );
+
+describe('unfinished resumable uploads', () => {
+  const tus = { 'tus-resumable': '1.0.0', 'upload-length': '4' };
+  const begin = async (path: string, headers: Record<string, string>) =>
+    (await fetch(api.url + path, { method: 'POST', headers: { ...tus, ...headers } })).status;
+  test.for([
+    [
+      'an ingest without an account',
+      `/api/v2/ingest-uploads/${anonymous.urlPath}`,
+      address('192.0.2.1'),
+      address('192.0.2.2'),
+    ],
+    [
+      'devices of one Administrator',
+      routes.uploads.path.replace('outputs/data', 'uploads'),
+      bearer(people.offlineToken),
+      bearer(anotherDevice.token),
+    ],
+  ] as const)('of one caller leave room to others: %s', async ([, path, greedy, other]) => {
+    expect(await begin(path, greedy)).toBe(201);
+    await world.database.query(
+      `insert into resumable_upload (id, node_instance_id, ingest_id, user_id, counted_for, data_source_id, object_key,
+                                     size_bytes, expires_at, sweep_at)
+       select gen_random_uuid(), node_instance_id, ingest_id, user_id, counted_for, data_source_id,
+              gen_random_uuid()::text, 1, 'infinity', 'infinity'
+         from (select * from resumable_upload where expires_at < 'infinity' order by id desc limit 1) u,
+              generate_series(2, $1)`,
+      [limits.resumableUploadsPerCaller],
+    );
+    expect(await begin(path, greedy)).toBe(429);
+    expect(await begin(path, other)).toBe(201);
+    const stored = await world.database.query<{ text: string }>(
+      'select u::text as text from resumable_upload u',
+    );
+    expect(stored.filter(({ text }) => text.includes('192.0.2'))).toEqual([]);
+  });
+});
