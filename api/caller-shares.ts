@@ -57,7 +57,11 @@ export class CallerShares {
  * The caller whose share counts: a runner token, a device's offline token, a person with all of their access tokens, or
  * the network address of a caller without an account.
  */
-export function shareKeyOf(caller: Caller | null, call: Call, trustedProxies: number): string {
+export function shareKeyOf(
+  caller: Caller | null,
+  call: Pick<Call, 'remoteAddress' | 'headers'>,
+  trustedProxies: number,
+): string {
   if (caller === null) {
     return `address ${clientAddress(call.remoteAddress, call.headers['x-forwarded-for'], trustedProxies)}`;
   }

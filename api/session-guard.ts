@@ -1,14 +1,15 @@
 /**
  * Which sessions a Trainee may read: decided here for every route, by the table of domain/access/session-access.ts,
- * before its handler runs. A session that a Trainee may not see is answered like one that does not exist.
+ * before its handler runs, and again while it streams. A session that a Trainee may not see is answered like one that
+ * does not exist.
  */
 
+import { decideAccess, type GuardedRule } from '../domain/access/access.ts';
 import { sessionRules } from '../domain/access/session-access.ts';
 import { Problem } from '../domain/errors.ts';
 import type { HeaderValues } from '../domain/outputs/output-headers.ts';
 import { readUploadMetadata } from '../domain/outputs/tus.ts';
 import type { Call, RouteMiddleware } from '../http/call.ts';
-import type { Route } from '../http/route.ts';
 import { sessionOf } from '../store/sessions/session-of.ts';
 import { isSessionMember } from '../store/sessions/sessions.ts';
 import type { Principal } from './identity/auth-client.ts';
@@ -17,26 +18,43 @@ import type { RunnerPrincipal } from './runner-tokens/principal.ts';
 import type { OpenServices } from './services.ts';
 
 type Needed = Pick<OpenServices, 'auth' | 'database' | 'settings'>;
+type GuardedCall = Pick<Call, 'params' | 'headers' | 'requestId'>;
 
 /** Refuses before the handler. Runner tokens reach only runner routes, which no Trainee's token reaches. */
 export function withinOwnSessions(services: Needed): RouteMiddleware {
   return (route) =>
     async ({ state }, next) => {
       const principal = state.principal as Principal | RunnerPrincipal | null;
-      const isTrainee = principal?.role === 'Trainee' && principal.kind !== 'runner';
-      if (isTrainee && !(await isAdmitted(services, route, state, principal)))
+      const isPerson = principal !== null && principal.kind !== 'runner';
+      if (isPerson && !(await isAdmitted(services, route.id, state, principal)))
         throw new Problem(route.refusals?.params ?? 'notFound');
       await next();
     };
 }
 
+/**
+ * Whether the caller of an endless reply may still read it: the token may have ended, the role may be another one, or
+ * the session no longer the caller's.
+ * @param route the reply's route, by its id and its row of the access table
+ */
+export async function isStillAllowed(
+  services: Needed,
+  route: { readonly id: string; readonly access: GuardedRule },
+  call: GuardedCall & { readonly principal: Principal },
+): Promise<boolean> {
+  const person = await services.auth.identify(call.principal.bearer, call.requestId);
+  if (person === null || !decideAccess(route.access, person).allowed) return false;
+  return await isAdmitted(services, route.id, call, person);
+}
+
 async function isAdmitted(
   services: Needed,
-  route: Route,
-  { params, headers, requestId }: Call,
+  routeId: string,
+  { params, headers, requestId }: GuardedCall,
   principal: Principal,
 ): Promise<boolean> {
-  const rule = sessionRules[route.id];
+  if (principal.role !== 'Trainee') return true;
+  const rule = sessionRules[routeId];
   const isEverybodys = services.settings.TRAINEE_DATA === 'all';
   // A route that the table does not know shows a Trainee nothing.
   if (rule === undefined) return isEverybodys;

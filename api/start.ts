@@ -4,6 +4,7 @@ import { createApp, routeSet } from '../http/app.ts';
 import type { Fallback } from '../http/middlewares.ts';
 import { observeRoutes } from '../http/observe.ts';
 import { type OpenApiDocument, openApiDocument } from '../http/openapi/openapi.ts';
+import type { Identify } from '../http/route-middlewares.ts';
 import type { RouteSet } from '../http/routing.ts';
 import { listen, type RunningServer } from '../http/server/server.ts';
 import { staticFiles } from '../http/server/static.ts';
@@ -47,15 +48,10 @@ export async function startApi(options: StartOptions): Promise<RunningServer> {
   const { shares = new CallerShares() } = options;
   const platform = routeSet(options.routes ?? allRoutes, {
     services,
-    async identify(bearer, call) {
-      // After a stall of this process, leases that could not be renewed are extended first.
-      if (runnerPrefixes.some((prefix) => call.path.startsWith(prefix))) await services.runners.caughtUp();
-      return bearer.startsWith(tokenPrefixes.runner)
-        ? await services.runners.tokens.identify(bearer, call)
-        : await services.auth.identify(bearer, call.requestId);
-    },
+    identify: identifyingBy(services),
     acquireShare: (share, caller, call) =>
       shares.acquire(share, shareKeyOf(caller, call, settings.TRUSTED_PROXIES)),
+    callerKey: (call) => call.principal && shareKeyOf(call.principal, call, settings.TRUSTED_PROXIES),
     middlewares: [withinOwnSessions(services), answeringOnce(services.keys), auditing(services)],
     responseChecks: settings.RESPONSE_CHECKS,
   });
@@ -81,3 +77,13 @@ export async function startApi(options: StartOptions): Promise<RunningServer> {
     ...(settings.HOST === undefined ? {} : { host: settings.HOST }),
   });
 }
+
+const identifyingBy =
+  ({ runners, auth }: Services): Identify =>
+  async (bearer, call) => {
+    // After a stall of this process, leases that could not be renewed are extended first.
+    if (runnerPrefixes.some((prefix) => call.path.startsWith(prefix))) await runners.caughtUp();
+    return bearer.startsWith(tokenPrefixes.runner)
+      ? await runners.tokens.identify(bearer, call)
+      : await auth.identify(bearer, call.requestId);
+  };

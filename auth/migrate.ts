@@ -57,7 +57,7 @@ async function makeFirstAdministrator(
   await client.query(
     `insert into auth.users (id, username, username_key, first_name, role, password_hash)
      values ($1, 'admin', 'admin', 'Administrator', 'Administrator', $2)`,
-    [randomUUID(), await hashPassword(password)],
+    [randomUUID(), await hashPassword(password, 'migration')],
   );
   return adminPassword === undefined ? { username: 'admin', password } : { username: 'admin' };
 }

@@ -16,31 +16,43 @@ const hashBytes = 32;
 const hashShape =
   /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
 
-/** At most two hashes at a time: each needs 19 MiB and a core. Further ones queue, up to a limit. */
-let running = 0;
-const waiting: (() => void)[] = [];
+/** Callers whose hashes are computed; each hash needs 19 MiB and a core. */
+const running: string[] = [];
+const waiting: { readonly caller: string; readonly start: () => void }[] = [];
 
-/** Runs `work` in one of the two places; throws `tooManyRequests` when the queue is full. */
-export async function withHashingPlace<T>(work: () => Promise<T>): Promise<T> {
-  if (running >= limits.passwordHashesAtOnce) {
-    if (waiting.length >= limits.passwordHashesWaiting) {
+/**
+ * Runs `work` in one of the places for hashes. The rest waits in order of arrival, but a caller who has a place already
+ * comes after others. @throws Problem `tooManyRequests` when the queue, or the caller's share of it, is full
+ */
+export async function withHashingPlace<T>(caller: string, work: () => Promise<T>): Promise<T> {
+  if (running.length < limits.passwordHashesAtOnce) running.push(caller);
+  else {
+    const own = waiting.filter((turn) => turn.caller === caller).length;
+    if (waiting.length >= limits.passwordHashesWaiting || own >= limits.passwordHashesWaitingPerCaller) {
       throw new Problem('tooManyRequests', { headers: { 'retry-after': '5' } });
     }
-    await new Promise<void>((resolve) => waiting.push(resolve));
-  } else running += 1;
+    await new Promise<void>((start) => waiting.push({ caller, start }));
+  }
   try {
     return await work();
   } finally {
-    const next = waiting.shift();
-    if (next === undefined) running -= 1;
-    else next();
+    passOn(caller);
   }
 }
 
-/** Hashes a password, in the usual text form that carries its parameters. */
-export async function hashPassword(password: string): Promise<string> {
+function passOn(caller: string): void {
+  running.splice(running.indexOf(caller), 1);
+  const ofAnother = waiting.findIndex((turn) => !running.includes(turn.caller));
+  const [next] = waiting.splice(Math.max(0, ofAnother), 1);
+  if (next === undefined) return;
+  running.push(next.caller);
+  next.start();
+}
+
+/** Hashes a password, in the usual text form that carries its parameters. @param caller as {@link withHashingPlace} */
+export async function hashPassword(password: string, caller: string): Promise<string> {
   const nonce = randomBytes(saltBytes);
-  const hash = await withHashingPlace(() =>
+  const hash = await withHashingPlace(caller, () =>
     derive('argon2id', {
       message: normal(password),
       nonce,

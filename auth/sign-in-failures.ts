@@ -36,6 +36,9 @@ export function guesserOf(key: string, username: string, address: string): Guess
   };
 }
 
+/** Whose share of the places for hashes a guess uses: a name alone would let strangers use up that of its owner. */
+export const hashingCaller = ({ pair }: Guesser): string => pair.toString('base64');
+
 /** Throws `tooManyRequests` with `Retry-After` when the limits have already been passed. */
 export async function refuseGuesser(runner: Runner, guesser: Guesser): Promise<void> {
   refuseAbove(guesser, await runner.query<Count>(readStatement, [[guesser.pair, guesser.address]]));

@@ -9,6 +9,11 @@ export const limits = {
   // Requests (decisions 2)
   jsonBodyBytes: 1 * mebibytes,
   jsonDepthLevels: 64,
+  /** Above it a body that is being read counts; all that the platform itself sends without a person's token is shorter. */
+  jsonBodySmallBytes: 48 * kibibytes,
+  jsonBodiesAtOnce: 128,
+  jsonBodiesAtOncePerCaller: 64,
+  jsonBodiesAtOnceWithoutToken: 32,
   freeJsonBytes: 64 * kibibytes,
   freeJsonDepthLevels: 20,
   nameCharacters: 255,
@@ -55,6 +60,7 @@ export const limits = {
   passwordMaxCharacters: 256,
   passwordHashesAtOnce: 2,
   passwordHashesWaiting: 200,
+  passwordHashesWaitingPerCaller: 50,
   signInFailuresPerUsernameAndAddress: 10,
   signInFailuresPerAddress: 50,
   signInFailureWindowSeconds: 15 * 60,
@@ -281,6 +287,10 @@ export const limits = {
   uploadsAtOncePerCaller: 1_000,
   ingestsAtOnce: 1_000,
   ingestsAtOncePerAddress: 500,
+  seriesAtOnce: 64,
+  seriesAtOncePerCaller: 32,
+  exportsAtOnce: 4,
+  exportsAtOncePerCaller: 2,
   unavailableRetryAfterSeconds: 1,
   shareRetryAfterSeconds: 5,
 } as const;

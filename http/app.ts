@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import Koa from 'koa';
 import helmet from 'koa-helmet';
 import type { Logger } from 'pino';
-import { jsonBody } from './bodies/json-body.ts';
+import { type CallerKey, jsonBody } from './bodies/json-body.ts';
 import type { Call, RouteMiddleware } from './call.ts';
 import type { ErrorStyle } from './errors.ts';
 import { overridden } from './method-override.ts';
@@ -78,6 +78,8 @@ export type RouteSetOptions<Services> = {
   readonly identify: Identify;
   /** Default: nothing is counted. */
   readonly acquireShare?: AcquireShare;
+  /** Default: each token is a caller of its own. */
+  readonly callerKey?: CallerKey;
   /** The service's middlewares around its handlers, the outermost first. */
   readonly middlewares?: readonly RouteMiddleware[];
   readonly responseChecks: ResponseChecks;
@@ -89,6 +91,7 @@ export function routeSet<Services>(
   options: RouteSetOptions<Services>,
 ): RouteSet {
   const { services, identify, acquireShare, middlewares = [], responseChecks } = options;
+  const { callerKey = ({ principal, bearer }) => (principal === null ? null : bearer) } = options;
   const list: readonly RouteMiddleware[] = [
     traced,
     checked(responseChecks),
@@ -96,7 +99,7 @@ export function routeSet<Services>(
     ...(acquireShare === undefined ? [] : [shared(acquireShare)]),
     yielding,
     validated,
-    jsonBody,
+    jsonBody(callerKey),
     ...(acquireShare === undefined ? [] : [sharedByBody(acquireShare)]),
     ...middlewares,
     handled(services),

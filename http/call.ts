@@ -39,7 +39,7 @@ export type Call = {
   queryValues: unknown;
   headerValues: unknown;
   body: unknown;
-  /** The JSON body as it was parsed, before the schema; undefined for none. */
+  /** The JSON body as it was parsed, before the schema, on routes that take an idempotency key; undefined for none. */
   json: unknown;
   /** Made by the handler; the final value is sent. */
   reply: Reply | null;

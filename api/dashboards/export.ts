@@ -32,6 +32,7 @@ const exported = defineRoute({
   id: 'exportDashboard',
   method: 'GET',
   path: '/api/v2/dashboard/dimensions/{id}/export',
+  share: 'exports',
   summary: "Downloads the rows of a dashboard's channels between two times, as csv or Parquet",
   description:
     'Every row, not thinned out. Columns are called by channel and unit. Several recordings follow one another and have a ' +
@@ -52,6 +53,7 @@ const askExport = defineRoute({
   id: 'askDashboardExport',
   method: 'POST',
   path: '/api/v2/dashboard/dimensions/{id}/export',
+  share: 'exports',
   summary: "Downloads the rows of a dashboard's channels and of derived channels, as csv or Parquet",
   description:
     'As GET, with the parameters as a JSON body and `derived` beside them, whose columns follow. A fault of an expression ' +

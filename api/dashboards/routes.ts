@@ -43,6 +43,7 @@ const series = defineRoute({
   id: 'getDashboardSeries',
   method: 'GET',
   path: '/api/v2/dashboard/dimensions/{id}/series',
+  share: 'series',
   summary: "Returns points of a dashboard's channels between two times",
   description:
     'Downsampling keeps minima and maxima. Without `from` and `to` the whole recordings are covered. With `x` points are over ' +
@@ -66,6 +67,7 @@ const askSeries = defineRoute({
   id: 'askDashboardSeries',
   method: 'POST',
   path: '/api/v2/dashboard/dimensions/{id}/series',
+  share: 'series',
   summary: "Returns points of a dashboard's channels and of derived channels between two times",
   description:
     'As GET, with the parameters as a JSON body and `derived` beside them. A fault of an expression names its position.',
@@ -84,6 +86,7 @@ const statistics = defineRoute({
   id: 'getDashboardStatistics',
   method: 'GET',
   path: '/api/v2/dashboard/dimensions/{id}/statistics',
+  share: 'series',
   summary: "Returns statistics of a dashboard's channels between two times",
   description:
     'Numbers: lowest and highest value with their times, mean and standard deviation. Texts and truth values: how long ' +
@@ -107,6 +110,7 @@ const askStatistics = defineRoute({
   id: 'askDashboardStatistics',
   method: 'POST',
   path: '/api/v2/dashboard/dimensions/{id}/statistics',
+  share: 'series',
   summary: "Returns statistics of a dashboard's channels and of derived channels between two times",
   description:
     'As GET, with the parameters as a JSON body and `derived` beside them. A fault of an expression names its position.',

@@ -9,8 +9,8 @@ interface Followed {
   readonly first: LogPage;
   /** @throws when the run is gone */
   readonly read: (after: number) => Promise<LogPage>;
-  /** Whether the caller's token is still valid. */
-  readonly isStillAllowed: () => Promise<boolean>;
+  /** Whether the caller may still read it. */
+  readonly isAllowed: () => Promise<boolean>;
   readonly shutdown: AbortSignal;
 }
 
@@ -25,10 +25,7 @@ export function followLog(followed: Followed): Readable {
   return stream;
 }
 
-async function* texts(
-  { first, read, isStillAllowed }: Followed,
-  signal: AbortSignal,
-): AsyncGenerator<string> {
+async function* texts({ first, read, isAllowed }: Followed, signal: AbortSignal): AsyncGenerator<string> {
   yield 'retry: 1000\n\n';
   let page = first;
   let checkedAtMs = performance.now();
@@ -42,7 +39,7 @@ async function* texts(
       await delay(limits.logFollowPollMilliseconds, undefined, { signal }).catch(() => undefined);
     }
     if (performance.now() - checkedAtMs > keepAliveMs) {
-      if (!(await isStillAllowed())) return;
+      if (!(await isAllowed())) return;
       checkedAtMs = performance.now();
       yield ': still there\n\n';
     }

@@ -8,6 +8,7 @@ import { eventStreamHeaders } from '../../http/bodies/event-stream.ts';
 import { integerParameter, optionalText } from '../../http/schemas.ts';
 import { type LogPage, readRunLog } from '../../store/run-logs/read-log.ts';
 import { defineRoute } from '../route.ts';
+import { isStillAllowed } from '../session-guard.ts';
 import { followLog } from './follow-log.ts';
 import { logEntrySchema, logPageSchema, presentLogPage } from './log-page.ts';
 import { runsPath } from './run-routes.ts';
@@ -49,6 +50,8 @@ const logQuerySchema = z.object({
   }),
 });
 
+const allowed = access.runRead;
+
 const readLog = defineRoute({
   id: 'readRunLog',
   method: 'GET',
@@ -59,7 +62,7 @@ const readLog = defineRoute({
 
 With \`Accept: text/event-stream\` the log is followed: an event \`entry\` with a line (\`RunLogEntry\`) and its position as \`id\`, which is sent back as \`Last-Event-ID\` to continue; at the end of the run an event \`end\`. Logs are kept with the session, for RUN_LOG_DAYS days at most.`,
   tags: ['Runs'],
-  access: access.runRead,
+  access: allowed,
   params: runParams,
   query: logQuerySchema,
   headers: z.object({
@@ -83,7 +86,7 @@ With \`Accept: text/event-stream\` the log is followed: an event \`entry\` with 
   },
   errors: ['nodeRunNotFound', 'unavailable'],
   refusals: { params: 'nodeRunNotFound' },
-  async handler({ params, query, headers, principal, services, requestId, shutdown }) {
+  async handler({ params, query, headers, principal, services, request, requestId, shutdown }) {
     const { after, limit, ...filter } = query;
     const from = after ?? placeOf(headers['last-event-id']);
     const read = (position: number) => readPage(services, params.runId, filter, { after: position, limit });
@@ -91,10 +94,11 @@ With \`Accept: text/event-stream\` the log is followed: an event \`entry\` with 
     if (!headers.accept?.includes('text/event-stream')) {
       return { status: 200, body: presentLogPage(first) };
     }
-    const isStillAllowed = async () => (await services.auth.identify(principal.bearer, requestId)) !== null;
+    const call = { params, headers: request.headers, principal, requestId };
+    const isAllowed = () => isStillAllowed(services, { id: 'readRunLog', access: allowed }, call);
     return {
       status: 200,
-      stream: followLog({ first, read, isStillAllowed, shutdown }),
+      stream: followLog({ first, read, isAllowed, shutdown }),
       headers: eventStreamHeaders,
     };
   },

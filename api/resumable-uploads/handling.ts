@@ -32,6 +32,8 @@ import {
   type NewResumableUpload,
   type ResumableUpload,
 } from '../../store/uploads/resumable-uploads.ts';
+import { shareKeyOf } from '../caller-shares.ts';
+import type { Principal } from '../identity/auth-client.ts';
 import type { Services } from '../services.ts';
 import { readUploadHeaders } from '../uploads/receive.ts';
 import { receivePiece, requireRoom } from './pieces.ts';
@@ -73,8 +75,23 @@ export function readCreationHeaders(headers: HeaderValues): HeaderValues {
   return readUploadMetadata(headers);
 }
 
+/**
+ * Whose share of unfinished uploads a new one uses: devices of one Administrator, and callers of an ingest, have one name
+ * together. A digest, since it may come from an address.
+ */
+export function shareOf(
+  { settings, objects }: Services,
+  caller: Principal | null,
+  request: Parameters<typeof shareKeyOf>[1],
+): string {
+  const key = shareKeyOf(caller, request, settings.TRUSTED_PROXIES);
+  return objects.secrets.digest(key, 'uploader').toString('base64url');
+}
+
 interface Creation {
   readonly place: UploadPlace;
+  /** {@link shareOf} */
+  readonly countedFor: string;
   readonly dataSource: Pick<DataSourceRow, 'id'>;
   /** From {@link readCreationHeaders}. */
   readonly creationHeaders: HeaderValues;
@@ -120,7 +137,7 @@ export async function createUpload(
  */
 async function begin(
   services: Services,
-  { place, dataSource, creationHeaders, uploadMetadata, sizeBytes }: Creation,
+  { place, countedFor, dataSource, creationHeaders, uploadMetadata, sizeBytes }: Creation,
 ): Promise<{ readonly upload: ResumableUpload; readonly isNew: boolean }> {
   const { outputIdentifier, metadata, contentType, contentEncoding } = readUploadHeaders(creationHeaders);
   const upload: NewResumableUpload = {
@@ -135,7 +152,11 @@ async function begin(
     sizeBytes,
     uploadMetadata: uploadMetadata || null,
   };
-  const bounds = { atMost: limits.resumableUploadsPerCaller, seconds: limits.resumableUploadSeconds };
+  const bounds = {
+    countedFor,
+    atMost: limits.resumableUploadsPerCaller,
+    seconds: limits.resumableUploadSeconds,
+  };
   let isNew = !isMadeAlready();
   const ofKey = idUnderKey();
   const made = await services.database.transaction(

@@ -22,6 +22,7 @@ import {
   namedUpload,
   readCreationHeaders,
   readPiece,
+  shareOf,
   terminate,
 } from './handling.ts';
 import { finishIngest } from './ingest-finish.ts';
@@ -98,7 +99,8 @@ const create = defineRoute({
       const place = { userId: caller, nodeInstanceId: null, ingestId: ingest.id };
       const { dataSource } = ingest;
       const uploadMetadata = request.headers['upload-metadata'];
-      const creation = { place, dataSource, creationHeaders, uploadMetadata, sizeBytes };
+      const countedFor = shareOf(services, null, request);
+      const creation = { place, countedFor, dataSource, creationHeaders, uploadMetadata, sizeBytes };
       const upload = await createUpload(context, creation, finishing(context, ingest));
       const state = await stateOf(services.database, upload);
       return { status: 201, headers: { location: `${path}/${upload.id}`, ...state.headers } } as const;

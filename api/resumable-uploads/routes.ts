@@ -15,6 +15,7 @@ import {
   namedUpload,
   readCreationHeaders,
   readPiece,
+  shareOf,
   terminate,
 } from './handling.ts';
 import { announcedOf, endOf, offsetOf, present } from './present.ts';
@@ -71,7 +72,7 @@ const create = defineRoute({
     'this address and a bearer token, also one that sends `POST` with `X-HTTP-Method-Override` in place of other methods. ' +
     'Checks and limits are those of a plain upload, and come before the body. A body needs `Content-Type: ' +
     'application/offset+octet-stream`. Only its caller may continue an upload, with any token ' +
-    `that reaches the node. It expires ${limits.resumableUploadSeconds / 3600} hours after its last byte came; a caller may have ${limits.resumableUploadsPerCaller} unfinished ones.`,
+    `that reaches the node. It expires ${limits.resumableUploadSeconds / 3600} hours after its last byte came; a caller, and each device, may have ${limits.resumableUploadsPerCaller} unfinished ones.`,
   errors: [...asPlain, ...ofPieces, 'invalidOutputIdentifier', 'invalidOutputMetadata', 'tooManyUploads'],
   async handler(context) {
     const { nodeInstanceId } = context.params;
@@ -83,7 +84,8 @@ const create = defineRoute({
     const place = { userId: context.principal.userId, nodeInstanceId, ingestId: null };
     const { dataSource } = target;
     const uploadMetadata = headers['upload-metadata'];
-    const creation = { place, dataSource, creationHeaders, uploadMetadata, sizeBytes };
+    const countedFor = shareOf(context.services, context.principal, context.request);
+    const creation = { place, countedFor, dataSource, creationHeaders, uploadMetadata, sizeBytes };
     const upload = await createUpload(context, creation, finishing(context));
     const location = `${url.split('?', 1)[0]!.replace(/\/$/, '')}/${upload.id}`;
     return { status: 201, headers: { location, ...offsetOf(upload), ...endOf(upload) } };

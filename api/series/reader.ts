@@ -8,6 +8,7 @@ import { createReadStream } from 'node:fs';
 import { mkdir, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { limits } from '../../domain/limits.ts';
 import { CacheFolder, type Held } from './cache-folder.ts';
 import { ChildDied, SeriesBusy, SeriesChild, SourceBroken } from './child-handle.ts';
 import { jobSource, type SeriesSource } from './job-source.ts';
@@ -73,10 +74,8 @@ export interface ChannelStatistics extends ReadStatistics {
   channel: string;
 }
 
-const limits = { smallestPoints: 4, largestPoints: 100_000, allPoints: 4_000_000 };
+const bounds = { smallestPoints: 4, largestPoints: 100_000, allPoints: 4_000_000 };
 const defaults = { requestTimeoutMs: 20_000, concurrency: 2, maxWaiting: 64 };
-/** Files that are written or sent at once: a slow reader holds its file, which may have gigabytes. */
-const mostExportFiles = 4;
 /** A process of its own, so that charts do not wait for files. */
 const exporting = { requestTimeoutMs: 300_000, concurrency: 1, maxWaiting: 8 };
 /** After this many crashes of the process during a request, the request counts as the cause. */
@@ -149,7 +148,8 @@ export class SeriesReader {
 
   /** The rows of channels as a file, which is removed once it has been read or given up. It throws as `read` does. */
   async export(request: ExportRequest): Promise<Readable> {
-    if (this.#exportFiles >= mostExportFiles) throw new SeriesBusy('Too many exports at once.');
+    // A slow reader holds its file, which may have gigabytes.
+    if (this.#exportFiles >= limits.exportsAtOnce) throw new SeriesBusy('Too many exports at once.');
     this.#exportFiles += 1;
     const { format, timesAre, recordings, columns } = request;
     // The folder removes files of this name when it is opened again.
@@ -229,15 +229,15 @@ export class SeriesReader {
 }
 
 function checkPoints({ maxPoints, sources }: SeriesRequest): void {
-  if (!Number.isInteger(maxPoints) || maxPoints < limits.smallestPoints || maxPoints > limits.largestPoints) {
+  if (!Number.isInteger(maxPoints) || maxPoints < bounds.smallestPoints || maxPoints > bounds.largestPoints) {
     throw new RangeError(
-      `maxPoints must be an integer from ${limits.smallestPoints} to ${limits.largestPoints}.`,
+      `maxPoints must be an integer from ${bounds.smallestPoints} to ${bounds.largestPoints}.`,
     );
   }
   const channels = sources.reduce((sum, source) => sum + source.channels.length, 0);
-  if (channels * maxPoints > limits.allPoints) {
+  if (channels * maxPoints > bounds.allPoints) {
     throw new RangeError(
-      `At most ${limits.allPoints} points are read at once; ask for fewer channels or points.`,
+      `At most ${bounds.allPoints} points are read at once; ask for fewer channels or points.`,
     );
   }
 }

@@ -5,9 +5,8 @@ import { Problem } from '../../domain/errors.ts';
 import { story } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { eventStreamHeaders } from '../../http/bodies/event-stream.ts';
-import type { Principal } from '../identity/auth-client.ts';
 import { defineRoute } from '../route.ts';
-import type { Services } from '../services.ts';
+import { isStillAllowed } from '../session-guard.ts';
 import { sessionParams } from '../sessions/schema.ts';
 import { placeOf } from './events.ts';
 import type { Follower } from './follower.ts';
@@ -25,7 +24,9 @@ In a group of events the last one has the \`id\`. Send it back as \`Last-Event-I
 platform, to get every output published since, in order, the attempts since, and the current state of the nodes: nothing is
 missed, and events in progress may come twice. Missed events come as fast as the caller reads them. A caller that reads
 more slowly than events arrive still gets every output, and for nodes only the latest state. The stream ends with
-the token that opened it.`;
+the token that opened it, and with the caller's right to read it.`;
+
+const allowed = access.progressRead;
 
 const events = defineRoute({
   id: 'followSession',
@@ -36,7 +37,7 @@ const events = defineRoute({
   summary: 'Streams the events of a session: node states, outputs, attempts, window',
   description,
   tags: ['Sessions'],
-  access: access.progressRead,
+  access: allowed,
   params: sessionParams,
   headers: z.object({
     'last-event-id': z.string().optional().meta({
@@ -54,12 +55,13 @@ const events = defineRoute({
   },
   errors: ['sessionNotFound', 'unavailable'],
   refusals: { params: 'sessionNotFound' },
-  async handler({ params, headers, principal, services, requestId, shutdown }) {
+  async handler({ params, headers, principal, services, request, requestId, shutdown }) {
     const { sessionEvents } = services;
     const since = placeOf(headers['last-event-id']);
     const follower = await sessionEvents.follow(params.id, since, shutdown);
     if (follower === undefined) throw new Problem('sessionNotFound');
-    keepAlive(services, follower, principal, requestId);
+    const call = { params, headers: request.headers, principal, requestId };
+    keepAlive(follower, () => isStillAllowed(services, { id: 'followSession', access: allowed }, call));
     return {
       status: 200,
       stream: follower.stream,
@@ -68,12 +70,12 @@ const events = defineRoute({
   },
 });
 
-/** Shows proxies and callers that the stream is alive, and ends it with the caller's token. */
-function keepAlive(services: Services, follower: Follower, { bearer }: Principal, requestId: string): void {
+/** Shows proxies and callers that the stream is alive, and ends it when the caller may no longer read it. */
+function keepAlive(follower: Follower, isAllowed: () => Promise<boolean>): void {
   const timer = setInterval(() => {
     if (!follower.isFollowing) return clearInterval(timer);
-    services.auth.identify(bearer, requestId).then(
-      (person) => (person === null ? follower.end() : follower.keepAlive()),
+    isAllowed().then(
+      (isStill) => (isStill ? follower.keepAlive() : follower.end()),
       // When the check cannot be made, the caller has to reconnect with the token.
       () => follower.end(),
     );

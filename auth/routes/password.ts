@@ -7,7 +7,13 @@ import { audit, originOf } from '../audit.ts';
 import { hashPassword, matchesHash, withHashingPlace } from '../passwords.ts';
 import { type AuthServices, defineRoute } from '../route.ts';
 import { findUserWithHash } from '../sign-in.ts';
-import { countFailure, forgetFailures, guesserOf, refuseGuesser } from '../sign-in-failures.ts';
+import {
+  countFailure,
+  forgetFailures,
+  guesserOf,
+  hashingCaller,
+  refuseGuesser,
+} from '../sign-in-failures.ts';
 import { endOtherSignIns } from '../tokens.ts';
 import { storePassword } from '../users.ts';
 import { passwordInput, userParams } from './user-schemas.ts';
@@ -69,7 +75,7 @@ export const changePassword = defineRoute({
     // Who must change the password would be free of that duty without a change.
     if (isSelf && newPassword === body.currentPassword)
       throw new Problem('invalidRequest', { message: unchanged });
-    const hash = await hashPassword(newPassword);
+    const hash = await hashPassword(newPassword, principal.user.id);
     const forceChange = isSelf ? false : (body.forceChangePasswordNextSignin ?? false);
     await services.database.transaction(async (tx) => {
       await storePassword(tx, userId, hash, forceChange);
@@ -92,7 +98,7 @@ async function checkCurrentPassword(
   if (user === null) throw new Problem('userNotFound');
   const guesser = guesserOf(settings.TOKEN_KEY, user.username, address);
   await refuseGuesser(database, guesser);
-  if (await withHashingPlace(() => matchesHash(password, user.passwordHash))) {
+  if (await withHashingPlace(hashingCaller(guesser), () => matchesHash(password, user.passwordHash))) {
     await forgetFailures(database, guesser);
     return;
   }

@@ -138,7 +138,7 @@ const createUserRoute = defineRoute({
   async handler({ body, principal, services, request, requestId }) {
     const { password, forceChangePasswordNextSignin, ...rest } = body;
     const user = { ...rest, forceChangePassword: forceChangePasswordNextSignin };
-    const hash = await hashPassword(password);
+    const hash = await hashPassword(password, principal.user.id);
     const row = await services.database.transaction(
       once(async (tx) => {
         const created = await createUser(tx, user, hash);

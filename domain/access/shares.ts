@@ -2,7 +2,7 @@
 import { limits } from '../limits.ts';
 
 export type ShareBounds = { readonly inAll: number; readonly perCaller: number };
-export type ShareName = 'sessionEvents' | 'runLogs' | 'claims' | 'uploads' | 'ingests';
+export type ShareName = 'sessionEvents' | 'runLogs' | 'claims' | 'uploads' | 'ingests' | 'series' | 'exports';
 
 export const shareBounds: Readonly<Record<ShareName, ShareBounds>> = {
   sessionEvents: {
@@ -14,4 +14,6 @@ export const shareBounds: Readonly<Record<ShareName, ShareBounds>> = {
   uploads: { inAll: limits.uploadsAtOnce, perCaller: limits.uploadsAtOncePerCaller },
   // Without an account: a caller is a network address.
   ingests: { inAll: limits.ingestsAtOnce, perCaller: limits.ingestsAtOncePerAddress },
+  series: { inAll: limits.seriesAtOnce, perCaller: limits.seriesAtOncePerCaller },
+  exports: { inAll: limits.exportsAtOnce, perCaller: limits.exportsAtOncePerCaller },
 };

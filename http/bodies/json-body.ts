@@ -8,9 +8,10 @@ import { koaBody } from 'koa-body';
 import { Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 import { parseStrictJson } from '../../domain/strict-json.ts';
-import type { Context, RouteMiddleware } from '../call.ts';
+import type { Call, Context, RouteMiddleware } from '../call.ts';
 import { readInput } from '../errors.ts';
 import { withPascalNames } from '../names.ts';
+import { BodyPlaces } from './body-places.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 /** Byte for byte: any other encoding would replace invalid UTF-8, which must be refused. */
@@ -22,28 +23,38 @@ const readText = koaBody({
   encoding: 'binary',
 });
 
+/** Tells callers apart; null for a call without a token. */
+export type CallerKey = (call: Call) => string | null;
+
 /**
  * Reads, parses and validates the body. Refuses a body that is malformed, too deep, has duplicate keys or does not
- * match the schema with 400; a slow one with 408, a large one with 413, and one that is compressed or not UTF-8 with
- * 415.
+ * match the schema with 400; a slow one with 408, a large one with 413, one that is compressed or not UTF-8 with
+ * 415, and one of too many large ones at once with 503.
  */
-export const jsonBody: RouteMiddleware = ({ body: schema, bodyNames, refusals }) => {
-  if (schema === undefined) return undefined;
-  return async (context, next) => {
-    const { state } = context;
-    if (schema === 'stream') state.body = state.upload;
-    else {
-      state.json = parsed(await readBody(context));
-      const named = bodyNames === 'PascalCase' ? withPascalNames(state.json, schema) : state.json;
-      state.body = readInput('body', schema, named, refusals?.body);
-    }
-    await next();
+export function jsonBody(callerKey: CallerKey): RouteMiddleware {
+  const places = new BodyPlaces();
+  return ({ body: schema, bodyNames, refusals, idempotent }) => {
+    if (schema === undefined) return undefined;
+    return async (context, next) => {
+      const { state } = context;
+      if (schema === 'stream') state.body = state.upload;
+      else {
+        const json = parsed(await readBody(context, places, callerKey(state)));
+        // A call may wait for long: only what is needed after the schema is kept.
+        if (idempotent !== undefined) state.json = json;
+        const named = bodyNames === 'PascalCase' ? withPascalNames(json, schema) : json;
+        state.body = readInput('body', schema, named, refusals?.body);
+      }
+      await next();
+    };
   };
-};
+}
 
-async function readBody(context: Context): Promise<Buffer> {
+async function readBody(context: Context, places: BodyPlaces, caller: string | null): Promise<Buffer> {
   refuseByHeaders(context.req.headers);
-  context.state.upload.open();
+  const { upload } = context.state;
+  const release = places.acquire(caller, upload.declaredBytes);
+  upload.open();
   try {
     // Whatever Content-Type the caller sent: these routes accept only JSON.
     context.is = () => 'text';
@@ -52,8 +63,12 @@ async function readBody(context: Context): Promise<Buffer> {
     const { status } = cause as { readonly status?: number };
     const key = status === 413 ? 'bodyTooLarge' : status === 415 ? 'compressedBody' : 'malformedRequest';
     throw new Problem(key, { cause });
+  } finally {
+    release();
   }
-  return Buffer.from(context.request.body as string, 'latin1');
+  const bytes = Buffer.from(context.request.body as string, 'latin1');
+  delete context.request.body;
+  return bytes;
 }
 
 /** Runs before a caller that waits for `100 Continue` sends the body. */

@@ -36,7 +36,14 @@ function addressAt(remoteAddress: string, forwardedFor: string | undefined, trus
   return chain[at] ?? remoteAddress;
 }
 
-const plain = (address: string) => address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
+/** Some proxies append the peer's port too, which each connection has anew. */
+const withoutPort = (address: string) =>
+  address.replace(/^\[([^\]]*)\](?::\d+)?$/, '$1').replace(/^(\d+(?:\.\d+){3}):\d+$/, '$1');
+
+const plain = (address: string) =>
+  withoutPort(address)
+    .replace(/^::ffff:(?=\d+\.)/i, '')
+    .replace(/%.*$/, '');
 
 /** IPv4 as it is; of IPv6 the /64, which belongs to one customer. */
 function networkOf(address: string): string {

@@ -3,8 +3,8 @@ import type { Queryable, Tx } from '../connection/database.ts';
 import { jsonOrNull } from '../outputs/outputs.ts';
 import { isUnfinished, type NewResumableUpload } from './resumable-uploads.ts';
 
-/** Two creations of one caller must not both take the last place. */
-const lockOfCaller = `select pg_advisory_xact_lock(hashtextextended('resumable_upload ' || $1, 0))`;
+/** Two creations of one share must not both take its last place. */
+const lockOfShare = `select pg_advisory_xact_lock(hashtextextended('resumable_upload ' || $1 || ' ' || $2, 0))`;
 
 /** What has the id of an upload that is to begin: nothing, the same upload with bytes still to come, or another one. */
 export async function findBegun(
@@ -25,18 +25,19 @@ export async function findBegun(
 
 /**
  * Writes an upload before the request to the store, so that everything in the store has a row.
- * @param bounds `atMost`: unfinished uploads of the caller
+ * @param bounds `atMost`: unfinished uploads of the caller that are counted for the same one
  * @returns when it expires; `missing` without the node or ingest
  */
 export async function createResumableUpload(
   tx: Tx,
   upload: NewResumableUpload,
-  bounds: { readonly atMost: number; readonly seconds: number },
+  bounds: { readonly countedFor: string; readonly atMost: number; readonly seconds: number },
 ): Promise<Date | 'too-many' | 'missing'> {
-  await tx.query(lockOfCaller, [upload.userId]);
+  await tx.query(lockOfShare, [upload.userId, bounds.countedFor]);
   const [{ count } = { count: 0 }] = await tx.query<{ count: number }>(
-    `select count(*)::int as count from resumable_upload u where u.user_id = $1 and ${isUnfinished}`,
-    [upload.userId],
+    `select count(*)::int as count from resumable_upload u
+      where u.user_id = $1 and u.counted_for = $2 and ${isUnfinished}`,
+    [upload.userId, bounds.countedFor],
   );
   if (count >= bounds.atMost) return 'too-many';
   const [row] = await tx.query<{ expiresAt: Date }>(
@@ -51,9 +52,9 @@ export async function createResumableUpload(
        select $5, $4::bigint, nullif(id, 0) from place)
      insert into resumable_upload (id, user_id, node_instance_id, ingest_id, data_source_id, object_key,
                                    output_identifier, content_type, content_encoding, metadata, size_bytes,
-                                   upload_metadata, expires_at, sweep_at)
+                                   upload_metadata, counted_for, expires_at, sweep_at)
      select $1::uuid, $2, id, ingest_id, $4::bigint, $5, $6, $7, $8, $9::jsonb, $10::bigint,
-            $13, clock_timestamp() + make_interval(secs => $11), clock_timestamp() + make_interval(secs => $11)
+            $13, $14, clock_timestamp() + make_interval(secs => $11), clock_timestamp() + make_interval(secs => $11)
        from place returning expires_at`,
     [
       upload.id,
@@ -69,6 +70,7 @@ export async function createResumableUpload(
       bounds.seconds,
       upload.ingestId,
       upload.uploadMetadata,
+      bounds.countedFor,
     ],
   );
   return row?.expiresAt ?? 'missing';

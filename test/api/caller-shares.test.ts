@@ -1,7 +1,8 @@
 /** The calls that a process serves at once are shared: a caller that fills its share leaves the rest to others. */
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { CallerShares } from '../../api/caller-shares.ts';
+import { limits } from '../../domain/limits.ts';
 import { ask, startTestApi } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
 import { testEnvironment } from '../support/stack.ts';
@@ -13,6 +14,8 @@ const shares = new CallerShares({
   claims: bounds,
   uploads: bounds,
   ingests: bounds,
+  series: bounds,
+  exports: bounds,
 });
 const platform = await testEnvironment();
 const world = await ingestWorld(platform);
@@ -33,11 +36,23 @@ const { body: progress } = await ask(world.api.url, 'GET', `/api/v2/session/${se
   token: people.Developer.token,
 });
 const anonymous = await world.newIngest({ allowAnonymous: true });
+const { body: anotherDevice } = await ask(world.api.url, 'POST', '/api/v2/admin/offline-tokens', {
+  token: people.adminToken,
+});
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 const address = (text: string) => ({ 'x-forwarded-for': text });
 const claimOf = (instanceId: string) => JSON.stringify({ instanceId, waitSeconds: 30 });
 let instances = 0;
+/** Calls with a body that does not end. */
+const halfAsked = (share: 'series' | 'exports', path: string) => ({
+  share,
+  path: `/api/v2/dashboard/dimensions/1/${path}`,
+  method: 'POST',
+  code: undefined,
+  callers: [bearer(people.Trainee.token), bearer(people.offlineToken)],
+  begin: (call: ClientRequest) => call.write('{"channels":'),
+});
 
 /** Three callers of a route; a call of theirs stays under way until it is destroyed. */
 const routes = {
@@ -82,6 +97,8 @@ const routes = {
     })),
     begin: (call: ClientRequest) => call.write('half of '),
   },
+  'reads of series': halfAsked('series', 'series'),
+  exports: halfAsked('exports', 'export'),
 } as const;
 
 /** Begins a call. `answer` comes with its head, for one that is under way perhaps never. */
@@ -135,3 +152,40 @@ test.for(Object.entries(routes))(
     await counted(0);
   },
 );
+
+describe('unfinished resumable uploads', () => {
+  const tus = { 'tus-resumable': '1.0.0', 'upload-length': '4' };
+  const begin = async (path: string, headers: Record<string, string>) =>
+    (await fetch(api.url + path, { method: 'POST', headers: { ...tus, ...headers } })).status;
+  test.for([
+    [
+      'an ingest without an account',
+      `/api/v2/ingest-uploads/${anonymous.urlPath}`,
+      address('192.0.2.1'),
+      address('192.0.2.2'),
+    ],
+    [
+      'devices of one Administrator',
+      routes.uploads.path.replace('outputs/data', 'uploads'),
+      bearer(people.offlineToken),
+      bearer(anotherDevice.token),
+    ],
+  ] as const)('of one caller leave room to others: %s', async ([, path, greedy, other]) => {
+    expect(await begin(path, greedy)).toBe(201);
+    await world.database.query(
+      `insert into resumable_upload (id, node_instance_id, ingest_id, user_id, counted_for, data_source_id, object_key,
+                                     size_bytes, expires_at, sweep_at)
+       select gen_random_uuid(), node_instance_id, ingest_id, user_id, counted_for, data_source_id,
+              gen_random_uuid()::text, 1, 'infinity', 'infinity'
+         from (select * from resumable_upload where expires_at < 'infinity' order by id desc limit 1) u,
+              generate_series(2, $1)`,
+      [limits.resumableUploadsPerCaller],
+    );
+    expect(await begin(path, greedy)).toBe(429);
+    expect(await begin(path, other)).toBe(201);
+    const stored = await world.database.query<{ text: string }>(
+      'select u::text as text from resumable_upload u',
+    );
+    expect(stored.filter(({ text }) => text.includes('192.0.2'))).toEqual([]);
+  });
+});

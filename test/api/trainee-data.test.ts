@@ -9,6 +9,8 @@ import type { Route } from '../../http/route.ts';
 import { pathId } from '../../http/schemas.ts';
 import { ensurePlatformDataSource } from '../../store/objects/data-sources.ts';
 import { ask, makePeople, makePerson, type People, startTestApi, type TestApi } from '../support/api.ts';
+import { followEvents } from '../support/events.ts';
+import { eventually } from '../support/eventually.ts';
 import { testEnvironment } from '../support/stack.ts';
 import { inputNode, ship, templateFile } from '../support/templates.ts';
 import { metadataOf } from './resumable-uploads/support.ts';
@@ -205,4 +207,15 @@ test('a route that the table does not know shows Trainees nothing, with TRAINEE_
   const route = forgotten as unknown as Route;
   expect((await call(apis.own, route, 1, people.Trainee.token)).status).toBe(404);
   expect((await call(apis.own, route, 1, people.Instructor.token)).status).toBe(200);
+});
+
+test('a session is followed no longer than its caller may read it, with TRAINEE_DATA=own', async () => {
+  const caller = await makePerson(apis.all.url, people.adminToken, 'Instructor');
+  const reader = await followEvents(apis.own.url, String(ids.session), caller.token);
+  await reader.until(({ kind }) => kind === 'window');
+  await ask(apis.all.url, 'PATCH', `/api/authorization/users/${caller.userId}`, {
+    token: people.adminToken,
+    json: { role: 'Trainee' },
+  });
+  await eventually('the stream ends', () => reader.isOver);
 });

@@ -17,6 +17,12 @@ describe('the address that a rate limit counts', () => {
     expect(clientAddress('2001:db8:0:2::1', undefined, 0)).not.toBe(first);
     expect(clientAddress('::1', undefined, 0)).toBe('0:0:0:0');
   });
+
+  test('is one for all connections of a caller, where the proxy sends their ports too', () => {
+    expect(clientAddress('10.0.0.9', '6.6.6.6, 1.2.3.4:51234', 1)).toBe('1.2.3.4');
+    expect(clientAddress('10.0.0.9', '[2001:db8:0:1::7]:443', 1)).toBe('2001:db8:0:1');
+    expect(clientAddress('10.0.0.9', '[::ffff:1.2.3.4]:443', 1)).toBe('1.2.3.4');
+  });
 });
 
 describe('the network that an audit keeps', () => {
@@ -26,6 +32,8 @@ describe('the network that an audit keeps', () => {
     expect(clientNetwork('::ffff:1.2.3.4', undefined, 0)).toBe('1.2.3.0/24');
     expect(clientNetwork('2001:db8:7:1::1', undefined, 0)).toBe('2001:db8:7::/48');
     expect(clientNetwork('::1', undefined, 0)).toBe('0:0:0::/48');
+    expect(clientNetwork('10.0.0.9', '1.2.3.4:51234', 1)).toBe('1.2.3.0/24');
+    expect(clientNetwork('10.0.0.9', '[2001:db8:7:1::1]:443', 1)).toBe('2001:db8:7::/48');
     expect(clientNetwork('10.0.0.9', "x'; drop", 1)).toBeNull();
     expect(clientNetwork('10.0.0.9', '::1.2.3.4', 1)).toBeNull();
     expect(clientNetwork('', undefined, 0)).toBeNull();

@@ -1,5 +1,9 @@
-import { expect, test } from 'vitest';
+import { connect, type Socket } from 'node:net';
+import { describe, expect, test } from 'vitest';
+import { limits } from '../../domain/limits.ts';
+import { BodyPlaces } from '../../http/bodies/body-places.ts';
 import { startedApi } from '../support/api.ts';
+import { eventually } from '../support/eventually.ts';
 import { echo, plain } from './machinery-routes.ts';
 
 const { api } = await startedApi({ routes: [echo, plain] });
@@ -53,4 +57,45 @@ test('that lacks a field is refused with its name, as a missing parameter is', a
     400,
     'body.list: Invalid input: expected array, received number.',
   ]);
+});
+
+describe('large bodies that do not end', () => {
+  const large = limits.jsonBodySmallBytes + 1;
+
+  /** Sends all but the end of a large body. */
+  function begin(): { readonly socket: Socket; readonly answer: () => string } {
+    const socket = connect(api.server.port, '127.0.0.1');
+    let answer = '';
+    socket
+      .on('error', () => undefined)
+      .on('data', (piece) => {
+        answer += piece.toString();
+      });
+    socket.write(`POST /echo/7 HTTP/1.1\r\nHost: x\r\nContent-Length: ${large}\r\n\r\n{"Title":"`);
+    return { socket, answer: () => answer };
+  }
+
+  test('of callers without a token are held in a bounded number, and delay no small one', async () => {
+    const begun = Array.from({ length: limits.jsonBodiesAtOnceWithoutToken + 5 }, begin);
+    const refused = () => begun.filter(({ answer }) => answer().includes('retry-after: 5'));
+    await eventually('5 are refused', () => refused().length === 5);
+    expect(refused().map(({ answer }) => answer().slice(0, 12))).toEqual(Array(5).fill('HTTP/1.1 503'));
+    expect(await post(bytes('{"Title":"a"}'))).toEqual([201, 'a']);
+    for (const { socket } of begun) socket.destroy();
+    const whole = bytes(`{"Title":"b"}${' '.repeat(large)}`);
+    await eventually('a large one is read', async () => (await post(whole))[0] === 201);
+  });
+
+  test('of one caller leave places to others', () => {
+    const places = new BodyPlaces();
+    const acquire = (caller: string | null) => places.acquire(caller, null);
+    const held = Array.from({ length: limits.jsonBodiesAtOncePerCaller }, () => acquire('greedy'));
+    expect(() => acquire('greedy')).toThrow(expect.objectContaining({ key: 'unavailable' }));
+    const left = limits.jsonBodiesAtOnce - limits.jsonBodiesAtOncePerCaller;
+    for (let count = 0; count < left; count += 1) acquire('another');
+    expect(() => acquire('a third')).toThrow(expect.objectContaining({ key: 'unavailable' }));
+    acquire(null);
+    held[0]!();
+    acquire('a third');
+  });
 });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { removeOldLogs } from '../../../store/run-logs/write-log.ts';
 import { requeueTask } from '../../../store/runs/release-claim.ts';
-import { ask } from '../../support/api.ts';
+import { ask, makePerson } from '../../support/api.ts';
 import { type Entry, logStage } from './log-stage.ts';
 
 const { api, database, people, line, held, log, page, whole, written, messages } = await logStage();
@@ -129,10 +129,24 @@ describe('the log of a run', () => {
     expect(identified(later)).toEqual(identified(lines.slice(2)));
   });
 
-  function followed(runId: string, lastEventId?: string): Promise<Response> {
+  test('is followed no longer than its reader has the role for it', async () => {
+    const { runId } = await held();
+    const reader = await makePerson(api.url, people.adminToken, 'Instructor');
+    const stream = await followed(runId, undefined, reader.token);
+    expect(stream.status).toBe(200);
+    const lowered = await ask(api.url, 'PATCH', `/api/authorization/users/${reader.userId}`, {
+      token: people.adminToken,
+      json: { role: 'Trainee' },
+    });
+    expect(lowered.status).toBe(200);
+    // It would never end, as the run is held.
+    expect(eventsOf(await stream.text()).map(({ kind }) => kind)).not.toContain('end');
+  });
+
+  function followed(runId: string, lastEventId?: string, token = people.Instructor.token): Promise<Response> {
     return fetch(`${api.url}/api/v2/node-runs/${runId}/logs`, {
       headers: {
-        authorization: `Bearer ${people.Instructor.token}`,
+        authorization: `Bearer ${token}`,
         accept: 'text/event-stream',
         ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }),
       },

@@ -280,8 +280,10 @@ test('what the server supports is told', async () => {
 test('a caller has no more than a share of unfinished uploads', async () => {
   const { nodeId } = await makeNode();
   await database.query(
-    `insert into resumable_upload (id, node_instance_id, user_id, data_source_id, object_key, size_bytes, expires_at, sweep_at)
-     select gen_random_uuid(), node_instance_id, user_id, data_source_id, gen_random_uuid()::text, 1, 'infinity', 'infinity'
+    `insert into resumable_upload (id, node_instance_id, user_id, counted_for, data_source_id, object_key, size_bytes,
+                                   expires_at, sweep_at)
+     select gen_random_uuid(), node_instance_id, user_id, counted_for, data_source_id, gen_random_uuid()::text, 1,
+            'infinity', 'infinity'
        from (select * from resumable_upload where state = 'done' limit 1) u, generate_series(1, 1000)`,
   );
   const refused = await begin(nodeId, 1);

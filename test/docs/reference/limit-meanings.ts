@@ -6,6 +6,11 @@ export type LimitName = keyof typeof limits;
 export const meanings: Readonly<Record<LimitName, string>> = {
   jsonBodyBytes: 'largest JSON body',
   jsonDepthLevels: 'deepest JSON body',
+  jsonBodySmallBytes: 'a JSON body up to this does not count as a large one',
+  jsonBodiesAtOnce: 'large JSON bodies that one API process reads at once',
+  jsonBodiesAtOncePerCaller: 'of them of one caller; then 503',
+  jsonBodiesAtOnceWithoutToken:
+    'large JSON bodies that it reads at once of callers without a token; then 503',
   freeJsonBytes: 'largest free JSON, such as `Metadata`, serialised',
   freeJsonDepthLevels: 'deepest free JSON',
   nameCharacters: 'longest name or title',
@@ -47,7 +52,8 @@ export const meanings: Readonly<Record<LimitName, string>> = {
   passwordMinCharacters: 'shortest password',
   passwordMaxCharacters: 'longest password',
   passwordHashesAtOnce: 'passwords checked at the same time; others wait',
-  passwordHashesWaiting: 'waiting sign-ins; further ones are 503',
+  passwordHashesWaiting: 'waiting sign-ins; further ones are 429',
+  passwordHashesWaitingPerCaller: 'of them for one username from one address',
   signInFailuresPerUsernameAndAddress: 'wrong passwords for one username from one address, then 429',
   signInFailuresPerAddress: 'wrong passwords from one address, then 429',
   signInFailureWindowSeconds: 'window in which wrong passwords count',
@@ -231,6 +237,10 @@ export const meanings: Readonly<Record<LimitName, string>> = {
   uploadsAtOncePerCaller: 'concurrent uploads of one person, offline token or runner token',
   ingestsAtOnce: 'concurrent uploads to managed ingests at one API process',
   ingestsAtOncePerAddress: 'concurrent uploads to managed ingests of one network address',
+  seriesAtOnce: 'concurrent reads of series and statistics at one API process',
+  seriesAtOncePerCaller: 'concurrent reads of series and statistics of one caller',
+  exportsAtOnce: 'concurrent exports of dashboards at one API process',
+  exportsAtOncePerCaller: 'concurrent exports of dashboards of one caller',
   unavailableRetryAfterSeconds: 'default `Retry-After` of a 503',
   shareRetryAfterSeconds: '`Retry-After` of a caller that has used up its share',
 };
