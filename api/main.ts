@@ -1,8 +1,8 @@
 /** The API process: platform interface, authentication service (unless it runs separately) and web console. */
 import { flushCompileCache } from 'node:module';
 import { limits } from '../domain/limits.ts';
-import { SettingsError } from '../domain/settings.ts';
 import type { RunningServer } from '../http/server/server.ts';
+import { startFailure } from '../http/server/start-failure.ts';
 import { collectAfterStart } from '../store/objects/buffer-garbage.ts';
 import { startTelemetry, type Telemetry } from '../telemetry/start.ts';
 import { endOnUnexpected } from '../telemetry/unexpected.ts';
@@ -41,11 +41,6 @@ try {
     });
   }
 } catch (error) {
-  const isBusy = (error as { code?: string }).code === 'EADDRINUSE';
-  if (error instanceof SettingsError) console.error(error.message);
-  else
-    console.error(
-      isBusy ? `PORT: ${(error as { port?: number }).port} is in use by another program.` : error,
-    );
+  console.error(startFailure(error));
   process.exit(1);
 }

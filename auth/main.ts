@@ -4,7 +4,8 @@ import { limits } from '../domain/limits.ts';
 import { createApp } from '../http/app.ts';
 import { observeRoutes } from '../http/observe.ts';
 import { listen, type RunningServer } from '../http/server/server.ts';
-import { readSettings, SettingsError } from '../settings/read.ts';
+import { startFailure } from '../http/server/start-failure.ts';
+import { readSettings } from '../settings/read.ts';
 import { createLog } from '../telemetry/log.ts';
 import { telemetrySettings } from '../telemetry/settings.ts';
 import { startTelemetry } from '../telemetry/start.ts';
@@ -62,13 +63,7 @@ if (import.meta.main) {
     endOnUnexpected(log, stop, limits.shutdownGraceSeconds + settings.server.SHUTDOWN_DELAY_SECONDS);
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void stop());
   } catch (error) {
-    console.error(reasonOf(error));
+    console.error(startFailure(error));
     process.exit(1);
   }
-}
-
-function reasonOf(error: unknown): unknown {
-  const { code, port } = error as { readonly code?: string; readonly port?: number };
-  if (code === 'EADDRINUSE') return `PORT: ${port} is in use by another program.`;
-  return error instanceof SettingsError ? error.message : error;
 }

@@ -9,6 +9,13 @@ export interface MetricsServer {
   stop(): Promise<void>;
 }
 
+/** Another program listens at the port of the metrics. */
+export class MetricsPortTaken extends Error {
+  constructor(port: number) {
+    super(`METRICS_PORT: ${port} is in use by another program.`);
+  }
+}
+
 const maxConnections = 32;
 
 let underWay: Promise<string> | undefined;
@@ -23,7 +30,7 @@ export function scrapeAll(): Promise<string> {
   return underWay;
 }
 
-/** Rejects with the listen error; the error of a busy port says so. @param port 0 picks a free one */
+/** Rejects with MetricsPortTaken or the listen error. @param port 0 picks a free one */
 export async function serveMetrics(options: {
   readonly port: number;
   readonly host: string;
@@ -37,7 +44,7 @@ export async function serveMetrics(options: {
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const isBusy = error.code === 'EADDRINUSE';
-      reject(isBusy ? new Error(`METRICS_PORT: ${options.port} is in use by another program.`) : error);
+      reject(isBusy ? new MetricsPortTaken(options.port) : error);
     });
     server.listen(options.port, options.host, () => {
       resolve();

@@ -150,7 +150,7 @@ describe.each([
     expect(agent.text()).toContain('A valid bearer token is required.');
   });
 
-  test.skipIf(isMissing)('moves no file into the folder that it watches', async () => {
+  test.skipIf(isMissing)('moves nothing into its own folder, and takes no node for an ingest', async () => {
     const graph = await stage.chainOf(1);
     const watched = captures(path('itself'), { 'a.csv': 'a\n1\n' });
     const agent = start(watched, ['--session', graph.sessionId, '--once', '--move-to', `${watched}/.`]);
@@ -159,6 +159,11 @@ describe.each([
       expect.stringContaining('must name another folder'),
     ]);
     expect(readdirSync(watched)).toEqual(['a.csv']);
+    const ingest = start(watched, ['--ingest', 'rigs/3', '--once', '--node', 'telemetry']);
+    expect([await ingest.code, ingest.text()]).toEqual([
+      2,
+      expect.stringContaining('--node belongs to --session'),
+    ]);
   });
 
   test.skipIf(isMissing)('goes on when its folder was away, and says so', async () => {
