@@ -142,6 +142,20 @@ describe.each([
     expect(readdirSync(path('moved-unmarked'))).toEqual(['a.csv']);
   });
 
+  test.skipIf(isMissing)(
+    'sends and moves a file whose name has no room for that of its metadata',
+    async () => {
+      const graph = await stage.chainOf(1);
+      const long = `${'ü'.repeat(125)}.csv`;
+      const watched = captures(path('long'), { [long]: 'a\n1\n' });
+      const to = ['--move-to', path('moved-long'), '--pattern', '(?<letter>.)'];
+      const agent = start(watched, ['--session', graph.sessionId, '--once', ...to]);
+      expect(await agent.code, agent.text()).toBe(0);
+      expect(readdirSync(path('moved-long'))).toEqual([long]);
+      expect(await outputsOf(stage, graph)).toMatchObject([{ metadata: { letter: 'ü' } }]);
+    },
+  );
+
   test.skipIf(isMissing)('ends with --once when its token is refused', async () => {
     const graph = await stage.chainOf(1);
     const watched = captures(path('refused'), { 'a.csv': 'a\n1\n' });
