@@ -25,7 +25,7 @@ export async function workers(address: string): Promise<Finding> {
   }
   if (waitedSeconds > sessionSeconds) {
     const sessions = numberOf(metrics, 'sdp_sessions_wanted');
-    const finding = `${sessions} sessions wait for a worker, the first for ${Math.round(waitedSeconds)} s`;
+    const finding = `sessions that wait for a worker: ${sessions}, the first for ${Math.round(waitedSeconds)} s`;
     return fault(part, finding, 'Start the worker of workflows (worker/main.ts), or see its log.');
   }
   return builtinNodes(metrics);

@@ -26,3 +26,28 @@ async def work(task):
     double.until(lambda: task.end)
     assert task.end == ("complete", {"outcome": "completed"})
     assert list(task.outputs.values()) == [b"12"] * 100
+
+
+def test_writes_that_are_given_up_hold_up_neither_others_nor_the_end(
+    double: PlatformDouble, start_runner: RunnerProcess
+) -> None:
+    task = double.offer()
+    start_runner(
+        """
+import asyncio
+async def silent():
+    yield b"begun"
+    await asyncio.Event().wait()
+@sdp.runner
+async def work(task):
+    for _ in range(40):
+        try:
+            await asyncio.wait_for(task.write(silent()), 0.02)
+        except asyncio.TimeoutError:
+            pass
+    await task.write("the last")
+"""
+    )
+    double.until(lambda: task.end)
+    assert task.end == ("complete", {"outcome": "completed"})
+    assert list(task.outputs.values()) == [b"the last"]

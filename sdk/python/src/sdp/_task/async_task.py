@@ -6,8 +6,9 @@ import asyncio
 import contextvars
 import functools
 import os
+import threading
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, BinaryIO, Generic, Literal, ParamSpec, TypeVar
 
@@ -151,9 +152,13 @@ class AsyncTask(Generic[C]):
 
     async def write(self, source: Source | AsyncIterable[Any], **options: Any) -> WrittenOutput:
         """As :meth:`Task.write`; the source may be an asynchronous iterable, too."""
-        if isinstance(source, AsyncIterable):
-            source = _from_loop(source, asyncio.get_running_loop())
-        return await _wait_for(self.sync.write, source, **options)
+        if not isinstance(source, AsyncIterable):
+            return await _wait_for(self.sync.write, source, **options)
+        items = _FromLoop(source, asyncio.get_running_loop())
+        try:
+            return await _wait_for(self.sync.write, items, **options)
+        finally:
+            items.end()
 
     async def write_json(self, value: Any, **options: Any) -> WrittenOutput:
         """As :meth:`Task.write_json`."""
@@ -235,18 +240,35 @@ async def _in_thread(iterator: Iterator[T], at_a_time: int) -> AsyncIterator[T]:
             await asyncio.to_thread(close)
 
 
-def _from_loop(source: AsyncIterable[Any], loop: asyncio.AbstractEventLoop) -> Iterator[Any]:
+class _FromLoop(Iterator[Any]):
     """The items of an asynchronous iterable, for a thread beside its loop."""
-    iterator = source.__aiter__()
 
-    async def following() -> tuple[bool, Any]:
+    def __init__(self, source: AsyncIterable[Any], loop: asyncio.AbstractEventLoop) -> None:
+        self._items = source.__aiter__()
+        self._loop = loop
+        self._lock = threading.Lock()
+        self._following: Future[tuple[bool, Any]] | None = None
+        self._is_over = False
+
+    def __next__(self) -> Any:
+        with self._lock:
+            if self._is_over:
+                raise CancelledError
+            self._following = asyncio.run_coroutine_threadsafe(self._follow(), self._loop)
+        has_item, item = self._following.result()
+        if not has_item:
+            raise StopIteration
+        return item
+
+    async def _follow(self) -> tuple[bool, Any]:
         try:
-            return True, await iterator.__anext__()
+            return True, await self._items.__anext__()
         except StopAsyncIteration:
             return False, None
 
-    while True:
-        has_item, item = asyncio.run_coroutine_threadsafe(following(), loop).result()
-        if not has_item:
-            return
-        yield item
+    def end(self) -> None:
+        """Nobody waits for the items any more, and the thread must not, either."""
+        with self._lock:
+            self._is_over = True
+        if self._following is not None:
+            self._following.cancel()
