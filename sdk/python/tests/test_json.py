@@ -38,3 +38,10 @@ def test_what_is_no_json_is_refused_with_its_type(value: Any) -> None:
 def test_a_number_that_json_cannot_hold_is_refused() -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
         json_text(numpy.float32("nan"))
+
+
+@pytest.mark.parametrize("values", [[1, 2], [{"speed": 1}], FRAME["speed"].to_numpy(), FRAME["speed"]])
+def test_values_that_are_written_as_if_they_were_bytes_are_refused_with_what_to_use(values: Any) -> None:
+    result = run_task(lambda task: task.write(values))
+    assert "use write_json(value) for values" in str(result.reason)
+    assert result.outputs == ()
