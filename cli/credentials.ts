@@ -4,9 +4,8 @@
  * A refresh token works once, and using it again ends the whole sign-in. So it is used under a lock, and a command that
  * waited for the lock uses the tokens that the other one got.
  */
-import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { chmod, link, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { homedir, hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -27,7 +26,7 @@ interface Stored {
 }
 
 const lockWaitMs = 10_000;
-/** The owner of an older lock on another machine must have died: a lock is held for one request at most. */
+/** The unknown owner of an older lock, as on another machine, must have died: a lock is held for one request at most. */
 const lockStaleMs = 90_000;
 
 export const credentialsFile = () => secretFile('credentials.json');
@@ -127,18 +126,14 @@ async function locked<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A lock holds its owner from its first moment on: it is a link to a file that is complete. */
+/** The lock names its owner. */
 async function isTaken(lock: string): Promise<boolean> {
-  const own = `${lock}.${randomUUID()}`;
-  await writeFile(own, `${process.pid} ${hostname()}`, { mode: 0o600 });
   try {
-    await link(own, lock);
+    await writeFile(lock, `${process.pid} ${hostname()}`, { flag: 'wx', mode: 0o600 });
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
     throw error;
-  } finally {
-    await rm(own, { force: true });
   }
 }
 
