@@ -101,8 +101,12 @@ def test_a_process_that_the_code_starts_ends_when_it_is_terminated(
 import multiprocessing, time
 @sdp.runner
 def work(task):
-    child = multiprocessing.get_context("fork").Process(target=time.sleep, args=(600,))
+    context = multiprocessing.get_context("fork")
+    runs = context.Event()
+    child = context.Process(target=lambda: (runs.set(), time.sleep(600)))
     child.start()
+    # Python forgets a signal that comes before the process has begun.
+    runs.wait()
     child.terminate()
     child.join()
     return sdp.Completion("no-output", status_details=str(child.exitcode))
