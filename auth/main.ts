@@ -1,10 +1,11 @@
 /** The authentication service alone, for a platform that names it in `AUTH_URL`. */
 import { flushCompileCache } from 'node:module';
 import { limits } from '../domain/limits.ts';
+import { SettingsError } from '../domain/settings.ts';
 import { createApp } from '../http/app.ts';
 import { observeRoutes } from '../http/observe.ts';
 import { listen, type RunningServer } from '../http/server/server.ts';
-import { readSettings, SettingsError } from '../settings/read.ts';
+import { readSettings } from '../settings/read.ts';
 import { createLog } from '../telemetry/log.ts';
 import { telemetrySettings } from '../telemetry/settings.ts';
 import { startTelemetry } from '../telemetry/start.ts';

@@ -70,4 +70,40 @@ export async function readDocument(file: string): Promise<string> {
   }
 }
 
+/** @throws Error that says where the text is no JSON */
+export function parseDocument(document: string, file: string): unknown {
+  try {
+    return JSON.parse(document);
+  } catch (error) {
+    const reason = (error as Error).message;
+    const before = document.slice(0, placeOfFault(document, reason)).split('\n');
+    const fault = reason.replace(/( in JSON| after JSON)? at position.*|, (\.{3})?".*/s, '');
+    throw new Error(
+      `${file === '-' ? 'The standard input' : file} is not valid JSON: line ${before.length}, column ${before.at(-1)!.length + 1}: ${fault}.`,
+    );
+  }
+}
+
+/** The parser names no place of a character that begins no value: it is the last of the shortest text with that fault. */
+function placeOfFault(text: string, reason: string): number {
+  const [, named] = /at position (\d+)/.exec(reason) ?? [];
+  if (named !== undefined) return Number(named);
+  let [fine, faulty] = [0, text.length + 1];
+  while (faulty - fine > 1) {
+    const middle = Math.floor((fine + faulty) / 2);
+    if (hasUnexpectedToken(text.slice(0, middle))) faulty = middle;
+    else fine = middle;
+  }
+  return fine;
+}
+
+function hasUnexpectedToken(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return false;
+  } catch (error) {
+    return (error as Error).message.startsWith('Unexpected token');
+  }
+}
+
 const withoutMark = (document: string) => document.replace(/^\ufeff/, '');

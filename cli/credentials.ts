@@ -5,8 +5,8 @@
  * waited for the lock uses the tokens that the other one got.
  */
 import { rmSync } from 'node:fs';
-import { chmod, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
-import { homedir } from 'node:os';
+import { chmod, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { homedir, hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { whenInterrupted } from './interrupted.ts';
@@ -26,7 +26,7 @@ interface Stored {
 }
 
 const lockWaitMs = 10_000;
-/** The owner of an older lock must have died: a lock is held for one request at most. */
+/** The unknown owner of an older lock, as on another machine, must have died: a lock is held for one request at most. */
 const lockStaleMs = 90_000;
 
 export const credentialsFile = () => secretFile('credentials.json');
@@ -109,11 +109,11 @@ export async function writeSecrets(file: string, secrets: object): Promise<void>
 async function locked<T>(work: () => Promise<T>): Promise<T> {
   const lock = `${credentialsFile()}.lock`;
   await mkdir(dirname(lock), { recursive: true, mode: 0o700 });
-  const until = Date.now() + lockWaitMs;
+  const until = performance.now() + lockWaitMs;
   while (!(await isTaken(lock))) {
-    const { mtimeMs } = await stat(lock).catch(() => ({ mtimeMs: Date.now() }));
-    if (Date.now() - mtimeMs > lockStaleMs) await rm(lock, { force: true, recursive: true });
-    else if (Date.now() > until) throw new Error(`Another command has locked ${lock}.`);
+    if (await isLeft(lock)) await rm(lock, { force: true, recursive: true });
+    else if (performance.now() > until)
+      throw new Error(`Another command has locked ${lock}. If none is running, delete it.`);
     else await delay(50);
   }
   // Without a network the work may take long, and its end by Ctrl-C must not lock out the next command.
@@ -126,12 +126,30 @@ async function locked<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
+/** The lock names its owner. */
 async function isTaken(lock: string): Promise<boolean> {
   try {
-    await mkdir(lock);
+    await writeFile(lock, `${process.pid} ${hostname()}`, { flag: 'wx', mode: 0o600 });
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
     throw error;
+  }
+}
+
+/** Whether the owner of a lock was killed: no clock tells that of a command on this machine. */
+async function isLeft(lock: string): Promise<boolean> {
+  const owner = await readFile(lock, 'utf8').catch(() => '');
+  const [, pid, host] = /^(\d+) (.*)$/.exec(owner) ?? [];
+  if (host === hostname()) return !isAlive(Number(pid));
+  const { mtimeMs } = await stat(lock).catch(() => ({ mtimeMs: Date.now() }));
+  return Math.abs(Date.now() - mtimeMs) > lockStaleMs;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
   }
 }

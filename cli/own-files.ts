@@ -21,6 +21,10 @@ export const kits = isCheckout
       python: join(root, 'kits/python'),
     };
 
+/** A word as a shell reads it. */
+export const inShell = (word: string) =>
+  /^[\w./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+
 /** What a person types for `sdp`, as it is printed. */
 export const command = isCheckout ? `npx --prefix '${root}' sdp` : 'sdp';
 

@@ -1,5 +1,6 @@
 /** All commands, in the order in which the help lists them. */
 import type { AddCommand } from '../cli.ts';
+import { addDoctor } from '../doctor/command.ts';
 import { addWatchFolder } from '../folder/command.ts';
 import { addConcurrency } from './administration/concurrency.ts';
 import { addOwnPassword } from './administration/own-password.ts';
@@ -9,7 +10,6 @@ import { addUsers } from './administration/users.ts';
 import { addWebhooks } from './administration/webhooks.ts';
 import { addCompletion } from './completion.ts';
 import { addConfig } from './config.ts';
-import { addDoctor } from './doctor.ts';
 import { addIngest } from './ingest.ts';
 import { addLayouts } from './layouts.ts';
 import { addLogin } from './login.ts';

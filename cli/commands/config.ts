@@ -1,6 +1,6 @@
 /** `sdp config`: the configuration of a node. */
 import type { NodeConfigurationRevisions } from '../../client/types.ts';
-import { type AddCommand, examples, id, readDocument } from '../cli.ts';
+import { type AddCommand, examples, id, parseDocument, readDocument } from '../cli.ts';
 import { UsageError } from '../errors.ts';
 import { table, time } from '../output.ts';
 import type { PlatformClient } from '../platform-client.ts';
@@ -120,12 +120,7 @@ const isObject = (value: unknown): value is Configuration =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 async function readConfiguration(file: string): Promise<Configuration> {
-  const text = await readDocument(file);
-  try {
-    const configuration: unknown = JSON.parse(text);
-    if (isObject(configuration)) return configuration;
-  } catch (error) {
-    throw new Error(`${file} is not valid JSON: ${(error as Error).message}`);
-  }
+  const configuration = parseDocument(await readDocument(file), file);
+  if (isObject(configuration)) return configuration;
   throw new Error(`${file} holds no JSON object.`);
 }

@@ -1,6 +1,5 @@
 /** `sdp layouts`: saved layouts of dashboards, as files that can be kept under version control. */
-import { type AddCommand, examples, id, readDocument } from '../cli.ts';
-import { UsageError } from '../errors.ts';
+import { type AddCommand, examples, id, parseDocument, readDocument } from '../cli.ts';
 import { table, time } from '../output.ts';
 
 export const addLayouts: AddCommand = (program, cli) => {
@@ -45,7 +44,8 @@ const addSaving: AddCommand = (layouts, cli) => {
     .option('--id <number>', 'the layout that is replaced', id)
     .addHelpText('after', examples('layouts put race-engineer.json', 'layouts put race-engineer.json --id 7'))
     .action(async (file: string, options: { id?: number }) => {
-      const body = documentOf(await readDocument(file), file);
+      // The platform checks what is in it.
+      const body = parseDocument(await readDocument(file), file) as never;
       const platform = await cli.connect();
       const saved =
         options.id === undefined
@@ -63,12 +63,3 @@ const addSaving: AddCommand = (layouts, cli) => {
       cli.print({ id: layout, deleted: true }, () => 'Deleted.');
     });
 };
-
-/** The platform checks what is in it. */
-function documentOf(text: string, file: string): never {
-  try {
-    return JSON.parse(text) as never;
-  } catch {
-    throw new UsageError(`${file} is not JSON.`);
-  }
-}

@@ -1,5 +1,5 @@
 /** `sdp login` and `sdp logout`: a sign-in that later commands use. */
-import { ApiError } from '../../client/errors.ts';
+import { ApiError, NetworkError } from '../../client/errors.ts';
 import { type AddCommand, examples } from '../cli.ts';
 import { bearerFor, placeOf, signedInOf } from '../connection.ts';
 import { credentialsFile, readCredentials, remember } from '../credentials.ts';
@@ -47,17 +47,29 @@ export const addLogin: AddCommand = (program, cli) => {
           (user.forceChangePasswordNextSignin ? `\n${mustChange}` : ''),
       );
     });
+  addLogout(program, cli);
+};
+
+const addLogout: AddCommand = (program, cli) => {
   program
     .command('logout')
     .description('Signs out and deletes the stored token.')
     .addHelpText('after', examples('logout', 'logout --url https://platform.example.org'))
     .action(async () => {
       const { address } = await placeOf(cli.url);
-      if ((await readCredentials()).platforms[address] === undefined) {
+      const signedIn = (await readCredentials()).platforms[address];
+      if (signedIn === undefined) {
         return cli.print({ address, signedOut: false }, () => `Not signed in to ${address}.`);
       }
-      await end(address);
+      const untold = await end(address);
+      // Whoever signs out wants no token left on this machine, least of all when it leaves the network.
       await remember(address, undefined);
+      if (untold !== undefined) {
+        const until = time(signedIn.refreshExpiresAt ?? signedIn.expiresAt);
+        throw new Error(
+          `${untold.message} The token is deleted here; at the platform the sign-in remains until ${until}.`,
+        );
+      }
       cli.print({ address, signedOut: true }, () => `Signed out of ${address}.`);
     });
 };
@@ -67,13 +79,14 @@ async function askUsername(): Promise<string> {
   return ask('Username: ');
 }
 
-/** A token that has already ended counts as ended. */
-async function end(address: string): Promise<void> {
-  const bearer = await bearerFor(address, { ignoreEnvironment: true }).catch(() => undefined);
-  if (bearer === undefined) return;
+/** @returns why the platform has not ended the sign-in; undefined when it has, and when it was over already */
+async function end(address: string): Promise<Error | undefined> {
   try {
+    const bearer = await bearerFor(address, { ignoreEnvironment: true });
     await new PlatformClient(address, bearer).call('POST /api/authorization/logout');
   } catch (error) {
-    if (!(error instanceof ApiError && error.status === 401)) throw error;
+    if (error instanceof NetworkError) return error;
+    if (error instanceof ApiError && error.status !== 401) return error;
   }
+  return undefined;
 }

@@ -1,5 +1,5 @@
 /** `sdp manifests`: registration of your own runners (contract: Runner administration). */
-import { type AddCommand, examples, readDocument } from '../cli.ts';
+import { type AddCommand, examples, parseDocument, readDocument } from '../cli.ts';
 import { table, time } from '../output.ts';
 
 type ManifestRoute = 'POST /api/v2/admin/runner-manifests' | 'POST /api/v2/runner/manifests/validate';
@@ -8,6 +8,7 @@ export const addManifests: AddCommand = (program, cli) => {
   const manifests = program.command('manifests').description('Runner manifests.');
   const post = async (route: ManifestRoute, file: string, done: string) => {
     const document = await readDocument(file);
+    parseDocument(document, file);
     const reply = await (await cli.connect()).call(route, { document });
     cli.print(reply, () =>
       [

@@ -1,5 +1,5 @@
 /** `sdp query`: sessions by a query (contract: Session query model). */
-import { type AddCommand, examples, readDocument } from '../cli.ts';
+import { type AddCommand, examples, parseDocument, readDocument } from '../cli.ts';
 import { table, time } from '../output.ts';
 
 export const addQuery: AddCommand = (program, cli) => {
@@ -16,6 +16,7 @@ export const addQuery: AddCommand = (program, cli) => {
     )
     .action(async (file: string) => {
       const document = await readDocument(file);
+      parseDocument(document, file);
       const reply = await (await cli.connect()).call('POST /api/sessions/query', { document });
       const { sessions, totalCount, totalCountIsExact } = reply.template;
       cli.print(reply, () =>

@@ -1,7 +1,7 @@
 /** `sdp runner`: a runner of one's own, from an empty folder to its first result. */
 import { Option } from 'commander';
 import { type AddCommand, examples } from '../cli.ts';
-import { command } from '../own-files.ts';
+import { command, inShell } from '../own-files.ts';
 import { type DevelopOptions, develop, endAfterKill } from '../runner/develop.ts';
 import { makeRunner } from '../runner/scaffold.ts';
 
@@ -62,6 +62,3 @@ const addInit: AddCommand = (runner, cli) => {
       );
     });
 };
-
-/** A word as a shell reads it. */
-const inShell = (word: string) => (/^[\w./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);

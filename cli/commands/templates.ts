@@ -1,6 +1,6 @@
 /** `sdp templates`: session templates as files (contract: Template definition file). */
 import type { SessionTemplate, SessionTemplateChanges } from '../../client/types.ts';
-import { type AddCommand, examples, id, readDocument, wholeNumber } from '../cli.ts';
+import { type AddCommand, examples, id, parseDocument, readDocument, wholeNumber } from '../cli.ts';
 import { findSessionTemplate } from '../find-by-name.ts';
 import { facts, pageNote, table, time } from '../output.ts';
 import type { PlatformClient } from '../platform-client.ts';
@@ -198,15 +198,10 @@ function differences({ version, since, fields, nodes }: SessionTemplateChanges, 
   ].join('\n');
 }
 
-/** The document is sent unchanged, so that the platform reports all of its faults. */
+/** The platform reports all faults of a document that is JSON. */
 function prepare(document: string, file: string, updateIfExists: boolean): string {
+  const parsed = parseDocument(document, file);
   if (!updateIfExists) return document;
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(document);
-  } catch (error) {
-    throw new Error(`${file} is not valid JSON: ${(error as Error).message}`);
-  }
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return document;
   return JSON.stringify({ ...parsed, updateIfExists: true });
 }

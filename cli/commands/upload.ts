@@ -108,7 +108,10 @@ export async function findNode(
   target: string,
   name: string | undefined,
 ): Promise<number> {
-  if (/^[1-9]\d{0,15}$/.test(target)) return Number(target);
+  if (/^[1-9]\d{0,15}$/.test(target)) {
+    if (name === undefined) return Number(target);
+    throw new UsageError(`--node chooses a node of a session, and ${target} is the id of a node instance.`);
+  }
   if (!/^[0-9a-f-]{36}$/i.test(target)) {
     throw new UsageError(`'${target}' is neither the id of a session nor of a node instance.`);
   }

@@ -64,6 +64,8 @@ async function watch(cli: Cli, folder: string, options: WatchFolderOptions): Pro
   const { session, ingest } = options;
   if ((session === undefined) === (ingest === undefined))
     throw new UsageError('Name either --session or --ingest.');
+  if (ingest !== undefined && options.node !== undefined)
+    throw new UsageError('--node belongs to --session: a managed ingest has its own node.');
   if (!(await stat(folder).catch(() => undefined))?.isDirectory())
     throw new Error(`Folder not found: ${folder}.`);
   await mustBeElsewhere(folder, options.moveTo);

@@ -48,9 +48,9 @@ export async function find(folder: string, file: string): Promise<FoundFile | un
   return state && { file, path, sizeBytes: state.size, modifiedAtMs: state.mtimeMs };
 }
 
-/** Undefined for a file that is not there. @throws any other error */
-function ifThere(error: NodeJS.ErrnoException): undefined {
-  if (error.code !== 'ENOENT') throw error;
+/** Undefined for a file that is not there, or cannot be: a long name has no room for a suffix. @throws any other error */
+export function ifThere(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT' && error.code !== 'ENAMETOOLONG') throw error;
 }
 
 /**

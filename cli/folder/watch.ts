@@ -5,7 +5,16 @@ import { BackOff, isTransient, pause } from '../../client/back-off.ts';
 import { ApiError } from '../../client/errors.ts';
 import type { Journal } from './journal.ts';
 import { moveFile } from './move.ts';
-import { type Found, type FoundFile, filesOf, find, markSuffix, metadataOf, sideSuffix } from './scan.ts';
+import {
+  type Found,
+  type FoundFile,
+  filesOf,
+  find,
+  ifThere,
+  markSuffix,
+  metadataOf,
+  sideSuffix,
+} from './scan.ts';
 
 const scanEveryMs = 1_000;
 /** What fails is tried again after this time: a session may be frozen, or a disk be away, for a while. */
@@ -191,9 +200,7 @@ async function settle(
   );
   const target = join(moveTo, isTaken ? identifier : file);
   // Before the file: an interrupted move is done again for the file, and the next of its name has other metadata.
-  await moveFile(path + sideSuffix, target + sideSuffix).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error;
-  });
+  await moveFile(path + sideSuffix, target + sideSuffix).catch(ifThere);
   await moveFile(path, target);
   // A full disk has room for it now.
   if (unmarked !== undefined) await writeMark();

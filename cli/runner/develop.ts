@@ -6,7 +6,7 @@ import type { Session } from '../../client/types.ts';
 import type { Cli } from '../cli.ts';
 import { printError } from '../errors.ts';
 import { handleSignals } from '../interrupted.ts';
-import { command } from '../own-files.ts';
+import { command, inShell } from '../own-files.ts';
 import type { PlatformClient } from '../platform-client.ts';
 import { Guard, guard } from './guard.ts';
 import { readableLine } from './log-line.ts';
@@ -87,7 +87,9 @@ async function sayNext(
   if (sessionTemplate === null) {
     say('There is no session-template.json: make a session template with a node of it to get tasks.');
   } else if (session !== true) {
-    say(`Give it work: ${command} sessions create --template ${sessionTemplate.name} --project "<project>"`);
+    say(
+      `Give it work: ${command} sessions create --template ${inShell(sessionTemplate.name)} --project "<project>"`,
+    );
     say('(or start with --session)');
   } else {
     const made = await registration.makeSession(sessionTemplate, project);
@@ -101,7 +103,7 @@ function linesFor({ id, nodeInstances }: Session, templates: readonly string[], 
   const sample = join(directory, 'sample.csv');
   const own = nodeInstances.find(({ nodeTemplateName }) => templates.includes(nodeTemplateName ?? ''));
   return [
-    `upload ${id} ${existsSync(sample) ? sample : '<file>'}`,
+    `upload ${id} ${existsSync(sample) ? inShell(sample) : '<file>'}`,
     ...(own === undefined ? [] : [`outputs latest ${own.id} --save -`, `logs ${own.id}`]),
   ];
 }

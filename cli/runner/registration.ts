@@ -3,8 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { ApiError } from '../../client/errors.ts';
 import type { Session } from '../../client/types.ts';
-import { readDocument } from '../cli.ts';
-import { UsageError } from '../errors.ts';
+import { parseDocument, readDocument } from '../cli.ts';
 import type { PlatformClient } from '../platform-client.ts';
 import { nameOfChanged, namesOf, ownManifest, ownSessionTemplate } from './own-names.ts';
 
@@ -31,7 +30,7 @@ export class Registration {
     this.#suffix = suffix;
   }
 
-  /** @throws ApiError with the faults of a document; UsageError when a file is missing or no JSON */
+  /** @throws ApiError with the faults of a document; Error when a file is missing or no JSON */
   async publish(): Promise<Registered> {
     const manifest = await this.#read('manifest.json');
     const own = ownManifest(manifest, this.#suffix);
@@ -87,11 +86,6 @@ export class Registration {
   }
 
   async #read(file: string): Promise<unknown> {
-    const document = await readDocument(join(this.#folder, file));
-    try {
-      return JSON.parse(document);
-    } catch (error) {
-      throw new UsageError(`${file} is not valid JSON: ${(error as Error).message}`);
-    }
+    return parseDocument(await readDocument(join(this.#folder, file)), file);
   }
 }

@@ -31,11 +31,15 @@ test('another AUTH_SERVICE_KEY than that of the service is named as the cause', 
   await expect(other.findActive([], 'x')).rejects.toThrow('has another AUTH_SERVICE_KEY');
 });
 
-test('a service whose port is taken ends with one sentence', async () => {
+test('a service whose port, or that of its metrics, is taken ends with one sentence', async () => {
   const variables = { PORT: String(auth.port), HOST: '127.0.0.1' };
   const second = processes.startScript('auth/main.ts', variables);
   expect(await second.ended).toBe(1);
   expect(second.log()).toBe(`PORT: ${auth.port} is in use by another program.\n`);
+  const taken = { PORT: '0', HOST: '127.0.0.1', METRICS_PORT: String(auth.port), METRICS_HOST: '127.0.0.1' };
+  const third = processes.startScript('auth/main.ts', taken);
+  expect(await third.ended).toBe(1);
+  expect(third.log()).toBe(`METRICS_PORT: ${auth.port} is in use by another program.\n`);
 });
 
 test('a service that does not answer is named, with the cause', async () => {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { tokenStage } from '../api/runner-tokens/support.ts';
@@ -9,7 +9,7 @@ import { commandLine } from './support.ts';
 
 const { folder, runSdp } = commandLine();
 const stage = await runnerStage();
-const { api, people, platform } = stage;
+const { api, people } = stage;
 await ship(api.composed.services.database);
 
 const sdp = (args: readonly string[], environment: Record<string, string> = {}, input = '') =>
@@ -21,68 +21,7 @@ async function json(...args: string[]) {
   return JSON.parse(out);
 }
 
-const file = join(folder, 'sdp', 'credentials.json');
-const { username, password } = platform.administrator;
 const nobody = { SDP_TOKEN: '' };
-
-describe('sdp login', () => {
-  test('is stored in a file that only its owner can read, and used by later commands until logout', async () => {
-    const made = await sdp(['login', '--username', username, '--password-stdin'], nobody, `${password}\n`);
-    expect(made).toMatchObject({ code: 0, out: expect.stringContaining(`as ${username} (Administrator)`) });
-    expect(statSync(file).mode & 0o777).toBe(0o600);
-    const { accessToken } = JSON.parse(readFileSync(file, 'utf8')).platforms[api.url];
-    expect(made.out + made.err).not.toContain(accessToken);
-    // Without any address: that of the last sign-in.
-    expect((await sdp(['projects', 'list'], { ...nobody, SDP_URL: '' })).code).toBe(0);
-    expect((await sdp(['logout'], nobody)).out).toBe(`Signed out of ${api.url}.\n`);
-    expect(readFileSync(file, 'utf8')).not.toContain(accessToken);
-    expect((await sdp(['projects', 'list'], nobody)).code).toBe(1);
-    const reused = await sdp(['projects', 'list'], { SDP_TOKEN: accessToken });
-    expect(reused.err).toContain('A valid bearer token is required. (401, request ');
-  });
-
-  test('with a refresh token continues after the token has expired, also in several commands at once', async () => {
-    await sdp(['login', '--username', username, '--password-stdin', '--remember'], nobody, password);
-    const stored = JSON.parse(readFileSync(file, 'utf8'));
-    stored.platforms[api.url].accessToken = 'ended';
-    stored.platforms[api.url].expiresAt = '2026-01-01T00:00:00.000Z';
-    writeFileSync(file, JSON.stringify(stored));
-    const ended = await Promise.all([1, 2, 3].map(() => sdp(['projects', 'list'], nobody)));
-    expect(ended.map(({ code, err }) => [code, err])).toEqual(Array(3).fill([0, '']));
-    expect((await sdp(['logout'], nobody)).code).toBe(0);
-  });
-
-  test('renewed by a command for one platform leaves the platform of the last sign-in as it is', async () => {
-    await sdp(['login', '--username', username, '--password-stdin', '--remember'], nobody, password);
-    const stored = JSON.parse(readFileSync(file, 'utf8'));
-    const other = 'http://platform.invalid';
-    stored.platforms[other] = { ...stored.platforms[api.url] };
-    stored.platforms[api.url].expiresAt = '2026-01-01T00:00:00.000Z';
-    writeFileSync(file, JSON.stringify({ ...stored, current: other }));
-    expect((await sdp(['projects', 'list'], nobody)).code).toBe(0);
-    const { current, platforms } = JSON.parse(readFileSync(file, 'utf8'));
-    expect(current).toBe(other);
-    expect(platforms[api.url].accessToken).not.toBe(stored.platforms[api.url].accessToken);
-    expect((await sdp(['logout'], nobody)).code).toBe(0);
-    writeFileSync(file, '{}');
-  });
-
-  test('uses a token that has expired by the clock of this machine alone', async () => {
-    await sdp(['login', '--username', username, '--password-stdin'], nobody, password);
-    const past = '"expiresAt": "2026-01-01T00:00:00.000Z"';
-    const stored = readFileSync(file, 'utf8').replace(/"expiresAt": "[^"]+"/, past);
-    writeFileSync(file, stored);
-    expect((await sdp(['projects', 'list'], nobody)).code).toBe(0);
-    writeFileSync(file, stored.replace(/"accessToken": "[^"]+"/, '"accessToken": "ended"'));
-    expect((await sdp(['projects', 'list'], nobody)).err).toContain('The sign-in of admin has expired.');
-  });
-
-  test('reports a wrong password, and a missing terminal', async () => {
-    const wrong = await sdp(['login', '--username', username, '--password-stdin'], nobody, 'wrong');
-    expect([wrong.code, wrong.err]).toEqual([1, expect.stringContaining('Invalid username or password.')]);
-    expect((await sdp(['login', '--username', username], nobody)).code).toBe(2);
-  });
-});
 
 test('accounts are created, found, updated and deactivated', async () => {
   const name = `petra-${randomUUID().slice(0, 8)}`;
@@ -252,6 +191,8 @@ test('wrong usage ends with 2 and its reason, a refusal with 1', async () => {
   ])
     expect(await sdp(args)).toMatchObject({ code: 2, out: '', err: expect.stringMatching(/^error: /) });
   expect((await sdp(['projects', 'list'], { SDP_URL: 'ftp://x' })).code).toBe(2);
+  const both = await sdp(['upload', '7', import.meta.filename, '--node', 'telemetry']);
+  expect(both).toMatchObject({ code: 2, err: expect.stringContaining('7 is the id of a node instance') });
   expect((await sdp(['explain', '999999'])).err).toMatch(
     /^Node instance not found\. \(404, request [\w-]+\)\n$/,
   );

@@ -42,4 +42,5 @@ test('a bar shows its bytes in a narrow terminal too', () => {
   const bar = { doneBytes: 3 * 1024 ** 2, totalBytes: 12 * 1024 ** 2, note: '' };
   const line = lineOf('a-long-recording.csv', bar, 59);
   expect(line.trim()).toBe('...rding.csv [######..................] 3.0 MB of 12.0 MB');
+  expect(lineOf('a\u001b[2K\nb', bar, 59)).toMatch(/^a \[2K b +\[#/);
 });

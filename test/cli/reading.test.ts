@@ -116,7 +116,11 @@ test('a layout is put from a file, printed as it was put, replaced and deleted',
   );
   expect([again.code, again.out]).toEqual([0, expect.stringContaining(`Saved Anew as layout ${id}.`)]);
   expect((await sdp(['layouts', 'list'])).out).toContain('Anew');
-  expect((await sdp(['layouts', 'put', '-'], {}, 'no JSON')).err).toContain('- is not JSON.');
+  const broken = await sdp(['layouts', 'put', '-'], {}, '{\n  "name": Laps\n}');
+  expect([broken.code, broken.err]).toEqual([
+    1,
+    "The standard input is not valid JSON: line 2, column 11: Unexpected token 'L'.\n",
+  ]);
   expect((await sdp(['layouts', 'delete', String(id)])).out).toContain('Deleted.');
   expect((await sdp(['layouts', 'get', String(id)])).code).toBe(1);
 });
@@ -135,6 +139,8 @@ test('a retention run that no worker starts says so, and what it could not do in
 describe('sdp doctor', () => {
   test('finds nothing wrong with a platform that is well', async () => {
     type Findings = { findings: Array<{ part: string; state: string }> };
+    // There is no worker here that could reconcile them.
+    await stage.database.query('update session set dirty_since = null');
     // On a busy machine a part may answer too late for it.
     const { code, out } = await eventually('all parts answer in time', async () => {
       const looked = await sdp(['doctor', '--json']);
@@ -145,9 +151,29 @@ describe('sdp doctor', () => {
     expect(findings.filter(({ state }) => !['ok', 'skipped'].includes(state))).toEqual([]);
     expect([code, findings.map(({ part }) => part)]).toEqual([
       0,
-      expect.arrayContaining(['API', 'database and storage', 'interface', 'clock', 'sign-in']),
+      expect.arrayContaining(['API', 'database and storage', 'interface', 'clock', 'sign-in', 'workers']),
     ]);
     expect(out).not.toContain(people.adminToken);
+  });
+
+  test('finds workers that are away by the work that waits for them, for those who may see all work', async () => {
+    const graph = await stage.chainOf(1);
+    await stage.database.query(
+      `update session set dirty_since = clock_timestamp() - interval '10 minutes' where id = $1`,
+      [graph.sessionId],
+    );
+    const workers = await eventually('the metrics are read anew', async () => {
+      const { code, out } = await sdp(['doctor']);
+      if (!/workers +wrong/.test(out)) throw new Error(out);
+      return { code, out };
+    });
+    expect([workers.code, workers.out]).toEqual([
+      1,
+      expect.stringMatching(/sessions that wait for a worker: [1-9]/),
+    ]);
+    await stage.database.query('update session set dirty_since = null');
+    const { out } = await sdp(['doctor'], { SDP_TOKEN: people.Instructor.token });
+    expect(out).toMatch(/workers +skipped +shown to Administrators and Developers/);
   });
 
   test('knows the platform that `npm start` runs here by every name of this machine', async () => {

@@ -57,11 +57,12 @@ describe.each([
   test.skipIf(language === 'python' && !hasPython)(
     'a made runner has its first result, and another one after a change of its code',
     async () => {
-      const made = await make(`first-${language}`, language);
+      const made = await make(`first ${language}`, language);
       const started = dev(made, '--session');
       await started.says('claims tasks');
       const [, session = '', node = ''] =
         /upload (\S+) [^\n]+\n.*outputs latest (\d+) --save -/.exec(started.printed.out) ?? [];
+      expect(started.printed.out).toContain(`upload ${session} '${join(made, 'sample.csv')}'\n`);
       const result = async (upload: string) => {
         expect((await sdp('upload', session, upload)).code).toBe(0);
         return await eventually('a new output', async () => {
@@ -175,7 +176,7 @@ describe('it ends with one sentence', () => {
     const said = await failed(made);
     expect(said).toContain('  $.nodeTemplates[0].type: type must be one of');
     writeFileSync(join(made, 'manifest.json'), '{"manifestVersion": 1,}');
-    expect(await failed(made)).toMatch(/^manifest\.json is not valid JSON: /);
+    expect(await failed(made)).toMatch(/^manifest\.json is not valid JSON: line 1, column 23: /);
     const features = await call('/api/v2/admin/runner-manifests');
     expect(features.some(({ name }: { name: string }) => name.startsWith('wrong-'))).toBe(false);
   });

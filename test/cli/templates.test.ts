@@ -92,7 +92,7 @@ describe('sdp templates import', () => {
       'a file that is no JSON',
       () => [fileOf('broken.json', '{')],
       {},
-      'The body is not valid JSON. (400, request ',
+      "broken.json is not valid JSON: line 1, column 2: Expected property name or '}'.",
     ],
     [
       'no token',

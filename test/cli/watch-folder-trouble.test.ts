@@ -142,6 +142,20 @@ describe.each([
     expect(readdirSync(path('moved-unmarked'))).toEqual(['a.csv']);
   });
 
+  test.skipIf(isMissing)(
+    'sends and moves a file whose name has no room for that of its metadata',
+    async () => {
+      const graph = await stage.chainOf(1);
+      const long = `${'ü'.repeat(125)}.csv`;
+      const watched = captures(path('long'), { [long]: 'a\n1\n' });
+      const to = ['--move-to', path('moved-long'), '--pattern', '(?<letter>.)'];
+      const agent = start(watched, ['--session', graph.sessionId, '--once', ...to]);
+      expect(await agent.code, agent.text()).toBe(0);
+      expect(readdirSync(path('moved-long'))).toEqual([long]);
+      expect(await outputsOf(stage, graph)).toMatchObject([{ metadata: { letter: 'ü' } }]);
+    },
+  );
+
   test.skipIf(isMissing)('ends with --once when its token is refused', async () => {
     const graph = await stage.chainOf(1);
     const watched = captures(path('refused'), { 'a.csv': 'a\n1\n' });
@@ -150,7 +164,7 @@ describe.each([
     expect(agent.text()).toContain('A valid bearer token is required.');
   });
 
-  test.skipIf(isMissing)('moves no file into the folder that it watches', async () => {
+  test.skipIf(isMissing)('moves nothing into its own folder, and takes no node for an ingest', async () => {
     const graph = await stage.chainOf(1);
     const watched = captures(path('itself'), { 'a.csv': 'a\n1\n' });
     const agent = start(watched, ['--session', graph.sessionId, '--once', '--move-to', `${watched}/.`]);
@@ -159,6 +173,11 @@ describe.each([
       expect.stringContaining('must name another folder'),
     ]);
     expect(readdirSync(watched)).toEqual(['a.csv']);
+    const ingest = start(watched, ['--ingest', 'rigs/3', '--once', '--node', 'telemetry']);
+    expect([await ingest.code, ingest.text()]).toEqual([
+      2,
+      expect.stringContaining('--node belongs to --session'),
+    ]);
   });
 
   test.skipIf(isMissing)('goes on when its folder was away, and says so', async () => {

@@ -13,14 +13,16 @@ async function numberIn(input: Input): Promise<number> {
 
 test("onBadInput 'reject' puts a bad input aside and goes on, with the state from before it", async () => {
   const stage = await contractStage({ incremental: true });
-  const node = stage.offer('1', 'x', '3');
+  const node = stage.offer('1', 'x', 'y', '3');
   await stage.start({
     onBadInput: 'reject',
     async run(task) {
       await task.eachNewInput(async (input) => {
-        const state = (await task.state.get()) as { sum: number } | null;
-        task.state.set({ sum: (state?.sum ?? 0) + 1_000 });
-        const sum = (state?.sum ?? 0) + (await numberIn(input));
+        const state = ((await task.state.get()) ?? { sum: 0 }) as { sum: number };
+        const before = state.sum;
+        state.sum += 1_000;
+        if (input.outputId % 2 === 0) task.state.set(state);
+        const sum = before + (await numberIn(input));
         task.state.set({ sum });
         await task.writeJson({ sum });
       });
@@ -30,10 +32,11 @@ test("onBadInput 'reject' puts a bad input aside and goes on, with the state fro
   expect(end?.how).toBe('complete');
   expect(node.rejected).toMatchObject([
     { inputId: node.inputs[1]?.outputId, category: 'validation', reason: 'no number: input-2' },
+    { inputId: node.inputs[2]?.outputId, category: 'validation', reason: 'no number: input-3' },
   ]);
   expect(node.outputs.size).toBe(2);
   expect(node.state).toEqual({ sum: 4 });
-  expect(node.watermark.position).toBe(3);
+  expect(node.watermark.position).toBe(4);
 });
 
 test('without it, and on a platform without rejected inputs, a bad input fails its task', async () => {

@@ -38,6 +38,8 @@ std::string withDistance(const std::string& table) {
   for (size_t row = 0; std::getline(lines, line); ++row) {
     if (!line.empty() && line.back() == '\r') line.pop_back();
     if (row == 0) {
+      // Spreadsheets begin a table with a byte order mark.
+      if (line.rfind("\xef\xbb\xbf", 0) == 0) line.erase(0, 3);
       if (line != "time,speed") throw InvalidInput("the header is " + shown(line) + ", not 'time,speed'");
       result << line << ",distance\n";
       continue;

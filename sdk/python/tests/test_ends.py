@@ -92,6 +92,63 @@ def work(task):
     assert task.end == ("complete", {"outcome": "no-output", "statusDetails": code})
 
 
+def test_a_process_that_the_code_starts_ends_when_it_is_terminated(
+    double: PlatformDouble, start_runner: RunnerProcess
+) -> None:
+    task = double.offer()
+    start_runner(
+        """
+import multiprocessing, time
+@sdp.runner
+def work(task):
+    context = multiprocessing.get_context("fork")
+    runs = context.Event()
+    child = context.Process(target=lambda: (runs.set(), time.sleep(600)))
+    child.start()
+    # Python forgets a signal that comes before the process has begun.
+    runs.wait()
+    child.terminate()
+    child.join()
+    return sdp.Completion("no-output", status_details=str(child.exitcode))
+"""
+    )
+    double.until(lambda: task.end)
+    assert task.end == ("complete", {"outcome": "no-output", "statusDetails": "-15"})
+
+
+def test_a_process_that_the_code_forks_prints_whatever_lock_of_the_log_another_thread_holds(
+    double: PlatformDouble, start_runner: RunnerProcess
+) -> None:
+    task = double.offer()
+    start_runner(
+        """
+import os, sys, threading
+@sdp.runner
+def work(task):
+    print("before", file=sys.stderr)
+    run_log = task.log._sink.__self__.run_log
+    held, forked = threading.Event(), threading.Event()
+    def hold():
+        with run_log._changed, sys.stderr._lock:
+            held.set()
+            forked.wait()
+    threading.Thread(target=hold).start()
+    held.wait()
+    child = os.fork()
+    if child == 0:
+        task.log.info("of the child")
+        print("of the child", file=sys.stderr)
+        return
+    os.waitpid(child, 0)
+    forked.set()
+    return "no-output"
+"""
+    )
+    double.until(lambda: task.end)
+    assert task.end == ("complete", {"outcome": "no-output"})
+    assert task.messages == ["before"]
+
+
 @pytest.mark.parametrize("when", ["before the end", "at the end"])
 def test_the_last_lines_are_stored_although_their_connection_went_silent(
     double: PlatformDouble, start_runner: RunnerProcess, when: str

@@ -16,7 +16,7 @@ export class NodeState<S> {
 
   /** The state as last set in this task, else as stored by the node's runs before; null when there is none. */
   async get(): Promise<S | null> {
-    return this.#set ?? ((await this.read()).state as S | null);
+    return structuredClone(this.#set ?? ((await this.read()).state as S | null));
   }
 
   /**

@@ -6,6 +6,7 @@ import { runnerStage, type TestRunner } from '../../support/runner.ts';
 
 export interface Entry {
   position: number;
+  at: string;
   attempt: number;
   level: string;
   source: string;

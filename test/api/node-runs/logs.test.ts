@@ -5,7 +5,7 @@ import { requeueTask } from '../../../store/runs/release-claim.ts';
 import { ask, makePerson } from '../../support/api.ts';
 import { type Entry, logStage } from './log-stage.ts';
 
-const { api, database, people, line, held, log, page, whole, written, messages } = await logStage();
+const { stage, api, database, people, line, held, log, page, whole, written, messages } = await logStage();
 
 /** Without the version of a runner, which is known once its process has stored what it saw. */
 const identified = (entries: readonly Entry[]) =>
@@ -63,6 +63,21 @@ describe('the log of a run', () => {
     ]);
   });
 
+  test('names a runner whose token has no label by its instance', async () => {
+    const { graph, runner, task, runId } = await held();
+    await runner.end(task.taskId, 'release');
+    const made = await ask(api.url, 'POST', '/api/v2/admin/runner-tokens', {
+      token: people.adminToken,
+      json: { runnerTypes: [task.runnerType] },
+    });
+    const unnamed = stage.runner({ token: made.body.token });
+    const again = await unnamed.acquire(graph.template);
+    await unnamed.end(again.taskId, 'complete', { outcome: 'no-output' });
+    expect(messages(await whole(runId))).toContainEqual(
+      expect.stringMatching(`^Claimed by ${unnamed.instanceId}[.,]`),
+    );
+  });
+
   test('says when its runner claimed again, or lost its token, without ending the task', async () => {
     const { graph, runner, runId } = await held();
     const again = await runner.acquire(graph.template);
@@ -78,6 +93,25 @@ describe('the log of a run', () => {
       claimed,
       expect.stringContaining('Attempt 1 ended: no-output.'),
     ]);
+  });
+
+  test.each([
+    ['a day ahead', 86_400_000],
+    ['a day behind', -86_400_000],
+  ])('has the times of the platform where the clock of its runner is %s', async (_, wrongByMs) => {
+    const { runner, taskId, runId } = await held();
+    const began = Date.now();
+    const at = (ms: number) => new Date(began + ms).toISOString();
+    await log(runner, taskId, 1, [
+      { ...line('begins'), at: at(wrongByMs) },
+      { ...line('goes on'), at: at(wrongByMs + 400) },
+    ]);
+    await log(runner, taskId, 2, [{ ...line('of a right clock'), at: at(7) }]);
+    await runner.end(taskId, 'complete', { outcome: 'no-output' });
+    const [first, second, third] = written(await whole(runId)).map((entry) => Date.parse(entry.at));
+    expect(second! - first!).toBe(400);
+    expect(Math.abs(second! - began)).toBeLessThan(60_000);
+    expect(third).toBe(began + 7);
   });
 
   test('is the same by pages of any size, by level and by search', async () => {

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json as json_text
 import logging
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from .._json import json_text
 from .back_off import BackOff, is_transient
 from .http import Answer, Bytes, Headers, HttpClient, read_json
 from .scope import Scope
@@ -53,7 +53,7 @@ class Connection:
         scope = scope or Scope()
         all_headers = dict(headers or {})
         if json is not None:
-            body = json_text.dumps(json, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
+            body = json_text(json).encode("utf-8", "replace")
             all_headers["content-type"] = "application/json"
         back_off = BackOff()
         while True:

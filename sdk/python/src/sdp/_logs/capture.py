@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 import threading
 from collections.abc import Iterable
@@ -23,6 +24,7 @@ class CapturedStream:
         self._level: Level = level
         self._fields = {"stream": name}
         self._lock = threading.Lock()
+        self._process = os.getpid()
         self._begun: WeakKeyDictionary[TaskLog, str] = WeakKeyDictionary()
 
     def write(self, text: str) -> int:
@@ -49,6 +51,9 @@ class CapturedStream:
         return getattr(self._stream, name)
 
     def _add(self, log: TaskLog, text: str) -> None:
+        # Of a forked process: the lock may be that of a thread which is not there.
+        if os.getpid() != self._process:
+            return
         with self._lock:
             *lines, rest = (self._begun.get(log, "") + text).split("\n")
             while len(rest) > _LONGEST_LINE:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import threading
 import time
 from collections import deque
@@ -43,9 +44,13 @@ class RunLog:
         self._hurry = False
         self._sequence = 1
         self._thread: threading.Thread | None = None
+        self._process = os.getpid()
 
     def add(self, level: Level, message: str, fields: dict[str, Any]) -> None:
-        """Adds a line. It never waits and never raises."""
+        """Adds a line. It never waits and never raises. A forked process has no thread that sends, and perhaps a lock
+        that nobody releases."""
+        if os.getpid() != self._process:
+            return
         entry = encode_entry(level, message, fields)
         with self._changed:
             if self._is_over:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from .._inputs.inputs import InputInfo, parse_time
+from .._json import json_text
 
 if TYPE_CHECKING:
     from .._calls.task_calls import Json
@@ -79,7 +79,7 @@ def metadata_bytes(json_text: str) -> bytes:
 
 
 def _metadata_header(metadata: Mapping[str, Any]) -> bytes:
-    encoded = metadata_bytes(json.dumps(dict(metadata), ensure_ascii=False, allow_nan=False))
+    encoded = metadata_bytes(json_text(dict(metadata)))
     if len(encoded) > _METADATA_BYTES:
         raise ValueError(f"Output metadata hold at most {_METADATA_BYTES} bytes as JSON, not {len(encoded)}.")
     reserved = next((key for key in metadata if key.startswith("$")), None)

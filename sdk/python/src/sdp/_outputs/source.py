@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import IO, Any
 
 from .._calls.http import Bytes
@@ -26,11 +27,22 @@ def pieces_of(source: Source) -> Iterator[Bytes]:
         raise TypeError("A path is not an output; use write_file(path).")
     elif hasattr(source, "read"):
         while piece := source.read(_PIECE_BYTES):
-            yield piece.encode("utf-8") if isinstance(piece, str) else piece
+            yield _bytes_of(piece)
     else:
         _refuse_tables(source)
         for piece in source:
-            yield piece.encode("utf-8") if isinstance(piece, str) else piece
+            yield _bytes_of(piece)
+
+
+def _bytes_of(piece: object) -> Bytes:
+    if isinstance(piece, str):
+        return piece.encode("utf-8")
+    # A number of numpy has bytes, too: those of its memory.
+    if hasattr(piece, "__len__"):
+        with suppress(TypeError):
+            return memoryview(piece)  # type: ignore[arg-type]
+    kind = type(piece).__name__
+    raise TypeError(f"An output yields text or bytes, and this one yields {kind}; use write_json(value) for values.")
 
 
 def _refuse_tables(source: object) -> None:

@@ -54,9 +54,13 @@ def _run(running: RunningRunner) -> int:
     # Its put may be called from a signal handler while a get waits, which the locks of events do not allow.
     messages: queue.SimpleQueue[Literal["stop", "ended"]] = queue.SimpleQueue()
     stops = 0
+    runner = os.getpid()
 
-    def on_signal(*_: Any) -> None:
+    def on_signal(number: int, _: Any) -> None:
         nonlocal stops
+        if os.getpid() != runner:
+            _in_forked(number)
+            return
         stops += 1
         if stops > 1:
             os._exit(1)
@@ -78,6 +82,14 @@ def _run(running: RunningRunner) -> int:
         _print(_sentence(error))
         return 1
     return 0
+
+
+def _in_forked(number: int) -> None:
+    """A process that the code of a task has forked, such as a worker of a pool, ends by SIGTERM as usual. Ctrl-C of a
+    terminal goes to it, too: the runner's grace is that of its task."""
+    if number == signal.SIGTERM:
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
 
 
 def _next(messages: queue.SimpleQueue[Literal["stop", "ended"]]) -> Literal["stop", "ended"]:

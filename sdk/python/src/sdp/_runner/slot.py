@@ -145,7 +145,9 @@ class Slot:
                 more["next"] = {"waitSeconds": 0, **({"templates": templates} if templates else {})}
             how, reply = send_report(hold.calls, report, self._parts.leaving, more)
             fields["seconds"] = round(time.monotonic() - began, 3)
-            log.info("task ended by %s", how, extra={"fields": {**fields, "reply": reply}})
+            # The next task has a configuration, which is not for this log.
+            said = {name: value for name, value in reply.items() if name != "next"}
+            log.info("task ended by %s", how, extra={"fields": {**fields, "reply": said}})
             return reply
         except TooLate as late:
             log.warning("task was ended before: %s", late, extra={"fields": fields})

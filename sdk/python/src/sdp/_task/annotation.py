@@ -42,7 +42,7 @@ def _datetime_of(moment: Moment) -> datetime:
     if isinstance(moment, datetime):
         return moment
     if not isinstance(moment, str):
-        return datetime.fromtimestamp(moment, timezone.utc)
+        return datetime.fromtimestamp(float(moment), timezone.utc)
     try:
         return parse_time(moment)
     except ValueError:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
+import functools
 import os
+import threading
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterator
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, BinaryIO, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, Generic, Literal, ParamSpec, TypeVar
 
 from .._inputs.inputs import Input, InputInfo, InputMode
 from .._inputs.text import LONGEST_CHARACTERS, Row
@@ -23,9 +27,14 @@ if TYPE_CHECKING:
 
 C = TypeVar("C")
 T = TypeVar("T")
+P = ParamSpec("P")
 
 # One change of threads for so many lines.
 _LINES_AT_A_TIME = 1_000
+
+# For calls that wait for coroutines or for other writes. In the few threads of the loop they would hold up the very reads
+# that they wait for.
+_waiting = ThreadPoolExecutor(32, "sdp-wait")
 
 
 class AsyncInput:
@@ -143,31 +152,35 @@ class AsyncTask(Generic[C]):
 
     async def write(self, source: Source | AsyncIterable[Any], **options: Any) -> WrittenOutput:
         """As :meth:`Task.write`; the source may be an asynchronous iterable, too."""
-        if isinstance(source, AsyncIterable):
-            source = _from_loop(source, asyncio.get_running_loop())
-        return await asyncio.to_thread(self.sync.write, source, **options)
+        if not isinstance(source, AsyncIterable):
+            return await _wait_for(self.sync.write, source, **options)
+        items = _FromLoop(source, asyncio.get_running_loop())
+        try:
+            return await _wait_for(self.sync.write, items, **options)
+        finally:
+            items.end()
 
     async def write_json(self, value: Any, **options: Any) -> WrittenOutput:
         """As :meth:`Task.write_json`."""
-        return await asyncio.to_thread(self.sync.write_json, value, **options)
+        return await _wait_for(self.sync.write_json, value, **options)
 
     async def write_file(self, path: str | os.PathLike[str], **options: Any) -> WrittenOutput:
         """As :meth:`Task.write_file`."""
-        return await asyncio.to_thread(self.sync.write_file, path, **options)
+        return await _wait_for(self.sync.write_file, path, **options)
 
     async def write_frame(self, frame: Any, format: FrameFormat = "parquet", **options: Any) -> WrittenOutput:
         """As :meth:`Task.write_frame`."""
-        return await asyncio.to_thread(self.sync.write_frame, frame, format, **options)
+        return await _wait_for(self.sync.write_frame, frame, format, **options)
 
     async def advance(self, item: AsyncInput | InputInfo | int) -> None:
         """As :meth:`Watermark.advance`."""
-        await asyncio.to_thread(self.sync.watermark.advance, _info(item))
+        await _wait_for(self.sync.watermark.advance, _info(item))
 
     async def reject(
         self, item: AsyncInput | InputInfo | int, reason: str, category: FailureCategory = "validation"
     ) -> None:
         """As :meth:`Task.reject`."""
-        await asyncio.to_thread(self.sync.reject, _info(item), reason, category)
+        await _wait_for(self.sync.reject, _info(item), reason, category)
 
     async def annotate(self, start: Moment, label: str, **details: Any) -> None:
         """As :meth:`Task.annotate`."""
@@ -182,10 +195,12 @@ class AsyncTask(Generic[C]):
             if self.sync.ends_at_shutdown(handled):
                 break
             self.check()
+            before = self.sync.state.unstored
             try:
                 await handle(item)
             except TaskFailure as failure:
-                await asyncio.to_thread(self.sync.reject_failed, item.sync, failure)
+                await _wait_for(self.sync.reject_failed, item.sync, failure)
+                self.sync.state.restore(before)
                 rejected += 1
                 continue
             if advance == "each":
@@ -196,6 +211,12 @@ class AsyncTask(Generic[C]):
 
 def _info(item: AsyncInput | InputInfo | int) -> InputInfo | int:
     return item.sync if isinstance(item, AsyncInput) else item
+
+
+async def _wait_for(work: Callable[P, T], *arguments: P.args, **options: P.kwargs) -> T:
+    """As ``asyncio.to_thread``, in a thread for what may wait."""
+    inside = functools.partial(contextvars.copy_context().run, work, *arguments, **options)
+    return await asyncio.get_running_loop().run_in_executor(_waiting, inside)
 
 
 async def _in_thread(iterator: Iterator[T], at_a_time: int) -> AsyncIterator[T]:
@@ -219,18 +240,35 @@ async def _in_thread(iterator: Iterator[T], at_a_time: int) -> AsyncIterator[T]:
             await asyncio.to_thread(close)
 
 
-def _from_loop(source: AsyncIterable[Any], loop: asyncio.AbstractEventLoop) -> Iterator[Any]:
+class _FromLoop(Iterator[Any]):
     """The items of an asynchronous iterable, for a thread beside its loop."""
-    iterator = source.__aiter__()
 
-    async def following() -> tuple[bool, Any]:
+    def __init__(self, source: AsyncIterable[Any], loop: asyncio.AbstractEventLoop) -> None:
+        self._items = source.__aiter__()
+        self._loop = loop
+        self._lock = threading.Lock()
+        self._following: Future[tuple[bool, Any]] | None = None
+        self._is_over = False
+
+    def __next__(self) -> Any:
+        with self._lock:
+            if self._is_over:
+                raise CancelledError
+            self._following = asyncio.run_coroutine_threadsafe(self._follow(), self._loop)
+        has_item, item = self._following.result()
+        if not has_item:
+            raise StopIteration
+        return item
+
+    async def _follow(self) -> tuple[bool, Any]:
         try:
-            return True, await iterator.__anext__()
+            return True, await self._items.__anext__()
         except StopAsyncIteration:
             return False, None
 
-    while True:
-        has_item, item = asyncio.run_coroutine_threadsafe(following(), loop).result()
-        if not has_item:
-            return
-        yield item
+    def end(self) -> None:
+        """Nobody waits for the items any more, and the thread must not, either."""
+        with self._lock:
+            self._is_over = True
+        if self._following is not None:
+            self._following.cancel()

@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from .._json import json_text
 from .._text import clip
 from ..errors import ApiError, CancelReason, FailureCategory, TaskCancelled, TaskFailure, message_of
 
@@ -74,10 +75,10 @@ def report_of_result(result: object, has_more: bool, state: dict[str, Any] | Non
 
 def _json_state(state: dict[str, Any]) -> dict[str, Any]:
     try:
-        json.dumps(state, allow_nan=False)
+        stored: dict[str, Any] = json.loads(json_text(state))
     except (TypeError, ValueError) as error:
         raise type(error)(f"The state is no JSON: {error}") from error
-    return state
+    return stored
 
 
 def report_of_error(error: BaseException, cancelled: CancelReason | None) -> Report:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from .._calls.task_calls import Json, TaskCalls
 from .._inputs.inputs import Input, InputInfo, InputMode, input_info, list_inputs, parse_time
+from .._json import json_text
 from .._logs.task_log import TaskLog
 from .._outputs.frames import CONTENT_TYPES, FrameFormat, frame_file
 from .._outputs.headers import WrittenOutput, input_id_of
@@ -179,8 +179,9 @@ class Task(Generic[C]):
         )
 
     def write_json(self, value: Any, **options: Any) -> WrittenOutput:
-        """Writes a value as JSON, ``application/json``. Options as for :meth:`write`."""
-        data = json.dumps(value, ensure_ascii=False, allow_nan=False).encode("utf-8")
+        """Writes a value as JSON, ``application/json``; numbers and arrays of numpy count as those of Python. Options as for
+        :meth:`write`."""
+        data = json_text(value).encode("utf-8")
         return self.write(data, **{"content_type": "application/json", **options})
 
     def write_file(self, path: str | os.PathLike[str], **options: Any) -> WrittenOutput:
@@ -243,17 +244,19 @@ class Task(Generic[C]):
 
         Raises what the handler raises: that input and those after it stay new. Where the runner says
         ``on_bad_input="reject"``, a TaskFailure of category ``validation`` rejects its input instead, and the loop
-        continues.
+        continues; the state is then what it was before that input.
         """
         handled = rejected = 0
         for item in self.inputs("since-watermark"):
             if self.ends_at_shutdown(handled):
                 break
             self.check()
+            before = self.state.unstored
             try:
                 handle(item)
             except TaskFailure as failure:
                 self.reject_failed(item, failure)
+                self.state.restore(before)
                 rejected += 1
                 continue
             if advance == "each":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_text
 import os
 import re
 import threading
@@ -14,6 +13,7 @@ from urllib.parse import urlencode
 from .._calls.back_off import BackOff
 from .._calls.http import Answer, Body, Headers, HttpClient, read_json
 from .._calls.meter import Meter
+from .._json import json_text
 from .._version import VERSION
 from ..errors import ApiError, SettingsError
 
@@ -57,7 +57,7 @@ class Api:
         headers: dict[str, str | bytes] = dict(options.pop("headers", {}))
         meter: Meter | None = options.pop("meter", None)
         if json is not None:
-            body = json_text.dumps(json, ensure_ascii=False).encode("utf-8", "replace")
+            body = json_text(json).encode("utf-8", "replace")
             headers["content-type"] = "application/json"
         if method == "POST" and "x-platform-output-identifier" not in headers:
             # A repeat creates nothing twice. An upload has its own name.
@@ -122,7 +122,7 @@ class Api:
             if self._token is None or (anew and self._credentials is not None):
                 assert self._credentials is not None
                 username, password = self._credentials
-                body = json_text.dumps({"username": username, "password": password}).encode()
+                body = json_text({"username": username, "password": password}).encode()
                 headers = {"content-type": "application/json"}
                 answer = self._http.open("POST", "/api/authorization/token", headers=headers, body=body)
                 self._token = str(read_json(answer)["accessToken"])

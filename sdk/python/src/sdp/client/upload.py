@@ -18,6 +18,7 @@ from typing import Any
 from .._calls.file_bytes import FileBytes
 from .._calls.http import pieces_to_send
 from .._calls.meter import Meter
+from .._json import json_text
 from .._outputs.headers import IDENTIFIER, metadata_bytes
 from .._outputs.source import Source, pieces_of
 from .api import Api
@@ -54,7 +55,7 @@ class Said:
         """The metadata as JSON text."""
         if self.metadata is None:
             return None
-        return json.dumps(dict(self.metadata), ensure_ascii=False, allow_nan=False)
+        return json_text(dict(self.metadata))
 
     def headers(self) -> dict[str, str | bytes]:
         """As headers of a plain upload."""
@@ -90,6 +91,8 @@ def send_body(
         status, reply = api.call("POST", path, body=body, headers=said.headers(), meter=meter)
         return None if status == 202 else Output.of(reply, api)
 
+    metadata = said.metadata_text
+
     def is_same(output: Output) -> bool:
         return (
             output.output_identifier == said.identifier
@@ -97,7 +100,7 @@ def send_body(
             and output.content_type == said.content_type
             and output.content_encoding == ("gzip" if said.is_gzip else None)
             # Metadata that the caller does not name may be any.
-            and (said.metadata is None or output.metadata == dict(said.metadata))
+            and (metadata is None or output.metadata == json.loads(metadata))
         )
 
     there = next(filter(is_same, outputs_of(api, node_instance_id)), None)

@@ -14,6 +14,7 @@ from typing import Any, BinaryIO, cast
 
 from .._calls.http import Bytes, Headers
 from .._calls.resumed import Stored
+from .._json import json_text
 from ..errors import ApiError, TaskCancelled
 
 Json = dict[str, Any]
@@ -147,7 +148,7 @@ class LocalCalls:
         self.check()
         self._move(input_id)
         if state is not None:
-            self.stored_state = state
+            self.stored_state = json.loads(json_text(state))
         return self._position()
 
     def write(

@@ -52,6 +52,8 @@ def main(arguments: list[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     if options.move_to is not None and options.move_to.resolve() == options.folder.resolve():
         parser.error("--move-to must name another folder")
+    if options.ingest is not None and options.node is not None:
+        parser.error("--node belongs to --session: a managed ingest has its own node")
     try:
         send: Send = (
             to_session(options.session, node=options.node, bytes_per_second=options.limit_rate)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -55,9 +57,19 @@ def metadata_of(found: FoundFile, pattern: re.Pattern[str] | None) -> Mapping[st
     """
     match = None if pattern is None else pattern.search(found.name)
     groups = {} if match is None else {key: value for key, value in match.groupdict().items() if value is not None}
-    side = found.path.with_name(found.name + SIDE_SUFFIX)
-    metadata = {**groups, **(_object_of(side) if side.exists() else {})}
-    return metadata or None
+    with if_there():
+        return {**groups, **_object_of(found.path.with_name(found.name + SIDE_SUFFIX))} or None
+    return groups or None
+
+
+@contextmanager
+def if_there() -> Iterator[None]:
+    """Passes over a file that is not there, or cannot be: a long name has no room for a suffix."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (errno.ENOENT, errno.ENAMETOOLONG):
+            raise
 
 
 def _object_of(side: Path) -> dict[str, Any]:

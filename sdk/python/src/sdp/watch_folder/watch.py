@@ -7,14 +7,13 @@ import os
 import re
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 
 from .._calls.back_off import BackOff, is_transient
 from ..errors import ApiError, NetworkError, SdpError
 from .journal import Journal
 from .move import move_file
-from .scan import MARK_SUFFIX, SIDE_SUFFIX, FoundFile, files_of, find, metadata_of
+from .scan import MARK_SUFFIX, SIDE_SUFFIX, FoundFile, files_of, find, if_there, metadata_of
 from .send import Acknowledged, Send
 
 _SCAN_SECONDS = 1.0
@@ -179,7 +178,7 @@ class _Watch:
         is_taken = (self._move_to / found.name).exists()
         target = self._move_to / (acknowledged.identifier if is_taken else found.name)
         # Before the file: an interrupted move is done again for the file, and the next of its name has other metadata.
-        with suppress(FileNotFoundError):
+        with if_there():
             move_file(found.path.with_name(found.name + SIDE_SUFFIX), target.with_name(target.name + SIDE_SUFFIX))
         move_file(found.path, target)
         # A full disk has room for it now.

@@ -1,9 +1,9 @@
 /** People are shown by their names, where the caller may know them. */
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { ask, makePerson } from '../support/api.ts';
-import { runnerStage } from '../support/runner.ts';
-import { commandLine } from './support.ts';
+import { ask, makePerson } from '../../support/api.ts';
+import { runnerStage } from '../../support/runner.ts';
+import { commandLine } from '../support.ts';
 
 const { runSdp } = commandLine();
 const { api, people } = await runnerStage();

@@ -8,28 +8,13 @@ import { findPlatform } from '../find-platform.ts';
 import { table } from '../output.ts';
 import { ownVersion } from '../own-version.ts';
 import { PlatformClient } from '../platform-client.ts';
+import { type Finding, fault, ok, type Probed, probe, skipped, warning } from './finding.ts';
+import { workers } from './workers.ts';
 
-const patienceMs = 5_000;
 /** With a larger difference, times from devices and runners look wrong. */
 const clockToleranceMs = 5_000;
 /** The version of the interface that this command line was written for. */
 const spokenVersion = '2';
-
-interface Finding {
-  readonly part: string;
-  readonly state: 'ok' | 'warning' | 'wrong' | 'skipped';
-  readonly finding: string;
-  /** What to do about it. */
-  readonly advice: string;
-}
-
-const ok = (part: string, finding: string): Finding => ({ part, state: 'ok', finding, advice: '' });
-const fault = (part: string, finding: string, advice: string): Finding => {
-  return { part, state: 'wrong', finding, advice };
-};
-const warning = (part: string, finding: string, advice: string): Finding => {
-  return { part, state: 'warning', finding, advice };
-};
 
 export const addDoctor: AddCommand = (program, cli) => {
   program
@@ -75,29 +60,9 @@ async function examine(url: string | undefined): Promise<Finding[]> {
     ...(await Promise.all([storage(address), version(address), signInService(address)])),
     clock(health),
     await signIn(address),
+    await workers(address),
     await temporal(place),
   ];
-}
-
-interface Probed {
-  readonly status: number;
-  readonly text: string;
-  readonly headers: Headers;
-  readonly startedAtMs: number;
-  readonly tookMs: number;
-}
-
-/** Undefined when nothing answers in time. */
-async function probe(address: string): Promise<Probed | undefined> {
-  const startedAtMs = Date.now();
-  try {
-    const response = await fetch(address, { signal: AbortSignal.timeout(patienceMs) });
-    const text = await response.text();
-    const { status, headers } = response;
-    return { status, headers, text, startedAtMs, tookMs: Date.now() - startedAtMs };
-  } catch {
-    return undefined;
-  }
 }
 
 function api({ status, text, tookMs }: Probed): Finding {
@@ -139,7 +104,7 @@ async function version(address: string): Promise<Finding> {
 /** A `Date` header has whole seconds: compares the middle of that second with the middle of the call. */
 function clock({ headers, startedAtMs, tookMs }: Probed): Finding {
   const server = Date.parse(headers.get('date') ?? '') + 500;
-  if (Number.isNaN(server)) return { part: 'clock', state: 'skipped', finding: 'no Date', advice: '' };
+  if (Number.isNaN(server)) return skipped('clock', 'no Date');
   const differenceMs = startedAtMs + tookMs / 2 - server;
   const finding = `${(Math.abs(differenceMs) / 1000).toFixed(1)} s ${differenceMs < 0 ? 'behind' : 'ahead of'} the platform`;
   if (Math.abs(differenceMs) <= clockToleranceMs + tookMs / 2) return ok('clock', finding);
@@ -183,7 +148,7 @@ async function temporal({ address }: Place): Promise<Finding> {
   const part = 'Temporal UI';
   const { temporalUiUrl } = await findPlatform(address);
   if (temporalUiUrl === undefined) {
-    return { part, state: 'skipped', finding: 'known only for a platform of this checkout', advice: '' };
+    return skipped(part, 'known only for a platform of this checkout');
   }
   const answer = await probe(temporalUiUrl);
   if (answer !== undefined && answer.status < 400) return ok(part, temporalUiUrl);

@@ -1,0 +1,53 @@
+"""Coroutine functions that do much at the same time."""
+
+from __future__ import annotations
+
+from conftest import RunnerProcess
+from platform_double import PlatformDouble
+
+
+def test_many_outputs_from_coroutines_that_read_are_written_at_the_same_time(
+    double: PlatformDouble, start_runner: RunnerProcess
+) -> None:
+    task = double.offer(b"a\n1\n2\n")
+    start_runner(
+        """
+import asyncio
+@sdp.runner
+async def work(task):
+    (item,) = [each async for each in task.inputs()]
+    async def rows():
+        async for row in item.rows():
+            await asyncio.sleep(0)
+            yield row["a"]
+    await asyncio.gather(*(task.write(rows()) for _ in range(100)))
+"""
+    )
+    double.until(lambda: task.end)
+    assert task.end == ("complete", {"outcome": "completed"})
+    assert list(task.outputs.values()) == [b"12"] * 100
+
+
+def test_writes_that_are_given_up_hold_up_neither_others_nor_the_end(
+    double: PlatformDouble, start_runner: RunnerProcess
+) -> None:
+    task = double.offer()
+    start_runner(
+        """
+import asyncio
+async def silent():
+    yield b"begun"
+    await asyncio.Event().wait()
+@sdp.runner
+async def work(task):
+    for _ in range(40):
+        try:
+            await asyncio.wait_for(task.write(silent()), 0.02)
+        except asyncio.TimeoutError:
+            pass
+    await task.write("the last")
+"""
+    )
+    double.until(lambda: task.end)
+    assert task.end == ("complete", {"outcome": "completed"})
+    assert list(task.outputs.values()) == [b"the last"]
