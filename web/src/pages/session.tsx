@@ -1,5 +1,5 @@
 import type { ComponentType } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { useEvery, useResource, useTitle } from '../hooks.ts';
 import { isMissing, isOutage } from '../http.ts';
 import { isUnderWay } from '../node-state.ts';
@@ -71,10 +71,11 @@ const readEveryMs = 15_000;
 /** A session and its nodes, which are followed, with one failure for both. */
 function useSession(sessionId: string) {
   const { listSessions } = useAbilities();
-  const session = useResource(sessionId, (signal) => readShownSession(sessionId, listSessions, signal));
   const followed = useSessionEvents(sessionId);
+  const session = useResource(sessionId, (signal) => readShownSession(sessionId, listSessions, signal), {
+    version: versionOf(followed),
+  });
   useTitle(session.data?.name ?? 'Session');
-  useReadAgain(followed, session.reload);
   useEvery(readEveryMs, session.data !== null && !followed.deleted, session.reload);
   // What was read stays in an outage, and the head says that the connection is lost.
   const unread = session.data !== null && isOutage(session.error) ? null : session.error;
@@ -130,13 +131,7 @@ function Gone({ deleted }: { deleted: boolean }) {
 }
 
 /** A dashboard appears when a node ends, so the session is read again then, and when a participant joins or closes it. */
-function useReadAgain({ nodes, window }: Followed, reload: () => void): void {
+function versionOf({ nodes, window }: Followed): string | undefined {
   const ended = nodes?.map((node) => `${node.id}:${node.currentOutputId}:${isUnderWay(node.state)}`);
-  const key = ended === undefined ? '' : `${ended.join(' ')} ${JSON.stringify(window)}`;
-  const [seen, setSeen] = useState('');
-  useEffect(() => {
-    if (key === '' || key === seen) return;
-    if (seen !== '') reload();
-    setSeen(key);
-  }, [key]);
+  return ended && `${ended.join(' ')} ${JSON.stringify(window)}`;
 }
