@@ -43,20 +43,13 @@ export function useResource<T>(
 ): Resource<T> {
   const keep = options.keepWhileLoading === true;
   const [held, setHeld] = useState<Held<T>>({ key, of: key, data: null, error: null, loading: true });
-  const [round, setRound] = useState(0);
+  const { round, reload, began, ended } = useRounds();
   const loader = useRef(load);
   loader.current = load;
-  const isLoading = useRef(false);
-  const isDue = useRef(false);
-  const ended = () => {
-    isLoading.current = false;
-    if (isDue.current) reload();
-  };
 
   useEffect(() => {
     const controller = new AbortController();
-    isLoading.current = true;
-    isDue.current = false;
+    began();
     setHeld((before) => ({
       key,
       of: before.of,
@@ -76,22 +69,12 @@ export function useResource<T>(
         ended();
         if (isAbort(error)) return;
         const failure = error instanceof Error ? error : new Error(String(error));
-        setHeld(({ of, data }) => ({
-          key,
-          of,
-          data: of === key ? data : null,
-          error: failure,
-          loading: false,
-        }));
+        setHeld((before) => failed(key, before, failure));
       });
     return () => controller.abort();
     // `round` changes to load the same key again.
   }, [key, round]);
 
-  const reload = useCallback(() => {
-    if (isLoading.current) isDue.current = true;
-    else setRound((before) => before + 1);
-  }, []);
   useVersion(options.version, reload);
   const current = held.key === key;
   useEvery(retryMs, current && !held.loading && isOutage(held.error), reload);
@@ -101,6 +84,35 @@ export function useResource<T>(
     loading: current ? held.loading : true,
     reload,
   };
+}
+
+/** What was loaded of the key before stays. */
+const failed = <T>(key: string, { of, data }: Held<T>, error: Error): Held<T> => ({
+  key,
+  of,
+  data: of === key ? data : null,
+  error,
+  loading: false,
+});
+
+/** Counts the times to load: `reload` begins one, at once or after the one that is under way. */
+function useRounds() {
+  const [round, setRound] = useState(0);
+  const isLoading = useRef(false);
+  const isDue = useRef(false);
+  const reload = useCallback(() => {
+    if (isLoading.current) isDue.current = true;
+    else setRound((before) => before + 1);
+  }, []);
+  const began = () => {
+    isLoading.current = true;
+    isDue.current = false;
+  };
+  const ended = () => {
+    isLoading.current = false;
+    if (isDue.current) reload();
+  };
+  return { round, reload, began, ended };
 }
 
 /** Changes come in bursts, and a burst may last: one reading follows within this time. */
