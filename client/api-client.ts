@@ -61,8 +61,8 @@ export interface ClientSettings {
   readonly bearer: Bearer;
   /** Of every request. */
   readonly init?: RequestInit;
-  /** Called when the token was refused and could not be renewed. */
-  readonly onUnauthorized?: () => void;
+  /** Called when a call is refused to a token that may not make it: the caller's rights may be others by now. */
+  readonly onForbidden?: () => void;
   /** Longest duration of a call, its reply included; without it a call may take any time. */
   readonly deadlineMs?: number;
 }
@@ -150,7 +150,7 @@ export class ApiClient {
       response = await this.#fetch(name, options, await bearer.token());
     }
     if (response.ok) return response;
-    if (response.status === 401) this.#settings.onUnauthorized?.();
+    if (response.status === 403) this.#settings.onForbidden?.();
     throw refusalOf({ ...partsOf(response), text: await response.text().catch(() => '') });
   }
 

@@ -62,6 +62,22 @@ describeInBrowser('every page of the console', () => {
     90_000,
   );
 
+  test('in the colours of the system what is chosen stands out, and the bars of runs keep their colours', async () => {
+    await goWithin(page, `/sessions/${world.failedId}?tab=pipeline`);
+    await page.locator('.waterfall-track .waterfall-failed').first().waitFor();
+    await page.emulateMedia({ forcedColors: 'active' });
+    await picture(page, 'look-forced-colours');
+    const ground = (selector: string) =>
+      page.evaluate(`getComputedStyle(document.querySelector('${selector}')).backgroundColor`);
+    const differ = async (one: string, other: string) =>
+      expect(await ground(one), one).not.toBe(await ground(other));
+    await differ('.sidebar a[aria-current]', '.sidebar a:not([aria-current])');
+    await differ('.tab[aria-selected="true"]', '.tab[aria-selected="false"]');
+    await differ('.button[aria-pressed="true"]', '.button[aria-pressed="false"]');
+    await differ('.waterfall-track .waterfall-failed', '.waterfall-track');
+    await page.emulateMedia({ forcedColors: 'none' });
+  });
+
   workTests(() => ({ stage, world, page, browser }));
 
   test('the first load stays small', () => {

@@ -13,7 +13,7 @@ import {
   untilTrue,
 } from './support/browser.ts';
 import { driveSession } from './support/drive.ts';
-import { addPanel } from './support/panels.ts';
+import { addPanelsOfDrive, addText } from './support/panels.ts';
 import { wholePlatform } from './support/platform.ts';
 import { mostScriptBytes, scriptBytes } from './support/script-bytes.ts';
 import { signInAs } from './support/sign-in.ts';
@@ -33,13 +33,9 @@ describeInBrowser('a dashboard that is arranged in panels', () => {
     await page.getByRole('toolbar', { name: 'Layout' }).waitFor();
   });
   const button = (name: string) => page.getByRole('button', { name, exact: true });
-  const add = (kind: string, channels: readonly string[]) => addPanel(page, kind, channels);
 
   test('gets a track, an XY, a histogram and a table that follow one cursor', async () => {
-    await add('Track', ['latitude', 'longitude']);
-    await add('XY', ['speed', 'lapDistance']);
-    await add('Histogram', ['speed']);
-    await add('Table at the cursor', ['speed', 'lap']);
+    await addPanelsOfDrive(page);
     await page.getByRole('img', { name: 'Track of latitude and longitude' }).waitFor();
     await page.getByRole('img', { name: 'lapDistance over speed' }).waitFor();
     await page.getByRole('img', { name: 'How often each value of speed is' }).waitFor();
@@ -213,7 +209,11 @@ describeInBrowser('a dashboard that is arranged in panels', () => {
 
   test('loads less than 120 KB of script, with panels of every kind', async () => {
     const other = await browser.newPage();
-    await signInAs(other, page.url(), administrator);
+    await signInAs(other, address, administrator);
+    await addPanelsOfDrive(other);
+    await addText(other, 'New front wing.');
+    // Without the scripts of the windows in which they were added.
+    await other.reload();
     await other.locator('.cursor-table').waitFor();
     await other.getByRole('note').waitFor();
     const bytes = await scriptBytes(other);
@@ -286,10 +286,12 @@ describeInBrowser('a dashboard that is arranged in panels', () => {
     }
   });
 
-  test('is deleted, and the dashboard shows its channels again', async () => {
+  test('is deleted after a question, and the dashboard shows its channels again', async () => {
     await wear(page, appearances[0]!);
     await button('More for this layout').click();
     await page.getByRole('menuitem', { name: 'Delete Race engineer' }).click();
+    await page.getByRole('dialog').getByText('Only you see it.').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete the layout' }).click();
     await page.locator('.panel-grid').waitFor({ state: 'detached' });
     await page.locator('.chart-plot').first().waitFor();
   });

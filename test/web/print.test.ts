@@ -90,6 +90,29 @@ describeInBrowser('a page on paper', () => {
       expect(await tooWide(page), path).toEqual([]);
       expect(await printed(), path).toBeLessThanOrEqual(3);
     }
+  });
+
+  test('of a report has all of its columns, and that of a pipeline the bars of its runs', async () => {
+    const shown = async (path: string, content: string, open?: string) => {
+      await page.emulateMedia({ media: 'screen' });
+      await page.setViewportSize({ width: 1440, height: 900 });
+      await page.goto(api.url + path);
+      if (open !== undefined) await page.getByRole('button', { name: open }).click();
+      await page.locator(content).first().waitFor();
+      await page.emulateMedia({ media: 'print' });
+      await page.setViewportSize({ width: 700, height: 1000 });
+    };
+    await shown('/reports', '.grid-table td', 'Preview of Session list');
+    const cut = () =>
+      page.evaluate(`(() => {
+        const { right } = document.querySelector('.preview-frame').getBoundingClientRect();
+        const cells = [...document.querySelectorAll('.grid-table th')];
+        return cells.filter((cell) => cell.getBoundingClientRect().right > right + 1).length;
+      })()`);
+    await expect.poll(cut).toBe(0);
+    await shown(`/sessions/${drive.sessionId}?tab=pipeline`, '.waterfall-done');
+    const adjust = `getComputedStyle(document.querySelector('.waterfall-done')).printColorAdjust`;
+    await expect.poll(() => page.evaluate(adjust)).toBe('exact');
     expect(browser.offences).toEqual([]);
   });
 });

@@ -30,7 +30,7 @@ describeInBrowser('the session page', () => {
   const stands = (name: string, state: string) =>
     page.locator(`[data-node="${graph.nodes[name]}"][data-state="${state}"]`).waitFor();
 
-  test('follows a node from upload to its end without polling, and is idle when nothing happens', async () => {
+  test('follows a node from upload to its end without asking for it', async () => {
     await signInAs(page, `${site.url}/sessions/${graph.sessionId}?tab=pipeline`, people.Developer);
     await stands('n1', 'NeverBegan');
     await node('n1').click();
@@ -135,6 +135,17 @@ describeInBrowser('the session page', () => {
       .toBe('-2');
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
+  });
+
+  test('shows the name and the priority that somebody else gave the session', async () => {
+    const path = `/api/v2/sessions/${graph.sessionId}`;
+    const json = { priority: 4, name: 'Renamed' };
+    const sent = await ask(api.url, 'PATCH', path, { token: people.adminToken, json });
+    expect(sent.status).toBeLessThan(300);
+    await page.getByRole('heading', { name: 'Renamed' }).waitFor();
+    await page.getByRole('button', { name: 'More actions' }).click();
+    await page.getByTitle('Now 4').waitFor();
+    await page.keyboard.press('Escape');
   });
 
   test('leaves a session frozen that somebody else froze while the question stood there', async () => {

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ask } from '../support/api.ts';
+import { eventually } from '../support/eventually.ts';
 import { openGate } from '../support/network/gate.ts';
 import { runnerStage, type StageGraph } from '../support/runner.ts';
 import { accessibilityFaults, appearances, wear } from './support/axe.ts';
@@ -22,7 +23,7 @@ afterAll(async () => {
 });
 const slowly = { kind: 'slow', latencyMs: [0, 1], bytesPerSecond: 6 * 1024 * 1024 } as const;
 
-describeInBrowser('a long file in the console', () => {
+describeInBrowser('a file that is uploaded in the console', () => {
   let page: Page;
   let graph: StageGraph;
   const file = join(folder, 'long recording.bin');
@@ -112,6 +113,39 @@ describeInBrowser('a long file in the console', () => {
     await page.unrouteAll();
     await page.reload();
     await page.getByRole('tab', { name: 'Overview' }).waitFor();
+  });
+
+  test('is stored although the person has gone to another page of the console, and so is the next', async () => {
+    const files = ['first.csv', 'second.csv'].map((name) => join(folder, name));
+    for (const name of files) writeFileSync(name, 'time,speed\n0,1\n');
+    const held = Promise.withResolvers<void>();
+    await page.route('**/outputs/data', async (route) => {
+      await held.promise;
+      await route.continue();
+    });
+    await page.locator('input[type=file]').first().setInputFiles(files);
+    await list().getByText('second.csv').waitFor();
+    await page.getByRole('link', { name: 'Dashboards', exact: true }).click();
+    await page.getByRole('heading', { name: 'Dashboards' }).waitFor();
+    held.resolve();
+    const path = `/api/v2/node-instance/${graph.nodes.input}/outputs`;
+    await eventually('both are stored', async () => {
+      const { body } = await ask(api.url, 'GET', path, { token: people.adminToken });
+      return body.length === 3;
+    });
+    await page.goBack();
+    await expect
+      .poll(() =>
+        list()
+          .getByText(/, stored$/)
+          .count(),
+      )
+      .toBe(2);
+    await page.goForward();
+    await page.goBack();
+    await page.getByRole('tab', { name: 'Overview' }).waitFor();
+    await expect.poll(() => list().count()).toBe(0);
+    await page.unrouteAll();
   });
 
   test('that was changed since it was chosen is given up, and the person learns why', async () => {

@@ -42,10 +42,8 @@ const service = new ApiClient({
   init: { credentials: 'omit' },
 });
 let renewal: Promise<string | null> | null = null;
-/** Who is signed in, read anew at the start. */
-let reading: Promise<void> | undefined;
-/** It turned out then that the person has another role: calls of the page before may still be refused for that. */
-let hasNewRole = false;
+/** Who is signed in, while that is read anew. */
+let reading: Promise<boolean> | null = null;
 /** The calls of a page whose sign-in has expired: they go on when the same person signs in again. */
 let waiting: (() => void)[] = [];
 
@@ -61,34 +59,33 @@ export function onAuthChange(listener: (state: AuthState) => void): () => void {
 
 /** At the start of the console: tries a stored refresh token, or reads who is signed in anew. */
 export async function restoreSignIn(): Promise<void> {
-  reading = state.signIn === null ? undefined : readPerson(state.signIn);
-  await reading;
+  await readPerson();
   if (state.phase !== 'restoring') return;
   if ((await renewAccess()) === null) setState({ phase: 'signed-out', signIn: null, notice: state.notice });
 }
 
-/** The role may be another one by now, and pages and buttons depend on it. */
-async function readPerson(signIn: SignIn): Promise<void> {
+/** Reads who is signed in: the role may be another one by now. False when the platform takes the token no longer. */
+export function readPerson(): Promise<boolean> {
+  reading ??= readPersonOf(state.signIn).finally(() => {
+    reading = null;
+  });
+  return reading;
+}
+
+async function readPersonOf(signIn: SignIn | null): Promise<boolean> {
+  if (signIn === null) return false;
+  const headers = { authorization: `Bearer ${signIn.accessToken}` };
+  const params = { userId: signIn.user.userId };
   try {
-    const user = await personOf(signIn);
-    if (state.phase !== 'signed-in' || state.signIn !== signIn) return;
-    hasNewRole = user.role !== signIn.user.role;
-    store({ ...signIn, user });
-  } catch {
-    // The calls of the page say what is wrong.
+    const user = await service.call('GET /api/authorization/users/{userId}', { headers, params });
+    const isPresent = state.phase === 'signed-in' && state.signIn === signIn;
+    // Every part of the page that knows the person renders again.
+    if (isPresent && JSON.stringify(user) !== JSON.stringify(signIn.user)) store({ ...signIn, user });
+    return true;
+  } catch (error) {
+    return !(error instanceof ApiError && error.status === 401);
   }
 }
-
-function personOf({ accessToken: token, user: { userId } }: SignIn) {
-  const headers = { authorization: `Bearer ${token}` };
-  return service.call('GET /api/authorization/users/{userId}', { headers, params: { userId } });
-}
-
-const hasEnded = (signIn: SignIn) =>
-  personOf(signIn).then(
-    () => false,
-    (error: unknown) => error instanceof ApiError && error.status === 401,
-  );
 
 /** Tries to sign in: null on success, else the message for the person. */
 export async function signInWith(
@@ -129,22 +126,18 @@ function renewAccess(): Promise<string | null> {
 
 /**
  * After a 401, to this token where it is known: true when there is another one, also one for which the person had to sign
- * in again.
+ * in again. False for a token that is still good: then the role is another one by now, and so is the page.
  */
 export async function renewSignIn(refused?: string | null): Promise<boolean> {
-  const role = state.signIn?.user.role;
-  await reading;
   const { phase, signIn } = state;
-  // The page is another one for this role.
-  if (signIn !== null && signIn.user.role !== role) return await neverGoesOn;
   const owner = owners.get(refused ?? '');
   if (signIn !== null && owner !== undefined) {
     if (owner !== signIn.user.userId) return await neverGoesOn;
     if (phase === 'signed-in' && refused !== signIn.accessToken) return true;
   }
+  if (phase === 'signed-in' && (await readPerson())) return false;
   if ((await renewAccess()) !== null) return true;
   if (state.signIn === null) return false;
-  if (hasNewRole && !(await hasEnded(state.signIn))) return await neverGoesOn;
   expireSignIn();
   await signedInAgain();
   return true;
@@ -155,7 +148,7 @@ const neverGoesOn = new Promise<never>(() => undefined);
 const signedInAgain = () => new Promise<void>((resolve) => waiting.push(resolve));
 
 /** Shows the form over the page, which keeps what was typed. */
-export function expireSignIn(): void {
+function expireSignIn(): void {
   if (state.phase !== 'signed-in') return;
   removeStored(sessionStorage, signInKey);
   const notice = 'Your sign-in has expired. Sign in again to return to this page.';

@@ -24,24 +24,32 @@ interface Held<T> {
   readonly loading: boolean;
 }
 
+interface ResourceOptions {
+  /** The answer of the previous key stays until the new one has arrived, as for a list's page. */
+  keepWhileLoading?: boolean;
+  /** The same key is loaded again when it changes, soon afterwards. Undefined until it is known. */
+  version?: string | number | undefined;
+}
+
 /**
- * Loads once for each `key`, and again by `reload`. A request that is no longer needed is aborted. With
- * `keepWhileLoading` the answer of the previous key stays until the new one has arrived, as for a list's page. While
- * the platform does not answer, it is asked again and again.
+ * Loads once for each `key`, and again by `reload` and for each version. A request of another key is aborted; one of the
+ * same key is waited for, since an answer may take longer than the next change. While the platform does not answer, it is
+ * asked again and again.
  */
 export function useResource<T>(
   key: string,
   load: (signal: AbortSignal) => Promise<T>,
-  options: { keepWhileLoading?: boolean } = {},
+  options: ResourceOptions = {},
 ): Resource<T> {
   const keep = options.keepWhileLoading === true;
   const [held, setHeld] = useState<Held<T>>({ key, of: key, data: null, error: null, loading: true });
-  const [round, setRound] = useState(0);
+  const { round, reload, began, ended } = useRounds();
   const loader = useRef(load);
   loader.current = load;
 
   useEffect(() => {
     const controller = new AbortController();
+    began();
     setHeld((before) => ({
       key,
       of: before.of,
@@ -52,24 +60,22 @@ export function useResource<T>(
     loader
       .current(controller.signal)
       .then((data) => {
-        if (!controller.signal.aborted) setHeld({ key, of: key, data, error: null, loading: false });
+        if (controller.signal.aborted) return;
+        setHeld({ key, of: key, data, error: null, loading: false });
+        ended();
       })
       .catch((error: unknown) => {
-        if (controller.signal.aborted || isAbort(error)) return;
+        if (controller.signal.aborted) return;
+        ended();
+        if (isAbort(error)) return;
         const failure = error instanceof Error ? error : new Error(String(error));
-        setHeld(({ of, data }) => ({
-          key,
-          of,
-          data: of === key ? data : null,
-          error: failure,
-          loading: false,
-        }));
+        setHeld((before) => failed(key, before, failure));
       });
     return () => controller.abort();
     // `round` changes to load the same key again.
   }, [key, round]);
 
-  const reload = useCallback(() => setRound((before) => before + 1), []);
+  useVersion(options.version, reload);
   const current = held.key === key;
   useEvery(retryMs, current && !held.loading && isOutage(held.error), reload);
   return {
@@ -78,6 +84,55 @@ export function useResource<T>(
     loading: current ? held.loading : true,
     reload,
   };
+}
+
+/** What was loaded of the key before stays. */
+const failed = <T>(key: string, { of, data }: Held<T>, error: Error): Held<T> => ({
+  key,
+  of,
+  data: of === key ? data : null,
+  error,
+  loading: false,
+});
+
+/** Counts the times to load: `reload` begins one, at once or after the one that is under way. */
+function useRounds() {
+  const [round, setRound] = useState(0);
+  const isLoading = useRef(false);
+  const isDue = useRef(false);
+  const reload = useCallback(() => {
+    if (isLoading.current) isDue.current = true;
+    else setRound((before) => before + 1);
+  }, []);
+  const began = () => {
+    isLoading.current = true;
+    isDue.current = false;
+  };
+  const ended = () => {
+    isLoading.current = false;
+    if (isDue.current) reload();
+  };
+  return { round, reload, began, ended };
+}
+
+/** Changes come in bursts, and a burst may last: one reading follows within this time. */
+const burstMs = 500;
+
+function useVersion(version: ResourceOptions['version'], read: () => void): void {
+  const seen = useRef(version);
+  const dueAt = useRef<number | null>(null);
+  useEffect(() => {
+    // The first one that is known is that of the first reading.
+    seen.current ??= version;
+    if (version === seen.current) return;
+    dueAt.current ??= Date.now() + burstMs;
+    const timer = window.setTimeout(() => {
+      seen.current = version;
+      dueAt.current = null;
+      read();
+    }, dueAt.current - Date.now());
+    return () => window.clearTimeout(timer);
+  }, [version]);
 }
 
 export function useAuth(): AuthState {

@@ -2,7 +2,7 @@
 
 import { ApiClient } from '../../client/api-client.ts';
 import { ApiError, NetworkError } from '../../client/errors.ts';
-import { accessToken, expireSignIn, renewSignIn } from './auth.ts';
+import { accessToken, readPerson, renewSignIn } from './auth.ts';
 
 /**
  * A call with a 401 is repeated once with a renewed token. Without one the console shows its sign-in form over the
@@ -11,7 +11,7 @@ import { accessToken, expireSignIn, renewSignIn } from './auth.ts';
 export const platform = new ApiClient({
   address: '',
   bearer: { token: accessToken, renew: renewSignIn },
-  onUnauthorized: expireSignIn,
+  onForbidden: () => void readPerson(),
   init: { cache: 'no-store', credentials: 'omit', headers: { accept: 'application/json' } },
 });
 
@@ -24,7 +24,8 @@ export function messageOf({ message, issues }: ApiError): string {
 /** The message of an error for people. */
 export function textOf(error: unknown): string {
   if (error instanceof ApiError) {
-    return error.status === 403 ? 'Your role does not allow this.' : messageOf(error);
+    // A call without a valid token waits for one: with a 401 it comes to the role, as with a 403.
+    return error.status === 403 || error.status === 401 ? 'Your role does not allow this.' : messageOf(error);
   }
   if (error instanceof NetworkError) {
     const safe = error.isOutcomeUnknown ? ' If it was done already, the retry does not do it twice.' : '';

@@ -23,6 +23,7 @@ import './styles/forms.css';
 import './styles/pages.css';
 import './styles/query.css';
 import './styles/reports.css';
+import './styles/forced-colours.css';
 import './styles/print.css';
 
 const root = document.getElementById('app');

@@ -2,8 +2,8 @@ import type { ComponentChildren, RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { AccountButton } from './account.tsx';
 import type { User } from './api.ts';
-import { signOut } from './auth.ts';
-import type { Resource } from './hooks.ts';
+import { readPerson, signOut } from './auth.ts';
+import { type Resource, useEvery } from './hooks.ts';
 import type { NavigationSection } from './navigation.ts';
 import { covers, iconOf, useNavigation } from './navigation.ts';
 import { useGlobalKeys } from './palette/keys.ts';
@@ -23,6 +23,9 @@ export function Mark() {
   );
 }
 
+/** An Administrator may change the role of a person whose page stays open. */
+const personEveryMs = 60_000;
+
 /** The frame around every page: product, parts of the console, signed-in user. */
 export function Shell(props: { user: User; children: ComponentChildren }) {
   const { path } = useAddress();
@@ -33,6 +36,7 @@ export function Shell(props: { user: User; children: ComponentChildren }) {
   const [over, setOver] = useState<'palette' | 'shortcuts' | null>(null);
   useGlobalKeys(setOver);
   useKeptFocus();
+  useEvery(personEveryMs, true, () => void readPerson());
   const { zone } = usePreferences();
   useEffect(() => {
     // After navigation within the console the focus moves to the new page, as with a page load.

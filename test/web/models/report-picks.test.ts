@@ -68,3 +68,12 @@ test('the file is called like the report', () => {
   expect(fieldsOf({ ...draftOf(null), name: 'Drivers' }).fileName).toBe('Drivers');
   expect(fieldsOf({ ...draftOf(null), name: 'Drivers', fileName: 'List' }).fileName).toBe('List');
 });
+
+test('a report has a key whatever its name is written in, and a long one none that ends in a hyphen', () => {
+  const keyOf = (name: string) => fieldsOf({ ...draftOf(null), name }).key;
+  const form = /^[a-z0-9]+(-[a-z0-9]+)*$/;
+  const names = ['日本語レポート', 'Отчёт', '🏁', `${'a'.repeat(63)} b`];
+  for (const name of names) expect(keyOf(name)).toMatch(form);
+  expect(keyOf('日本語レポート')).not.toBe(keyOf('Отчёт'));
+  expect(keyOf('Flight list')).toBe('flight-list');
+});

@@ -42,8 +42,10 @@ function ownClasses(sheet: string): string[] {
 }
 
 test('sheets that load apart style no class that another one styles', () => {
-  // What is for paper alone is said for all of them.
-  const sheets = globSync(join(styles, '**/*.css')).filter((sheet) => !sheet.endsWith('/print.css'));
+  // What is for paper or for forced colours alone is said for all of them.
+  const sheets = globSync(join(styles, '**/*.css')).filter(
+    (sheet) => !/\/(print|forced-colours)\.css$/.test(sheet),
+  );
   const owners = new Map<string, Set<string>>();
   for (const sheet of sheets)
     for (const name of ownClasses(sheet))

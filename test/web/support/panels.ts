@@ -14,3 +14,20 @@ export async function addPanel(page: Page, kind: string, channels: readonly stri
   await dialog.getByRole('button', { name: 'Add panel' }).click();
   await dialog.waitFor({ state: 'detached' });
 }
+
+/** Of each kind one that draws a driven session. */
+export async function addPanelsOfDrive(page: Page): Promise<void> {
+  await addPanel(page, 'Track', ['latitude', 'longitude']);
+  await addPanel(page, 'XY', ['speed', 'lapDistance']);
+  await addPanel(page, 'Histogram', ['speed']);
+  await addPanel(page, 'Table at the cursor', ['speed', 'lap']);
+}
+
+export async function addText(page: Page, text: string): Promise<void> {
+  await page.getByRole('button', { name: 'Add panel', exact: true }).first().click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Kind').selectOption({ label: 'Text' });
+  await dialog.locator('textarea').fill(text);
+  await dialog.getByRole('button', { name: 'Add panel' }).click();
+  await page.getByRole('note').waitFor();
+}

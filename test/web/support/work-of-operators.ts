@@ -89,11 +89,14 @@ export function operatorTests(work: () => Work): void {
     await dialog.getByLabel(/^Project/).selectOption({ label: 'Formation training' });
     await dialog.getByLabel(/^Time zone/).fill('Mars/Olympus');
     await dialog.getByRole('button', { name: 'Create schedule' }).click();
-    await dialog.getByText('timeZone must be a name such as Europe/Berlin or UTC.').waitFor();
+    // By the name that the form gives it.
+    await dialog.getByText('Time zone must be a name such as Europe/Berlin or UTC.').waitFor();
     await dialog.getByLabel(/^Time zone/).fill('Europe/Berlin');
+    await dialog.getByLabel('Time', { exact: true }).focus();
+    await page.keyboard.type('6:30');
     await picture(page, 'report-schedule-form');
     await dialog.getByRole('button', { name: 'Create schedule' }).click();
-    await page.getByText('Every Monday at 06:00, Europe/Berlin').waitFor();
+    await page.getByText('Every Monday at 06:30, Europe/Berlin').waitFor();
     await page.getByRole('button', { name: 'Run now: Session list' }).click();
     await page.getByText('Ready').waitFor();
     await picture(page, 'report-schedule');

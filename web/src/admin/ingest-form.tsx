@@ -56,6 +56,7 @@ export function IngestForm(props: {
     <FormDialog
       title={ingest === null ? 'New ingest' : `Edit ${ingest.urlPath}`}
       verb={ingest === null ? 'Create ingest' : 'Save'}
+      names={{ urlPath: 'Path' }}
       save={save}
       onClose={props.onClose}
     >

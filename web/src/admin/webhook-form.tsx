@@ -54,6 +54,7 @@ export function WebhookForm(props: {
     <FormDialog
       title={webhook === null ? 'New webhook' : 'Edit webhook'}
       verb={webhook === null ? 'Create webhook' : 'Save'}
+      names={{ url: 'Address', events: 'Events' }}
       save={save}
       onClose={props.onClose}
     >

@@ -100,7 +100,9 @@ function Entries(props: { source: Source; asked: object }) {
   if (list.error !== null)
     return <Failure what="The audit could not be read." error={list.error} retry={list.reload} />;
   if (list.data === null) return <Placeholder rows={6} label="Loading the audit" />;
-  if (list.data.entries.length === 0) return <Empty title="No matching entries" />;
+  const isFiltered = Object.values(props.asked).some((value) => value !== undefined);
+  if (list.data.entries.length === 0)
+    return <Empty title={isFiltered ? 'No matching entries' : 'No entries yet'} />;
   return (
     <>
       <div class="session-rows">

@@ -1,7 +1,7 @@
 import type { ComponentType } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
-import { useResource, useTitle } from '../hooks.ts';
-import { isMissing } from '../http.ts';
+import { useState } from 'preact/hooks';
+import { useEvery, useResource, useTitle } from '../hooks.ts';
+import { isMissing, isOutage } from '../http.ts';
 import { isUnderWay } from '../node-state.ts';
 import { useAbilities } from '../role.ts';
 import { navigate, useAddress } from '../router.ts';
@@ -32,6 +32,7 @@ export function SessionPageView(props: { sessionId: string }) {
       <SessionHead
         session={session}
         sessionId={sessionId}
+        reload={reload}
         followed={followed}
         tab={tab}
         upload={uploads.canUpload ? uploads.upload : null}
@@ -47,7 +48,7 @@ export function SessionPageView(props: { sessionId: string }) {
         />
       )}
       {uploads.said !== '' && <Notice tone="info">{uploads.said}</Notice>}
-      <UploadList {...uploads.list} />
+      <UploadList uploads={uploads.list} />
       {followed.nodes === null && failure === null && <Placeholder rows={4} label="Loading the session" />}
       {followed.nodes !== null && session !== null && (
         <Tabs
@@ -56,7 +57,7 @@ export function SessionPageView(props: { sessionId: string }) {
           chosen={tab}
           onChoose={(id) => navigate(tabAddress(sessionId, id))}
         >
-          <Part tab={tab} adoptions={adoptions} session={session} followed={followed} uploads={uploads} />
+          <Part tab={tab} adoptions={adoptions} {...{ session, reload, followed, uploads }} />
         </Tabs>
       )}
       <DropOverlay isOpen={uploads.canUpload} onFiles={uploads.upload} />
@@ -64,17 +65,24 @@ export function SessionPageView(props: { sessionId: string }) {
   );
 }
 
+/** Its name, priority, metadata and the version of its template change without a live event. */
+const readEveryMs = 15_000;
+
 /** A session and its nodes, which are followed, with one failure for both. */
 function useSession(sessionId: string) {
   const { listSessions } = useAbilities();
-  const session = useResource(sessionId, (signal) => readShownSession(sessionId, listSessions, signal));
   const followed = useSessionEvents(sessionId);
+  const session = useResource(sessionId, (signal) => readShownSession(sessionId, listSessions, signal), {
+    version: versionOf(followed),
+  });
   useTitle(session.data?.name ?? 'Session');
-  useReadAgain(followed, session.reload);
+  useEvery(readEveryMs, session.data !== null && !followed.deleted, session.reload);
+  // What was read stays in an outage, and the head says that the connection is lost.
+  const unread = session.data !== null && isOutage(session.error) ? null : session.error;
   return {
     session: session.data,
     followed,
-    failure: followed.error ?? session.error,
+    failure: followed.error ?? unread,
     reload: session.reload,
     retry: () => {
       session.reload();
@@ -123,13 +131,7 @@ function Gone({ deleted }: { deleted: boolean }) {
 }
 
 /** A dashboard appears when a node ends, so the session is read again then, and when a participant joins or closes it. */
-function useReadAgain({ nodes, window }: Followed, reload: () => void): void {
+function versionOf({ nodes, window }: Followed): string | undefined {
   const ended = nodes?.map((node) => `${node.id}:${node.currentOutputId}:${isUnderWay(node.state)}`);
-  const key = ended === undefined ? '' : `${ended.join(' ')} ${JSON.stringify(window)}`;
-  const [seen, setSeen] = useState('');
-  useEffect(() => {
-    if (key === '' || key === seen) return;
-    if (seen !== '') reload();
-    setSeen(key);
-  }, [key]);
+  return ended && `${ended.join(' ')} ${JSON.stringify(window)}`;
 }

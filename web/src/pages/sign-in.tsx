@@ -153,7 +153,6 @@ function EntryForm(props: {
   );
 }
 
-/** Has the focus first. */
 /** Of the field in which the person begins to type: of a page, and of a window, which reads the attribute as it opens. */
 function useFirst(isFirst: boolean) {
   const ref = useRef<HTMLInputElement>(null);

@@ -37,3 +37,6 @@ export function inShownZone(time: Date): Date {
   const offset = shownZone === 'UTC' ? 0 : time.getTimezoneOffset();
   return new Date(time.getTime() - offset * 60_000);
 }
+
+/** The time of `2026-11-16T09:30` in the zone in which times are shown. */
+export const timeInShownZone = (text: string) => new Date(shownZone === 'UTC' ? `${text}Z` : text);

@@ -3,8 +3,7 @@
  * from the platform's filter. Pure: tested without a browser.
  */
 import type { Project, SessionMetadataKey, SessionTemplate } from '../../../client/types.ts';
-import { shownZone } from '../format.ts';
-import { inShownZone } from './days.ts';
+import { inShownZone, timeInShownZone } from './days.ts';
 import type { Field, Operator } from './fields.ts';
 import { fieldOf, isBare, operatorsOf } from './fields.ts';
 
@@ -146,7 +145,7 @@ function readValue({ operator, text, valueType }: Condition, field: Field): unkn
     return Number(text);
   }
   if (field.type === 'time') {
-    const time = timeOf(text);
+    const time = timeInShownZone(text);
     if (text === '' || Number.isNaN(time.getTime())) throw new Error('Enter a date and a time.');
     return time.toISOString();
   }
@@ -235,8 +234,6 @@ function localTime(iso: string): string {
   if (Number.isNaN(time.getTime())) return '';
   return inShownZone(time).toISOString().slice(0, 19);
 }
-
-const timeOf = (text: string) => new Date(shownZone === 'UTC' ? `${text}Z` : text);
 
 /** The condition at another path; with the type of the values that sessions have there, unless a value is written. */
 export function withKey(condition: Condition, key: string, keys: readonly SessionMetadataKey[]): Condition {

@@ -82,6 +82,7 @@ function Editor(props: { report: Report | null } & Ends) {
     <Form
       action={action}
       verb={isNew ? 'Create report' : 'Save'}
+      names={{ key: 'Key', fileName: 'File name' }}
       onSubmit={() => void action.run(save)}
       onCancel={props.onClose}
     >

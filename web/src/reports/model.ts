@@ -103,10 +103,15 @@ export function fileNameOf(name: string): string {
     .trimEnd();
 }
 
-/** `Flight list` becomes `flight-list`. */
+/** `Flight list` becomes `flight-list`; a name without Latin letters and digits becomes a number. */
 export function keyOf(name: string): string {
-  return words(name).join('-').toLowerCase().slice(0, 64);
+  const key = words(name).join('-').toLowerCase().slice(0, 64).replace(/-$/, '');
+  return key !== '' || name.trim() === '' ? key : `report-${numberOf(name)}`;
 }
+
+/** The same for the same name. */
+const numberOf = (name: string) =>
+  [...name.trim()].reduce((sum, letter) => (sum * 31 + letter.codePointAt(0)!) >>> 0, 0);
 
 /** `Flight list` becomes `flightList`. */
 function itemKeyOf(name: string, index: number): string {

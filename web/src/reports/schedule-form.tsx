@@ -49,6 +49,7 @@ export function ScheduleForm(props: {
       <Form
         action={action}
         verb={schedule === null ? 'Create schedule' : 'Save'}
+        names={{ timeZone: 'Time zone' }}
         onSubmit={() => void action.run(save)}
         onCancel={props.onClose}
       >
@@ -135,7 +136,8 @@ function Times({ fields, set }: Editing) {
       )}
       <TextField
         label="Time"
-        hint={fields.every === 'hour' ? 'Only the minutes count.' : 'Such as 06:30.'}
+        {...(fields.every === 'hour' ? { hint: 'Only the minutes count.' } : {})}
+        type="time"
         required
         value={fields.at}
         onValue={(at) => set({ at })}

@@ -1,6 +1,6 @@
 import type { NodeInstanceProgress } from '../api.ts';
 import { plural } from '../format.ts';
-import { useNow, useResource, useSettled } from '../hooks.ts';
+import { useNow, useResource } from '../hooks.ts';
 import { titleOf } from '../names.ts';
 import { listRuns, type NodeRun } from '../runs-api.ts';
 import { Loaded } from '../ui/loaded.tsx';
@@ -10,8 +10,6 @@ import { runStyle } from './run-badge.tsx';
 import { Waterfall } from './waterfall.tsx';
 import '../styles/runs/runs.css';
 
-/** Changes come in bursts; one request follows a burst. */
-const settleMs = 500;
 /** The last made; earlier ones are in the list of runs. */
 const pageSize = 100;
 
@@ -22,9 +20,8 @@ export function SessionRuns(props: {
   round: number;
 }) {
   const { sessionId } = props;
-  const round = useSettled(props.round, settleMs);
-  const list = useResource(`${sessionId}:${round}`, (signal) => listRuns({ sessionId, pageSize }, signal), {
-    keepWhileLoading: true,
+  const list = useResource(sessionId, (signal) => listRuns({ sessionId, pageSize }, signal), {
+    version: props.round,
   });
   const runs = list.data?.nodeRuns ?? [];
   const now = useNow(runs.some(isOpenRun));

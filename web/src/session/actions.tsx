@@ -30,6 +30,8 @@ interface ActionsProps {
   /** Null until it is read. */
   session: SessionDetails | null;
   followed: Followed;
+  /** Reads the session again. */
+  reload: () => void;
 }
 
 /** The dialogs that items of the menu open. */
@@ -40,12 +42,9 @@ export function SessionActions(props: ActionsProps) {
   const { sessionId, session, followed } = props;
   const [open, setOpen] = useState<Opened | null>(null);
   const [said, setSaid] = useState('');
-  const [changed, setChanged] = useState<number | null>(null);
-  const priority = changed ?? session?.priority ?? 0;
   const action = useAction();
   const freeze = (frozen: boolean) => setFrozen(sessionId, frozen).then(() => setSaid(''));
   const items = useMenuItems(props, {
-    priority,
     open: setOpen,
     unfreeze: () => void action.run(() => freeze(false)),
   });
@@ -63,7 +62,7 @@ export function SessionActions(props: ActionsProps) {
         <PriorityForm
           session={session}
           saved={(saved) => {
-            setChanged(saved);
+            props.reload();
             setSaid(`Priority ${saved}.`);
           }}
           onClose={close}
@@ -155,7 +154,6 @@ function lossOf({ nodes }: Followed, { dimensions }: SessionDetails): string {
 function useMenuItems(
   { sessionId, session, followed }: ActionsProps,
   act: {
-    priority: number;
     open: (what: Opened) => void;
     unfreeze: () => void;
   },
@@ -178,7 +176,7 @@ function useMenuItems(
     items.push({
       label: 'Priority',
       icon: 'up',
-      hint: act.priority === 0 ? 'Its tasks before or after others' : `Now ${act.priority}`,
+      hint: session.priority === 0 ? 'Its tasks before or after others' : `Now ${session.priority}`,
       act: () => act.open('priority'),
     });
   if (mayClose && window?.status === 'open')

@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks';
 import type { Session } from '../api.ts';
 import { closeSession } from '../api.ts';
-import { formatDateTime } from '../format.ts';
+import { formatDateTime, shownZone } from '../format.ts';
 import { useAction } from '../hooks.ts';
+import { timeInShownZone } from '../query/days.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { AreaField, Form, TextField } from '../ui/form.tsx';
 
@@ -12,7 +13,7 @@ export function CloseForm(props: { session: Session; onClose: () => void; closed
   const [reason, setReason] = useState('');
   const [at, setAt] = useState('');
   const close = async () => {
-    const closeAt = at === '' ? {} : { closeAt: new Date(at).toISOString() };
+    const closeAt = at === '' ? {} : { closeAt: timeInShownZone(at).toISOString() };
     const { closedAt } = await closeSession(props.session.id, { reason: reason.trim(), ...closeAt });
     props.closed(at === '' ? '' : `Closes at ${formatDateTime(closedAt)}.`);
     props.onClose();
@@ -39,7 +40,7 @@ export function CloseForm(props: { session: Session; onClose: () => void; closed
         <AreaField label="Reason" rows={2} value={reason} onValue={setReason} />
         <TextField
           label="When"
-          hint="Leave empty to close now. At most 24 hours ahead, by the clock of this machine."
+          hint={`Leave empty to close now. At most 24 hours ahead, ${shownZone === 'UTC' ? 'in UTC' : 'by the clock of this machine'}.`}
           type="datetime-local"
           value={at}
           onValue={setAt}

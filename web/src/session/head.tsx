@@ -18,6 +18,7 @@ import { type SessionTab, tabAddress } from './tabs/address.ts';
 export function SessionHead(props: {
   session: SessionDetails | null;
   sessionId: string;
+  reload: () => void;
   followed: Followed;
   tab: SessionTab;
   /** Null where no file may be uploaded. */
@@ -46,7 +47,12 @@ export function SessionHead(props: {
           {newest !== undefined && <DashboardLink dimensionId={newest.id} />}
           {props.upload !== null && <UploadButton isFirst={newest === undefined} upload={props.upload} />}
           {followed.nodes !== null && (
-            <SessionActions sessionId={props.sessionId} session={session} followed={followed} />
+            <SessionActions
+              sessionId={sessionId}
+              session={session}
+              followed={followed}
+              reload={props.reload}
+            />
           )}
         </div>
       </div>

@@ -1,10 +1,9 @@
 import { useState } from 'preact/hooks';
-import { readSession, saveMetadata } from '../api.ts';
-import { useAction, useAuth, useResource } from '../hooks.ts';
+import { readSession, type SessionDetails, saveMetadata } from '../api.ts';
+import { useAction, useAuth } from '../hooks.ts';
 import { valueText } from '../sessions/list-model.ts';
 import { Form } from '../ui/form.tsx';
 import { Icon } from '../ui/icon.tsx';
-import { Loaded } from '../ui/loaded.tsx';
 import { MetadataFields, useMetadataKeys } from './metadata-fields.tsx';
 import {
   changesOf,
@@ -17,40 +16,34 @@ import {
 } from './metadata-model.ts';
 
 /** The metadata of a session, shown and edited: also by a Trainee who takes part. */
-export function MetadataEditor(props: { sessionId: string; canEdit: boolean }) {
-  const { sessionId } = props;
-  const session = useResource(`metadata ${sessionId}`, (signal) => readSession(sessionId, signal));
+export function MetadataEditor(props: { session: SessionDetails; canEdit: boolean; saved: () => void }) {
+  const { session } = props;
   const ownId = useAuth().signIn?.user.userId;
-  const takesPart = session.data?.sessionUsers.some(({ userId }) => userId === ownId) === true;
-  const canEdit = props.canEdit || takesPart;
+  const canEdit = props.canEdit || session.sessionUsers.some(({ userId }) => userId === ownId);
   const [edits, setEdits] = useState(false);
-  const entries = entriesOf(session.data?.metadata ?? null);
+  const entries = entriesOf(session.metadata ?? null);
   return (
     <section class="metadata" aria-label="Metadata">
       <div class="metadata-head">
         <h2>Metadata</h2>
-        {canEdit && !edits && session.data !== null && (
+        {canEdit && !edits && (
           <button type="button" class="button button-small button-quiet" onClick={() => setEdits(true)}>
             <Icon name={entries.length === 0 ? 'plus' : 'configuration'} />
             {entries.length === 0 ? 'Add metadata' : 'Edit metadata'}
           </button>
         )}
       </div>
-      <Loaded of={session} failure="The metadata could not be read." rows={2} label="Loading metadata">
-        {({ projectId }) =>
-          edits ? (
-            <Editor
-              sessionId={sessionId}
-              projectId={projectId}
-              entries={entries}
-              saved={session.reload}
-              onClose={() => setEdits(false)}
-            />
-          ) : (
-            <Shown entries={entries} />
-          )
-        }
-      </Loaded>
+      {edits ? (
+        <Editor
+          sessionId={session.id}
+          projectId={session.projectId}
+          entries={entries}
+          saved={props.saved}
+          onClose={() => setEdits(false)}
+        />
+      ) : (
+        <Shown entries={entries} />
+      )}
     </section>
   );
 }

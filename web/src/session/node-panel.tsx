@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { NodeInstanceProgress, SessionDimension } from '../api.ts';
 import { explainNode } from '../api.ts';
 import { formatTimesIn } from '../format.ts';
-import { useResource, useSettled } from '../hooks.ts';
+import { useResource } from '../hooks.ts';
 import { titleOf, withoutCategory, withTitles } from '../names.ts';
 import { useAbilities } from '../role.ts';
 import { Ago } from '../ui/ago.tsx';
@@ -21,9 +21,6 @@ const RejectedInputsPart = lazy(
   null,
 );
 
-/** Changes come in bursts; one request follows a burst. */
-const settleMs = 300;
-
 /** Details and actions of the chosen node. `round` grows with every change in the session. */
 export function NodePanel(props: {
   node: NodeInstanceProgress;
@@ -40,9 +37,8 @@ export function NodePanel(props: {
   /** The address names the node. */
   isAsked: boolean;
 }) {
-  const { node, frozen } = props;
+  const { node, round, frozen } = props;
   const { readRuns } = useAbilities();
-  const round = useSettled(props.round, settleMs);
   const isInput = node.parentIds.length === 0;
   return (
     <section class="panel" aria-label={`Node ${titleOf(node.name)}`}>
@@ -94,9 +90,7 @@ function PanelHead({ node, isAsked }: { node: NodeInstanceProgress; isAsked: boo
 /** The reason for the node's state, and its runner's progress while it works. */
 function Why(props: { node: NodeInstanceProgress; nodes: readonly NodeInstanceProgress[]; round: number }) {
   const { node, round } = props;
-  const why = useResource(`${node.id}:${round}`, (signal) => explainNode(node.id, signal), {
-    keepWhileLoading: true,
-  });
+  const why = useResource(String(node.id), (signal) => explainNode(node.id, signal), { version: round });
   const details = node.statusDetails ?? '';
   const names = props.nodes.map(({ name }) => name);
   const sentence =

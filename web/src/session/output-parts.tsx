@@ -29,8 +29,11 @@ export async function outputsOfNodes(
 ): Promise<NodeOutput[]> {
   const full = nodes.filter(({ currentOutputId }) => currentOutputId !== null);
   const lists = await Promise.all(full.map(({ id }) => outputsOrNone(id, signal)));
-  return lists.flat().sort((a, b) => b.createdAt.localeCompare(a.createdAt) || b.id - a.id);
+  return newestFirst(lists.flat());
 }
+
+export const newestFirst = (outputs: readonly NodeOutput[]): NodeOutput[] =>
+  outputs.toSorted((a, b) => b.createdAt.localeCompare(a.createdAt) || b.id - a.id);
 
 /** The code for tables and charts is fetched when a preview is opened. */
 const PreviewLoader = lazy(() => import('../preview/preview.tsx').then((module) => module.OutputPreview), {

@@ -73,11 +73,10 @@ function useStarted({ lastProcessed }: NodeInstanceProgress) {
 /** A page of them; read again at each change, since a run may reject the same inputs for another reason. */
 function useRejectedInputs(node: NodeInstanceProgress, round: number) {
   const [page, setPage] = useState(1);
-  const list = useResource(
-    `${node.id}:${round}:${page}`,
-    (signal) => listRejectedInputs(node.id, page, signal),
-    { keepWhileLoading: true },
-  );
+  const list = useResource(`${node.id}:${page}`, (signal) => listRejectedInputs(node.id, page, signal), {
+    keepWhileLoading: true,
+    version: round,
+  });
   const { rejectedInputs: inputs = [], totalPages = 1 } = list.data ?? {};
   // The last input of the last page may have gone.
   if (list.data !== null && !list.loading && page > Math.max(1, totalPages)) setPage(Math.max(1, totalPages));

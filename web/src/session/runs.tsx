@@ -26,9 +26,7 @@ interface Props {
 export function LastRun(props: Props) {
   const { node, round, frozen } = props;
   const { operate } = useAbilities();
-  const run = useResource(`${node.id}:${round}`, (signal) => readLastRun(node.id, signal), {
-    keepWhileLoading: true,
-  });
+  const run = useResource(String(node.id), (signal) => readLastRun(node.id, signal), { version: round });
   const isInput = isUploaded(node);
   const canReprocess = operate && !frozen && (!isInput || node.currentOutputId !== null);
   return (

@@ -5,7 +5,7 @@ import { platform } from '../http.ts';
 import { useAbilities } from '../role.ts';
 import { navigate } from '../router.ts';
 import { DropOverlay } from '../session/upload/drop-overlay.tsx';
-import { uploadFile } from '../session/upload/uploads.ts';
+import { startUploads } from '../session/upload/upload-store.ts';
 import { useFilePicker } from '../ui/file-picker.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Empty, Notice } from '../ui/notice.tsx';
@@ -76,7 +76,7 @@ function useBeginning(projectId: number | null) {
   return { action, said, begin };
 }
 
-/** Opens the new session, which is called like the first file, once all files are there. */
+/** Opens the new session, which is called like the first file, and shows there how far the files are. */
 async function beginWith(files: readonly File[], projectId: number | null): Promise<void> {
   const templates = await listTemplates();
   const template = templates.find(({ name }) => name === templateName) ?? templates[0];
@@ -88,7 +88,7 @@ async function beginWith(files: readonly File[], projectId: number | null): Prom
   });
   const session = await readSession(sessionId);
   const input = session.nodeInstances.find(({ parentIds }) => parentIds.length === 0);
-  if (input !== undefined) for (const file of files) await uploadFile(input.id, file);
+  if (input !== undefined) startUploads(input.id, files);
   navigate(`/sessions/${sessionId}`);
 }
 

@@ -5,16 +5,20 @@ import { Dialog } from './dialog.tsx';
 import { Icon } from './icon.tsx';
 import { Notice } from './notice.tsx';
 
+/** The labels of fields that a refusal names first, by their names in the interface. */
+type FieldNames = Readonly<Record<string, string>>;
+
 /** A form with the platform's message when it refuses, and its buttons. */
 export function Form(props: {
   action: Action;
   /** Names the action: `Create token`. */
   verb: string;
+  names?: FieldNames;
   onSubmit: () => void;
   onCancel?: () => void;
   children: ComponentChildren;
 }) {
-  const { action } = props;
+  const { action, names = {} } = props;
   return (
     <form
       class="form"
@@ -24,7 +28,9 @@ export function Form(props: {
       }}
     >
       {props.children}
-      {action.problem !== null && <Notice tone="error">{action.problem}</Notice>}
+      {action.problem !== null && (
+        <Notice tone="error">{action.problem.replace(/^\w+/, (name) => names[name] ?? name)}</Notice>
+      )}
       <div class="form-end">
         {props.onCancel && (
           <button type="button" class="button" onClick={props.onCancel}>
@@ -44,6 +50,7 @@ export function FormDialog(props: {
   title: string;
   /** Names the action: `Create token`. */
   verb: string;
+  names?: FieldNames;
   save: () => Promise<unknown>;
   onClose: () => void;
   children: ComponentChildren;
@@ -54,6 +61,7 @@ export function FormDialog(props: {
       <Form
         action={action}
         verb={props.verb}
+        names={props.names ?? {}}
         onSubmit={() => void action.run(props.save)}
         onCancel={props.onClose}
       >
@@ -66,7 +74,7 @@ export function FormDialog(props: {
 export function TextField(props: {
   label: string;
   hint?: string;
-  type?: 'text' | 'email' | 'number' | 'password' | 'datetime-local';
+  type?: 'text' | 'email' | 'number' | 'password' | 'datetime-local' | 'time';
   required?: boolean;
   /** Of a number. */
   min?: number;

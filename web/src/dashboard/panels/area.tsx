@@ -9,6 +9,7 @@ import { Failure, Notice, Placeholder } from '../../ui/notice.tsx';
 import { noLayout } from '../address.ts';
 import type { World } from '../chart/props.ts';
 import { type Channel, fullSpan, type Panel } from '../model.ts';
+import { DeleteLayout } from './delete-layout.tsx';
 import { DerivedForm } from './derived-form.tsx';
 import { type Drawn, drawnBy, formOf, type LayoutForm } from './model.ts';
 import { PanelDialog } from './panel-form.tsx';
@@ -18,7 +19,7 @@ import { SaveLayout } from './save-layout.tsx';
 import { type OpenLayout, useLayout } from './use-layout.ts';
 
 const nothing: Drawn = { keys: [], derived: [] };
-type Open = 'panel' | 'derived' | 'save' | null;
+type Open = 'panel' | 'derived' | 'save' | 'delete' | null;
 const scopeNames = { mine: 'mine', template: 'template', project: 'project', everyone: 'everyone' };
 
 /** Layouts: which one is open, its panels, and what changes and saves them. Without one: the channels of the address. */
@@ -154,6 +155,9 @@ function LayoutDialog(props: {
           onSaved={layout.saved}
         />
       )}
+      {open === 'delete' && layout.head !== null && (
+        <DeleteLayout head={layout.head} remove={layout.remove} onClose={onClose} />
+      )}
     </>
   );
 }
@@ -170,7 +174,7 @@ function LayoutBar(props: {
   const isNone = props.link === null || props.link === noLayout;
   const items: MenuItem[] = [{ label: 'Close layout', icon: 'cross', act: layout.close }];
   if (head?.mayChange === true)
-    items.push({ label: `Delete ${head.name}`, icon: 'cross', danger: true, act: layout.remove });
+    items.push({ label: `Delete ${head.name}`, icon: 'bin', danger: true, act: () => onOpen('delete') });
   const saved = list.data?.layouts.map(({ id, name, scope }) => ({
     value: String(id),
     label: `${name} (${scopeNames[scope]})`,

@@ -21,7 +21,8 @@ export interface OpenLayout {
   choose: (id: number) => void;
   saved: (layout: Layout) => void;
   close: () => void;
-  remove: () => void;
+  /** Deletes the saved layout that is open. */
+  remove: () => Promise<void>;
 }
 
 /** The layout that the address names; without one, that with which the dashboard opens. */
@@ -65,13 +66,12 @@ export function useLayout(props: {
       list.reload();
     },
     close: () => props.onLink(noLayout),
-    remove: () =>
-      void action.run(async () => {
-        if (id === null) return;
-        await deleteLayout(id);
-        props.onLink(noLayout);
-        list.reload();
-      }),
+    remove: async () => {
+      if (id === null) return;
+      await deleteLayout(id);
+      props.onLink(noLayout);
+      list.reload();
+    },
   };
 }
 

@@ -1,12 +1,11 @@
 import type { NodeInstanceProgress, SessionActivity } from '../../api.ts';
 import { readActivity } from '../../api.ts';
-import { useAuth, useResource, useSettled } from '../../hooks.ts';
+import { useAuth, useResource } from '../../hooks.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { Failure, Placeholder } from '../../ui/notice.tsx';
 import { deedOf } from './deeds.ts';
 
 const shownEntries = 12;
-const settleMs = 500;
 
 type Entry = SessionActivity['entries'][number];
 
@@ -25,13 +24,10 @@ export function Activity(props: {
   /** Grows with every change in the session. */
   round: number;
 }) {
-  const round = useSettled(props.round, settleMs);
   const ownId = useAuth().signIn?.user.userId;
-  const list = useResource(
-    `${props.sessionId}:${round}`,
-    (signal) => readActivity(props.sessionId, shownEntries, signal),
-    { keepWhileLoading: true },
-  );
+  const list = useResource(props.sessionId, (signal) => readActivity(props.sessionId, shownEntries, signal), {
+    version: props.round,
+  });
   if (list.error !== null)
     return <Failure what="The activity could not be read." error={list.error} retry={list.reload} />;
   if (list.data === null) return <Placeholder rows={2} label="Loading the activity" />;

@@ -22,7 +22,7 @@ import '../../styles/session/overview.css';
 const shownFiles = 6;
 
 /** What came out of the session, what it is about, and who did what. */
-export function Overview({ session, followed, uploads }: TabProps) {
+export function Overview({ session, reload, followed, uploads }: TabProps) {
   const nodes = followed.nodes ?? [];
   const { listSessions } = useAbilities();
   const outputs = useSessionOutputs(nodes);
@@ -57,7 +57,7 @@ export function Overview({ session, followed, uploads }: TabProps) {
       </div>
       <div class="overview-side">
         <div class="card">
-          <MetadataEditor sessionId={session.id} canEdit={listSessions} />
+          <MetadataEditor session={session} canEdit={listSessions} saved={reload} />
         </div>
         {listSessions && (
           <section class="card" aria-label="Activity of the session">

@@ -1,4 +1,4 @@
-import { useResource, useSettled } from '../../hooks.ts';
+import { useResource } from '../../hooks.ts';
 import { titleOf } from '../../names.ts';
 import { navigate, useAddress } from '../../router.ts';
 import { runsAddress } from '../../runs/address.ts';
@@ -13,19 +13,14 @@ import { tabAddress } from './address.ts';
 import type { TabProps } from './props.ts';
 import '../../styles/runs/runs.css';
 
-/** Changes come in bursts; one request follows a burst. */
-const settleMs = 500;
 const pageSize = 100;
 
 /** The log of the last run of each node. */
 export function Logs({ session, followed }: TabProps) {
   const { query } = useAddress();
-  const round = useSettled(followed.round, settleMs);
-  const list = useResource(
-    `${session.id}:${round}`,
-    (signal) => listRuns({ sessionId: session.id, pageSize }, signal),
-    { keepWhileLoading: true },
-  );
+  const list = useResource(session.id, (signal) => listRuns({ sessionId: session.id, pageSize }, signal), {
+    version: followed.round,
+  });
   const last = lastOfEachNode(list.data?.nodeRuns ?? []);
   const asked = last.find(({ nodeInstanceId }) => String(nodeInstanceId) === query.get('node'));
   const run = asked ?? last.find(({ state }) => state === 'failed') ?? last[0];

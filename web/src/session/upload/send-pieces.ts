@@ -20,12 +20,16 @@ export async function sendPieces(
 ): Promise<Partial<Upload>> {
   const { file, identifier } = sent;
   const metadata = { contentType, metadata: JSON.stringify({ fileName: file.name }) };
+  let token: string | null = null;
   const source: ResumableFile = {
     file,
     endpoint,
     metadata: identifier === undefined ? metadata : { ...metadata, identifier },
     fingerprint: fingerprintOf(sent),
-    authorization,
+    authorization: async () => {
+      token = await accessToken();
+      return authorizationOf(token);
+    },
     onProgress: (sentBytes) =>
       progress({ phase: sentBytes < file.size ? 'sending' : 'storing', sentBytes, problem: null }),
     signal,
@@ -37,7 +41,7 @@ export async function sendPieces(
       return { phase: outputId === null ? 'queued' : 'done', sentBytes: file.size, problem: null };
     } catch (error) {
       if (signal.aborted) return { phase: 'paused' };
-      const isRenewed = error instanceof ApiError && error.status === 401 && (await renewSignIn());
+      const isRenewed = error instanceof ApiError && error.status === 401 && (await renewSignIn(token));
       if (!isRenewed && !isTransient(error)) {
         if (error instanceof ApiError) return { phase: 'failed', problem: messageOf(error) };
         throw error;
@@ -67,11 +71,10 @@ export async function terminate(sent: FileToSend): Promise<void> {
   const { urlStorage } = defaultOptions;
   for (const { uploadUrl, urlStorageKey } of await urlStorage.findUploadsByFingerprint(fingerprintOf(sent))) {
     await urlStorage.removeUpload(urlStorageKey);
-    if (uploadUrl !== null) await terminateResumable(uploadUrl, await authorization()).catch(() => undefined);
+    if (uploadUrl !== null)
+      await terminateResumable(uploadUrl, authorizationOf(await accessToken())).catch(() => undefined);
   }
 }
 
-async function authorization(): Promise<Record<string, string>> {
-  const token = await accessToken();
-  return token === null ? {} : { authorization: `Bearer ${token}` };
-}
+const authorizationOf = (token: string | null): Record<string, string> =>
+  token === null ? {} : { authorization: `Bearer ${token}` };

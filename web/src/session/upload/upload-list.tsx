@@ -1,7 +1,7 @@
 import { formatBytes } from '../../format.ts';
 import { Icon } from '../../ui/icon.tsx';
-import type { Upload } from './upload.ts';
-import { isRunning } from './uploads.ts';
+import { isOpen, isRunning, type Upload } from './upload.ts';
+import { cancelUpload, dismissUpload, pauseUpload, resumeUpload } from './upload-store.ts';
 
 const words: Record<Upload['phase'], string> = {
   sending: 'sending',
@@ -15,30 +15,24 @@ const words: Record<Upload['phase'], string> = {
 };
 
 /** Running and ended uploads, each with its bar. */
-export function UploadList(props: {
-  uploads: Upload[];
-  cancel: (id: number) => void;
-  pause: (id: number) => void;
-  resume: (id: number) => void;
-  dismiss: (id: number) => void;
-}) {
-  if (props.uploads.length === 0) return null;
+export function UploadList({ uploads }: { uploads: readonly Upload[] }) {
+  if (uploads.length === 0) return null;
   return (
     <ul class="upload-list" aria-label="Uploads">
-      {props.uploads.map((upload) => (
+      {uploads.map((upload) => (
         <li key={upload.id} class={`upload-item upload-${upload.phase}`}>
           <div class="upload-line">
             <span class="upload-name" title={upload.fileName}>
               {upload.fileName}
             </span>
             <span class="upload-actions">
-              <PauseButton upload={upload} pause={props.pause} resume={props.resume} />
+              <PauseButton upload={upload} />
               <button
                 type="button"
                 class="button button-icon"
                 aria-label={`${isOpen(upload) ? 'Cancel' : 'Remove from this list'}: ${upload.fileName}`}
                 title={isOpen(upload) ? 'Cancel' : 'Remove from this list'}
-                onClick={() => (isOpen(upload) ? props.cancel(upload.id) : props.dismiss(upload.id))}
+                onClick={() => (isOpen(upload) ? cancelUpload(upload.id) : dismissUpload(upload.id))}
               >
                 <Icon name="cross" />
               </button>
@@ -65,10 +59,8 @@ export function UploadList(props: {
   );
 }
 
-const isOpen = (upload: Upload) => isRunning(upload) || upload.phase === 'paused';
-
-function PauseButton(props: { upload: Upload; pause: (id: number) => void; resume: (id: number) => void }) {
-  const { id, fileName, isResumable, phase } = props.upload;
+function PauseButton({ upload }: { upload: Upload }) {
+  const { id, fileName, isResumable, phase } = upload;
   if (!isResumable || (phase !== 'sending' && phase !== 'paused')) return null;
   const word = phase === 'sending' ? 'Pause' : 'Resume';
   return (
@@ -76,7 +68,7 @@ function PauseButton(props: { upload: Upload; pause: (id: number) => void; resum
       type="button"
       class="button button-small"
       aria-label={`${word}: ${fileName}`}
-      onClick={() => (phase === 'sending' ? props.pause(id) : props.resume(id))}
+      onClick={() => (phase === 'sending' ? pauseUpload(id) : resumeUpload(id))}
     >
       {word}
     </button>

@@ -23,3 +23,17 @@ export interface Upload {
   /** Of one of an earlier visit: by it the browser remembers the upload. */
   fingerprint: string | null;
 }
+
+export function isRunning({ phase }: Upload): boolean {
+  return phase === 'sending' || phase === 'storing';
+}
+
+/** It may still become an output by itself, or when the person goes on with it. */
+export const isOpen = (upload: Upload): boolean => isRunning(upload) || upload.phase === 'paused';
+
+/** True for one of an earlier visit that goes on with the new one. */
+export const isSameFile = (known: Upload, { nodeInstanceId, fileName, sizeBytes }: Upload): boolean =>
+  known.phase === 'unfinished' &&
+  known.nodeInstanceId === nodeInstanceId &&
+  known.fileName === fileName &&
+  known.sizeBytes === sizeBytes;
