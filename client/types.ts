@@ -3244,10 +3244,7 @@ export interface UserList {
 export interface RunLogEntry {
   /** Rises along the log, over all attempts. */
   readonly position: number;
-  /**
-   * By the clock of the runner, or of the platform for its own lines. Lines of a runner whose clock cannot be
-   * right, before its claim or after they came, have the time at which they came.
-   */
+  /** By the clock of the runner, or of the platform for its own lines. */
   readonly at: string;
   readonly attempt: number;
   readonly level: 'debug' | 'info' | 'warning' | 'error';

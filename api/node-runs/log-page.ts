@@ -9,9 +9,7 @@ export const logEntrySchema = z
   .object({
     position: z.int().meta({ description: 'Rises along the log, over all attempts.' }),
     at: timestampOut().meta({
-      description:
-        'By the clock of the runner, or of the platform for its own lines. Lines of a runner whose clock cannot be ' +
-        'right, before its claim or after they came, have the time at which they came.',
+      description: 'By the clock of the runner, or of the platform for its own lines.',
     }),
     attempt: z.int(),
     level: z.enum(logLevels),

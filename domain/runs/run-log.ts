@@ -13,7 +13,7 @@ export type LogLevel = (typeof logLevels)[number];
 
 export interface LogEntry {
   readonly position: number;
-  /** Of the runner's clock while that may be right, else of the platform's, as for its own lines. */
+  /** Of the runner's clock, or of the platform's for its own lines. */
   readonly at: Date;
   readonly attempt: number;
   readonly level: LogLevel;
@@ -36,25 +36,6 @@ const platformPlace = placesPerMs / 2;
 
 export const entryPosition = (receivedMs: number, index: number) => receivedMs * placesPerMs + index;
 export const msOfPosition = (position: number) => Math.floor(position / placesPerMs);
-
-/** Clocks may differ by so much. */
-const clockToleranceMs = 5_000;
-
-/**
- * When the entries of one call were written. None can have been before its attempt was claimed, or after it came: the
- * clock of its runner is wrong then, and all are moved so that the newest was written when they came.
- * @param claimedMs when the attempt was claimed first
- */
-export function timesOf(
-  entries: ReadonlyArray<Pick<LogEntry, 'at'>>,
-  { claimedMs, receivedMs }: { readonly claimedMs: number; readonly receivedMs: number },
-): Date[] {
-  const times = entries.map(({ at }) => at.getTime());
-  const newest = Math.max(...times);
-  const isPossible =
-    newest <= receivedMs + clockToleranceMs && Math.min(...times) >= claimedMs - clockToleranceMs;
-  return times.map((ms) => new Date(isPossible ? ms : ms + receivedMs - newest));
-}
 
 /** The levels from this one on. */
 export function levelsFrom(level: LogLevel): readonly LogLevel[] {

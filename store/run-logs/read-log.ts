@@ -10,7 +10,6 @@ import {
   passes,
   platformLines,
   type RunFacts,
-  timesOf,
 } from '../../domain/runs/run-log.ts';
 import type { Queryable } from '../connection/database.ts';
 import { holderOfClaim } from '../run-views/run-holder.ts';
@@ -131,7 +130,7 @@ export async function readRunLog(
   const found = await readFacts(database, runId);
   if (found === undefined) return undefined;
   const { facts, settledMs, isDone } = found;
-  const written = await readEntries(database, runId, filter, { ...page, settledMs, claims: facts.claims });
+  const written = await readEntries(database, runId, filter, { ...page, settledMs });
   const own = platformLines(facts, limits.logAttemptBytes).filter(
     (line) =>
       line.position > page.after &&
@@ -153,12 +152,7 @@ async function readEntries(
   database: Queryable,
   runId: string,
   filter: LogFilter,
-  {
-    after,
-    limit,
-    settledMs,
-    claims,
-  }: { after: number; limit: number; settledMs: number } & Pick<RunFacts, 'claims'>,
+  { after, limit, settledMs }: { after: number; limit: number; settledMs: number },
 ): Promise<{ entries: LogEntry[]; readTo: number; isExhausted: boolean }> {
   const bits = levelBits(levelsFrom(filter.level ?? 'debug'));
   const entries: LogEntry[] = [];
@@ -171,7 +165,7 @@ async function readEntries(
       bits,
       filter.attempt ?? null,
     ]);
-    for (const piece of found) entries.push(...entriesOf(piece, claims, after, filter));
+    for (const piece of found) entries.push(...entriesOf(piece, after, filter));
     if (found.length < piecesAtOnce) return { entries, readTo: readTo(settledMs + 1), isExhausted: true };
     fromMs = found.at(-1)!.receivedMs + 1;
   }
@@ -180,20 +174,12 @@ async function readEntries(
 
 const readTo = (beforeMs: number) => entryPosition(beforeMs, 0) - 1;
 
-function entriesOf(
-  { attempt, receivedMs, body }: PieceRow,
-  claims: RunFacts['claims'],
-  after: number,
-  filter: LogFilter,
-): LogEntry[] {
-  const written = unpackEntries(body);
-  const claimedMs = claims.find((claim) => claim.attempt === attempt)?.claimedAt.getTime() ?? 0;
-  const times = timesOf(written, { claimedMs, receivedMs });
+function entriesOf({ attempt, receivedMs, body }: PieceRow, after: number, filter: LogFilter): LogEntry[] {
   const entries: LogEntry[] = [];
-  for (const [index, entry] of written.entries()) {
+  for (const [index, entry] of unpackEntries(body).entries()) {
     const position = entryPosition(receivedMs, index);
     if (position <= after || !passes({ ...entry, attempt }, filter)) continue;
-    entries.push({ ...entry, at: times[index]!, position, attempt, source: 'runner' });
+    entries.push({ ...entry, position, attempt, source: 'runner' });
   }
   return entries;
 }

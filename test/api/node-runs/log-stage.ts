@@ -6,7 +6,6 @@ import { runnerStage, type TestRunner } from '../../support/runner.ts';
 
 export interface Entry {
   position: number;
-  at: string;
   attempt: number;
   level: string;
   source: string;

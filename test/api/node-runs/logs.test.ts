@@ -95,25 +95,6 @@ describe('the log of a run', () => {
     ]);
   });
 
-  test.each([
-    ['a day ahead', 86_400_000],
-    ['a day behind', -86_400_000],
-  ])('has the times of the platform where the clock of its runner is %s', async (_, wrongByMs) => {
-    const { runner, taskId, runId } = await held();
-    const began = Date.now();
-    const at = (ms: number) => new Date(began + ms).toISOString();
-    await log(runner, taskId, 1, [
-      { ...line('begins'), at: at(wrongByMs) },
-      { ...line('goes on'), at: at(wrongByMs + 400) },
-    ]);
-    await log(runner, taskId, 2, [{ ...line('of a right clock'), at: at(7) }]);
-    await runner.end(taskId, 'complete', { outcome: 'no-output' });
-    const [first, second, third] = written(await whole(runId)).map((entry) => Date.parse(entry.at));
-    expect(second! - first!).toBe(400);
-    expect(Math.abs(second! - began)).toBeLessThan(60_000);
-    expect(third).toBe(began + 7);
-  });
-
   test('is the same by pages of any size, by level and by search', async () => {
     const { runner, taskId, runId } = await held();
     for (let call = 1; call <= 40; call += 1) {
