@@ -25,7 +25,7 @@ describe('text of a Western instrument is read without a configuration, with a r
     expect(converted.description.channels).toMatchObject(columns);
     expect((await bench.rows(converted)).map((row) => row.Größe)).toEqual(['groß', 'Maß ±5 µm']);
     expect(converted.description.warnings).toContain(
-      'The text is not UTF-8; it was read as windows-1252. If the text has another encoding, name it in the configuration (`encoding`).',
+      'The text is not UTF-8; it was read as windows-1252. If the text has another encoding, name it in the configuration of the node as encoding.',
     );
   });
 
@@ -48,7 +48,7 @@ describe('text of a Western instrument is read without a configuration, with a r
       const fault = await bench.fails(
         Buffer.concat([Buffer.from('t;'), heading, Buffer.from('\n0;1\n1;2\n')]),
       );
-      expect(fault.message, name).toMatch(/^Line 1, .* is not UTF-8\. .*`encoding`/);
+      expect(fault.message, name).toMatch(/^Line 1, .* is not UTF-8\. .*as encoding/);
     }
   });
 });

@@ -32,6 +32,15 @@ test('are the highest values, the rows and the length; of a file that was conver
   ]);
 });
 
+test('keep the capitals of names that are written with one', () => {
+  const channels = ['Temperatur Öl', 'RPM', 'oilPressure'].map((name) => ({
+    ...{ name, type: 'number', min: 0, max: 1, unit: null },
+  }));
+  const metadata = { kind: 'recording', source: { outputId: 1 }, rowCount: 2, description: { channels } };
+  const labels = figuresOfRecordings([output(1, metadata)]).map(({ label }) => label);
+  expect(labels).toEqual(['Highest Temperatur Öl', 'Highest RPM', 'Highest oil pressure', 'Recorded']);
+});
+
 test('are those of the first channels where the recording has too many to list in its metadata', () => {
   const { description: brief, ...metadata } = recording(1, 1, 60, 341.7).metadata as Record<string, unknown>;
   const labels = figuresOfRecordings([output(1, { ...metadata, brief })]).map(({ label }) => label);

@@ -11,7 +11,8 @@ export interface FoundEncoding {
 }
 
 /** Follows a fault that another encoding would explain. */
-export const encodingHint = 'If the text has another encoding, name it in the configuration (`encoding`).';
+export const encodingHint =
+  'If the text has another encoding, name it in the configuration of the node as encoding.';
 
 /**
  * @param head the start of the text

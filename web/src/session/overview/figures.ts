@@ -29,11 +29,18 @@ export function figuresOf(json: unknown): Figure[] {
 /** `top speed [km/h]` has a unit; `lapCount` reads `Lap count`. */
 function labelOf(key: string): { label: string; unit: string } {
   const [, name = key, unit = ''] = /^(.*?)\s*\[([^\]]+)\]$/.exec(key) ?? [];
-  const words = name
+  const words = wordsOf(name);
+  return { label: words.charAt(0).toUpperCase() + words.slice(1), unit };
+}
+
+/** `lap count` of `lapCount`; names for people stay as they are written, such as `RPM` and `Temperatur Öl`. */
+function wordsOf(name: string): string {
+  if (/\s/.test(name) || !/[a-z0-9][A-Z]|[-_]/.test(name)) return name;
+  return name
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
     .replaceAll(/[-_]+/g, ' ')
-    .trim();
-  return { label: words.charAt(0).toUpperCase() + words.slice(1).toLowerCase(), unit };
+    .trim()
+    .toLowerCase();
 }
 
 /** What the conversion of a table says of it. */
@@ -120,7 +127,7 @@ function highest(recordings: readonly Recording[]): Figure[] {
     }
   }
   return [...found.values()].slice(0, mostChannels).map(({ name, unit, max }) => ({
-    label: `Highest ${labelOf(name).label.toLowerCase()}`,
+    label: `Highest ${wordsOf(name)}`,
     value: formatValue(max),
     unit,
     number: max,
