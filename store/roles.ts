@@ -149,7 +149,7 @@ interface Table {
   /** As written in a statement. */
   readonly quoted: string;
   readonly isView: boolean;
-  /** Nobody but its owner has a right. */
+  /** Only its owner has rights. */
   readonly isNew: boolean;
   /** Columns that are no secrets, as written in a statement. */
   readonly openColumns: readonly string[];

@@ -61,13 +61,13 @@ const addLogout: AddCommand = (program, cli) => {
       if (signedIn === undefined) {
         return cli.print({ address, signedOut: false }, () => `Not signed in to ${address}.`);
       }
-      const untold = await end(address);
-      // Whoever signs out wants no token left on this machine, least of all when it leaves the network.
+      const failure = await end(address);
+      // No token may stay on this machine, least of all when it leaves the network.
       await remember(address, undefined);
-      if (untold !== undefined) {
+      if (failure !== undefined) {
         const until = time(signedIn.refreshExpiresAt ?? signedIn.expiresAt);
         throw new Error(
-          `${untold.message} The token is deleted here; at the platform the sign-in remains until ${until}.`,
+          `${failure.message} The token is deleted here; at the platform the sign-in remains until ${until}.`,
         );
       }
       cli.print({ address, signedOut: true }, () => `Signed out of ${address}.`);

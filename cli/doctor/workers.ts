@@ -1,4 +1,4 @@
-/** Whether work waits for the workers: they answer nobody, so only the metrics of the API tell. */
+/** Whether work waits for the workers. They have no routes, so the metrics of the API are read. */
 import { bearerFor } from '../connection.ts';
 import { type Finding, fault, ok, probe, skipped, warning } from './finding.ts';
 

@@ -15,7 +15,7 @@ export class BodyPlaces {
   /**
    * @param caller null for a call without a token
    * @param declaredBytes null for an unknown length
-   * @returns a function that gives the place back, to be called once
+   * @returns a function that releases the place, to be called once
    * @throws Problem `unavailable`
    */
   acquire(caller: string | null, declaredBytes: number | null): () => void {

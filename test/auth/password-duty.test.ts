@@ -57,7 +57,7 @@ describe('a user who must change the password', () => {
     const refused = await change({ currentPassword: password, newPassword: password });
     const said = 'The new password must differ from the current one.';
     expect([refused.status, refused.body.message]).toEqual([400, said]);
-    // Whether it is the password is told to nobody who does not know it.
+    // Only a caller who knows the password learns that it is the same.
     const guessed = await change({ currentPassword: 'a wrong password', newPassword: 'a wrong password' });
     expect([guessed.status, guessed.body.message]).toEqual([400, 'The current password is wrong.']);
     expect((await auth('GET', '/users', { token: person.token })).status).toBe(401);

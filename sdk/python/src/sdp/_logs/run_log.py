@@ -48,7 +48,7 @@ class RunLog:
 
     def add(self, level: Level, message: str, fields: dict[str, Any]) -> None:
         """Adds a line. It never waits and never raises. A forked process has no thread that sends, and perhaps a lock
-        that nobody releases."""
+        that is never released."""
         if os.getpid() != self._process:
             return
         entry = encode_entry(level, message, fields)

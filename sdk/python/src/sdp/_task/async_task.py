@@ -267,7 +267,7 @@ class _FromLoop(Iterator[Any]):
             return False, None
 
     def end(self) -> None:
-        """Nobody waits for the items any more, and the thread must not, either."""
+        """The caller no longer waits for the items, and the thread must not."""
         with self._lock:
             self._is_over = True
         if self._following is not None:
