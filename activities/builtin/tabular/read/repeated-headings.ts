@@ -1,13 +1,12 @@
 /** The heading again between rows: in files put together from several, and in those of loggers that started anew. */
 import { copyPart } from './copy-part.ts';
 import type { CsvRecord } from './csv-records.ts';
-import { isNumberText, looksLikeTime } from './text-values.ts';
+import { isValueText } from './text-values.ts';
 
 /** The records without those that are the first again, where it has names alone. */
 export function withoutRepeats(records: readonly CsvRecord[]): CsvRecord[] {
   const names = records[0]?.cells ?? [];
-  const isName = (cell: string) =>
-    cell.trim() !== '' && !isNumberText(cell, true) && !isNumberText(cell) && !looksLikeTime(cell);
+  const isName = (cell: string) => cell.trim() !== '' && !isValueText(cell);
   if (names.length < 2 || !names.every(isName)) return [...records];
   const isAgain = ({ cells }: CsvRecord) =>
     cells.length === names.length && cells.every((cell, column) => cell === names[column]);

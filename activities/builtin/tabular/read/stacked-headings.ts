@@ -1,6 +1,6 @@
 /** Headings of several lines, as motion capture, oscilloscopes and data loggers write them. */
 import { type CsvRecord, mostHeadings } from './csv-records.ts';
-import { isMissingText, isNumberText, looksLikeTime } from './text-values.ts';
+import { isMissingText, isValueText } from './text-values.ts';
 
 export interface StackedHeadings {
   /** How many records they are. */
@@ -24,10 +24,10 @@ export function stackedHeadings(records: readonly CsvRecord[]): StackedHeadings 
   if (head.some((cells) => cells.length !== records[lines]?.cells.length)) return null;
   const at = head.findIndex((cells) => cells.length > 1 && !cells.includes(''));
   const [names, ...below] = head.slice(at);
-  if (names === undefined || below.flat().some(isValue)) return null;
+  if (names === undefined || below.flat().some(isValueText)) return null;
   // Numbers of channels are names where units stand below them.
-  const areNumbered = names.some(isValue) && below.length > 0 && !isValue(names[0] as string);
-  if (at === -1 || (names.some(isValue) ? !areNumbered : at === 0 && lines <= 2)) return null;
+  const areNumbered = names.some(isValueText) && below.length > 0 && !isValueText(names[0] as string);
+  if (at === -1 || (names.some(isValueText) ? !areNumbered : at === 0 && lines <= 2)) return null;
   const areUnique = new Set(names).size === names.length;
   const groups = areUnique ? [] : head.slice(0, at).map(filledToTheRight);
   return {
@@ -42,15 +42,11 @@ export function stackedHeadings(records: readonly CsvRecord[]): StackedHeadings 
 function firstRow(records: readonly CsvRecord[]): number {
   const hasValues = ({ cells }: CsvRecord) => {
     const filled = cells.filter((cell) => cell.trim() !== '');
-    const values = filled.filter((cell) => isValue(cell) || isMissingText(cell));
-    return values.some(isValue) && values.length * 2 >= filled.length;
+    const values = filled.filter((cell) => isValueText(cell) || isMissingText(cell));
+    return values.some(isValueText) && values.length * 2 >= filled.length;
   };
   const from = records.findIndex((_, at) => records.slice(at, at + rowsOfValues).every(hasValues));
   return from > mostHeadings ? 0 : Math.max(from, 0);
-}
-
-function isValue(cell: string): boolean {
-  return isNumberText(cell) || isNumberText(cell, true) || looksLikeTime(cell);
 }
 
 /** A name that stands for several columns is written above the first of them. */

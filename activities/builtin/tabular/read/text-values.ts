@@ -56,3 +56,8 @@ export function toNumber(value: string | null, decimalComma = false): number {
   if (trimmed === '') return Number.NaN;
   return Number(decimalComma ? trimmed.replace(',', '.') : trimmed);
 }
+
+/** Whether a text is a number, with a decimal point or comma, or a time: no name of a column. */
+export function isValueText(text: string): boolean {
+  return isNumberText(text) || isNumberText(text, true) || looksLikeTime(text);
+}
