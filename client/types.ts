@@ -260,7 +260,8 @@ export interface ScenarioRequest {
 
 export interface NewAnnotation {
   /**
-   * When it begins. In a recording without dates: the time since its start, written as a time since 1970.
+   * When it begins. In a recording without dates: the time since its start, written as a time since 1970;
+   * before its zero, as one before 1970.
    */
   readonly from: string;
   /** When a range ends; absent or null for a moment. */
@@ -277,7 +278,8 @@ export interface NewAnnotation {
 
 export interface AnnotationChange {
   /**
-   * When it begins. In a recording without dates: the time since its start, written as a time since 1970.
+   * When it begins. In a recording without dates: the time since its start, written as a time since 1970;
+   * before its zero, as one before 1970.
    */
   readonly from?: string | undefined;
   /** When a range ends; absent or null for a moment. */

@@ -4,14 +4,29 @@ import { limits } from './limits.ts';
 const shape =
   /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(?:([Zz])|([+-])(\d{2})(?::?(\d{2}))?)?)?$/;
 
-const daysInMonth = (year: number, month: number) => new Date(Date.UTC(year, month, 0)).getUTCDate();
+/** `Date.UTC` counts the years before 100 from 1900. */
+function utc(year: number, month: number, day: number): Date {
+  const date = new Date(0);
+  date.setUTCFullYear(year, month - 1, day);
+  return date;
+}
+
+const daysInMonth = (year: number, month: number) => utc(year, month + 1, 0).getUTCDate();
 
 /**
  * Reads a date or date-time; without an offset it is UTC, a date alone is its midnight. Returns null for anything
  * else: days that do not exist, years outside 1970 to 9999, bare numbers, 24:00, leap seconds. Digits below the
  * millisecond are cut off.
  */
-export function parseTimestamp(text: string): Date | null {
+export const parseTimestamp = (text: string) => parse(text, limits.earliestYear);
+
+/**
+ * Reads a time in a recording: as above, from the year 1 on. Measurements may be of earlier years than 1970, and a time
+ * before the zero of a recording without dates (before its trigger) is written as one before 1970.
+ */
+export const parseRecordingTime = (text: string) => parse(text, 1);
+
+function parse(text: string, earliestYear: number): Date | null {
   const match = shape.exec(text);
   if (match === null) return null;
   const number = (index: number) => Number(match[index] ?? '0');
@@ -23,9 +38,10 @@ export function parseTimestamp(text: string): Date | null {
   if (offsetHours > 23 || offsetMinutes > 59) return null;
   const milliseconds = Number((match[7] ?? '').slice(0, 3).padEnd(3, '0'));
   const offset = (match[9] === '-' ? -1 : 1) * (offsetHours * 60 + offsetMinutes) * 60_000;
-  const result = new Date(Date.UTC(year, month - 1, day, hour, minute, second, milliseconds) - offset);
+  const clock = ((hour * 60 + minute) * 60 + second) * 1000 + milliseconds;
+  const result = new Date(utc(year, month, day).getTime() + clock - offset);
   const resultYear = result.getUTCFullYear();
-  return year >= limits.earliestYear && resultYear >= limits.earliestYear && resultYear <= limits.latestYear
+  return year >= earliestYear && resultYear >= earliestYear && resultYear <= limits.latestYear
     ? result
     : null;
 }

@@ -142,12 +142,12 @@ export function longText(maxBytes: number = limits.longTextBytes) {
 }
 
 /** A timestamp that a caller sends, read strictly; parsed to a Date. */
-export function timestamp() {
+export function timestamp(parse = parseTimestamp) {
   return z
     .string()
     .max(64)
     .transform((value, context) => {
-      const date = parseTimestamp(value);
+      const date = parse(value);
       if (date !== null) return date;
       context.addIssue({ code: 'custom', message: 'must be an ISO 8601 timestamp', input: value });
       return z.NEVER;

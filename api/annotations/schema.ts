@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { story } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
-import { formatTimestamp, formatTimestampOrNull } from '../../domain/timestamp.ts';
+import { formatTimestamp, formatTimestampOrNull, parseRecordingTime } from '../../domain/timestamp.ts';
 import {
   integerParameter,
   nameText,
@@ -19,11 +19,13 @@ export const annotationParams = sessionParams.extend({
 });
 
 const fields = {
-  from: timestamp().meta({
+  from: timestamp(parseRecordingTime).meta({
     description:
-      'When it begins. In a recording without dates: the time since its start, written as a time since 1970.',
+      'When it begins. In a recording without dates: the time since its start, written as a time since 1970; before its zero, as one before 1970.',
   }),
-  to: timestamp().nullish().meta({ description: 'When a range ends; absent or null for a moment.' }),
+  to: timestamp(parseRecordingTime)
+    .nullish()
+    .meta({ description: 'When a range ends; absent or null for a moment.' }),
   label: nameText().meta({ description: 'What people see on the axis.' }),
   text: optionalText().meta({ description: 'More words.' }),
   tags: z
@@ -99,8 +101,12 @@ export const annotationListSchema = z
   });
 
 export const annotationQuerySchema = z.object({
-  from: timestamp().optional().meta({ description: 'Only what touches this time or later.' }),
-  to: timestamp().optional().meta({ description: 'Only what begins at this time or before.' }),
+  from: timestamp(parseRecordingTime)
+    .optional()
+    .meta({ description: 'Only what touches this time or later.' }),
+  to: timestamp(parseRecordingTime)
+    .optional()
+    .meta({ description: 'Only what begins at this time or before.' }),
   label: nameText().optional().meta({ description: 'Only with this label.', example: 'Brake lock' }),
   tag: nameText(limits.annotationTagCharacters)
     .optional()

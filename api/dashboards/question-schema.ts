@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { story } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
-import { parseTimestamp } from '../../domain/timestamp.ts';
+import { parseRecordingTime } from '../../domain/timestamp.ts';
 import { errorSchema } from '../../http/errors.ts';
 import {
   booleanParameter,
@@ -22,7 +22,7 @@ function timeParameter(name: string, description: string) {
     .string()
     .max(64, { error })
     .transform((text, context) => {
-      const time = parseTimestamp(text);
+      const time = parseRecordingTime(text);
       if (time !== null) return time;
       context.addIssue({ code: 'custom', message: error, input: text });
       return z.NEVER;

@@ -6,7 +6,7 @@ export type ChannelType = (typeof channelTypes)[number];
 
 /**
  * Times of a recording, in milliseconds since 1970 or since its beginning, have a year of four digits, as ISO 8601 is
- * written. Callers send times from 1970 on (decisions 2); measurements are also of earlier years.
+ * written: measurements are also of years before 1970, and times before a trigger are negative.
  */
 export const recordingTimes = {
   fromMs: Date.parse('0001-01-01T00:00:00Z'),

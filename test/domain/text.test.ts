@@ -8,7 +8,7 @@ import {
   jsonDepthLevels,
   utf8Bytes,
 } from '../../domain/text.ts';
-import { formatTimestamp, isDateOnly, parseTimestamp } from '../../domain/timestamp.ts';
+import { formatTimestamp, isDateOnly, parseRecordingTime, parseTimestamp } from '../../domain/timestamp.ts';
 
 describe('a name', () => {
   test('holds 1 to 255 characters after trimming, however many bytes they take, and no control characters', () => {
@@ -101,6 +101,13 @@ describe('a timestamp', () => {
     expect(at('2026-03-01T10:00:00')).toBe('2026-03-01T10:00:00.000Z');
     expect(isDateOnly('2026-03-01')).toBe(true);
     expect(isDateOnly('2026-03-01T00:00')).toBe(false);
+  });
+
+  test('in a recording may be of any year of four digits', () => {
+    for (const good of ['0001-01-01T00:00:00.000Z', '0096-02-29T12:00:00.000Z', '1969-12-31T23:59:58.000Z'])
+      expect(parseRecordingTime(good)?.toISOString()).toBe(good);
+    for (const bad of ['0000-12-31T00:00:00Z', '0001-01-01T00:00:00+01:00', '0095-02-29', '1969-02-30'])
+      expect([bad, parseRecordingTime(bad)]).toEqual([bad, null]);
   });
 
   test('that does not exist is refused, never rolled over', () => {

@@ -6,7 +6,8 @@ import { ensurePlatformDataSource } from '../../../store/objects/data-sources.ts
 import { newOutputKey } from '../../../store/objects/object-store.ts';
 import { dashboardWorld } from './dashboard-world.ts';
 
-const { api, dimensionId, firstMs, get, dimensionSource, insertDimension, folder } = await dashboardWorld();
+const { api, dimensionId, firstMs, get, dimensionSource, insertDimension, folder, record } =
+  await dashboardWorld();
 
 describe('GET /api/v2/dashboard/dimensions/{id}/series', () => {
   const keys = async () =>
@@ -110,6 +111,21 @@ describe('GET /api/v2/dashboard/dimensions/{id}/series', () => {
       status: 400,
       body: { message: 'channels name 65 channels; at most 64 are read at once.' },
     });
+  });
+
+  test('reads a window before the zero of a recording, whose times are written as before 1970', async () => {
+    const id = await insertDimension('f', [await record(31, 'time [s],level\n-2,5\n-1,6\n0,7\n1,8\n')]);
+    const { from, to } = (await get(`${id}`)).body.sources[0].time;
+    expect(from).toBe('1969-12-31T23:59:58.000Z');
+    const { status, body } = await get(`${id}/series?from=${from}&to=${to}`);
+    expect([status, body.series?.[0].times]).toEqual([200, [-2000, -1000, 0, 1000]]);
+    const part = await get(`${id}/statistics?from=${from}&to=1969-12-31T23:59:59Z`);
+    expect(part.body.statistics[0]).toMatchObject({
+      count: 2,
+      max: { value: 6, at: '1969-12-31T23:59:59.000Z' },
+    });
+    const file = await get(`${id}/export?to=1969-12-31T23:59:59Z`);
+    expect(file.body).toBe('time [s],level\n-2.0,5\n-1.0,6\n');
   });
 
   test.each([

@@ -49,6 +49,10 @@ describe('annotations of people', () => {
     const reversed = await call('GET', `${path}?from=${later}&to=${at}`);
     expect([reversed.status, reversed.body.message]).toEqual([400, 'from must not be after to.']);
     expect(await labelsOf(graph, '?to=2026-03-14T09:30:00Z')).toEqual(['Start']);
+    const trigger = await call('POST', path, made('Before the trigger', '1969-12-31T23:59:58.000Z'));
+    expect(trigger).toMatchObject({ status: 201, body: { from: '1969-12-31T23:59:58.000Z' } });
+    expect(await labelsOf(graph, '?to=1969-12-31T23:59:59Z')).toEqual(['Before the trigger']);
+    expect((await call('DELETE', `${path}/${trigger.body.id}`)).status).toBe(204);
     expect(await labelsOf(graph, '?tag=brakes')).toEqual(['Brake lock']);
     expect(await labelsOf(graph, '?label=Start')).toEqual(['Start']);
 

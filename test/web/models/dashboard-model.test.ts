@@ -164,7 +164,7 @@ describe('what a dashboard shows', () => {
     };
     const mixed = dashboard([source(1, []), relative]);
     expect(timeKinds(mixed)).toEqual(['absolute', 'relative']);
-    expect(fullSpan(mixed, 'relative')).toEqual({ fromMs: 0, toMs: 500 });
+    expect(fullSpan(mixed, 'relative')).toEqual({ fromMs: -500, toMs: 500 });
     expect(fullSpan(mixed, 'absolute')!.toMs - fullSpan(mixed, 'absolute')!.fromMs).toBe(3_600_000);
     expect(fullSpan(dashboard([]), 'absolute')).toBeNull();
   });

@@ -118,8 +118,8 @@ export function fullSpan(dashboard: Dashboard, kind: TimeKind): TimeSpan | null 
   if (valid.length === 0) return null;
   const fromMs = Math.min(...valid.map((span) => span.fromMs));
   const toMs = Math.max(...valid.map((span) => span.toMs));
-  // A single row has no length; it gets up to a second around it, but nothing before 1970, which is not valid here.
-  return toMs - fromMs < 1 ? { fromMs: Math.max(0, fromMs - 500), toMs: toMs + 500 } : { fromMs, toMs };
+  // A single row has no length; it gets a second around it.
+  return toMs - fromMs < 1 ? { fromMs: fromMs - 500, toMs: toMs + 500 } : { fromMs, toMs };
 }
 
 function spanOf(source: DashboardSource): TimeSpan {
