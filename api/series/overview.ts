@@ -25,6 +25,12 @@ const columnNumbers = 8;
 const changeNumbers = 3;
 const numberBytes = Float64Array.BYTES_PER_ELEMENT;
 
+/** From one to another, both included. */
+interface Blocks {
+  readonly first: number;
+  readonly last: number;
+}
+
 /** The rows at which a text changes. */
 export interface Changes {
   readonly texts: readonly string[];
@@ -91,7 +97,7 @@ export class OverviewFile {
 
   /** Times that the block before and the block behind a run of blocks share with a range; null when they do not. */
   edges(
-    blocks: { first: number; last: number },
+    blocks: Blocks,
     fromMs: number,
     toMs: number,
   ): { before: [number, number] | null; behind: [number, number] | null } {
@@ -105,12 +111,27 @@ export class OverviewFile {
   }
 
   /** Times of the first and the last row of a run of blocks. */
-  span({ first, last }: { first: number; last: number }): { first: number; last: number } {
+  span({ first, last }: Blocks): { first: number; last: number } {
     return { first: this.#from(first), last: this.#to(last) };
   }
 
+  /**
+   * Blocks in runs that last longer than some time or not. A long block has few rows for its time: its four points are
+   * far apart, where the recorder wrote slowly, and its rows are not many.
+   */
+  runs(blocks: Blocks, longMs: number): (Blocks & { readonly isLong: boolean })[] {
+    const runs: { first: number; last: number; isLong: boolean }[] = [];
+    for (let block = blocks.first; block <= blocks.last; block++) {
+      const isLong = this.#to(block) - this.#from(block) > longMs;
+      const run = runs.at(-1);
+      if (run?.isLong === isLong) run.last = block;
+      else runs.push({ first: block, last: block, isLong });
+    }
+    return runs;
+  }
+
   /** Points of a column over whole blocks, gathered into buckets of equal time. */
-  async points(column: string, blocks: { first: number; last: number }, buckets: number): Promise<PointList> {
+  async points(column: string, blocks: Blocks, buckets: number): Promise<PointList> {
     const { first, last } = blocks;
     const numbers = await this.#points(column, blocks);
     const start = this.#from(first);
@@ -131,14 +152,14 @@ export class OverviewFile {
   }
 
   /** Of each of some blocks lowest, highest, first and last value of a column, each as time and value. */
-  async #points(column: string, { first, last }: { first: number; last: number }): Promise<Float64Array> {
+  async #points(column: string, { first, last }: Blocks): Promise<Float64Array> {
     const { offset, blocks, columns } = this.#overview;
     const before = headNumbers * blocks + columnNumbers * (blocks * columns.indexOf(column) + first);
     return readNumbers(this.#file, offset + numberBytes * before, columnNumbers * (last - first + 1));
   }
 
   /** Adds what is known of some whole blocks of a column. The level must have moments. */
-  async addTo(tally: Tally, column: string, blocks: { first: number; last: number }): Promise<void> {
+  async addTo(tally: Tally, column: string, blocks: Blocks): Promise<void> {
     const { first, last } = blocks;
     const before = momentNumbers * (this.#overview.blocks * this.#overview.columns.indexOf(column) + first);
     const moments = await readNumbers(

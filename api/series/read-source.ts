@@ -17,6 +17,8 @@ import { stateChanges } from './states.ts';
 
 /** Two buckets of the coarse reading are kept for the rows at the edges of the range. */
 const edgeBuckets = 2;
+/** Rows of a block that lasts as long are read themselves: so few such blocks have room in a range. */
+const longBlockBuckets = 4;
 
 export async function readSource(
   connection: DuckDBConnection,
@@ -75,7 +77,10 @@ export async function openOverview({ path, recording }: JobSource): Promise<Over
   return OverviewFile.open(path, recording.overview);
 }
 
-/** Numbers, truth values and states from the coarse level, with rows at the edges; the others from the rows. */
+/**
+ * Numbers, truth values and states from the coarse level, with rows at the edges and where rows are rare; the others from
+ * the rows.
+ */
 async function readMixed(
   connection: DuckDBConnection,
   overview: OverviewFile,
@@ -92,17 +97,31 @@ async function readMixed(
     times === null || coarse.length === 0
       ? []
       : readBuckets(connection, path, coarse, { fromMs: times[0], toMs: times[1] }, 1);
-  const before = await edge(edges.before);
-  const behind = await edge(edges.behind);
+  const parts = [await edge(edges.before)];
+  const whole = overview.span(blocks);
+  const wholeMs = whole.last - whole.first;
+  const runs = overview.runs(blocks, (longBlockBuckets * wholeMs) / buckets);
+  // Each run has one bucket at the least.
+  const free = buckets - edgeBuckets - (runs.length - 1);
+  for (const run of runs) {
+    const { first, last } = overview.span(run);
+    const share = Math.max(1, Math.floor(wholeMs > 0 ? (free * (last - first)) / wholeMs : free));
+    parts.push(
+      run.isLong
+        ? await readBuckets(connection, path, coarse, { fromMs: first, toMs: last }, share)
+        : await Promise.all(
+            coarse.map(async (channel) => {
+              const { points } = await overview.points(channel.column, run, share);
+              return decoded(overview, channel, points);
+            }),
+          ),
+    );
+  }
+  parts.push(await edge(edges.behind));
   const found = new Map<string, ReadPoints>();
   for (const [index, channel] of coarse.entries()) {
     const list = new PointList();
-    const start = before[index];
-    const end = behind[index];
-    if (start !== undefined) list.append(start);
-    const { points } = await overview.points(channel.column, blocks, buckets - edgeBuckets);
-    list.append(await decoded(overview, channel, points));
-    if (end !== undefined) list.append(end);
+    for (const part of parts) if (part[index] !== undefined) list.append(part[index]);
     found.set(channel.id, list.points);
   }
   const rest = fine.length === 0 ? [] : await readBuckets(connection, path, fine, range, buckets);

@@ -220,6 +220,23 @@ describe('a reduced series', () => {
     }
   });
 
+  test('has points all along where rows are rare, beside bursts of most of the rows', async () => {
+    const slow = (row: number) => 12_000 * row;
+    const fast = Array.from({ length: 60_000 }, (_, row) => (row < 30_000 ? 0 : slow(1500)) + row / 100);
+    const times = [...fast, ...Array.from({ length: 3000 }, (_, row) => slow(row + 1))].sort((a, b) => a - b);
+    const rows = times.map((time) => ({ time, value: Math.round(100 * Math.sin(time / 1e6)) }));
+    const recorded = await record(rows);
+    const source = sourceOf(recorded, ['v', 'positive']);
+    for (const maxPoints of [400, 480]) {
+      const [series, positive] = await reader.read({ sources: [source], maxPoints });
+      expectEnvelope(rows, series as Series, maxPoints, 512);
+      for (const read of [series, positive]) {
+        const steps = read!.times.map((time, index) => time - (read!.times[index - 1] ?? 0));
+        expect(Math.max(...steps)).toBeLessThan(slow(3000) / 50);
+      }
+    }
+  });
+
   test('breaks the line where a stretch has rows without any value', async () => {
     const rows = Array.from({ length: 1000 }, (_, time) => ({
       time,
