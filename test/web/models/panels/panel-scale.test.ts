@@ -1,6 +1,10 @@
 /** Scales of XY, track and histogram panels, without a browser. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { limits } from '../../../../domain/limits.ts';
+import { nodesOf, parseDerived } from '../../../../domain/recordings/derived-syntax.ts';
+import { startComputing } from '../../../../domain/recordings/derived-values.ts';
+import { binShares, edgeQuestion } from '../../../../web/src/dashboard/panels/model.ts';
 import { ticksOf, toScale } from '../../../../web/src/dashboard/panels/scale.ts';
 
 const texts = (min: number, max: number) => ticksOf({ min, max }).map(({ text }) => text);
@@ -50,4 +54,21 @@ test('a track has as many pixels a metre across as up, and lies wholly within', 
   // Metres of a local grid are no degrees.
   const { x, y } = toScale({ x: { min: 0, max: 100 }, y: { min: 500, max: 600 } }, 200, 100);
   expect([x.max - x.min, y.max - y.min]).toEqual([200, 100]);
+});
+
+test('a histogram counts every value in one bin, also of a long expression', () => {
+  const long = { name: 'long', unit: null, expression: `${'v + '.repeat(20)}v` };
+  const values = Float64Array.from({ length: 1000 }, (_, row) => (row * 37) % 161);
+  const sums = values.map((value) => 21 * value);
+  const edges = edgeQuestion('=long', [long], { min: Math.min(...sums), max: Math.max(...sums) });
+  const parsed = edges.map(({ expression }) => parseDerived(expression));
+  expect(parsed.reduce((sum, one) => sum + nodesOf(one), 0)).toBeLessThanOrEqual(limits.derivedNodesInAll);
+  const above = parsed.map((one) => {
+    const found = startComputing(one)({ times: values, column: () => values, rows: values.length });
+    return found.reduce((sum, value) => sum + value, 0) / found.length;
+  });
+  const counts = Array.from({ length: 16 }, () => 0);
+  for (const sum of sums) counts[Math.min(15, Math.floor(sum / 210))]! += 1;
+  const shares = binShares(above);
+  expect(shares.map((share) => Math.round(share * 1000))).toEqual(counts);
 });

@@ -4,9 +4,9 @@ import { Failure } from '../../ui/notice.tsx';
 import type { TimeSpan } from '../model.ts';
 import { Bars } from './bars.tsx';
 import { type Member, ofRecording } from './derived-members.ts';
-import { binQuestion, type LayoutForm, type PanelForm } from './model.ts';
+import { binShares, edgeQuestion, type LayoutForm, type PanelForm } from './model.ts';
 
-/** Counted over every row of the window, by the means of channels that are 1 within a bin. */
+/** Counted over every row of the window, by the means of channels that are 1 beyond an edge between bins. */
 export function Histogram(props: {
   dimensionId: string;
   layout: LayoutForm;
@@ -59,7 +59,7 @@ async function countShares(
     min.value < max.value
       ? { min: min.value, max: max.value }
       : { min: min.value - 0.5, max: max.value + 0.5 };
-  const bins = { ...window, channels: [], derived: binQuestion(key, derived, scale) };
-  const { statistics } = await askStatistics(dimensionId, bins, signal);
-  return { scale, shares: ofRecording(member, statistics).map(({ mean }) => mean ?? 0) };
+  const edges = { ...window, channels: [], derived: edgeQuestion(key, derived, scale) };
+  const { statistics } = await askStatistics(dimensionId, edges, signal);
+  return { scale, shares: binShares(ofRecording(member, statistics).map(({ mean }) => mean ?? 0)) };
 }

@@ -249,17 +249,23 @@ export function scaleOf(lists: readonly (readonly (number | null)[])[]): Scale |
 
 const bins = 16;
 
-/** Derived channels that are 1 where a value lies in a bin: their means are its shares, counted over every row. */
-export function binQuestion(channel: string, derived: LayoutForm['derived'], { min, max }: Scale) {
+/**
+ * Derived channels that are 1 where a value is beyond an edge between two bins: their means, counted over every row, are the
+ * shares above the edges. Each names the channel once: all expressions of a question have a bound together.
+ */
+export function edgeQuestion(channel: string, derived: LayoutForm['derived'], { min, max }: Scale) {
   const own = derived.find((one) => `=${one.name}` === channel);
   const named = own === undefined ? `"${channel.replaceAll('"', '""')}"` : `(${own.expression})`;
-  const edge = (index: number) => `(${min + ((max - min) * index) / bins})`;
-  return Array.from({ length: bins }, (_, index) => {
-    const above = index === 0 ? '1' : `(${named} >= ${edge(index)})`;
-    const below =
-      index === bins - 1 ? `(${named} >= ${edge(index)})` : `${above} * (${named} < ${edge(index + 1)})`;
-    return { name: `bin ${index}`, unit: null, expression: below };
+  return Array.from({ length: bins - 1 }, (_, index) => {
+    const edge = min + ((max - min) * (index + 1)) / bins;
+    return { name: `edge ${index}`, unit: null, expression: `${named} >= (${edge})` };
   });
+}
+
+/** The share of each bin, of the shares above the edges between them. */
+export function binShares(above: readonly number[]): number[] {
+  const beyond = [1, ...above, 0];
+  return beyond.slice(1).map((share, index) => Math.max(0, beyond[index]! - share));
 }
 
 /** Latitude and longitude among the channels, as recordings name them; none when one is missing. */
