@@ -1,12 +1,12 @@
 /**
  * Bounds the memory of a long report. Its rows just outlive the young generation, and V8 would collect them only after
- * they fill hundreds of megabytes; while a report is written it collects when the heap has grown by a quarter (180 MiB
+ * they fill hundreds of megabytes; while a report is written it collects when the heap has grown by a tenth (180 MiB
  * for the process, not 340). Only then, because it slows the transfer of bytes.
  */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-const sparingPercent = 25;
+const sparingPercent = 10;
 /** V8 chooses the limit. */
 const usualPercent = 0;
 
