@@ -26,7 +26,7 @@ const changeNumbers = 3;
 const numberBytes = Float64Array.BYTES_PER_ELEMENT;
 
 /** From one to another, both included. */
-interface Blocks {
+export interface Blocks {
   readonly first: number;
   readonly last: number;
 }

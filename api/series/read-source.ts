@@ -1,7 +1,7 @@
 /** The series of one recording: chooses between its rows, buckets of its rows, and its coarse level. */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { readNumberBuckets } from './buckets.ts';
-import { type Changes, OverviewFile } from './overview.ts';
+import { type Blocks, type Changes, OverviewFile } from './overview.ts';
 import { PointList, pointsPerBucket } from './points.ts';
 import type { JobSource, PointsJob, ReadPoints, Window } from './protocol.ts';
 import {
@@ -15,7 +15,7 @@ import {
 } from './scan.ts';
 import { stateChanges } from './states.ts';
 
-/** Two buckets of the coarse reading are kept for the rows at the edges of the range. */
+/** The coarse reading needs one for the rows at each edge of the range. */
 const edgeBuckets = 2;
 /** Rows of a block that lasts as long are read themselves: so few such blocks have room in a range. */
 const longBlockBuckets = 4;
@@ -84,7 +84,7 @@ export async function openOverview({ path, recording }: JobSource): Promise<Over
 async function readMixed(
   connection: DuckDBConnection,
   overview: OverviewFile,
-  blocks: { first: number; last: number },
+  blocks: Blocks,
   path: string,
   channels: Channels,
   range: Range,
@@ -92,32 +92,23 @@ async function readMixed(
 ): Promise<ReadPoints[]> {
   const coarse = channels.filter((channel) => overview.has(channel.column));
   const fine = channels.filter((channel) => !overview.has(channel.column));
-  const edges = overview.edges(blocks, range.fromMs, range.toMs);
-  const edge = async (times: [number, number] | null): Promise<ReadPoints[]> =>
-    times === null || coarse.length === 0
-      ? []
-      : readBuckets(connection, path, coarse, { fromMs: times[0], toMs: times[1] }, 1);
-  const parts = [await edge(edges.before)];
-  const whole = overview.span(blocks);
-  const wholeMs = whole.last - whole.first;
-  const runs = overview.runs(blocks, (longBlockBuckets * wholeMs) / buckets);
-  // Each run has one bucket at the least.
-  const free = buckets - edgeBuckets - (runs.length - 1);
-  for (const run of runs) {
-    const { first, last } = overview.span(run);
-    const share = Math.max(1, Math.floor(wholeMs > 0 ? (free * (last - first)) / wholeMs : free));
+  const longMs = (longBlockBuckets * (range.toMs - range.fromMs)) / buckets;
+  const stretches = stretchesOf(overview, blocks, range, longMs);
+  const shares = sharesOf(
+    stretches.map(({ fromMs, toMs }) => toMs - fromMs),
+    buckets,
+  );
+  const parts: ReadPoints[][] = [];
+  for (const [index, { fromMs, toMs, known }] of stretches.entries()) {
+    const share = shares[index] as number;
+    const coarsePoints = async (channel: Channels[number], of: Blocks) =>
+      decoded(overview, channel, (await overview.points(channel.column, of, share)).points);
     parts.push(
-      run.isLong
-        ? await readBuckets(connection, path, coarse, { fromMs: first, toMs: last }, share)
-        : await Promise.all(
-            coarse.map(async (channel) => {
-              const { points } = await overview.points(channel.column, run, share);
-              return decoded(overview, channel, points);
-            }),
-          ),
+      known === null
+        ? await readBuckets(connection, path, coarse, { fromMs, toMs }, share)
+        : await Promise.all(coarse.map((channel) => coarsePoints(channel, known))),
     );
   }
-  parts.push(await edge(edges.behind));
   const found = new Map<string, ReadPoints>();
   for (const [index, channel] of coarse.entries()) {
     const list = new PointList();
@@ -127,6 +118,34 @@ async function readMixed(
   const rest = fine.length === 0 ? [] : await readBuckets(connection, path, fine, range, buckets);
   for (const [index, channel] of fine.entries()) found.set(channel.id, rest[index] as ReadPoints);
   return channels.map((channel) => found.get(channel.id) as ReadPoints);
+}
+
+interface Stretch extends Range {
+  /** What the coarse level knows of it; null: its rows are read. */
+  readonly known: Blocks | null;
+}
+
+/** A range in the order of time: the rows at its edges, and its blocks. Rows of blocks that last longer than `longMs` are read. */
+function stretchesOf(overview: OverviewFile, blocks: Blocks, range: Range, longMs: number): Stretch[] {
+  const { before, behind } = overview.edges(blocks, range.fromMs, range.toMs);
+  const ofRows = (times: [number, number] | null): Stretch[] =>
+    times === null ? [] : [{ fromMs: times[0], toMs: times[1], known: null }];
+  const runs = overview.runs(blocks, longMs).map((run): Stretch => {
+    const { first, last } = overview.span(run);
+    return { fromMs: first, toMs: last, known: run.isLong ? null : run };
+  });
+  return [...ofRows(before), ...runs, ...ofRows(behind)];
+}
+
+/** Shares out buckets by length: one each at the least, and what is left to the longest. */
+function sharesOf(lengths: readonly number[], buckets: number): number[] {
+  const whole = lengths.reduce((sum, length) => sum + length, 0) || 1;
+  const shares = lengths.map((length) =>
+    Math.max(1, Math.floor(((buckets - lengths.length) * length) / whole)),
+  );
+  const left = buckets - shares.reduce((sum, share) => sum + share, 0);
+  const longest = lengths.indexOf(Math.max(...lengths));
+  return shares.map((share, index) => (index === longest ? share + left : share));
 }
 
 /** Buckets of the rows themselves, of channels of any type. */
