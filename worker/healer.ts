@@ -63,7 +63,7 @@ const kinds: readonly Healed[] = [
       const sessions = await acquireForgottenSessions(database, waits, perPage);
       return sessions.map((session) => ({
         target: sessionTarget(session),
-        lateForSeconds: session.dirtyForSeconds,
+        lateForSeconds: session.lateForSeconds,
       }));
     },
     async unchecked(database) {
