@@ -17,7 +17,7 @@ import {
   acquireUncheckedWindows,
 } from '../store/sessions/forgotten-sessions.ts';
 import { acquireForgottenWebhooks } from '../store/webhooks/deliveries.ts';
-import type { WorkflowClient } from '../workflows/client.ts';
+import type { WorkflowClient, WorkflowHealth } from '../workflows/client.ts';
 import {
   queueTarget,
   reportScheduleTarget,
@@ -33,6 +33,11 @@ const againSeconds = 10;
 const checkSeconds = 45;
 /** A workflow whose task fails and that has been late for this long does not recover on its own. */
 const failingForSeconds = 30;
+/**
+ * One whose task is only slow gets longer: on a busy machine each restart makes more work, and many sessions are slow
+ * together.
+ */
+const slowForSeconds = 300;
 /** The API ends the workflows of a session that it deletes; after this that counts as failed. */
 const endingSeconds = 5;
 const perPage = 50;
@@ -147,7 +152,7 @@ async function healKind(parts: Parts, { name, late, unchecked, pagesPerRound }: 
     const idsOf = ({ target }: LateWorkflow) => target.input;
     await healEach(parts, found, idsOf, async ({ target, lateForSeconds }) => {
       if (lateForSeconds <= failingForSeconds) await workflows.wake(target);
-      else if ((await workflows.repair(target)) === 'failing')
+      else if ((await workflows.repair(target, restartedAfter(lateForSeconds))) === 'restarted')
         log.warn({ ...target.input }, `${name} workflow could not continue and is restarted`);
     });
   }
@@ -160,6 +165,10 @@ async function healKind(parts: Parts, { name, late, unchecked, pagesPerRound }: 
       if ((await workflows.health(target)) === 'ended') await workflows.wake(target);
     },
   );
+}
+
+function restartedAfter(lateForSeconds: number): readonly WorkflowHealth[] {
+  return lateForSeconds > slowForSeconds ? ['failing', 'slow'] : ['failing'];
 }
 
 /**

@@ -1,4 +1,4 @@
-/** When the healer restarts a workflow that cannot continue. */
+/** When the healer restarts a workflow: a failing one soon, a slow one late. */
 import proto from '@temporalio/proto';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
@@ -51,6 +51,23 @@ async function heal(sessionId: string): Promise<void> {
   await database.query(`update session set healed_at = '-infinity' where id = $1`, [sessionId]);
   await healOnce(database, workflows, log);
 }
+
+const notObservedFor = (sessionId: string, minutes: number) =>
+  database.query(
+    `update session set desired_version = observed_version + 1, dirty_since = now() - make_interval(mins => $2)
+      where id = $1`,
+    [sessionId, minutes],
+  );
+
+test('a workflow that only needs long for its task is not restarted before it was late for minutes', async () => {
+  const { sessionId, isRestarted } = await sessionOf('slow');
+  await notObservedFor(sessionId, 2);
+  await heal(sessionId);
+  expect(await isRestarted()).toBe(false);
+  await notObservedFor(sessionId, 10);
+  await heal(sessionId);
+  expect(await isRestarted()).toBe(true);
+});
 
 test('a failing workflow is restarted for a retry that is overdue, although nothing else has changed', async () => {
   const { graph, sessionId, isRestarted } = await sessionOf('failing');
