@@ -34,9 +34,10 @@ export function keepAlive(
   };
   context.cancellationSignal.addEventListener('abort', checkCancellation);
   checkCancellation();
+  const sendPhase = () => context.heartbeat({ node: task.nodeName, phase: said.phase });
   async function sendHeartbeat() {
     checkCancellation();
-    context.heartbeat({ phase: said.phase });
+    sendPhase();
     try {
       const held = await recordHeartbeat(services.database, identity, task.taskId, said);
       const isOurs = held !== undefined || (await isClaimOpen(services.database, task.taskId));
@@ -52,7 +53,7 @@ export function keepAlive(
     signal: lost.signal,
     report(phase: string, message: string) {
       said = { phase, message };
-      context.heartbeat({ phase: said.phase });
+      sendPhase();
     },
     stop: () => clearInterval(timer),
   };

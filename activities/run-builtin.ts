@@ -67,6 +67,7 @@ export function createBuiltinActivities(
   const tools = {
     sources: new DataSources(services.objects),
     fileSeconds: limits.builtinFileSeconds,
+    turnSeconds: limits.builtinTurnSeconds,
     stopping,
     ...disk,
   };

@@ -127,6 +127,8 @@ export const limits = {
   deployedSilentSeconds: 86_400,
   // Built-in nodes (decisions 11)
   builtinFileSeconds: 1_800,
+  /** A run over many files ends then, and the rest follows in another: runs of other sessions come in between. */
+  builtinTurnSeconds: 60,
   builtinTempBytes: 20 * gibibytes,
   builtinTempReserveBytes: 2 * gibibytes,
   builtinUnpackRatio: 500,

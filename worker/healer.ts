@@ -17,7 +17,7 @@ import {
   acquireUncheckedWindows,
 } from '../store/sessions/forgotten-sessions.ts';
 import { acquireForgottenWebhooks } from '../store/webhooks/deliveries.ts';
-import type { WorkflowClient } from '../workflows/client.ts';
+import type { WorkflowClient, WorkflowHealth } from '../workflows/client.ts';
 import {
   queueTarget,
   reportScheduleTarget,
@@ -33,6 +33,11 @@ const againSeconds = 10;
 const checkSeconds = 45;
 /** A workflow whose task fails and that has been late for this long does not recover on its own. */
 const failingForSeconds = 30;
+/**
+ * One whose task is only slow gets longer: on a busy machine each restart makes more work, and many sessions are slow
+ * together.
+ */
+const slowForSeconds = 300;
 /** The API ends the workflows of a session that it deletes; after this that counts as failed. */
 const endingSeconds = 5;
 const perPage = 50;
@@ -45,8 +50,8 @@ interface LateWorkflow {
 /** How the workflows of one kind are found. */
 interface Healed {
   readonly name: string;
-  /** Workflows that did not act in time; each is returned once in {@link againSeconds}. */
-  readonly late: (database: Database) => Promise<LateWorkflow[]>;
+  /** Workflows that did not act in time; each is returned once in `againSeconds`. */
+  readonly late: (database: Database, againSeconds: number) => Promise<LateWorkflow[]>;
   /** Workflows that should wait, and were not checked for {@link checkSeconds}. */
   readonly unchecked?: (database: Database) => Promise<WorkflowTarget[]>;
   /** Each page ends before the next is read, so that nothing piles up. */
@@ -58,12 +63,12 @@ const kinds: readonly Healed[] = [
     name: 'a session',
     // After an outage of Temporal thousands may wait.
     pagesPerRound: 100,
-    async late(database) {
+    async late(database, againSeconds) {
       const waits = { wantedSeconds: 5, dueSeconds: 5, builtinSeconds: 30, againSeconds };
       const sessions = await acquireForgottenSessions(database, waits, perPage);
       return sessions.map((session) => ({
         target: sessionTarget(session),
-        lateForSeconds: session.dirtyForSeconds,
+        lateForSeconds: session.lateForSeconds,
       }));
     },
     async unchecked(database) {
@@ -73,7 +78,7 @@ const kinds: readonly Healed[] = [
   {
     name: 'a window',
     pagesPerRound: 1,
-    async late(database) {
+    async late(database, againSeconds) {
       const windows = await acquireLateWindows(database, { lateSeconds: 5, againSeconds }, perPage);
       return windows.map((window) => ({
         target: windowTarget(window),
@@ -87,7 +92,7 @@ const kinds: readonly Healed[] = [
   {
     name: 'an ingest',
     pagesPerRound: 1,
-    async late(database) {
+    async late(database, againSeconds) {
       const queues = await acquireForgottenQueues(database, { waitedSeconds: 5, againSeconds }, perPage);
       return queues.map((queue) => ({
         target: queueTarget(queue.projectId),
@@ -98,7 +103,7 @@ const kinds: readonly Healed[] = [
   {
     name: 'a webhook',
     pagesPerRound: 1,
-    async late(database) {
+    async late(database, againSeconds) {
       const webhooks = await acquireForgottenWebhooks(database, { dueSeconds: 2, againSeconds }, perPage);
       return webhooks.map(({ webhookId, lateForSeconds }) => ({
         target: webhookTarget(webhookId),
@@ -109,7 +114,7 @@ const kinds: readonly Healed[] = [
   {
     name: 'a report schedule',
     pagesPerRound: 1,
-    async late(database) {
+    async late(database, againSeconds) {
       const schedules = await acquireForgottenSchedules(database, { dueSeconds: 2, againSeconds }, perPage);
       return schedules.map(({ scheduleId, lateForSeconds }) => ({
         target: reportScheduleTarget(scheduleId),
@@ -141,13 +146,15 @@ export async function healOnce(database: Database, workflows: WorkflowClient, lo
 
 async function healKind(parts: Parts, { name, late, unchecked, pagesPerRound }: Healed): Promise<void> {
   const { database, workflows, log } = parts;
+  const startedAtMs = performance.now();
   for (let pages = 0, isFull = true; isFull && pages < pagesPerRound; pages += 1) {
-    const found = await late(database);
+    // Each once in a round, however slow Temporal is: else the first ones would be found again before the last.
+    const found = await late(database, againSeconds + (performance.now() - startedAtMs) / 1_000);
     isFull = found.length === perPage;
     const idsOf = ({ target }: LateWorkflow) => target.input;
     await healEach(parts, found, idsOf, async ({ target, lateForSeconds }) => {
       if (lateForSeconds <= failingForSeconds) await workflows.wake(target);
-      else if ((await workflows.repair(target)) === 'failing')
+      else if ((await workflows.repair(target, restartedAfter(lateForSeconds))) === 'restarted')
         log.warn({ ...target.input }, `${name} workflow could not continue and is restarted`);
     });
   }
@@ -160,6 +167,10 @@ async function healKind(parts: Parts, { name, late, unchecked, pagesPerRound }: 
       if ((await workflows.health(target)) === 'ended') await workflows.wake(target);
     },
   );
+}
+
+function restartedAfter(lateForSeconds: number): readonly WorkflowHealth[] {
+  return lateForSeconds > slowForSeconds ? ['failing', 'slow'] : ['failing'];
 }
 
 /**

@@ -27,8 +27,14 @@ export interface HeldAttempt {
   readonly attempt: number;
 }
 
-/** `failing`: its workflow task has failed and is tried again. */
-export type WorkflowHealth = 'running' | 'failing' | 'ended';
+/**
+ * `failing`: its workflow task has failed and is tried again. `slow`: the task was not answered in time and is tried again,
+ * as when the machine has too much to do.
+ */
+export type WorkflowHealth = 'running' | 'slow' | 'failing' | 'ended';
+
+/** What a repair found or did: `running` says that the workflow was only notified. */
+export type WorkflowRepair = 'running' | 'started' | 'restarted';
 
 /**
  * The workflow is notified a moment later of what it only records: the engine's work for it would otherwise compete for
@@ -36,6 +42,8 @@ export type WorkflowHealth = 'running' | 'failing' | 'ended';
  */
 const noteDelayMs = 15;
 const repairDeadlineMs = 10_000;
+/** The end of the last try of a workflow task is among them. */
+const newestEvents = 50;
 
 export class WorkflowClient {
   readonly namespace: string;
@@ -110,14 +118,18 @@ export class WorkflowClient {
   /**
    * As {@link wake}, and restarts a workflow that cannot continue, which is safe because it holds no state. An operator
    * may wait for this: a busy engine gets longer than for other calls.
-   * @returns what it was before
    */
-  async repair(target: WorkflowTarget): Promise<WorkflowHealth> {
+  async repair(
+    target: WorkflowTarget,
+    restarted: readonly WorkflowHealth[] = ['failing', 'slow'],
+  ): Promise<WorkflowRepair> {
     return this.calls.make(async () => {
       const health = await this.describe(target);
-      if (health === 'failing') await this.handleOf(target).terminate('Restarted: its workflow task fails.');
+      const isRestarted = restarted.includes(health);
+      if (isRestarted) await this.handleOf(target).terminate(`Restarted: its workflow task is ${health}.`);
       await this.signal(target);
-      return health;
+      if (health === 'ended') return 'started';
+      return isRestarted ? 'restarted' : 'running';
     }, repairDeadlineMs);
   }
 
@@ -160,13 +172,27 @@ export class WorkflowClient {
 
   private async describe(target: WorkflowTarget): Promise<WorkflowHealth> {
     try {
-      const { status, raw } = await this.handleOf(target).describe();
+      const { status, raw, workflowId, runId } = await this.handleOf(target).describe();
       if (status.name !== 'RUNNING') return 'ended';
-      return (raw.pendingWorkflowTask?.attempt ?? 1) > 1 ? 'failing' : 'running';
+      if ((raw.pendingWorkflowTask?.attempt ?? 1) <= 1) return 'running';
+      return (await this.wasLate(workflowId, runId)) ? 'slow' : 'failing';
     } catch (error) {
       if (error instanceof WorkflowNotFoundError) return 'ended';
       throw error;
     }
+  }
+
+  /** Whether the last try of its workflow task was not answered in time, rather than failed. */
+  private async wasLate(workflowId: string, runId: string): Promise<boolean> {
+    const { history } = await this.connection.workflowService.getWorkflowExecutionHistoryReverse({
+      namespace: this.namespace,
+      execution: { workflowId, runId },
+      maximumPageSize: newestEvents,
+    });
+    const last = history?.events?.find(
+      (event) => event.workflowTaskFailedEventAttributes || event.workflowTaskTimedOutEventAttributes,
+    );
+    return Boolean(last?.workflowTaskTimedOutEventAttributes);
   }
 
   private handleOf(target: WorkflowTarget) {

@@ -14,6 +14,7 @@ import {
   patched,
   proxyActivities,
   proxyLocalActivities,
+  setCurrentDetails,
   setHandler,
   sleep,
   upsertSearchAttributes,
@@ -83,7 +84,9 @@ export async function sessionRun(input: SessionRunInput): Promise<void> {
     if (advanced.again) dirty = true;
     waits.drop(advanced.drop);
     for (const attempt of advanced.start) waits.start(attempt);
-    showTimers(advanced.waiting ?? (advanced.due ? [advanced.due] : []));
+    const waiting = advanced.waiting ?? (advanced.due ? [advanced.due] : []);
+    showTimers(waiting);
+    setCurrentDetails([...waits.summaries, ...waiting.map(waitSummaryOf)].join('  \n'));
     reconcileLater(advanced.lookInMs);
     if (advanced.failedNodes !== failedNodes) {
       failedNodes = advanced.failedNodes;
@@ -99,6 +102,7 @@ export async function sessionRun(input: SessionRunInput): Promise<void> {
 interface Wait {
   readonly scope: CancellationScope;
   readonly builtin: boolean;
+  readonly summary: string;
 }
 
 /** The attempts that the workflow waits for, each by an activity. */
@@ -116,6 +120,10 @@ class AttemptWaits {
     return [...this.#waits.keys()];
   }
 
+  get summaries(): string[] {
+    return [...this.#waits.values()].map(({ summary }) => summary);
+  }
+
   get hasBuiltin(): boolean {
     return [...this.#waits.values()].some((wait) => wait.builtin);
   }
@@ -125,13 +133,13 @@ class AttemptWaits {
     const id = attemptActivityId(attempt.runId, attempt.attempt);
     if (this.#waits.has(id)) return;
     const scope = new CancellationScope();
-    const wait = { scope, builtin: attempt.builtin };
+    const wait = { scope, builtin: attempt.builtin, summary: summaryOf(attempt) };
     this.#waits.set(id, wait);
     const settled = () => {
       if (this.#waits.get(id) === wait) this.#waits.delete(id);
       this.#onSettled();
     };
-    const options = { activityId: id, summary: summaryOf(attempt) };
+    const options = { activityId: id, summary: wait.summary };
     const args = [this.#sessionId, attempt.runId, attempt.attempt] as const;
     void scope
       .run(() =>
@@ -163,8 +171,7 @@ function retryTimers(onRing: () => void): (waiting: readonly DueRun[]) => void {
     };
     // At least a moment, so that a run that is due but cannot proceed makes no busy loop.
     const waitMs = Math.max(due.dueInMs, 50);
-    const summary = `${summaryOf(due)} ${due.dueAt ? `due ${due.dueAt}` : '· waits'}`;
-    void scope.run(() => sleep(waitMs, { summary })).then(ring, () => {});
+    void scope.run(() => sleep(waitMs, { summary: waitSummaryOf(due) })).then(ring, () => {});
   }
 
   return (waiting) => {
@@ -207,6 +214,10 @@ function laterReconcile(onTime: () => void): (waitMs: number | null) => void {
 /** A run may wait several times in one attempt, each time for another time. */
 function timerKey({ runId, nodeName, attempt, dueAt }: DueRun): string {
   return runId === undefined ? `${nodeName}.${attempt}` : `${runId}.${attempt}.${dueAt}`;
+}
+
+function waitSummaryOf(due: DueRun): string {
+  return `${summaryOf(due)} ${due.dueAt ? `due ${due.dueAt}` : '· waits'}`;
 }
 
 function summaryOf(run: { nodeName: string; attempt: number; maxAttempts: number }): string {

@@ -29,6 +29,8 @@ export interface BuiltinTools {
   readonly sources: DataSources;
   /** Longest conversion of one file. */
   readonly fileSeconds: number;
+  /** A run that has worked for so long ends after its file, and the rest follows in another. */
+  readonly turnSeconds: number;
   readonly room: RoomSettings;
   /** How many times its own size a packed file may unpack to. */
   readonly unpackRatio: number;

@@ -3,13 +3,15 @@
  *
  * Incremental: each output is published together with the watermark's move over its input, so that the attempt after a
  * crash continues there. A broken input does not hold up later ones: it is rejected, and fails the run at its end.
+ *
+ * A run over many inputs ends after a while, and a follow-up goes on: other sessions need the worker's few places too.
  */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { originOf } from '../../domain/outputs/output-copy.ts';
 import { startOf } from '../../domain/text.ts';
 import type { TaskEnd } from '../../store/runs/end-task.ts';
-import { reasonsOfRun, rejectInput } from '../../store/runs/rejections.ts';
+import { reasonsSinceInput, rejectInput } from '../../store/runs/rejections.ts';
 import { hasWrittenOutput, type TaskInput } from '../../store/runs/task-inputs.ts';
 import { writeWatermark } from '../../store/runs/watermark.ts';
 import { withRoom } from './disk-room.ts';
@@ -52,17 +54,35 @@ async function convertInputs(
   configuration: TabularConfiguration,
   services: BuiltinServices,
 ): Promise<TaskEnd> {
-  for await (const input of taskInputs(run, services, 'since-watermark')) {
-    run.report('converting', shownName(input));
-    await convertInput(run, services, configuration, input);
-  }
-  // Those of earlier attempts too.
-  const faults = await reasonsOfRun(services.database, run.task, maxNamedFaults);
+  const hasMore = await convertForATurn(run, configuration, services);
+  // Those of earlier attempts, and of the runs that this one follows, too.
+  const faults = hasMore ? [] : await reasonsSinceInput(services.database, run.task, maxNamedFaults);
   if (faults.length > 0) return { kind: 'fail', category: 'validation', reason: faults.join('\n') };
   // Read from the run and not counted here: an earlier attempt may have written outputs.
   const wroteOutput = await hasWrittenOutput(services.database, run.task.runId);
-  const outcome = !wroteOutput && configuration.whenNoOutputs === 'no-output' ? 'no-output' : 'completed';
-  return { kind: 'complete', outcome, hasMore: false };
+  const mayBeEmpty =
+    hasMore || run.task.reason === 'follow-up' || configuration.whenNoOutputs === 'no-output';
+  return { kind: 'complete', outcome: !wroteOutput && mayBeEmpty ? 'no-output' : 'completed', hasMore };
+}
+
+/**
+ * Not in a reprocess: it runs over few inputs, and its recordings are named after the run.
+ * @returns whether inputs are left
+ */
+async function convertForATurn(
+  run: BuiltinRun,
+  configuration: TabularConfiguration,
+  services: BuiltinServices,
+): Promise<boolean> {
+  const endsAtMs = run.task.reason === 'reprocess' ? Infinity : performance.now() + run.turnSeconds * 1_000;
+  let converted = 0;
+  for await (const input of taskInputs(run, services, 'since-watermark')) {
+    if (converted > 0 && performance.now() >= endsAtMs) return true;
+    run.report('converting', shownName(input));
+    await convertInput(run, services, configuration, input);
+    converted += 1;
+  }
+  return false;
 }
 
 async function convertInput(

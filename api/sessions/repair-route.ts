@@ -4,7 +4,7 @@ import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { story } from '../../domain/examples.ts';
 import { type PlannedSession, planWholeSession } from '../../store/sessions/repair-session.ts';
-import type { WorkflowClient } from '../../workflows/client.ts';
+import type { WorkflowClient, WorkflowRepair } from '../../workflows/client.ts';
 import { queueTarget, sessionTarget, windowTarget } from '../../workflows/targets.ts';
 import { defineRoute } from '../route.ts';
 import { sessionParams } from './schema.ts';
@@ -62,11 +62,11 @@ const repair = defineRoute({
 async function repairWorkflows(
   workflows: WorkflowClient,
   { session, hasOpenWindow, hasQueuedUploads }: PlannedSession,
-): Promise<z.output<typeof repairedSchema>['workflow']> {
-  const health = await workflows.repair(sessionTarget(session));
+): Promise<WorkflowRepair> {
+  const repaired = await workflows.repair(sessionTarget(session));
   if (hasOpenWindow) await workflows.repair(windowTarget(session));
   if (hasQueuedUploads) await workflows.repair(queueTarget(session.projectId));
-  return ({ running: 'running', ended: 'started', failing: 'restarted' } as const)[health];
+  return repaired;
 }
 
 export const sessionRepairRoutes = [repair];

@@ -11,11 +11,13 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
 import { objectContentType, sendBody, setHeaders } from './body.ts';
-import { httpStatusOf, toObjectStoreError } from './errors.ts';
+import { answeredInTime, finishInTime, httpStatusOf, toObjectStoreError } from './errors.ts';
 import type { StagedPart } from './staging.ts';
 import type { StagingArea } from './staging-area.ts';
 
 const shortCallMs = 30_000;
+/** The caller has waited for the completion before. */
+const headMs = 10_000;
 
 /** An object that is being made of parts. */
 export interface MultipartPlace {
@@ -129,10 +131,11 @@ export async function completeMultipart(
   signal: AbortSignal,
 ): Promise<string> {
   try {
-    return await complete(place, uploadId, parts, signal);
+    return await finishInTime(signal, sizeBytes, (within) => complete(place, uploadId, parts, within));
   } catch (error) {
     // A completion whose answer was lost, or after which the process died, has still happened; a second one is refused.
-    const done = await finishedObject(place, sizeBytes, signal).catch(() => undefined);
+    const stored = (within: AbortSignal) => finishedObject(place, sizeBytes, within);
+    const done = await answeredInTime(stored, signal, headMs).catch(() => undefined);
     if (done !== undefined) return done;
     if (isGone(error)) throw new MultipartGone(error);
     if (isPartFault(error)) throw new PartsDiffer(await differing(place, uploadId, parts, signal), error);

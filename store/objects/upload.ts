@@ -14,14 +14,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { BytesDiffer, objectContentType, sendBody, setHeaders, trailerHeaders, withTrailer } from './body.ts';
 import { type DirectPuts, directBytesAtMost } from './direct-put.ts';
-import {
-  answeredInTime,
-  finishInTime,
-  httpStatusOf,
-  passInTime,
-  sendInTime,
-  toObjectStoreError,
-} from './errors.ts';
+import { answeredInTime, httpStatusOf, passInTime, sendInTime, toObjectStoreError } from './errors.ts';
 import type { Intake } from './intake.ts';
 import { abortMultipart, bareEtag, beginMultipart, completeMultipart, sendPart } from './multipart.ts';
 import { type FillOptions, fillPart, type StagedPart } from './staging.ts';
@@ -207,9 +200,7 @@ class PartSender {
     const { intake, signal } = this.#job;
     const parts = this.#etags.map((etag, index) => ({ etag, number: index + 1 }));
     if (this.#sentBytes !== intake.sizeBytes) throw new BytesDiffer();
-    const complete = (within: AbortSignal) =>
-      completeMultipart(this.#job, this.#uploadId!, parts, intake.sizeBytes, within);
-    return { etag: await finishInTime(signal, intake.sizeBytes, complete) };
+    return { etag: await completeMultipart(this.#job, this.#uploadId!, parts, intake.sizeBytes, signal) };
   }
 
   /** Leaves nothing in the store. Parts under way may end first: one that ends later would stay. */

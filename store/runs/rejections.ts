@@ -115,16 +115,19 @@ const settleStatement = `
 export const rejectedCount = (node: string) =>
   `(select count(*) from rejected_input j where j.node_instance_id = ${node})`;
 
-/** Why a run rejected inputs of its node, in their order. */
-export async function reasonsOfRun(
+/** Why the newest run of a node, and the runs that it follows up, rejected inputs, in their order. */
+export async function reasonsSinceInput(
   database: Queryable,
-  run: { readonly runId: string; readonly nodeInstanceId: number },
+  { nodeInstanceId }: { readonly nodeInstanceId: number },
   limit: number,
 ): Promise<string[]> {
   const rows = await database.query<{ reason: string }>(
-    `select reason from rejected_input where node_instance_id = $1 and run_id = $2
-      order by rejected_at, output_id limit $3`,
-    [run.nodeInstanceId, run.runId, limit],
+    `select j.reason from rejected_input j join node_run r on r.id = j.run_id
+      where j.node_instance_id = $1 and r.queue_time >= (
+              select max(f.queue_time) from node_run f
+               where f.node_instance_id = $1 and f.reason <> 'follow-up')
+      order by j.rejected_at, j.output_id limit $2`,
+    [nodeInstanceId, limit],
   );
   return rows.map(({ reason }) => reason);
 }

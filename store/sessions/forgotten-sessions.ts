@@ -9,8 +9,8 @@ import { isClaimable } from '../runs/queue.ts';
 
 /** A session whose graph is not being reconciled. */
 export interface ForgottenSession extends SessionLabel {
-  /** How long its desired version should have been observed and is not; 0 when it is. */
-  readonly dirtyForSeconds: number;
+  /** How long its workflow has not done what it should have. */
+  readonly lateForSeconds: number;
 }
 
 /** A window whose workflow did not act or reconcile in time. */
@@ -56,21 +56,21 @@ const forgottenStatement = acquireStatement(
   `s.id in (select id from forgotten) and ${mayBeHealed} limit $5`,
   {
     before: `forgotten as (
-        (select s.id from session s where s.desired_version > s.observed_version
+        (select s.id, ${wantedSince} as since from session s where s.desired_version > s.observed_version
             and ${isOlder('s.dirty_since', '$1')} and ${isOlder(wantedSince, '$1')} and ${mayBeHealed}
           order by s.dirty_since limit $5)
-        union
-        (select r.session_id from node_run r join session s on s.id = r.session_id
+        union all
+        (select r.session_id, r.due_at from node_run r join session s on s.id = r.session_id
           where r.state = 'waiting' and not r.frozen and ${isOlder('r.due_at', '$2')} and ${mayBeHealed}
           order by r.due_at limit $5)
-        union
-        (select r.session_id from node_run r join session s on s.id = r.session_id
+        union all
+        (select r.session_id, r.queue_time from node_run r join session s on s.id = r.session_id
           where ${isClaimable}
             and r.template_name = any (array(select t.name from node_template t where t.runner_type = 'system'))
             and ${isOlder('r.queue_time', '$3')} and ${mayBeHealed}
           order by r.queue_time limit $5))`,
-    columns: `case when s.desired_version > s.observed_version
-                   then extract(epoch from clock_timestamp() - ${wantedSince})::float8 else 0 end as dirty_for_seconds`,
+    columns: `(select extract(epoch from clock_timestamp() - min(f.since))::float8 from forgotten f where f.id = s.id)
+                as late_for_seconds`,
   },
 );
 

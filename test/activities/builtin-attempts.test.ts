@@ -10,6 +10,7 @@ import { newOutputKey } from '../../store/objects/object-store.ts';
 import { publishUpload } from '../../store/outputs/publish.ts';
 import { builtinHolder } from '../../store/runners/holder.ts';
 import { claimRun } from '../../store/runs/claims.ts';
+import { endTask, type TaskEnd } from '../../store/runs/end-task.ts';
 import { eventually } from '../support/eventually.ts';
 import { changesBy } from '../support/graph.ts';
 import { writePendingRow } from '../support/pending-row.ts';
@@ -18,7 +19,7 @@ import { type RecordingSession, recordingStage, table } from './recording-sessio
 
 const { api, client } = await recordingStage();
 
-describe('an attempt that dies in the middle', () => {
+describe('an attempt that ends in the middle', () => {
   /** Publishes uploads without a notification of the workflow, so that the test can claim the run. */
   async function unnoticed(templateName: string | undefined, ...files: [name: string, text: string][]) {
     const { database, objects } = api.composed.services;
@@ -47,26 +48,24 @@ describe('an attempt that dies in the middle', () => {
     return session;
   }
 
-  /** Claims the session's queued run, like a process that dies when it begins with the second input. */
-  async function dieAtSecondInput(session: RecordingSession): Promise<void> {
+  /** Claims the session's queued run and works on it, apart from the worker. */
+  async function workOn(
+    session: RecordingSession,
+    { turnSeconds, report }: { turnSeconds: number; report: () => void },
+  ) {
     const { database, objects, pending, log } = api.composed.services;
     const [run] = await database.query<{ id: string }>(
       `select id from node_run where session_id = $1 and state = 'queued'`,
       [session.id],
     );
-    const identity = { holder: builtinHolder, instanceId: `dies.${session.id}` };
+    const identity = { holder: builtinHolder, instanceId: `test.${session.id}` };
     const task = await claimRun(database, identity, { runId: run!.id, attempt: 1, leaseSeconds: 600 });
     const workDir = await mkdtemp(join(tmpdir(), 'sdp-dies-'));
-    let begun = 0;
-    const report = () => {
-      begun += 1;
-      if (begun === 2) throw new Error('The process died.');
-    };
     const configuration = JSON.parse(task!.configuration);
     const { signal } = new AbortController();
     const services = { database, objects, pending, log };
     const room = { budgetBytes: 2 ** 30, reserveBytes: 0 };
-    const tools = { sources: new DataSources(objects), fileSeconds: 60, room, unpackRatio: 200 };
+    const tools = { sources: new DataSources(objects), fileSeconds: 60, turnSeconds, room, unpackRatio: 200 };
     const attempt = {
       ...tools,
       task: task!,
@@ -77,12 +76,23 @@ describe('an attempt that dies in the middle', () => {
       report,
       log: () => undefined,
     };
-    const died = tabularNode.run(attempt, services);
-    await expect(died).rejects.toThrow('The process died.');
+    const ended = await tabularNode.run(attempt, services).catch((error: Error) => error);
     await rm(workDir, { recursive: true });
-    await database.query(
+    return { identity, taskId: task!.taskId, ended };
+  }
+
+  /** Like a process that dies when it begins with the second input. */
+  async function dieAtSecondInput(session: RecordingSession): Promise<void> {
+    let begun = 0;
+    const report = () => {
+      begun += 1;
+      if (begun === 2) throw new Error('The process died.');
+    };
+    const { taskId, ended } = await workOn(session, { turnSeconds: 60, report });
+    expect(ended).toMatchObject({ message: 'The process died.' });
+    await api.composed.services.database.query(
       `update node_claim set lease_until = clock_timestamp() - interval '1 second' where task_id = $1`,
-      [task!.taskId],
+      [taskId],
     );
   }
 
@@ -93,7 +103,7 @@ describe('an attempt that dies in the middle', () => {
     );
   const runsOf = (session: RecordingSession) =>
     api.composed.services.database.query<{ outcome: string; attempt: number }>(
-      'select outcome, attempt from node_run where node_instance_id = $1',
+      'select outcome, attempt from node_run where node_instance_id = $1 order by queue_time',
       [session.nodeId(1)],
     );
 
@@ -114,6 +124,26 @@ describe('an attempt that dies in the middle', () => {
     expect(await runsOf(session)).toEqual([{ outcome: 'completed', attempt: 2 }]);
     const { sources } = await session.dashboard();
     expect(sources.map(({ name }) => name)).toEqual(['one.csv', 'two.csv', 'three.csv']);
+  });
+
+  test('after its turn a run leaves the rest to a follow-up, which fails for all that was rejected', async () => {
+    const session = await unnoticed(
+      undefined,
+      ['broken.csv', 'time,speed\n0,1\n1,"2'],
+      ['two.csv', table(1, 2)],
+      ['three.csv', table(1, 2)],
+    );
+    const { identity, taskId, ended } = await workOn(session, { turnSeconds: 0, report: () => undefined });
+    expect(ended).toEqual({ kind: 'complete', outcome: 'no-output', hasMore: true });
+    const { database } = api.composed.services;
+    await endTask(database, identity, taskId, ended as TaskEnd, 'digest', 0);
+    const [, recording] = await session.settled();
+    expect(recording).toMatchObject({
+      state: 'Failed',
+      statusDetails: expect.stringContaining('broken.csv'),
+    });
+    expect((await outputsOf(session)).map(({ name }) => name)).toHaveLength(2);
+    expect((await runsOf(session)).map(({ outcome }) => outcome)).toEqual(['no-output', 'failed']);
   });
 
   test('its outputs count for the run, also when the next one has nothing left to write', async () => {

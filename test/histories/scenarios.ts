@@ -1,6 +1,5 @@
 import { newOutputKey } from '../../store/objects/object-store.ts';
 import { queueUpload } from '../../store/outputs/queued-uploads.ts';
-import { createSchedule, deleteSchedule, runScheduleNow } from '../../store/reports/schedules.ts';
 import { builtinHolder } from '../../store/runners/holder.ts';
 import { holdSession } from '../../store/runs/change-session.ts';
 import { claimRun } from '../../store/runs/claims.ts';
@@ -8,10 +7,11 @@ import { endTask } from '../../store/runs/end-task.ts';
 import { cancelRun, retryRun } from '../../store/runs/operate-runs.ts';
 import { closeSession } from '../../store/sessions/close-session.ts';
 import { joinOrOpen } from '../../store/sessions/shared-sessions.ts';
-import { queuedIngestId, reportScheduleWorkflowId, windowWorkflowId } from '../../workflows/contract.ts';
-import { queueTarget, reportScheduleTarget, sessionTarget, windowTarget } from '../../workflows/targets.ts';
+import { queuedIngestId, windowWorkflowId } from '../../workflows/contract.ts';
+import { queueTarget, sessionTarget, windowTarget } from '../../workflows/targets.ts';
 import { eventually } from '../support/eventually.ts';
 import { changesBy, finish, makeGraph, operatorId, outsideTemplate, upload } from '../support/graph.ts';
+import { dueScenarios } from './due-scenarios.ts';
 import {
   acquire,
   begin,
@@ -263,34 +263,5 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     return { sessionId: graph.sessionId, workflowId };
   },
 
-  /** A schedule that waits for its time, is run at once, waits again, and is deleted. */
-  async reports(stage) {
-    const { database, workflows } = stage;
-    const fields = { format: 'csv', every: 'month', atMinute: 0, weekday: 1, monthDay: 1 } as const;
-    const written = await createSchedule(
-      database,
-      {
-        ...fields,
-        ...{ reportKey: 'session-list', projectId: null, timeZone: 'UTC', periodDays: null },
-        ...{ keptFiles: 1, enabled: true },
-      },
-      operatorId,
-    );
-    if (written.outcome !== 'saved') throw new Error(written.outcome);
-    const { id } = written.schedule;
-    const workflowId = reportScheduleWorkflowId(id);
-    const timers = (count: number) =>
-      eventually(`${count} timers`, async () => {
-        const { events } = await stage.operator.workflow.getHandle(workflowId).fetchHistory();
-        return events?.filter((event) => event.timerStartedEventAttributes).length === count;
-      });
-    await workflows.wake(reportScheduleTarget(id));
-    await timers(1);
-    await runScheduleNow(database, id);
-    await workflows.wake(reportScheduleTarget(id));
-    await timers(2);
-    await deleteSchedule(database, id);
-    await workflows.wake(reportScheduleTarget(id));
-    return { sessionId: id, workflowId };
-  },
+  ...dueScenarios,
 };

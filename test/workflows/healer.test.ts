@@ -1,6 +1,6 @@
 /** The healer's rounds: skipped sessions block no other, and one failure affects one session. */
 import { pino } from 'pino';
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { readPlatformState } from '../../store/administration/platform-state.ts';
 import { healOnce } from '../../worker/healer.ts';
 import type { WorkflowClient } from '../../workflows/client.ts';
@@ -78,4 +78,29 @@ test('a session that cannot be healed does not block others', async () => {
   await healOnce(database, failing, log);
   const healed = await Promise.all(ids.filter((id) => id !== failed).map(statusOf));
   expect(healed).toEqual(['RUNNING', 'RUNNING']);
+});
+
+test('a Temporal that needs long for each call gets one for each session in a round', async () => {
+  await database.query(`update session set healed_at = '-infinity'`);
+  const ids = await forgotten(60, 1);
+  const now = performance.now.bind(performance);
+  let passedMs = 0;
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + passedMs);
+  onTestFinished(() => clock.mockRestore());
+  const repaired: string[] = [];
+  const slow: WorkflowClient = Object.create(temporalSide.workflows, {
+    repair: {
+      async value(target: WorkflowTarget) {
+        repaired.push((target.input as SessionRunInput).sessionId);
+        passedMs += 1_000;
+        await database.query(
+          `update session set healed_at = healed_at - interval '1 second' where id = any ($1)`,
+          [ids],
+        );
+        return 'running';
+      },
+    },
+  });
+  await healOnce(database, slow, log);
+  expect(repaired.toSorted()).toEqual(ids.toSorted());
 });

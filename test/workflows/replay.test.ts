@@ -56,6 +56,7 @@ describe('workflows that run during an update continue: recorded histories repla
         'reports',
         'retry',
         'timers',
+        'webhook',
         'window',
       ]),
     );
@@ -70,6 +71,7 @@ describe('workflows that run during an update continue: recorded histories repla
       ['window.json', 'endWindow'],
       ['ingest.json', 'drainQueue'],
       ['reports.json', 'writeReports'],
+      ['webhook.json', 'deliverWebhook'],
     ] as const)
       expect(textOf(files.find((name) => name.startsWith(file))!), file).toContain(event);
   });

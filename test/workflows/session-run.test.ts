@@ -33,6 +33,10 @@ describe('a session has one workflow, open only while there is something to do',
       return activities.length > 0 && activities;
     });
     expect(pending?.activityType?.name).toBe('awaitOutcome');
+    const handle = temporalSide.operator.workflow.getHandle(sessionWorkflowId(graph.sessionId));
+    expect(await handle.query('__temporal_workflow_metadata')).toMatchObject({
+      currentDetails: 'n1 · attempt 1 of 3',
+    });
     await finishTask(graph, held);
     for (let node = 2; node <= 3; node++)
       expect((await finishNext(graph, template)).nodeName).toBe(`n${node}`);
@@ -100,7 +104,7 @@ describe('operators act through the platform, and the workflow shows it', () => 
     return events
       ?.filter((event) => event.timerStartedEventAttributes && !over.has(event.eventId?.toString()))
       .map((event) => decode(event.userMetadata?.summary)?.replace(/ due .*/, ''))
-      .filter((summary) => summary !== 'looks again')
+      .filter((summary) => summary !== 'reconciles again')
       .sort();
   }
 

@@ -87,7 +87,7 @@ export class HolderNotices {
   #show(notice: Notice): void {
     const { task, holder, tries, isWorkflowNotified } = notice;
     const notifies = tries >= longFromTry && !isWorkflowNotified;
-    this.#workflows.showHolder(task, holder, notifies, (result) => {
+    this.#workflows.showHolder(task, { node: task.nodeName, ...holder }, notifies, (result) => {
       if (result === 'notified') notice.isWorkflowNotified = true;
       else if (this.#notices.get(task.taskId) === notice) this.ended(task.taskId);
     });

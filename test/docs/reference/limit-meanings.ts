@@ -111,6 +111,7 @@ export const meanings: Readonly<Record<LimitName, string>> = {
   deployedMessageCharacters: 'longest message about the state of a process',
   deployedSilentSeconds: 'longest `SDK_RUNNERS_HANG_SECONDS`',
   builtinFileSeconds: 'longest conversion of one file',
+  builtinTurnSeconds: 'after which a run over many files ends; the rest follows in another',
   builtinTempBytes: 'disk space of all built-in runs of a worker together; set by `BUILTIN_TEMP_MB`',
   builtinTempReserveBytes: 'disk space that stays free; set by `BUILTIN_TEMP_RESERVE_MB`',
   builtinUnpackRatio: 'largest ratio of unpacked to packed size; set by `BUILTIN_UNPACK_RATIO`',

@@ -6,6 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { DataSourceRow } from '../../../store/objects/data-sources.ts';
 import { PendingObjects } from '../../../store/objects/held-objects.ts';
+import { completeMultipart } from '../../../store/objects/multipart.ts';
 import { newOutputKey, type ObjectStore, openObjectStore } from '../../../store/objects/object-store.ts';
 import type { ObjectStores } from '../../../store/objects/object-stores.ts';
 import { putPart } from '../../../store/objects/put-part.ts';
@@ -52,6 +53,14 @@ describe('a store that takes requests and answers none is away within a minute',
         admit: async () => undefined,
         signal: never,
       }),
+    'for the completion of a runner’s parts': (store) =>
+      completeMultipart(
+        store.multipart('outputs/x'),
+        'upload',
+        [{ number: 1, etag: 'etag' }],
+        mebibyte,
+        never,
+      ),
     'for a reader': (store) => store.get('outputs/x'),
   };
 

@@ -20,6 +20,6 @@ test('operators see in the workflow engine which runner holds a long task, from 
     return data && (JSON.parse(Buffer.from(data).toString()) as unknown);
   };
   const holder = await eventually('the holder is shown', shown);
-  expect(holder).toEqual({ instance: runner.instanceId, kind: 'account' });
+  expect(holder).toEqual({ node: task.nodeName, instance: runner.instanceId, kind: 'account' });
   expect((await runner.end(task.taskId, 'complete', { outcome: 'no-output' })).status).toBe(200);
 });
