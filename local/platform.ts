@@ -121,7 +121,7 @@ function child(
     logFile: join(options.dataDir, 'logs', `${file}.log`),
     pidFile: join(options.dataDir, 'run', `${file}.pid`),
     stopSignal: 'SIGTERM',
-    readySeconds: 60,
+    readySeconds: 180,
     ...own,
     log: options.log,
   });
