@@ -30,7 +30,7 @@ const limitMs = 1_500;
 
 /**
  * Each part uses an index: of queued runs by template and rank, of wanted sessions, of queued uploads by id. Runners are
- * counted for the templates that wait.
+ * counted for the templates that wait. A frozen session is left out, as the healer leaves it out.
  */
 const stateStatement = `
   with ${queueByTemplate(maxTemplates)}, present as materialized (${claimingInstances}), served as (
@@ -42,7 +42,8 @@ const stateStatement = `
       from queue q left join node_template t on t.name = q.template left join runner_type y on y.name = t.runner_type
   ), wanted as (
     select count(*) as sessions, min(late.since) as since
-      from (select ${wantedSince} as since from session s where s.dirty_since is not null) late
+      from (select ${wantedSince} as since from session s
+             where s.dirty_since is not null and s.frozen_at is null) late
      where late.since <= clock_timestamp()
   ), uploads as (
     select count(*) as uploads, (select u.queued_at from queued_upload u order by u.id limit 1) as since
