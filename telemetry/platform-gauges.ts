@@ -30,6 +30,7 @@ interface PlatformState {
   /** Uploads of projects with queued ingestion that are not published yet. */
   readonly uploadsQueued: number;
   readonly uploadsOldestSeconds: number;
+  readonly webhookOldestSeconds: number;
 }
 
 type Part = 'database' | 'storage' | 'temporal';
@@ -194,6 +195,11 @@ gauge(
   'sdp_uploads_queued_oldest_seconds',
   'Age of the oldest queued upload.',
   (source) => source.state?.uploadsOldestSeconds,
+);
+gauge(
+  'sdp_webhook_deliveries_oldest_seconds',
+  'Time for which the oldest pending delivery of a webhook has been sent without success.',
+  (source) => source.state?.webhookOldestSeconds,
 );
 gauge('sdp_claims_waiting', 'Claims of runners waiting for a task at this process.', (source) =>
   source.claimsWaiting(),

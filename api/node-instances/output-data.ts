@@ -7,6 +7,7 @@ import type { DataSourceRow } from '../../store/objects/data-sources.ts';
 import { ObjectStoreError } from '../../store/objects/object-store.ts';
 import type { ObjectStores } from '../../store/objects/object-stores.ts';
 import type { OutputBytes } from '../../store/outputs/outputs.ts';
+import type { Services } from '../services.ts';
 
 export interface ServeOptions {
   readonly method: string;
@@ -41,7 +42,7 @@ export async function openStoredBytes(
  * @throws Problem `nodeOutputNotFound`, `rangeNotSatisfiable`, `upstreamFailed`, `unavailable`
  */
 export async function serveOutput(
-  stores: ObjectStores,
+  services: Pick<Services, 'objects' | 'log'>,
   dataSource: DataSourceRow,
   bytes: OutputBytes,
   options: ServeOptions,
@@ -55,7 +56,7 @@ export async function serveOutput(
     contentType: options.contentType ?? bytes.contentType,
     contentEncoding: bytes.contentEncoding,
     fileName: bytes.outputIdentifier,
-    open: (range) => openStoredBytes(stores, dataSource, bytes, range, options.signal),
+    open: (range) => openStoredBytes(services.objects, dataSource, bytes, range, options.signal),
   });
   if (reply.status === 304 || isHead) return reply;
   const isDecoded = bytes.contentEncoding === 'gzip' && !acceptsGzip(options.headers['accept-encoding']);
@@ -65,7 +66,7 @@ export async function serveOutput(
     if (isDecoded) await firstBytes(stream);
     return { status, headers, stream };
   } catch (error) {
-    throw storageProblem(error);
+    throw storageProblem(error, services.log, bytes.objectKey);
   }
 }
 
@@ -74,10 +75,16 @@ async function firstBytes(stream: Readable): Promise<void> {
   if (stream.readableLength === 0 && !stream.readableEnded) await once(stream, 'readable');
 }
 
-/** The problem to answer when stored bytes cannot be read; unknown errors pass unchanged. */
-export function storageProblem(error: unknown): unknown {
+/**
+ * The problem to answer when stored bytes cannot be read; unknown errors pass unchanged. Lost bytes are logged: the 404
+ * shows them to the caller alone.
+ */
+export function storageProblem(error: unknown, log: Services['log'], objectKey: string): unknown {
   if (error instanceof ObjectStoreError) {
-    if (error.kind === 'missing') return new Problem('nodeOutputNotFound', { cause: error });
+    if (error.kind === 'missing') {
+      log.error({ err: error, objectKey }, 'the bytes of an output are missing');
+      return new Problem('nodeOutputNotFound', { cause: error });
+    }
     return new Problem(error.httpStatus === 503 ? 'unavailable' : 'upstreamFailed', { cause: error });
   }
   if (isGzipFault(error)) {

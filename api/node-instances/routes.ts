@@ -65,7 +65,7 @@ const data = defineRoute({
     const found = await findOutput(services.database, params.nodeOutputId);
     if (found === undefined) throw new Problem('nodeOutputNotFound');
     const { method, headers } = request;
-    return await serveOutput(services.objects, found.dataSource, found.output, { method, headers, signal });
+    return await serveOutput(services, found.dataSource, found.output, { method, headers, signal });
   },
 });
 
@@ -93,9 +93,9 @@ const latest = defineRoute({
       contentEncoding: output.contentEncoding,
       open: () => openStoredBytes(services.objects, dataSource, output, null, signal),
     }).catch((error) => {
-      throw storageProblem(error);
+      throw storageProblem(error, services.log, output.objectKey);
     });
-    return await serveOutput(services.objects, dataSource, output, {
+    return await serveOutput(services, dataSource, output, {
       method: request.method,
       headers: request.headers,
       signal,

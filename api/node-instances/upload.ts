@@ -11,7 +11,7 @@ import {
 import { findUploadTarget } from '../../store/outputs/outputs.ts';
 import { publishUpload } from '../../store/outputs/publish.ts';
 import { queueUpload } from '../../store/outputs/queued-uploads.ts';
-import { findRepeat } from '../../store/outputs/repeats.ts';
+import { findStoredRepeat } from '../../store/outputs/stored-repeat.ts';
 import { KeyedLimiter } from '../keyed-limiter.ts';
 import { defineRoute } from '../route.ts';
 import { type CommittedUpload, commitUpload } from '../uploads/commit-upload.ts';
@@ -80,7 +80,7 @@ export const uploadOutput = defineRoute({
       note({ sessionId: target.sessionId });
       const announced = readUploadHeaders(request.headers);
       const { dataSource } = target;
-      const repeat = await findRepeat(services.database, {
+      const repeat = await findStoredRepeat(services, {
         ...announced,
         nodeInstanceId: params.nodeInstanceId,
         sha256: announced.sent.sha256,
@@ -100,6 +100,8 @@ export const uploadOutput = defineRoute({
       const committed = await commitUpload(services, bytes, (received) =>
         publications.run(async () => {
           const upload = { ...received, nodeInstanceId };
+          // Before the transaction that would find a repeat.
+          if (announced.sent.sha256 === null) await findStoredRepeat(services, upload);
           return target.queuedIngestion
             ? queueUpload(services.database, upload)
             : publishUpload(services.database, upload);

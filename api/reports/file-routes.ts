@@ -69,7 +69,7 @@ const data = defineRoute({
     if (found === undefined || dataSource === undefined) throw new Problem('reportFileNotFound');
     const { method, headers } = request;
     const options = { method, headers, signal };
-    return await serveOutput(services.objects, dataSource, bytesOf(found), options).catch((error) => {
+    return await serveOutput(services, dataSource, bytesOf(found), options).catch((error) => {
       throw error instanceof Problem && error.key === 'nodeOutputNotFound'
         ? new Problem('reportFileNotFound', { cause: error })
         : error;

@@ -52,7 +52,7 @@ export async function serveInput(
   const input = id.success ? await findInput(services.database, bounds, id.data) : undefined;
   const dataSource = input && (await findDataSource(services.database, input.dataSourceId));
   if (input === undefined || dataSource === undefined) throw new Problem('inputNotFound');
-  const reply = await serveOutput(services.objects, dataSource, input, options).catch((error) => {
+  const reply = await serveOutput(services, dataSource, input, options).catch((error) => {
     throw asInputProblem(error);
   });
   return { reply, sizeBytes: input.sizeBytes };

@@ -15,6 +15,7 @@ import type { ObjectStores } from '../objects/object-stores.ts';
 import type { UploadedObject } from '../outputs/outputs.ts';
 import { type PublishResult, publishUpload } from '../outputs/publish.ts';
 import { type QueueResult, queueUpload } from '../outputs/queued-uploads.ts';
+import { findStoredRepeat } from '../outputs/stored-repeat.ts';
 import {
   discardResumableUpload,
   endResumableUpload,
@@ -68,7 +69,11 @@ export async function assembleUpload(
     const { dataSourceId, outputIdentifier, metadata, contentType } = upload;
     const contentEncoding = storedEncoding(sizeBytes, upload.contentEncoding);
     const fields = { dataSourceId, outputIdentifier, metadata, contentType, contentEncoding };
-    return { ...fields, objectKey, sizeBytes, sha256, etag: sha256 };
+    const object = { ...fields, objectKey, sizeBytes, sha256, etag: sha256 };
+    const { nodeInstanceId } = upload;
+    // Before the transaction that would find a repeat.
+    if (nodeInstanceId !== null) await findStoredRepeat({ database, objects }, { ...object, nodeInstanceId });
+    return object;
   } catch (error) {
     if (!(error instanceof MultipartGone || error instanceof PartsDiffer)) throw error;
     await discardResumableUpload(database, upload.id);

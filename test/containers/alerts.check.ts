@@ -108,6 +108,37 @@ test('every expression of the dashboard is one that Prometheus reads', () => {
   expect(check([...expressions, 'sum by (le (rate(sdp_queue_tasks[5m]))']).status).not.toBe(0);
 });
 
+test('panels that name the process of a figure show each process once, also a worker of both queues', () => {
+  const processes = { a: ['api'], b: ['worker', 'worker-builtin'], c: ['worker-builtin'] };
+  const figures = [
+    'process_resident_memory_bytes',
+    'process_cpu_seconds_total',
+    'nodejs_eventloop_lag_p99_seconds',
+  ];
+  const series = Object.entries(processes).flatMap(([instance, names]) => [
+    ...names.map((process) => `sdp_process_info{process="${process}",instance="${instance}"}`),
+    ...figures.map((figure) => `${figure}{instance="${instance}"}`),
+  ]);
+  const naming = dashboardExpressions().filter((expr) => expr.includes('group_left (process)'));
+  expect(naming).toHaveLength(figures.length);
+  const path = join(folder, 'panels.test.yml');
+  const group = {
+    interval: '1m',
+    input_series: series.map((one) => ({ series: one, values: '1x10' })),
+    promql_expr_test: naming.map((expr) => ({
+      expr: `count by (process) (${expr.replaceAll('$__rate_interval', '5m')})`,
+      eval_time: '10m',
+      exp_samples: ['api', 'worker', 'worker-builtin'].map((process) => ({
+        labels: `{process="${process}"}`,
+        value: 1,
+      })),
+    })),
+  };
+  writeFileSync(path, stringify({ rule_files: [], tests: [group] }));
+  const { status, printed } = promtool('test', 'rules', path);
+  expect(status, printed).toBe(0);
+});
+
 test('the configuration beside the containers is one of Prometheus, with the rules and the token where it says', () => {
   // As the container has them.
   const place = join(folder, 'container');

@@ -43,6 +43,7 @@ function withValue(values: Values, [name = '', ...path]: readonly string[], valu
 /** Values that cannot be made from the given one. */
 const others: Readonly<Record<string, unknown>> = {
   fullnameOverride: 'other',
+  'image.digest': `sha256:${'0123456789abcdef'.repeat(4)}`,
   'image.pullPolicy': 'Always',
   'image.pullSecrets': ['other'],
   'temporal.address': 'other.example.org:7233',
@@ -118,6 +119,7 @@ test.each<[string, object, string]>([
   ['a misspelt one', { api: { replica: 2 } }, "at '/api': additional properties 'replica' not allowed"],
   ['too few replicas', { api: { replicas: -1 } }, "at '/api/replicas': minimum: got -1, want 0"],
   ['a number as a text', { worker: { replicas: '2' } }, "at '/worker/replicas': got string, want integer"],
+  ['a digest that is none', { image: { digest: 'latest' } }, "at '/image/digest'"],
   ['no address of Temporal', { temporal: { address: '' } }, "at '/temporal/address'"],
   ['Temporal with a scheme', { temporal: { address: 'https://temporal:7233' } }, "at '/temporal/address'"],
   ['a store without a scheme', { s3: { endpoint: 's3.example.org' } }, "at '/s3/endpoint'"],

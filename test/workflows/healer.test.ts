@@ -29,9 +29,11 @@ async function forgotten(count: number, minutes: number, isFrozen = false): Prom
 const log = pino({ level: 'silent' });
 const statusOf = (sessionId: string) => temporalSide.statusOf(sessionId).catch(() => 'none');
 
-test('any number of frozen sessions does not keep others from being healed', async () => {
+test('any number of frozen sessions does not keep others from being healed, and counts as no delay', async () => {
   await forgotten(60, 60, true);
   const [younger] = await forgotten(1, 1);
+  const { sessionsWanted, wantedOldestSeconds } = await readPlatformState(database);
+  expect([sessionsWanted, Math.round(wantedOldestSeconds / 60)]).toEqual([1, 1]);
   await healOnce(database, temporalSide.workflows, log);
   expect(await statusOf(younger!)).toBe('RUNNING');
 });

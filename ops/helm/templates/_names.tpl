@@ -28,7 +28,7 @@ helm.sh/hook-delete-policy: before-hook-creation
 {{- end }}
 
 {{- define "sdp.image" -}}
-{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
+{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}{{ with .Values.image.digest }}@{{ . }}{{ end }}
 {{- end }}
 
 {{/* The address at which runner hosts and the test of the release reach the API. */}}

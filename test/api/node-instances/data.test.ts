@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { uploadWorld } from './support.ts';
 
-const { database, makeNode, send, upload } = await uploadWorld();
+const { api, database, makeNode, send, upload } = await uploadWorld();
 const mebibyte = 1024 * 1024;
 const error = (message: string) => ({ status: 'error', message });
 
@@ -144,8 +144,15 @@ describe('missing data', () => {
   test('a store that is down or lost the object gives a clean error, not half a response', async () => {
     const gone = await stored(Buffer.from('x'), { 'content-type': 'text/csv' });
     await database.query(`update node_output set object_key = 'outputs/none' where id = $1`, [gone.id]);
+    const logged = vi.spyOn(api.composed.services.log, 'error');
+    onTestFinished(() => logged.mockRestore());
     const missing = await send('GET', gone.path, { range: 'bytes=0-0' });
     expect([missing.status, missing.json()]).toEqual([404, error('Node output not found.')]);
+    // The operator has no other sign of it.
+    expect(logged).toHaveBeenCalledWith(
+      expect.objectContaining({ objectKey: 'outputs/none' }),
+      'the bytes of an output are missing',
+    );
     await database.query(
       `with source as (
          insert into data_source (name, endpoint, bucket, access_key_id) values ('gone', 'http://127.0.0.1:1', 'b', 'a')

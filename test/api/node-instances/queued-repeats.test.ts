@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
+import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { describe, expect, test } from 'vitest';
 import { publishQueued, queueUploadWithin } from '../../../store/outputs/queued-uploads.ts';
 import { setQueued } from './queued-world.ts';
@@ -97,6 +98,8 @@ describe('in a queued project', () => {
     );
     expect(deletions).toHaveLength(2);
     // Uploads in a bundle are recognised by their digest too.
+    const packed = { Bucket: world.platform.s3.bucket, Key: `${bundle}-0`, Body: one };
+    await world.client.send(new PutObjectCommand(packed));
     const again = await upload(nodeId, one, bySha(one));
     expect([again.status, again.json()]).toMatchObject([200, { dataPath: `${bundle}-0` }]);
     await database.query('delete from pending_object');

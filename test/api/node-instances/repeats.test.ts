@@ -5,18 +5,26 @@ import { Agent, request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { DeleteObjectCommand } from '@aws-sdk/client-s3';
 import { describe, expect, test } from 'vitest';
 import { type Sent, standingOf, uploadWorld } from './support.ts';
 
 const world = await uploadWorld();
-const { api, database, makeNode, send, upload, leftovers, token } = world;
+const { api, client, database, makeNode, send, upload, leftovers, token } = world;
 const mebibyte = 1024 * 1024;
 const one = Buffer.from('time,speed\n0,1\n');
 const two = Buffer.from('time,speed\n0,2\n');
+const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 const base64 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('base64');
 const named = { 'x-platform-output-identifier': 'run-1', 'content-type': 'text/csv' };
 const bySha = (bytes: Buffer) => ({ ...named, 'x-amz-checksum-sha256': base64(bytes) });
 const byRepr = (bytes: Buffer) => ({ ...named, 'repr-digest': `sha-512=:AA==:, sha-256=:${base64(bytes)}:` });
+
+const resumable = {
+  'tus-resumable': '1.0.0',
+  'content-type': 'application/offset+octet-stream',
+  'upload-metadata': `identifier ${btoa('run-1')},contentType ${btoa('text/csv')}`,
+};
 
 const standing = (sessionId: string) => standingOf(database, sessionId);
 
@@ -74,7 +82,7 @@ describe('the same upload again', () => {
     const list = (await send('GET', `/api/v2/node-instance/${nodeId}/outputs`)).json() as {
       sha256: string;
     }[];
-    expect(list).toMatchObject([{ sha256: createHash('sha256').update(one).digest('hex') }]);
+    expect(list).toMatchObject([{ sha256: sha256(one) }]);
   });
 
   test('by several callers at once creates one output at one position', async () => {
@@ -86,6 +94,28 @@ describe('the same upload again', () => {
     expect((await standing(sessionId))!.newestPosition).toBe(1);
     const after = await leftovers();
     expect(after).toEqual({ ...before, objects: before.objects + 1, outputs: before.outputs! + 1 });
+  });
+
+  const inOnePiece = (nodeId: number) =>
+    send(
+      'POST',
+      `/api/v2/node-instance/${nodeId}/uploads`,
+      { ...resumable, 'upload-length': `${one.length}` },
+      one,
+    );
+  test.each([
+    ['without a digest', (nodeId: number) => upload(nodeId, one, named)],
+    ['with x-amz-checksum-sha256', (nodeId: number) => upload(nodeId, one, bySha(one))],
+    ['resumable', inOnePiece],
+  ])('brings back bytes that the store has lost, and the child runs again (%s)', async (_name, again) => {
+    const { nodeId, sessionId } = await makeNode();
+    const first = await upload(nodeId, one, bySha(one));
+    const { id, dataPath } = first.json() as { id: number; dataPath: string };
+    await client.send(new DeleteObjectCommand({ Bucket: world.platform.s3.bucket, Key: dataPath }));
+    expect((await again(nodeId)).status).toBeLessThan(300);
+    const data = await send('GET', `/api/v2/node-instance/outputs/${id}/data`);
+    expect([data.status, String(data.bytes)]).toEqual([200, String(one)]);
+    expect(await standing(sessionId)).toMatchObject({ newestPosition: 2, desiredVersion: 2 });
   });
 
   test('is refused where the session is frozen', async () => {

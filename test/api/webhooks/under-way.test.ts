@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { webhookReach } from '../../../activities/send-webhook.ts';
 import { createWebhookActivities } from '../../../activities/webhooks.ts';
+import { readPlatformState } from '../../../store/administration/platform-state.ts';
 import { activityNames } from '../../../workflows/contract.ts';
 import { ask } from '../../support/api.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -61,6 +62,24 @@ test('a delivery that is being sent when it is asked for again is sent once, and
   await again();
   await eventually('it has come', async () => (await shown()).state === 'delivered');
   expect((await shown()).attempts).toHaveLength(2);
+});
+
+test('how long a delivery has been sent without success is read for the metrics, while its webhook is enabled', async () => {
+  receiver.answer = (_received, response) => void response.writeHead(500).end();
+  const fields = { url: receiver.url, events: ['session.created'] };
+  const { id } = (await admin('POST', path, fields)).body;
+  await admin('POST', `${path}/${id}/test`);
+  const failed = `select 1 from webhook_delivery where webhook_id = $1 and attempts > 0 and sent_until is null`;
+  await eventually('it has failed', async () => (await database.query(failed, [id])).length > 0);
+  await database.query(
+    `update webhook_delivery set expires_at = expires_at - interval '2 hours' where webhook_id = $1`,
+    [id],
+  );
+  const oldestHours = async () =>
+    Math.floor((await readPlatformState(database)).webhookOldestSeconds / 3_600);
+  expect(await oldestHours()).toBe(2);
+  await admin('PUT', `${path}/${id}`, { ...fields, enabled: false });
+  expect(await oldestHours()).toBe(0);
 });
 
 test('a delivery that is answered late holds up no later one of its webhook', async () => {
