@@ -4,6 +4,7 @@ import { changeProject, createProject, listProjects, listTemplates } from '../ad
 import { plural } from '../format.ts';
 import { useResource, useTitle } from '../hooks.ts';
 import { titleOf } from '../names.ts';
+import { navigate, useAddress } from '../router.ts';
 import { PriorityField } from '../session/priority-form.tsx';
 import { Ago } from '../ui/ago.tsx';
 import { AddButton, RowButton } from '../ui/buttons.tsx';
@@ -11,6 +12,8 @@ import { changedFields } from '../ui/changed-fields.ts';
 import { AreaField, CheckField, FormDialog, SelectField, TextField } from '../ui/form.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Empty } from '../ui/notice.tsx';
+import { SearchField } from '../ui/search-field.tsx';
+import { useSearchText } from '../ui/search-text.ts';
 import { Table } from '../ui/table.tsx';
 
 interface Template {
@@ -24,28 +27,41 @@ export function ProjectsPage() {
   const list = useResource('projects', listProjects);
   const templates = useResource('templates', listTemplates);
   const [edited, setEdited] = useState<Project | 'new' | null>(null);
+  const wanted = useAddress().query.get('search') ?? '';
+  const [search, setSearch] = useSearchText(wanted, (text) =>
+    navigate(text === '' ? '/project-list' : `/project-list?${new URLSearchParams({ search: text })}`, {
+      replace: true,
+    }),
+  );
   const nameOf = (id: number | null) =>
     id === null ? null : (templates.data?.find((template) => template.id === id)?.name ?? null);
   return (
     <div class="page">
       <div class="page-head">
         <h1>Projects</h1>
-        <AddButton onClick={() => setEdited('new')}>New project</AddButton>
+        <div class="actions">
+          <SearchField label="Search by title or description" value={search} onValue={setSearch} />
+          <AddButton onClick={() => setEdited('new')}>New project</AddButton>
+        </div>
       </div>
       <Loaded of={list} failure="The projects could not be listed." rows={4} label="Loading projects">
-        {(projects) =>
-          projects.length === 0 ? (
-            <Empty title="No projects yet">
-              <p>Every session belongs to a project.</p>
-            </Empty>
-          ) : (
+        {(projects) => {
+          const found = projects.filter((project) => isWanted(project, wanted));
+          if (projects.length === 0)
+            return (
+              <Empty title="No projects yet">
+                <p>Every session belongs to a project.</p>
+              </Empty>
+            );
+          if (found.length === 0) return <Empty title={`No project matches “${wanted}”`} />;
+          return (
             <Table
               caption="Projects"
               columns={['Project', 'Default template', 'Uploads', 'Data kept', 'Created']}
               actions
               busy={list.loading}
             >
-              {projects.map((project) => (
+              {found.map((project) => (
                 <ProjectRow
                   key={project.id}
                   project={project}
@@ -54,8 +70,8 @@ export function ProjectsPage() {
                 />
               ))}
             </Table>
-          )
-        }
+          );
+        }}
       </Loaded>
       {edited !== null && (
         <ProjectForm
@@ -67,6 +83,10 @@ export function ProjectsPage() {
       )}
     </div>
   );
+}
+
+function isWanted({ title, description }: Project, text: string): boolean {
+  return `${title}\n${description}`.toLowerCase().includes(text.toLowerCase());
 }
 
 function ProjectRow(props: { project: Project; template: string | null; onEdit: () => void }) {
