@@ -13,13 +13,12 @@ import { Ago } from '../../ui/ago.tsx';
 import { Loaded } from '../../ui/loaded.tsx';
 import { Empty } from '../../ui/notice.tsx';
 import { StateBadge } from '../../ui/state-badge.tsx';
+import { scrollToChosen } from '../scroll-to-chosen.ts';
 import { tabAddress } from './address.ts';
 import type { TabProps } from './props.ts';
 import '../../styles/runs/runs.css';
 
 const pageSize = 100;
-/** Room above the shown node when the list opens at it. */
-const abovePx = 8;
 
 /** The log of the last run of each node. */
 export function Logs({ session, followed }: TabProps) {
@@ -75,12 +74,7 @@ function NodeLinks(props: {
 }) {
   const { sessionId, shownId } = props;
   const frame = useRef<HTMLElement>(null);
-  useEffect(() => {
-    const shown = frame.current?.querySelector('[aria-current]');
-    if (frame.current && shown)
-      frame.current.scrollTop =
-        shown.getBoundingClientRect().top - frame.current.getBoundingClientRect().top - abovePx;
-  }, []);
+  useEffect(() => scrollToChosen(frame.current, '[aria-current]'), []);
   const link = (nodeInstanceId: number, children: ComponentChildren) => (
     <a
       key={nodeInstanceId}
