@@ -27,12 +27,7 @@ export function ProjectsPage() {
   const list = useResource('projects', listProjects);
   const templates = useResource('templates', listTemplates);
   const [edited, setEdited] = useState<Project | 'new' | null>(null);
-  const wanted = useAddress().query.get('search') ?? '';
-  const [search, setSearch] = useSearchText(wanted, (text) =>
-    navigate(text === '' ? '/project-list' : `/project-list?${new URLSearchParams({ search: text })}`, {
-      replace: true,
-    }),
-  );
+  const { wanted, search, setSearch } = useSearch();
   const nameOf = (id: number | null) =>
     id === null ? null : (templates.data?.find((template) => template.id === id)?.name ?? null);
   return (
@@ -45,33 +40,15 @@ export function ProjectsPage() {
         </div>
       </div>
       <Loaded of={list} failure="The projects could not be listed." rows={4} label="Loading projects">
-        {(projects) => {
-          const found = projects.filter((project) => isWanted(project, wanted));
-          if (projects.length === 0)
-            return (
-              <Empty title="No projects yet">
-                <p>Every session belongs to a project.</p>
-              </Empty>
-            );
-          if (found.length === 0) return <Empty title={`No project matches “${wanted}”`} />;
-          return (
-            <Table
-              caption="Projects"
-              columns={['Project', 'Default template', 'Uploads', 'Data kept', 'Created']}
-              actions
-              busy={list.loading}
-            >
-              {found.map((project) => (
-                <ProjectRow
-                  key={project.id}
-                  project={project}
-                  template={nameOf(project.defaultSessionTemplateId)}
-                  onEdit={() => setEdited(project)}
-                />
-              ))}
-            </Table>
-          );
-        }}
+        {(projects) => (
+          <ProjectTable
+            projects={projects}
+            wanted={wanted}
+            busy={list.loading}
+            nameOf={nameOf}
+            onEdit={setEdited}
+          />
+        )}
       </Loaded>
       {edited !== null && (
         <ProjectForm
@@ -82,6 +59,53 @@ export function ProjectsPage() {
         />
       )}
     </div>
+  );
+}
+
+/** The search of the list, which is in the address, and as it is typed. */
+function useSearch() {
+  const wanted = useAddress().query.get('search') ?? '';
+  const [search, setSearch] = useSearchText(wanted, (text) =>
+    navigate(text === '' ? '/project-list' : `/project-list?${new URLSearchParams({ search: text })}`, {
+      replace: true,
+    }),
+  );
+  return { wanted, search, setSearch };
+}
+
+function ProjectTable(props: {
+  projects: readonly Project[];
+  /** Text of the title or description. */
+  wanted: string;
+  busy: boolean;
+  nameOf: (templateId: number | null) => string | null;
+  onEdit: (project: Project) => void;
+}) {
+  const { projects, wanted } = props;
+  const found = projects.filter((project) => isWanted(project, wanted));
+  if (projects.length === 0)
+    return (
+      <Empty title="No projects yet">
+        <p>Every session belongs to a project.</p>
+      </Empty>
+    );
+  if (found.length === 0) return <Empty title={`No project matches “${wanted}”`} />;
+  return (
+    <Table
+      caption="Projects"
+      columns={['Project', 'Default template', 'Uploads', 'Data kept', 'Created']}
+      actions
+      busy={props.busy}
+    >
+      {found.map((project) => (
+        <ProjectRow
+          key={project.id}
+          project={project}
+          template={props.nameOf(project.defaultSessionTemplateId)}
+          onEdit={() => props.onEdit(project)}
+        />
+      ))}
+    </Table>
   );
 }
 
