@@ -76,17 +76,13 @@ function NodeLinks(props: {
   const frame = useRef<HTMLElement>(null);
   useEffect(() => scrollToChosen(frame.current, '[aria-current]'), []);
   const link = (nodeInstanceId: number, children: ComponentChildren) => (
-    <a
+    <NodeLink
       key={nodeInstanceId}
-      href={tabAddress(sessionId, 'logs', nodeInstanceId)}
-      {...(nodeInstanceId === shownId ? { 'aria-current': 'true' } : {})}
-      onClick={(event) => {
-        event.preventDefault();
-        navigate(tabAddress(sessionId, 'logs', nodeInstanceId), { replace: true });
-      }}
+      address={tabAddress(sessionId, 'logs', nodeInstanceId)}
+      isShown={nodeInstanceId === shownId}
     >
       {children}
-    </a>
+    </NodeLink>
   );
   return (
     <nav ref={frame} class="choices" aria-label="Nodes with logs">
@@ -115,6 +111,22 @@ function NodeLinks(props: {
         ),
       )}
     </nav>
+  );
+}
+
+function NodeLink(props: { address: string; isShown: boolean; children: ComponentChildren }) {
+  const { address } = props;
+  return (
+    <a
+      href={address}
+      {...(props.isShown ? { 'aria-current': 'true' } : {})}
+      onClick={(event) => {
+        event.preventDefault();
+        navigate(address, { replace: true });
+      }}
+    >
+      {props.children}
+    </a>
   );
 }
 
