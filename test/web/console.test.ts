@@ -204,9 +204,15 @@ describeInBrowser('the console', () => {
     await page.getByText('Your sign-in has expired.').waitFor();
     const wanted = pathOf(page);
     expect(wanted).toContain('from=');
+    // A page that stays open looks for newer data again and again.
+    await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'));`.repeat(50));
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(...(request.url().match(/dimensions\/\d+$/) ?? [])));
     await signIn(page, true);
+    await page.getByText('Your sign-in has expired.').waitFor({ state: 'detached' });
     await page.locator('.chart canvas').first().waitFor();
     expect(pathOf(page)).toBe(wanted);
+    expect(asked.length).toBeLessThan(10);
   });
 
   test('keeps a person signed in across tabs when asked to, until they sign out', async () => {

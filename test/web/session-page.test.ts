@@ -155,6 +155,9 @@ describeInBrowser('the session page', () => {
       .nth(manyNodes - 1)
       .waitFor();
     await picture(page, 'pipeline-41-list');
+    await page.locator('.node-list [data-node]').last().click();
+    const chosen = page.getByRole('heading', { name: 'n40', exact: true });
+    await expect.poll(async () => (await chosen.boundingBox())!.y).toBeGreaterThan(0);
     await page.getByRole('searchbox', { name: 'Find a node' }).fill('n17');
     await page.getByText(`1 of ${manyNodes} nodes`).waitFor();
     await page.locator('.node-list [data-node]').first().click();

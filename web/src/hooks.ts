@@ -190,14 +190,21 @@ export function useSettled<T>(value: T, delayMs: number): T {
   return settled;
 }
 
-/** Calls `work` every `everyMs` while `active` and the tab is shown, and as soon as it is shown again. */
-export function useEvery(everyMs: number, active: boolean, work: () => void): void {
+/**
+ * Calls `work` every `everyMs` while `active` and the tab is shown, and as soon as it is shown again. What it returns is
+ * waited for: while a sign-in has expired, a call waits for hours, and calls beside it would all be made afterwards.
+ */
+export function useEvery(everyMs: number, active: boolean, work: () => unknown): void {
   const latest = useRef(work);
   latest.current = work;
+  const isBusy = useRef(false);
   useEffect(() => {
     if (!active) return;
-    const unlessHidden = () => {
-      if (!document.hidden) latest.current();
+    const unlessHidden = async () => {
+      if (document.hidden || isBusy.current) return;
+      isBusy.current = true;
+      await latest.current();
+      isBusy.current = false;
     };
     const timer = window.setInterval(unlessHidden, everyMs);
     document.addEventListener('visibilitychange', unlessHidden);

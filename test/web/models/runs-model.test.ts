@@ -1,6 +1,12 @@
 /** Runs, their lists and their logs as the console computes them, without a browser. */
 import { describe, expect, test } from 'vitest';
-import type { NodeRun, NodeRunAttempt, NodeRunList, RunLogEntry } from '../../../client/types.ts';
+import type {
+  NodeInstanceProgress,
+  NodeRun,
+  NodeRunAttempt,
+  NodeRunList,
+  RunLogEntry,
+} from '../../../client/types.ts';
 import { runsAddress } from '../../../web/src/runs/address.ts';
 import {
   readRunView,
@@ -10,7 +16,13 @@ import {
   templateMeant,
 } from '../../../web/src/runs/list-model.ts';
 import { chunkLines, LogLines, piecesOf } from '../../../web/src/runs/log-lines.ts';
-import { elapsedOf, isHopelessRetry, progressWords, segmentsOf } from '../../../web/src/runs/model.ts';
+import {
+  elapsedOf,
+  isHopelessRetry,
+  nodesBefore,
+  progressWords,
+  segmentsOf,
+} from '../../../web/src/runs/model.ts';
 
 const at = (seconds: number) => new Date(Date.UTC(2026, 2, 1, 10, 0, seconds)).toISOString();
 
@@ -216,4 +228,15 @@ describe('the lines of a log', () => {
     expect(piecesOf('Lap 3 of lap', 'lap')).toEqual(['', 'Lap', ' 3 of ', 'lap', '']);
     expect(piecesOf('Lap 3', '')).toEqual(['Lap 3']);
   });
+});
+
+test('nodes whose last run is not among the newest of the session still have their logs', () => {
+  const node = (id: number, state: NodeInstanceProgress['state'], parentIds = [1]) => ({
+    id,
+    state,
+    parentIds,
+  });
+  const nodes = [node(1, 'Succeeded', []), node(2, 'Succeeded'), node(3, 'Failed'), node(4, 'NeverBegan')];
+  const newest = [run({ nodeInstanceId: 2 })];
+  expect(nodesBefore(nodes, newest)).toEqual([nodes[2]]);
 });

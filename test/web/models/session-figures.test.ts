@@ -3,7 +3,12 @@ import { expect, test } from 'vitest';
 import { routes } from '../../../api/routes.ts';
 import type { NodeOutput } from '../../../client/types.ts';
 import { deeds } from '../../../web/src/session/overview/deeds.ts';
-import { figuresOfRecordings, remarksOf } from '../../../web/src/session/overview/figures.ts';
+import {
+  distinct,
+  type Figure,
+  figuresOfRecordings,
+  remarksOf,
+} from '../../../web/src/session/overview/figures.ts';
 
 const output = (id: number, metadata: object | null) =>
   ({ id, metadata, outputIdentifier: `output-${id}` }) as unknown as NodeOutput;
@@ -90,4 +95,13 @@ test('whatever is written to a session has words of its own in the activity', ()
     .filter((id) => id !== 'deleteSession');
   expect(actions.length).toBeGreaterThan(15);
   expect(actions.filter((action) => deeds[action] === undefined)).toEqual([]);
+});
+
+test('of one label have the names of the nodes that wrote them', () => {
+  const figure = (label: string, nodeInstanceId: number): Figure => ({
+    ...{ label, value: '1', unit: '', number: 1, nodeInstanceId },
+  });
+  const figures = [figure('Top speed', 1), figure('Top speed', 2), figure('Laps', 2)];
+  const labels = distinct(figures, (id) => `node ${id}`).map(({ label }) => label);
+  expect(labels).toEqual(['Top speed, node 1', 'Top speed, node 2', 'Laps']);
 });

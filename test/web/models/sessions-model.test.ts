@@ -1,7 +1,7 @@
 /** What the list of sessions and the metadata of one decide without a browser. */
 import { describe, expect, test } from 'vitest';
 import type { SessionList, SessionListRow } from '../../../client/types.ts';
-import { type PaletteEntry, ranked } from '../../../web/src/palette/entries.ts';
+import { found, type PaletteEntry, ranked } from '../../../web/src/palette/entries.ts';
 import { readFilter } from '../../../web/src/query/model.ts';
 import {
   changesOf,
@@ -231,4 +231,12 @@ test('the palette shows what contains the words as they stand before what has th
     'stint tools on vm, 2',
     'Blueprint 2 stints',
   ]);
+});
+
+test('the palette shows the sessions that a text finds, however many projects have it too', () => {
+  const entry = (kind: string, label: string): PaletteEntry => ({ key: label, kind, label, act: () => {} });
+  const projects = Array.from({ length: 300 }, (_, at) => entry('Project', `Monza ${at}`));
+  const shown = found(projects, [entry('Session', 'Monza, stint 2')], 'monza');
+  expect(shown.length).toBe(40);
+  expect(shown.at(-1)!.label).toBe('Monza, stint 2');
 });

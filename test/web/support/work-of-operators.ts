@@ -157,6 +157,10 @@ export function operatorTests(work: () => Work): void {
     await dialog.getByLabel('Title').fill('Night flights');
     await dialog.getByRole('button', { name: 'Create project' }).click();
     await dialog.waitFor({ state: 'detached' });
+    const search = page.getByRole('searchbox', { name: 'Search by title or description' });
+    await search.fill('day');
+    await page.getByText('No project matches “day”').waitFor();
+    await search.fill('night');
     await page.getByRole('link', { name: 'Night flights' }).click();
     await page.getByText('No sessions yet').waitFor();
     await page.getByRole('link', { name: 'All sessions' }).click();

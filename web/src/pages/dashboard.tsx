@@ -114,12 +114,12 @@ function Curves(props: { first: Dashboard; others: Resource<Dashboard[]>; reload
 /** The dashboard's present state when it has other data than those shown. */
 function useNewer(dimensionId: string, shown: Dashboard | null): Dashboard | null {
   const [found, setFound] = useState<Dashboard | null>(null);
-  useEvery(newerEveryMs, shown !== null, () => {
+  useEvery(newerEveryMs, shown !== null, () =>
     // A failure says nothing about newer data; the next try may succeed.
     readDashboard(dimensionId)
       .then(setFound)
-      .catch(() => undefined);
-  });
+      .catch(() => undefined),
+  );
   const isNewer =
     found !== null && shown !== null && found.id === shown.id && contentOf(found) !== contentOf(shown);
   return isNewer ? found : null;

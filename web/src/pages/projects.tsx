@@ -4,6 +4,7 @@ import { changeProject, createProject, listProjects, listTemplates } from '../ad
 import { plural } from '../format.ts';
 import { useResource, useTitle } from '../hooks.ts';
 import { titleOf } from '../names.ts';
+import { navigate, useAddress } from '../router.ts';
 import { PriorityField } from '../session/priority-form.tsx';
 import { Ago } from '../ui/ago.tsx';
 import { AddButton, RowButton } from '../ui/buttons.tsx';
@@ -11,6 +12,8 @@ import { changedFields } from '../ui/changed-fields.ts';
 import { AreaField, CheckField, FormDialog, SelectField, TextField } from '../ui/form.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Empty } from '../ui/notice.tsx';
+import { SearchField } from '../ui/search-field.tsx';
+import { useSearchText } from '../ui/search-text.ts';
 import { Table } from '../ui/table.tsx';
 
 interface Template {
@@ -24,38 +27,28 @@ export function ProjectsPage() {
   const list = useResource('projects', listProjects);
   const templates = useResource('templates', listTemplates);
   const [edited, setEdited] = useState<Project | 'new' | null>(null);
+  const { wanted, search, setSearch } = useSearch();
   const nameOf = (id: number | null) =>
     id === null ? null : (templates.data?.find((template) => template.id === id)?.name ?? null);
   return (
     <div class="page">
       <div class="page-head">
         <h1>Projects</h1>
-        <AddButton onClick={() => setEdited('new')}>New project</AddButton>
+        <div class="actions">
+          <SearchField label="Search by title or description" value={search} onValue={setSearch} />
+          <AddButton onClick={() => setEdited('new')}>New project</AddButton>
+        </div>
       </div>
       <Loaded of={list} failure="The projects could not be listed." rows={4} label="Loading projects">
-        {(projects) =>
-          projects.length === 0 ? (
-            <Empty title="No projects yet">
-              <p>Every session belongs to a project.</p>
-            </Empty>
-          ) : (
-            <Table
-              caption="Projects"
-              columns={['Project', 'Default template', 'Uploads', 'Data kept', 'Created']}
-              actions
-              busy={list.loading}
-            >
-              {projects.map((project) => (
-                <ProjectRow
-                  key={project.id}
-                  project={project}
-                  template={nameOf(project.defaultSessionTemplateId)}
-                  onEdit={() => setEdited(project)}
-                />
-              ))}
-            </Table>
-          )
-        }
+        {(projects) => (
+          <ProjectTable
+            projects={projects}
+            wanted={wanted}
+            busy={list.loading}
+            nameOf={nameOf}
+            onEdit={setEdited}
+          />
+        )}
       </Loaded>
       {edited !== null && (
         <ProjectForm
@@ -67,6 +60,57 @@ export function ProjectsPage() {
       )}
     </div>
   );
+}
+
+/** The search of the list, which is in the address, and as it is typed. */
+function useSearch() {
+  const wanted = useAddress().query.get('search') ?? '';
+  const [search, setSearch] = useSearchText(wanted, (text) =>
+    navigate(text === '' ? '/project-list' : `/project-list?${new URLSearchParams({ search: text })}`, {
+      replace: true,
+    }),
+  );
+  return { wanted, search, setSearch };
+}
+
+function ProjectTable(props: {
+  projects: readonly Project[];
+  /** Text of the title or description. */
+  wanted: string;
+  busy: boolean;
+  nameOf: (templateId: number | null) => string | null;
+  onEdit: (project: Project) => void;
+}) {
+  const { projects, wanted } = props;
+  const found = projects.filter((project) => isWanted(project, wanted));
+  if (projects.length === 0)
+    return (
+      <Empty title="No projects yet">
+        <p>Every session belongs to a project.</p>
+      </Empty>
+    );
+  if (found.length === 0) return <Empty title={`No project matches “${wanted}”`} />;
+  return (
+    <Table
+      caption="Projects"
+      columns={['Project', 'Default template', 'Uploads', 'Data kept', 'Created']}
+      actions
+      busy={props.busy}
+    >
+      {found.map((project) => (
+        <ProjectRow
+          key={project.id}
+          project={project}
+          template={props.nameOf(project.defaultSessionTemplateId)}
+          onEdit={() => props.onEdit(project)}
+        />
+      ))}
+    </Table>
+  );
+}
+
+function isWanted({ title, description }: Project, text: string): boolean {
+  return `${title}\n${description}`.toLowerCase().includes(text.toLowerCase());
 }
 
 function ProjectRow(props: { project: Project; template: string | null; onEdit: () => void }) {

@@ -115,15 +115,17 @@ function RunnerRow(props: {
   onDrain: (drained: boolean) => Promise<void>;
 }) {
   const { runner } = props;
+  const title = runnerTitle(runner.instanceId, runner.tokenLabel);
   return (
     <tr>
       <td class="wrap-anywhere">
-        <strong title={runner.instanceId}>{runnerTitle(runner.instanceId, runner.tokenLabel)}</strong>
+        <strong title={runner.instanceId}>{title}</strong>
         <span class="tag">{runner.state}</span>
         {runner.drained && runner.state !== 'drained' && <span class="tag">drained</span>}
         <div class="faint">
           {[
-            callerOf(runner),
+            // All runners of a token have its label.
+            ...(title === runner.tokenLabel ? [runner.instanceId, hintOf(runner)] : [callerOf(runner)]),
             runner.version,
             runner.hosting === 'deployed' ? 'started by the platform' : null,
           ]
@@ -182,8 +184,11 @@ function DrainButton(props: {
   );
 }
 
-function callerOf({ kind, tokenLabel, tokenHint }: RunnerInstance): string {
+const hintOf = ({ tokenHint }: RunnerInstance) => (tokenHint === null ? null : `token …${tokenHint}`);
+
+function callerOf(runner: RunnerInstance): string {
+  const { kind, tokenLabel, tokenHint } = runner;
   if (kind === 'account') return 'by an account';
-  const label = tokenLabel === null || tokenLabel === '' ? 'token' : tokenLabel;
-  return tokenHint === null ? label : `${label} …${tokenHint}`;
+  if (tokenLabel === null || tokenLabel === '') return hintOf(runner) ?? 'token';
+  return tokenHint === null ? tokenLabel : `${tokenLabel} …${tokenHint}`;
 }

@@ -9,6 +9,18 @@ export interface PaletteEntry {
   readonly act: () => void;
 }
 
+const mostEntries = 40;
+
+/** What a text finds: hundreds of projects that have it leave room for the few sessions, which come last. */
+export function found(
+  others: readonly PaletteEntry[],
+  sessions: readonly PaletteEntry[],
+  text: string,
+): PaletteEntry[] {
+  const last = ranked(sessions, text);
+  return [...ranked(others, text).slice(0, mostEntries - last.length), ...last];
+}
+
 /**
  * Entries that have all words of the text: first those that begin with it, then those that contain it as it stands, then
  * those whose words begin so; entries of one rank keep their order.

@@ -9,13 +9,12 @@ import { type Abilities, useAbilities } from '../role.ts';
 import { navigate } from '../router.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icon.tsx';
-import { type PaletteEntry, ranked } from './entries.ts';
+import { found, type PaletteEntry } from './entries.ts';
 import { pageActions } from './page-actions.ts';
 import { Shortcuts } from './shortcuts.tsx';
 import '../styles/palette.css';
 
 const settleMs = 150;
-const mostEntries = 40;
 const foundSessions = 8;
 
 export interface PaletteProps {
@@ -92,10 +91,7 @@ function useEntries(props: PaletteProps, text: string) {
   // What is offered does not change while it is open.
   const [own] = useState(() => ownEntries(props));
   // Sessions of an earlier text may still be there.
-  const entries = [
-    ...ranked([...own, ...(things.data ?? [])], text),
-    ...ranked(sessions.data ?? [], text),
-  ].slice(0, mostEntries);
+  const entries = found([...own, ...(things.data ?? [])], sessions.data ?? [], text);
   return { entries, isLoading: sessions.loading };
 }
 
@@ -157,7 +153,7 @@ function useSessions(search: string): Resource<PaletteEntry[]> {
     search,
     async (signal) => {
       if (!may.listSessions) return [];
-      const found = await listSessions(
+      const list = await listSessions(
         {
           search,
           page: 1,
@@ -167,7 +163,7 @@ function useSessions(search: string): Resource<PaletteEntry[]> {
         },
         signal,
       );
-      return found.sessions.map(({ id, name, projectTitle }) =>
+      return list.sessions.map(({ id, name, projectTitle }) =>
         goTo('Session', name, `/sessions/${id}`, projectTitle),
       );
     },
@@ -175,7 +171,7 @@ function useSessions(search: string): Resource<PaletteEntry[]> {
   );
 }
 
-/** Projects and runners, of which there are few. */
+/** All projects, and the runners that were seen last. */
 function useThings(): Resource<PaletteEntry[]> {
   const may = useAbilities();
   return useResource('things', async (signal) => {

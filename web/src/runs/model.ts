@@ -1,6 +1,6 @@
 /** Runs as people read them. Pure: tested without a browser. */
 
-import type { NodeRun, NodeRunAttempt } from '../../../client/types.ts';
+import type { NodeInstanceProgress, NodeRun, NodeRunAttempt } from '../../../client/types.ts';
 import { formatDuration } from '../format.ts';
 import { runnerTitle } from '../names.ts';
 
@@ -66,6 +66,17 @@ export function progressWords(run: NodeRun, nowMs: number): string | null {
     if (leftMs >= 1000) words.push(`about ${formatDuration(Math.round(leftMs / 1000) * 1000)} left`);
   }
   return words.join(', ');
+}
+
+/** The nodes that have run, but not among these runs, as in a session with many. Inputs have no runs. */
+export function nodesBefore<Node extends Pick<NodeInstanceProgress, 'id' | 'parentIds' | 'state'>>(
+  nodes: readonly Node[],
+  runs: readonly Pick<NodeRun, 'nodeInstanceId'>[],
+): Node[] {
+  const known = new Set(runs.map(({ nodeInstanceId }) => nodeInstanceId));
+  return nodes.filter(
+    ({ id, parentIds, state }) => parentIds.length > 0 && state !== 'NeverBegan' && !known.has(id),
+  );
 }
 
 export interface Segment {

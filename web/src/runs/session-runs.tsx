@@ -24,6 +24,7 @@ export function SessionRuns(props: {
     version: props.round,
   });
   const runs = list.data?.nodeRuns ?? [];
+  const total = list.data?.totalCount ?? 0;
   const now = useNow(runs.some(isOpenRun));
   return (
     <section class="run-part" aria-label="Runs of the session">
@@ -34,7 +35,22 @@ export function SessionRuns(props: {
         </a>
       </div>
       <Loaded of={list} failure="The runs could not be read." rows={2} label="Loading the runs">
-        {() => <RunsByNode sessionId={sessionId} nodes={props.nodes} runs={runs} now={now} />}
+        {() => (
+          <>
+            {total > pageSize && (
+              <p class="faint">
+                These are the newest {pageSize} of {plural(total, 'run', 'runs')}.
+              </p>
+            )}
+            <RunsByNode
+              sessionId={sessionId}
+              nodes={props.nodes}
+              runs={runs}
+              hasMore={total > pageSize}
+              now={now}
+            />
+          </>
+        )}
       </Loaded>
     </section>
   );
@@ -45,9 +61,11 @@ function RunsByNode(props: {
   sessionId: string;
   nodes: readonly NodeInstanceProgress[];
   runs: readonly NodeRun[];
+  /** The session has more runs than these. */
+  hasMore: boolean;
   now: number;
 }) {
-  const { sessionId, now } = props;
+  const { sessionId, now, hasMore } = props;
   const rows = props.nodes
     .map((node) => ({ node, runs: props.runs.filter((run) => run.nodeInstanceId === node.id) }))
     .filter((row) => row.runs.length > 0)
@@ -67,7 +85,7 @@ function RunsByNode(props: {
               <>
                 {' · '}
                 <a href={runsAddress({ sessionId, nodeInstanceId: row.node.id })}>
-                  {plural(row.runs.length - 1, 'earlier run', 'earlier runs')}
+                  {hasMore ? 'earlier runs' : plural(row.runs.length - 1, 'earlier run', 'earlier runs')}
                 </a>
               </>
             )}

@@ -166,7 +166,7 @@ function State(props: { sessionId: string; summary: SessionSummary; followed: Fo
       {first !== undefined && props.tab !== 'pipeline' && (
         <p class="session-failure">
           <strong>{titleOf(first.name)}</strong> failed:{' '}
-          <span>{withoutCategory(first.statusDetails ?? '')}</span>{' '}
+          <span>{beginningOf(withoutCategory(first.statusDetails ?? ''))}</span>{' '}
           <a href={tabAddress(props.sessionId, 'pipeline', first.id)}>Fix and run again</a>
           {summary.failed.length > 1 && (
             <span class="faint"> and {plural(summary.failed.length - 1, 'other node', 'other nodes')}</span>
@@ -175,6 +175,14 @@ function State(props: { sessionId: string; summary: SessionSummary; followed: Fo
       )}
     </>
   );
+}
+
+/** Reasons may be as long as the output of a solver; the node has all of it. */
+const mostLetters = 400;
+
+function beginningOf(reason: string): string {
+  const letters = [...reason];
+  return letters.length <= mostLetters ? reason : `${letters.slice(0, mostLetters).join('')} …`;
 }
 
 /** `at 14 Mar 2026, 09:30: The exercise is over.` */

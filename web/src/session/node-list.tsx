@@ -1,9 +1,11 @@
+import { useEffect, useRef } from 'preact/hooks';
 import type { NodeInstanceProgress } from '../api.ts';
 import { templateTitle, titleOf, withoutCategory } from '../names.ts';
 import { Ago } from '../ui/ago.tsx';
 import { Empty } from '../ui/notice.tsx';
 import { StateBadge } from '../ui/state-badge.tsx';
 import { Table } from '../ui/table.tsx';
+import { scrollToChosen } from './scroll-to-chosen.ts';
 
 /** The nodes in the order of the template, for sessions with more of them than a graph shows well. */
 export function NodeList(props: {
@@ -11,9 +13,11 @@ export function NodeList(props: {
   selectedId: number | null;
   onSelect: (id: number) => void;
 }) {
+  const list = useRef<HTMLDivElement>(null);
+  useEffect(() => scrollToChosen(list.current, '.row-chosen'), []);
   if (props.nodes.length === 0) return <Empty title="No node has this name" />;
   return (
-    <div class="node-list dense-list">
+    <div ref={list} class="node-list dense-list">
       <Table caption="Nodes" columns={['State', 'Node', 'Details', 'Last run']}>
         {props.nodes.map((node) => (
           <tr key={node.id} class={node.id === props.selectedId ? 'row-chosen' : ''}>

@@ -26,9 +26,9 @@ export function Outputs(props: Props & { node: NodeInstanceProgress }) {
   const { node } = props;
   // Read again whenever the node has a newer output.
   const list = useResource(
-    `${node.id}:${node.currentOutputId}:${node.lastProcessed}`,
+    String(node.id),
     (signal) => (node.currentOutputId === null ? Promise.resolve([]) : outputsOrNone(node.id, signal)),
-    { keepWhileLoading: true },
+    { version: `${node.currentOutputId}:${node.lastProcessed}` },
   );
   const [all, setAll] = useState(false);
   const newestFirst = [...(list.data ?? [])].reverse();

@@ -19,11 +19,11 @@ export function newestDocuments(outputs: readonly NodeOutput[]): NodeOutput[] {
 
 /** The numbers of documents. One that cannot be read hides no other figure. */
 export async function readFigures(documents: readonly NodeOutput[], signal: AbortSignal): Promise<Figure[]> {
-  const read = documents.map(async ({ id }) => {
+  const read = documents.map(async ({ id, nodeInstanceId }) => {
     const json: unknown = await readOutputData(id, signal)
       .then((response) => response.json())
       .catch(() => null);
-    return figuresOf(json);
+    return figuresOf(json).map((figure) => ({ ...figure, nodeInstanceId }));
   });
   return (await Promise.all(read)).flat();
 }

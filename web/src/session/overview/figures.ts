@@ -10,6 +10,18 @@ export interface Figure {
   readonly unit: string;
   /** The value, to be drawn. */
   readonly number: number;
+  /** Of a figure of a document: the node that wrote it. */
+  readonly nodeInstanceId?: number;
+}
+
+/** Figures of one label, as of several nodes that do the same, get the names of their nodes. */
+export function distinct(figures: readonly Figure[], nodeTitle: (id: number) => string): Figure[] {
+  const byLabel = Map.groupBy(figures, ({ label }) => label);
+  return figures.map((figure) => {
+    const { label, nodeInstanceId } = figure;
+    if (nodeInstanceId === undefined || byLabel.get(label)!.length === 1) return figure;
+    return { ...figure, label: `${label}, ${nodeTitle(nodeInstanceId)}` };
+  });
 }
 
 /** The numbers at the top of a document: `topSpeed: 341.7`, or `topSpeed: { value: 341.7, unit: 'km/h' }`. */

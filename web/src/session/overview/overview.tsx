@@ -1,7 +1,7 @@
-import type { NodeOutput, Session } from '../../api.ts';
+import type { NodeInstanceProgress, NodeOutput, Session } from '../../api.ts';
 import { formatBytes, plural } from '../../format.ts';
 import { useResource } from '../../hooks.ts';
-import { outputTitle } from '../../names.ts';
+import { outputTitle, titleOf } from '../../names.ts';
 import { useAbilities } from '../../role.ts';
 import { sharedWindow } from '../../shared/model.ts';
 import { Ago } from '../../ui/ago.tsx';
@@ -15,7 +15,7 @@ import type { TabProps } from '../tabs/props.ts';
 import { useSessionOutputs } from '../tabs/session-outputs.ts';
 import { Activity } from './activity.tsx';
 import { newestDocuments, readFigures } from './documents.ts';
-import { figuresOfRecordings, remarksOf } from './figures.ts';
+import { distinct, figuresOfRecordings, remarksOf } from './figures.ts';
 import { Thumbnails } from './thumbnails.tsx';
 import '../../styles/session/overview.css';
 
@@ -35,7 +35,7 @@ export function Overview({ session, reload, followed, uploads }: TabProps) {
           {(files) => (
             <>
               {files.length === 0 && <Beginning canUpload={uploads.canUpload} />}
-              <Figures outputs={files} />
+              <Figures outputs={files} nodes={nodes} />
               <Remarks outputs={files} />
             </>
           )}
@@ -80,14 +80,16 @@ function Beginning({ canUpload }: { canUpload: boolean }) {
 }
 
 /** The numbers of the newest small JSON document of each node, and those of the recordings. */
-function Figures(props: { outputs: readonly NodeOutput[] }) {
+function Figures(props: { outputs: readonly NodeOutput[]; nodes: readonly NodeInstanceProgress[] }) {
   const documents = newestDocuments(props.outputs);
   const found = useResource(
     documents.map(({ id, sha256 }) => `${id}:${sha256}`).join(' '),
     (signal) => readFigures(documents, signal),
     { keepWhileLoading: true },
   );
-  const figures = [...(found.data ?? []), ...figuresOfRecordings(props.outputs)];
+  const figures = distinct([...(found.data ?? []), ...figuresOfRecordings(props.outputs)], (nodeId) =>
+    titleOf(props.nodes.find(({ id }) => id === nodeId)?.name ?? ''),
+  );
   if (figures.length === 0) return null;
   return (
     <dl class="figures" aria-label="Key figures">
