@@ -182,10 +182,11 @@ class Watch {
 }
 
 async function settle(
-  { moveTo, mark }: WatchOptions,
-  { file, path }: FoundFile,
+  { folder, moveTo, mark }: WatchOptions,
+  found: FoundFile,
   { identifier, outputId }: Acknowledged,
 ): Promise<void> {
+  const { file, path } = found;
   const writeMark = () => writeFile(path + markSuffix, `${JSON.stringify({ identifier, outputId })}\n`);
   const unmarked = mark ? await writeMark().catch((error: unknown) => error) : undefined;
   if (moveTo === undefined) {
@@ -199,9 +200,15 @@ async function settle(
     () => false,
   );
   const target = join(moveTo, isTaken ? identifier : file);
+  // Programs write each recording under the same name: the next one is not sent yet.
+  const check = async () => {
+    const now = await find(folder, file);
+    if (now !== undefined && keyOf(now) !== keyOf(found))
+      throw new Error('The file changed before it was moved; it is sent again when it rests.');
+  };
   // Before the file: an interrupted move is done again for the file, and the next of its name has other metadata.
-  await moveFile(path + sideSuffix, target + sideSuffix).catch(ifThere);
-  await moveFile(path, target);
+  await moveFile(path + sideSuffix, target + sideSuffix, check).catch(ifThere);
+  await moveFile(path, target, check);
   // A full disk has room for it now.
   if (unmarked !== undefined) await writeMark();
 }

@@ -177,10 +177,17 @@ class _Watch:
         # Another file of this name may have been moved before; the identifier names these bytes alone.
         is_taken = (self._move_to / found.name).exists()
         target = self._move_to / (acknowledged.identifier if is_taken else found.name)
+
+        def check() -> None:
+            # Programs write each recording under the same name: the next one is not sent yet.
+            if find(self._folder, found.name) not in (None, found):
+                raise SdpError("The file changed before it was moved; it is sent again when it rests.")
+
+        side = found.path.with_name(found.name + SIDE_SUFFIX)
         # Before the file: an interrupted move is done again for the file, and the next of its name has other metadata.
         with if_there():
-            move_file(found.path.with_name(found.name + SIDE_SUFFIX), target.with_name(target.name + SIDE_SUFFIX))
-        move_file(found.path, target)
+            move_file(side, target.with_name(target.name + SIDE_SUFFIX), check)
+        move_file(found.path, target, check)
         # A full disk has room for it now.
         if not is_marked:
             self._write_mark(found, acknowledged)

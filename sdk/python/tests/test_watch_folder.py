@@ -1,0 +1,54 @@
+"""The agent of a capture machine without a platform: files that change at the worst moment."""
+
+from __future__ import annotations
+
+import errno
+from pathlib import Path
+
+import pytest
+from sdp.errors import SdpError
+from sdp.watch_folder import Acknowledged, FoundFile, watch_folder
+from sdp.watch_folder.move import move_file
+
+
+def test_a_file_that_is_written_anew_before_it_is_moved_away_stays_and_is_sent(tmp_path: Path) -> None:
+    latest, archive = tmp_path / "latest.csv", tmp_path / "sent"
+    latest.write_text("first")
+    sent: list[str] = []
+
+    def send(file: FoundFile, _metadata: object) -> Acknowledged:
+        sent.append(file.path.read_text())
+        return Acknowledged(f"sent-{len(sent)}", len(sent))
+
+    def say(line: str) -> None:
+        if line.endswith("output 1"):
+            latest.write_text("the second")
+
+    assert watch_folder(tmp_path, send, settle_seconds=0.001, move_to=archive, once=True, say=say) == 0
+    assert sent == ["first", "the second"]
+    assert (archive / "latest.csv").read_text() == "the second"
+
+
+def test_a_file_that_is_written_anew_while_it_is_copied_to_another_disk_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    latest, archive = tmp_path / "latest.csv", tmp_path / "archive"
+    latest.write_text("first")
+    archive.mkdir()
+    rename = Path.rename
+
+    def to_another_disk(self: Path, target: Path) -> Path:
+        if self == latest:
+            raise OSError(errno.EXDEV, "Invalid cross-device link")
+        return rename(self, target)
+
+    def check() -> None:
+        if (archive / "latest.csv.partial").exists():
+            latest.write_text("the second")
+            raise SdpError("The file changed.")
+
+    monkeypatch.setattr(Path, "rename", to_another_disk)
+    with pytest.raises(SdpError):
+        move_file(latest, archive / "latest.csv", check)
+    assert latest.read_text() == "the second"
+    assert not list(archive.iterdir())

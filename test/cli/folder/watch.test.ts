@@ -1,0 +1,56 @@
+/** The agent of a capture machine without a platform: files that change at the worst moment. */
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { Journal } from '../../../cli/folder/journal.ts';
+import { moveFile } from '../../../cli/folder/move.ts';
+import { watchFolder } from '../../../cli/folder/watch.ts';
+import { archiveElsewhere, hasOtherDisk } from '../capture-agent.ts';
+
+function emptyFolder(): string {
+  const path = mkdtempSync(join(tmpdir(), 'sdp-watched-'));
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+test('a file that is written anew before it is moved away stays, and is sent', async () => {
+  const folder = emptyFolder();
+  const path = join(folder, 'latest.csv');
+  writeFileSync(path, 'first');
+  writeFileSync(`${path}.meta.json`, '{"lap":1}');
+  const sent: string[] = [];
+  const options = {
+    folder,
+    settleMs: 1,
+    moveTo: join(folder, 'sent'),
+    mark: false,
+    once: true,
+    send: async () => ({
+      identifier: `sent-${sent.push(readFileSync(path, 'utf8'))}`,
+      outputId: sent.length,
+    }),
+    say: (line: string) => {
+      if (line.endsWith('output 1')) writeFileSync(path, 'the second');
+    },
+  };
+  expect(await watchFolder(options, await Journal.open(folder))).toBe(0);
+  expect(sent).toEqual(['first', 'the second']);
+  expect(readdirSync(options.moveTo)).toEqual(['latest.csv', 'latest.csv.meta.json']);
+  expect(readFileSync(join(options.moveTo, 'latest.csv'), 'utf8')).toBe('the second');
+});
+
+test.skipIf(!hasOtherDisk)(
+  'a file that is written anew while it is copied to another disk stays',
+  async () => {
+    const [from, archive] = [join(emptyFolder(), 'latest.csv'), archiveElsewhere()];
+    writeFileSync(from, 'first');
+    const check = async () => {
+      if (!existsSync(join(archive, 'latest.csv.partial'))) return;
+      writeFileSync(from, 'the second');
+      throw new Error('The file changed.');
+    };
+    await expect(moveFile(from, join(archive, 'latest.csv'), check)).rejects.toThrow('changed');
+    expect([readFileSync(from, 'utf8'), readdirSync(archive)]).toEqual(['the second', []]);
+  },
+);
