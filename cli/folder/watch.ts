@@ -108,6 +108,8 @@ class Watch {
     const { folder, once } = this.#options;
     try {
       const found = await filesOf(folder);
+      // On a full disk it stays long for now.
+      await this.#journal.forgetGone(found.files).catch(() => undefined);
       for (const name of found.unnamed)
         this.#sayOnce(`${name}: the name is no UTF-8 text. Rename the file to send it.`);
       this.#said.delete(folder);

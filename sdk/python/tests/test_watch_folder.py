@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 from pathlib import Path
 
 import pytest
@@ -52,3 +53,28 @@ def test_a_file_that_is_written_anew_while_it_is_copied_to_another_disk_stays(
         move_file(latest, archive / "latest.csv", check)
     assert latest.read_text() == "the second"
     assert not list(archive.iterdir())
+
+
+def test_the_journal_forgets_files_that_left_the_folder_once_they_are_many(tmp_path: Path) -> None:
+    def row(name: str, found: Path | None = None) -> str:
+        state = None if found is None else found.stat()
+        size, modified = (1, 1) if state is None else (state.st_size, state.st_mtime_ns / 1e6)
+        return json.dumps(
+            {"file": name, "sizeBytes": size, "modifiedAtMs": modified, "identifier": "is", "outputId": 1}
+        )
+
+    there = tmp_path / "there.csv"
+    there.write_text("a")
+    journal = tmp_path / ".sdp-sent.jsonl"
+    rows = [row("there.csv", there), *(row(f"gone-{number}.csv") for number in range(10_010))]
+    journal.write_text("".join(f"\n{each}\n" for each in rows))
+    (tmp_path / "new.csv").write_text("a")
+    sent: list[str] = []
+
+    def send(file: FoundFile, _metadata: object) -> Acknowledged:
+        sent.append(file.name)
+        return Acknowledged(file.name, 2)
+
+    assert watch_folder(tmp_path, send, settle_seconds=0.001, once=True, say=lambda _: None) == 0
+    assert sent == ["new.csv"]
+    assert [json.loads(line)["file"] for line in journal.read_text().splitlines() if line] == ["there.csv", "new.csv"]

@@ -1,5 +1,5 @@
 /** The agent of a capture machine without a platform: files that change at the worst moment. */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -54,3 +54,25 @@ test.skipIf(!hasOtherDisk)(
     expect([readFileSync(from, 'utf8'), readdirSync(archive)]).toEqual(['the second', []]);
   },
 );
+
+test('the journal forgets files that left the folder once they are many, and no other', async () => {
+  const folder = emptyFolder();
+  const [there, journal] = [join(folder, 'there.csv'), join(folder, '.sdp-sent.jsonl')];
+  writeFileSync(there, 'a');
+  const row = (file: string, modifiedAtMs: number) =>
+    `\n${JSON.stringify({ file, sizeBytes: 1, modifiedAtMs, identifier: 'is', outputId: 1 })}\n`;
+  const gone = Array.from({ length: 10_010 }, (_, number) => row(`${'x'.repeat(500)}-${number}.csv`, 1));
+  // Longer than what is read at once.
+  writeFileSync(journal, row('there.csv', statSync(there).mtimeMs) + gone.join(''));
+  writeFileSync(join(folder, 'new.csv'), 'a');
+  const sent: string[] = [];
+  const send = async ({ file }: { readonly file: string }) => ({
+    identifier: file,
+    outputId: sent.push(file),
+  });
+  const options = { folder, settleMs: 1, mark: false, once: true, send, say: () => undefined };
+  expect(await watchFolder(options, await Journal.open(folder))).toBe(0);
+  expect(sent).toEqual(['new.csv']);
+  const lines = readFileSync(journal, 'utf8').split('\n').filter(Boolean);
+  expect(lines.map((line) => JSON.parse(line).file.slice(0, 9))).toEqual(['there.csv', 'new.csv']);
+});

@@ -7,6 +7,7 @@ import os
 import re
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from .._calls.back_off import BackOff, is_transient
@@ -107,6 +108,9 @@ class _Watch:
         try:
             files = files_of(self._folder)
             self._trouble = ""
+            # On a full disk it stays long for now.
+            with suppress(OSError):
+                self._journal.forget_gone(files)
             return files
         except OSError as error:
             if self._once:
