@@ -13,10 +13,10 @@ import {
   ifThere,
   markSuffix,
   metadataOf,
+  pauseAfterScanMs,
   sideSuffix,
 } from './scan.ts';
 
-const scanEveryMs = 1_000;
 /** What fails is tried again after this time: a session may be frozen, or a disk be away, for a while. */
 const againMs = 600_000;
 
@@ -88,7 +88,9 @@ class Watch {
     for (const found of (await this.#scan()).files)
       if (this.#journal.find(found) !== undefined) this.#unsettled.add(keyOf(found));
     for (;;) {
+      const startedAtMs = performance.now();
       const { files, unnamed } = await this.#scan();
+      const scanMs = performance.now() - startedAtMs;
       const left = files.filter(
         (found) => this.#journal.find(found) === undefined || this.#unsettled.has(keyOf(found)),
       );
@@ -99,7 +101,7 @@ class Watch {
       for (const found of ready) await this.#handle(found);
       if (ready.length > 0) continue;
       if (once && due.length === 0) return left.length + unnamed.length;
-      await pause(scanEveryMs);
+      await pause(pauseAfterScanMs(scanMs));
     }
   }
 

@@ -10,6 +10,7 @@ import pytest
 from sdp.errors import SdpError
 from sdp.watch_folder import Acknowledged, FoundFile, watch_folder
 from sdp.watch_folder.move import move_file
+from sdp.watch_folder.scan import pause_after_scan
 
 
 def test_a_file_that_is_written_anew_before_it_is_moved_away_stays_and_is_sent(tmp_path: Path) -> None:
@@ -78,3 +79,7 @@ def test_the_journal_forgets_files_that_left_the_folder_once_they_are_many(tmp_p
     assert watch_folder(tmp_path, send, settle_seconds=0.001, once=True, say=lambda _: None) == 0
     assert sent == ["new.csv"]
     assert [json.loads(line)["file"] for line in journal.read_text().splitlines() if line] == ["there.csv", "new.csv"]
+
+
+def test_scans_use_at_most_a_tenth_of_the_time_and_are_half_a_minute_apart_at_most() -> None:
+    assert [pause_after_scan(seconds) for seconds in (0.01, 0.5, 60.0)] == [1.0, 4.5, 30.0]

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { Journal } from '../../../cli/folder/journal.ts';
 import { moveFile } from '../../../cli/folder/move.ts';
+import { pauseAfterScanMs } from '../../../cli/folder/scan.ts';
 import { watchFolder } from '../../../cli/folder/watch.ts';
 import { archiveElsewhere, hasOtherDisk } from '../capture-agent.ts';
 
@@ -75,4 +76,8 @@ test('the journal forgets files that left the folder once they are many, and no 
   expect(sent).toEqual(['new.csv']);
   const lines = readFileSync(journal, 'utf8').split('\n').filter(Boolean);
   expect(lines.map((line) => JSON.parse(line).file.slice(0, 9))).toEqual(['there.csv', 'new.csv']);
+});
+
+test('scans use at most a tenth of the time, and are half a minute apart at most', () => {
+  expect([10, 500, 60_000].map(pauseAfterScanMs)).toEqual([1_000, 4_500, 30_000]);
 });

@@ -14,10 +14,9 @@ from .._calls.back_off import BackOff, is_transient
 from ..errors import ApiError, NetworkError, SdpError
 from .journal import Journal
 from .move import move_file
-from .scan import MARK_SUFFIX, SIDE_SUFFIX, FoundFile, files_of, find, if_there, metadata_of
+from .scan import MARK_SUFFIX, SIDE_SUFFIX, FoundFile, files_of, find, if_there, metadata_of, pause_after_scan
 from .send import Acknowledged, Send
 
-_SCAN_SECONDS = 1.0
 _LONGEST_WAIT_SECONDS = 60.0
 # What fails is tried again after this time: a session may be frozen, or a disk be away, for a while.
 _AGAIN_SECONDS = 600.0
@@ -87,7 +86,9 @@ class _Watch:
         # A run before this one may have ended between the journal and what follows it.
         self._unsettled = {found for found in self._scan() if self._journal.find(found) is not None}
         while True:
+            started = time.monotonic()
             files = self._scan()
+            scan_seconds = time.monotonic() - started
             left = [found for found in files if self._journal.find(found) is None or found in self._unsettled]
             now = time.monotonic()
             self._since = {found: self._since.get(found, now) for found in left}
@@ -101,7 +102,7 @@ class _Watch:
                 continue
             if self._once and not due:
                 return len(left)
-            time.sleep(_SCAN_SECONDS)
+            time.sleep(pause_after_scan(scan_seconds))
 
     def _scan(self) -> list[FoundFile]:
         """The folder of a share may be away for a while."""
