@@ -1,5 +1,14 @@
 /** The agent of a capture machine without a platform: files that change at the worst moment. */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -7,6 +16,10 @@ import { Journal } from '../../../cli/folder/journal.ts';
 import { moveFile } from '../../../cli/folder/move.ts';
 import { pauseAfterScanMs } from '../../../cli/folder/scan.ts';
 import { watchFolder } from '../../../cli/folder/watch.ts';
+import { PlatformClient } from '../../../cli/platform-client.ts';
+import { Progress } from '../../../cli/progress.ts';
+import { Outputs, uploadFile } from '../../../cli/transfers.ts';
+import { resumableBytes } from '../../../client/resumable.ts';
 import { archiveElsewhere, hasOtherDisk } from '../capture-agent.ts';
 
 function emptyFolder(): string {
@@ -80,4 +93,14 @@ test('the journal forgets files that left the folder once they are many, and no 
 
 test('scans use at most a tenth of the time, and are half a minute apart at most', () => {
   expect([10, 500, 60_000].map(pauseAfterScanMs)).toEqual([1_000, 4_500, 30_000]);
+});
+
+test('a long file that changes after its digest is read is not sent under it', async () => {
+  const file = join(emptyFolder(), 'long.bin');
+  writeFileSync(file, Buffer.alloc(resumableBytes + 1));
+  const platform = new PlatformClient('http://127.0.0.1:1');
+  const outputs = new Outputs(platform, 1);
+  outputs.find = async () => void appendFileSync(file, 'more');
+  const request = { nodeInstanceId: 1, file, contentType: 'text/plain', retries: 0 };
+  await expect(uploadFile(platform, request, outputs, new Progress())).rejects.toThrow('The file changed');
 });
