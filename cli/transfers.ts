@@ -12,6 +12,7 @@ import { resumableBytes } from '../client/resumable.ts';
 import type { NodeOutput } from '../client/types.ts';
 import type { OnProgress, PlatformClient } from './platform-client.ts';
 import type { Progress } from './progress.ts';
+import { mustBeAsBefore } from './uploads/file-parts.ts';
 
 const identifierCharacters = 100;
 const digestCharacters = 16;
@@ -107,7 +108,8 @@ export async function uploadFile(
   progress: Progress,
 ): Promise<Uploaded> {
   const { file, nodeInstanceId } = request;
-  const { size: sizeBytes } = await stat(file);
+  const state = await stat(file);
+  const { size: sizeBytes } = state;
   progress.update(file, 0, sizeBytes, 'reading');
   const sha256 = await digestOf(file);
   const identifier = request.identifier ?? identifierOf(file, sha256);
@@ -115,6 +117,8 @@ export async function uploadFile(
   async function sendInPieces(onProgress: OnProgress): Promise<number | null> {
     const { contentType, metadata } = request;
     const said = { identifier, contentType, ...(metadata === undefined ? {} : { metadata }) };
+    // The digest of a long file takes minutes, and pieces are not compared with it.
+    await mustBeAsBefore(file, state);
     return (await platform.uploadResumable(nodeInstanceId, file, said, onProgress)).outputId;
   }
   async function sendWhole(onProgress: OnProgress): Promise<number | null> {
@@ -178,11 +182,12 @@ export async function ingestFile(
   const { urlPath, file, contentType, metadata } = request;
   const { SDP_INGEST_SECRET: secret } = process.env;
   const credentials: Record<string, string> = secret ? { 'x-ingest-secret': secret } : {};
-  const { size } = await stat(file);
+  const state = await stat(file);
   const sha256 = await digestOf(file);
   const identifier = request.identifier ?? identifierOf(file, sha256);
-  if (size > resumableBytes) {
+  if (state.size > resumableBytes) {
     const said = { identifier, contentType, ...(metadata === undefined ? {} : { metadata }) };
+    await mustBeAsBefore(file, state);
     const sent = await platform.ingestResumable(urlPath, file, said, credentials, onProgress);
     const status = sent.outputId === null ? 'queued' : 'ok';
     return { status, identifier, sessionId: sent.sessionId, nodeOutputId: sent.outputId };

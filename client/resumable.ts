@@ -2,6 +2,7 @@
 import {
   DetailedError,
   type FileReader,
+  type HttpRequest,
   type HttpResponse,
   Upload,
   type UploadOptions,
@@ -12,6 +13,9 @@ import { ApiError, NetworkError, refusalOf } from './errors.ts';
 
 /** Files above this are sent so; smaller ones are sent again as a whole. */
 export const resumableBytes = 16 * 1024 * 1024;
+
+/** Answers to the question how far an upload is that tell that it cannot be continued: another account began it, or it is over. */
+const endedStatuses = [403, 404, 410];
 
 /** Idempotency keys of uploads whose creation is not answered yet: a repeat begins no second one. */
 const beginKeys = new Map<string, string>();
@@ -67,6 +71,7 @@ export async function sendResumable(source: ResumableFile): Promise<SentFile> {
       beginKeys.set(begun, key);
       request.setHeader('idempotency-key', `"${key}"`);
     },
+    onAfterResponse: failOnRefusedQuestion,
     onUploadUrlAvailable: () => void beginKeys.delete(begun),
     onSuccess: ({ lastResponse }) => resolve(sentFileOf(lastResponse)),
     onError(error) {
@@ -99,6 +104,13 @@ export async function terminateResumable(
   await Upload.terminate(url, { headers: { ...authorization }, retryDelays: null });
 }
 
+/** At any refusal of HEAD, of an expired token or by a proxy, tus-js-client would forget the upload and begin another one. */
+function failOnRefusedQuestion(request: HttpRequest, response: HttpResponse): void {
+  const status = response.getStatus();
+  if (request.getMethod() === 'HEAD' && status >= 300 && !endedStatuses.includes(status))
+    throw refusalBy(response);
+}
+
 function sentFileOf(response: HttpResponse): SentFile {
   const id = response.getHeader('x-platform-output-id') ?? null;
   const sessionId = response.getHeader('x-platform-session-id') ?? null;
@@ -106,10 +118,15 @@ function sentFileOf(response: HttpResponse): SentFile {
 }
 
 function asOwn(error: Error): Error {
-  const response = error instanceof DetailedError ? error.originalResponse : null;
-  const status = response?.getStatus() ?? 0;
-  if (response === null || status === 0)
+  const { originalResponse: response = null, causingError = null } =
+    error instanceof DetailedError ? error : {};
+  if (causingError instanceof ApiError) return causingError;
+  if (response === null || response.getStatus() === 0)
     return new NetworkError('The connection broke during the upload.', { cause: error });
+  return refusalBy(response);
+}
+
+function refusalBy(response: HttpResponse): ApiError {
   const header = (name: string) => response.getHeader(name);
-  return refusalOf({ status, header, text: response.getBody() ?? '' });
+  return refusalOf({ status: response.getStatus(), header, text: response.getBody() ?? '' });
 }

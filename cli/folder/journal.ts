@@ -1,10 +1,14 @@
 /** What a watched folder has sent, in a file of the folder: one line for each acknowledged file, on disk before the next one. */
-import { type FileHandle, open } from 'node:fs/promises';
+import { type FileHandle, open, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 
 const journalName = '.sdp-sent.jsonl';
 /** Times are written as milliseconds, whose last digits depend on the program that wrote them. */
 const sameMs = 1;
+/** Rows that are kept of files which have left the folder, beside twice as many as there are files. */
+const mostGone = 10_000;
+/** Much longer than a row. */
+const pieceBytes = 4 * 1024 * 1024;
 
 /** A file as it was when it was sent. */
 export interface SentFile {
@@ -18,7 +22,7 @@ export interface SentFile {
 
 export class Journal {
   readonly #path: string;
-  readonly #sent = new Map<string, SentFile>();
+  #sent = new Map<string, SentFile>();
   #readBytes = 0;
 
   private constructor(path: string) {
@@ -36,19 +40,21 @@ export class Journal {
     const file = await open(this.#path).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT') throw error;
     });
+    if (file === undefined) return;
     try {
-      const added = file === undefined ? '' : await this.#added(file);
-      for (const line of added.split('\n')) this.#note(line);
+      for (let lines = await this.#added(file); lines !== ''; lines = await this.#added(file))
+        for (const line of lines.split('\n')) this.#note(line);
     } finally {
-      await file?.close();
+      await file.close();
     }
   }
 
-  /** Complete lines. */
+  /** The next complete lines; empty at the end. */
   async #added(file: FileHandle): Promise<string> {
     const { size } = await file.stat();
     const from = size < this.#readBytes ? 0 : this.#readBytes;
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(size - from), 0, size - from, from);
+    const length = Math.min(size - from, pieceBytes);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, from);
     const lines = buffer.subarray(0, buffer.subarray(0, bytesRead).lastIndexOf('\n') + 1);
     this.#readBytes = from + lines.length;
     return lines.toString('utf8');
@@ -75,6 +81,27 @@ export class Journal {
     } finally {
       await file.close();
     }
+  }
+
+  /**
+   * Forgets files that have left the folder, once they are many: a machine may write one each second for years. A row
+   * that another agent adds at this moment may be lost; its file is sent once more, and is there already.
+   */
+  async forgetGone(files: readonly { readonly file: string }[]): Promise<void> {
+    if (this.#sent.size <= mostGone + 2 * files.length) return;
+    await this.read();
+    const kept = files.flatMap(({ file }) => this.#sent.get(file) ?? []);
+    const text = kept.map((sent) => `${JSON.stringify(sent)}\n`).join('');
+    const partial = await open(`${this.#path}.partial`, 'w', 0o600);
+    try {
+      await partial.writeFile(text);
+      await partial.sync();
+    } finally {
+      await partial.close();
+    }
+    await rename(`${this.#path}.partial`, this.#path);
+    this.#sent = new Map(kept.map((sent) => [sent.file, sent]));
+    this.#readBytes = Buffer.byteLength(text);
   }
 
   #note(line: string): void {

@@ -3,14 +3,22 @@ import { copyFile, open, rename, rm, stat, utimes } from 'node:fs/promises';
 
 /**
  * Between file systems a file is copied, under a name that no agent sends, until it is on disk in full.
+ * @param check throws when the file is no longer the one to be moved; the copy of a long file takes minutes
  * @throws an error with the code ENOENT when there is no such file
  */
-export async function moveFile(from: string, to: string): Promise<void> {
+export async function moveFile(from: string, to: string, check: () => Promise<void>): Promise<void> {
+  await check();
   try {
     await rename(from, to);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error;
     await copyDurably(from, `${to}.partial`);
+    try {
+      await check();
+    } catch (changed) {
+      await rm(`${to}.partial`);
+      throw changed;
+    }
     await rename(`${to}.partial`, to);
     await rm(from);
   }

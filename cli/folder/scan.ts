@@ -20,6 +20,9 @@ export interface Found {
   readonly unnamed: readonly string[];
 }
 
+/** The pause between two scans. Where they take long, the agent must leave the machine and its share to others. */
+export const pauseAfterScanMs = (scanMs: number): number => Math.min(Math.max(1_000, 9 * scanMs), 30_000);
+
 /** The folder's files, oldest first; hidden, unfinished and side files are passed over. */
 export async function filesOf(folder: string): Promise<Found> {
   const entries = await readdir(folder, { withFileTypes: true });

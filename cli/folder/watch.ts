@@ -13,10 +13,10 @@ import {
   ifThere,
   markSuffix,
   metadataOf,
+  pauseAfterScanMs,
   sideSuffix,
 } from './scan.ts';
 
-const scanEveryMs = 1_000;
 /** What fails is tried again after this time: a session may be frozen, or a disk be away, for a while. */
 const againMs = 600_000;
 
@@ -88,7 +88,9 @@ class Watch {
     for (const found of (await this.#scan()).files)
       if (this.#journal.find(found) !== undefined) this.#unsettled.add(keyOf(found));
     for (;;) {
+      const startedAtMs = performance.now();
       const { files, unnamed } = await this.#scan();
+      const scanMs = performance.now() - startedAtMs;
       const left = files.filter(
         (found) => this.#journal.find(found) === undefined || this.#unsettled.has(keyOf(found)),
       );
@@ -99,7 +101,7 @@ class Watch {
       for (const found of ready) await this.#handle(found);
       if (ready.length > 0) continue;
       if (once && due.length === 0) return left.length + unnamed.length;
-      await pause(scanEveryMs);
+      await pause(pauseAfterScanMs(scanMs));
     }
   }
 
@@ -108,6 +110,8 @@ class Watch {
     const { folder, once } = this.#options;
     try {
       const found = await filesOf(folder);
+      // On a full disk it stays long for now.
+      await this.#journal.forgetGone(found.files).catch(() => undefined);
       for (const name of found.unnamed)
         this.#sayOnce(`${name}: the name is no UTF-8 text. Rename the file to send it.`);
       this.#said.delete(folder);
@@ -182,10 +186,11 @@ class Watch {
 }
 
 async function settle(
-  { moveTo, mark }: WatchOptions,
-  { file, path }: FoundFile,
+  { folder, moveTo, mark }: WatchOptions,
+  found: FoundFile,
   { identifier, outputId }: Acknowledged,
 ): Promise<void> {
+  const { file, path } = found;
   const writeMark = () => writeFile(path + markSuffix, `${JSON.stringify({ identifier, outputId })}\n`);
   const unmarked = mark ? await writeMark().catch((error: unknown) => error) : undefined;
   if (moveTo === undefined) {
@@ -199,9 +204,15 @@ async function settle(
     () => false,
   );
   const target = join(moveTo, isTaken ? identifier : file);
+  // Programs write each recording under the same name: the next one is not sent yet.
+  const check = async () => {
+    const now = await find(folder, file);
+    if (now !== undefined && keyOf(now) !== keyOf(found))
+      throw new Error('The file changed before it was moved; it is sent again when it rests.');
+  };
   // Before the file: an interrupted move is done again for the file, and the next of its name has other metadata.
-  await moveFile(path + sideSuffix, target + sideSuffix).catch(ifThere);
-  await moveFile(path, target);
+  await moveFile(path + sideSuffix, target + sideSuffix, check).catch(ifThere);
+  await moveFile(path, target, check);
   // A full disk has room for it now.
   if (unmarked !== undefined) await writeMark();
 }

@@ -7,8 +7,8 @@ afterAll(() => {
   for (const server of servers) server.close();
 });
 
-/** Breaks a call, by its method and path and the number of calls to it so far. */
-export type Breaks = (path: string, count: number) => 'before' | 'after' | undefined;
+/** Breaks a call, or answers it with a status, by its method and path and the number of calls to it so far. */
+export type Breaks = (path: string, count: number) => 'before' | 'after' | number | undefined;
 
 /** The address of a proxy to the platform that breaks connections on the test's command. */
 export async function brokenLineTo(url: string, breaks: Breaks): Promise<string> {
@@ -18,6 +18,7 @@ export async function brokenLineTo(url: string, breaks: Breaks): Promise<string>
     const count = (counts.get(`${incoming.method} ${pathname}`) ?? 0) + 1;
     counts.set(`${incoming.method} ${pathname}`, count);
     const how = breaks(`${incoming.method} ${pathname}`, count);
+    if (typeof how === 'number') return void outgoing.writeHead(how).end('<html>Refused by a proxy.</html>');
     if (how === 'before') return void incoming.socket.destroy();
     const { method, headers } = incoming;
     const onward = request(new URL(incoming.url!, url), { method, headers }, (answer) => {

@@ -170,6 +170,27 @@ describe('sdp upload', () => {
     expect(again.err).toContain('already stored as output');
   });
 
+  test('goes on with a long file after an expired token, and after refusals by a proxy', async () => {
+    const graph = await stage.chainOf(1);
+    const file = fileOf('refused.bin', 'x'.repeat(17 * 1024 * 1024));
+    const asked: string[] = [];
+    let refusals: number[] = [];
+    const url = await brokenLine((what, count) => {
+      asked.push(what);
+      if (what.startsWith('HEAD ')) return refusals.shift();
+      return what.startsWith('PATCH ') && count === 1 ? 'before' : undefined;
+    });
+    const upload = (retries: string) =>
+      sdp(['upload', graph.sessionId, file, '--retries', retries], { SDP_URL: url });
+    expect((await upload('0')).code).toBe(1);
+    refusals = [401];
+    expect((await upload('0')).err).toContain('401');
+    refusals = [429, 502];
+    expect((await upload('2')).code).toBe(0);
+    expect(asked.filter((what) => /^POST .*\/uploads$/.test(what))).toHaveLength(1);
+    expect(await outputsOf(graph)).toHaveLength(1);
+  });
+
   test('takes only media types, since any other text would be stored as raw bytes', async () => {
     const file = fileOf('typed.csv', 'a\n1\n');
     for (const args of [

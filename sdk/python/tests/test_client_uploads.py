@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from contextlib import ExitStack
+from email.message import Message
 from pathlib import Path
+from typing import Any
 
 import pytest
+from sdp.client.resumable import ResumableUpload
 from sdp.client.upload import body_of, identifier_of
+from sdp.errors import NetworkError
 
 
 def test_a_file_whose_name_is_no_identifier_gets_one_of_its_name_and_bytes() -> None:
@@ -26,3 +30,26 @@ def test_the_name_of_a_file_is_not_uploaded_in_its_place(tmp_path: Path) -> None
         with pytest.raises(TypeError, match="pass pathlib.Path"):
             body_of(str(file), stack)
         assert bytes(body_of("a,b\n", stack)[0]) == b"a,b\n"  # type: ignore[arg-type]
+
+
+class _Answer:
+    def __init__(self, **headers: str) -> None:
+        self.headers = Message()
+        for name, value in headers.items():
+            self.headers[name.replace("_", "-")] = value
+
+    def read(self) -> bytes:
+        return b"<html>Blocked.</html>"
+
+    def close(self) -> None:
+        pass
+
+
+def test_a_page_that_a_gateway_sends_in_place_of_the_answer_is_no_end_of_an_upload() -> None:
+    class Calls:
+        def open(self, method: str, *_: object, **__: object) -> Any:
+            known = {"POST": _Answer(location="/one"), "HEAD": _Answer(upload_offset="0")}
+            return known.get(method, _Answer())
+
+    with pytest.raises(NetworkError, match="not the platform's"):
+        ResumableUpload(Calls(), "/uploads", memoryview(b"abc"), {}).send(0.1)

@@ -12,7 +12,7 @@ from .._calls.back_off import BackOff
 from .._calls.file_bytes import FileBytes
 from .._calls.http import Answer, Body, Headers
 from .._calls.meter import Meter
-from ..errors import ApiError
+from ..errors import ApiError, NetworkError
 from .api import is_worth_it
 
 RESUMABLE_BYTES = 16 * 1024 * 1024
@@ -102,8 +102,8 @@ class ResumableUpload:
         if self._location is None:
             headers = {**_VERSION, "upload-length": str(len(self._body)), "upload-metadata": self._metadata}
             begun = self._done("POST", self._path, {**headers, "idempotency-key": f'"{self._key}"'})
-            self._location = str(begun.headers["location"])
-        return int(str(self._done("HEAD", self._location, _VERSION).headers["upload-offset"]))
+            self._location = _named(begun, "location")
+        return int(_named(self._done("HEAD", self._location, _VERSION), "upload-offset"))
 
     def _rest(self, offset: int) -> int | None:
         assert self._location is not None
@@ -111,6 +111,8 @@ class ResumableUpload:
         if self._meter is not None:
             self._meter.begin(offset)
         done = self._done("PATCH", self._location, headers, self._body[offset:], self._meter)
+        if int(_named(done, "upload-offset")) < len(self._body):
+            raise NetworkError("the upload is not complete")
         output_id = done.headers["x-platform-output-id"]
         return None if output_id is None else int(str(output_id))
 
@@ -126,3 +128,11 @@ class ResumableUpload:
         answer.read()
         answer.close()
         return answer
+
+
+def _named(answer: Answer, name: str) -> str:
+    """A header of the platform's answer. A gateway may answer in its place, also with 200."""
+    value = answer.headers[name]
+    if value is None:
+        raise NetworkError(f"the answer has no {name}: it is not the platform's")
+    return str(value)

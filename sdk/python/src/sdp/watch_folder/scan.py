@@ -28,6 +28,11 @@ class FoundFile:
     modified_at_ms: float
 
 
+def pause_after_scan(scan_seconds: float) -> float:
+    """The pause between two scans. Where they take long, the agent must leave the machine and its share to others."""
+    return min(max(1.0, 9 * scan_seconds), 30.0)
+
+
 def files_of(folder: Path) -> list[FoundFile]:
     """The folder's files, oldest first; hidden, unfinished and side files are passed over."""
     with os.scandir(folder) as entries:

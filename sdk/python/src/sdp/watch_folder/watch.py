@@ -7,16 +7,16 @@ import os
 import re
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from .._calls.back_off import BackOff, is_transient
 from ..errors import ApiError, NetworkError, SdpError
 from .journal import Journal
 from .move import move_file
-from .scan import MARK_SUFFIX, SIDE_SUFFIX, FoundFile, files_of, find, if_there, metadata_of
+from .scan import MARK_SUFFIX, SIDE_SUFFIX, FoundFile, files_of, find, if_there, metadata_of, pause_after_scan
 from .send import Acknowledged, Send
 
-_SCAN_SECONDS = 1.0
 _LONGEST_WAIT_SECONDS = 60.0
 # What fails is tried again after this time: a session may be frozen, or a disk be away, for a while.
 _AGAIN_SECONDS = 600.0
@@ -86,7 +86,9 @@ class _Watch:
         # A run before this one may have ended between the journal and what follows it.
         self._unsettled = {found for found in self._scan() if self._journal.find(found) is not None}
         while True:
+            started = time.monotonic()
             files = self._scan()
+            scan_seconds = time.monotonic() - started
             left = [found for found in files if self._journal.find(found) is None or found in self._unsettled]
             now = time.monotonic()
             self._since = {found: self._since.get(found, now) for found in left}
@@ -100,13 +102,16 @@ class _Watch:
                 continue
             if self._once and not due:
                 return len(left)
-            time.sleep(_SCAN_SECONDS)
+            time.sleep(pause_after_scan(scan_seconds))
 
     def _scan(self) -> list[FoundFile]:
         """The folder of a share may be away for a while."""
         try:
             files = files_of(self._folder)
             self._trouble = ""
+            # On a full disk it stays long for now.
+            with suppress(OSError):
+                self._journal.forget_gone(files)
             return files
         except OSError as error:
             if self._once:
@@ -177,10 +182,17 @@ class _Watch:
         # Another file of this name may have been moved before; the identifier names these bytes alone.
         is_taken = (self._move_to / found.name).exists()
         target = self._move_to / (acknowledged.identifier if is_taken else found.name)
+
+        def check() -> None:
+            # Programs write each recording under the same name: the next one is not sent yet.
+            if find(self._folder, found.name) not in (None, found):
+                raise SdpError("The file changed before it was moved; it is sent again when it rests.")
+
+        side = found.path.with_name(found.name + SIDE_SUFFIX)
         # Before the file: an interrupted move is done again for the file, and the next of its name has other metadata.
         with if_there():
-            move_file(found.path.with_name(found.name + SIDE_SUFFIX), target.with_name(target.name + SIDE_SUFFIX))
-        move_file(found.path, target)
+            move_file(side, target.with_name(target.name + SIDE_SUFFIX), check)
+        move_file(found.path, target, check)
         # A full disk has room for it now.
         if not is_marked:
             self._write_mark(found, acknowledged)

@@ -1,0 +1,106 @@
+/** The agent of a capture machine without a platform: files that change at the worst moment. */
+import {
+  appendFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { Journal } from '../../../cli/folder/journal.ts';
+import { moveFile } from '../../../cli/folder/move.ts';
+import { pauseAfterScanMs } from '../../../cli/folder/scan.ts';
+import { watchFolder } from '../../../cli/folder/watch.ts';
+import { PlatformClient } from '../../../cli/platform-client.ts';
+import { Progress } from '../../../cli/progress.ts';
+import { Outputs, uploadFile } from '../../../cli/transfers.ts';
+import { resumableBytes } from '../../../client/resumable.ts';
+import { archiveElsewhere, hasOtherDisk } from '../capture-agent.ts';
+
+function emptyFolder(): string {
+  const path = mkdtempSync(join(tmpdir(), 'sdp-watched-'));
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+test('a file that is written anew before it is moved away stays, and is sent', async () => {
+  const folder = emptyFolder();
+  const path = join(folder, 'latest.csv');
+  writeFileSync(path, 'first');
+  writeFileSync(`${path}.meta.json`, '{"lap":1}');
+  const sent: string[] = [];
+  const options = {
+    folder,
+    settleMs: 1,
+    moveTo: join(folder, 'sent'),
+    mark: false,
+    once: true,
+    send: async () => ({
+      identifier: `sent-${sent.push(readFileSync(path, 'utf8'))}`,
+      outputId: sent.length,
+    }),
+    say: (line: string) => {
+      if (line.endsWith('output 1')) writeFileSync(path, 'the second');
+    },
+  };
+  expect(await watchFolder(options, await Journal.open(folder))).toBe(0);
+  expect(sent).toEqual(['first', 'the second']);
+  expect(readdirSync(options.moveTo)).toEqual(['latest.csv', 'latest.csv.meta.json']);
+  expect(readFileSync(join(options.moveTo, 'latest.csv'), 'utf8')).toBe('the second');
+});
+
+test.skipIf(!hasOtherDisk)(
+  'a file that is written anew while it is copied to another disk stays',
+  async () => {
+    const [from, archive] = [join(emptyFolder(), 'latest.csv'), archiveElsewhere()];
+    writeFileSync(from, 'first');
+    const check = async () => {
+      if (!existsSync(join(archive, 'latest.csv.partial'))) return;
+      writeFileSync(from, 'the second');
+      throw new Error('The file changed.');
+    };
+    await expect(moveFile(from, join(archive, 'latest.csv'), check)).rejects.toThrow('changed');
+    expect([readFileSync(from, 'utf8'), readdirSync(archive)]).toEqual(['the second', []]);
+  },
+);
+
+test('the journal forgets files that left the folder once they are many, and no other', async () => {
+  const folder = emptyFolder();
+  const [there, journal] = [join(folder, 'there.csv'), join(folder, '.sdp-sent.jsonl')];
+  writeFileSync(there, 'a');
+  const row = (file: string, modifiedAtMs: number) =>
+    `\n${JSON.stringify({ file, sizeBytes: 1, modifiedAtMs, identifier: 'is', outputId: 1 })}\n`;
+  const gone = Array.from({ length: 10_010 }, (_, number) => row(`${'x'.repeat(500)}-${number}.csv`, 1));
+  // Longer than what is read at once.
+  writeFileSync(journal, row('there.csv', statSync(there).mtimeMs) + gone.join(''));
+  writeFileSync(join(folder, 'new.csv'), 'a');
+  const sent: string[] = [];
+  const send = async ({ file }: { readonly file: string }) => ({
+    identifier: file,
+    outputId: sent.push(file),
+  });
+  const options = { folder, settleMs: 1, mark: false, once: true, send, say: () => undefined };
+  expect(await watchFolder(options, await Journal.open(folder))).toBe(0);
+  expect(sent).toEqual(['new.csv']);
+  const lines = readFileSync(journal, 'utf8').split('\n').filter(Boolean);
+  expect(lines.map((line) => JSON.parse(line).file.slice(0, 9))).toEqual(['there.csv', 'new.csv']);
+});
+
+test('scans use at most a tenth of the time, and are half a minute apart at most', () => {
+  expect([10, 500, 60_000].map(pauseAfterScanMs)).toEqual([1_000, 4_500, 30_000]);
+});
+
+test('a long file that changes after its digest is read is not sent under it', async () => {
+  const file = join(emptyFolder(), 'long.bin');
+  writeFileSync(file, Buffer.alloc(resumableBytes + 1));
+  const platform = new PlatformClient('http://127.0.0.1:1');
+  const outputs = new Outputs(platform, 1);
+  outputs.find = async () => void appendFileSync(file, 'more');
+  const request = { nodeInstanceId: 1, file, contentType: 'text/plain', retries: 0 };
+  await expect(uploadFile(platform, request, outputs, new Progress())).rejects.toThrow('The file changed');
+});
