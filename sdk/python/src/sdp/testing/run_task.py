@@ -39,6 +39,7 @@ class TestInput:
     content_type: str | None = None
     metadata: Mapping[str, Any] | None = None
     node_name: str = "input"
+    """The parent node."""
     gzip: bool = False
     """Stored compressed."""
 
@@ -222,7 +223,8 @@ def run_task(
     made = runner if isinstance(runner, RunnerDefinition) else RunnerDefinition(runner)
     if on_bad_input is not None:
         made = RunnerDefinition(made.handler, configuration=made.configuration_type, on_bad_input=on_bad_input)
-    listed = [_input(number, each) for number, each in enumerate(inputs, 1)]
+    nodes: dict[str, int] = {}
+    listed = [_input(number, each, nodes) for number, each in enumerate(inputs, 1)]
     calls = LocalCalls(
         listed,
         watermark=watermark,
@@ -243,7 +245,7 @@ def _claim(configuration: Json, calls: LocalCalls) -> Json:
         "projectId": 1,
         "sessionId": "00000000-0000-7000-8000-000000000003",
         "sessionName": "test",
-        "nodeInstanceId": 2,
+        "nodeInstanceId": 1_000,
         "nodeName": "node",
         "nodeTemplate": "test",
         "runnerType": "test",
@@ -257,7 +259,8 @@ def _claim(configuration: Json, calls: LocalCalls) -> Json:
     }
 
 
-def _input(number: int, given: TestInput | bytes | str | Path) -> LocalInput:
+def _input(number: int, given: TestInput | bytes | str | Path, nodes: dict[str, int]) -> LocalInput:
+    """An input as the platform lists it; ``nodes`` has the id of each parent by its name."""
     item = given if isinstance(given, TestInput) else TestInput(given)
     name = item.data.name if isinstance(item.data, Path) else f"input-{number}"
     data = item.data.read_bytes() if isinstance(item.data, Path) else item.data
@@ -266,7 +269,7 @@ def _input(number: int, given: TestInput | bytes | str | Path) -> LocalInput:
     guessed = mimetypes.guess_type(name)[0] if isinstance(item.data, Path) else None
     wire = {
         "outputId": number,
-        "nodeInstanceId": 1,
+        "nodeInstanceId": nodes.setdefault(item.node_name, len(nodes) + 1),
         "nodeName": item.node_name,
         "outputIdentifier": item.identifier or name,
         "contentType": item.content_type or guessed,
