@@ -13,7 +13,7 @@ import { unfinishedUploads } from './uploads/unfinished.ts';
 const uploadRoute = 'POST /api/v2/node-instance/{nodeInstanceId}/outputs/data';
 const resumableRoute = 'POST /api/v2/node-instance/{nodeInstanceId}/uploads';
 const ingestRoute = 'POST /ingest/{urlPath}';
-const resumableIngestRoute = 'POST /api/v2/ingest-uploads/{urlPath}';
+const resumableIngestRoute = 'POST /api/v2/ingest-uploads/{pathOrId}';
 export type UploadReply = Reply<typeof uploadRoute>;
 export type OnProgress = (sentBytes: number, totalBytes: number) => void;
 
@@ -172,7 +172,7 @@ export class PlatformClient extends ApiClient {
 
 function ingestPathOf(route: string, urlPath: string): string {
   const segments = urlPath.split('/').map(encodeURIComponent).join('/');
-  return route.slice('POST '.length).replace('{urlPath}', segments);
+  return route.slice('POST '.length).replace(/\{\w+\}/, segments);
 }
 
 function answerOf(outgoing: ClientRequest, address: string): Promise<unknown> {
