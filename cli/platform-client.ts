@@ -5,7 +5,7 @@ import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { request as secureRequest } from 'node:https';
 import { pipeline } from 'node:stream/promises';
 import { ApiClient, type Bearer, filled, type Reply } from '../client/api-client.ts';
-import { NetworkError, refusalOf } from '../client/errors.ts';
+import { NetworkError, refusalOf, unanswered } from '../client/errors.ts';
 import { type SentFile, sendResumable } from '../client/resumable.ts';
 import { mustBeAsBefore, passedOn, pathReader } from './uploads/file-parts.ts';
 import { unfinishedUploads } from './uploads/unfinished.ts';
@@ -157,9 +157,7 @@ export class PlatformClient extends ApiClient {
     const headers = { ...(await this.authorization()), 'accept-encoding': 'gzip' };
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       const outgoing = (url.protocol === 'https:' ? secureRequest : request)(url, { headers }, resolve);
-      outgoing.on('error', (cause) =>
-        reject(new NetworkError(`${this.address} does not answer.`, { cause })),
-      );
+      outgoing.on('error', (cause) => reject(unanswered(this.address, cause)));
       outgoing.end();
     });
     const { statusCode: status = 0 } = response;
