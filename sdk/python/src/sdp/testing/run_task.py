@@ -21,7 +21,7 @@ from .._runner.definition import RunnerDefinition
 from .._task.async_task import AsyncTask
 from .._task.outcome import Outcome, Report, report_of_error, report_of_result
 from .._task.task import Task, TaskParts
-from ..errors import FailureCategory, TaskFailure
+from ..errors import CancelReason, FailureCategory, TaskFailure
 from .local_calls import LocalCalls, LocalInput, Output, Rejection, now
 
 Json = dict[str, Any]
@@ -110,6 +110,7 @@ class LocalRun:
     echo: Callable[[LogLine], None] | None = None
     on_progress: Callable[[Json], None] | None = None
     capture_output: bool = True
+    stopping: threading.Event = field(default_factory=threading.Event)
     progress: list[Json] = field(default_factory=list)
     logs: list[LogLine] = field(default_factory=list)
 
@@ -147,7 +148,8 @@ class LocalRun:
         except BaseException as error:
             text = f"{error.category}: {error.reason}" if isinstance(error, TaskFailure) else trace_of(error)
             log.line("error", text)
-            return self._result(report_of_error(error, None), error)
+            why: CancelReason | None = "cancelled" if self.calls.cancelled.is_set() else None
+            return self._result(report_of_error(error, why), error)
 
     def _task(self, log: TaskLog) -> Task[Any]:
         return Task(
@@ -156,7 +158,7 @@ class LocalRun:
                 calls=self.calls,
                 configuration=self.runner.read_configuration(self.claim["configuration"]),
                 cancelled=self.calls.cancelled,
-                stopping=threading.Event(),
+                stopping=self.stopping,
                 report=self._report,
                 log=log,
                 on_bad_input=self.runner.on_bad_input,
@@ -212,12 +214,15 @@ def run_task(
     watermark: int | None = None,
     max_inputs_per_task: int = 100,
     on_bad_input: Any = None,
+    cancelled: threading.Event | None = None,
+    stopping: threading.Event | None = None,
     **claim: Any,
 ) -> TaskResult:
     """Runs a runner, or just its function, on a task of these inputs, without a platform.
 
     Inputs are bytes, paths of files, text, or :class:`TestInput`; they get the ids 1, 2, and so on, which
-    ``watermark`` refers to. Other named arguments replace fields of the claim, such as ``attempt=2``. An exception of
+    ``watermark`` refers to. Set ``cancelled`` to cancel the run as an operator does, ``stopping`` as at SIGTERM: they are the
+    events of the task. Other named arguments replace fields of the claim, such as ``attempt=2``. An exception of
     the code is in the result: ``result.error``.
     """
     made = runner if isinstance(runner, RunnerDefinition) else RunnerDefinition(runner)
@@ -230,8 +235,10 @@ def run_task(
         watermark=watermark,
         stored_state=None if state is None else dict(state),
         max_inputs_per_task=max_inputs_per_task,
+        cancelled=cancelled or threading.Event(),
     )
-    return LocalRun(made, {**_claim(dict(configuration or {}), calls), **claim}, calls).perform()
+    made_claim = {**_claim(dict(configuration or {}), calls), **claim}
+    return LocalRun(made, made_claim, calls, stopping=stopping or threading.Event()).perform()
 
 
 def _claim(configuration: Json, calls: LocalCalls) -> Json:
