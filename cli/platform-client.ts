@@ -5,7 +5,7 @@ import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { request as secureRequest } from 'node:https';
 import { pipeline } from 'node:stream/promises';
 import { ApiClient, type Bearer, filled, type Reply } from '../client/api-client.ts';
-import { NetworkError, refusalOf } from '../client/errors.ts';
+import { NetworkError, refusalOf, unanswered } from '../client/errors.ts';
 import { type SentFile, sendResumable } from '../client/resumable.ts';
 import { mustBeAsBefore, passedOn, pathReader } from './uploads/file-parts.ts';
 import { unfinishedUploads } from './uploads/unfinished.ts';
@@ -13,7 +13,7 @@ import { unfinishedUploads } from './uploads/unfinished.ts';
 const uploadRoute = 'POST /api/v2/node-instance/{nodeInstanceId}/outputs/data';
 const resumableRoute = 'POST /api/v2/node-instance/{nodeInstanceId}/uploads';
 const ingestRoute = 'POST /ingest/{urlPath}';
-const resumableIngestRoute = 'POST /api/v2/ingest-uploads/{urlPath}';
+const resumableIngestRoute = 'POST /api/v2/ingest-uploads/{pathOrId}';
 export type UploadReply = Reply<typeof uploadRoute>;
 export type OnProgress = (sentBytes: number, totalBytes: number) => void;
 
@@ -157,9 +157,7 @@ export class PlatformClient extends ApiClient {
     const headers = { ...(await this.authorization()), 'accept-encoding': 'gzip' };
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       const outgoing = (url.protocol === 'https:' ? secureRequest : request)(url, { headers }, resolve);
-      outgoing.on('error', (cause) =>
-        reject(new NetworkError(`${this.address} does not answer.`, { cause })),
-      );
+      outgoing.on('error', (cause) => reject(unanswered(this.address, cause)));
       outgoing.end();
     });
     const { statusCode: status = 0 } = response;
@@ -172,7 +170,7 @@ export class PlatformClient extends ApiClient {
 
 function ingestPathOf(route: string, urlPath: string): string {
   const segments = urlPath.split('/').map(encodeURIComponent).join('/');
-  return route.slice('POST '.length).replace('{urlPath}', segments);
+  return route.slice('POST '.length).replace(/\{\w+\}/, segments);
 }
 
 function answerOf(outgoing: ClientRequest, address: string): Promise<unknown> {

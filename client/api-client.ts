@@ -4,7 +4,7 @@
  */
 import type { CreatingRoute } from './creating-routes.ts';
 import { Creations, isCreating } from './creations.ts';
-import { NetworkError, refusalOf } from './errors.ts';
+import { NetworkError, refusalOf, unanswered } from './errors.ts';
 import type { Routes } from './types.ts';
 
 export type RouteName = keyof Routes;
@@ -177,7 +177,7 @@ export class ApiClient {
       });
     } catch (cause) {
       throwIfAborted(signal);
-      throw new NetworkError(`${this.address || 'The platform'} does not answer.`, { cause });
+      throw unanswered(this.address || 'The platform', cause);
     }
   }
 

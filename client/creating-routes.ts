@@ -17,7 +17,7 @@ export const creatingRoutes = [
   'POST /api/v2/admin/ingests',
   'POST /api/v2/admin/ingests/{id}/rotate-secret',
   'POST /ingest/{urlPath}',
-  'POST /api/v2/ingest-uploads/{urlPath}',
+  'POST /api/v2/ingest-uploads/{pathOrId}',
   'POST /config',
   'POST /api/v2/dashboard/layouts',
   'POST /api/v2/dashboard/reports',

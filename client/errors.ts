@@ -59,6 +59,20 @@ export class NetworkError extends Error {
   }
 }
 
+/** The error of a call to this address that got no answer. */
+export function unanswered(address: string, cause: unknown): NetworkError {
+  return new NetworkError(`${address} ${doesNotAnswer(cause)}.`, { cause });
+}
+
+/** With the reason, such as a certificate or a name, where it says more than that nothing listens there. */
+export function doesNotAnswer(cause: unknown): string {
+  // Of `fetch` in Node, whose own error says nothing.
+  const fault = cause instanceof TypeError && cause.cause !== undefined ? cause.cause : cause;
+  const { code, message } = (fault ?? {}) as { readonly code?: unknown; readonly message?: unknown };
+  const isKnown = typeof code === 'string' && code !== 'ECONNREFUSED' && typeof message === 'string';
+  return isKnown && message !== '' ? `does not answer: ${message}` : 'does not answer';
+}
+
 /** An answer outside 200 to 299, read. */
 export interface Refused {
   readonly status: number;

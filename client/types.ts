@@ -922,7 +922,8 @@ export interface PlatformUser {
   readonly isActive: boolean;
   /** When the platform first saw the person. */
   readonly createdAt: string;
-  readonly externalB2CId: null;
+  /** Null. */
+  readonly externalB2CId: string | null;
   /** Id of the authentication service. */
   readonly externalPlatformId: string;
 }
@@ -955,7 +956,8 @@ export interface Project {
     /** True, too, when the caller may not see the person. */
     readonly isActive: boolean;
     readonly createdAt: string;
-    readonly externalB2CId: null;
+    /** Null. */
+    readonly externalB2CId: string | null;
     readonly externalPlatformId: string;
     readonly sessionUsers: readonly never[];
     readonly sessionDimensions: readonly never[];
@@ -3590,11 +3592,11 @@ export interface Routes {
   'DELETE /api/v2/admin/ingests/{id}': { reply: undefined };
   'POST /api/v2/admin/ingests/{id}/rotate-secret': { reply: IngestWithSecret };
   'POST /ingest/{urlPath}': { reply: Ingested | QueuedUpload };
-  'OPTIONS /api/v2/ingest-uploads/{urlPath}': { reply: undefined };
-  'POST /api/v2/ingest-uploads/{urlPath}': { reply: undefined };
-  'PATCH /api/v2/ingest-uploads/{uploadId}': { reply: undefined };
-  'GET /api/v2/ingest-uploads/{uploadId}': { reply: IngestUpload };
-  'DELETE /api/v2/ingest-uploads/{uploadId}': { reply: undefined };
+  'OPTIONS /api/v2/ingest-uploads/{pathOrId}': { reply: undefined };
+  'POST /api/v2/ingest-uploads/{pathOrId}': { reply: undefined };
+  'PATCH /api/v2/ingest-uploads/{pathOrId}': { reply: undefined };
+  'GET /api/v2/ingest-uploads/{pathOrId}': { reply: IngestUpload };
+  'DELETE /api/v2/ingest-uploads/{pathOrId}': { reply: undefined };
   'GET /config/all': {
     query?: {
       /** Only entries whose name is this or starts with it. */

@@ -106,7 +106,7 @@ export const projectSchema = z
         type: z.enum(roles),
         isActive: z.boolean().meta({ description: 'True, too, when the caller may not see the person.' }),
         createdAt: timestampOut(),
-        externalB2CId: z.null(),
+        externalB2CId: z.string().nullable().meta({ description: 'Null.', example: null }),
         externalPlatformId: z.guid(),
         sessionUsers: z.array(z.never()),
         sessionDimensions: z.array(z.never()),

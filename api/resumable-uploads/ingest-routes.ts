@@ -41,8 +41,9 @@ import type { UploadWriter } from './writers.ts';
 
 const path = '/api/v2/ingest-uploads';
 const routes = tusRoutesAt({
-  paths: { list: `${path}/{urlPath+}`, one: `${path}/{uploadId}` },
-  params: { list: z.object({ urlPath: ingestPath() }), one: ingestUploadParams },
+  // One name for both: OpenAPI forbids two paths that differ by the names of their parameters alone.
+  paths: { list: `${path}/{pathOrId+}`, one: `${path}/{pathOrId}` },
+  params: { list: z.object({ pathOrId: ingestPath() }), one: ingestUploadParams },
   headers: { creation: ingestCreationHeaders, piece: ingestPieceHeaders, question: ingestTusHeaders },
   share: 'ingests',
   audited: 'ingestFile',
@@ -89,7 +90,7 @@ const create = defineRoute({
   async handler(context) {
     const { services, params, headers, request } = context;
     const given = givenSecret(headers['x-ingest-secret'], request.bearer);
-    const ingest = admitted(services, await findIngestByPath(services.database, params.urlPath), given);
+    const ingest = admitted(services, await findIngestByPath(services.database, params.pathOrId), given);
     const caller = ingestCaller(ingest, given);
     return await answerHandled(context, 'createIngestUpload', caller, async () => {
       const creationHeaders = readCreationHeaders(request.headers);
@@ -176,11 +177,11 @@ async function ownUpload({
   request,
 }: {
   readonly services: Services;
-  readonly params: { readonly uploadId: string };
+  readonly params: { readonly pathOrId: string };
   readonly headers: { readonly 'x-ingest-secret'?: string | undefined };
   readonly request: { readonly bearer: string | null };
 }): Promise<{ readonly upload: ResumableUpload; readonly ingest: Ingest }> {
-  const upload = await namedUpload(services, params.uploadId);
+  const upload = await namedUpload(services, params.pathOrId);
   if (upload.ingestId === null) throw new Problem('uploadNotFound');
   const given = givenSecret(headers['x-ingest-secret'], request.bearer);
   const ingest = admitted(services, await findIngest(services.database, upload.ingestId), given);

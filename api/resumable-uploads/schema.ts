@@ -96,7 +96,7 @@ export const resumableUploadSchema = z
   });
 
 /** An id of another form belongs to no upload; the handlers refuse it. */
-export const ingestUploadParams = z.object({ uploadId: uploadParams.shape.uploadId });
+export const ingestUploadParams = z.object({ pathOrId: uploadParams.shape.uploadId });
 
 const secret = { 'x-ingest-secret': ingestHeaders.shape['x-ingest-secret'] };
 export const ingestTusHeaders = tusHeaders.extend(secret);

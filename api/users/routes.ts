@@ -17,7 +17,7 @@ const platformUserSchema = z
     type: z.enum(roles),
     isActive: z.boolean(),
     createdAt: timestampOut().meta({ description: 'When the platform first saw the person.' }),
-    externalB2CId: z.null(),
+    externalB2CId: z.string().nullable().meta({ description: 'Null.', example: null }),
     externalPlatformId: z.guid().meta({ description: 'Id of the authentication service.' }),
   })
   .meta({

@@ -120,11 +120,11 @@ export async function findNode(
     name === undefined ? node.parentIds.length === 0 : node.name === name,
   );
   if (fitting.length === 1) return fitting[0]!.id;
-  const names = nodeInstances.map((node) => node.name).join(', ');
+  const namesOf = (nodes: typeof nodeInstances) => nodes.map((node) => node.name).join(', ');
   throw new UsageError(
     name === undefined
-      ? `The session has ${fitting.length} input nodes: name one with --node (${names}).`
-      : `The session has no node ${name}. It has ${names}.`,
+      ? `The session has ${fitting.length} input nodes: name one with --node (${namesOf(fitting)}).`
+      : `The session has no node ${name}. It has ${namesOf(nodeInstances)}.`,
   );
 }
 

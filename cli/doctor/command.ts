@@ -1,6 +1,7 @@
 /** `sdp doctor`: checks each part in turn, reports what is wrong and what to do. */
 import type { Bearer } from '../../client/api-client.ts';
 import { isTransient } from '../../client/back-off.ts';
+import { doesNotAnswer } from '../../client/errors.ts';
 import { type AddCommand, examples } from '../cli.ts';
 import { bearerFor, type Place, placeOf } from '../connection.ts';
 import { exitCodes } from '../errors.ts';
@@ -8,7 +9,7 @@ import { findPlatform } from '../find-platform.ts';
 import { table } from '../output.ts';
 import { ownVersion } from '../own-version.ts';
 import { PlatformClient } from '../platform-client.ts';
-import { type Finding, fault, ok, type Probed, probe, skipped, warning } from './finding.ts';
+import { ask, type Finding, fault, ok, type Probed, probe, skipped, warning } from './finding.ts';
 import { workers } from './workers.ts';
 
 /** With a larger difference, times from devices and runners look wrong. */
@@ -49,10 +50,10 @@ async function examine(url: string | undefined): Promise<Finding[]> {
   }
   const { address, from } = place;
   const found = [ok('command line', versions), ok('address', `${address}, from ${from}`)];
-  const health = await probe(`${address}/api/v2/health`);
-  if (health === undefined) {
+  const health = await ask(`${address}/api/v2/health`).catch((error: Error) => error);
+  if (health instanceof Error) {
     const advice = `Start the platform (npm start), or check the address, the network and the proxies.`;
-    return [...found, fault('API', 'does not answer', advice)];
+    return [...found, fault('API', doesNotAnswer(health), advice)];
   }
   return [
     ...found,

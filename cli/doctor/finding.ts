@@ -34,13 +34,14 @@ export async function probe(
   address: string,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Probed | undefined> {
+  return await ask(address, headers).catch(() => undefined);
+}
+
+/** @throws what `fetch` throws */
+export async function ask(address: string, headers: Readonly<Record<string, string>> = {}): Promise<Probed> {
   const startedAtMs = Date.now();
-  try {
-    const response = await fetch(address, { headers, signal: AbortSignal.timeout(patienceMs) });
-    const text = await response.text();
-    const { status } = response;
-    return { status, headers: response.headers, text, startedAtMs, tookMs: Date.now() - startedAtMs };
-  } catch {
-    return undefined;
-  }
+  const response = await fetch(address, { headers, signal: AbortSignal.timeout(patienceMs) });
+  const text = await response.text();
+  const { status } = response;
+  return { status, headers: response.headers, text, startedAtMs, tookMs: Date.now() - startedAtMs };
 }

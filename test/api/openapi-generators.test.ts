@@ -26,6 +26,18 @@ test('patterns mean the same to every reader: properties of Unicode, which many 
   expect(patterns.filter((pattern) => /\\\\p\{/i.test(pattern))).toEqual([]);
 });
 
+test('times have no pattern: generated clients compare it with their own form of a time', () => {
+  const schemas = JSON.stringify(document).match(/\{[^{}]*"format":"date-time"[^{}]*\}/g)!;
+  expect(schemas.length).toBeGreaterThan(100);
+  expect(schemas.filter((schema) => schema.includes('"pattern"'))).toEqual([]);
+});
+
+test('a path has one name for each parameter, and no schema is of null alone: generators refuse the document', () => {
+  const plain = Object.keys(document.paths as Json).map((path) => path.replaceAll(/\{\w+\}/g, '{}'));
+  expect(plain.filter((path, at) => plain.indexOf(path) !== at)).toEqual([]);
+  expect(JSON.stringify(document).replaceAll(',{"type":"null"}]', ']')).not.toContain('"type":"null"');
+});
+
 /** Every schema of an array. */
 function arraysIn(value: unknown, at: string): { at: string; value: Json }[] {
   if (typeof value !== 'object' || value === null) return [];

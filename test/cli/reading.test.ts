@@ -191,6 +191,10 @@ describe('sdp doctor', () => {
       1,
       expect.stringMatching(/API +wrong +does not answer[\s\S]*npm start/),
     ]);
+    const unknown = { SDP_URL: 'http://platform.invalid' };
+    expect((await sdp(['doctor'], unknown)).out).toMatch(/API +wrong +does not answer: .*platform\.invalid/);
+    const { err } = await sdp(['sessions', 'list'], unknown);
+    expect(err).toMatch(/^http:\/\/platform\.invalid does not answer: .*platform\.invalid\.$/m);
     const wrong = await sdp(['doctor'], { SDP_TOKEN: 'x' });
     expect([wrong.code, wrong.out]).toEqual([1, expect.stringMatching(/sign-in +wrong[\s\S]*sdp login/)]);
   });

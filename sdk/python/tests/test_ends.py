@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import pytest
@@ -168,3 +169,22 @@ def work(task):
     double.until(lambda: task.end)
     assert task.silent_logs == 0
     assert task.messages == ["the last line"]
+
+
+def test_a_test_cancels_the_task_or_stops_its_process() -> None:
+    stop = threading.Event()
+
+    def steps(task: sdp.Task[Any]) -> None:
+        def one(item: sdp.Input) -> None:
+            task.write(item.bytes())
+            stop.set()
+
+        task.each_new_input(one)
+
+    cancelled = run_task(steps, inputs=["a", "b"], cancelled=stop)
+    assert (cancelled.ended_by, cancelled.reason, cancelled.outputs) == ("fail", "cancelled", ())
+    assert isinstance(cancelled.error, sdp.TaskCancelled)
+    stop.clear()
+    stopped = run_task(steps, inputs=["a", "b"], stopping=stop)
+    assert (stopped.outcome, stopped.watermark, stopped.has_more) == ("completed", 1, True)
+    assert run_task(steps, inputs=["a"], stopping=stop).ended_by == "release"

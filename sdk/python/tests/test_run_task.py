@@ -54,6 +54,14 @@ def test_an_input_that_is_no_text_or_json_is_rejected(data: bytes, read: str, re
     assert [each.reason for each in result.rejected] == [reason]
 
 
+def test_a_task_has_the_latest_input_of_each_parent() -> None:
+    def work(task: sdp.Task[Any]) -> None:
+        task.write_json([[parent.name for parent in task.parents], [item.text() for item in task.inputs("latest")]])
+
+    result = run_task(work, inputs=["old", TestInput("wind", node_name="weather"), "new"])
+    assert result.output.json() == [["input", "weather"], ["wind", "new"]]
+
+
 class Frame:
     """As those of pandas, polars and pyarrow: it yields the names of its columns."""
 

@@ -21,7 +21,7 @@ from .._runner.definition import RunnerDefinition
 from .._task.async_task import AsyncTask
 from .._task.outcome import Outcome, Report, report_of_error, report_of_result
 from .._task.task import Task, TaskParts
-from ..errors import FailureCategory, TaskFailure
+from ..errors import CancelReason, FailureCategory, TaskFailure
 from .local_calls import LocalCalls, LocalInput, Output, Rejection, now
 
 Json = dict[str, Any]
@@ -39,6 +39,7 @@ class TestInput:
     content_type: str | None = None
     metadata: Mapping[str, Any] | None = None
     node_name: str = "input"
+    """The parent node."""
     gzip: bool = False
     """Stored compressed."""
 
@@ -109,6 +110,7 @@ class LocalRun:
     echo: Callable[[LogLine], None] | None = None
     on_progress: Callable[[Json], None] | None = None
     capture_output: bool = True
+    stopping: threading.Event = field(default_factory=threading.Event)
     progress: list[Json] = field(default_factory=list)
     logs: list[LogLine] = field(default_factory=list)
 
@@ -146,7 +148,8 @@ class LocalRun:
         except BaseException as error:
             text = f"{error.category}: {error.reason}" if isinstance(error, TaskFailure) else trace_of(error)
             log.line("error", text)
-            return self._result(report_of_error(error, None), error)
+            why: CancelReason | None = "cancelled" if self.calls.cancelled.is_set() else None
+            return self._result(report_of_error(error, why), error)
 
     def _task(self, log: TaskLog) -> Task[Any]:
         return Task(
@@ -155,7 +158,7 @@ class LocalRun:
                 calls=self.calls,
                 configuration=self.runner.read_configuration(self.claim["configuration"]),
                 cancelled=self.calls.cancelled,
-                stopping=threading.Event(),
+                stopping=self.stopping,
                 report=self._report,
                 log=log,
                 on_bad_input=self.runner.on_bad_input,
@@ -211,25 +214,31 @@ def run_task(
     watermark: int | None = None,
     max_inputs_per_task: int = 100,
     on_bad_input: Any = None,
+    cancelled: threading.Event | None = None,
+    stopping: threading.Event | None = None,
     **claim: Any,
 ) -> TaskResult:
     """Runs a runner, or just its function, on a task of these inputs, without a platform.
 
     Inputs are bytes, paths of files, text, or :class:`TestInput`; they get the ids 1, 2, and so on, which
-    ``watermark`` refers to. Other named arguments replace fields of the claim, such as ``attempt=2``. An exception of
+    ``watermark`` refers to. Set ``cancelled`` to cancel the run as an operator does, ``stopping`` as at SIGTERM: they are the
+    events of the task. Other named arguments replace fields of the claim, such as ``attempt=2``. An exception of
     the code is in the result: ``result.error``.
     """
     made = runner if isinstance(runner, RunnerDefinition) else RunnerDefinition(runner)
     if on_bad_input is not None:
         made = RunnerDefinition(made.handler, configuration=made.configuration_type, on_bad_input=on_bad_input)
-    listed = [_input(number, each) for number, each in enumerate(inputs, 1)]
+    nodes: dict[str, int] = {}
+    listed = [_input(number, each, nodes) for number, each in enumerate(inputs, 1)]
     calls = LocalCalls(
         listed,
         watermark=watermark,
         stored_state=None if state is None else dict(state),
         max_inputs_per_task=max_inputs_per_task,
+        cancelled=cancelled or threading.Event(),
     )
-    return LocalRun(made, {**_claim(dict(configuration or {}), calls), **claim}, calls).perform()
+    made_claim = {**_claim(dict(configuration or {}), calls), **claim}
+    return LocalRun(made, made_claim, calls, stopping=stopping or threading.Event()).perform()
 
 
 def _claim(configuration: Json, calls: LocalCalls) -> Json:
@@ -243,7 +252,7 @@ def _claim(configuration: Json, calls: LocalCalls) -> Json:
         "projectId": 1,
         "sessionId": "00000000-0000-7000-8000-000000000003",
         "sessionName": "test",
-        "nodeInstanceId": 2,
+        "nodeInstanceId": 1_000,
         "nodeName": "node",
         "nodeTemplate": "test",
         "runnerType": "test",
@@ -257,7 +266,8 @@ def _claim(configuration: Json, calls: LocalCalls) -> Json:
     }
 
 
-def _input(number: int, given: TestInput | bytes | str | Path) -> LocalInput:
+def _input(number: int, given: TestInput | bytes | str | Path, nodes: dict[str, int]) -> LocalInput:
+    """An input as the platform lists it; ``nodes`` has the id of each parent by its name."""
     item = given if isinstance(given, TestInput) else TestInput(given)
     name = item.data.name if isinstance(item.data, Path) else f"input-{number}"
     data = item.data.read_bytes() if isinstance(item.data, Path) else item.data
@@ -266,7 +276,7 @@ def _input(number: int, given: TestInput | bytes | str | Path) -> LocalInput:
     guessed = mimetypes.guess_type(name)[0] if isinstance(item.data, Path) else None
     wire = {
         "outputId": number,
-        "nodeInstanceId": 1,
+        "nodeInstanceId": nodes.setdefault(item.node_name, len(nodes) + 1),
         "nodeName": item.node_name,
         "outputIdentifier": item.identifier or name,
         "contentType": item.content_type or guessed,
