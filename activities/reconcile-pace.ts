@@ -1,6 +1,6 @@
 const reconcilesASecond = 10;
 /** Operators see within it what has ended; sessions that are wanted for a minute raise an alert. */
-const mostMs = 30_000;
+const maxMs = 30_000;
 
 /**
  * The sessions that this process reconciles again after a while. Of a thousand that move slowly, each would be
@@ -14,10 +14,10 @@ export class ReconcilePace {
   /** The least time between two reconciles of a session: the more of them, the longer. */
   sharedMs(nowMs: number = performance.now()): number {
     for (const [id, atMs] of this.#atMs) {
-      if (nowMs - atMs <= mostMs) break;
+      if (nowMs - atMs <= maxMs) break;
       this.#atMs.delete(id);
     }
-    return Math.min(mostMs, (this.#atMs.size * 1_000) / reconcilesASecond);
+    return Math.min(maxMs, (this.#atMs.size * 1_000) / reconcilesASecond);
   }
 
   /** The session was reconciled. @param again it will be, by itself */

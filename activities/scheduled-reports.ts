@@ -45,7 +45,7 @@ export interface ReportServices {
 
 const heartbeatEveryMs = 3_000;
 /** Faults that are not those of a store or database that is away. */
-const mostAttempts = 3;
+const maxAttempts = 3;
 /** A store or database may be away for so long. */
 const awaySeconds = 3_600;
 
@@ -81,7 +81,7 @@ async function writeDue(services: ReportServices, due: DueReport, signal: AbortS
     const isAway = isDatabaseAway(error) || isStoreAway(error);
     const isTriedAgain =
       !(error instanceof ObjectTooLarge) &&
-      (signal.aborted || (isAway ? due.forSeconds < awaySeconds : due.attempt < mostAttempts));
+      (signal.aborted || (isAway ? due.forSeconds < awaySeconds : due.attempt < maxAttempts));
     if (isTriedAgain) throw error;
     services.log.warn({ reportFileId: due.fileId, err: error }, 'a scheduled report was not written');
     await failReport(services.database, due, reasonOf(error));

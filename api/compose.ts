@@ -44,7 +44,7 @@ const ownParts = {
   telemetry: telemetrySettings,
 };
 
-export type Composed = {
+export type ComposedApi = {
   readonly services: OpenServices;
   readonly telemetry: TelemetrySettings;
   /** The authentication service's routes: in this process, or passed on to the separate service. */
@@ -108,7 +108,7 @@ async function openServices(settings: AllSettings, log: Logger, inside: AuthServ
 }
 
 /** Throws `SettingsError` with every fault of the environment. Connects to nothing yet. */
-export async function compose(environment: Environment): Promise<Composed> {
+export async function compose(environment: Environment): Promise<ComposedApi> {
   const settings = readAllSettings(environment);
   const log = createLog({ service: 'api' }, settings.api.LOG_LEVEL);
   const inside =

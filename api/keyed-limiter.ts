@@ -1,15 +1,15 @@
 /** Limits concurrent work, in all and for each key; the rest waits in order of arrival. */
 export class KeyedLimiter {
   readonly #most: number;
-  readonly #mostOfOneKey: number;
+  readonly #maxOfOneKey: number;
   readonly #underWay = new Map<string, number>();
   #total = 0;
   #waiting: { readonly key: string; readonly start: () => void }[] = [];
 
-  /** @param most concurrent pieces of work; @param mostOfOneKey of those with the same key */
-  constructor(most: number, mostOfOneKey: number = most) {
+  /** @param most concurrent pieces of work; @param maxOfOneKey of those with the same key */
+  constructor(most: number, maxOfOneKey: number = most) {
     this.#most = most;
-    this.#mostOfOneKey = mostOfOneKey;
+    this.#maxOfOneKey = maxOfOneKey;
   }
 
   /** Runs `work` when there is room for it. A key that is busy does not hold up others. */
@@ -24,7 +24,7 @@ export class KeyedLimiter {
   }
 
   #isFree(key: string): boolean {
-    return this.#total < this.#most && (this.#underWay.get(key) ?? 0) < this.#mostOfOneKey;
+    return this.#total < this.#most && (this.#underWay.get(key) ?? 0) < this.#maxOfOneKey;
   }
 
   #acquire(key: string): void {

@@ -10,9 +10,9 @@ import { guardConnections } from '../store/connection/pool-connections.ts';
 import { watchPool } from '../telemetry/metrics.ts';
 
 const poolSize = 5;
-const longestStatementMs = 10_000;
+const maxStatementMs = 10_000;
 const options =
-  `-c lock_timeout=2000 -c statement_timeout=${longestStatementMs} -c idle_in_transaction_session_timeout=10000 ` +
+  `-c lock_timeout=2000 -c statement_timeout=${maxStatementMs} -c idle_in_transaction_session_timeout=10000 ` +
   `${plannedOnce} ${endsWithLostClient}`;
 
 /** A statement that PostgreSQL prepares once a connection. */
@@ -33,7 +33,7 @@ export class AuthDatabase implements Runner {
       application_name: 'authentication',
       options,
     });
-    guardConnections(pool, longestStatementMs);
+    guardConnections(pool, maxStatementMs);
     this.#pool = pool;
     this.#unwatch = watchPool('auth', pool);
   }

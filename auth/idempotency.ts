@@ -28,7 +28,7 @@ const acquireTries = 3;
  * Wraps the transaction of a creating call: under an idempotency key it runs once, and a repeat after a lost answer
  * gets the first result.
  */
-export function once<T>(work: (tx: Runner) => Promise<T>): (tx: Runner) => Promise<T> {
+export function oncePerKey<T>(work: (tx: Runner) => Promise<T>): (tx: Runner) => Promise<T> {
   const hold = holds.getStore();
   if (hold === undefined) return work;
   const { made, caller, keyDigest, holder, isSecret } = hold;

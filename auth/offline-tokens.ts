@@ -1,7 +1,7 @@
 /** Offline tokens: made, listed and revoked, by the routes and by the platform in the same process. */
 import { Problem } from '../domain/errors.ts';
 import { audit, type Origin } from './audit.ts';
-import { once } from './idempotency.ts';
+import { oncePerKey } from './idempotency.ts';
 import type { AuthCaller, AuthServices } from './route.ts';
 import { endOfflineToken, issueToken, readOfflineTokens } from './tokens.ts';
 
@@ -10,7 +10,7 @@ type Needed = Pick<AuthServices, 'database' | 'settings'>;
 /** Throws `unauthorized` when the caller's account ended meanwhile. */
 export async function createOfflineToken({ database, settings }: Needed, caller: AuthCaller, origin: Origin) {
   const { value, expiresAt } = await database.transaction(
-    once(async (tx) => {
+    oncePerKey(async (tx) => {
       const issued = await issueToken(tx, settings.TOKEN_KEY, 'offline', caller.user.id, null);
       if (issued === null) throw new Problem('unauthorized');
       await audit(tx, 'createOfflineToken', caller, { type: 'offlineToken', id: issued.id }, origin);

@@ -5,7 +5,7 @@ import { keyedDigest } from '../http/token-secret.ts';
 import type { Runner, Statement } from './database.ts';
 import { usernameKey } from './user-keys.ts';
 
-export type Guesser = { readonly pair: Buffer; readonly address: Buffer };
+export type FailureKeys = { readonly pair: Buffer; readonly address: Buffer };
 type Count = { readonly key: Buffer; readonly failures: number; readonly seconds: number };
 
 const readStatement: Statement = {
@@ -29,7 +29,7 @@ const clearStatement: Statement = {
 };
 
 /** The address that guesses, and the username. Only keyed digests of both are stored. */
-export function guesserOf(key: string, username: string, address: string): Guesser {
+export function failureKeysOf(key: string, username: string, address: string): FailureKeys {
   return {
     pair: keyedDigest(key, `pair\0${usernameKey(username)}\0${address}`),
     address: keyedDigest(key, `address\0${address}`),
@@ -37,25 +37,25 @@ export function guesserOf(key: string, username: string, address: string): Guess
 }
 
 /** Whose share of the places for hashes a guess uses: a name alone would let strangers use up that of its owner. */
-export const hashingCaller = ({ pair }: Guesser): string => pair.toString('base64');
+export const hashingCaller = ({ pair }: FailureKeys): string => pair.toString('base64');
 
 /** Throws `tooManyRequests` with `Retry-After` when the limits have already been passed. */
-export async function refuseGuesser(runner: Runner, guesser: Guesser): Promise<void> {
+export async function refuseAfterFailures(runner: Runner, guesser: FailureKeys): Promise<void> {
   refuseAbove(guesser, await runner.query<Count>(readStatement, [[guesser.pair, guesser.address]]));
 }
 
 /** Counts one failure; throws `tooManyRequests` when it passes a limit. */
-export async function countFailure(runner: Runner, guesser: Guesser): Promise<void> {
+export async function countFailure(runner: Runner, guesser: FailureKeys): Promise<void> {
   const window = `${limits.signInFailureWindowSeconds} seconds`;
   refuseAbove(guesser, await runner.query<Count>(addStatement, [[guesser.pair, guesser.address], window]));
 }
 
 /** Forgets the failures for this username from this address, after a success. */
-export async function forgetFailures(runner: Runner, guesser: Guesser): Promise<void> {
+export async function forgetFailures(runner: Runner, guesser: FailureKeys): Promise<void> {
   await runner.query(clearStatement, [guesser.pair]);
 }
 
-function refuseAbove(guesser: Guesser, counts: readonly Count[]): void {
+function refuseAbove(guesser: FailureKeys, counts: readonly Count[]): void {
   const above = counts.filter(
     (count) =>
       count.failures >

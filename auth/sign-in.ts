@@ -5,7 +5,13 @@ import { limits } from '../domain/limits.ts';
 import { asUser, audit, type Origin } from './audit.ts';
 import type { AuthDatabase, Runner, Statement } from './database.ts';
 import { dummyHash, matchesHash, withHashingPlace } from './passwords.ts';
-import { countFailure, forgetFailures, guesserOf, hashingCaller, refuseGuesser } from './sign-in-failures.ts';
+import {
+  countFailure,
+  failureKeysOf,
+  forgetFailures,
+  hashingCaller,
+  refuseAfterFailures,
+} from './sign-in-failures.ts';
 import { endToken, type IssuedToken, issueToken, lockRefreshToken, markReplaced } from './tokens.ts';
 import { usernameKey } from './user-keys.ts';
 import { type UserRow, userColumns } from './user-view.ts';
@@ -46,11 +52,11 @@ export async function signIn(
     readonly origin: Origin;
   },
 ): Promise<SignedIn> {
-  const guesser = guesserOf(key, attempt.username, attempt.address);
-  await refuseGuesser(database, guesser);
+  const guesser = failureKeysOf(key, attempt.username, attempt.address);
+  await refuseAfterFailures(database, guesser);
   const user = await withHashingPlace(hashingCaller(guesser), async () => {
     // Again, after the wait in the queue: a burst must not pass the limit while it waits.
-    await refuseGuesser(database, guesser);
+    await refuseAfterFailures(database, guesser);
     const [found] = await database.query<UserWithHash>(byUsernameStatement, [usernameKey(attempt.username)]);
     const matches = await checkPassword(attempt.password, found?.passwordHash ?? dummyHash);
     if (found !== undefined && matches && found.isActive) return found;

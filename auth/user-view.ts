@@ -1,7 +1,7 @@
 /** A user as this service shows it (contract: Token validation result; decisions 3). */
 import { z } from 'zod';
 import { type Role, roles } from '../domain/access/access.ts';
-import { story } from '../domain/examples.ts';
+import { exampleValues } from '../domain/examples.ts';
 import { timestampOut } from '../http/schemas.ts';
 
 /** The columns of `auth.users u` under the names that `UserRow` has. */
@@ -28,13 +28,13 @@ export type UserRow = {
 };
 
 const userExample = {
-  userId: story.userId,
-  username: story.username,
+  userId: exampleValues.userId,
+  username: exampleValues.username,
   firstName: 'Petra',
   lastName: 'Lindqvist',
   title: 'Captain',
   company: 'Northern Gliders',
-  email: story.email,
+  email: exampleValues.email,
   role: 'Instructor',
   createdAt: '2026-01-12T07:30:00.000Z',
   updatedAt: '2026-01-12T07:30:00.000Z',

@@ -156,7 +156,7 @@ export async function updateUser(
   change: UserChange,
   within: (tx: Runner) => Promise<void>,
 ): Promise<UserRow> {
-  return await orTaken(() =>
+  return await refuseTakenUsername(() =>
     database.transaction(async (tx) => {
       const before = await lockUser(tx, userId);
       const given = withoutUndefined(change);
@@ -225,7 +225,7 @@ function withoutUndefined(change: UserChange): Partial<UserRow> {
   return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
 }
 
-async function orTaken<T>(work: () => Promise<T>): Promise<T> {
+async function refuseTakenUsername<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

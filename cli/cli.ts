@@ -57,7 +57,7 @@ export function uuid(value: string): string {
 }
 
 /** One more value of an option that may be given several times. */
-export const another = (value: string, before: readonly string[] = []) => [...before, value];
+export const collectOption = (value: string, before: readonly string[] = []) => [...before, value];
 
 /** The text of a file, or of the standard input for `-`; a byte order mark is left out. */
 export async function readDocument(file: string): Promise<string> {

@@ -9,9 +9,9 @@ import { ApiError } from '../client/errors.ts';
 import { defaultSessionName } from '../client/session-name.ts';
 import type { Session } from '../client/types.ts';
 import { contentTypeOf } from './content-type.ts';
-import { type Found, findPlatform } from './find-platform.ts';
+import { type FoundPlatform, findPlatform } from './find-platform.ts';
 import { signInLocally } from './local-sign-in.ts';
-import { timeHere } from './output.ts';
+import { localTime } from './output.ts';
 import { PlatformClient } from './platform-client.ts';
 
 const templateName = 'system-tabular-dashboard-autodetect-next';
@@ -55,7 +55,7 @@ function addressOfPort(port: string | undefined): string | undefined {
 }
 
 /** Needs no password when `npm start` runs here; asks for one elsewhere, and for a named user. */
-async function signedIn(running: Found, { username = 'admin', ...options }: Options) {
+async function signedIn(running: FoundPlatform, { username = 'admin', ...options }: Options) {
   if (running.dataDir !== undefined && options.password === undefined && username === 'admin') {
     const local = await signInLocally(running.dataDir);
     const platform = new PlatformClient(running.address, { token: () => local?.token });
@@ -109,7 +109,7 @@ async function createSession(platform: PlatformClient, file: string): Promise<Se
   const what = file === recording ? 'Seattle weather' : basename(file);
   const session = await platform.call('POST /session', {
     body: {
-      Name: defaultSessionName(what, timeHere(new Date())),
+      Name: defaultSessionName(what, localTime(new Date())),
       ProjectId: project.id,
       SessionTemplateId: template.id,
     },

@@ -8,7 +8,7 @@ export interface Running {
 }
 
 /** The platform that was found; `dataDir` when `npm start` runs it on a data folder of this machine. */
-export interface Found extends Running {
+export interface FoundPlatform extends Running {
   readonly dataDir?: string;
 }
 
@@ -18,7 +18,7 @@ const loopbackHosts = ['localhost', '127.0.0.1', '[::1]'];
  * The platform at this address, else the one that `npm start` runs in this checkout.
  * @throws Error with a sentence for the person when there is none
  */
-export async function findPlatform(url: string | undefined): Promise<Found> {
+export async function findPlatform(url: string | undefined): Promise<FoundPlatform> {
   const dataDir = dataFolder();
   const local = await readRunning(dataDir);
   if (url)

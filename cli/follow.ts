@@ -17,7 +17,7 @@ export async function* follow<Event extends { readonly kind: string }>(
   connect: (settings: EventsSettings) => AsyncIterable<Event & { readonly id: string | null }>,
   lastKind: Event['kind'],
 ): AsyncGenerator<Event> {
-  const backOff = new BackOff({ firstMs: 250, longestMs: 5_000 });
+  const backOff = new BackOff({ firstMs: 250, maxMs: 5_000 });
   let lastEventId: string | null = null;
   for (;;) {
     const hangUp = new AbortController();

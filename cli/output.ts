@@ -35,11 +35,11 @@ export function facts(entries: Readonly<Record<string, Cell>>): string {
 function shown(cell: Cell): string {
   if (cell === null || cell === undefined || cell === '') return '-';
   if (typeof cell === 'boolean') return cell ? 'yes' : 'no';
-  return plain(String(cell));
+  return singleLine(String(cell));
 }
 
 /** One line, without characters that move the cursor, colour the terminal or turn the direction of what follows. */
-export function plain(text: string): string {
+export function singleLine(text: string): string {
   return text.replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]+/g, ' ');
 }
 
@@ -49,7 +49,7 @@ export function time(value: string | null | undefined): string | null {
 }
 
 /** `1 Mar 2026, 10:00` by the clock of this machine: within names, where a person reads it. */
-export function timeHere(at: Date): string {
+export function localTime(at: Date): string {
   return at.toLocaleString('en-GB', {
     day: 'numeric',
     month: 'short',

@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { ApiClient, type Bearer, filled, type Reply } from '../client/api-client.ts';
 import { NetworkError, refusalOf, unanswered } from '../client/errors.ts';
 import { type SentFile, sendResumable } from '../client/resumable.ts';
-import { mustBeAsBefore, passedOn, pathReader } from './uploads/file-parts.ts';
+import { pathReader, requireUnchanged, throttled } from './uploads/file-parts.ts';
 import { unfinishedUploads } from './uploads/unfinished.ts';
 
 const uploadRoute = 'POST /api/v2/node-instance/{nodeInstanceId}/outputs/data';
@@ -135,12 +135,12 @@ export class PlatformClient extends ApiClient {
     }
     try {
       // A refused upload ends the pipe early; the answer has the reason.
-      const passed = passedOn(this.bytesPerSecond, () => mustBeAsBefore(file, state));
+      const passed = throttled(this.bytesPerSecond, () => requireUnchanged(file, state));
       const sent = pipeline(body, passed, outgoing);
       await Promise.race([sent.catch(() => answered), answered]);
       return await answered;
     } catch (error) {
-      await mustBeAsBefore(file, state);
+      await requireUnchanged(file, state);
       throw unreadable ?? error;
     } finally {
       outgoing.destroy();

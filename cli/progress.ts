@@ -1,5 +1,5 @@
 /** A bar for each running transfer, on standard error; without a terminal a line for each that has ended. */
-import { bytes, plain } from './output.ts';
+import { bytes, singleLine } from './output.ts';
 
 const barWidth = 24;
 const widestName = 32;
@@ -32,7 +32,7 @@ export class Progress {
     this.#bars.delete(name);
     this.#clear();
     // A name may move the cursor, or hold a line break.
-    process.stderr.write(`${plain(line)}\n`);
+    process.stderr.write(`${singleLine(line)}\n`);
     this.#draw();
   }
 
@@ -58,6 +58,6 @@ export function lineOf(name: string, { doneBytes, totalBytes, note }: Bar, width
   const filled = Math.round(barWidth * part);
   const shown = name.length > nameWidth ? `...${name.slice(3 - nameWidth)}` : name;
   const bar = `[${'#'.repeat(filled)}${'.'.repeat(barWidth - filled)}]`;
-  const line = `${plain(shown).padEnd(nameWidth)} ${bar} ${bytes(doneBytes)} of ${bytes(totalBytes)} ${note}`;
+  const line = `${singleLine(shown).padEnd(nameWidth)} ${bar} ${bytes(doneBytes)} of ${bytes(totalBytes)} ${note}`;
   return line.slice(0, width);
 }

@@ -12,7 +12,7 @@ import { resumableBytes } from '../client/resumable.ts';
 import type { NodeOutput } from '../client/types.ts';
 import type { OnProgress, PlatformClient } from './platform-client.ts';
 import type { Progress } from './progress.ts';
-import { mustBeAsBefore } from './uploads/file-parts.ts';
+import { requireUnchanged } from './uploads/file-parts.ts';
 
 const identifierCharacters = 100;
 const digestCharacters = 16;
@@ -118,7 +118,7 @@ export async function uploadFile(
     const { contentType, metadata } = request;
     const said = { identifier, contentType, ...(metadata === undefined ? {} : { metadata }) };
     // The digest of a long file takes minutes, and pieces are not compared with it.
-    await mustBeAsBefore(file, state);
+    await requireUnchanged(file, state);
     return (await platform.uploadResumable(nodeInstanceId, file, said, onProgress)).outputId;
   }
   async function sendWhole(onProgress: OnProgress): Promise<number | null> {
@@ -133,7 +133,7 @@ export async function uploadFile(
     const reply = await platform.upload(nodeInstanceId, file, headers, onProgress);
     return 'id' in reply ? reply.id : null;
   }
-  const backOff = new BackOff({ firstMs: 500, longestMs: 10_000 });
+  const backOff = new BackOff({ firstMs: 500, maxMs: 10_000 });
   for (let tries = 0; ; tries++) {
     const note = tries === 0 ? '' : `attempt ${tries + 1}`;
     try {
@@ -187,7 +187,7 @@ export async function ingestFile(
   const identifier = request.identifier ?? identifierOf(file, sha256);
   if (state.size > resumableBytes) {
     const said = { identifier, contentType, ...(metadata === undefined ? {} : { metadata }) };
-    await mustBeAsBefore(file, state);
+    await requireUnchanged(file, state);
     const sent = await platform.ingestResumable(urlPath, file, said, credentials, onProgress);
     const status = sent.outputId === null ? 'queued' : 'ok';
     return { status, identifier, sessionId: sent.sessionId, nodeOutputId: sent.outputId };

@@ -5,9 +5,9 @@ export interface BackOffSettings {
   /** The first wait. */
   readonly firstMs: number;
   /** Waits double up to here. */
-  readonly longestMs: number;
+  readonly maxMs: number;
   /** A longer `Retry-After` of the server is obeyed up to here. Default: an hour. */
-  readonly longestRetryAfterMs?: number;
+  readonly maxRetryAfterMs?: number;
 }
 
 /** Waits that double up to a bound, each shortened at random by up to a half. */
@@ -30,10 +30,10 @@ export class BackOff {
 
   /** The next wait in milliseconds; not below what the server asked for. */
   nextMs(error: unknown): number {
-    const { firstMs, longestMs, longestRetryAfterMs = 3_600_000 } = this.#settings;
-    const fullMs = Math.min(longestMs, firstMs * 2 ** Math.min(this.#failures, 20));
+    const { firstMs, maxMs, maxRetryAfterMs = 3_600_000 } = this.#settings;
+    const fullMs = Math.min(maxMs, firstMs * 2 ** Math.min(this.#failures, 20));
     this.#failures += 1;
-    const askedMs = error instanceof ApiError ? Math.min(error.retryAfterMs ?? 0, longestRetryAfterMs) : 0;
+    const askedMs = error instanceof ApiError ? Math.min(error.retryAfterMs ?? 0, maxRetryAfterMs) : 0;
     return Math.max(askedMs, fullMs * (0.5 + Math.random() / 2));
   }
 

@@ -35,7 +35,7 @@ export class Creations {
     const known = this.#unsettled.get(request);
     this.#unsettled.delete(request);
     const key = known ?? newKey();
-    const backOff = new BackOff({ firstMs: 250, longestMs: 4_000 });
+    const backOff = new BackOff({ firstMs: 250, maxMs: 4_000 });
     let isUnknown = known !== undefined;
     let untilMs = 0;
     try {

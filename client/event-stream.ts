@@ -3,7 +3,7 @@ import { createParser } from 'eventsource-parser';
 import { NetworkError } from './errors.ts';
 
 /** Far above the longest event; a server that sends a longer one is not the platform. */
-const longestEventCharacters = 16 * 1024 * 1024;
+const maxEventCharacters = 16 * 1024 * 1024;
 
 export interface ServerEvent {
   readonly kind: string;
@@ -64,7 +64,7 @@ export async function* readEvents(
   const hangUp = () => void reader.cancel().catch(() => undefined);
   let events: ServerEvent[] = [];
   const parser = createParser({
-    maxBufferSize: longestEventCharacters,
+    maxBufferSize: maxEventCharacters,
     onEvent: ({ event = 'message', data, id = null }) => events.push({ kind: event, data, id }),
     onError(error) {
       if (error.type === 'max-buffer-size-exceeded') throw error;

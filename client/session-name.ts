@@ -1,4 +1,4 @@
-const longestTemplatePart = 200;
+const maxTemplatePart = 200;
 
 /**
  * The name of a session that was given none: `Lap analysis, 14 Mar 2026, 09:30`.
@@ -6,4 +6,4 @@ const longestTemplatePart = 200;
  * @param time when it is made, as the program shows times
  */
 export const defaultSessionName = (template: string, time: string) =>
-  `${template.slice(0, longestTemplatePart)}, ${time}`;
+  `${template.slice(0, maxTemplatePart)}, ${time}`;

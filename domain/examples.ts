@@ -1,5 +1,5 @@
 /** Ids, names and times that the examples of the interface share, so that they fit together. */
-export const story = {
+export const exampleValues = {
   userId: '5f0c2f6e-2a3b-4d7e-8c41-9b6d2e7a1f30',
   username: 'p.lindqvist',
   email: 'p.lindqvist@example.org',

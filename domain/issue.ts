@@ -10,7 +10,7 @@ export type Issue = {
 const maxIssues = 200;
 
 const plainKey = /^[A-Za-z_][A-Za-z0-9_]{0,99}$/;
-const longestKeyCharacters = 100;
+const maxKeyCharacters = 100;
 
 /** `jsonPath('Nodes', 0, 'a b')` is `$.Nodes[0]['a b']`. Long keys are cut, so that a message stays readable. */
 export function jsonPath(...steps: readonly (string | number)[]): string {
@@ -20,7 +20,7 @@ export function jsonPath(...steps: readonly (string | number)[]): string {
 function pathStep(step: string | number): string {
   if (typeof step === 'number') return `[${step}]`;
   if (plainKey.test(step)) return `.${step}`;
-  const cut = step.length > longestKeyCharacters ? `${step.slice(0, longestKeyCharacters)}…` : step;
+  const cut = step.length > maxKeyCharacters ? `${step.slice(0, maxKeyCharacters)}…` : step;
   return `['${cut.toWellFormed().replace(/[\\']/g, '\\$&')}']`;
 }
 
@@ -39,10 +39,10 @@ export class IssueList {
   }
 }
 
-const longestQuoteCharacters = 80;
+const maxQuoteCharacters = 80;
 
 /** A caller's text inside a message: quoted and cut. */
 export function quote(text: string): string {
-  const shown = text.length > longestQuoteCharacters ? `${text.slice(0, longestQuoteCharacters)}…` : text;
+  const shown = text.length > maxQuoteCharacters ? `${text.slice(0, maxQuoteCharacters)}…` : text;
   return `'${shown.toWellFormed()}'`;
 }

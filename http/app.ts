@@ -20,7 +20,7 @@ import {
   sharedByBody,
   traced,
   validated,
-  yielding,
+  waitForTurn,
 } from './route-middlewares.ts';
 import { type RouteSet, routed } from './routing.ts';
 
@@ -97,7 +97,7 @@ export function routeSet<Services>(
     checked(responseChecks),
     bearer(identify),
     ...(acquireShare === undefined ? [] : [shared(acquireShare)]),
-    yielding,
+    waitForTurn,
     validated,
     jsonBody(callerKey),
     ...(acquireShare === undefined ? [] : [sharedByBody(acquireShare)]),

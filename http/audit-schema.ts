@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { auditActorKinds, auditObjects } from '../domain/access/audit.ts';
 import { type AuditEntry, type AuditPlace, formatPlace, parsePlace } from '../domain/access/audit-page.ts';
-import { story } from '../domain/examples.ts';
+import { exampleValues } from '../domain/examples.ts';
 import { limits } from '../domain/limits.ts';
 import { formatTimestamp } from '../domain/timestamp.ts';
 import { integerParameter, timestamp, timestampOut, uuid } from './schemas.ts';
@@ -16,11 +16,13 @@ const word = (description: string, example: string) =>
 
 export const auditQuerySchema = z.object({
   from: timestamp().optional().meta({ description: 'Entries from this time on.' }),
-  to: timestamp().optional().meta({ description: 'Entries before this time.', example: story.closedAt }),
+  to: timestamp()
+    .optional()
+    .meta({ description: 'Entries before this time.', example: exampleValues.closedAt }),
   action: word('The id of an operation of this document, or an action of the platform.', 'uploadNodeOutput'),
-  actorId: word('The id of a user, a runner token or a managed ingest.', story.userId),
+  actorId: word('The id of a user, a runner token or a managed ingest.', exampleValues.userId),
   objectType: z.enum(auditObjects).optional().meta({ description: 'The type of the written object.' }),
-  objectId: word('Its id, or its name if it has no id.', String(story.inputNodeId)),
+  objectId: word('Its id, or its name if it has no id.', String(exampleValues.inputNodeId)),
   sessionId: uuid().optional().meta({ description: 'Writes to this session.' }),
   cursor: z
     .string()
@@ -70,11 +72,11 @@ export const auditPageSchema = z
           id: 'AuditEntry',
           example: {
             id: 81,
-            at: story.processedAt,
+            at: exampleValues.processedAt,
             action: 'uploadNodeOutput',
-            actor: { kind: 'user', id: story.userId, role: 'Instructor' },
-            object: { type: 'nodeInstance', id: String(story.inputNodeId) },
-            sessionId: story.sessionId,
+            actor: { kind: 'user', id: exampleValues.userId, role: 'Instructor' },
+            object: { type: 'nodeInstance', id: String(exampleValues.inputNodeId) },
+            sessionId: exampleValues.sessionId,
             requestId: 'c1b6a6e8-8a0e-4c0e-9a39-0a5a4c7d8c11',
             network: '192.0.2.0/24',
           },

@@ -135,7 +135,7 @@ async function requireSameBody({ upload, headers }: KeyedCall, state: KeyState):
 }
 
 /** Null for a longer body. */
-async function digestOf(upload: UploadBody, mostBytes: number): Promise<string | null> {
+async function digestOf(upload: UploadBody, maxBytes: number): Promise<string | null> {
   const hash = createHash('sha256');
   let sizeBytes = 0;
   const stream = upload.open();
@@ -143,7 +143,7 @@ async function digestOf(upload: UploadBody, mostBytes: number): Promise<string |
     // Leaving the loop must not end the connection, which still carries the answer.
     for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
       sizeBytes += (chunk as Buffer).length;
-      if (sizeBytes > mostBytes) return null;
+      if (sizeBytes > maxBytes) return null;
       hash.update(chunk as Buffer);
     }
   } catch (cause) {

@@ -3,7 +3,7 @@ import { METHODS } from 'node:http';
 import Router from '@koa/router';
 import type { Middleware } from './call.ts';
 import { splitTarget } from './paths.ts';
-import { pathsOf, patternOf, type RouteSet, routerOptions, routerPath, wordsOf } from './routing.ts';
+import { pathSegments, pathsOf, patternOf, type RouteSet, routerOptions, routerPath } from './routing.ts';
 
 const header = 'x-http-method-override';
 /** As OpenTelemetry writes a method that HTTP does not know. */
@@ -15,7 +15,7 @@ const unknownMethod = '_OTHER';
  */
 export function overridden(sets: readonly RouteSet[]): Middleware {
   const routes = sets.flatMap((set) => set.routes);
-  const words = wordsOf(routes.flatMap(pathsOf));
+  const words = pathSegments(routes.flatMap(pathsOf));
   const router = new Router(routerOptions);
   const closed = new Set<string | RegExp>();
   for (const route of routes)

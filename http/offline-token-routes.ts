@@ -1,6 +1,6 @@
 /** What both routes of an offline token share: the authentication service's own, and the platform's on its behalf. */
 import { z } from 'zod';
-import { story } from '../domain/examples.ts';
+import { exampleValues } from '../domain/examples.ts';
 import { timestampOut, uuid } from './schemas.ts';
 
 const exampleId = '7d0a3b52-4c1e-4f86-9d27-1e5f8a6b3c90';
@@ -24,10 +24,10 @@ const itemSchema = z
     id: 'OfflineTokenMetadata',
     example: {
       secretId: exampleId,
-      userId: story.userId,
-      username: story.username,
+      userId: exampleValues.userId,
+      username: exampleValues.username,
       expiresAt: exampleEnd,
-      lastUsedAt: story.processedAt,
+      lastUsedAt: exampleValues.processedAt,
       revoked: false,
       tokenHint: '4xQ2',
     },

@@ -144,7 +144,7 @@ export function sharedByBody(acquireShare: AcquireShare): RouteMiddleware {
 }
 
 /** Waits for a turn, before the body is read. */
-export function yielding({ yields }: Route): ReturnType<RouteMiddleware> {
+export function waitForTurn({ yields }: Route): ReturnType<RouteMiddleware> {
   if (yields !== true) return undefined;
   return async (_context, next) => {
     await ownTurn();

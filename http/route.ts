@@ -194,7 +194,7 @@ export type RouteSpec<Params, Query, Headers, Body, Responses, Rule, Principal, 
   /**
    * A repeat would make or start something again, so it accepts `Idempotency-Key`: `plain` saves the reply for repeats,
    * `secret` does not, since the reply shows a secret, `forwarded` leaves the key to another service, and a `handled`
-   * route answers by `answerOnce` itself, once it knows its caller. The transaction that makes it must run in `once` of
+   * route answers by `answerOnce` itself, once it knows its caller. The transaction that makes it must run in `oncePerKey` of
    * the service's own keys.
    */
   readonly idempotent?: 'plain' | 'secret' | 'forwarded' | 'handled';

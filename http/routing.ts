@@ -36,7 +36,7 @@ export const routerOptions = { sensitive: true, strict: true } as const;
 export function routed(sets: readonly RouteSet[]): Middleware {
   const entries = sets.flatMap(entriesOf);
   refuseTwins(sets, entries);
-  const words = wordsOf(entries.map(({ path }) => path));
+  const words = pathSegments(entries.map(({ path }) => path));
   const routers = new Map<string, Router<Call>>();
   for (const { methods, path, stack } of entries.sort(byKinds)) {
     const beginning = path.split('/{', 1)[0] ?? '';
@@ -79,7 +79,7 @@ export const pathsOf = ({ path, aliases = [], versions = 'versioned' }: Route): 
   allPaths(path, aliases, versions);
 
 /** The segments of paths as routes write them. */
-export const wordsOf = (paths: readonly string[]): ReadonlySet<string> =>
+export const pathSegments = (paths: readonly string[]): ReadonlySet<string> =>
   new Set(paths.flatMap((path) => path.split('/')));
 
 /** Notes the route that was found. */

@@ -1,6 +1,6 @@
 /** Building blocks for route schemas, with the bounds of decisions 2. Messages that are sentences reach the caller. */
 import { z } from 'zod';
-import { story } from '../domain/examples.ts';
+import { exampleValues } from '../domain/examples.ts';
 import { limits } from '../domain/limits.ts';
 import {
   isFreeJson,
@@ -20,8 +20,8 @@ export function pathId() {
     .string()
     .regex(/^[1-9]\d{0,15}$/)
     .transform(Number)
-    .refine((value) => value <= limits.largestId)
-    .meta({ type: 'integer', minimum: 1, maximum: limits.largestId, example: 7 });
+    .refine((value) => value <= limits.maxId)
+    .meta({ type: 'integer', minimum: 1, maximum: limits.maxId, example: 7 });
 }
 
 /** A UUID of any version, in a path or elsewhere; lower-cased. */
@@ -29,7 +29,7 @@ export function uuid() {
   return z
     .guid()
     .transform((value) => value.toLowerCase())
-    .meta({ type: 'string', format: 'uuid', example: story.sessionId });
+    .meta({ type: 'string', format: 'uuid', example: exampleValues.sessionId });
 }
 
 /**
@@ -72,12 +72,12 @@ export const pageParameters = (what: string) => ({
 
 /** An id in a JSON body. */
 export function bodyId() {
-  return z.number().int().min(limits.smallestId).max(limits.largestId);
+  return z.number().int().min(limits.minId).max(limits.maxId);
 }
 
 /** A signed 32-bit integer in a JSON body. */
 export function int32() {
-  return z.number().int().min(limits.smallestInt32).max(limits.largestInt32);
+  return z.number().int().min(limits.minInt32).max(limits.maxInt32);
 }
 
 /** An integer in a query or header; `message` (a sentence) is the error when it is out of range. */
@@ -87,8 +87,8 @@ export function integerParameter(options: {
   readonly initial: number;
   readonly message?: string;
 }) {
-  const min = options.min ?? limits.smallestInt32;
-  const max = options.max ?? limits.largestInt32;
+  const min = options.min ?? limits.minInt32;
+  const max = options.max ?? limits.maxInt32;
   const error = options.message ?? `must be an integer from ${min} to ${max}`;
   return z
     .string()
@@ -105,7 +105,7 @@ export function idParameter(message = 'must be a positive integer') {
     .string()
     .regex(/^([1-9]\d{0,15})?$/, { error: message })
     .transform((text) => (text === '' ? undefined : Number(text)))
-    .refine((value) => value === undefined || value <= limits.largestId, { error: message })
+    .refine((value) => value === undefined || value <= limits.maxId, { error: message })
     .optional()
     .meta({ type: 'integer', minimum: 1 });
 }
@@ -152,7 +152,7 @@ export function timestamp(parse = parseTimestamp) {
       context.addIssue({ code: 'custom', message: 'must be an ISO 8601 timestamp', input: value });
       return z.NEVER;
     })
-    .meta({ type: 'string', format: 'date-time', example: story.startedAt });
+    .meta({ type: 'string', format: 'date-time', example: exampleValues.startedAt });
 }
 
 /** A timestamp that we send: write it with `formatTimestamp`. */
@@ -160,7 +160,7 @@ export function timestampOut() {
   return z
     .string()
     .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
-    .meta({ type: 'string', format: 'date-time', example: story.startedAt });
+    .meta({ type: 'string', format: 'date-time', example: exampleValues.startedAt });
 }
 
 /** Free JSON such as `Metadata`: an object within its bounds, passed on unchanged (`__proto__` is data). */

@@ -5,7 +5,7 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 
 /** Below this a pause by the clock would be longer than the work. */
-const shortestPauseMs = 1;
+const minPauseMs = 1;
 
 const waiting: (() => void)[] = [];
 let isServing = false;
@@ -26,7 +26,7 @@ async function serveTurns(): Promise<void> {
     // What the call does without waiting is done when the event loop turns.
     await nextTurn();
     const tookMs = performance.now() - startedAt;
-    if (tookMs >= shortestPauseMs) await sleep(tookMs);
+    if (tookMs >= minPauseMs) await sleep(tookMs);
   }
   isServing = false;
 }

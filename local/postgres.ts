@@ -75,7 +75,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Supervise
     stopSignal: 'SIGINT',
     stopSeconds: 20,
     readySeconds: 120,
-    isReady: () => answers(postgresUrl(options, 'postgres')),
+    isReady: () => acceptsConnections(postgresUrl(options, 'postgres')),
     log: options.log,
   });
   await server.start();
@@ -252,7 +252,7 @@ function worksIn(pid: number, data: string): boolean {
 }
 
 /** True when the database server accepts a connection. */
-export async function answers(url: string): Promise<boolean> {
+export async function acceptsConnections(url: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_MILLISECONDS });
   // A connection that breaks while it is idle must not end this process.
   client.on('error', () => undefined);

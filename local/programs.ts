@@ -11,23 +11,23 @@ export interface Programs {
 }
 
 /** Which servers the caller brings. */
-export interface Replaced {
+export interface ReplacedServers {
   postgres: boolean;
   temporal: boolean;
   objectStore: boolean;
 }
 
 const bootstrap = fileURLToPath(new URL('./bootstrap.mjs', import.meta.url));
-const LONGEST_BUILD_MILLISECONDS = 30 * 60_000;
+const longestBUILD_MILLISECONDS = 30 * 60_000;
 
 /**
  * Asks the bootstrap for the servers; it finds, builds or copies them. It must run on Node 20, so it is run as a
  * program and not imported. Throws PlainError with its sentence.
  */
-export async function findPrograms(replaced: Replaced): Promise<Programs> {
+export async function findPrograms(replaced: ReplacedServers): Promise<Programs> {
   const without = Object.entries(replaced).flatMap(([name, isReplaced]) => (isReplaced ? [name] : []));
   const running = promisify(execFile)(process.execPath, [bootstrap, 'servers', ...without], {
-    timeout: LONGEST_BUILD_MILLISECONDS,
+    timeout: longestBUILD_MILLISECONDS,
   });
   // Its progress is shown, since it may take minutes.
   running.child.stderr?.pipe(process.stderr);

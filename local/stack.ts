@@ -6,7 +6,7 @@ import { hasBucketFolder, type ObjectStoreAccess } from './object-store.ts';
 import { objectStorePart, postgresPart, type Started, type TemporalAddress, temporalPart } from './parts.ts';
 import { PlainError } from './plain-error.ts';
 import type { PortName } from './ports.ts';
-import { answers, removeOutsideDatabase } from './postgres.ts';
+import { acceptsConnections, removeOutsideDatabase } from './postgres.ts';
 import { findPrograms, type Programs } from './programs.ts';
 import type { Supervised } from './supervised.ts';
 import { TEMPORAL_NAMESPACE, wipeTemporalStore } from './temporal.ts';
@@ -245,7 +245,7 @@ async function databasePart(
 }
 
 async function externalDatabase(url: string): Promise<string> {
-  const failure = await answers(url).then(
+  const failure = await acceptsConnections(url).then(
     () => undefined,
     (error: Error) => error.message || String(error),
   );

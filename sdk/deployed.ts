@@ -9,7 +9,7 @@ import { Worker } from 'node:worker_threads';
 import { startRunner } from './index.ts';
 import { messageOf } from './src/errors.ts';
 import { loadRunner } from './src/runner/load.ts';
-import { onLeftBehind } from './src/runner/run-main.ts';
+import { onUnhandledRejection } from './src/runner/run-main.ts';
 
 const hostLine = 3;
 const messageCharacters = 1_000;
@@ -20,7 +20,7 @@ const [file = '', instanceId = '', graceText = ''] = process.argv.slice(2);
 const graceSeconds = Number(graceText);
 const stop = new AbortController();
 process.on('SIGTERM', () => stop.abort()).on('SIGINT', () => stop.abort());
-process.on('unhandledRejection', onLeftBehind);
+process.on('unhandledRejection', onUnhandledRejection);
 process.on('uncaughtExceptionMonitor', (error) => report('failed', messageOf(error)));
 // Writes fail once the host is gone; the runner must still release its tasks.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);

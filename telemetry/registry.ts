@@ -41,7 +41,7 @@ export function describeProcess(): void {
   collectDefaultMetrics({ register: registry });
 }
 
-const longestWaitMs = 1_000;
+const maxWaitMs = 1_000;
 
 /** Further text in the same format, as of Temporal's native worker. */
 export type FurtherMetrics = () => Promise<string>;
@@ -57,7 +57,7 @@ export function addFurtherMetrics(source: FurtherMetrics): () => void {
 export async function scrape(): Promise<string> {
   const [own, ...others] = await Promise.all([
     registry.metrics(),
-    ...[...further].map((source) => withLimit(source(), longestWaitMs).catch(() => '')),
+    ...[...further].map((source) => withLimit(source(), maxWaitMs).catch(() => '')),
   ]);
   return [own, ...others].map((text) => (text === '' || text.endsWith('\n') ? text : `${text}\n`)).join('');
 }

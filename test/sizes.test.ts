@@ -6,21 +6,21 @@ import { parseSync, Visitor } from 'oxc-parser';
 import { expect, test } from 'vitest';
 import { checkout } from '../local/settings.ts';
 
-const mostLines = 300;
-const mostLinesOfFunction = 50;
-const mostFiles = 25;
+const maxLines = 300;
+const maxLinesOfFunction = 50;
+const maxFiles = 25;
 const generated = ['client/types.ts'];
 
 const files = execFileSync('git', ['ls-files'], { cwd: checkout, encoding: 'utf8' }).trim().split('\n');
 
-test(`no source file has more than ${mostLines} lines`, () => {
+test(`no source file has more than ${maxLines} lines`, () => {
   const sources = files.filter((file) => /\.(tsx?|mjs|css|py)$/.test(file) && !generated.includes(file));
   const lengths = sources.map((file) => ({
     file,
     lines: readFileSync(join(checkout, file), 'utf8').split('\n').length - 1,
   }));
   expect(lengths.length).toBeGreaterThan(1_000);
-  expect(lengths.filter(({ lines }) => lines > mostLines)).toEqual([]);
+  expect(lengths.filter(({ lines }) => lines > maxLines)).toEqual([]);
 });
 
 interface Span {
@@ -35,7 +35,7 @@ function longFunctions(file: string): string[] {
   expect(errors, file).toEqual([]);
   const found: string[] = [];
   const check = ({ start, end }: Span) => {
-    if (text.slice(start, end).split('\n').length > mostLinesOfFunction)
+    if (text.slice(start, end).split('\n').length > maxLinesOfFunction)
       found.push(`${file}:${text.slice(0, start).split('\n').length}`);
   };
   const functions = { FunctionDeclaration: check, FunctionExpression: check, ArrowFunctionExpression: check };
@@ -44,14 +44,14 @@ function longFunctions(file: string): string[] {
 }
 
 // Tests are grouped in functions as long as a subject.
-test(`no function outside of tests has more than ${mostLinesOfFunction} lines`, () => {
+test(`no function outside of tests has more than ${maxLinesOfFunction} lines`, () => {
   const sources = files.filter((file) => /\.(tsx?|mjs)$/.test(file) && !/^test\//.test(file));
   expect(sources.length).toBeGreaterThan(500);
   expect(sources.flatMap(longFunctions)).toEqual([]);
 });
 
-test(`no folder has more than ${mostFiles} files side by side`, () => {
+test(`no folder has more than ${maxFiles} files side by side`, () => {
   const counts = new Map<string, number>();
   for (const file of files) counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);
-  expect([...counts].filter(([, count]) => count > mostFiles)).toEqual([]);
+  expect([...counts].filter(([, count]) => count > maxFiles)).toEqual([]);
 });

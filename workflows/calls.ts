@@ -22,7 +22,7 @@ export interface WorkflowClientTelemetry {
   traceparent(): string | null;
 }
 
-export const quiet: WorkflowClientTelemetry = { called: () => undefined, traceparent: () => null };
+export const noTelemetry: WorkflowClientTelemetry = { called: () => undefined, traceparent: () => null };
 
 export class WorkflowCalls {
   readonly #connection: Connection;

@@ -15,7 +15,7 @@ import {
 } from '@temporalio/client';
 import { attemptActivityId } from '../domain/runs/reconcile-result.ts';
 import type { EndedAttempt, SessionChange } from '../domain/sessions/session-change.ts';
-import { quiet, tracing, WorkflowCalls, type WorkflowClientLog } from './calls.ts';
+import { noTelemetry, tracing, WorkflowCalls, type WorkflowClientLog } from './calls.ts';
 import { sessionWorkflowId, wakeSignal, windowWorkflowId } from './contract.ts';
 import { type TemporalSettings, temporalConnection } from './settings.ts';
 import { sessionTarget, type WorkflowTarget } from './targets.ts';
@@ -53,7 +53,7 @@ export class WorkflowClient {
   private readonly taskQueue: string;
   private readonly calls: WorkflowCalls;
 
-  constructor(settings: TemporalSettings, log: WorkflowClientLog, telemetry = quiet) {
+  constructor(settings: TemporalSettings, log: WorkflowClientLog, telemetry = noTelemetry) {
     this.connection = Connection.lazy(temporalConnection(settings));
     this.namespace = settings.TEMPORAL_NAMESPACE;
     const options = { connection: this.connection, namespace: this.namespace };

@@ -25,7 +25,7 @@ const wake = defineSignal(wakeSignal);
 /** Beyond this many events the workflow continues as new. */
 const maxHistoryEvents = 2_000;
 /** A window may lie years ahead; no timer is set for longer than this. */
-const longestWaitMs = 30 * 24 * 3_600_000;
+const maxWaitMs = 30 * 24 * 3_600_000;
 const infrastructureRetry = {
   initialInterval: '100ms',
   backoffCoefficient: 2,
@@ -65,7 +65,7 @@ export async function sharedSessionWindow(input: SharedSessionWindowInput): Prom
       if (timer === own) timer = undefined;
       dirty = true;
     };
-    const waitMs = Math.min(Math.max(state.dueInMs, 1), longestWaitMs);
+    const waitMs = Math.min(Math.max(state.dueInMs, 1), maxWaitMs);
     void own.scope.run(() => sleep(waitMs, { summary: waitSummary(state) })).then(ring, () => {});
   }
 

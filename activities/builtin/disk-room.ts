@@ -79,7 +79,7 @@ async function findFault(
     );
   }
   const isTight = (await freeBytes(workDir)) < reserveBytes;
-  const others = await Promise.all((await othersBeside(workDir)).map(bytesBelow));
+  const others = await Promise.all((await otherWorkFolders(workDir)).map(bytesBelow));
   const isOver = own + others.reduce((sum, bytes) => sum + bytes, 0) > budgetBytes;
   return (isTight || isOver) && own > 0 && others.every((bytes) => bytes <= own)
     ? new NoRoomError()
@@ -92,7 +92,7 @@ async function freeBytes(folder: string): Promise<number> {
 }
 
 /** Folders of runs under way. */
-async function othersBeside(workDir: string): Promise<string[]> {
+async function otherWorkFolders(workDir: string): Promise<string[]> {
   const folders = await workFolders(dirname(workDir));
   return folders.flatMap(({ path, ageMs }) => (path !== workDir && ageMs < markedMs ? [path] : []));
 }

@@ -26,7 +26,7 @@ import { writeOutput } from './write-output.ts';
 const memoryLimitBytes = 512 * 1024 ** 2;
 /** A larger description is stored in the Parquet file alone; of it, the metadata have what the session's page shows. */
 const maxMetadataBytes = 64 * 1024;
-const mostBriefChannels = 50;
+const maxBriefChannels = 50;
 const maxNamedFaults = 5;
 
 /** Metadata of this node's outputs; `brief` stands for a `description` that is too large. */
@@ -195,6 +195,6 @@ function metadataOf(
   const whole = { ...summary, description } satisfies RecordingMetadata;
   if (Buffer.byteLength(JSON.stringify(whole)) <= maxMetadataBytes) return whole;
   const { time, warnings, channels } = description;
-  const brief = { time, warnings, channels: channels.slice(0, mostBriefChannels) };
+  const brief = { time, warnings, channels: channels.slice(0, maxBriefChannels) };
   return { ...summary, brief } satisfies RecordingMetadata;
 }

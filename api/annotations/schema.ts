@@ -1,6 +1,6 @@
 /** Wire forms of annotations (additions, section 4). */
 import { z } from 'zod';
-import { story } from '../../domain/examples.ts';
+import { exampleValues } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { formatTimestamp, formatTimestampOrNull, parseRecordingTime } from '../../domain/timestamp.ts';
 import {
@@ -15,7 +15,7 @@ import type { AnnotationFields, AnnotationRow } from '../../store/sessions/annot
 import { sessionParams } from '../sessions/schema.ts';
 
 export const annotationParams = sessionParams.extend({
-  annotationId: uuid().meta({ description: 'The annotation.', example: story.scenarioInstanceId }),
+  annotationId: uuid().meta({ description: 'The annotation.', example: exampleValues.scenarioInstanceId }),
 });
 
 const fields = {
@@ -38,8 +38,8 @@ const fields = {
 };
 
 const example = {
-  from: story.startedAt,
-  to: story.processedAt,
+  from: exampleValues.startedAt,
+  to: exampleValues.processedAt,
   label: 'Brake lock',
   text: 'Front left, into turn 3.',
   tags: ['brakes'],
@@ -78,12 +78,12 @@ export const annotationSchema = z
   .meta({
     id: 'Annotation',
     example: {
-      id: story.scenarioInstanceId,
+      id: exampleValues.scenarioInstanceId,
       ...example,
       source: 'person',
-      createdBy: story.userId,
+      createdBy: exampleValues.userId,
       createdByName: 'Per Lindqvist',
-      createdAt: story.closedAt,
+      createdAt: exampleValues.closedAt,
     },
   });
 

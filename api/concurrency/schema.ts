@@ -1,18 +1,18 @@
 /** Wire forms of the limits of what is held at once (additions, section 2). */
 import { z } from 'zod';
-import { story } from '../../domain/examples.ts';
+import { exampleValues } from '../../domain/examples.ts';
 import { concurrencyKinds, concurrencyMax } from '../../domain/runners/concurrency.ts';
 import { runnerNames } from '../../domain/runners/manifest-fields.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import { timestampOut } from '../../http/schemas.ts';
 import type { ConcurrencyLimit } from '../../store/registry/concurrency-limits.ts';
-import { runnerStory } from '../runner/examples.ts';
+import { runnerExampleValues } from '../runner/examples.ts';
 
 export const concurrencyParams = z.object({
   name: z
     .string()
     .max(runnerNames.maxCharacters)
-    .meta({ description: 'A node template or runner type.', example: runnerStory.template }),
+    .meta({ description: 'A node template or runner type.', example: runnerExampleValues.template }),
 });
 
 const kind = z
@@ -51,13 +51,13 @@ export const concurrencySchema = z
     id: 'ConcurrencyLimit',
     example: {
       kind: 'nodeTemplate',
-      name: runnerStory.template,
+      name: runnerExampleValues.template,
       max: 5,
       perProject: 2,
       perSession: null,
       held: 3,
       declared: null,
-      changedBy: story.userId,
+      changedBy: exampleValues.userId,
     },
   });
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { dashboardUrl } from '../../domain/dashboard-url.ts';
 import { Problem } from '../../domain/errors.ts';
-import { story } from '../../domain/examples.ts';
+import { exampleValues } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import { idParameter, integerParameter, jsonObjectOut, timestampOut, uuid } from '../../http/schemas.ts';
@@ -55,24 +55,24 @@ const catalogSchema = z
     example: {
       dimensions: [
         {
-          id: story.dimensionId,
+          id: exampleValues.dimensionId,
           name: 'Per Lindqvist',
-          email: story.email,
+          email: exampleValues.email,
           title: 'Recording',
-          sessionId: story.sessionId,
-          sessionName: story.sessionName,
-          projectId: story.projectId,
+          sessionId: exampleValues.sessionId,
+          sessionName: exampleValues.sessionName,
+          projectId: exampleValues.projectId,
           projectTitle: 'Flight school',
           dashboardName: 'Recording',
           dashboardVersion: 'next',
-          url: `/dashboards/${story.dimensionId}`,
-          from: story.startedAt,
-          to: story.closedAt,
-          scenarioName: story.scenarioName,
-          scenarioInstanceId: story.scenarioInstanceId,
+          url: `/dashboards/${exampleValues.dimensionId}`,
+          from: exampleValues.startedAt,
+          to: exampleValues.closedAt,
+          scenarioName: exampleValues.scenarioName,
+          scenarioInstanceId: exampleValues.scenarioInstanceId,
           metadata: null,
-          users: [{ id: story.userId, name: 'Per Lindqvist', email: story.email }],
-          createdAt: story.processedAt,
+          users: [{ id: exampleValues.userId, name: 'Per Lindqvist', email: exampleValues.email }],
+          createdAt: exampleValues.processedAt,
         },
       ],
       pageNumber: 1,
@@ -97,7 +97,7 @@ const catalog = defineRoute({
       userId: uuid().optional().meta({ description: 'Only dashboards of which this user is a member.' }),
       projectId: idParameter('projectId must be a positive integer.').meta({
         description: 'Only dashboards of sessions of this project.',
-        example: story.projectId,
+        example: exampleValues.projectId,
       }),
       search: z
         .string()

@@ -1,6 +1,6 @@
 /** The query parameters `from` and `to` of catalog and reports: ISO dates, a `to` without a time is the whole day. */
 import { z } from 'zod';
-import { story } from '../../domain/examples.ts';
+import { exampleValues } from '../../domain/examples.ts';
 import { isDateOnly, parseTimestamp } from '../../domain/timestamp.ts';
 import { isInOrder, orderMessage } from '../../http/schemas.ts';
 
@@ -18,7 +18,7 @@ function date(name: string, endOfDay: boolean, description: string) {
       return z.NEVER;
     })
     .optional()
-    .meta({ type: 'string', description, example: story.startedAt });
+    .meta({ type: 'string', description, example: exampleValues.startedAt });
 }
 
 /** Adds `from` and `to` to a query; 400 when `from` is after `to`. */

@@ -6,19 +6,19 @@ import { attachment } from '../../http/bodies/download.ts';
 import { defineRoute } from '../route.ts';
 import type { ExportColumn, ExportedTimes } from '../series/protocol.ts';
 import type { Services } from '../services.ts';
-import { type Asked, asking } from './asking.ts';
-import { existingDimension } from './existing.ts';
 import { type ChannelQuestion, findChannels } from './find-channels.ts';
+import { loadDimension } from './load-dimension.ts';
 import { hasRowNumbers } from './present.ts';
+import { type QuestionContext, questionRoute } from './question-route.ts';
 import { exportQuerySchema, exportQuestionSchema } from './question-schema.ts';
 import { readRecordings, recordingsOf } from './read-series.ts';
+import type { RequestedChannel } from './requested-channel.ts';
 import { dimensionParams } from './schema.ts';
-import type { Wanted } from './wanted.ts';
 
 const mediaTypes = { csv: 'text/csv; charset=utf-8', parquet: 'application/vnd.apache.parquet' } as const;
 
 /** Rows times channels; beyond it the file would take minutes and gigabytes. */
-const mostCells = 200_000_000;
+const maxCells = 200_000_000;
 
 const responses = {
   200: {
@@ -38,7 +38,7 @@ const exported = defineRoute({
     'Every row, not thinned out. Columns are called by channel and unit. Several recordings follow one another and have a ' +
     'column with their names. Times are UTC, in csv with milliseconds, or microseconds where a row needs them; those of recordings without dates are seconds since their start, and such ' +
     `recordings are exported apart; recordings without times have row numbers. In csv, text that a spreadsheet would run as a formula has an apostrophe in front, as in ` +
-    `reports; numbers stay as they are, integers without a decimal point, and Parquet holds the texts unchanged, and all numbers as DOUBLE. At most ${mostCells.toLocaleString('en')} cells.`,
+    `reports; numbers stay as they are, integers without a decimal point, and Parquet holds the texts unchanged, and all numbers as DOUBLE. At most ${maxCells.toLocaleString('en')} cells.`,
   tags: ['Dashboards'],
   access: access.dashboardRead,
   params: dimensionParams,
@@ -58,19 +58,19 @@ const askExport = defineRoute({
   description:
     'As GET, with the parameters as a JSON body and `derived` beside them, whose columns follow. A fault of an expression ' +
     'names its position.',
-  ...asking,
+  ...questionRoute,
   body: exportQuestionSchema,
   responses,
   handler: (context) => answerExport(context, context.body),
 });
 
 async function answerExport(
-  context: Asked,
+  context: QuestionContext,
   asked: Omit<ChannelQuestion, 'sources' | 'signal'> & { readonly format: 'csv' | 'parquet' },
 ) {
   const { services, signal } = context;
   const { format } = asked;
-  const dimension = await existingDimension(context);
+  const dimension = await loadDimension(context);
   const question = { ...asked, sources: dimension.sources, signal };
   const wanted = findExported(question);
   return {
@@ -87,7 +87,7 @@ async function answerExport(
 }
 
 /** @throws Problem 400 for channels that are not there, too many cells, or recordings that do not go together */
-function findExported(question: ChannelQuestion): Wanted[] {
+function findExported(question: ChannelQuestion): RequestedChannel[] {
   const wanted = findChannels(question);
   const kinds = new Set(wanted.map(({ source }) => source.time.kind));
   if (kinds.size > 1) {
@@ -95,9 +95,9 @@ function findExported(question: ChannelQuestion): Wanted[] {
       message: 'Recordings with dates and recordings without dates must be exported apart.',
     });
   }
-  if (cellsOf(wanted, question) > mostCells) {
+  if (cellsOf(wanted, question) > maxCells) {
     throw new Problem('invalidRequest', {
-      message: `An export has at most ${mostCells} cells; ask for fewer channels or a shorter time.`,
+      message: `An export has at most ${maxCells} cells; ask for fewer channels or a shorter time.`,
     });
   }
   return wanted;
@@ -106,7 +106,7 @@ function findExported(question: ChannelQuestion): Wanted[] {
 async function openExport(
   services: Services,
   question: ChannelQuestion,
-  wanted: readonly Wanted[],
+  wanted: readonly RequestedChannel[],
   format: 'csv' | 'parquet',
 ): Promise<Readable> {
   const sources = recordingsOf(wanted);
@@ -121,13 +121,13 @@ async function openExport(
   );
 }
 
-function timesOf(sources: readonly Wanted['source'][]): ExportedTimes {
+function timesOf(sources: readonly RequestedChannel['source'][]): ExportedTimes {
   if (sources.every(hasRowNumbers)) return 'row-numbers';
   return sources.some(({ time }) => time.kind === 'relative') ? 'seconds' : 'dates';
 }
 
 /** About how many: rows count as evenly spread. */
-function cellsOf(wanted: readonly Wanted[], { from, to }: ChannelQuestion): number {
+function cellsOf(wanted: readonly RequestedChannel[], { from, to }: ChannelQuestion): number {
   return wanted.reduce((sum, { source }) => {
     const [first, last] = [Date.parse(source.time.from ?? ''), Date.parse(source.time.to ?? '')];
     const shown = Math.min(to?.getTime() ?? last, last) - Math.max(from?.getTime() ?? first, first);
@@ -137,7 +137,10 @@ function cellsOf(wanted: readonly Wanted[], { from, to }: ChannelQuestion): numb
 }
 
 /** Channels of one name and unit share a column where they are of several recordings. */
-function columnsOf(wanted: readonly Wanted[], sources: readonly Wanted['source'][]): ExportColumn[] {
+function columnsOf(
+  wanted: readonly RequestedChannel[],
+  sources: readonly RequestedChannel['source'][],
+): ExportColumn[] {
   const columns: { name: string; types: Set<string>; channels: (string | null)[] }[] = [];
   const taken = new Set(['recording', 'time', 'time [s]', 'row']);
   for (const { source, channel } of wanted) {

@@ -7,7 +7,7 @@ import type { SeriesRecording } from '../series/reader.ts';
 import { type DerivedDefinition, findDerived } from './find-derived.ts';
 import { channelKey } from './present.ts';
 import { seriesLimits } from './question-schema.ts';
-import { channelsCalled, type Wanted } from './wanted.ts';
+import { channelsNamed, type RequestedChannel } from './requested-channel.ts';
 
 export type ChannelQuestion = {
   readonly sources: readonly DimensionSource[];
@@ -32,12 +32,14 @@ const invalid = (message: string) => new Problem('invalidRequest', { message });
  * for each recording that has all their channels.
  * @throws Problem 400 for a channel or an expression that does not fit the dashboard
  */
-export function findChannels(question: ChannelQuestion): Wanted[] {
+export function findChannels(question: ChannelQuestion): RequestedChannel[] {
   const { sources, channels, derived = [] } = question;
   const computed = findDerived(sources, derived);
   const most = seriesLimits.channels - computed.length;
   const all = sources.flatMap((source) =>
-    source.channels.map((channel): Wanted => ({ key: channelKey(source, channel.id), source, channel })),
+    source.channels.map(
+      (channel): RequestedChannel => ({ key: channelKey(source, channel.id), source, channel }),
+    ),
   );
   const stored =
     channels === undefined
@@ -54,7 +56,7 @@ export function findChannels(question: ChannelQuestion): Wanted[] {
   return wanted;
 }
 
-function named(all: readonly Wanted[], channels: readonly string[]): Wanted[] {
+function named(all: readonly RequestedChannel[], channels: readonly string[]): RequestedChannel[] {
   const byKey = new Map(all.map((wanted) => [wanted.key, wanted]));
   const byName = Map.groupBy(all, ({ channel }) => channel.name);
   const found = channels.flatMap((text) => {
@@ -74,27 +76,27 @@ const isOverRows = ({ x, split }: ChannelQuestion) => x !== undefined || split !
  */
 function isDrawable(
   question: ChannelQuestion,
-  { source, channel }: Wanted,
-  computed: readonly Wanted[],
+  { source, channel }: RequestedChannel,
+  computed: readonly RequestedChannel[],
 ): boolean {
   if (!isOverRows(question)) return question.sameRows !== true || channel.type !== 'text';
   const axes = [question.x, question.split].filter((text) => text !== undefined);
-  const ids = axes.map((text) => channelsCalled(source, text)[0]?.id ?? computedOf(computed, source, text));
+  const ids = axes.map((text) => channelsNamed(source, text)[0]?.id ?? computedOf(computed, source, text));
   return channel.type !== 'text' && !ids.includes(channel.id) && !ids.includes(undefined);
 }
 
 function checkAxes({ sources, ...question }: ChannelQuestion): void {
   for (const axis of ['x', 'split'] as const) {
     const text = question[axis];
-    if (text !== undefined && !sources.some((source) => channelsCalled(source, text).length > 0))
+    if (text !== undefined && !sources.some((source) => channelsNamed(source, text).length > 0))
       throw invalid(notPart(axis, text));
   }
 }
 
 function checkDrawable(
   question: ChannelQuestion,
-  { source, channel }: Wanted,
-  computed: readonly Wanted[],
+  { source, channel }: RequestedChannel,
+  computed: readonly RequestedChannel[],
 ): void {
   if (question.sameRows === true && channel.type === 'text')
     throw invalid(`Channel ${quote(channel.name)} holds text, which has no points with sameRows.`);
@@ -114,8 +116,11 @@ function checkDrawable(
   axisOf(question, source, 'split');
 }
 
-const computedOf = (computed: readonly Wanted[], source: DimensionSource, text: string): string | undefined =>
-  computed.find((one) => one.source === source && one.key === text)?.key;
+const computedOf = (
+  computed: readonly RequestedChannel[],
+  source: DimensionSource,
+  text: string,
+): string | undefined => computed.find((one) => one.source === source && one.key === text)?.key;
 
 /**
  * The channel of a recording that `x` or `split` names; undefined when the request has none.
@@ -130,7 +135,7 @@ export function axisOf(
   if (text === undefined) return undefined;
   const computed = axis === 'x' ? question.derived?.find(({ name }) => `=${name}` === text) : undefined;
   if (computed !== undefined) return { id: text, name: computed.name };
-  const [channel, ...others] = channelsCalled(source, text);
+  const [channel, ...others] = channelsNamed(source, text);
   if (channel === undefined) throw invalid(missing(question, source, axis, text));
   const { id, name, type } = channel;
   if (others.length > 0)
@@ -148,7 +153,7 @@ function missing(
   axis: 'x' | 'split',
   text: string,
 ): string {
-  const isElsewhere = sources.some((one) => channelsCalled(one, text).length > 0);
+  const isElsewhere = sources.some((one) => channelsNamed(one, text).length > 0);
   return isElsewhere
     ? `${axis}: channel ${quote(text)} is of another recording than the channels of ${quote(source.name)}.`
     : notPart(axis, text);

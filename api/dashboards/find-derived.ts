@@ -12,7 +12,7 @@ import {
 } from '../../domain/recordings/derived-syntax.ts';
 import type { DimensionChannel, DimensionSource } from '../../store/dashboards/dimensions.ts';
 import type { SeriesRecording } from '../series/reader.ts';
-import { channelsCalled, type Wanted } from './wanted.ts';
+import { channelsNamed, type RequestedChannel } from './requested-channel.ts';
 
 export type DerivedDefinition = {
   readonly name: string;
@@ -24,7 +24,7 @@ export type DerivedDefinition = {
 export function findDerived(
   sources: readonly DimensionSource[],
   definitions: readonly DerivedDefinition[],
-): Wanted[] {
+): RequestedChannel[] {
   const names = new Set<string>();
   let nodes = 0;
   return definitions.flatMap(({ name, unit, expression }, index) => {
@@ -39,7 +39,7 @@ export function findDerived(
           `All expressions have at most ${limits.derivedNodesInAll} numbers, channels and operations`,
         );
       return ofSources(sources, derived).map(
-        ([source, resolved]): Wanted => ({
+        ([source, resolved]): RequestedChannel => ({
           key: `=${name}`,
           source,
           channel: { id: `=${name}`, name, unit, type: 'number' },
@@ -66,11 +66,11 @@ function fault(index: number, field: string, message: string, position?: number)
 function ofSources(sources: readonly DimensionSource[], derived: Derived): [DimensionSource, Derived][] {
   const named = channelsOf(derived);
   for (const one of named) {
-    if (!sources.some((source) => channelsCalled(source, one.name).length > 0))
+    if (!sources.some((source) => channelsNamed(source, one.name).length > 0))
       throw new DerivedFault(one.position, `Channel ${quote(one.name)} is not part of this dashboard`);
   }
   const fitting = sources.filter((source) =>
-    named.every((one) => channelsCalled(source, one.name).length > 0),
+    named.every((one) => channelsNamed(source, one.name).length > 0),
   );
   if (fitting.length === 0)
     throw new DerivedFault(named[0]?.position ?? 0, 'No recording has all channels of the expression');
@@ -95,7 +95,7 @@ function resolve(source: DimensionSource, derived: Derived): Derived {
   if (derived.kind === 'call')
     return { ...derived, operands: derived.operands.map((operand) => resolve(source, operand)) };
   const { name, position } = derived;
-  const [channel, ...others] = channelsCalled(source, name) as [DimensionChannel, ...DimensionChannel[]];
+  const [channel, ...others] = channelsNamed(source, name) as [DimensionChannel, ...DimensionChannel[]];
   if (others.length > 0) {
     const recording = quote(source.name);
     throw new DerivedFault(

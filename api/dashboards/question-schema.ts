@@ -1,6 +1,6 @@
 /** Wire forms of the questions that are asked of a dashboard's channels: queries, and bodies with derived channels. */
 import { z } from 'zod';
-import { story } from '../../domain/examples.ts';
+import { exampleValues } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { parseRecordingTime } from '../../domain/timestamp.ts';
 import { errorSchema } from '../../http/errors.ts';
@@ -28,7 +28,7 @@ function timeParameter(name: string, description: string) {
       return z.NEVER;
     })
     .optional()
-    .meta({ type: 'string', format: 'date-time', description, example: story.startedAt });
+    .meta({ type: 'string', format: 'date-time', description, example: exampleValues.startedAt });
 }
 
 const pointsMessage = `maxPoints must be between ${seriesLimits.minPoints} and ${seriesLimits.maxPoints}.`;

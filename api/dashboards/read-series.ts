@@ -9,7 +9,7 @@ import { formatTimestamp } from '../../domain/timestamp.ts';
 import type { DimensionSource } from '../../store/dashboards/dimensions.ts';
 import { findDataSource } from '../../store/objects/data-sources.ts';
 import { ObjectStoreError } from '../../store/objects/object-store.ts';
-import { atMost, evenly } from '../series/points.ts';
+import { limitPoints, sampleEvenly } from '../series/points.ts';
 import type { Extreme, ReadTrace } from '../series/protocol.ts';
 import {
   SeriesBusy,
@@ -25,8 +25,8 @@ import {
 import type { Services } from '../services.ts';
 import { axisOf, type ChannelQuestion, findChannels } from './find-channels.ts';
 import { channelKey } from './present.ts';
+import type { RequestedChannel } from './requested-channel.ts';
 import type { seriesSchema, statisticsSchema } from './schema.ts';
-import type { Wanted } from './wanted.ts';
 
 type SeriesAnswer = z.input<typeof seriesSchema>['series'][number];
 type StatisticsAnswer = z.input<typeof statisticsSchema>['statistics'][number];
@@ -38,7 +38,7 @@ type Answers<Answer> = {
 };
 
 /** The reader's buckets hold four points; of these a caller may ask for fewer. */
-const leastPoints = 4;
+const minPoints = 4;
 
 /**
  * @throws Problem 400 for a channel that the dashboard does not have, 502 for a recording that cannot be read, 503
@@ -48,7 +48,7 @@ export async function readSeries(
   services: Services,
   question: ChannelQuestion & { readonly maxPoints: number },
 ): Promise<Answers<SeriesAnswer>> {
-  const maxPoints = Math.max(question.maxPoints, leastPoints);
+  const maxPoints = Math.max(question.maxPoints, minPoints);
   const { derived = [], x, split, sameRows = false } = question;
   if (derived.length === 0 && x === undefined && split === undefined && !sameRows) {
     return ask(
@@ -57,7 +57,7 @@ export async function readSeries(
       (reader, request) => reader.read({ ...request, maxPoints }),
       (wanted, { times, values }) => ({
         ...headOf(wanted),
-        ...atMost({ times, values }, question.maxPoints),
+        ...limitPoints({ times, values }, question.maxPoints),
       }),
     );
   }
@@ -67,7 +67,7 @@ export async function readSeries(
     (reader, request) => reader.traces({ ...request, maxPoints, sameRows }),
     (wanted, { traces }) =>
       traces.map((trace) => {
-        const some = sameRows ? fewer(trace, question.maxPoints) : atMost(trace, question.maxPoints);
+        const some = sameRows ? fewer(trace, question.maxPoints) : limitPoints(trace, question.maxPoints);
         return { ...headOf(wanted), ...presentTrace(some) };
       }),
   );
@@ -76,11 +76,11 @@ export async function readSeries(
 
 /** The same rows of each channel. */
 const fewer = ({ times, values }: ReadTrace, most: number): ReadTrace => ({
-  times: evenly(times, most),
-  values: evenly(values, most),
+  times: sampleEvenly(times, most),
+  values: sampleEvenly(values, most),
 });
 
-const headOf = ({ key, source, channel: { name, unit }, derived }: Wanted) => ({
+const headOf = ({ key, source, channel: { name, unit }, derived }: RequestedChannel) => ({
   channel: key,
   name,
   unit,
@@ -130,7 +130,7 @@ async function ask<Found extends { readonly source: number; readonly channel: st
   services: Services,
   question: ChannelQuestion,
   read: (reader: SeriesReader, request: StatisticsRequest) => Promise<Found[]>,
-  answer: (wanted: Wanted, found: Found) => Answer,
+  answer: (wanted: RequestedChannel, found: Found) => Answer,
 ): Promise<Answers<Answer>> {
   const wanted = findChannels(question);
   const sources = recordingsOf(wanted);
@@ -143,7 +143,7 @@ async function ask<Found extends { readonly source: number; readonly channel: st
 }
 
 /** Each once, in the order of {@link readRecordings}. */
-export const recordingsOf = (wanted: readonly Wanted[]): DimensionSource[] => [
+export const recordingsOf = (wanted: readonly RequestedChannel[]): DimensionSource[] => [
   ...new Set(wanted.map(({ source }) => source)),
 ];
 
@@ -151,7 +151,7 @@ export const recordingsOf = (wanted: readonly Wanted[]): DimensionSource[] => [
 export async function readRecordings<Result>(
   services: Services,
   question: ChannelQuestion,
-  wanted: readonly Wanted[],
+  wanted: readonly RequestedChannel[],
   read: (reader: SeriesReader, request: StatisticsRequest) => Promise<Result>,
 ): Promise<Result> {
   const reader = await services.series.reader();
@@ -168,7 +168,7 @@ export async function readRecordings<Result>(
 async function toSeriesSource(
   services: Services,
   source: DimensionSource,
-  wanted: readonly Wanted[],
+  wanted: readonly RequestedChannel[],
   question: ChannelQuestion,
 ): Promise<SeriesSource> {
   const dataSource = await findDataSource(services.database, source.dataSourceId);

@@ -3,13 +3,13 @@ import { access } from '../../domain/access/access.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import type { DimensionSource } from '../../store/dashboards/dimensions.ts';
 import { defineRoute } from '../route.ts';
-import { type Asked, asking } from './asking.ts';
 import { catalogRoutes } from './catalog.ts';
-import { existingDimension } from './existing.ts';
 import { exportRoutes } from './export.ts';
 import type { ChannelQuestion } from './find-channels.ts';
+import { loadDimension } from './load-dimension.ts';
 import { navigationRoutes } from './navigation.ts';
 import { presentDashboard } from './present.ts';
+import { type QuestionContext, questionRoute } from './question-route.ts';
 import {
   seriesQuerySchema,
   seriesQuestionSchema,
@@ -35,7 +35,7 @@ const one = defineRoute({
   errors: ['dimensionNotFound'],
   refusals: { params: 'dimensionNotFound' },
   async handler(context) {
-    return { status: 200, body: presentDashboard(await existingDimension(context)) };
+    return { status: 200, body: presentDashboard(await loadDimension(context)) };
   },
 });
 
@@ -71,7 +71,7 @@ const askSeries = defineRoute({
   summary: "Returns points of a dashboard's channels and of derived channels between two times",
   description:
     'As GET, with the parameters as a JSON body and `derived` beside them. A fault of an expression names its position.',
-  ...asking,
+  ...questionRoute,
   body: seriesQuestionSchema,
   responses: {
     200: {
@@ -114,7 +114,7 @@ const askStatistics = defineRoute({
   summary: "Returns statistics of a dashboard's channels and of derived channels between two times",
   description:
     'As GET, with the parameters as a JSON body and `derived` beside them. A fault of an expression names its position.',
-  ...asking,
+  ...questionRoute,
   body: statisticsQuestionSchema,
   responses: {
     200: {
@@ -126,20 +126,23 @@ const askStatistics = defineRoute({
 });
 
 async function answerSeries(
-  context: Asked,
+  context: QuestionContext,
   wanted: Omit<ChannelQuestion, 'sources' | 'signal'> & { readonly maxPoints: number },
 ) {
   const { services, signal } = context;
-  const dimension = await existingDimension(context);
+  const dimension = await loadDimension(context);
   const question = { ...wanted, sources: dimension.sources, signal };
   const { answers, sources } = await readSeries(services, question);
   const body = { dimensionId: dimension.id, ...windowOf(wanted, sources), series: answers };
   return { status: 200 as const, body };
 }
 
-async function answerStatistics(context: Asked, wanted: Omit<ChannelQuestion, 'sources' | 'signal'>) {
+async function answerStatistics(
+  context: QuestionContext,
+  wanted: Omit<ChannelQuestion, 'sources' | 'signal'>,
+) {
   const { services, signal } = context;
-  const dimension = await existingDimension(context);
+  const dimension = await loadDimension(context);
   const question = { ...wanted, sources: dimension.sources, signal };
   const { answers, sources } = await readStatistics(services, question);
   const body = { dimensionId: dimension.id, ...windowOf(wanted, sources), statistics: answers };

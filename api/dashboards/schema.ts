@@ -1,10 +1,10 @@
 /** Wire forms of one dashboard and its series (contract: Dashboard support; decisions 11). */
 import { z } from 'zod';
-import { story } from '../../domain/examples.ts';
+import { exampleValues } from '../../domain/examples.ts';
 import { jsonObjectOut, pathId, timestampOut } from '../../http/schemas.ts';
 
 export const dimensionParams = z.object({
-  id: pathId().meta({ description: 'The dashboard (dimension).', example: story.dimensionId }),
+  id: pathId().meta({ description: 'The dashboard (dimension).', example: exampleValues.dimensionId }),
 });
 
 const channelSchema = z
@@ -56,7 +56,7 @@ const sourceSchema = z
       outputId: 502,
       name: 'tabular-autodetect',
       realm: 'lap-12',
-      time: { kind: 'absolute', from: story.startedAt, to: story.closedAt, basis: 'column' },
+      time: { kind: 'absolute', from: exampleValues.startedAt, to: exampleValues.closedAt, basis: 'column' },
       rowCount: 18_000,
       groups: [{ id: 'default', name: 'default' }],
     },
@@ -81,15 +81,15 @@ export const dashboardSchema = z
   .meta({
     id: 'Dashboard',
     example: {
-      id: story.dimensionId,
+      id: exampleValues.dimensionId,
       title: 'Recording',
-      sessionId: story.sessionId,
-      sessionName: story.sessionName,
+      sessionId: exampleValues.sessionId,
+      sessionName: exampleValues.sessionName,
       dashboardName: 'Recording',
       dashboardVersion: 'next',
-      url: `/dashboards/${story.dimensionId}`,
-      scenarioName: story.scenarioName,
-      to: story.closedAt,
+      url: `/dashboards/${exampleValues.dimensionId}`,
+      scenarioName: exampleValues.scenarioName,
+      to: exampleValues.closedAt,
       layout: null,
     },
   });
@@ -142,7 +142,10 @@ export const seriesSchema = z
         }),
     ),
   })
-  .meta({ id: 'SeriesReply', example: { dimensionId: story.dimensionId, to: story.closedAt } });
+  .meta({
+    id: 'SeriesReply',
+    example: { dimensionId: exampleValues.dimensionId, to: exampleValues.closedAt },
+  });
 
 const extremeSchema = z
   .object({
@@ -188,8 +191,8 @@ const channelStatisticsSchema = z
       unit: 'm/s',
       count: 17_990,
       missing: 10,
-      min: { value: 0, at: story.startedAt },
-      max: { value: 94.9, at: story.closedAt },
+      min: { value: 0, at: exampleValues.startedAt },
+      max: { value: 94.9, at: exampleValues.closedAt },
       mean: 61.3,
       standardDeviation: 20.4,
       states: null,
@@ -203,4 +206,7 @@ export const statisticsSchema = z
     to: timestampOut().nullable(),
     statistics: z.array(channelStatisticsSchema),
   })
-  .meta({ id: 'StatisticsReply', example: { dimensionId: story.dimensionId, to: story.closedAt } });
+  .meta({
+    id: 'StatisticsReply',
+    example: { dimensionId: exampleValues.dimensionId, to: exampleValues.closedAt },
+  });

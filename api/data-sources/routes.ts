@@ -20,14 +20,14 @@ import { presentDataSource } from '../node-instances/present.ts';
 import { dataSourceSchema } from '../node-instances/schema.ts';
 import { defineRoute } from '../route.ts';
 import type { Services } from '../services.ts';
-import { requireReachable } from './reach.ts';
+import { requireReachable } from './require-reachable.ts';
 import { dataSourceChangeSchema, dataSourceParams, newDataSourceSchema } from './schema.ts';
 
 const tags = ['Data sources'] as const;
 const path = '/api/v2/admin/data-sources';
 const params = dataSourceParams;
 /** An update begins again after each other one that comes first. */
-const mostTries = 10;
+const maxTries = 10;
 
 const list = defineRoute({
   id: 'listDataSources',
@@ -89,7 +89,7 @@ const update = defineRoute({
       throw new Problem('invalidRequest', { message: 'A data source cannot be renamed.' });
     }
     // The bucket is asked outside the transaction; what others change meanwhile is kept, and asked with it.
-    for (let tries = 0; tries < mostTries; tries += 1) {
+    for (let tries = 0; tries < maxTries; tries += 1) {
       const stored = await findDataSourceByName(services.database, params.name);
       if (stored === undefined) throw missing(params.name);
       if (stored.name === platformDataSourceName) throw new Problem('platformDataSource');

@@ -1,6 +1,6 @@
 /** Wire forms of managed ingests (contract: Managed ingest; decisions 8). */
 import { z } from 'zod';
-import { story } from '../../domain/examples.ts';
+import { exampleValues } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { creationBehaviours, ingestDataTypes, isIngestPath } from '../../domain/outputs/managed-ingest.ts';
 import { bodyId, nameText, pathId, timestampOut } from '../../http/schemas.ts';
@@ -65,8 +65,8 @@ export const ingestHeaders = z.object({
 
 const requestExample = {
   urlPath: 'track-1/laps',
-  projectId: story.projectId,
-  sessionTemplateId: story.templateId,
+  projectId: exampleValues.projectId,
+  sessionTemplateId: exampleValues.templateId,
   inputNode: 'tabular-upload',
   dataSource: 'default',
   creationBehaviour: 'NewSession',
@@ -105,7 +105,7 @@ const ingestExample = {
   id: 5,
   url: '/ingest/track-1/laps',
   secretHint: '4xQ2',
-  createdBy: story.userId,
+  createdBy: exampleValues.userId,
 };
 
 export const ingestSchema = z
@@ -142,8 +142,8 @@ export const ingestedSchema = z
   .meta({
     id: 'Ingested',
     example: {
-      sessionId: story.sessionId,
-      nodeInstanceId: story.inputNodeId,
-      nodeOutputId: story.outputId,
+      sessionId: exampleValues.sessionId,
+      nodeInstanceId: exampleValues.inputNodeId,
+      nodeOutputId: exampleValues.outputId,
     },
   });

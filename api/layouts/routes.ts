@@ -17,7 +17,7 @@ import {
   updateLayout,
 } from '../../store/dashboards/layouts.ts';
 import type { DashboardLayout } from '../../store/entities/dashboard-layout.ts';
-import { existingDimension } from '../dashboards/existing.ts';
+import { loadDimension } from '../dashboards/load-dimension.ts';
 import { dimensionParams } from '../dashboards/schema.ts';
 import { etagHeader, etagOf, expectedRevision, ifMatchHeaders } from '../entity-tag.ts';
 import { defineRoute } from '../route.ts';
@@ -66,7 +66,7 @@ const ofDashboard = defineRoute({
   refusals: { params: 'dimensionNotFound' },
   async handler(context) {
     const { principal, services } = context;
-    const dimension = await existingDimension(context);
+    const dimension = await loadDimension(context);
     const found = await layoutsOfDimension(services.database, principal.userId, dimension.id);
     const writer = writerOf(principal);
     const [first] = found;

@@ -1,6 +1,6 @@
 /** Wire forms of layouts of dashboards (additions, section 4). */
 import { z } from 'zod';
-import { story } from '../../domain/examples.ts';
+import { exampleValues } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { DerivedFault, nodesOf, parseDerived } from '../../domain/recordings/derived-syntax.ts';
 import { layoutScopes } from '../../domain/recordings/layout-scope.ts';
@@ -124,7 +124,7 @@ const formExample = {
     { kind: 'track', title: 'Track', channels: ['latitude', 'longitude'], width: 4, height: 240 },
   ],
 } as const;
-const headExample = { name: 'Race engineer', scope: 'project', projectId: story.projectId } as const;
+const headExample = { name: 'Race engineer', scope: 'project', projectId: exampleValues.projectId } as const;
 
 export const newLayoutSchema = z
   .object(fields)
@@ -157,7 +157,7 @@ const headOut = {
   sessionTemplateId: null,
   revision: 1,
   mayChange: true,
-  updatedAt: story.startedAt,
+  updatedAt: exampleValues.startedAt,
 };
 
 const layoutHeadSchema = z.object(headFields).meta({ id: 'LayoutHead', example: headOut });

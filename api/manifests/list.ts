@@ -1,7 +1,7 @@
 /** Published manifests, as operators see them (contract: Runner administration; decisions 10). */
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
-import { story } from '../../domain/examples.ts';
+import { exampleValues } from '../../domain/examples.ts';
 import { type Manifest, manifestLimits } from '../../domain/runners/manifest.ts';
 import { manifestRuntimes } from '../../domain/runners/manifest-runner-types.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
@@ -10,7 +10,7 @@ import { listFeatures } from '../../store/registry/features.ts';
 import { defineRoute } from '../route.ts';
 
 /** Features in one reply. */
-const mostFeatures = 1_000;
+const maxFeatures = 1_000;
 
 const retired = () =>
   z.boolean().meta({ description: 'No longer in the manifest; kept for the sessions that use it.' });
@@ -48,7 +48,7 @@ const featureSchema = z
     example: {
       name: 'lap-tools',
       version: '1.0.0',
-      publishedAt: story.startedAt,
+      publishedAt: exampleValues.startedAt,
       runnerTypes: [
         { name: 'lap-tools', runtime: 'external', entrypoint: null, description: '', retired: false },
       ],
@@ -84,7 +84,7 @@ export const listManifests = defineRoute({
   method: 'GET',
   path: '/api/v2/admin/runner-manifests',
   summary: 'Lists the features that have published a manifest, by name',
-  description: `With their runner types and node templates, retired ones last; at most ${mostFeatures} features. Built-in features are not listed.`,
+  description: `With their runner types and node templates, retired ones last; at most ${maxFeatures} features. Built-in features are not listed.`,
   tags: ['Runner administration'],
   access: access.runnerManifests,
   query: z.object({
@@ -96,7 +96,7 @@ export const listManifests = defineRoute({
   }),
   responses: { 200: { description: 'The features.', schema: z.array(featureSchema) } },
   async handler({ query, services }) {
-    const rows = await listFeatures(services.database, mostFeatures, query.feature ?? null);
+    const rows = await listFeatures(services.database, maxFeatures, query.feature ?? null);
     return {
       status: 200,
       body: rows.map(({ publishedAt, runnerTypes, nodeTemplates, manifest, ...row }) => ({

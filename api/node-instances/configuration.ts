@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { access, decideAccess } from '../../domain/access/access.ts';
 import { Problem, type ProblemKey } from '../../domain/errors.ts';
-import { story } from '../../domain/examples.ts';
+import { exampleValues } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { configurationOf } from '../../domain/templates/node-configuration.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
@@ -25,7 +25,7 @@ import { nodeInstanceParams } from './schema.ts';
 const path = '/api/v2/node-instance/{nodeInstanceId}/configuration';
 const tags = ['Node configuration'] as const;
 const params = nodeInstanceParams;
-const mostRevisions = 100;
+const maxRevisions = 100;
 
 const configurationExample = { inputFormat: 'csv', emitSuggestedLayout: true };
 const revisionNumber = () =>
@@ -166,16 +166,16 @@ const revisionsSchema = z
         {
           revision: 2,
           configuration: configurationExample,
-          changedBy: story.userId,
+          changedBy: exampleValues.userId,
           changedByName: 'Maria Verdi',
-          changedAt: story.processedAt,
+          changedAt: exampleValues.processedAt,
         },
         {
           revision: 1,
           configuration: { inputFormat: 'auto' },
           changedBy: null,
           changedByName: null,
-          changedAt: story.startedAt,
+          changedAt: exampleValues.startedAt,
         },
       ],
       next: null,
@@ -193,10 +193,10 @@ const revisions = defineRoute({
   access: access.nodeConfigurationRead,
   params,
   query: z.object({
-    before: integerParameter({ min: 1, initial: limits.largestInt32 }).meta({
+    before: integerParameter({ min: 1, initial: limits.maxInt32 }).meta({
       description: 'Only revisions below this one.',
     }),
-    limit: integerParameter({ min: 1, max: mostRevisions, initial: mostRevisions }).meta({
+    limit: integerParameter({ min: 1, max: maxRevisions, initial: maxRevisions }).meta({
       description: 'Most revisions of a page.',
     }),
   }),

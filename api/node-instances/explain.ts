@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
-import { story } from '../../domain/examples.ts';
+import { exampleValues } from '../../domain/examples.ts';
 import { concurrencyKinds, concurrencyScopes } from '../../domain/runners/concurrency.ts';
 import { explained, explainNode } from '../../domain/runs/explain.ts';
 import { visibleNodeStates } from '../../domain/runs/node-state.ts';
@@ -89,10 +89,10 @@ const explanationSchema = z
   .meta({
     id: 'NodeExplanation',
     example: {
-      nodeInstanceId: story.nodeId,
+      nodeInstanceId: exampleValues.nodeId,
       nodeName: 'lap-splitter',
       nodeTemplate: 'lap-splitter',
-      sessionId: story.sessionId,
+      sessionId: exampleValues.sessionId,
       state: 'Pending',
       why: 'no-runner',
       sentence: 'A task is queued, and no runner of the type lap-tools was seen within 10 minutes.',
@@ -103,7 +103,7 @@ const explanationSchema = z
         queuedUploads: 0,
         parents: [
           {
-            nodeInstanceId: story.inputNodeId,
+            nodeInstanceId: exampleValues.inputNodeId,
             name: 'tabular-upload',
             state: 'Succeeded',
             hasOutput: true,
@@ -116,7 +116,7 @@ const explanationSchema = z
           reason: 'input',
           attempt: 1,
           maxAttempts: 3,
-          queuedAt: story.processedAt,
+          queuedAt: exampleValues.processedAt,
           dueAt: null,
           cancelRequested: false,
           tasksAhead: 0,

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
-import { story } from '../../domain/examples.ts';
+import { exampleValues } from '../../domain/examples.ts';
 import { formatTimestamp, formatTimestampOrNull } from '../../domain/timestamp.ts';
 import { timestampOut } from '../../http/schemas.ts';
 import { findLineage, nodeNames, type OutputLineage } from '../../store/outputs/lineage.ts';
@@ -72,12 +72,12 @@ const lineageSchema = z
     example: {
       outputId: 502,
       outputIdentifier: 'recording-1',
-      sessionId: story.sessionId,
-      nodeInstanceId: story.nodeId,
+      sessionId: exampleValues.sessionId,
+      nodeInstanceId: exampleValues.nodeId,
       nodeName: 'tabular-autodetect',
       sizeBytes: 19_204,
       sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
-      createdAt: story.processedAt,
+      createdAt: exampleValues.processedAt,
       configuration: '{"inputFormat":"auto"}',
       configurationRevision: 1,
       nodeTemplate: {
@@ -93,14 +93,14 @@ const lineageSchema = z
         attempt: 1,
         maxAttempts: 3,
         outcome: 'completed',
-        endedAt: story.processedAt,
+        endedAt: exampleValues.processedAt,
       },
       isRecorded: true,
       runner: { kind: 'built-in', instanceId: 'builtin', label: null, version: null },
       inputs: [
         {
-          outputId: story.outputId,
-          nodeInstanceId: story.inputNodeId,
+          outputId: exampleValues.outputId,
+          nodeInstanceId: exampleValues.inputNodeId,
           nodeName: 'tabular-upload',
           outputIdentifier: 'lap-12',
           sizeBytes: 39,

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
-import { story } from '../../domain/examples.ts';
+import { exampleValues } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { failureCategories } from '../../domain/runs/run-plan.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
@@ -38,8 +38,8 @@ const rejectedInputsSchema = z
     example: {
       rejectedInputs: [
         {
-          outputId: story.outputId,
-          nodeInstanceId: story.inputNodeId,
+          outputId: exampleValues.outputId,
+          nodeInstanceId: exampleValues.inputNodeId,
           nodeName: 'tabular-upload',
           outputIdentifier: 'lap-12',
           contentType: 'text/csv',
@@ -48,7 +48,7 @@ const rejectedInputsSchema = z
           reason: 'line 3: no time',
           runId: '0198f2b5-11d0-7b6e-8a43-6f0de41c2b97',
           attempt: 1,
-          rejectedAt: story.processedAt,
+          rejectedAt: exampleValues.processedAt,
         },
       ],
       page: 1,

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { Problem, type ProblemKey } from '../../domain/errors.ts';
-import { story } from '../../domain/examples.ts';
+import { exampleValues } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { bodyId } from '../../http/schemas.ts';
 import { type ReprocessResult, requestReprocess } from '../../store/runs/reprocess.ts';
@@ -11,7 +11,10 @@ import { nodeInstanceParams } from './schema.ts';
 
 const reprocessSchema = z
   .object({ nodeInstanceId: z.int(), status: z.literal('queued'), message: z.string() })
-  .meta({ id: 'Reprocess', example: { nodeInstanceId: story.nodeId, message: 'Reprocessing queued.' } });
+  .meta({
+    id: 'Reprocess',
+    example: { nodeInstanceId: exampleValues.nodeId, message: 'Reprocessing queued.' },
+  });
 
 const reprocessRequestSchema = z
   .object({
@@ -20,7 +23,7 @@ const reprocessRequestSchema = z
     }),
   })
   .prefault({})
-  .meta({ id: 'ReprocessRequest', example: { inputs: [story.outputId] } });
+  .meta({ id: 'ReprocessRequest', example: { inputs: [exampleValues.outputId] } });
 
 const refusals: Readonly<Record<Exclude<ReprocessResult['outcome'], 'queued'>, ProblemKey>> = {
   'node-missing': 'nodeInstanceNotFound',

@@ -1,17 +1,17 @@
 /** Wire forms of node outputs (contract: Node output; decisions 4 and 8). */
 import { z } from 'zod';
-import { story } from '../../domain/examples.ts';
+import { exampleValues } from '../../domain/examples.ts';
 import { jsonObjectOut, pathId, timestampOut } from '../../http/schemas.ts';
 
 export const nodeInstanceParams = z.object({
   nodeInstanceId: pathId().meta({
     description: 'The node instance of a session.',
-    example: story.inputNodeId,
+    example: exampleValues.inputNodeId,
   }),
 });
 
 export const nodeOutputParams = z.object({
-  nodeOutputId: pathId().meta({ description: 'The output.', example: story.outputId }),
+  nodeOutputId: pathId().meta({ description: 'The output.', example: exampleValues.outputId }),
 });
 
 const uploadHeader = (description: string, example: string) =>
@@ -77,11 +77,11 @@ export const queuedSchema = z
   .meta({
     id: 'QueuedUpload',
     example: {
-      projectId: story.projectId,
-      sessionId: story.sessionId,
-      nodeInstanceId: story.inputNodeId,
+      projectId: exampleValues.projectId,
+      sessionId: exampleValues.sessionId,
+      nodeInstanceId: exampleValues.inputNodeId,
       stream: 'node-ingest',
-      subject: `projects.${story.projectId}.ingest`,
+      subject: `projects.${exampleValues.projectId}.ingest`,
     },
   });
 
@@ -108,11 +108,11 @@ export const nodeOutputSchema = z
   .meta({
     id: 'NodeOutput',
     example: {
-      id: story.outputId,
-      nodeInstanceId: story.inputNodeId,
+      id: exampleValues.outputId,
+      nodeInstanceId: exampleValues.inputNodeId,
       configuration: '{"dataSourceName":"default"}',
       configurationRevision: 1,
-      createdAt: story.processedAt,
+      createdAt: exampleValues.processedAt,
       dataSourceId: 2,
       dataPath: 'outputs/0198f2b9-91c3-7f10-a6d2-0c5b7e3f4a68',
       outputIdentifier: 'lap-12',

@@ -24,14 +24,14 @@ const optionalInteger = (max: number) =>
     .meta({ type: 'integer', minimum: 0 });
 
 /** The number of an attempt in a query. */
-export const attemptParameter = optionalInteger(limits.largestInt32);
+export const attemptParameter = optionalInteger(limits.maxInt32);
 
 const logQuerySchema = z.object({
   attempt: attemptParameter.meta({
     description: 'Only lines of this attempt.',
     example: 1,
   }),
-  after: optionalInteger(limits.largestId).meta({
+  after: optionalInteger(limits.maxId).meta({
     description: 'Only lines after this position: `next` of the page before.',
     example: 1_807_535_001_600_000,
   }),

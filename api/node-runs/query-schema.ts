@@ -1,6 +1,6 @@
 /** Queries for lists of runs. */
 import { z } from 'zod';
-import { story } from '../../domain/examples.ts';
+import { exampleValues } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { completeOutcomes } from '../../domain/runs/run-plan.ts';
 import {
@@ -20,10 +20,12 @@ const stateList = commaList(
 
 /** Of both lists. */
 const common = {
-  sessionId: uuid().optional().meta({ description: 'Only runs of this session.', example: story.sessionId }),
+  sessionId: uuid()
+    .optional()
+    .meta({ description: 'Only runs of this session.', example: exampleValues.sessionId }),
   nodeInstanceId: idParameter().meta({
     description: 'Only runs of this node instance.',
-    example: story.nodeId,
+    example: exampleValues.nodeId,
   }),
   template: optionalText(limits.nameCharacters)
     .optional()
@@ -65,7 +67,10 @@ export const runSearchSchema = z.object({
     example: 'failed,cancelled',
   }),
   template: common.template,
-  projectId: idParameter().meta({ description: 'Only runs of this project.', example: story.projectId }),
+  projectId: idParameter().meta({
+    description: 'Only runs of this project.',
+    example: exampleValues.projectId,
+  }),
   from: timestamp().optional().meta({ description: 'Only runs made at this time or later.' }),
   to: timestamp().optional().meta({ description: 'Only runs made before this time.' }),
   page: common.page,

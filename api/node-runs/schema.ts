@@ -1,6 +1,6 @@
 /** Wire forms of runs, as operators see them. */
 import { z } from 'zod';
-import { story } from '../../domain/examples.ts';
+import { exampleValues } from '../../domain/examples.ts';
 import { visibleNodeStates } from '../../domain/runs/node-state.ts';
 import { completeOutcomes, failureCategories, openRunStates } from '../../domain/runs/run-plan.ts';
 import { jsonObjectOut, timestampOut, uuid } from '../../http/schemas.ts';
@@ -166,9 +166,9 @@ const pinnedInputSchema = z
   .meta({
     id: 'NodeRunInput',
     example: {
-      outputId: story.outputId,
+      outputId: exampleValues.outputId,
       version: 42,
-      nodeInstanceId: story.nodeId,
+      nodeInstanceId: exampleValues.nodeId,
       nodeName: 'input',
       outputIdentifier: 'drive.csv',
       fileName: 'drive.csv',

@@ -1,7 +1,7 @@
 /** Wire forms of projects (contract: Project; decisions 4). */
 import { z } from 'zod';
 import { roles } from '../../domain/access/access.ts';
-import { story } from '../../domain/examples.ts';
+import { exampleValues } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { isMetadataPath } from '../../domain/sessions/metadata-keys.ts';
 import { bodyId, longText, nameText, optionalText, pathId, timestampOut } from '../../http/schemas.ts';
@@ -24,7 +24,7 @@ export const priorityMeaning =
   `${limits.priorityMax}; each step moves the session's queued runs by a minute of waiting. A change moves what is queued.`;
 
 export const projectParams = z.object({
-  id: pathId().meta({ description: 'The project.', example: story.projectId }),
+  id: pathId().meta({ description: 'The project.', example: exampleValues.projectId }),
 });
 
 export const projectRequestSchema = z
@@ -58,7 +58,7 @@ export const projectRequestSchema = z
     example: {
       Title: 'Formation training',
       Description: 'Spring course',
-      DefaultSessionTemplateId: story.templateId,
+      DefaultSessionTemplateId: exampleValues.templateId,
       QueuedIngestion: false,
       RetentionDays: 365,
       PinnedMetadata: ['vehicle.type'],
@@ -66,13 +66,13 @@ export const projectRequestSchema = z
   });
 
 const commonExample = {
-  id: story.projectId,
+  id: exampleValues.projectId,
   hexId: '9f86d081884c7d65',
   title: 'Formation training',
   description: 'Spring course',
   icon: '',
-  ownerId: story.ownerId,
-  defaultSessionTemplateId: story.templateId,
+  ownerId: exampleValues.ownerId,
+  defaultSessionTemplateId: exampleValues.templateId,
   defaultSessionTemplate: templateExample,
   queuedIngestion: false,
   retentionDays: 365,
@@ -113,11 +113,11 @@ export const projectSchema = z
       })
       .meta({
         example: {
-          id: story.ownerId,
-          email: story.email,
+          id: exampleValues.ownerId,
+          email: exampleValues.email,
           type: 'Instructor',
           isActive: true,
-          externalPlatformId: story.userId,
+          externalPlatformId: exampleValues.userId,
         },
       }),
   })
@@ -130,6 +130,6 @@ export const sessionProjectSchema = z
     id: 'SessionProject',
     example: {
       ...commonExample,
-      owner: { id: story.ownerId, name: 'Petra Lindqvist', email: story.email },
+      owner: { id: exampleValues.ownerId, name: 'Petra Lindqvist', email: exampleValues.email },
     },
   });

@@ -29,7 +29,7 @@ export const previewRoute = defineRoute({
         filter: { nameContains: dimensionNameFilter === '' ? undefined : dimensionNameFilter },
         people: reportPeople(context),
         annotationsFrom: services.database,
-        mostSubjects: limits.reportPreviewDimensions,
+        subjectLimit: limits.reportPreviewDimensions,
       }),
       limits.reportPreviewRows,
     );

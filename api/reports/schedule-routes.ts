@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
-import { story } from '../../domain/examples.ts';
+import { exampleValues } from '../../domain/examples.ts';
 import { idParameter } from '../../http/schemas.ts';
 import {
   createSchedule,
@@ -40,7 +40,7 @@ const list = defineRoute({
   query: z.object({
     projectId: idParameter('projectId must be a positive integer.').meta({
       description: 'Only schedules of this project.',
-      example: story.projectId,
+      example: exampleValues.projectId,
     }),
   }),
   responses: { 200: { description: 'The schedules.', schema: scheduleListSchema } },

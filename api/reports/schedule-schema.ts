@@ -1,6 +1,6 @@
 /** Wire forms of report schedules and of the files that they keep. */
 import { z } from 'zod';
-import { story } from '../../domain/examples.ts';
+import { exampleValues } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import {
   isTimeZone,
@@ -72,7 +72,7 @@ const fields = {
 
 const requestExample = {
   reportKey: 'session-list',
-  projectId: story.projectId,
+  projectId: exampleValues.projectId,
   format: 'xlsx',
   every: 'week',
   at: '06:30',
@@ -108,7 +108,7 @@ const scheduleExample = {
   ...requestExample,
   id: exampleId,
   nextAt: '2026-11-30T05:30:00.000Z',
-  createdBy: story.userId,
+  createdBy: exampleValues.userId,
   createdAt: '2026-11-20T09:30:00.000Z',
   updatedAt: '2026-11-20T09:30:00.000Z',
 };
@@ -134,7 +134,7 @@ export const fileQuerySchema = z.object({
   scheduleId: uuid().optional().meta({ description: 'Only files of this schedule.', example: exampleId }),
   projectId: idParameter('projectId must be a positive integer.').meta({
     description: 'Only files of this project.',
-    example: story.projectId,
+    example: exampleValues.projectId,
   }),
   before: idParameter().optional().meta({ description: '`next` of the page before.', example: 120 }),
   limit: integerParameter({
@@ -168,7 +168,7 @@ export const fileSchema = z
       scheduleId: exampleId,
       reportKey: 'session-list',
       reportName: 'Session list',
-      projectId: story.projectId,
+      projectId: exampleValues.projectId,
       format: 'xlsx',
       state: 'ready',
       dueAt: '2026-11-23T05:30:00.000Z',

@@ -1,6 +1,6 @@
 /** Wire forms of reports (contract: Dashboard items). */
 import { z } from 'zod';
-import { story } from '../../domain/examples.ts';
+import { exampleValues } from '../../domain/examples.ts';
 import { type Cell, columnTypes, reportCoverages, reportSources } from '../../domain/reports/report.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import { int32, longText, nameText, optionalText, timestampOut, uuid } from '../../http/schemas.ts';
@@ -219,7 +219,7 @@ export const reportParams = z.object({
 
 export const downloadQuerySchema = dateRange(
   z.object({
-    userId: uuid().optional().meta({ description: 'Only rows of this user.', example: story.userId }),
+    userId: uuid().optional().meta({ description: 'Only rows of this user.', example: exampleValues.userId }),
     option: z.string().max(64).optional().meta({
       description: 'Key of the report; default: the default report.',
       example: 'session-list',

@@ -19,7 +19,7 @@ import { uploadNow } from './handling.ts';
 import { type UploadWriter, uploadBusy } from './writers.ts';
 
 /** The call that sends the last byte, as the audit shows it: that of an upload. */
-export interface LastCall {
+export interface CompletingCall {
   readonly principal: Principal;
   readonly requestId: string;
   readonly request: {
@@ -36,7 +36,7 @@ export interface LastCall {
 export async function finishUpload(
   services: Services,
   writer: UploadWriter,
-  call: LastCall,
+  call: CompletingCall,
 ): Promise<ResumableUpload> {
   const { database } = services;
   const { id } = writer.upload;
@@ -72,7 +72,7 @@ export async function finishUpload(
 export async function endUpload(
   services: Services,
   uploadId: string,
-  { requestId, request }: Omit<LastCall, 'principal'>,
+  { requestId, request }: Omit<CompletingCall, 'principal'>,
   action: Omit<AuditedCall, 'requestId' | 'network'>,
   work: () => Promise<UploadOutcome>,
 ): Promise<ResumableUpload> {

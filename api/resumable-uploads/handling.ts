@@ -17,7 +17,7 @@ import {
   idUnderKey,
   isMadeAlready,
   noteKeyedBody,
-  once,
+  oncePerKey,
   withoutKey,
 } from '../../store/connection/idempotency.ts';
 import { newId } from '../../store/connection/ids.ts';
@@ -160,7 +160,7 @@ async function begin(
   let isNew = !isMadeAlready();
   const ofKey = idUnderKey();
   const made = await services.database.transaction(
-    once(
+    oncePerKey(
       async (tx) => {
         const begun = ofKey === null ? 'other' : await findBegun(tx, ofKey, upload);
         isNew = begun !== 'same';

@@ -5,7 +5,7 @@ import type { Ingest } from '../../store/entities/ingest.ts';
 import { ingestWhole } from '../../store/uploads/finish-ingest-upload.ts';
 import type { ResumableUpload } from '../../store/uploads/resumable-uploads.ts';
 import type { Services } from '../services.ts';
-import { assemble, endUpload, type LastCall } from './finish.ts';
+import { assemble, type CompletingCall, endUpload } from './finish.ts';
 import { uploadNow } from './handling.ts';
 import type { UploadWriter } from './writers.ts';
 
@@ -18,7 +18,7 @@ export async function finishIngest(
   services: Services,
   writer: UploadWriter,
   ingest: Ingest,
-  call: Omit<LastCall, 'principal'>,
+  call: Omit<CompletingCall, 'principal'>,
 ): Promise<ResumableUpload> {
   const { database } = services;
   const { id } = writer.upload;

@@ -15,7 +15,7 @@ import { ingestPath } from '../ingests/schema.ts';
 import { admitted, givenSecret, ingestCaller } from '../ingests/secret.ts';
 import { defineRoute } from '../route.ts';
 import type { Services } from '../services.ts';
-import type { LastCall } from './finish.ts';
+import type { CompletingCall } from './finish.ts';
 import {
   appendPiece,
   createUpload,
@@ -110,7 +110,10 @@ const create = defineRoute({
 });
 
 /** Performs the ingest when the upload's last byte has come. */
-function finishing(context: Omit<LastCall, 'principal'> & { readonly services: Services }, ingest: Ingest) {
+function finishing(
+  context: Omit<CompletingCall, 'principal'> & { readonly services: Services },
+  ingest: Ingest,
+) {
   return (writer: UploadWriter) => finishIngest(context.services, writer, ingest, context);
 }
 

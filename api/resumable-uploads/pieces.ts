@@ -20,7 +20,7 @@ import {
 import { uploadEnded } from '../../telemetry/metrics.ts';
 import type { Services } from '../services.ts';
 import { bytesProblem, storeProblem } from '../uploads/bytes-problem.ts';
-import { UploadTaken, type UploadWriter, uploadBusy } from './writers.ts';
+import { UploadInUse, type UploadWriter, uploadBusy } from './writers.ts';
 
 const tailSeconds = 60;
 
@@ -117,7 +117,7 @@ const tooLong = (sizeBytes: number) =>
 
 function asRefusal(error: unknown, upload: ResumableUpload): unknown {
   if (error instanceof PieceDiffers) return new Problem('pieceChecksumMismatch');
-  if (error instanceof UploadTaken || error instanceof WriterLost) return uploadBusy(error);
+  if (error instanceof UploadInUse || error instanceof WriterLost) return uploadBusy(error);
   if (error instanceof MultipartGone) return new Problem('uploadNotFound', { cause: error });
   return storeProblem(bytesProblem(error, { tooLarge: tooLong(upload.sizeBytes) }));
 }

@@ -1,6 +1,6 @@
 /** Wire forms of resumable uploads (additions 3): tus 1.0.0, and their state for people. */
 import { z } from 'zod';
-import { story } from '../../domain/examples.ts';
+import { exampleValues } from '../../domain/examples.ts';
 import { tusVersion } from '../../domain/outputs/tus.ts';
 import { timestampOut } from '../../http/schemas.ts';
 import { ingestHeaders } from '../ingests/schema.ts';
@@ -12,7 +12,7 @@ const header = (description: string, example: string) => z.string().optional().m
 export const uploadParams = nodeInstanceParams.extend({
   uploadId: z
     .string()
-    .meta({ description: 'From the address of the upload.', example: story.scenarioInstanceId }),
+    .meta({ description: 'From the address of the upload.', example: exampleValues.scenarioInstanceId }),
 });
 
 const version = { 'tus-resumable': header('Version of the protocol.', tusVersion) };
@@ -84,14 +84,14 @@ export const resumableUploadSchema = z
   .meta({
     id: 'ResumableUpload',
     example: {
-      id: story.scenarioInstanceId,
-      nodeInstanceId: story.inputNodeId,
+      id: exampleValues.scenarioInstanceId,
+      nodeInstanceId: exampleValues.inputNodeId,
       outputIdentifier: 'lap-12',
       sizeBytes: 39,
       offsetBytes: 39,
       state: 'published',
-      outputId: story.outputId,
-      expiresAt: story.processedAt,
+      outputId: exampleValues.outputId,
+      expiresAt: exampleValues.processedAt,
     },
   });
 
@@ -118,14 +118,14 @@ export const ingestUploadSchema = resumableUploadSchema
   .meta({
     id: 'IngestUpload',
     example: {
-      id: story.scenarioInstanceId,
+      id: exampleValues.scenarioInstanceId,
       outputIdentifier: 'lap-12',
       sizeBytes: 39,
       offsetBytes: 39,
       state: 'published',
-      outputId: story.outputId,
-      expiresAt: story.processedAt,
-      nodeInstanceId: story.inputNodeId,
-      sessionId: story.sessionId,
+      outputId: exampleValues.outputId,
+      expiresAt: exampleValues.processedAt,
+      nodeInstanceId: exampleValues.inputNodeId,
+      sessionId: exampleValues.sessionId,
     },
   });

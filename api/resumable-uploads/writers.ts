@@ -20,7 +20,7 @@ const checkEveryMs = 500;
 const retryMs = 50;
 
 /** Another request continues the upload. */
-export class UploadTaken extends Error {
+export class UploadInUse extends Error {
   constructor() {
     super('Another request continues the upload.');
     this.name = 'UploadTaken';
@@ -87,7 +87,7 @@ export class UploadWriters {
     const untilMs = performance.now() + limits.uploadWriterWaitSeconds * 1000;
     for (;;) {
       for (const held of this.#held.values())
-        if (held.uploadId === uploadId) held.stop.abort(new UploadTaken());
+        if (held.uploadId === uploadId) held.stop.abort(new UploadInUse());
       const upload = await acquireWriter(this.#database, uploadId, id, limits.uploadWriterGoneSeconds);
       if (upload !== undefined) return upload;
       const found = await findResumableUpload(this.#database, uploadId);
@@ -104,7 +104,7 @@ export class UploadWriters {
     try {
       const asked = new Map([...this.#held].map(([id, { uploadId }]) => [id, uploadId]));
       const lost = await renewWriters(this.#database, asked);
-      for (const id of lost) this.#held.get(id)?.stop.abort(new UploadTaken());
+      for (const id of lost) this.#held.get(id)?.stop.abort(new UploadInUse());
     } catch {
       // The next check asks again; the writes themselves are fenced.
     } finally {

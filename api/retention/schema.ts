@@ -1,6 +1,6 @@
 /** Wire forms of retention. */
 import { z } from 'zod';
-import { story } from '../../domain/examples.ts';
+import { exampleValues } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { timestampOut } from '../../http/schemas.ts';
 
@@ -24,10 +24,10 @@ export const retentionRunSchema = z
     id: 'RetentionRun',
     example: {
       id: 12,
-      requestedAt: story.startedAt,
+      requestedAt: exampleValues.startedAt,
       requestedBy: null,
-      startedAt: story.startedAt,
-      endedAt: story.processedAt,
+      startedAt: exampleValues.startedAt,
+      endedAt: exampleValues.processedAt,
       sessions: 3,
       outputs: 41,
       orphans: 0,
@@ -74,9 +74,9 @@ export const retentionPreviewSchema = z
         bytes: 1_048_576,
         items: [
           {
-            sessionId: story.sessionId,
-            projectId: story.projectId,
-            createdAt: story.startedAt,
+            sessionId: exampleValues.sessionId,
+            projectId: exampleValues.projectId,
+            createdAt: exampleValues.startedAt,
             outputs: 4,
             bytes: 1_048_576,
           },

@@ -47,7 +47,7 @@ const reconcile = defineRoute({
         processKey.extend({
           state: z.enum(deployedStates),
           message: z.string().max(limits.deployedMessageCharacters),
-          starts: whole(0, limits.largestInt32),
+          starts: whole(0, limits.maxInt32),
         }),
       )
       .max(limits.deployedProcessesPerReport),

@@ -16,7 +16,7 @@ import {
 } from '../../store/runners/runner-tokens.ts';
 import type { Principal } from '../identity/auth-client.ts';
 import { defineRoute } from '../route.ts';
-import { runnerStory } from '../runner/examples.ts';
+import { runnerExampleValues } from '../runner/examples.ts';
 import type { Services } from '../services.ts';
 import { createdTokenSchema, newTokenSchema, tokenItemSchema } from './schema.ts';
 
@@ -107,7 +107,7 @@ const revoke = defineRoute({
   tags,
   access: access.runnerTokens,
   audit: { object: 'runnerToken', from: 'id' },
-  params: z.object({ id: uuid().meta({ description: 'The token.', example: runnerStory.tokenId }) }),
+  params: z.object({ id: uuid().meta({ description: 'The token.', example: runnerExampleValues.tokenId }) }),
   responses: { 204: { description: 'Revoked.' } },
   errors: ['tokenNotFound'],
   refusals: { params: 'tokenNotFound' },

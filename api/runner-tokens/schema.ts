@@ -1,12 +1,12 @@
 /** Wire forms of runner tokens (contract: Runner token request; decisions 9). */
 import { z } from 'zod';
 import { runnerScopes } from '../../domain/access/access.ts';
-import { story } from '../../domain/examples.ts';
+import { exampleValues } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { nameText, timestampOut } from '../../http/schemas.ts';
-import { runnerStory } from '../runner/examples.ts';
+import { runnerExampleValues } from '../runner/examples.ts';
 
-const { runnerTokenTypes, runnerTokenAdministratorMaxHours: longestHours } = limits;
+const { runnerTokenTypes, runnerTokenAdministratorMaxHours: maxHours } = limits;
 
 const label = 'Laboratory 3';
 const expiresAt = '2026-03-31T10:00:00.000Z';
@@ -30,14 +30,14 @@ export const newTokenSchema = z
       .transform((scopes) => scopes ?? ['tasks' as const])
       .meta({ description: 'Default: `tasks` alone.' }),
     ttlHours: z
-      .number({ error: `ttlHours must be a whole number from 1 to ${longestHours}.` })
-      .int(`ttlHours must be a whole number from 1 to ${longestHours}.`)
-      .min(1, `ttlHours must be between 1 and ${longestHours}.`)
-      .max(longestHours, `ttlHours must be between 1 and ${longestHours}.`)
+      .number({ error: `ttlHours must be a whole number from 1 to ${maxHours}.` })
+      .int(`ttlHours must be a whole number from 1 to ${maxHours}.`)
+      .min(1, `ttlHours must be between 1 and ${maxHours}.`)
+      .max(maxHours, `ttlHours must be between 1 and ${maxHours}.`)
       .nullish()
       .transform((hours) => hours ?? limits.runnerTokenDefaultHours)
       .meta({
-        description: `1 to ${limits.runnerTokenDeveloperMaxHours} for Developers, to ${longestHours} for Administrators; default ${limits.runnerTokenDefaultHours}.`,
+        description: `1 to ${limits.runnerTokenDeveloperMaxHours} for Developers, to ${maxHours} for Administrators; default ${limits.runnerTokenDefaultHours}.`,
       }),
     label: z
       .union([z.literal(''), nameText()])
@@ -48,7 +48,7 @@ export const newTokenSchema = z
   .meta({
     id: 'RunnerTokenRequest',
     example: {
-      runnerTypes: [runnerStory.runnerType],
+      runnerTypes: [runnerExampleValues.runnerType],
       scopes: runnerScopes,
       ttlHours: limits.runnerTokenDefaultHours,
       label,
@@ -61,7 +61,7 @@ export const createdTokenSchema = z
   .object({ token: z.string(), id: z.guid(), expiresAt: timestampOut(), scopes })
   .meta({
     id: 'RunnerTokenCreated',
-    example: { token: 'hrt_...', id: runnerStory.tokenId, expiresAt, scopes: runnerScopes },
+    example: { token: 'hrt_...', id: runnerExampleValues.tokenId, expiresAt, scopes: runnerScopes },
   });
 
 export const tokenItemSchema = z
@@ -83,14 +83,14 @@ export const tokenItemSchema = z
   .meta({
     id: 'RunnerToken',
     example: {
-      id: runnerStory.tokenId,
+      id: runnerExampleValues.tokenId,
       label,
-      runnerTypes: [runnerStory.runnerType],
+      runnerTypes: [runnerExampleValues.runnerType],
       scopes: runnerScopes,
-      createdBy: story.userId,
-      createdAt: story.startedAt,
+      createdBy: exampleValues.userId,
+      createdAt: exampleValues.startedAt,
       expiresAt,
-      lastUsedAt: story.processedAt,
+      lastUsedAt: exampleValues.processedAt,
       revoked: false,
       tokenHint: '4xQ2',
     },

@@ -27,7 +27,7 @@ import { releaseEndedTasks } from './release-ended-tasks.ts';
 const roundEveryMs = 1_000;
 /** A runner makes several calls for each task: a check is good for all calls within this time. */
 const rememberedMs = 1_000;
-const mostRemembered = 10_000;
+const maxRemembered = 10_000;
 const freshMs = 2_000;
 const retrySoon = { 'retry-after': '1' } as const;
 const notReleased = 'tasks of ended runner tokens not released';
@@ -90,7 +90,7 @@ export class RunnerTokens {
       return row;
     });
     if (principal === null) return null;
-    if (this.#remembered.size >= mostRemembered) this.#remembered.clear();
+    if (this.#remembered.size >= maxRemembered) this.#remembered.clear();
     this.#remembered.set(key, { untilMs: atMs + Math.min(rememberedMs, leftMs), principal });
     return principal;
   }

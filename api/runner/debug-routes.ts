@@ -8,7 +8,7 @@ import { type DebugNode, findDebugNode } from '../../store/run-views/debug-node.
 import { countPendingInputs } from '../../store/runs/task-inputs.ts';
 import { defineRoute } from '../route.ts';
 import type { Services } from '../services.ts';
-import { runnerStory } from './examples.ts';
+import { runnerExampleValues } from './examples.ts';
 import type { RunnerCaller } from './identity.ts';
 import { inputsQuerySchema, inputsSchema } from './input-schema.ts';
 import { inputIdParameter, inputPage, serveInput } from './inputs.ts';
@@ -18,7 +18,7 @@ import { debugContextSchema } from './schema.ts';
 const params = z.object({
   nodeInstanceId: pathId().meta({
     description: 'A node instance of any session.',
-    example: runnerStory.nodeId,
+    example: runnerExampleValues.nodeId,
   }),
 });
 const debugRoute = {

@@ -9,7 +9,7 @@ import type { RunnerIdentity } from '../../store/runners/holder.ts';
 import type { Principal } from '../identity/auth-client.ts';
 import type { RunnerPrincipal } from '../runner-tokens/principal.ts';
 import type { Services } from '../services.ts';
-import { runnerStory } from './examples.ts';
+import { runnerExampleValues } from './examples.ts';
 
 export const instanceIdForm = new RegExp(`^[A-Za-z0-9._:-]{1,${limits.runnerInstanceCharacters}}$`);
 const header = 'x-platform-runner-instance';
@@ -23,12 +23,12 @@ export const taskRoute = {
   access: access.runnerTasks,
   audit: auditedByClaims,
   params: z.object({
-    taskId: uuid().meta({ description: 'From the claim.', example: runnerStory.taskId }),
+    taskId: uuid().meta({ description: 'From the claim.', example: runnerExampleValues.taskId }),
   }),
   headers: z.object({
     [header]: z.string().min(1).meta({
       description: 'The instanceId that the task was claimed with.',
-      example: runnerStory.instanceId,
+      example: runnerExampleValues.instanceId,
     }),
   }),
   errorStyle: 'coded',

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { limits } from '../../domain/limits.ts';
 import { integerParameter, jsonObjectOut, timestampOut } from '../../http/schemas.ts';
-import { runnerStory } from './examples.ts';
+import { runnerExampleValues } from './examples.ts';
 import { incrementalSchema } from './schema.ts';
 
 export const inputSchema = z
@@ -21,14 +21,14 @@ export const inputSchema = z
   .meta({
     id: 'RunnerInput',
     example: {
-      outputId: runnerStory.inputId,
-      nodeInstanceId: runnerStory.inputNodeId,
-      nodeName: runnerStory.inputNodeName,
+      outputId: runnerExampleValues.inputId,
+      nodeInstanceId: runnerExampleValues.inputNodeId,
+      nodeName: runnerExampleValues.inputNodeName,
       outputIdentifier: 'drive.csv',
       contentType: 'text/csv',
       contentEncoding: null,
       sizeBytes: 48_210,
-      sha256: runnerStory.sha256,
+      sha256: runnerExampleValues.sha256,
       metadata: { driver: 'A' },
     },
   });
@@ -55,7 +55,7 @@ export const inputsQuerySchema = z.object({
     .string()
     .regex(cursorForm, 'must be a nextCursor')
     .transform((text) => Number.parseInt(text.slice(1), 36))
-    .refine((position) => position <= limits.largestId, 'must be a nextCursor')
+    .refine((position) => position <= limits.maxId, 'must be a nextCursor')
     .meta({ type: 'string' })
     .optional()
     .meta({ description: 'The nextCursor of the page before.', example: cursorAt(42) }),

@@ -6,7 +6,7 @@ import { findDataSource } from '../../store/objects/data-sources.ts';
 import { findInput, type InputBounds, listInputs } from '../../store/runs/task-inputs.ts';
 import { type ServeOptions, serveOutput } from '../node-instances/output-data.ts';
 import type { Services } from '../services.ts';
-import { runnerStory } from './examples.ts';
+import { runnerExampleValues } from './examples.ts';
 import { cursorAt, type inputsQuerySchema } from './input-schema.ts';
 import { presentInput } from './present.ts';
 
@@ -15,7 +15,7 @@ export const inputIdParameter = z.string().meta({
   type: 'integer',
   minimum: 1,
   description: 'The outputId of the input.',
-  example: runnerStory.inputId,
+  example: runnerExampleValues.inputId,
 });
 
 /** One page, without the counters. */

@@ -6,7 +6,7 @@ import { loggedBytes, logLevels } from '../../domain/runs/run-log.ts';
 import { utf8Bytes } from '../../domain/text.ts';
 import { freeJson, timestamp } from '../../http/schemas.ts';
 import { defineRoute } from '../route.ts';
-import { runnerStory } from './examples.ts';
+import { runnerExampleValues } from './examples.ts';
 import { identityOf, taskRoute } from './identity.ts';
 
 const logEntrySchema = z.object({
@@ -31,7 +31,7 @@ const logRequestSchema = z
     sequence: z
       .int()
       .min(1)
-      .max(limits.largestId - 1)
+      .max(limits.maxId - 1)
       .meta({ description: 'Rises with every call for the task. A repeated call sends the same again.' }),
     entries: z.array(logEntrySchema).min(1).max(limits.logEntriesPerCall),
   })
@@ -41,7 +41,7 @@ const logRequestSchema = z
       sequence: 1,
       entries: [
         {
-          at: runnerStory.writtenAt,
+          at: runnerExampleValues.writtenAt,
           level: 'warning',
           message: 'Lap 3 has no sector times.',
           fields: { lap: 3 },

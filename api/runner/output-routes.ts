@@ -26,7 +26,7 @@ import {
   receiveObject,
   type UploadHeaders,
 } from '../uploads/receive.ts';
-import { runnerStory } from './examples.ts';
+import { runnerExampleValues } from './examples.ts';
 import { identityOf, taskRoute } from './identity.ts';
 import { heldTask } from './input-routes.ts';
 import { LeaseKeeper } from './lease-keeper.ts';
@@ -40,7 +40,7 @@ const outputHeader = (description: string, example: string) =>
 export const outputHeaders = taskRoute.headers.extend({
   'x-platform-output-identifier': outputHeader(
     'Identifies the output: 1 to 100 letters, digits, `.`, `_`, `-`; unique in the node. Default: the platform generates one.',
-    runnerStory.outputIdentifier,
+    runnerExampleValues.outputIdentifier,
   ),
   'x-platform-output-metadata': outputHeader(
     'A JSON object of up to 4 KB, stored with the output; no key begins with `$`.',
@@ -48,7 +48,7 @@ export const outputHeaders = taskRoute.headers.extend({
   ),
   'x-platform-watermark': outputHeader(
     'Id of the last input consumed with this output. Publishes the output and all that the run staged before.',
-    String(runnerStory.inputId),
+    String(runnerExampleValues.inputId),
   ),
   'content-encoding': outputHeader('`gzip` when the bytes are compressed; they are stored as sent.', 'gzip'),
 });

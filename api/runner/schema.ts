@@ -2,11 +2,11 @@
 import { z } from 'zod';
 import { runnerScopes } from '../../domain/access/access.ts';
 import { holdsToken } from '../../domain/access/token-format.ts';
-import { story } from '../../domain/examples.ts';
+import { exampleValues } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { runReasons } from '../../domain/runs/run-plan.ts';
 import { jsonObjectOut, timestampOut } from '../../http/schemas.ts';
-import { runnerStory } from './examples.ts';
+import { runnerExampleValues } from './examples.ts';
 import { instanceIdForm } from './identity.ts';
 
 export const nodeState = z
@@ -48,22 +48,26 @@ export const claimRequestSchema = z
   })
   .meta({
     id: 'RunnerClaimRequest',
-    example: { instanceId: runnerStory.instanceId, templates: [runnerStory.template], waitSeconds: 30 },
+    example: {
+      instanceId: runnerExampleValues.instanceId,
+      templates: [runnerExampleValues.template],
+      waitSeconds: 30,
+    },
   });
 
 const commonExample = {
-  runId: runnerStory.runId,
+  runId: runnerExampleValues.runId,
   maxAttempts: 3,
   reason: 'input',
-  projectId: story.projectId,
-  sessionId: story.sessionId,
-  sessionName: story.sessionName,
-  nodeInstanceId: runnerStory.nodeId,
+  projectId: exampleValues.projectId,
+  sessionId: exampleValues.sessionId,
+  sessionName: exampleValues.sessionName,
+  nodeInstanceId: runnerExampleValues.nodeId,
   nodeName: 'laps',
-  nodeTemplate: runnerStory.template,
-  runnerType: runnerStory.runnerType,
+  nodeTemplate: runnerExampleValues.template,
+  runnerType: runnerExampleValues.runnerType,
   configuration: { minLapSeconds: 40 },
-  parents: [{ nodeInstanceId: runnerStory.inputNodeId, name: runnerStory.inputNodeName }],
+  parents: [{ nodeInstanceId: runnerExampleValues.inputNodeId, name: runnerExampleValues.inputNodeName }],
 };
 
 export const claimSchema = z
@@ -103,10 +107,10 @@ export const claimSchema = z
     id: 'RunnerTask',
     example: {
       ...commonExample,
-      taskId: runnerStory.taskId,
+      taskId: runnerExampleValues.taskId,
       attempt: 1,
-      claimedAt: runnerStory.claimedAt,
-      leaseExpiresAt: runnerStory.leaseExpiresAt,
+      claimedAt: runnerExampleValues.claimedAt,
+      leaseExpiresAt: runnerExampleValues.leaseExpiresAt,
       heartbeatIntervalSeconds: 10,
       traceparent: null,
     },
@@ -161,12 +165,18 @@ export const whoamiSchema = z
     id: 'RunnerWhoami',
     example: {
       kind: 'runner',
-      tokenId: runnerStory.tokenId,
+      tokenId: runnerExampleValues.tokenId,
       label: 'lap runners, building 4',
-      runnerTypes: [runnerStory.runnerType],
+      runnerTypes: [runnerExampleValues.runnerType],
       scopes: ['tasks', 'debug:read'],
       expiresAt: '2026-03-31T10:00:00.000Z',
-      templates: [{ name: runnerStory.template, runnerType: runnerStory.runnerType, type: 'Processing' }],
+      templates: [
+        {
+          name: runnerExampleValues.template,
+          runnerType: runnerExampleValues.runnerType,
+          type: 'Processing',
+        },
+      ],
       limits: {
         maxOutputBytes: limits.runnerOutputBytes,
         maxOutputMetadataBytes: limits.outputMetadataBytes,

@@ -4,10 +4,10 @@ import { limits } from '../../domain/limits.ts';
 import { completeOutcomes, failureCategories } from '../../domain/runs/run-plan.ts';
 import { utf8Bytes } from '../../domain/text.ts';
 import { bodyId, freeJson, optionalText, timestampOut } from '../../http/schemas.ts';
-import { runnerStory } from './examples.ts';
+import { runnerExampleValues } from './examples.ts';
 import { claimRequestSchema, claimSchema, nodeState } from './schema.ts';
 
-const { taskId } = runnerStory;
+const { taskId } = runnerExampleValues;
 /** Saved with the node for its next task. */
 const runnerState = freeJson(limits.runnerStateBytes)
   .nullish()
@@ -50,7 +50,7 @@ export const heartbeatSchema = z
   })
   .meta({
     id: 'RunnerHeartbeat',
-    example: { taskId, leaseExpiresAt: runnerStory.leaseExpiresAt, cancelRequested: false },
+    example: { taskId, leaseExpiresAt: runnerExampleValues.leaseExpiresAt, cancelRequested: false },
   });
 
 export const writtenOutputSchema = z
@@ -64,11 +64,11 @@ export const writtenOutputSchema = z
   .meta({
     id: 'RunnerOutput',
     example: {
-      outputId: runnerStory.outputId,
-      outputIdentifier: runnerStory.outputIdentifier,
+      outputId: runnerExampleValues.outputId,
+      outputIdentifier: runnerExampleValues.outputIdentifier,
       sizeBytes: 9_120,
-      sha256: runnerStory.sha256,
-      createdAt: runnerStory.writtenAt,
+      sha256: runnerExampleValues.sha256,
+      createdAt: runnerExampleValues.writtenAt,
     },
   });
 
@@ -85,7 +85,7 @@ export const uploadSchema = z
   .meta({
     id: 'RunnerUpload',
     example: {
-      handle: runnerStory.handle,
+      handle: runnerExampleValues.handle,
       minPartBytes: limits.uploadPartMinBytes,
       maxPartBytes: limits.uploadPartMaxBytes,
       maxParts: limits.uploadParts,
@@ -95,7 +95,7 @@ export const uploadSchema = z
 
 export const partSchema = z.object({ part: z.int(), sizeBytes: z.int(), sha256: z.string() }).meta({
   id: 'RunnerUploadPart',
-  example: { part: 1, sizeBytes: limits.uploadPartMinBytes, sha256: runnerStory.sha256 },
+  example: { part: 1, sizeBytes: limits.uploadPartMinBytes, sha256: runnerExampleValues.sha256 },
 });
 
 export const watermarkRequestSchema = z
@@ -105,11 +105,11 @@ export const watermarkRequestSchema = z
   })
   .meta({
     id: 'RunnerWatermarkRequest',
-    example: { inputId: runnerStory.inputId, state: { lastLap: 12 } },
+    example: { inputId: runnerExampleValues.inputId, state: { lastLap: 12 } },
   });
 export const watermarkSchema = z
   .object({ watermark: z.int().nullable(), pendingInputs: z.int() })
-  .meta({ id: 'RunnerWatermark', example: { watermark: runnerStory.inputId, pendingInputs: 0 } });
+  .meta({ id: 'RunnerWatermark', example: { watermark: runnerExampleValues.inputId, pendingInputs: 0 } });
 
 export const rejectionRequestSchema = z
   .object({
@@ -131,7 +131,11 @@ export const rejectionSchema = z
   })
   .meta({
     id: 'RunnerRejection',
-    example: { inputId: runnerStory.inputId, watermark: runnerStory.inputId, pendingInputs: 0 },
+    example: {
+      inputId: runnerExampleValues.inputId,
+      watermark: runnerExampleValues.inputId,
+      pendingInputs: 0,
+    },
   });
 
 const next = z
@@ -147,7 +151,7 @@ const next = z
   })
   .meta({
     id: 'RunnerNextRequest',
-    example: { waitSeconds: 20, templates: [runnerStory.template] },
+    example: { waitSeconds: 20, templates: [runnerExampleValues.template] },
   })
   .nullish()
   .meta({ description: 'Claims the next task with the same call.' });

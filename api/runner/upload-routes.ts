@@ -15,7 +15,7 @@ import { writeTaskOutput } from '../../store/runs/task-outputs.ts';
 import { abandonTaskUpload, finishTaskUpload } from '../../store/runs/task-uploads.ts';
 import { defineRoute } from '../route.ts';
 import type { Services } from '../services.ts';
-import { runnerStory } from './examples.ts';
+import { runnerExampleValues } from './examples.ts';
 import { identityOf, taskRoute } from './identity.ts';
 import { heldTask } from './input-routes.ts';
 import { answerHolder, checksumHeaders, outputHeaders, readWatermark, written } from './output-routes.ts';
@@ -27,7 +27,7 @@ const path = '/api/v2/runner/tasks/{taskId}/outputs/uploads';
 const uploadParams = taskRoute.params.extend({
   handle: z
     .string()
-    .meta({ description: 'The handle from the start of the upload.', example: runnerStory.handle }),
+    .meta({ description: 'The handle from the start of the upload.', example: runnerExampleValues.handle }),
 });
 const completeHeaders = taskRoute.headers.extend({
   'x-platform-watermark': z
@@ -35,7 +35,7 @@ const completeHeaders = taskRoute.headers.extend({
     .optional()
     .meta({
       description: 'As at the start; overrides the value sent there.',
-      example: String(runnerStory.inputId),
+      example: String(runnerExampleValues.inputId),
     }),
 });
 

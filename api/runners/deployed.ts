@@ -1,14 +1,14 @@
 /** Processes of deployed runners as operators see them (decisions 10). */
 import { z } from 'zod';
-import { story } from '../../domain/examples.ts';
+import { exampleValues } from '../../domain/examples.ts';
 import { deployedStates } from '../../domain/runners/runner-host.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import { timestampOut } from '../../http/schemas.ts';
 import type { DeployedRunnerView } from '../../store/runners/deployed-runners.ts';
-import { runnerStory } from '../runner/examples.ts';
+import { runnerExampleValues } from '../runner/examples.ts';
 
 /** Processes in one reply. */
-export const mostDeployed = 5_000;
+export const maxDeployed = 5_000;
 
 const processSchema = z.object({
   number: z.int().meta({ description: 'Number of the process within its runner type, from 1.' }),
@@ -45,8 +45,8 @@ export const deployedExample: z.input<typeof deployedSchema> = {
       state: 'running',
       message: '',
       starts: 1,
-      changedAt: story.startedAt,
-      tokenId: runnerStory.tokenId,
+      changedAt: exampleValues.startedAt,
+      tokenId: runnerExampleValues.tokenId,
     },
   ],
 };

@@ -9,7 +9,7 @@ import type { RunnerIdentity } from '../../store/runners/holder.ts';
 import { noteSightings, sightingsEverySeconds } from '../../store/runners/runner-instances.ts';
 
 /** Instances beyond this number are dropped; they are seen again soon. */
-const mostSightings = 10_000;
+const maxSightings = 10_000;
 /** A sighting that could not be stored for this long is of an instance that never claimed. */
 const keptMs = 60_000;
 
@@ -38,7 +38,7 @@ export class RunnerPresence {
   /** To be called at every call of an instance. */
   seen(identity: RunnerIdentity, userAgent: string | undefined): void {
     const key = `${identity.holder}\n${identity.instanceId}`;
-    if (this.#seen.size >= mostSightings && !this.#seen.has(key)) return;
+    if (this.#seen.size >= maxSightings && !this.#seen.has(key)) return;
     this.#seen.set(key, { ...identity, userAgent, atMs: performance.now() });
   }
 

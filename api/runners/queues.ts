@@ -5,10 +5,10 @@ import { concurrencyKinds } from '../../domain/runners/concurrency.ts';
 import { runtimes } from '../../domain/runners/manifest-runner-types.ts';
 import { listQueues, type QueueRow } from '../../store/run-views/queues.ts';
 import { defineRoute } from '../route.ts';
-import { runnerStory } from '../runner/examples.ts';
+import { runnerExampleValues } from '../runner/examples.ts';
 
 /** Node templates in one reply. */
-const mostQueues = 1_000;
+const maxQueues = 1_000;
 
 const runnerCountsSchema = z
   .object({ waiting: z.int(), busy: z.int(), drained: z.int(), gone: z.int() })
@@ -60,9 +60,9 @@ const queueSchema = z
   .meta({
     id: 'Queue',
     example: {
-      runnerType: runnerStory.runnerType,
+      runnerType: runnerExampleValues.runnerType,
       runtime: 'external',
-      nodeTemplate: runnerStory.template,
+      nodeTemplate: runnerExampleValues.template,
       waiting: 12,
       oldestWaitSeconds: 41.5,
       held: 1,
@@ -78,7 +78,7 @@ const list = defineRoute({
   summary: 'Lists the tasks that wait for runners, by node template',
   description:
     'Queues with waiting tasks come first, the longest wait first. A queue with `waiting` above 0 and neither waiting nor ' +
-    `busy runners needs a runner of its type. At most ${mostQueues} node templates are listed.`,
+    `busy runners needs a runner of its type. At most ${maxQueues} node templates are listed.`,
   tags: ['Runner administration'],
   access: access.admin,
   responses: {
@@ -88,7 +88,7 @@ const list = defineRoute({
     },
   },
   async handler({ services }) {
-    const rows = await listQueues(services.database, mostQueues);
+    const rows = await listQueues(services.database, maxQueues);
     return { status: 200, body: { queues: rows.map(present) } };
   },
 });

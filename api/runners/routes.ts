@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
-import { story } from '../../domain/examples.ts';
+import { exampleValues } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import { pageParameters, timestampOut, uuid } from '../../http/schemas.ts';
@@ -15,9 +15,9 @@ import {
   setRunnerDrained,
 } from '../../store/runners/runner-instances.ts';
 import { defineRoute } from '../route.ts';
-import { runnerStory } from '../runner/examples.ts';
+import { runnerExampleValues } from '../runner/examples.ts';
 import type { Services } from '../services.ts';
-import { deployedExample, deployedSchema, mostDeployed, presentDeployed } from './deployed.ts';
+import { deployedExample, deployedSchema, maxDeployed, presentDeployed } from './deployed.ts';
 
 const path = '/api/v2/admin/runners';
 const tags = ['Runner administration'];
@@ -65,28 +65,28 @@ const runnerSchema = z
     id: 'RunnerInstance',
     example: {
       id: runnerId,
-      instanceId: runnerStory.instanceId,
+      instanceId: runnerExampleValues.instanceId,
       kind: 'token',
-      tokenId: runnerStory.tokenId,
+      tokenId: runnerExampleValues.tokenId,
       tokenLabel: 'Laboratory 3',
       tokenHint: '4xQ2',
       userId: null,
-      runnerTypes: [runnerStory.runnerType],
+      runnerTypes: [runnerExampleValues.runnerType],
       hosting: 'external',
       version: 'lap-splitter/1.4.2',
-      firstSeenAt: story.startedAt,
-      lastSeenAt: story.processedAt,
+      firstSeenAt: exampleValues.startedAt,
+      lastSeenAt: exampleValues.processedAt,
       drained: false,
       state: 'busy',
       task: {
-        taskId: runnerStory.taskId,
-        runId: runnerStory.runId,
+        taskId: runnerExampleValues.taskId,
+        runId: runnerExampleValues.runId,
         attempt: 1,
-        sessionId: story.sessionId,
-        nodeInstanceId: runnerStory.nodeId,
+        sessionId: exampleValues.sessionId,
+        nodeInstanceId: runnerExampleValues.nodeId,
         nodeName: 'laps',
-        nodeTemplate: runnerStory.template,
-        claimedAt: runnerStory.claimedAt,
+        nodeTemplate: runnerExampleValues.template,
+        claimedAt: runnerExampleValues.claimedAt,
         phase: 'reading',
       },
     },
@@ -129,7 +129,7 @@ const list = defineRoute({
     const [{ rows, totalCount }, external, deployed] = await Promise.all([
       listRunnerInstances(services.database, { offset: (page - 1) * pageSize, limit: pageSize }),
       listRunnerTypeNames(services.database, 'external'),
-      listDeployed(services.database, mostDeployed),
+      listDeployed(services.database, maxDeployed),
     ]);
     const runners = rows.map((row) => present(row, external));
     return {

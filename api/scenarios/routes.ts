@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { catalogue, Problem } from '../../domain/errors.ts';
-import { story } from '../../domain/examples.ts';
+import { exampleValues } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { isName } from '../../domain/text.ts';
 import { optionalText, timestamp, uuid } from '../../http/schemas.ts';
@@ -35,11 +35,11 @@ const requestSchema = z
   .meta({
     id: 'ScenarioRequest',
     example: {
-      scenarioName: story.scenarioName,
+      scenarioName: exampleValues.scenarioName,
       simulationId: 'sim-3',
-      scenarioInstanceId: story.scenarioInstanceId,
-      from: story.startedAt,
-      to: story.closedAt,
+      scenarioInstanceId: exampleValues.scenarioInstanceId,
+      from: exampleValues.startedAt,
+      to: exampleValues.closedAt,
     },
   });
 
@@ -47,11 +47,11 @@ const scenarioSchema = sessionScenarioSchema.extend({ dimensions: sessionSchema.
   id: 'ScenarioInstance',
   example: {
     simulationId: 'sim-3',
-    sessionId: story.sessionId,
-    scenarioName: story.scenarioName,
-    scenarioInstanceId: story.scenarioInstanceId,
-    to: story.closedAt,
-    createdAt: story.processedAt,
+    sessionId: exampleValues.sessionId,
+    scenarioName: exampleValues.scenarioName,
+    scenarioInstanceId: exampleValues.scenarioInstanceId,
+    to: exampleValues.closedAt,
+    createdAt: exampleValues.processedAt,
   },
 });
 
@@ -70,7 +70,7 @@ const create = defineRoute({
   audit: { object: 'scenario' },
   idempotent: 'plain',
   params: z.object({
-    sessionId: uuid().meta({ description: 'The session.', example: story.sessionId }),
+    sessionId: uuid().meta({ description: 'The session.', example: exampleValues.sessionId }),
   }),
   body: requestSchema,
   responses: { 200: { description: 'The scenario instance.', schema: replySchema } },

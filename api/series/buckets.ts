@@ -18,7 +18,7 @@ export async function readNumberBuckets(
   range: Range,
   buckets: number,
 ): Promise<ReadPoints[]> {
-  const gathered = new Gathered(channels.length, range, buckets);
+  const gathered = new BucketPoints(channels.length, range, buckets);
   await streamNumbers(connection, path, channels.map(channelValue), range, ([times, ...columns], rows) => {
     if (times !== undefined) gathered.add(times, columns, rows);
   });
@@ -26,7 +26,7 @@ export async function readNumberBuckets(
 }
 
 /** Rows over time, or over another channel. */
-export class Gathered {
+export class BucketPoints {
   readonly #from: number;
   readonly #perUnit: number;
   readonly #buckets: number;

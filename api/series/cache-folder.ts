@@ -14,7 +14,7 @@ interface Entry {
   users: number;
 }
 
-export interface Held {
+export interface CachedFile {
   path: string;
   /** Call once when the file is no longer read. */
   release(): void;
@@ -60,7 +60,7 @@ export class CacheFolder {
    * The local copy of an object. Of several callers one downloads; an abort ends only its own caller's wait.
    * @throws RangeError for a key that is no hash; what `load` throws
    */
-  async hold(key: string, load: (path: string) => Promise<void>, signal?: AbortSignal): Promise<Held> {
+  async hold(key: string, load: (path: string) => Promise<void>, signal?: AbortSignal): Promise<CachedFile> {
     if (!keyShape.test(key)) throw new RangeError('A cache key must be 64 hexadecimal digits.');
     signal?.throwIfAborted();
     for (;;) {
@@ -101,7 +101,7 @@ export class CacheFolder {
     return join(this.#dir, `${key}${suffix}`);
   }
 
-  #held(key: string, entry: Entry): Held {
+  #held(key: string, entry: Entry): CachedFile {
     const path = this.#path(key);
     entry.users++;
     const now = Date.now();

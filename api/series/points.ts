@@ -60,7 +60,7 @@ export class PointList {
  * Of the points of one bucket two, where a caller asks for fewer than it holds: lowest and highest of numbers, which may
  * be one, else first and last.
  */
-export function atMost<Points extends ReadPoints>(points: Points, maxPoints: number): Points {
+export function limitPoints<Points extends ReadPoints>(points: Points, maxPoints: number): Points {
   const { times, values, xs } = points;
   if (times.length <= maxPoints) return points;
   const kept = outermost(values);
@@ -77,7 +77,7 @@ function outermost(values: readonly SeriesValue[]): number[] {
 }
 
 /** At most so many items, evenly spread, the first and the last among them. */
-export function evenly<Item>(items: readonly Item[], most: number): Item[] {
+export function sampleEvenly<Item>(items: readonly Item[], most: number): Item[] {
   if (items.length <= most) return [...items];
   const step = (items.length - 1) / Math.max(1, most - 1);
   return Array.from({ length: most }, (_, index) => items[Math.round(index * step)] as Item);

@@ -6,15 +6,15 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import type { OverviewFile } from './overview.ts';
 import type { DerivedChannel, JobSource, ReadStatistics, StatisticsJob } from './protocol.ts';
 import { openOverview, rangeWithin } from './read-source.ts';
-import { type Channels, channelValue, type LeftOut, type Range, streamNumbers } from './scan.ts';
-import { type Held, holdTimes, readHeldStates, stateChanges } from './states.ts';
+import { type Channels, channelValue, type Range, type SkippedRows, streamNumbers } from './scan.ts';
+import { holdTimes, readHeldStates, type StateDuration, stateChanges } from './states.ts';
 import { Tally } from './tally.ts';
 import { streamValues } from './value-stream.ts';
 
 type Channel = Channels[number];
 
 /** The longest states of a channel are enough to see. */
-const mostStates = 100;
+const maxStates = 100;
 
 export async function readStatistics(
   connection: DuckDBConnection,
@@ -87,7 +87,7 @@ async function tally(
 ): Promise<Tallied> {
   const { path, channels } = source;
   const tallies = channels.map(() => new Tally());
-  const scan = async (chosen: readonly number[], leftOut?: LeftOut) => {
+  const scan = async (chosen: readonly number[], leftOut?: SkippedRows) => {
     const seen = { rows: 0, first: Number.POSITIVE_INFINITY, last: Number.NEGATIVE_INFINITY };
     const values = chosen.map((index) => presentValue(channels[index] as Channel));
     const add = ([times, ...columns]: readonly Float64Array[], count: number) => {
@@ -141,7 +141,7 @@ async function heldStates(
   range: Range,
   overview: OverviewFile | null,
   ends: Ends | null,
-): Promise<Held[] | null> {
+): Promise<StateDuration[] | null> {
   if (channel.type === 'text' && overview?.isFreeText(channel.column) === true) return null;
   const changes = (await overview?.changes(channel.column)) ?? null;
   if (changes === null || overview === null) return readHeldStates(connection, path, channel, range);
@@ -154,7 +154,7 @@ function summary(
   channel: Channel | DerivedChannel,
   tally: Tally,
   rows: number,
-  held: Held[] | null,
+  held: StateDuration[] | null,
 ): ReadStatistics {
   const { count } = tally;
   const missing = rows - count;
@@ -167,7 +167,7 @@ function summary(
   const whole = held.reduce((sum, { ms }) => sum + ms, 0);
   const states = held
     .toSorted((a, b) => b.ms - a.ms || (a.text < b.text ? -1 : 1))
-    .slice(0, mostStates)
+    .slice(0, maxStates)
     .map(({ text, ms }) => ({
       value: 'type' in channel && channel.type === 'boolean' ? text === 'true' : text,
       ms,

@@ -9,7 +9,7 @@ import { mkdir, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { limits } from '../../domain/limits.ts';
-import { CacheFolder, type Held } from './cache-folder.ts';
+import { type CachedFile, CacheFolder } from './cache-folder.ts';
 import { ChildDied, SeriesBusy, SeriesChild, SourceBroken } from './child-handle.ts';
 import { jobSource, type SeriesSource } from './job-source.ts';
 import type {
@@ -74,7 +74,7 @@ export interface ChannelStatistics extends ReadStatistics {
   channel: string;
 }
 
-const bounds = { smallestPoints: 4, largestPoints: 100_000, allPoints: 4_000_000 };
+const bounds = { minPoints: 4, maxPoints: 100_000, allPoints: 4_000_000 };
 const defaults = { requestTimeoutMs: 20_000, concurrency: 2, maxWaiting: 64 };
 /** A process of its own, so that charts do not wait for files. */
 const exporting = { requestTimeoutMs: 300_000, concurrency: 1, maxWaiting: 8 };
@@ -193,12 +193,12 @@ export class SeriesReader {
     checkBounds(request);
     const asked = request.sources.map((source) => ({ source, found: jobSource(source) }));
     for (let isRepeat = false; ; isRepeat = true) {
-      const held: Held[] = [];
+      const held: CachedFile[] = [];
       try {
         for (const { source } of asked)
           held.push(await this.#folder.hold(source.key, source.load, request.signal));
         const sources = asked.map(
-          ({ found }, index): JobSource => ({ path: (held[index] as Held).path, ...found }),
+          ({ found }, index): JobSource => ({ path: (held[index] as CachedFile).path, ...found }),
         );
         const { fromMs = null, toMs = null } = request;
         return await work({ sources, fromMs, toMs });
@@ -229,10 +229,8 @@ export class SeriesReader {
 }
 
 function checkPoints({ maxPoints, sources }: SeriesRequest): void {
-  if (!Number.isInteger(maxPoints) || maxPoints < bounds.smallestPoints || maxPoints > bounds.largestPoints) {
-    throw new RangeError(
-      `maxPoints must be an integer from ${bounds.smallestPoints} to ${bounds.largestPoints}.`,
-    );
+  if (!Number.isInteger(maxPoints) || maxPoints < bounds.minPoints || maxPoints > bounds.maxPoints) {
+    throw new RangeError(`maxPoints must be an integer from ${bounds.minPoints} to ${bounds.maxPoints}.`);
   }
   const channels = sources.reduce((sum, source) => sum + source.channels.length, 0);
   if (channels * maxPoints > bounds.allPoints) {

@@ -2,7 +2,7 @@
  * Rows of several channels, thinned together: every channel has points of the same rows, so that one can be drawn over
  * another. Of each stretch of equal time: the first and the last row, and the lowest and the highest row of each channel.
  */
-import { evenly } from './points.ts';
+import { sampleEvenly } from './points.ts';
 import type { ReadPoints } from './protocol.ts';
 import type { Range } from './scan.ts';
 
@@ -111,7 +111,7 @@ export class SameRows {
     const sorted = [...byNumber]
       .sort(([a, atA], [b, atB]) => time(atA) - time(atB) || a - b)
       .map(([, at]) => at);
-    const rows = evenly(sorted, this.#maxPoints);
+    const rows = sampleEvenly(sorted, this.#maxPoints);
     const times = rows.map(time);
     return Array.from({ length: this.#channels }, (_, channel) => ({
       times,

@@ -19,7 +19,7 @@ const textCharacters = 1024;
 export const textOf = (text: string) => `'${text.replaceAll("'", "''")}'`;
 
 /** Rows that are left out, by their numbers: from the first to before the end. */
-export interface LeftOut {
+export interface SkippedRows {
   readonly first: number;
   readonly end: number;
 }
@@ -34,7 +34,7 @@ export async function streamNumbers(
   values: readonly string[],
   range: Range,
   onRows: (vectors: readonly Float64Array[], rows: number) => void | Promise<void>,
-  leftOut?: LeftOut,
+  leftOut?: SkippedRows,
 ): Promise<void> {
   const columns = ['t', ...values.map((value) => `coalesce(CAST(${value} AS DOUBLE), 'nan'::DOUBLE)`)];
   const within =

@@ -29,7 +29,7 @@ export function stateChanges(
     times.push(time);
     values.push(value);
   };
-  const first = firstAtOrBehind(count, timeOf, firstMs);
+  const first = firstAtOrAfter(count, timeOf, firstMs);
   const isFirstRow = first < count && timeOf(first) === firstMs && numbers[perChange * first + 2] === 1;
   if (!isFirstRow && first > 0) put(firstMs, textOf(first - 1));
   for (let change = first; change < count && timeOf(change) <= lastMs; change++) {
@@ -44,13 +44,13 @@ export function stateChanges(
 }
 
 /** A state, truth values as `false` and `true`, and the time from its rows to the rows behind them. */
-export interface Held {
+export interface StateDuration {
   readonly text: string;
   readonly ms: number;
 }
 
 /** @param changes the points at which a state changes, and the last row */
-export function holdTimes({ times, values }: ReadPoints): Held[] {
+export function holdTimes({ times, values }: ReadPoints): StateDuration[] {
   const held = new Map<string, number>();
   for (const [index, value] of values.entries()) {
     if (value === null) continue;
@@ -60,7 +60,7 @@ export function holdTimes({ times, values }: ReadPoints): Held[] {
   return [...held].map(([text, ms]) => ({ text, ms }));
 }
 
-const mostTexts = 4096;
+const maxTexts = 4096;
 const sampleRows = 100_000;
 
 /** The same from the rows, which must be in the order of time; null for texts that hardly repeat. */
@@ -69,7 +69,7 @@ export async function readHeldStates(
   path: string,
   channel: Channels[number],
   range: Range,
-): Promise<Held[] | null> {
+): Promise<StateDuration[] | null> {
   const within = 'FROM read_parquet($1) WHERE t >= $2 AND t <= $3';
   const parameters = [path, range.fromMs, range.toMs];
   const text = `CAST(${channelValue(channel)} AS VARCHAR)`;
@@ -78,7 +78,7 @@ export async function readHeldStates(
     `SELECT count(DISTINCT v) FROM (SELECT ${text} AS v ${within} LIMIT ${sampleRows})`,
     parameters,
   );
-  if (Number(sample?.[0]) > mostTexts) return null;
+  if (Number(sample?.[0]) > maxTexts) return null;
   // `lag` streams where `lead` would hold all rows. The state of the last row is there, and lasts no time.
   const rows = await rowsOf(
     connection,
@@ -92,7 +92,7 @@ export async function readHeldStates(
   return rows.map(([v, ms]) => ({ text: String(v), ms: Number(ms ?? 0) }));
 }
 
-function firstAtOrBehind(count: number, timeOf: (change: number) => number, timeMs: number): number {
+function firstAtOrAfter(count: number, timeOf: (change: number) => number, timeMs: number): number {
   let [low, high] = [0, count];
   while (low < high) {
     const middle = (low + high) >>> 1;

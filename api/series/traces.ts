@@ -5,7 +5,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { quote } from '../../domain/issue.ts';
 import { limits } from '../../domain/limits.ts';
-import { Gathered } from './buckets.ts';
+import { BucketPoints } from './buckets.ts';
 import { PointList, pointsPerBucket } from './points.ts';
 import type { JobSource, NamedChannel, ReadTrace, TracesJob } from './protocol.ts';
 import { rangeWithin, readSource } from './read-source.ts';
@@ -145,7 +145,7 @@ function collector(
   if (trace.rows > maxPoints) {
     const buckets = Math.max(1, Math.floor(maxPoints / pointsPerBucket));
     const range = { fromMs: trace.from, toMs: trace.to };
-    const gathered = new Gathered(asked.length, range, buckets, hasX ? 'channel' : 'time');
+    const gathered = new BucketPoints(asked.length, range, buckets, hasX ? 'channel' : 'time');
     return {
       add: (times, columns, xs) => gathered.add(times, columns, times.length, xs),
       points: (index) => gathered.points(index, isBoolean(index)),

@@ -29,7 +29,7 @@ export async function writeDerivedExport(
     const path = `${job.path}.${parts.length}.part`;
     parts.push(path);
     await writing.run(copyOf(select, job.format, path, parts.length === 1));
-    if (job.format === 'csv') await moveBehind(job.path, path);
+    if (job.format === 'csv') await appendPart(job.path, path);
   };
   try {
     for (const [index, source] of job.sources.entries()) {
@@ -65,7 +65,7 @@ async function fill(
   if (rows.count > 0) await onFull();
 }
 
-async function moveBehind(file: string, part: string): Promise<void> {
+async function appendPart(file: string, part: string): Promise<void> {
   await pipeline(createReadStream(part), createWriteStream(file, { flags: 'a' }));
   await rm(part);
 }

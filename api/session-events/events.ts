@@ -20,7 +20,7 @@ export type SessionEvent =
   | EventOf<Exclude<keyof typeof eventSchemas, 'output'>>;
 
 /** What the followers of one session have already received. */
-export class Known {
+export class SentState {
   readonly #nodes = new Map<number, string>();
   readonly #attempts = new Map<string, 'started' | 'ended'>();
   #window = '';

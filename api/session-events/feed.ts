@@ -5,7 +5,7 @@ import {
   type SessionSnapshot,
   type SnapshotPoint,
 } from '../../store/sessions/session-watch.ts';
-import { Known, writeEvents } from './events.ts';
+import { SentState, writeEvents } from './events.ts';
 import { Follower } from './follower.ts';
 
 /** Changes within this time are sent together. */
@@ -15,7 +15,7 @@ export class SessionFeed {
   readonly #database: Database;
   readonly #sessionId: string;
   readonly #followers = new Set<Follower>();
-  readonly #known = new Known();
+  readonly #known = new SentState();
   #last: SessionSnapshot | undefined;
   #isReading = false;
   #isDirty = false;

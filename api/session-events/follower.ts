@@ -10,7 +10,7 @@
 import { Readable } from 'node:stream';
 import { limits } from '../../domain/limits.ts';
 import type { SessionSnapshot, SnapshotPoint } from '../../store/sessions/session-watch.ts';
-import { Known, type SessionEvent, writeEvent, writeEvents } from './events.ts';
+import { SentState, type SessionEvent, writeEvent, writeEvents } from './events.ts';
 
 /** The session's changes after a place; undefined when it is gone. */
 export type ReadSnapshotFrom = (since: SnapshotPoint) => Promise<SessionSnapshot | undefined>;
@@ -129,7 +129,7 @@ export class Follower {
   async *#write(): AsyncGenerator<string | Buffer | undefined, void> {
     // A browser's EventSource waits a second before it reconnects.
     yield 'retry: 1000\n\n';
-    let known = new Known();
+    let known = new SentState();
     let snapshot = this.#first;
     this.#first = undefined;
     while (snapshot !== undefined) {
@@ -140,7 +140,7 @@ export class Follower {
       // Thousands of followers are live for hours: none of them should hold a page in memory.
       snapshot = undefined;
       if (!isBehind) {
-        known = new Known();
+        known = new SentState();
         at = yield* this.#live(at);
       }
       snapshot = await this.#page(at);
@@ -157,7 +157,7 @@ export class Follower {
       if (batch === undefined) yield undefined;
       else {
         this.#bufferedBytes -= batch.text.length;
-        yield textBehind(batch, at);
+        yield textAfter(batch, at);
         at = { atMs: batch.at.atMs, position: Math.max(at.position, batch.at.position) };
       }
     }
@@ -174,7 +174,7 @@ export class Follower {
 }
 
 /** Without the outputs that the caller got with a page. */
-function textBehind({ events, at, text }: Batch, { position }: SnapshotPoint): string | Buffer {
+function textAfter({ events, at, text }: Batch, { position }: SnapshotPoint): string | Buffer {
   const isNew = (event: SessionEvent) => event.kind !== 'output' || event.position > position;
   if (at.position >= position && events.every(isNew)) return text;
   return writeEvents(events.filter(isNew), { ...at, position: Math.max(at.position, position) });

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
-import { story } from '../../domain/examples.ts';
+import { exampleValues } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { eventStreamHeaders } from '../../http/bodies/event-stream.ts';
 import { defineRoute } from '../route.ts';
@@ -50,7 +50,7 @@ const events = defineRoute({
       description: 'The stream of events.',
       media: 'text/event-stream',
       pieces: Object.values(eventSchemas),
-      example: `event: deleted\ndata: {"sessionId":"${story.sessionId}"}\n\n`,
+      example: `event: deleted\ndata: {"sessionId":"${exampleValues.sessionId}"}\n\n`,
     },
   },
   errors: ['sessionNotFound', 'unavailable'],

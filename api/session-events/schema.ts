@@ -1,6 +1,6 @@
 /** The `data` of live events. `node` carries an item of the session's progress. */
 import { z } from 'zod';
-import { story } from '../../domain/examples.ts';
+import { exampleValues } from '../../domain/examples.ts';
 import { timestampOut } from '../../http/schemas.ts';
 
 const outputEventSchema = z
@@ -16,13 +16,13 @@ const outputEventSchema = z
   .meta({
     id: 'SessionOutputEvent',
     example: {
-      id: story.outputId,
-      nodeInstanceId: story.inputNodeId,
+      id: exampleValues.outputId,
+      nodeInstanceId: exampleValues.inputNodeId,
       outputIdentifier: 'lap-12',
       contentType: 'text/csv',
       contentEncoding: null,
       sizeBytes: 39,
-      createdAt: story.processedAt,
+      createdAt: exampleValues.processedAt,
     },
   });
 
@@ -40,11 +40,11 @@ const attemptEventSchema = z
   .meta({
     id: 'SessionAttemptEvent',
     example: {
-      nodeInstanceId: story.nodeId,
+      nodeInstanceId: exampleValues.nodeId,
       runId: '0198f2b5-11d0-7b6e-8a43-6f0de41c2b97',
       attempt: 1,
       maxAttempts: 3,
-      startedAt: story.processedAt,
+      startedAt: exampleValues.processedAt,
       endedAt: null,
       outcome: null,
       details: '',
@@ -66,7 +66,7 @@ const windowEventSchema = z
     example: {
       frozen: false,
       status: 'open',
-      startTimeUtc: story.startedAt,
+      startTimeUtc: exampleValues.startedAt,
       endTimeUtc: '2026-03-01T10:05:00.000Z',
       closedAt: null,
       closeReason: null,

@@ -1,6 +1,6 @@
 /** Wire forms of session queries (contract: Session query model; decisions 13). */
 import { z } from 'zod';
-import { story } from '../../domain/examples.ts';
+import { exampleValues } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { errorSchema } from '../../http/errors.ts';
 import { timestampOut } from '../../http/schemas.ts';
@@ -43,7 +43,7 @@ export const sessionQuerySchema = z.unknown().meta({
   example: {
     filter: {
       and: [
-        { path: 'projectId', op: 'eq', value: story.projectId },
+        { path: 'projectId', op: 'eq', value: exampleValues.projectId },
         { path: 'vehicle.speed', op: 'gte', value: 80 },
         {
           or: [
@@ -84,14 +84,14 @@ export const sessionQueryReplySchema = z
             .meta({
               id: 'SessionQueryRow',
               example: {
-                id: story.sessionId,
-                name: story.sessionName,
-                email: story.email,
-                projectId: story.projectId,
-                sessionTemplateId: story.templateId,
-                simulationName: story.simulationName,
+                id: exampleValues.sessionId,
+                name: exampleValues.sessionName,
+                email: exampleValues.email,
+                projectId: exampleValues.projectId,
+                sessionTemplateId: exampleValues.templateId,
+                simulationName: exampleValues.simulationName,
                 logoUrl: '',
-                userId: story.userId,
+                userId: exampleValues.userId,
                 metadataJson: '{"vehicle":{"type":"glider","speed":92},"tags":["night"]}',
               },
             }),

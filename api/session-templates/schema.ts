@@ -1,6 +1,6 @@
 /** Wire forms of session templates (contract: Session template). */
 import { z } from 'zod';
-import { story } from '../../domain/examples.ts';
+import { exampleValues } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { templateChangeKinds } from '../../domain/templates/adoption.ts';
 import { nodeTemplateTypes } from '../../domain/templates/template-file.ts';
@@ -9,7 +9,10 @@ import { jsonObjectOut, pathId } from '../../http/schemas.ts';
 import { documentIssueSchema } from '../document-issue.ts';
 
 export const templateParams = z.object({
-  sessionTemplateId: pathId().meta({ description: 'The session template.', example: story.templateId }),
+  sessionTemplateId: pathId().meta({
+    description: 'The session template.',
+    example: exampleValues.templateId,
+  }),
 });
 
 const templateNodeSchema = z
@@ -39,8 +42,8 @@ const templateNodeSchema = z
 
 /** As a list shows it. */
 export const templateExample = {
-  id: story.templateId,
-  name: story.templateName,
+  id: exampleValues.templateId,
+  name: exampleValues.templateName,
   description: 'Upload a table; its columns are found and drawn on a dashboard.',
   configuration: '{}',
   nodes: [],

@@ -1,6 +1,6 @@
 /** Wire forms of the versions of session templates, and of what changed between two. */
 import { z } from 'zod';
-import { story } from '../../domain/examples.ts';
+import { exampleValues } from '../../domain/examples.ts';
 import { templateFields } from '../../domain/templates/template-changes.ts';
 import { idParameter, jsonObjectOut, pageParameters, pathId, timestampOut } from '../../http/schemas.ts';
 import { templateChangeSchema, templateParams } from './schema.ts';
@@ -24,7 +24,7 @@ const head = {
 };
 const headExample = {
   version: 2,
-  createdBy: { id: story.userId, name: 'Petra Lindqvist' },
+  createdBy: { id: exampleValues.userId, name: 'Petra Lindqvist' },
 };
 const label = () => z.string().meta({ description: '`TemplateVersion` of the file.' });
 
@@ -96,7 +96,7 @@ export const changesQuerySchema = z.object({
   }),
   sinceTemplateId: idParameter('sinceTemplateId must be a positive integer.').meta({
     description: 'The session template to compare with. Default: this one.',
-    example: story.templateId,
+    example: exampleValues.templateId,
   }),
 });
 
@@ -125,9 +125,9 @@ export const changesSchema = z
   .meta({
     id: 'SessionTemplateChanges',
     example: {
-      sessionTemplateId: story.templateId,
+      sessionTemplateId: exampleValues.templateId,
       version: 2,
-      since: { sessionTemplateId: story.templateId, version: 1 },
+      since: { sessionTemplateId: exampleValues.templateId, version: 1 },
       fields: [{ field: 'templateVersion', before: '1.0.0', after: '1.1.0' }],
       nodes: [
         {

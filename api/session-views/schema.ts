@@ -1,6 +1,6 @@
 /** Wire forms of saved views of the list of sessions. */
 import { z } from 'zod';
-import { story } from '../../domain/examples.ts';
+import { exampleValues } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import { bodyId, longText, nameText, timestampOut, uuid } from '../../http/schemas.ts';
@@ -11,7 +11,7 @@ import {
 } from '../../store/sessions/session-views.ts';
 
 export const sessionViewParams = z.object({
-  viewId: uuid().meta({ description: 'The view.', example: story.scenarioInstanceId }),
+  viewId: uuid().meta({ description: 'The view.', example: exampleValues.scenarioInstanceId }),
 });
 
 /** Of the list of sessions and of its query builder. */
@@ -62,12 +62,12 @@ export const sessionViewSchema = z
   .meta({
     id: 'SessionView',
     example: {
-      id: story.scenarioInstanceId,
+      id: exampleValues.scenarioInstanceId,
       ...example,
       projectId: null,
       isOwn: true,
       createdByName: 'Per Lindqvist',
-      createdAt: story.closedAt,
+      createdAt: exampleValues.closedAt,
     },
   });
 

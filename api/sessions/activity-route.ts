@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { auditActorKinds } from '../../domain/access/audit.ts';
 import { Problem } from '../../domain/errors.ts';
-import { story } from '../../domain/examples.ts';
+import { exampleValues } from '../../domain/examples.ts';
 import { auditQuerySchema, presentAuditPage } from '../../http/audit-schema.ts';
 import { timestampOut } from '../../http/schemas.ts';
 import { listAudit } from '../../store/administration/audit.ts';
@@ -36,10 +36,10 @@ const activitySchema = z
     example: {
       entries: [
         {
-          at: story.processedAt,
+          at: exampleValues.processedAt,
           action: 'uploadNodeOutput',
-          actor: { kind: 'user', id: story.userId, name: 'Maria Verdi' },
-          object: { type: 'nodeInstance', id: String(story.inputNodeId) },
+          actor: { kind: 'user', id: exampleValues.userId, name: 'Maria Verdi' },
+          object: { type: 'nodeInstance', id: String(exampleValues.inputNodeId) },
         },
       ],
       nextCursor: null,

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { Problem, type ProblemKey } from '../../domain/errors.ts';
-import { story } from '../../domain/examples.ts';
+import { exampleValues } from '../../domain/examples.ts';
 import { errorSchema } from '../../http/errors.ts';
 import { bodyId } from '../../http/schemas.ts';
 import { type AdoptionResult, adoptTemplate } from '../../store/sessions/adopt-template.ts';
@@ -16,7 +16,10 @@ const requestSchema = z
     dryRun: z.boolean().default(false).meta({ description: 'Only answers what would change.' }),
   })
   .prefault({})
-  .meta({ id: 'TemplateAdoptionRequest', example: { sessionTemplateId: story.templateId, dryRun: true } });
+  .meta({
+    id: 'TemplateAdoptionRequest',
+    example: { sessionTemplateId: exampleValues.templateId, dryRun: true },
+  });
 
 const adoptionSchema = z
   .object({
@@ -34,8 +37,8 @@ const adoptionSchema = z
   .meta({
     id: 'TemplateAdoption',
     example: {
-      sessionTemplateId: story.templateId,
-      sessionTemplateName: story.templateName,
+      sessionTemplateId: exampleValues.templateId,
+      sessionTemplateName: exampleValues.templateName,
       dryRun: true,
       changes: [
         {

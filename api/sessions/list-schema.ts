@@ -1,6 +1,6 @@
 /** Wire forms of session lists (contract: Session list; decisions 5). */
 import { z } from 'zod';
-import { story } from '../../domain/examples.ts';
+import { exampleValues } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { sessionStates } from '../../domain/sessions/session-state.ts';
 import {
@@ -25,19 +25,19 @@ const stateList = commaList(
   `state must be one or more of ${sessionStates.join(', ')}, separated by commas.`,
 ).meta({ example: 'failed,running' });
 
-const mostIds = limits.sessionPageSizeMax;
+const maxIds = limits.sessionPageSizeMax;
 
 /** No more characters than ids can have, with a space after each comma. */
-const idList = commaList(uuid(), `ids must be 1 to ${mostIds} session ids, separated by commas.`, {
-  items: mostIds,
-  characters: mostIds * (story.sessionId.length + 2),
+const idList = commaList(uuid(), `ids must be 1 to ${maxIds} session ids, separated by commas.`, {
+  items: maxIds,
+  characters: maxIds * (exampleValues.sessionId.length + 2),
 });
 
 const ownerError = 'owner must be me or the id of a person.';
 
 export const sessionCountsQuerySchema = z.object({
-  projectId: idFilter('projectId', story.projectId),
-  sessionTemplateId: idFilter('sessionTemplateId', story.templateId),
+  projectId: idFilter('projectId', exampleValues.projectId),
+  sessionTemplateId: idFilter('sessionTemplateId', exampleValues.templateId),
   search: z
     .string()
     .max(limits.nameCharacters, { error: `search must hold at most ${limits.nameCharacters} characters.` })
@@ -61,7 +61,7 @@ export const sessionListQuerySchema = sessionCountsQuerySchema.extend({
     .meta({ description: 'Only sessions of this creator: `me`, or an id.', example: 'me', type: 'string' }),
   ids: idList.optional().meta({
     description: `Only these sessions: at most ${limits.sessionPageSizeMax} ids, separated by commas, such as a session query found. Ids of no session are passed over.`,
-    example: story.sessionId,
+    example: exampleValues.sessionId,
   }),
   sortBy: z
     .enum(['date', 'name'], { error: 'sortBy must be date or name.' })
@@ -93,13 +93,13 @@ export const sessionListSchema = z
         .meta({
           id: 'SessionListRow',
           example: {
-            id: story.sessionId,
-            name: story.sessionName,
-            simulationName: story.simulationName,
-            projectId: story.projectId,
+            id: exampleValues.sessionId,
+            name: exampleValues.sessionName,
+            simulationName: exampleValues.simulationName,
+            projectId: exampleValues.projectId,
             projectTitle: 'Formation training',
-            sessionTemplateId: story.templateId,
-            sessionTemplateName: story.templateName,
+            sessionTemplateId: exampleValues.templateId,
+            sessionTemplateName: exampleValues.templateName,
             metadata: { vehicle: { type: 'glider', speed: 92 } },
             ...overviewExample,
           },

@@ -1,6 +1,6 @@
 /** Wire forms of what lists and the page of a session show of its work. */
 import { z } from 'zod';
-import { story } from '../../domain/examples.ts';
+import { exampleValues } from '../../domain/examples.ts';
 import { visibleNodeStates } from '../../domain/runs/node-state.ts';
 import { sessionStates } from '../../domain/sessions/session-state.ts';
 import { timestampOut } from '../../http/schemas.ts';
@@ -28,7 +28,7 @@ export const overviewFields = {
       id: z.guid().meta({ description: 'The creator.' }),
       name: z.string().nullable().meta({ description: 'Null when the caller may not see the person.' }),
     })
-    .meta({ example: { id: story.userId, name: 'Petra Lindqvist' } }),
+    .meta({ example: { id: exampleValues.userId, name: 'Petra Lindqvist' } }),
   pinnedMetadata: z
     .array(z.object({ path: z.string(), value: z.unknown() }))
     .meta({ description: 'The values at the paths that the project pins, where there is one.' }),
@@ -41,9 +41,9 @@ export const overviewExample = {
   priority: 0,
   nodeCounts: { Succeeded: 3 },
   outputBytes: 16_214_318,
-  owner: { id: story.userId, name: 'Petra Lindqvist' },
+  owner: { id: exampleValues.userId, name: 'Petra Lindqvist' },
   pinnedMetadata: [{ path: 'vehicle.type', value: 'glider' }],
-  dashboardUrl: `/dashboards/${story.dimensionId}`,
+  dashboardUrl: `/dashboards/${exampleValues.dimensionId}`,
 };
 
 export const sessionDetailsSchema = sessionSchema

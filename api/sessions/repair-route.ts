@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
-import { story } from '../../domain/examples.ts';
+import { exampleValues } from '../../domain/examples.ts';
 import { type PlannedSession, planWholeSession } from '../../store/sessions/repair-session.ts';
 import type { WorkflowClient, WorkflowRepair } from '../../workflows/client.ts';
 import { queueTarget, sessionTarget, windowTarget } from '../../workflows/targets.ts';
@@ -20,7 +20,7 @@ const repairedSchema = z
   })
   .meta({
     id: 'SessionRepaired',
-    example: { sessionId: story.sessionId, planned: 0, workflow: 'running' },
+    example: { sessionId: exampleValues.sessionId, planned: 0, workflow: 'running' },
   });
 
 const repair = defineRoute({

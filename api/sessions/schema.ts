@@ -1,6 +1,6 @@
 /** Wire forms of sessions in camelCase, and their progress (contract: Session; decisions 5). */
 import { z } from 'zod';
-import { story } from '../../domain/examples.ts';
+import { exampleValues } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { visibleNodeStates } from '../../domain/runs/node-state.ts';
 import { isEmail, isName } from '../../domain/text.ts';
@@ -15,7 +15,7 @@ const blankIsAbsent = (text: string | null | undefined) => {
 };
 
 export const sessionParams = z.object({
-  id: uuid().meta({ description: 'The session.', example: story.sessionId }),
+  id: uuid().meta({ description: 'The session.', example: exampleValues.sessionId }),
 });
 
 const refusedField = (what: string) => `Invalid session request. ${what}.`;
@@ -62,11 +62,11 @@ export const createSessionSchema = z
   .meta({
     id: 'SessionRequest',
     example: {
-      ProjectId: story.projectId,
-      SessionTemplateId: story.templateId,
-      Email: story.email,
-      Name: story.sessionName,
-      SimulationName: story.simulationName,
+      ProjectId: exampleValues.projectId,
+      SessionTemplateId: exampleValues.templateId,
+      Email: exampleValues.email,
+      Name: exampleValues.sessionName,
+      SimulationName: exampleValues.simulationName,
       Metadata: { vehicle: { type: 'glider', speed: 92 } },
     },
   });
@@ -88,17 +88,17 @@ const progressItem = {
 };
 
 const progressExample = {
-  id: story.nodeId,
+  id: exampleValues.nodeId,
   name: 'tabular-autodetect',
   nodeTemplateId: 2,
   nodeTemplateName: 'system-tabular-to-dataservice',
   state: 'Succeeded',
   stateCode: 3,
   statusDetails: '',
-  lastProcessed: story.processedAt,
+  lastProcessed: exampleValues.processedAt,
   currentOutputId: 502,
   rejectedInputs: 0,
-  parentIds: [story.inputNodeId],
+  parentIds: [exampleValues.inputNodeId],
 };
 
 export const progressSchema = z
@@ -121,21 +121,21 @@ export const progressSchema = z
   .meta({
     id: 'SessionProgress',
     example: {
-      sessionId: story.sessionId,
+      sessionId: exampleValues.sessionId,
       nodeInstances: [
         {
           ...progressExample,
-          id: story.inputNodeId,
+          id: exampleValues.inputNodeId,
           name: 'tabular-upload',
           nodeTemplateId: 1,
           nodeTemplateName: 'input-node',
-          currentOutputId: story.outputId,
+          currentOutputId: exampleValues.outputId,
           parentIds: [],
         },
         progressExample,
         {
           ...progressExample,
-          id: story.dashboardNodeId,
+          id: exampleValues.dashboardNodeId,
           name: 'tabular-dashboard',
           nodeTemplateId: 3,
           nodeTemplateName: 'system-next-dimension',
@@ -143,7 +143,7 @@ export const progressSchema = z
           stateCode: 5,
           lastProcessed: null,
           currentOutputId: null,
-          parentIds: [story.nodeId],
+          parentIds: [exampleValues.nodeId],
         },
       ],
       summary: { total: 3, counts: { Succeeded: 2, Pending: 1 }, allSucceeded: false, anyFailed: false },
@@ -164,22 +164,22 @@ export const sessionScenarioSchema = z
     id: 'SessionScenario',
     example: {
       simulationId: 'sim-3',
-      sessionId: story.sessionId,
-      scenarioName: story.scenarioName,
-      scenarioInstanceId: story.scenarioInstanceId,
-      to: story.closedAt,
+      sessionId: exampleValues.sessionId,
+      scenarioName: exampleValues.scenarioName,
+      scenarioInstanceId: exampleValues.scenarioInstanceId,
+      to: exampleValues.closedAt,
     },
   });
 
 export const sessionExample = {
-  id: story.sessionId,
-  name: story.sessionName,
-  email: story.email,
-  projectId: story.projectId,
-  sessionTemplateId: story.templateId,
-  simulationName: story.simulationName,
+  id: exampleValues.sessionId,
+  name: exampleValues.sessionName,
+  email: exampleValues.email,
+  projectId: exampleValues.projectId,
+  sessionTemplateId: exampleValues.templateId,
+  simulationName: exampleValues.simulationName,
   logoUrl: '',
-  userId: story.userId,
+  userId: exampleValues.userId,
   metadata: { vehicle: { type: 'glider', speed: 92 } },
   templateChanged: false,
 };
@@ -209,12 +209,12 @@ export const sessionSchema = z
         .meta({
           id: 'SessionDimension',
           example: {
-            id: story.dimensionId,
+            id: exampleValues.dimensionId,
             name: 'Recording',
             dashboardName: 'Recording',
             dashboardVersion: 'next',
-            nodeInstanceId: story.dashboardNodeId,
-            url: `/dashboards/${story.dimensionId}`,
+            nodeInstanceId: exampleValues.dashboardNodeId,
+            url: `/dashboards/${exampleValues.dimensionId}`,
           },
         }),
     ),
@@ -228,7 +228,7 @@ export const sessionSchema = z
           userId: z.string().meta({ description: 'Identifier of the creator or of a participant.' }),
           createdAt: timestampOut(),
         })
-        .meta({ id: 'SessionUser', example: { id: 21, userId: story.userId } }),
+        .meta({ id: 'SessionUser', example: { id: 21, userId: exampleValues.userId } }),
     ),
     nodeInstances: z.array(
       z

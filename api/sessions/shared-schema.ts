@@ -1,6 +1,6 @@
 /** Wire forms of shared sessions (contract: Shared session request; decisions 5, 6). */
 import { z } from 'zod';
-import { story } from '../../domain/examples.ts';
+import { exampleValues } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { isEmail } from '../../domain/text.ts';
 import { bodyId, int32, nameText, optionalText, timestamp, timestampOut } from '../../http/schemas.ts';
@@ -13,12 +13,12 @@ export const sharedSessionQuerySchema = z.object({
     .string()
     .regex(/^[1-9]\d{0,15}$/, { error: 'must be a positive integer' })
     .transform(Number)
-    .refine((value) => value <= limits.largestId, { error: 'must be a positive integer' })
+    .refine((value) => value <= limits.maxId, { error: 'must be a positive integer' })
     .meta({
       type: 'integer',
       minimum: 1,
       description: 'The project of the session.',
-      example: story.projectId,
+      example: exampleValues.projectId,
     }),
 });
 
@@ -46,11 +46,11 @@ export const sharedSessionRequestSchema = z
   .meta({
     id: 'SharedSessionRequest',
     example: {
-      name: story.sessionName,
-      simulationName: story.simulationName,
-      email: story.email,
-      sessionTemplateId: story.templateId,
-      startTimeUtc: story.startedAt,
+      name: exampleValues.sessionName,
+      simulationName: exampleValues.simulationName,
+      email: exampleValues.email,
+      sessionTemplateId: exampleValues.templateId,
+      startTimeUtc: exampleValues.startedAt,
       machineGroup: 7,
       timeWindowSeconds: 300,
     },
@@ -66,15 +66,15 @@ export const sharedSessionSchema = sessionSchema
       ...sessionExample,
       metadata: {
         status: 'open',
-        startTimeUtc: story.startedAt,
+        startTimeUtc: exampleValues.startedAt,
         timeWindowSeconds: 300,
         machineGroup: 7,
-        openedBy: story.email,
+        openedBy: exampleValues.email,
         participants: [
           {
-            id: story.userId,
-            email: story.email,
-            startTimeUtc: story.startedAt,
+            id: exampleValues.userId,
+            email: exampleValues.email,
+            startTimeUtc: exampleValues.startedAt,
             joinedAt: '2026-03-01T10:00:01.250Z',
           },
         ],
@@ -99,7 +99,7 @@ export const closeRequestSchema = z
   .prefault({})
   .meta({
     id: 'CloseRequest',
-    example: { email: story.email, reason: 'The exercise is over.', closeAt: story.closedAt },
+    example: { email: exampleValues.email, reason: 'The exercise is over.', closeAt: exampleValues.closedAt },
   });
 
 export const closeResultSchema = z
@@ -115,9 +115,9 @@ export const closeResultSchema = z
   .meta({
     id: 'CloseResult',
     example: {
-      id: story.sessionId,
+      id: exampleValues.sessionId,
       participantCount: 2,
-      closedAt: story.closedAt,
-      closedBy: story.email,
+      closedAt: exampleValues.closedAt,
+      closedBy: exampleValues.email,
     },
   });

@@ -1,7 +1,7 @@
 /** What the projects hold, for the people who list sessions. */
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
-import { story } from '../../domain/examples.ts';
+import { exampleValues } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { formatTimestamp, formatTimestampOrNull } from '../../domain/timestamp.ts';
 import { timestampOut } from '../../http/schemas.ts';
@@ -26,15 +26,15 @@ const storageSchema = z
   .meta({
     id: 'ProjectStorage',
     example: {
-      measuredAt: story.startedAt,
+      measuredAt: exampleValues.startedAt,
       projects: [
         {
-          projectId: story.projectId,
+          projectId: exampleValues.projectId,
           projectTitle: 'Formation training',
           sessions: 204,
           frozenSessions: 3,
           outputBytes: 16_214_318,
-          newestSessionAt: story.startedAt,
+          newestSessionAt: exampleValues.startedAt,
         },
       ],
     },

@@ -1,6 +1,6 @@
 /** Wire forms of the update route, in snake_case (contract: Session, update route; decisions 5). */
 import { z } from 'zod';
-import { story } from '../../domain/examples.ts';
+import { exampleValues } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { isEmail } from '../../domain/text.ts';
 import { snakeSchema, snakeValue } from '../../http/bodies/snake-case.ts';
@@ -32,7 +32,7 @@ export const updateSessionSchema = z
   })
   .meta({
     id: 'SessionUpdate',
-    example: { name: story.sessionName, metadata: { weather: 'clear' } },
+    example: { name: exampleValues.sessionName, metadata: { weather: 'clear' } },
   });
 
 /** What the update route answers of a session, still in camelCase: all fields but those that the contract leaves out. */
@@ -58,18 +58,18 @@ export const updatedSessionSchema = snakeSchema(updatedSession).meta({
       title: 'Formation training',
       description: 'Spring course',
       icon: '',
-      ownerId: story.ownerId,
-      defaultSessionTemplateId: story.templateId,
+      ownerId: exampleValues.ownerId,
+      defaultSessionTemplateId: exampleValues.templateId,
       createdAt: '2026-02-02T09:00:00.000Z',
     },
     sessionTemplate: {
-      name: story.templateName,
+      name: exampleValues.templateName,
       description: 'Upload a table; its columns are found and drawn on a dashboard.',
       configuration: '{}',
     },
     nodeInstances: [
       {
-        id: story.inputNodeId,
+        id: exampleValues.inputNodeId,
         name: 'tabular-upload',
         nodeTemplateId: 1,
         nodeTemplateName: 'input-node',
@@ -83,9 +83,9 @@ export const updatedSessionSchema = snakeSchema(updatedSession).meta({
         configuration: '{"dataSourceName":"platform"}',
       },
     ],
-    sessionUsers: [{ id: 21, userId: story.userId, createdAt: story.startedAt }],
+    sessionUsers: [{ id: 21, userId: exampleValues.userId, createdAt: exampleValues.startedAt }],
     dimensions: [],
     scenarios: [],
-    defaultIngestionNodeId: story.inputNodeId,
+    defaultIngestionNodeId: exampleValues.inputNodeId,
   }),
 });

@@ -1,6 +1,6 @@
 /** Wire forms of system dashboards (contract: Dashboard items; decisions 12). */
 import { z } from 'zod';
-import { story } from '../../domain/examples.ts';
+import { exampleValues } from '../../domain/examples.ts';
 import { int32, longText, nameText, timestampOut, uuid } from '../../http/schemas.ts';
 
 const codeForm = /^[a-z0-9]+([._-][a-z0-9]+)*$/;
@@ -15,7 +15,7 @@ export const staticParams = z.object({
   code: code().meta({ description: 'The system dashboard.', example: 'fleet-overview' }),
 });
 export const staticInstanceParams = staticParams.extend({
-  sessionId: uuid().meta({ description: 'The session that backs it.', example: story.sessionId }),
+  sessionId: uuid().meta({ description: 'The session that backs it.', example: exampleValues.sessionId }),
 });
 
 const fields = {
@@ -62,11 +62,11 @@ export const staticSchema = z
     example: {
       id: 1,
       ...example,
-      createdAt: story.startedAt,
-      instances: [{ id: 1, sessionId: story.sessionId, createdAt: story.startedAt }],
+      createdAt: exampleValues.startedAt,
+      instances: [{ id: 1, sessionId: exampleValues.sessionId, createdAt: exampleValues.startedAt }],
     },
   });
 
 export const newInstanceSchema = z
   .object({ sessionId: uuid() })
-  .meta({ id: 'NewStaticInstance', example: { sessionId: story.sessionId } });
+  .meta({ id: 'NewStaticInstance', example: { sessionId: exampleValues.sessionId } });

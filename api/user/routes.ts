@@ -1,7 +1,7 @@
 /** The logged-in user (contract: Logged-in user data, PascalCase). */
 import { z } from 'zod';
 import { access, roles } from '../../domain/access/access.ts';
-import { story } from '../../domain/examples.ts';
+import { exampleValues } from '../../domain/examples.ts';
 import { timestampOut } from '../../http/schemas.ts';
 import { defineRoute } from '../route.ts';
 
@@ -25,13 +25,13 @@ const userDataSchema = z
   .meta({
     id: 'UserData',
     example: {
-      UserId: story.userId,
-      Username: story.username,
+      UserId: exampleValues.userId,
+      Username: exampleValues.username,
       FirstName: 'Petra',
       LastName: 'Lindqvist',
       Title: 'Captain',
       Company: 'Northern Gliders',
-      Email: story.email,
+      Email: exampleValues.email,
       Role: 'Instructor',
       ForceChangePasswordNextSignin: false,
       IsRegistrationComplete: true,

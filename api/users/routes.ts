@@ -1,7 +1,7 @@
 /** People as the platform knows them, with both of their ids (decisions 4). */
 import { z } from 'zod';
 import { access, type Role, roles } from '../../domain/access/access.ts';
-import { story } from '../../domain/examples.ts';
+import { exampleValues } from '../../domain/examples.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import { timestampOut } from '../../http/schemas.ts';
 import { ensureUsers, listUsers, type PlatformUserRow } from '../../store/administration/users.ts';
@@ -23,11 +23,11 @@ const platformUserSchema = z
   .meta({
     id: 'PlatformUser',
     example: {
-      id: story.ownerId,
-      email: story.email,
+      id: exampleValues.ownerId,
+      email: exampleValues.email,
       type: 'Instructor',
       isActive: true,
-      externalPlatformId: story.userId,
+      externalPlatformId: exampleValues.userId,
     },
   });
 

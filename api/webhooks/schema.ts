@@ -1,6 +1,6 @@
 /** Wire forms of webhooks (additions, section 3). */
 import { z } from 'zod';
-import { story } from '../../domain/examples.ts';
+import { exampleValues } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { formatTimestamp, formatTimestampOrNull } from '../../domain/timestamp.ts';
 import { isWebhookUrl, webhookEvents } from '../../domain/webhooks/webhook.ts';
@@ -51,7 +51,7 @@ const fields = {
 const requestExample = {
   url: 'https://hooks.example.org/platform',
   events: ['session.settled', 'node.failed'],
-  projectId: story.projectId,
+  projectId: exampleValues.projectId,
   enabled: true,
 } as const;
 
@@ -161,8 +161,13 @@ export const deliverySchema = z
     example: {
       id: exampleDelivery,
       type: 'session.settled',
-      data: { sessionId: story.sessionId, sessionName: 'Stint 2', projectId: story.projectId, state: 'done' },
-      sessionId: story.sessionId,
+      data: {
+        sessionId: exampleValues.sessionId,
+        sessionName: 'Stint 2',
+        projectId: exampleValues.projectId,
+        state: 'done',
+      },
+      sessionId: exampleValues.sessionId,
       state: 'delivered',
       nextAttemptAt: null,
       attemptCount: 1,

@@ -9,10 +9,10 @@ import { type AuthServices, defineRoute } from '../route.ts';
 import { findUserWithHash } from '../sign-in.ts';
 import {
   countFailure,
+  failureKeysOf,
   forgetFailures,
-  guesserOf,
   hashingCaller,
-  refuseGuesser,
+  refuseAfterFailures,
 } from '../sign-in-failures.ts';
 import { endOtherSignIns } from '../tokens.ts';
 import { storePassword } from '../users.ts';
@@ -96,8 +96,8 @@ async function checkCurrentPassword(
   const { database, settings } = services;
   const user = await findUserWithHash(database, userId);
   if (user === null) throw new Problem('userNotFound');
-  const guesser = guesserOf(settings.TOKEN_KEY, user.username, address);
-  await refuseGuesser(database, guesser);
+  const guesser = failureKeysOf(settings.TOKEN_KEY, user.username, address);
+  await refuseAfterFailures(database, guesser);
   if (await withHashingPlace(hashingCaller(guesser), () => matchesHash(password, user.passwordHash))) {
     await forgetFailures(database, guesser);
     return;

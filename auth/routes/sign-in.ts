@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
-import { story } from '../../domain/examples.ts';
+import { exampleValues } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { nameText, timestampOut } from '../../http/schemas.ts';
 import { clientAddress } from '../../http/server/client-address.ts';
@@ -54,7 +54,11 @@ const tokenRoute = defineRoute({
     })
     .meta({
       id: 'SignInRequest',
-      example: { username: story.username, password: 'correct horse battery staple', rememberMe: true },
+      example: {
+        username: exampleValues.username,
+        password: 'correct horse battery staple',
+        rememberMe: true,
+      },
     }),
   responses: { 200: { description: 'The tokens and their user.', schema: signedInSchema } },
   errors: ['invalidCredentials', 'tooManyRequests'],
@@ -126,13 +130,13 @@ const revokeRoute = defineRoute({
   access: access.revokeTokens,
   body: z
     .object({ username: nameText() })
-    .meta({ id: 'RevokeRequest', example: { username: story.username } }),
+    .meta({ id: 'RevokeRequest', example: { username: exampleValues.username } }),
   responses: {
     200: {
       description: 'Number of revoked tokens.',
       schema: z
         .object({ status: z.literal('ok'), username: z.string(), revoked: z.int() })
-        .meta({ id: 'TokensRevoked', example: { username: story.username, revoked: 3 } }),
+        .meta({ id: 'TokensRevoked', example: { username: exampleValues.username, revoked: 3 } }),
     },
   },
   errors: ['forbidden', 'userNotFound'],

@@ -1,7 +1,7 @@
 /** Wire forms of accounts (decisions 3). */
 import { z } from 'zod';
 import { roles } from '../../domain/access/access.ts';
-import { story } from '../../domain/examples.ts';
+import { exampleValues } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { isEmail } from '../../domain/text.ts';
 import { nameText, optionalText, pageParameters, uuid } from '../../http/schemas.ts';
@@ -9,7 +9,7 @@ import { isAcceptablePassword } from '../passwords.ts';
 import { userSchema } from '../user-view.ts';
 
 export const userParams = z.object({
-  userId: uuid().meta({ description: 'The user.', example: story.userId }),
+  userId: uuid().meta({ description: 'The user.', example: exampleValues.userId }),
 });
 
 /** `Admin` is another spelling on input; output always says `Administrator`. */
@@ -58,9 +58,9 @@ export const newUserSchema = z
   .meta({
     id: 'UserRequest',
     example: {
-      username: story.username,
+      username: exampleValues.username,
       password: 'correct horse battery staple',
-      email: story.email,
+      email: exampleValues.email,
       firstName: 'Petra',
       lastName: 'Lindqvist',
       title: 'Captain',

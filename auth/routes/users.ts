@@ -3,13 +3,13 @@
 import { z } from 'zod';
 import { access, roles } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
-import { story } from '../../domain/examples.ts';
+import { exampleValues } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { timestampOut, uuid } from '../../http/schemas.ts';
 import { isSharedKey } from '../../http/shared-key.ts';
 import { audit, originOf } from '../audit.ts';
 import { identify } from '../callers.ts';
-import { once } from '../idempotency.ts';
+import { oncePerKey } from '../idempotency.ts';
 import { hashPassword } from '../passwords.ts';
 import { type AuthCaller, type AuthServices, defineRoute } from '../route.ts';
 import { isVisible, presentUser, type UserRow, userSchema } from '../user-view.ts';
@@ -88,7 +88,7 @@ const resolveUser = defineRoute({
   access: access.usersRead,
   body: z
     .object({ email: z.string().max(limits.nameCharacters) })
-    .meta({ id: 'ResolveRequest', example: { email: story.email } }),
+    .meta({ id: 'ResolveRequest', example: { email: exampleValues.email } }),
   responses: { 200: { description: 'The user.', schema: userSchema } },
   errors: ['userNotFound'],
   async handler({ body, principal, services }) {
@@ -109,7 +109,7 @@ const lookUpUsers = defineRoute({
   access: access.usersRead,
   body: z
     .object({ ids: z.array(uuid()).max(limits.usersLookup) })
-    .meta({ id: 'LookupRequest', example: { ids: [story.userId] } }),
+    .meta({ id: 'LookupRequest', example: { ids: [exampleValues.userId] } }),
   responses: {
     200: { description: 'The users, unordered.', schema: z.object({ users: z.array(userSchema) }) },
   },
@@ -140,7 +140,7 @@ const createUserRoute = defineRoute({
     const user = { ...rest, forceChangePassword: forceChangePasswordNextSignin };
     const hash = await hashPassword(password, principal.user.id);
     const row = await services.database.transaction(
-      once(async (tx) => {
+      oncePerKey(async (tx) => {
         const created = await createUser(tx, user, hash);
         const origin = originOf({ services, request, requestId });
         await audit(tx, 'createUser', principal, { type: 'user', id: created.id }, origin);
@@ -211,7 +211,7 @@ const activeUsers = defineRoute({
   credentials: ['serviceKey'],
   body: z
     .object({ ids: z.array(uuid()).max(1000) })
-    .meta({ id: 'ActiveRequest', example: { ids: [story.userId] } }),
+    .meta({ id: 'ActiveRequest', example: { ids: [exampleValues.userId] } }),
   responses: {
     200: {
       description: 'The active ones among them.',
@@ -225,7 +225,7 @@ const activeUsers = defineRoute({
                 .nullable()
                 .meta({ description: 'Time when all of their tokens were last revoked.' }),
             })
-            .meta({ example: { userId: story.userId, role: 'Instructor', tokensRevokedAt: null } }),
+            .meta({ example: { userId: exampleValues.userId, role: 'Instructor', tokensRevokedAt: null } }),
         ),
       }),
     },

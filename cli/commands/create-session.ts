@@ -4,7 +4,7 @@ import { defaultSessionName } from '../../client/session-name.ts';
 import { type AddCommand, examples } from '../cli.ts';
 import { findProject, findSessionTemplate } from '../find-by-name.ts';
 import { nodeTable } from '../node-table.ts';
-import { timeHere } from '../output.ts';
+import { localTime } from '../output.ts';
 
 interface NewSession {
   readonly template: string;
@@ -35,7 +35,7 @@ export const addCreateSession: AddCommand = (sessions, cli) => {
         body: {
           ProjectId,
           SessionTemplateId: chosen.id,
-          Name: name || defaultSessionName(chosen.name, timeHere(new Date())),
+          Name: name || defaultSessionName(chosen.name, localTime(new Date())),
           Metadata: metadata,
         },
       });

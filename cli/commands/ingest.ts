@@ -50,7 +50,7 @@ async function untilIngested(
   progress: Progress,
 ): Promise<Ingested> {
   const { file } = request;
-  const backOff = new BackOff({ firstMs: 500, longestMs: 10_000 });
+  const backOff = new BackOff({ firstMs: 500, maxMs: 10_000 });
   for (let tries = 0; ; tries++) {
     try {
       return await ingestFile(platform, request, (sent, total) =>

@@ -9,7 +9,7 @@ import { whenInterrupted } from '../interrupted.ts';
 import { type Program, programOf } from '../runner/program.ts';
 import { findRun, runArgument, runOrNode } from '../runs/find-run.ts';
 import { type SavedCase, saveCase } from '../runs/replay-case.ts';
-import { isSame, runCase, verdict } from '../runs/run-case.ts';
+import { compareOutcomes, isSame, runCase } from '../runs/run-case.ts';
 
 interface ReplayOptions {
   readonly attempt?: number;
@@ -50,7 +50,7 @@ export const addReplay: AddCommand = (program, cli) => {
         const result = await runCase(runner, saved.folder, out, cli.isJson);
         const same = isSame(result);
         if (cli.isJson) cli.print({ ...saved, result, same }, () => '');
-        console.error(verdict(saved.attempt, result));
+        console.error(compareOutcomes(saved.attempt, result));
         if (!same) process.exitCode = exitCodes.failed;
       } finally {
         await rm(temporary, { recursive: true, force: true });

@@ -5,7 +5,7 @@ import { pageNote, table, time } from '../output.ts';
 
 const path = '/api/v2/node-instance/{nodeInstanceId}';
 /** Of one reprocess. */
-const mostInputs = 1_000;
+const maxInputs = 1_000;
 /** Of one page of the list. */
 const pageSize = 100;
 
@@ -78,9 +78,9 @@ async function rejectedInputs(cli: Cli, nodeInstanceId: number): Promise<number[
       params: { nodeInstanceId },
       query: { page, pageSize },
     });
-    if (found.totalCount > mostInputs) {
+    if (found.totalCount > maxInputs) {
       throw new Error(
-        `The node has ${found.totalCount} rejected inputs: name at most ${mostInputs} of them with --inputs.`,
+        `The node has ${found.totalCount} rejected inputs: name at most ${maxInputs} of them with --inputs.`,
       );
     }
     for (const { outputId } of found.rejectedInputs) ids.add(outputId);

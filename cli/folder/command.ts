@@ -13,7 +13,7 @@ import { Progress } from '../progress.ts';
 import { ingestFile, Outputs, uploadFile } from '../transfers.ts';
 import { Journal } from './journal.ts';
 import type { FoundFile } from './scan.ts';
-import { type Acknowledged, patiently, watchFolder } from './watch.ts';
+import { type Acknowledged, retryUntilDone, watchFolder } from './watch.ts';
 
 interface WatchFolderOptions {
   readonly session?: string;
@@ -74,7 +74,7 @@ async function watch(cli: Cli, folder: string, options: WatchFolderOptions): Pro
   const send =
     ingest === undefined
       ? // After a loss of power the agent may start before its line, or the platform.
-        await patiently({ say, mayPass: isTransient }, () => toNode(cli, session!, options, progress))
+        await retryUntilDone({ say, mayPass: isTransient }, () => toNode(cli, session!, options, progress))
       : toIngest((await placeOf(cli.url)).address, ingest, options, progress);
   const refused = await watchFolder(
     {

@@ -6,7 +6,7 @@ const journalName = '.sdp-sent.jsonl';
 /** Times are written as milliseconds, whose last digits depend on the program that wrote them. */
 const sameMs = 1;
 /** Rows that are kept of files which have left the folder, beside twice as many as there are files. */
-const mostGone = 10_000;
+const maxGone = 10_000;
 /** Much longer than a row. */
 const pieceBytes = 4 * 1024 * 1024;
 
@@ -88,7 +88,7 @@ export class Journal {
    * that another agent adds at this moment may be lost; its file is sent once more, and is there already.
    */
   async forgetGone(files: readonly { readonly file: string }[]): Promise<void> {
-    if (this.#sent.size <= mostGone + 2 * files.length) return;
+    if (this.#sent.size <= maxGone + 2 * files.length) return;
     await this.read();
     const kept = files.flatMap(({ file }) => this.#sent.get(file) ?? []);
     const text = kept.map((sent) => `${JSON.stringify(sent)}\n`).join('');

@@ -14,7 +14,7 @@ export interface FoundFile {
   readonly modifiedAtMs: number;
 }
 
-export interface Found {
+export interface FolderContent {
   readonly files: readonly FoundFile[];
   /** Files whose names are no UTF-8 text, as they are shown: they cannot be opened by them. */
   readonly unnamed: readonly string[];
@@ -24,10 +24,10 @@ export interface Found {
 export const pauseAfterScanMs = (scanMs: number): number => Math.min(Math.max(1_000, 9 * scanMs), 30_000);
 
 /** The folder's files, oldest first; hidden, unfinished and side files are passed over. */
-export async function filesOf(folder: string): Promise<Found> {
+export async function filesOf(folder: string): Promise<FolderContent> {
   const entries = await readdir(folder, { withFileTypes: true });
   const names = entries.flatMap((entry) => (entry.isFile() && isWanted(entry.name) ? [entry.name] : []));
-  const found = await Promise.all(names.map((file) => find(folder, file)));
+  const found = await Promise.all(names.map((file) => findFile(folder, file)));
   const files = found.filter((one) => one !== undefined);
   return {
     files: files.sort((a, b) => a.modifiedAtMs - b.modifiedAtMs || (a.file < b.file ? -1 : 1)),
@@ -45,14 +45,14 @@ function isWanted(name: string): boolean {
 }
 
 /** A file as it is now; undefined when it is not there. */
-export async function find(folder: string, file: string): Promise<FoundFile | undefined> {
+export async function findFile(folder: string, file: string): Promise<FoundFile | undefined> {
   const path = join(folder, file);
-  const state = await stat(path).catch(ifThere);
+  const state = await stat(path).catch(undefinedIfMissing);
   return state && { file, path, sizeBytes: state.size, modifiedAtMs: state.mtimeMs };
 }
 
 /** Undefined for a file that is not there, or cannot be: a long name has no room for a suffix. @throws any other error */
-export function ifThere(error: NodeJS.ErrnoException): undefined {
+export function undefinedIfMissing(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT' && error.code !== 'ENAMETOOLONG') throw error;
 }
 
@@ -65,7 +65,7 @@ export async function metadataOf(
   { file, path }: FoundFile,
   pattern: RegExp | undefined,
 ): Promise<string | undefined> {
-  const text = await readFile(path + sideSuffix, 'utf8').catch(ifThere);
+  const text = await readFile(path + sideSuffix, 'utf8').catch(undefinedIfMissing);
   const side = text === undefined ? {} : objectOf(text, file + sideSuffix);
   const metadata = { ...pattern?.exec(file)?.groups, ...side };
   return Object.keys(metadata).length === 0 ? undefined : JSON.stringify(metadata);

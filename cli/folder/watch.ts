@@ -6,15 +6,15 @@ import { ApiError } from '../../client/errors.ts';
 import type { Journal } from './journal.ts';
 import { moveFile } from './move.ts';
 import {
-  type Found,
+  type FolderContent,
   type FoundFile,
   filesOf,
-  find,
-  ifThere,
+  findFile,
   markSuffix,
   metadataOf,
   pauseAfterScanMs,
   sideSuffix,
+  undefinedIfMissing,
 } from './scan.ts';
 
 /** What fails is tried again after this time: a session may be frozen, or a disk be away, for a while. */
@@ -45,15 +45,15 @@ export async function watchFolder(options: WatchOptions, journal: Journal): Prom
   return await new Watch(options, journal).run();
 }
 
-interface Patience {
+interface RetryOptions {
   readonly say: (line: string) => void;
   /** Whether the same work may succeed later. */
   readonly mayPass: (error: unknown) => boolean;
 }
 
 /** Does the work again and again until it succeeds, with longer and longer pauses. @throws an error that will not pass */
-export async function patiently<T>({ say, mayPass }: Patience, work: () => Promise<T>): Promise<T> {
-  const backOff = new BackOff({ firstMs: 1_000, longestMs: 60_000 });
+export async function retryUntilDone<T>({ say, mayPass }: RetryOptions, work: () => Promise<T>): Promise<T> {
+  const backOff = new BackOff({ firstMs: 1_000, maxMs: 60_000 });
   for (;;) {
     try {
       return await work();
@@ -106,7 +106,7 @@ class Watch {
   }
 
   /** The folder of a share may be away for a while. */
-  async #scan(): Promise<Found> {
+  async #scan(): Promise<FolderContent> {
     const { folder, once } = this.#options;
     try {
       const found = await filesOf(folder);
@@ -163,15 +163,15 @@ class Watch {
     // A new token may come with the next start of the service, and no recording is given up for it; `once` ends instead.
     const mayPass = (error: unknown) =>
       isTransient(error) || (!once && error instanceof ApiError && [401, 403].includes(error.status));
-    return await patiently({ say: (line) => say(`${file}: ${line}`), mayPass }, async () => {
-      const before = await find(folder, file);
+    return await retryUntilDone({ say: (line) => say(`${file}: ${line}`), mayPass }, async () => {
+      const before = await findFile(folder, file);
       if (before === undefined || keyOf(before) !== keyOf(found)) return undefined;
       const metadata = await metadataOf(found, pattern);
       // After its metadata: another agent of this folder that has sent the file moves them away first.
       await this.#journal.read();
       if (this.#journal.find(found) !== undefined) return undefined;
       const acknowledged = await send(found, metadata);
-      const after = await find(folder, file);
+      const after = await findFile(folder, file);
       if (after !== undefined && keyOf(after) !== keyOf(found)) return undefined;
       // On a full disk only what is moved away frees it; sent once more, a file makes no second output.
       await this.#journal
@@ -206,12 +206,12 @@ async function settle(
   const target = join(moveTo, isTaken ? identifier : file);
   // Programs write each recording under the same name: the next one is not sent yet.
   const check = async () => {
-    const now = await find(folder, file);
+    const now = await findFile(folder, file);
     if (now !== undefined && keyOf(now) !== keyOf(found))
       throw new Error('The file changed before it was moved; it is sent again when it rests.');
   };
   // Before the file: an interrupted move is done again for the file, and the next of its name has other metadata.
-  await moveFile(path + sideSuffix, target + sideSuffix, check).catch(ifThere);
+  await moveFile(path + sideSuffix, target + sideSuffix, check).catch(undefinedIfMissing);
   await moveFile(path, target, check);
   // A full disk has room for it now.
   if (unmarked !== undefined) await writeMark();

@@ -1,6 +1,6 @@
 /** Lines of a kit's process for people: time, level, message and fields; other lines as they are. */
 import { styleText } from 'node:util';
-import { plain } from '../output.ts';
+import { singleLine } from '../output.ts';
 
 /** Ids and replies that say little in a terminal; they are in the log of the run. */
 const hidden = new Set(['taskId', 'sessionId', 'nodeInstanceId', 'instanceIds', 'runId', 'reply', 'logger']);
@@ -13,7 +13,7 @@ export function readableLine(line: string): string {
   const shown = Object.entries(fields).filter(([name]) => !hidden.has(name));
   const more = shown.length === 0 ? '' : `  ${JSON.stringify(Object.fromEntries(shown))}`;
   const trace = typeof stack === 'string' ? `\n${stack}` : '';
-  const text = `${String(time).slice(11, 19)}  ${String(level).padEnd(7)}  ${plain(`${message}${more}`)}${trace}`;
+  const text = `${String(time).slice(11, 19)}  ${String(level).padEnd(7)}  ${singleLine(`${message}${more}`)}${trace}`;
   const style = styles[String(level) as keyof typeof styles];
   return style === undefined ? text : styleText(style, text, { stream: process.stdout });
 }

@@ -4,11 +4,11 @@ import { readSecrets, secretFile, writeSecrets } from '../credentials.ts';
 import { PlatformClient } from '../platform-client.ts';
 
 /** A token that ends sooner is replaced: it must last for a day's work. */
-const leastHours = 12;
+const minHours = 12;
 /** It ends by itself when its author writes no runner any more. */
 const lifetimeHours = 7 * 24;
 
-interface Kept {
+interface StoredToken {
   readonly token: string;
   readonly expiresAt: string;
 }
@@ -31,9 +31,9 @@ export async function runnerToken(
   }
   const file = secretFile('runner-tokens.json');
   const key = [platform.address, username, ...runnerTypes].join(' ');
-  const all = await readSecrets<Readonly<Record<string, Kept>>>(file);
+  const all = await readSecrets<Readonly<Record<string, StoredToken>>>(file);
   const kept = all[key];
-  const isLong = kept !== undefined && Date.parse(kept.expiresAt) - Date.now() > leastHours * 3_600_000;
+  const isLong = kept !== undefined && Date.parse(kept.expiresAt) - Date.now() > minHours * 3_600_000;
   if (isLong && (await reaches(platform.address, kept.token, runnerTypes))) return kept.token;
   const body = { runnerTypes, label: 'sdp runner dev', ttlHours: lifetimeHours };
   const { token, expiresAt } = await platform.call('POST /api/v2/admin/runner-tokens', { body });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
 const pollMs = 300;
-const mostFiles = 2_000;
+const maxFiles = 2_000;
 const watchedEnding = /\.(py|ts|mts|cts|js|mjs|cjs|json|toml)$/;
 /** Environments, packages and caches, beside all folders whose name begins with a dot. */
 const leftOut = new Set(['node_modules', '__pycache__', 'venv', 'env', 'dist', 'build', 'cases']);
@@ -45,7 +45,7 @@ function stampsIn(folder: string): Map<string, string> {
   const stamps = new Map<string, string>();
   const read = (below: string) => {
     for (const entry of entriesOf(join(folder, below))) {
-      if (entry.name.startsWith('.') || leftOut.has(entry.name) || stamps.size >= mostFiles) continue;
+      if (entry.name.startsWith('.') || leftOut.has(entry.name) || stamps.size >= maxFiles) continue;
       const name = join(below, entry.name);
       if (entry.isDirectory()) read(name);
       else if (watchedEnding.test(entry.name)) {

@@ -57,7 +57,7 @@ export async function runCase(
 export const isSame = ({ outcome, differences }: CaseResult) => outcome !== null && differences.length === 0;
 
 /** One sentence for the author of the code. */
-export function verdict(was: NodeRunAttempt | undefined, is: CaseResult): string {
+export function compareOutcomes(was: NodeRunAttempt | undefined, is: CaseResult): string {
   const failedAs = `${is.category}: ${is.reason}`;
   const hasFailed = was?.outcome === 'failed' || was?.outcome === 'lost';
   if (is.outcome === null) {

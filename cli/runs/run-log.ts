@@ -3,7 +3,7 @@ import { styleText } from 'node:util';
 import { type LogFilter, type RunLogEvent, runLogEvents } from '../../client/run-log.ts';
 import type { RunLogEntry, RunLogPage } from '../../client/types.ts';
 import { follow } from '../follow.ts';
-import { plain, time } from '../output.ts';
+import { singleLine, time } from '../output.ts';
 import type { PlatformClient } from '../platform-client.ts';
 
 const route = 'GET /api/v2/node-runs/{runId}/logs';
@@ -42,11 +42,11 @@ export async function* readLog(
 
 /** Time, attempt, level and message; further lines of a message stand below it, its fields behind it. */
 export function logLine({ at, attempt, level, source, message, fields }: RunLogEntry): string {
-  const lines = message.split(/\r\n|\n/).map((line) => plain(line.replaceAll('\t', '    ')));
+  const lines = message.split(/\r\n|\n/).map((line) => singleLine(line.replaceAll('\t', '    ')));
   // The platform's lines say in words what their fields hold.
   const isSaid = source === 'platform' || fields === null || Object.keys(fields).length === 0;
   const more = isSaid ? '' : `  ${JSON.stringify(fields)}`;
-  const shown = `${time(at)}  ${attempt}  ${level.padEnd(7)}  ${lines.join('\n    ')}${plain(more)}`;
+  const shown = `${time(at)}  ${attempt}  ${level.padEnd(7)}  ${lines.join('\n    ')}${singleLine(more)}`;
   const style = styleOf(level, source);
   return style === undefined ? shown : styleText(style, shown, { stream: process.stdout });
 }

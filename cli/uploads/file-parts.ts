@@ -19,7 +19,7 @@ export function pathReader(
   const slice = (start: number, end: number): Readable & { size?: number } => {
     const to = Math.min(end, size);
     const bytes = createReadStream(path, { start, end: to - 1 });
-    const passed = passedOn(bytesPerSecond, () => mustBeAsBefore(path, file));
+    const passed = throttled(bytesPerSecond, () => requireUnchanged(path, file));
     passed.on('error', (error) => unreadable.abort(error));
     bytes.on('error', (error) => passed.destroy(error)).pipe(passed);
     return Object.assign(passed, { size: to - start });
@@ -39,14 +39,14 @@ export function pathReader(
  * A file that is written anew while it is sent in pieces must not become an output of its old and new bytes. One that is
  * moved away meanwhile is sent to its end.
  */
-export async function mustBeAsBefore(path: string, { size, mtimeMs }: Stats): Promise<void> {
+export async function requireUnchanged(path: string, { size, mtimeMs }: Stats): Promise<void> {
   const now = await stat(path).catch(() => undefined);
   if (now !== undefined && (now.size !== size || now.mtimeMs !== mtimeMs))
     throw new Error('The file changed while it was being sent.');
 }
 
 /** Passes bytes on at this rate, on average over a second. @param check is done before each piece and at the end */
-export function passedOn(bytesPerSecond: number | undefined, check: () => Promise<void>): Transform {
+export function throttled(bytesPerSecond: number | undefined, check: () => Promise<void>): Transform {
   const startedAtMs = performance.now();
   let passedBytes = 0;
   return new Transform({

@@ -1,10 +1,10 @@
 /** Addresses of object stores that operators register (decisions 4). */
 
-const longestCharacters = 1000;
+const maxCharacters = 1000;
 
 /** The address without what does not belong to it, or null: http or https, no user, query or fragment. */
 export function readEndpoint(text: string): URL | null {
-  if (text.length > longestCharacters || !URL.canParse(text)) return null;
+  if (text.length > maxCharacters || !URL.canParse(text)) return null;
   const url = new URL(text);
   const isPlain = url.username === '' && url.password === '' && url.search === '' && url.hash === '';
   return /^https?:$/.test(url.protocol) && url.hostname !== '' && isPlain ? url : null;

@@ -24,10 +24,10 @@ export function readByteCount(headers: HeaderValues, name: string): number {
 }
 
 /** The size of a new upload. @throws Problem `invalidRequest`, `bodyTooLarge` */
-export function readUploadLength(headers: HeaderValues, mostBytes: number): number {
+export function readUploadLength(headers: HeaderValues, maxBytes: number): number {
   if (headers['upload-defer-length'] !== undefined) throw invalid('The header Upload-Length is required.');
   const sizeBytes = readByteCount(headers, 'Upload-Length');
-  if (sizeBytes > mostBytes) throw new Problem('bodyTooLarge');
+  if (sizeBytes > maxBytes) throw new Problem('bodyTooLarge');
   return sizeBytes;
 }
 

@@ -8,7 +8,7 @@ import { type ExpressionFault, type ExpressionNode, isNode, variablesWithin } fr
 export const channelTable = 'channels';
 export const channelFields = ['min', 'max', 'mean', 'standardDeviation', 'count', 'missing', 'unit'] as const;
 const fields: ReadonlySet<string> = new Set(channelFields);
-const mostNames = 50;
+const maxNames = 50;
 
 export interface ChannelUse {
   readonly names: ReadonlySet<string>;
@@ -51,8 +51,8 @@ export function channelUse(root: unknown): ChannelUse {
     }
     pending.push({ value: value.args, own });
   }
-  return names.size > mostNames
-    ? { names, fault: { reason: `more than ${mostNames} channels`, position: 0 } }
+  return names.size > maxNames
+    ? { names, fault: { reason: `more than ${maxNames} channels`, position: 0 } }
     : { names };
 }
 

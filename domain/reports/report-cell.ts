@@ -5,7 +5,7 @@ import { formatTimestamp, parseTimestamp } from '../timestamp.ts';
 import type { Cell, ColumnType } from './report.ts';
 
 /** Between the first and the last time that the platform knows. */
-const longestSeconds = (Date.UTC(limits.latestYear + 1, 0) - Date.UTC(limits.earliestYear, 0)) / 1000;
+const maxSeconds = (Date.UTC(limits.latestYear + 1, 0) - Date.UTC(limits.earliestYear, 0)) / 1000;
 
 /** Whether a filter's expression equals its value, by the JSON type of the value. */
 export function equalsValue(result: unknown, value: string | number | boolean | null): boolean {
@@ -61,7 +61,7 @@ function secondsOf(result: unknown): number | undefined {
   if (typeof result !== 'bigint' && typeof result !== 'number' && !(result instanceof Duration))
     return undefined;
   const seconds = result instanceof Duration ? exactly(result) : Number(result);
-  return Math.abs(seconds) <= longestSeconds ? seconds : undefined;
+  return Math.abs(seconds) <= maxSeconds ? seconds : undefined;
 }
 
 const exactly = ({ seconds, nanos }: Duration) => Number(seconds) + nanos / 1e9;

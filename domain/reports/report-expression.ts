@@ -8,7 +8,7 @@ import { limits } from '../limits.ts';
 import { type LinearPattern, PatternError, readPattern } from '../templates/linear-pattern.ts';
 import { utf8Bytes } from '../text.ts';
 import { channelTable, channelUse } from './channel-use.ts';
-import { type ExpressionFault, type ExpressionNode, isNode, loops } from './expression-nodes.ts';
+import { type ExpressionFault, type ExpressionNode, isNode, iterationFunctions } from './expression-nodes.ts';
 import { registerNumbers } from './expression-numbers.ts';
 import { type ExpressionReads, expressionReads } from './expression-reads.ts';
 import { type ReportRow, reportSources } from './report.ts';
@@ -18,7 +18,7 @@ import { plainPath } from './report-path.ts';
 const maxPatternStates = 100;
 /** Of all texts in loops: each is read once for each element. */
 const maxLoopCharacters = 2_000;
-const largestInteger = 2n ** 63n;
+const maxInteger = 2n ** 63n;
 /** A reason may quote a name, which may be as long as the expression. */
 const maxReasonCharacters = 200;
 const environment = new Environment({
@@ -130,7 +130,7 @@ function boundCost(root: ASTNode): ExpressionFault | undefined {
       return { reason: `more than ${maxLoopCharacters} characters of text in loops`, position: value.start };
     }
     const call = callOf(value);
-    const isLoop = typeof call[0] === 'string' && loops.has(call[0]);
+    const isLoop = typeof call[0] === 'string' && iterationFunctions.has(call[0]);
     const reason =
       isLoop && inLoop
         ? 'a loop inside a loop'
@@ -156,7 +156,7 @@ const charactersOf = ({ op, args }: ExpressionNode) =>
 
 /** To write out one of 65,000 digits takes tens of milliseconds, for each row. */
 const integerFault = ({ op, args }: ExpressionNode) =>
-  op === 'value' && typeof args === 'bigint' && args > largestInteger
+  op === 'value' && typeof args === 'bigint' && args > maxInteger
     ? 'an integer of more than 64 bits'
     : undefined;
 

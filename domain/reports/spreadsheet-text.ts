@@ -12,13 +12,13 @@ const innerEnd = /(?<=[;\t\r\n]"*)$/;
 /** Text with none of these needs neither quotes nor an apostrophe. */
 const needsCare = /^[=+\-@]|[;\t\r\n",]/;
 /** RFC 4180: a text with one of these needs quotes. */
-export const quoted = /[",\r\n]/;
+export const needsQuotes = /[",\r\n]/;
 
 /** Text as a cell of a csv file. Numbers are not text: they stay as they are, a minus sign included. */
 export function guardedText(text: string): string {
   if (!needsCare.test(text)) return text;
   const safe = text.replace(formula, "'").replaceAll(innerFormula, "'");
-  return quoted.test(safe) ? safe.replace(innerEnd, "'") : safe;
+  return needsQuotes.test(safe) ? safe.replace(innerEnd, "'") : safe;
 }
 
 /** SQL of DuckDB for the same. Its patterns cannot look behind, so a second pass finds what the first one consumed. */

@@ -25,12 +25,12 @@ export type EntrypointPlace = 'there' | 'missing' | 'outside';
 export type EntrypointPlaces = ReadonlyMap<string, EntrypointPlace> | null;
 
 /** Runner types of one manifest. */
-export const mostRunnerTypes = 100;
+export const maxRunnerTypes = 100;
 
 /** Entrypoints of deployed runners, as far as they can be read: for looking them up before the check. At most 100. */
 export function entrypointsOf(manifest: unknown): string[] {
   const listed = isJsonObject(manifest) && Array.isArray(manifest.runnerTypes) ? manifest.runnerTypes : [];
-  const names = listed.slice(0, mostRunnerTypes).flatMap((item: unknown) => {
+  const names = listed.slice(0, maxRunnerTypes).flatMap((item: unknown) => {
     const { runtime, entrypoint } = isJsonObject(item) ? item : {};
     return runtime === 'sdk' && typeof entrypoint === 'string' ? [entrypoint] : [];
   });

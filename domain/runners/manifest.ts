@@ -16,12 +16,12 @@ import { Fields, warnOfUnknown } from './manifest-fields.ts';
 import {
   type EntrypointPlaces,
   type ManifestRunnerType,
-  mostRunnerTypes,
+  maxRunnerTypes,
   readRunnerType,
 } from './manifest-runner-types.ts';
 
 export const manifestLimits = {
-  manifestRunnerTypes: mostRunnerTypes,
+  manifestRunnerTypes: maxRunnerTypes,
   manifestNodeTemplates: 500,
   featureNameCharacters: 64,
   /** Objects in all schemas of one manifest. */

@@ -15,7 +15,7 @@ export function reachesRuntime(role: Role, runtime: Runtime): boolean {
 }
 
 /** The longest life of a token, in hours, by its creator's role. */
-function longestTokenHours(role: Role): number {
+function maxTokenHours(role: Role): number {
   return role === 'Administrator'
     ? limits.runnerTokenAdministratorMaxHours
     : limits.runnerTokenDeveloperMaxHours;
@@ -44,8 +44,8 @@ export function refuseTokenRequest(
       return { why: 'forbidden', message };
     }
   }
-  const longestHours = longestTokenHours(role);
-  if (request.ttlHours > longestHours) return invalid(`ttlHours must be between 1 and ${longestHours}.`);
+  const maxHours = maxTokenHours(role);
+  if (request.ttlHours > maxHours) return invalid(`ttlHours must be between 1 and ${maxHours}.`);
   return null;
 }
 

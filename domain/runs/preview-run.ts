@@ -1,6 +1,6 @@
 /** Whether a claim would get a task of a node, in sentences for authors of runners. */
 import { waitsForParents } from './explain.ts';
-import { type NodeFacts, type OpenRunState, type RunReason, runWanted } from './run-plan.ts';
+import { type NodeFacts, type OpenRunState, type RunReason, reasonToRun } from './run-plan.ts';
 
 export interface RunPreviewFacts {
   readonly isFrozen: boolean;
@@ -30,7 +30,7 @@ export function previewRun({ isFrozen, run, plan, silentParents }: RunPreviewFac
     case 'queued':
       return { wouldRun: true, why: 'A task is queued.' };
   }
-  const reason = runWanted({ ...plan, hasOpenRun: false });
+  const reason = reasonToRun({ ...plan, hasOpenRun: false });
   if (reason !== undefined) return { wouldRun: true, why: dueReasons[reason] };
   if (waitsForParents(plan.trigger, silentParents.length, plan.parentPositions.length))
     return no(`No output yet of: ${silentParents.join(', ')}.`);

@@ -166,7 +166,10 @@ export interface LogFilter {
 }
 
 /** Whether an entry passes the filter. */
-export function passes(entry: Omit<LogEntry, 'position' | 'at' | 'source'>, filter: LogFilter): boolean {
+export function matchesLogFilter(
+  entry: Omit<LogEntry, 'position' | 'at' | 'source'>,
+  filter: LogFilter,
+): boolean {
   if (filter.attempt !== undefined && entry.attempt !== filter.attempt) return false;
   if (filter.level !== undefined && !levelsFrom(filter.level).includes(entry.level)) return false;
   if (filter.search === undefined || filter.search === '') return true;

@@ -35,7 +35,7 @@ export interface NodeFacts {
 }
 
 /** The reason for which the node gets a run now, or undefined when it gets none (decisions, section 7). */
-export function runWanted(node: NodeFacts): RunReason | undefined {
+export function reasonToRun(node: NodeFacts): RunReason | undefined {
   if (node.isInput || node.hasOpenRun) return undefined;
   if (node.followUpWanted) return 'follow-up';
   if (!hasInputs(node)) return undefined;

@@ -1,10 +1,10 @@
 /** The default name of a session (decisions 5). */
 import { formatTimestamp } from '../timestamp.ts';
 
-const longestTemplatePart = 220;
+const maxTemplatePart = 220;
 
 /** The template's name and the time. */
 export function defaultSessionName(templateName: string, now: Date): string {
-  const name = [...templateName].slice(0, longestTemplatePart).join('');
+  const name = [...templateName].slice(0, maxTemplatePart).join('');
   return `${name} ${formatTimestamp(now)}`.trim();
 }

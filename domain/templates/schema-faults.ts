@@ -33,5 +33,5 @@ export function describeFault(
 
 const quoteValue = (value: unknown) =>
   typeof value === 'string' ? quote(value) : quote(JSON.stringify(value));
-const longestMessageCharacters = 300;
-const quoteMessage = (message: string) => startOf(message, longestMessageCharacters);
+const maxMessageCharacters = 300;
+const quoteMessage = (message: string) => startOf(message, maxMessageCharacters);

@@ -18,15 +18,15 @@ export const webhookSecretPrefix = 'whsec_';
 
 /** Seconds between an attempt that failed and the next one. */
 const pausesSeconds = [5, 30, 120, 600, 1_800, 3_600, 7_200, 14_400, 28_800];
-const longestPauseSeconds = 43_200;
+const maxPauseSeconds = 43_200;
 
 /**
  * @param attempts made so far
  * @param retryAfterSeconds that the receiver asked for, if it did
  */
 export function webhookPauseSeconds(attempts: number, retryAfterSeconds: number | null): number {
-  const pause = pausesSeconds[attempts - 1] ?? longestPauseSeconds;
-  return Math.min(Math.max(pause, retryAfterSeconds ?? 0), longestPauseSeconds);
+  const pause = pausesSeconds[attempts - 1] ?? maxPauseSeconds;
+  return Math.min(Math.max(pause, retryAfterSeconds ?? 0), maxPauseSeconds);
 }
 
 /** True for an http or https address without user, password and fragment. */

@@ -30,7 +30,7 @@ export function openBody(
 ): IncomingMessage {
   if (expectsContinue.delete(request)) response.writeContinue();
   if (request.complete) return request;
-  const smallestBytes = slow.bytesPerSecond * slow.windowSeconds;
+  const minBytes = slow.bytesPerSecond * slow.windowSeconds;
   let windowStart = performance.now();
   let bytesAtStart = request.socket.bytesRead;
   const restart = () => {
@@ -43,7 +43,7 @@ export function openBody(
       // Bytes are waiting to be read, so the caller is not the slow side.
       else if (request.readableLength > 0) restart();
       else if (performance.now() - windowStart >= slow.windowSeconds * 1000) {
-        if (request.socket.bytesRead - bytesAtStart >= smallestBytes) restart();
+        if (request.socket.bytesRead - bytesAtStart >= minBytes) restart();
         else {
           clearInterval(timer);
           const problem = new Problem('requestTimeout');

@@ -15,19 +15,19 @@ const slowReader: ReaderLimits = {
  * `bytesPerSecond`, but the limit is never below `seconds`; else the connection is destroyed.
  */
 export function watchReader(response: ServerResponse, slow: ReaderLimits = slowReader): void {
-  let takenBefore = -1;
+  let readBefore = -1;
   let until = 0;
   const timer = setInterval(
     () => {
       const { socket } = response;
       // Behind another reply on the same connection, or nothing is ready.
       if (socket === null || response.writableLength === 0) {
-        takenBefore = -1;
+        readBefore = -1;
         return;
       }
-      const taken = socket.bytesWritten - socket.writableLength;
-      if (taken !== takenBefore) {
-        takenBefore = taken;
+      const read = socket.bytesWritten - socket.writableLength;
+      if (read !== readBefore) {
+        readBefore = read;
         const seconds = Math.max(slow.seconds, socket.writableLength / slow.bytesPerSecond);
         until = performance.now() + seconds * 1000;
       } else if (performance.now() >= until) response.destroy();

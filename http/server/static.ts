@@ -29,7 +29,7 @@ const mediaTypes: Readonly<Record<string, string>> = {
 
 /** Compression shortens text by two thirds. */
 const compressible = new Set(['.html', '.js', '.css', '.json', '.svg', '.txt', '.map']);
-const largestCompressedBytes = 4 * 1024 * 1024;
+const maxCompressedBytes = 4 * 1024 * 1024;
 
 /** Plain names only: no way up, no hidden files. */
 const filePath = /^(?:\/[\w-][\w.-]*)+$/;
@@ -83,7 +83,7 @@ async function fileReply(
   const name = fileURLToPath(new URL(`.${path}`, folder));
   const info = await stat(name).catch(() => null);
   if (info === null || !info.isFile()) return null;
-  const mayCompress = compressible.has(extension) && info.size <= largestCompressedBytes;
+  const mayCompress = compressible.has(extension) && info.size <= maxCompressedBytes;
   const isGzip = mayCompress && acceptsGzip(request.headers['accept-encoding']);
   const version = `${info.size.toString(36)}-${Math.floor(info.mtimeMs).toString(36)}`;
   const etag = `"${version}${isGzip ? '-gzip' : ''}"`;

@@ -28,12 +28,12 @@ const keptCalls = 200;
 
 /** A longer stall of this process may have ended a lease or a wait, which says nothing about the runner. */
 const longStallMs = 1_000;
-const mostTries = 3;
+const maxTries = 3;
 
 interface Played {
   readonly result: Result;
   readonly baseline: Baseline;
-  readonly longestStallMs: number;
+  readonly maxStallMs: number;
 }
 
 /** Plays one scenario, and again when it found something while the machine stalled. Rejects only for faults of the kit itself. */
@@ -44,8 +44,8 @@ async function playScenario(
 ): Promise<Played> {
   for (let tries = 1; ; tries += 1) {
     const played = await playOnce(scenario, under, baseline);
-    const isSpoiled = played.result.findings.length > 0 && played.longestStallMs > longStallMs;
-    if (!isSpoiled || tries === mostTries) return played;
+    const isSpoiled = played.result.findings.length > 0 && played.maxStallMs > longStallMs;
+    if (!isSpoiled || tries === maxTries) return played;
   }
 }
 
@@ -65,17 +65,17 @@ async function playOnce(
     watch(stage);
     await stage.close();
   }
-  const { longestMs } = stage.stalls;
-  if (longestMs > longStallMs) stage.note(stallNote(longestMs));
+  const { maxMs } = stage.stalls;
+  if (maxMs > longStallMs) stage.note(stallNote(maxMs));
   return {
     result: resultOf(scenario, stage, skipped),
     baseline: baselineOf(stage),
-    longestStallMs: longestMs,
+    maxStallMs: maxMs,
   };
 }
 
-function stallNote(longestMs: number): string {
-  const seconds = (longestMs / 1_000).toFixed(1);
+function stallNote(maxMs: number): string {
+  const seconds = (maxMs / 1_000).toFixed(1);
   return `The kit itself did not run for ${seconds} s: the machine was busy. Findings may come from that.`;
 }
 
@@ -139,8 +139,8 @@ export function isUnusable({ verdict, findings, calls }: Result): boolean {
 }
 
 /** What a failed task shows of the runner's calls; its outputs are not compared. */
-function withoutResults({ lastRead, largestOutputBytes }: Baseline): Baseline {
-  return { lastRead, largestOutputBytes, digests: undefined, outputCount: undefined };
+function withoutResults({ lastRead, maxOutputBytes }: Baseline): Baseline {
+  return { lastRead, maxOutputBytes, digests: undefined, outputCount: undefined };
 }
 
 async function resultFor(scenario: Scenario, under: RunnerUnderTest, baseline: Baseline): Promise<Result> {

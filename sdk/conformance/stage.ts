@@ -37,7 +37,7 @@ export interface Baseline {
   readonly digests: readonly string[] | undefined;
   /** The number of outputs; undefined when the two runs differ in that too. */
   readonly outputCount: number | undefined;
-  readonly largestOutputBytes: number;
+  readonly maxOutputBytes: number;
   /** The last route that it read before it wrote, and the number of these calls; undefined when it reads nothing. */
   readonly lastRead: { readonly route: RouteId; readonly count: number } | undefined;
 }
@@ -69,7 +69,7 @@ export class Stage {
   /** From then on a missing heartbeat is not a fault. */
   heartbeatsJudgedUntilMs = Number.POSITIVE_INFINITY;
   /** The longest time without a call for a held task. */
-  longestSilenceMs: number;
+  maxSilenceMs: number;
   readonly #serverOptions: ServerOptions;
   readonly #copies: { readonly server: ContractServer; readonly runner: RunnerProcess }[] = [];
   /** What has been started: its calls, and since when it runs. */
@@ -88,7 +88,7 @@ export class Stage {
     this.#serverOptions = serverOptions;
     this.under = under;
     this.baseline = baseline;
-    this.longestSilenceMs = (under.leaseSeconds * 1_000) / 2;
+    this.maxSilenceMs = (under.leaseSeconds * 1_000) / 2;
   }
 
   static async open(
@@ -230,10 +230,10 @@ export class Stage {
     this.over();
   }
 
-  async #change(mostMs: number): Promise<void> {
+  async #change(maxMs: number): Promise<void> {
     const stop = new AbortController();
     const off = this.world.onChange(() => stop.abort());
-    await delay(mostMs, undefined, { signal: stop.signal }).catch(() => undefined);
+    await delay(maxMs, undefined, { signal: stop.signal }).catch(() => undefined);
     off();
   }
 }

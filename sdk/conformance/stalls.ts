@@ -22,7 +22,7 @@ export class Stalls {
     this.#lastMs = now;
   }
 
-  get longestMs(): number {
+  get maxMs(): number {
     this.#note();
     return Math.max(0, ...this.#stalls.map(({ fromMs, toMs }) => toMs - fromMs));
   }

@@ -96,7 +96,7 @@ function judgeSilence(stage: Stage, claim: Claim): void {
     .flatMap((call) => [call.atMs, call.bodyAtMs ?? call.atMs])
     .filter((atMs) => atMs < endMs);
   for (const atMs of [...moments, endMs]) {
-    if (atMs - lastMs - stage.stalls.within(lastMs, atMs) > stage.longestSilenceMs) {
+    if (atMs - lastMs - stage.stalls.within(lastMs, atMs) > stage.maxSilenceMs) {
       const seconds = ((atMs - lastMs) / 1_000).toFixed(1);
       const lease = stage.under.leaseSeconds;
       stage.found(

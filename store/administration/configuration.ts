@@ -3,11 +3,11 @@ import { LockMode } from '@mikro-orm/core';
 import type { ValueType } from '../../domain/configuration.ts';
 import { isConfigurationValue } from '../../domain/configuration.ts';
 import type { Database, EntityReader, Tx } from '../connection/database.ts';
-import { once } from '../connection/idempotency.ts';
+import { oncePerKey } from '../connection/idempotency.ts';
 import { escapeLike } from '../connection/like.ts';
 import { ConfigurationEntry } from '../entities/configuration-entry.ts';
-import { givenOf } from '../entities/given.ts';
-import { whenTaken } from '../entities/refusals.ts';
+import { definedFields } from '../entities/defined-fields.ts';
+import { onUniqueViolation } from '../entities/refusals.ts';
 import { now } from '../entities/times.ts';
 
 export interface NewConfiguration {
@@ -42,7 +42,7 @@ export async function createConfiguration(
     await em.flush();
     return { outcome: 'saved', entry };
   };
-  return database.transaction(once(work)).catch(whenTaken({ outcome: 'name-taken' }));
+  return database.transaction(oncePerKey(work)).catch(onUniqueViolation({ outcome: 'name-taken' }));
 }
 
 /** Changes the fields of `change`. Value and type must match afterwards, whichever of them is new. */
@@ -54,7 +54,7 @@ export async function updateConfiguration(
   const work = async ({ em }: Tx): Promise<ConfigurationWrite> => {
     const entry = await em.findOne(ConfigurationEntry, { name }, { lockMode: LockMode.PESSIMISTIC_WRITE });
     if (entry === null) return { outcome: 'missing' };
-    if (givenOf(change) === null) return { outcome: 'saved', entry };
+    if (definedFields(change) === null) return { outcome: 'saved', entry };
     const valueType = change.valueType ?? entry.valueType;
     const value = change.value ?? entry.value;
     if (!isConfigurationValue(valueType, value)) return { outcome: 'value-unfit' };
@@ -63,5 +63,5 @@ export async function updateConfiguration(
     await em.flush();
     return { outcome: 'saved', entry };
   };
-  return database.transaction(work).catch(whenTaken({ outcome: 'name-taken' }));
+  return database.transaction(work).catch(onUniqueViolation({ outcome: 'name-taken' }));
 }

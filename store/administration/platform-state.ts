@@ -2,7 +2,7 @@
 import type { Database } from '../connection/database.ts';
 import { claimingInstances, claimsTasksOf } from '../runners/runner-instances.ts';
 import { queueByTemplate } from '../runs/queue.ts';
-import { wantedSince } from '../sessions/forgotten-sessions.ts';
+import { dueSinceSql } from '../sessions/forgotten-sessions.ts';
 
 export interface PlatformState {
   /** Node templates with tasks that could be claimed now, those with the most first. */
@@ -46,7 +46,7 @@ const stateStatement = `
       from queue q left join node_template t on t.name = q.template left join runner_type y on y.name = t.runner_type
   ), wanted as (
     select count(*) as sessions, min(late.since) as since
-      from (select ${wantedSince} as since from session s
+      from (select ${dueSinceSql} as since from session s
              where s.dirty_since is not null and s.frozen_at is null) late
      where late.since <= clock_timestamp()
   ), uploads as (

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { LockMode } from '@mikro-orm/core';
 import type { SqlEntityManager } from '@mikro-orm/postgresql';
 import type { Database, EntityReader, Queryable, Tx } from '../connection/database.ts';
-import { once } from '../connection/idempotency.ts';
+import { oncePerKey } from '../connection/idempotency.ts';
 import { PlatformUser } from '../entities/platform-user.ts';
 import { Project } from '../entities/project.ts';
 import { SessionTemplate } from '../entities/session-template.ts';
@@ -112,7 +112,7 @@ export async function createProject(
     noteAudited(project.id);
     return { outcome: 'saved', project };
   };
-  return database.transaction(once(work, ({ outcome }) => outcome === 'saved'));
+  return database.transaction(oncePerKey(work, ({ outcome }) => outcome === 'saved'));
 }
 
 /** What takes longer is left to the healer. */

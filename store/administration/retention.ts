@@ -100,19 +100,19 @@ export async function listExpiredOutputs(
   );
 }
 
-export interface Removed {
+export interface RemovedCounts {
   readonly sessions: number;
   readonly outputs: number;
   readonly bytes: number;
 }
-const nothing: Removed = { sessions: 0, outputs: 0, bytes: 0 };
+const nothing: RemovedCounts = { sessions: 0, outputs: 0, bytes: 0 };
 
 /** Deletes a session if it is still expired; what it holds is counted under its locks. */
 export async function deleteExpiredSession(
   database: Database,
   runId: number,
   sessionId: string,
-): Promise<Removed> {
+): Promise<RemovedCounts> {
   const removed = await holdSession(database, { sessionId }, async (tx) => {
     // Waits for every transaction that writes to a node or begins an upload to it, and then sees its rows.
     await tx.query('select 1 from node_instance where session_id = $1 order by id for update', [sessionId]);
@@ -142,7 +142,7 @@ export async function deleteExpiredOutputs(
   runId: number,
   sessionId: string,
   limit: number,
-): Promise<Removed> {
+): Promise<RemovedCounts> {
   // Publications, reprocesses and plans of this session wait, or have been seen.
   const removed = await holdSession(database, { sessionId }, async (tx) => {
     const gone = await tx.query<{ id: number; nodeInstanceId: number; bytes: number }>(
@@ -190,7 +190,7 @@ const countExpired = `
     from (select id, count(*) from unnest($1::bigint[]) as x (id) group by id) g where n.id = g.id`;
 
 /** A run's counts are committed together with its deletions. */
-async function counted(tx: Tx, runId: number, removed: Removed): Promise<Removed> {
+async function counted(tx: Tx, runId: number, removed: RemovedCounts): Promise<RemovedCounts> {
   await tx.query(
     `update retention_run set sessions = sessions + $2, outputs = outputs + $3, bytes = bytes + $4::bigint
       where id = $1`,

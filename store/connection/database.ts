@@ -22,7 +22,7 @@ import { entityManager, type StatementSink } from './entity-manager.ts';
 import { guardConnections } from './pool-connections.ts';
 import { PreparingClient, Statement } from './postgres-client.ts';
 import type { EntityReader, Reader, Row, Tx } from './queryable.ts';
-import { type Tries, tryAgain } from './try-again.ts';
+import { type RetryPolicy, withRetries } from './with-retries.ts';
 
 export type { EntityReader, Queryable, Reader, Row, Tx } from './queryable.ts';
 
@@ -32,17 +32,17 @@ export interface DatabaseSettings {
   /** Connections of this process at the most. */
   poolSize?: number;
   /** After which PostgreSQL ends a statement. */
-  longestStatementMs?: number;
+  maxStatementMs?: number;
 }
 
-const workingOptions = (longestStatementMs: number) =>
-  `-c work_mem=16MB -c lock_timeout=2000 -c statement_timeout=${longestStatementMs} ` +
+const workingOptions = (maxStatementMs: number) =>
+  `-c work_mem=16MB -c lock_timeout=2000 -c statement_timeout=${maxStatementMs} ` +
   `-c idle_in_transaction_session_timeout=10000 ${plannedOnce} ${endsWithLostClient}`;
 
 /** Transactions that must run again: serialisation failures, deadlocks and lock time-outs. */
-const conflicts: Tries = { maxTries: 6, firstPauseMs: 14, mayPass: isConflict };
+const conflicts: RetryPolicy = { maxTries: 6, firstPauseMs: 14, mayPass: isConflict };
 /** Those of a statement alone. */
-const deadlocks: Tries = {
+const deadlocks: RetryPolicy = {
   ...conflicts,
   mayPass: (error) => isRefusal(error, sqlStates.deadlockDetected),
 };
@@ -60,19 +60,19 @@ export class Database implements Reader, EntityReader {
 
   /** Opens the pool; the first connection is made by the first query. */
   static async open(settings: DatabaseSettings): Promise<Database> {
-    const { longestStatementMs = 60_000 } = settings;
+    const { maxStatementMs = 60_000 } = settings;
     const pool = new pg.Pool({
       connectionString: settings.databaseUrl,
       max: settings.poolSize ?? 16,
       connectionTimeoutMillis: 5_000,
       idleTimeoutMillis: 60_000,
       // With the default of 4 MB a search that finds much remembers whole pages and checks each of their rows.
-      options: workingOptions(longestStatementMs),
+      options: workingOptions(maxStatementMs),
       pipeline: true,
       // pg's types of `Client` in a pool's options are of its own class.
       Client: PreparingClient,
     } as pg.PoolConfig);
-    guardConnections(pool, longestStatementMs);
+    guardConnections(pool, maxStatementMs);
     return new Database(pool);
   }
 
@@ -80,7 +80,7 @@ export class Database implements Reader, EntityReader {
     // So that the audit entry of a call goes with it.
     if (isAuditPending() && isWrite(statement))
       return this.transaction((tx) => tx.query(statement, parameters));
-    const result = await tryAgain(deadlocks, () => this.pool.query(new Statement(statement, parameters)));
+    const result = await withRetries(deadlocks, () => this.pool.query(new Statement(statement, parameters)));
     return result.rows as R[];
   }
 
@@ -98,7 +98,7 @@ export class Database implements Reader, EntityReader {
    * and passes on.
    */
   async transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
-    return tryAgain(conflicts, () => this.once(work));
+    return withRetries(conflicts, () => this.once(work));
   }
 
   private async once<T>(work: (tx: Pipeline) => Promise<T>): Promise<T> {

@@ -25,7 +25,7 @@ const renewEveryMs = (limits.idempotencyKeyLeaseSeconds * 1_000) / 3;
  * is committed with the key, and a repeat whose first answer got lost gets that result without doing the work.
  * @param isMade false for a result that made nothing, which is a refusal
  */
-export function once<W extends Tx, T>(
+export function oncePerKey<W extends Tx, T>(
   work: (tx: W) => Promise<T>,
   isMade: (result: T) => boolean = () => true,
 ): (tx: W) => Promise<T> {

@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net';
 
 /** PostgreSQL has ended a statement before, so a connection on which this passes has lost its server. */
-const answerLimitMs = (longestStatementMs: number) => longestStatementMs + 5_000;
+const answerLimitMs = (maxStatementMs: number) => maxStatementMs + 5_000;
 
 /** What pg's types of a client leave out. */
 interface Connected {
@@ -26,9 +26,9 @@ interface Pool {
  *
  * The time is that of the socket. pg's own `query_timeout` makes a timer for each statement; with it, garbage collections
  * took a third of the processor time of a report.
- * @param longestStatementMs after which PostgreSQL ends a statement
+ * @param maxStatementMs after which PostgreSQL ends a statement
  */
-export function guardConnections(pool: Pool, longestStatementMs: number): void {
+export function guardConnections(pool: Pool, maxStatementMs: number): void {
   pool.on('error', () => undefined);
   pool.on('connect', (client) => {
     // While a connection is in use the pool does not listen for its errors: its statement fails, and the caller gets
@@ -36,7 +36,7 @@ export function guardConnections(pool: Pool, longestStatementMs: number): void {
     client.on('error', () => undefined);
     const connected = client as unknown as Connected;
     const { stream } = connected.connection;
-    stream.setTimeout(answerLimitMs(longestStatementMs), () => {
+    stream.setTimeout(answerLimitMs(maxStatementMs), () => {
       if (!connected.readyForQuery) stream.destroy(new Error('Query read timeout'));
     });
   });

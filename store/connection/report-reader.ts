@@ -16,8 +16,8 @@ const poolSize = 4;
 /** More reports than this wait for each other, which is better than a report that is cut off. */
 const waitMs = 30_000;
 /** Whatever the role may do, these sessions only read. */
-const longestStatementMs = 60_000;
-const options = `-c default_transaction_read_only=on -c work_mem=16MB -c lock_timeout=2000 -c statement_timeout=${longestStatementMs}`;
+const maxStatementMs = 60_000;
+const options = `-c default_transaction_read_only=on -c work_mem=16MB -c lock_timeout=2000 -c statement_timeout=${maxStatementMs}`;
 /** Distinguishes one platform's database from another's, and is the same in a replica. */
 const firstMigration = 'select name, executed_at from platform_migration order by id limit 1';
 /** Class 53: the server has no connection left. The operator's settings are not at fault then. */
@@ -39,7 +39,7 @@ export class ReportReader implements Reader, EntityReader {
       // pg's types of `Client` in a pool's options are of its own class.
       Client: PreparingClient,
     } as pg.PoolConfig);
-    guardConnections(pool, longestStatementMs);
+    guardConnections(pool, maxStatementMs);
     this.#pool = pool;
     this.#unwatch = watchPool('reports', pool);
   }

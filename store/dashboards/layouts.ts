@@ -4,7 +4,7 @@ import { limits } from '../../domain/limits.ts';
 import type { LayoutScope } from '../../domain/recordings/layout-scope.ts';
 import { noteAudited } from '../administration/audit-scope.ts';
 import type { Database, EntityReader, Queryable, Tx } from '../connection/database.ts';
-import { once } from '../connection/idempotency.ts';
+import { oncePerKey } from '../connection/idempotency.ts';
 import { DashboardLayout } from '../entities/dashboard-layout.ts';
 import { now } from '../entities/times.ts';
 
@@ -103,7 +103,7 @@ export async function createLayout(
     noteAudited(layout.id);
     return { outcome: 'saved', layout };
   };
-  return database.transaction(once(work, ({ outcome }) => outcome === 'saved'));
+  return database.transaction(oncePerKey(work, ({ outcome }) => outcome === 'saved'));
 }
 
 /** A layout, and which of its revisions may be changed. */

@@ -1,8 +1,8 @@
 /** System dashboards: their definitions, and the sessions that back them (contract: Dashboard support). */
 import { LockMode, type RequiredEntityData } from '@mikro-orm/core';
 import type { Database, EntityReader, Queryable, Tx } from '../connection/database.ts';
-import { once } from '../connection/idempotency.ts';
-import { whenTaken } from '../entities/refusals.ts';
+import { oncePerKey } from '../connection/idempotency.ts';
+import { onUniqueViolation } from '../entities/refusals.ts';
 import { StaticDefinition, StaticInstance } from '../entities/static-definition.ts';
 
 /** A static that the sidebar links to, with its dashboard. */
@@ -33,7 +33,7 @@ export async function createStatic(
     await em.flush();
     return true;
   };
-  return database.transaction(once(work)).catch(whenTaken(false));
+  return database.transaction(oncePerKey(work)).catch(onUniqueViolation(false));
 }
 
 /** Deletes a definition with its instances; their sessions stay and are listed again. */
@@ -63,7 +63,7 @@ export async function addStaticInstance(
     );
     return 'added';
   };
-  return database.transaction(once(work, (outcome) => outcome === 'added'));
+  return database.transaction(oncePerKey(work, (outcome) => outcome === 'added'));
 }
 
 /** Stops a session from backing a static; false when it did not. */

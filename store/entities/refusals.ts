@@ -12,6 +12,6 @@ const refused =
   };
 
 /** For `catch`: the name or place is taken. */
-export const whenTaken = refused(UniqueConstraintViolationException);
+export const onUniqueViolation = refused(UniqueConstraintViolationException);
 /** For `catch`: it is still referred to. */
-export const whenReferred = refused(ForeignKeyConstraintViolationException);
+export const onForeignKeyViolation = refused(ForeignKeyConstraintViolationException);

@@ -1,7 +1,7 @@
 /** An upload to a managed ingest finds its session, or makes one, and becomes an output of its input node (decisions 8). */
 import type { Database, Queryable, Tx } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
-import { once } from '../connection/idempotency.ts';
+import { oncePerKey } from '../connection/idempotency.ts';
 import type { Ingest } from '../entities/ingest.ts';
 import type { UploadedObject } from '../outputs/outputs.ts';
 import { type PublishResult, publishUpload, publishUploadWithin } from '../outputs/publish.ts';
@@ -19,9 +19,9 @@ export type FeedResult = PublishResult | QueueResult;
 const maxTries = 5;
 
 /** A result of which something refers to the upload's bytes, or to those of the same upload before it. */
-export type FedUpload = Exclude<FeedResult, { readonly outcome: 'frozen' | 'node-missing' }>;
+export type AcceptedUpload = Exclude<FeedResult, { readonly outcome: 'frozen' | 'node-missing' }>;
 /** Further writes of the transaction that publishes or queues. */
-export type SettleFed = (tx: Tx, fed: FedUpload) => Promise<void>;
+export type SettleUpload = (tx: Tx, fed: AcceptedUpload) => Promise<void>;
 
 /**
  * Feeds an upload whose bytes are in storage. A new session for it is made in the transaction that publishes or queues
@@ -35,7 +35,7 @@ export async function feedIngest(
   ingest: Ingest,
   upload: IngestUpload,
   sessionName: string,
-  settle: SettleFed = async () => undefined,
+  settle: SettleUpload = async () => undefined,
 ): Promise<FeedResult> {
   for (let tries = 1; ; tries++) {
     const known =
@@ -43,11 +43,11 @@ export async function feedIngest(
     if (known === undefined) {
       await failpoint('upload-stored');
       const result = await database.transaction(
-        once(async (tx) => {
+        oncePerKey(async (tx) => {
           const fed = await feedNewSession(tx, ingest, upload, sessionName);
-          if (isFed(fed)) await settle(tx, fed);
+          if (isAccepted(fed)) await settle(tx, fed);
           return fed;
-        }, isFed),
+        }, isAccepted),
       );
       if (result === 'made-meanwhile') continue;
       await failpoint('ingest-fed');
@@ -63,7 +63,7 @@ export async function feedIngest(
   }
 }
 
-export const isFed = (result: FeedResult | 'made-meanwhile'): result is FedUpload =>
+export const isAccepted = (result: FeedResult | 'made-meanwhile'): result is AcceptedUpload =>
   typeof result === 'object' && ('output' in result || 'projectId' in result);
 
 async function feedNewSession(

@@ -4,12 +4,12 @@ import type { CreationBehaviour, IngestDataType } from '../../domain/outputs/man
 import type { Person } from '../../domain/sessions/participant.ts';
 import { noteAudited } from '../administration/audit-scope.ts';
 import type { Database, EntityReader, Tx } from '../connection/database.ts';
-import { once } from '../connection/idempotency.ts';
+import { oncePerKey } from '../connection/idempotency.ts';
 import { DataSource } from '../entities/data-source.ts';
-import { givenOf } from '../entities/given.ts';
+import { definedFields } from '../entities/defined-fields.ts';
 import { Ingest } from '../entities/ingest.ts';
 import { Project } from '../entities/project.ts';
-import { whenTaken } from '../entities/refusals.ts';
+import { onUniqueViolation } from '../entities/refusals.ts';
 import { SessionTemplate } from '../entities/session-template.ts';
 import { now } from '../entities/times.ts';
 
@@ -88,7 +88,7 @@ export async function updateIngest(
     const ingest = await tx.em.findOne(Ingest, id, { lockMode: LockMode.PESSIMISTIC_WRITE });
     if (ingest === null) return 'missing';
     await tx.em.populate(ingest, populate);
-    const given = givenOf(changes);
+    const given = definedFields(changes);
     if (given === null) return ingest;
     const data = await columnsOf(tx, { ...fieldsOf(ingest), ...(given as Partial<IngestFields>) });
     if (typeof data === 'string') return data;
@@ -104,7 +104,7 @@ export async function rotateIngestSecret(
 ): Promise<boolean> {
   const change = { secretDigest: digest, secretHint: hint, updatedAt: now() };
   const work = async ({ em }: Tx) => (await em.nativeUpdate(Ingest, { id }, change)) > 0;
-  return database.transaction(once(work, (isRotated) => isRotated));
+  return database.transaction(oncePerKey(work, (isRotated) => isRotated));
 }
 
 /** @returns false when there is no such ingest */
@@ -142,7 +142,7 @@ async function columnsOf(tx: Tx, fields: IngestFields) {
 }
 
 async function write(database: Database, work: (tx: Tx) => Promise<Ingest | Refusal>): Promise<IngestWrite> {
-  const transaction = once(
+  const transaction = oncePerKey(
     async (tx: Tx): Promise<IngestWrite> => {
       const ingest = await work(tx);
       if (typeof ingest === 'string') return { outcome: ingest };
@@ -152,5 +152,5 @@ async function write(database: Database, work: (tx: Tx) => Promise<Ingest | Refu
     },
     ({ outcome }) => outcome === 'saved',
   );
-  return database.transaction(transaction).catch(whenTaken({ outcome: 'path-taken' }));
+  return database.transaction(transaction).catch(onUniqueViolation({ outcome: 'path-taken' }));
 }

@@ -71,7 +71,7 @@ export function setHeaders(
 
 const checksumName = 'x-amz-checksum-crc32';
 /** S3 refuses pieces below 8 KB, but for the last. */
-const smallestPieceBytes = 16 * 1024;
+const minPieceBytes = 16 * 1024;
 
 /** Headers of a request whose body comes out of {@link withTrailer}. */
 export function trailerHeaders(contentBytes: number): Record<string, string> {
@@ -115,13 +115,13 @@ async function* joined(pieces: Pieces): AsyncGenerator<Buffer, void, undefined> 
   let smallBytes = 0;
   for (let next = await pieces.next(); next.done !== true; next = await pieces.next()) {
     const piece = next.value;
-    if (smallBytes === 0 && piece.length >= smallestPieceBytes) {
+    if (smallBytes === 0 && piece.length >= minPieceBytes) {
       yield piece;
       continue;
     }
     small.push(piece);
     smallBytes += piece.length;
-    if (smallBytes < smallestPieceBytes) continue;
+    if (smallBytes < minPieceBytes) continue;
     yield Buffer.concat(small);
     small = [];
     smallBytes = 0;

@@ -22,7 +22,7 @@ type Collect = (options: { type: 'minor' | 'major' }) => void;
 let collect: Collect | undefined;
 let streams = 0;
 let timer: NodeJS.Timeout | undefined;
-let smallestBytes = 0;
+let minBytes = 0;
 /** What was in use after the last full collection. */
 let usedBytes = 0;
 
@@ -31,8 +31,8 @@ export function whileBytesFlow(): () => void {
   streams += 1;
   if (timer === undefined) {
     collect ??= exposeCollector();
-    smallestBytes = getHeapStatistics().external_memory;
-    usedBytes = smallestBytes;
+    minBytes = getHeapStatistics().external_memory;
+    usedBytes = minBytes;
     timer = setInterval(check, checkEveryMs).unref();
   }
   let isOpen = true;
@@ -54,16 +54,16 @@ export function collectAfterStart(): void {
 
 function check(): void {
   const bytes = getHeapStatistics().external_memory;
-  smallestBytes = Math.min(smallestBytes, bytes);
-  if (bytes - smallestBytes < collectAtBytes) return;
+  minBytes = Math.min(minBytes, bytes);
+  if (bytes - minBytes < collectAtBytes) return;
   collect?.({ type: 'minor' });
   // Memory that survives the collection is in use and does not count towards the next one.
-  smallestBytes = getHeapStatistics().external_memory;
-  usedBytes = Math.min(usedBytes, smallestBytes);
-  if (smallestBytes - usedBytes < collectAllAtBytes) return;
+  minBytes = getHeapStatistics().external_memory;
+  usedBytes = Math.min(usedBytes, minBytes);
+  if (minBytes - usedBytes < collectAllAtBytes) return;
   collect?.({ type: 'major' });
-  smallestBytes = getHeapStatistics().external_memory;
-  usedBytes = smallestBytes;
+  minBytes = getHeapStatistics().external_memory;
+  usedBytes = minBytes;
 }
 
 /** Once for the process, before the first bytes. */

@@ -1,9 +1,9 @@
 /** Data sources: the S3-compatible stores that hold the bytes of outputs (decisions 4). */
 import { LockMode } from '@mikro-orm/core';
 import type { Database, EntityReader, Queryable, Tx } from '../connection/database.ts';
-import { once } from '../connection/idempotency.ts';
+import { oncePerKey } from '../connection/idempotency.ts';
 import { DataSource } from '../entities/data-source.ts';
-import { whenReferred, whenTaken } from '../entities/refusals.ts';
+import { onForeignKeyViolation, onUniqueViolation } from '../entities/refusals.ts';
 import { now } from '../entities/times.ts';
 import type { SecretBox } from './secrets.ts';
 
@@ -92,7 +92,7 @@ export async function createDataSource(
     await em.flush();
     return { outcome: 'saved', dataSource };
   };
-  return database.transaction(once(work)).catch(whenTaken({ outcome: 'name-taken' }));
+  return database.transaction(oncePerKey(work)).catch(onUniqueViolation({ outcome: 'name-taken' }));
 }
 
 /**
@@ -130,7 +130,7 @@ export async function deleteDataSource(
 ): Promise<'deleted' | 'missing' | 'in-use'> {
   const work = async ({ em }: Tx) =>
     (await em.nativeDelete(DataSource, { name })) > 0 ? 'deleted' : 'missing';
-  return database.transaction(work).catch(whenReferred('in-use' as const));
+  return database.transaction(work).catch(onForeignKeyViolation('in-use' as const));
 }
 
 /**

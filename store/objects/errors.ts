@@ -1,5 +1,5 @@
 /** Errors of an object store, whether to retry, and how long its calls may take. */
-import { type Tries, tryAgain } from '../connection/try-again.ts';
+import { type RetryPolicy, withRetries } from '../connection/with-retries.ts';
 
 /** `missing`: the object is not there. `failed`: the store refused or could not be reached. */
 export class ObjectStoreError extends Error {
@@ -65,17 +65,16 @@ export function isStoreAway(error: unknown): boolean {
 }
 
 /** About two seconds in all. */
-const storeTries: Tries = { maxTries: 4, firstPauseMs: 200, mayPass: isWorthAnotherTry };
+const storeTries: RetryPolicy = { maxTries: 4, firstPauseMs: 200, mayPass: isWorthAnotherTry };
 
 /** A store that is reached and has not begun to answer by then is away. */
 const answerMs = 30_000;
-const leastBytesPerMs = 64;
+const minBytesPerMs = 64;
 /** A store that has all bytes of an object may have to write or to assemble it. */
-const leastBytesWrittenPerMs = 1024;
-const longestFinishMs = 300_000;
+const minBytesWrittenPerMs = 1024;
+const maxFinishMs = 300_000;
 
-const finishMs = (sizeBytes: number) =>
-  Math.min(answerMs + sizeBytes / leastBytesWrittenPerMs, longestFinishMs);
+const finishMs = (sizeBytes: number) => Math.min(answerMs + sizeBytes / minBytesWrittenPerMs, maxFinishMs);
 
 /** One call of a store, ended when it is not answered in time, however often the SDK tries. */
 export async function answeredInTime<T>(
@@ -98,7 +97,7 @@ export function sendInTime<T>(
   sizeBytes: number,
   send: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const limitMs = answerMs + sizeBytes / leastBytesPerMs;
+  const limitMs = answerMs + sizeBytes / minBytesPerMs;
   return answeredInTime((within) => withTries(within, () => send(within)), signal, limitMs);
 }
 
@@ -143,5 +142,5 @@ export async function passInTime<T>(
 
 /** @param signal after it aborted nothing is tried again */
 export function withTries<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-  return tryAgain(storeTries, work, signal);
+  return withRetries(storeTries, work, signal);
 }

@@ -14,7 +14,7 @@ import { withIntake } from './source.ts';
 import { StagedPart } from './staging.ts';
 
 const mebibyte = 1024 * 1024;
-const leastPartBytes = 8 * mebibyte;
+const minPartBytes = 8 * mebibyte;
 /** Longer uploads have no numbers to spare for short parts. */
 const longUploadBytes = 32 * 1024 * mebibyte;
 /** So many numbers may be lost to parts that broke off. */
@@ -248,7 +248,7 @@ class PieceWriter {
 
 /** Equal parts, of which even the longest upload has fewer than a store allows. */
 function partBytes(sizeBytes: number): number {
-  return Math.max(leastPartBytes, Math.ceil(sizeBytes / (limits.uploadParts - spareNumbers)));
+  return Math.max(minPartBytes, Math.ceil(sizeBytes / (limits.uploadParts - spareNumbers)));
 }
 
 /** The least that becomes a part where a piece ends. */

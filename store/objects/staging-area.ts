@@ -33,7 +33,7 @@ export interface StagingOptions {
 }
 
 /** Something that is being filled. */
-export interface Growing {
+export interface FillingPart {
   /** Blocks that it may still need, at the most. */
   readonly missingBlocks: number;
   /** Aborted when it is no longer wanted. */
@@ -44,7 +44,7 @@ export interface Growing {
 export type Piece = Buffer | number;
 
 interface Waiter {
-  readonly part: Growing;
+  readonly part: FillingPart;
   readonly grant: (piece: Piece) => void;
 }
 
@@ -56,9 +56,9 @@ export class StagingArea {
   #freePlaces: number[] = [];
   #madePlaces = 0;
   readonly #maxPlaces: number;
-  readonly #growing = new Set<Growing>();
+  readonly #growing = new Set<FillingPart>();
   /** The part that may use the reserve. */
-  #favoured: Growing | undefined;
+  #favoured: FillingPart | undefined;
   #waiters: Waiter[] = [];
 
   constructor(options: StagingOptions = {}) {
@@ -72,14 +72,14 @@ export class StagingArea {
   }
 
   /** A memory block for a part, if one is free at once. */
-  acquireMemory(part: Growing): Buffer | undefined {
+  acquireMemory(part: FillingPart): Buffer | undefined {
     this.#growing.add(part);
     if (this.#freeMemory.length + this.#unmadeMemory === 0) return undefined;
     return this.#waiters.length === 0 && this.#mayAcquire(part) ? this.#memory() : undefined;
   }
 
   /** Stores a full block of a part. @throws StagingFull, the signal's reason, what the file system throws */
-  async store(part: Growing, block: Buffer): Promise<Piece> {
+  async store(part: FillingPart, block: Buffer): Promise<Piece> {
     this.#growing.add(part);
     const untilMs = performance.now() + this.#options.waitSeconds * 1000;
     for (;;) {
@@ -122,7 +122,7 @@ export class StagingArea {
   }
 
   /** The part will not grow any more. */
-  leave(part: Growing): void {
+  leave(part: FillingPart): void {
     this.#growing.delete(part);
     if (this.#favoured === part) this.#favoured = undefined;
     this.#serve();
@@ -133,7 +133,7 @@ export class StagingArea {
     return this.#freeMemory.length + this.#unmadeMemory + places;
   }
 
-  #mayAcquire(part: Growing): boolean {
+  #mayAcquire(part: FillingPart): boolean {
     const free = this.#freeBlocks;
     if (free === 0) return false;
     if (part === this.#favoured) return true;
@@ -157,7 +157,7 @@ export class StagingArea {
     return this.#memory() ?? place();
   }
 
-  async #acquire(part: Growing, untilMs: number): Promise<Piece> {
+  async #acquire(part: FillingPart, untilMs: number): Promise<Piece> {
     if ((this.#waiters.length === 0 || part === this.#favoured) && this.#mayAcquire(part))
       return this.#acquirePiece();
     const all = this.#maxPlaces + limits.stagingMemoryBytes / blockBytes;

@@ -5,12 +5,12 @@
 import { crc32 } from 'node:zlib';
 import { BytesDiffer } from './body.ts';
 import type { Intake } from './intake.ts';
-import { blockBytes, type Growing, type Piece, type StagingArea } from './staging-area.ts';
+import { blockBytes, type FillingPart, type Piece, type StagingArea } from './staging-area.ts';
 
 const goneBack: Piece = -1;
 
 /** Bytes of one part. */
-export class StagedPart implements Growing {
+export class StagedPart implements FillingPart {
   readonly signal: AbortSignal;
   readonly #area: StagingArea;
   readonly #maxBytes: number;

@@ -21,7 +21,7 @@ const pageStatement = `
     join data_source d on d.id = page.data_source_id
    order by page.position limit $4`;
 const firstPageOutputs = 16;
-const largestPageOutputs = 100;
+const maxPageOutputs = 100;
 const pageCharacters = 128 * 1024;
 
 /**
@@ -48,9 +48,6 @@ export async function* outputPages(
     if (page.length < count) return;
     // Configurations differ greatly in length.
     const characters = page.reduce((sum, { output }) => sum + output.configuration.length + 1024, 0);
-    count = Math.min(
-      largestPageOutputs,
-      Math.max(1, Math.floor((pageCharacters * page.length) / characters)),
-    );
+    count = Math.min(maxPageOutputs, Math.max(1, Math.floor((pageCharacters * page.length) / characters)));
   }
 }

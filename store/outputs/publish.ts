@@ -1,7 +1,7 @@
 /** Publishing outputs: a published output has a position, is seen by readers and wakes the node's children. */
 import type { Database, Tx } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
-import { once } from '../connection/idempotency.ts';
+import { oncePerKey } from '../connection/idempotency.ts';
 import { removePendingObject } from '../objects/pending-objects.ts';
 import {
   type Change,
@@ -38,7 +38,7 @@ export async function publishUpload(
   await failpoint('upload-stored');
   for (;;) {
     const result = await database.transaction(
-      once(
+      oncePerKey(
         async (tx) => {
           const work = (session: LockedSession) => publishOrDrain(tx, session, upload);
           const done = await changeSessionWithin(tx, { nodeInstanceId: upload.nodeInstanceId }, work);

@@ -9,7 +9,7 @@ import { currentTraceparent } from '../../telemetry/trace.ts';
 import { noteAuditedSession } from '../administration/audit-scope.ts';
 import type { Database, Queryable, Tx } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
-import { once } from '../connection/idempotency.ts';
+import { oncePerKey } from '../connection/idempotency.ts';
 import { removePendingObject } from '../objects/pending-objects.ts';
 import { changed, changeSession, type LockedSession, unchanged } from '../runs/change-session.ts';
 import { planSession } from '../runs/plan-session.ts';
@@ -23,7 +23,7 @@ import {
   type UploadedObject,
 } from './outputs.ts';
 import { markPublished, publishOutput } from './publish-output.ts';
-import { findRepeat, type Repeat } from './repeats.ts';
+import { findRepeat, type RepeatedUpload } from './repeats.ts';
 
 /** An upload that waits. */
 export interface QueuedUpload extends UploadedObject {
@@ -48,7 +48,7 @@ export type QueueResult =
       readonly nodeInstanceId: number;
     }
   /** The upload's object is still pending: nothing refers to it. */
-  | Repeat
+  | RepeatedUpload
   | { readonly outcome: 'frozen' | 'node-missing' };
 
 /**
@@ -68,7 +68,7 @@ export async function queueUpload(
   if (repeat !== undefined) return repeat;
   try {
     const result = await database.transaction(
-      once(
+      oncePerKey(
         async (tx) => {
           const queued = await queueUploadWithin(tx, upload);
           if (queued.outcome === 'queued') await settle(tx, queued);

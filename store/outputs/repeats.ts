@@ -36,7 +36,7 @@ function isSame(known: KnownFacts, upload: UploadFacts): boolean {
 
 const asStored = (json: Record<string, unknown> | null): unknown => JSON.parse(JSON.stringify(json));
 
-export type Repeat = { readonly outcome: 'repeated'; readonly output: NodeOutputRow } | Waiting;
+export type RepeatedUpload = { readonly outcome: 'repeated'; readonly output: NodeOutputRow } | Waiting;
 
 /** The upload waits in the queue of its project, and no later one has its identifier. */
 interface Waiting {
@@ -79,7 +79,7 @@ export async function findRepeat(
     readonly outputIdentifier: string | null;
     readonly sizeBytes: number | null;
   },
-): Promise<Repeat | undefined> {
+): Promise<RepeatedUpload | undefined> {
   const { nodeInstanceId, outputIdentifier, sha256, sizeBytes } = upload;
   if (outputIdentifier === null || sha256 === null) return undefined;
   const [newest] = await database.query<Newest>(newestStatement, [nodeInstanceId, outputIdentifier]);

@@ -3,7 +3,7 @@ import type { Database } from '../connection/database.ts';
 import { findDataSource } from '../objects/data-sources.ts';
 import type { ObjectStores } from '../objects/object-stores.ts';
 import type { NodeOutputRow } from './outputs.ts';
-import { findRepeat, type Repeat } from './repeats.ts';
+import { findRepeat, type RepeatedUpload } from './repeats.ts';
 
 interface Stores {
   readonly database: Database;
@@ -17,7 +17,7 @@ interface Stores {
 export async function findStoredRepeat(
   stores: Stores,
   upload: Parameters<typeof findRepeat>[1],
-): Promise<Repeat | undefined> {
+): Promise<RepeatedUpload | undefined> {
   const { database } = stores;
   const repeat = await findRepeat(database, upload);
   if (repeat?.outcome !== 'repeated' || (await isStored(stores, repeat.output))) return repeat;

@@ -15,7 +15,7 @@ const systemRunnerType = 'system';
 type NodeTemplate = Manifest['nodeTemplates'][number];
 
 /** Built-in nodes and the session template made of them. */
-export interface Shipped {
+export interface BuiltinDefinitions {
   readonly nodes: readonly Pick<
     NodeTemplate,
     'name' | 'type' | 'description' | 'incremental' | 'configurationSchema'
@@ -27,7 +27,7 @@ export interface Shipped {
  * Registers what is shipped. Called at every start, by any number of processes at once: node templates follow the
  * running version, the session template is made when it is missing and then belongs to the operator.
  */
-export async function seedBuiltins(database: Database, shipped: Shipped): Promise<void> {
+export async function seedBuiltins(database: Database, shipped: BuiltinDefinitions): Promise<void> {
   await database.transaction(async (tx) => {
     await tx.query('select pg_advisory_xact_lock($1)', [advisoryLocks.shipped]);
     await tx.query('insert into data_source (name) values ($1) on conflict (name) do nothing', [
@@ -51,7 +51,7 @@ export async function seedBuiltins(database: Database, shipped: Shipped): Promis
   });
 }
 
-function asNodeTemplate(node: Shipped['nodes'][number]): NodeTemplate {
+function asNodeTemplate(node: BuiltinDefinitions['nodes'][number]): NodeTemplate {
   return {
     ...node,
     runnerType: systemRunnerType,

@@ -6,7 +6,7 @@ import {
 } from '../../domain/templates/template-file.ts';
 import { noteAudited } from '../administration/audit-scope.ts';
 import type { Database, Queryable, Tx } from '../connection/database.ts';
-import { once } from '../connection/idempotency.ts';
+import { oncePerKey } from '../connection/idempotency.ts';
 import { saveTemplateVersion } from './template-versions.ts';
 
 export interface TemplateRow {
@@ -110,14 +110,14 @@ export async function importTemplate(
   importedBy: string | null,
 ): Promise<TemplateImport> {
   return database.transaction(
-    once(
+    oncePerKey(
       (tx) => importTemplateWithin(tx, file, checked, importedBy),
       ({ outcome }) => outcome === 'created' || outcome === 'updated',
     ),
   );
 }
 
-class TriedOut extends Error {
+class TrialRollback extends Error {
   readonly result: TemplateImport;
 
   constructor(result: TemplateImport) {
@@ -134,10 +134,10 @@ export async function tryImportTemplate(
 ): Promise<TemplateImport> {
   try {
     return await database.transaction(async (tx) => {
-      throw new TriedOut(await importTemplateWithin(tx, file, checked, null));
+      throw new TrialRollback(await importTemplateWithin(tx, file, checked, null));
     });
   } catch (error) {
-    if (error instanceof TriedOut) return error.result;
+    if (error instanceof TrialRollback) return error.result;
     throw error;
   }
 }

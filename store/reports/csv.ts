@@ -1,6 +1,6 @@
 /** A report as csv (RFC 4180, UTF-8 with a mark so that spreadsheets read it as such). */
 import type { Cell } from '../../domain/reports/report.ts';
-import { guardedText, quoted } from '../../domain/reports/spreadsheet-text.ts';
+import { guardedText, needsQuotes } from '../../domain/reports/spreadsheet-text.ts';
 
 function textOf(cell: Cell): string {
   switch (cell.type) {
@@ -21,7 +21,7 @@ function textOf(cell: Cell): string {
 /** The other types have no text that needs quotes. */
 function fieldOf(text: string): string {
   const safe = guardedText(text);
-  return quoted.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  return needsQuotes.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
 /** `[-]hours:mm:ss`, with milliseconds where there are any. */

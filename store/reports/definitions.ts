@@ -2,8 +2,8 @@
 import { LockMode } from '@mikro-orm/core';
 import { noteAudited } from '../administration/audit-scope.ts';
 import type { Database, EntityReader, Tx } from '../connection/database.ts';
-import { once } from '../connection/idempotency.ts';
-import { whenTaken } from '../entities/refusals.ts';
+import { oncePerKey } from '../connection/idempotency.ts';
+import { onUniqueViolation } from '../entities/refusals.ts';
 import { ReportDefinition } from '../entities/report-definition.ts';
 import { now } from '../entities/times.ts';
 
@@ -53,7 +53,7 @@ export async function createReport(
     await tx.em.flush();
     return { outcome: 'saved', report };
   };
-  return database.transaction(once(work)).catch(whenTaken({ outcome: 'taken' }));
+  return database.transaction(oncePerKey(work)).catch(onUniqueViolation({ outcome: 'taken' }));
 }
 
 export interface ReportChange {
@@ -83,7 +83,7 @@ export async function updateReport(
     await tx.em.flush();
     return { outcome: 'saved', report };
   };
-  return database.transaction(work).catch(whenTaken({ outcome: 'taken' }));
+  return database.transaction(work).catch(onUniqueViolation({ outcome: 'taken' }));
 }
 
 /**

@@ -27,7 +27,7 @@ import { type ChannelStatistics, channelsOf } from './channels.ts';
 
 const batchSize = 200;
 /** A dashboard of many scenarios and members has a row for each pair. */
-const mostRowsAtOnce = 1_000;
+const maxRowsAtOnce = 1_000;
 /** The largest number of dashboards and sessions in a report. */
 const maxSubjects = 1_000_000;
 
@@ -97,20 +97,20 @@ export interface RowsRequest {
   /** The role of report downloads may not read them. */
   readonly annotationsFrom: Reader;
   /** Of dashboards and sessions; default: all. */
-  readonly mostSubjects?: number;
+  readonly subjectLimit?: number;
 }
 
 /** Batches of rows of cells. The first batch is read when the first `next` is awaited. */
 export async function* reportRows(
   database: Reader,
   report: CompiledReport,
-  { covers, filter, people, annotationsFrom, mostSubjects = maxSubjects }: RowsRequest,
+  { covers, filter, people, annotationsFrom, subjectLimit = maxSubjects }: RowsRequest,
 ): AsyncGenerator<readonly (readonly Cell[])[]> {
   // The ids of this moment: a change while a slow caller reads neither repeats nor skips one.
   const ids =
     covers === 'sessions'
-      ? await idsOfSessions(database, bySession(filter), mostSubjects)
-      : await idsOfDimensions(database, filter, { order: 'ascending', offset: 0, limit: mostSubjects });
+      ? await idsOfSessions(database, bySession(filter), subjectLimit)
+      : await idsOfDimensions(database, filter, { order: 'ascending', offset: 0, limit: subjectLimit });
   const statement = statementOf(report, filter);
   const read = async (at: number) => {
     const subjects = await readSubjects(database, ids.slice(at, at + batchSize), statement);
@@ -143,7 +143,7 @@ export async function* reportRows(
         if (!report.filters.every(({ filter, evaluate }) => equalsValue(evaluate(row), filter.value)))
           continue;
         batch.push(report.columns.map(({ column, evaluate }) => cellOf(evaluate(row), column.type)));
-        if (batch.length < mostRowsAtOnce) continue;
+        if (batch.length < maxRowsAtOnce) continue;
         yield batch;
         batch = [];
       }

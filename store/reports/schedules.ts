@@ -4,9 +4,9 @@ import { limits } from '../../domain/limits.ts';
 import { isRefusal, sqlStates } from '../../domain/network/database-fault.ts';
 import { noteAudited } from '../administration/audit-scope.ts';
 import type { Database, EntityReader, Tx } from '../connection/database.ts';
-import { once } from '../connection/idempotency.ts';
+import { oncePerKey } from '../connection/idempotency.ts';
 import { newId } from '../connection/ids.ts';
-import { givenOf } from '../entities/given.ts';
+import { definedFields } from '../entities/defined-fields.ts';
 import { Project } from '../entities/project.ts';
 import { ReportDefinition } from '../entities/report-definition.ts';
 import { ReportSchedule } from '../entities/report-schedule.ts';
@@ -58,7 +58,7 @@ export async function createSchedule(
     noteAudited(id);
     return { outcome: 'saved', schedule };
   };
-  return database.transaction(once(work, ({ outcome }) => outcome === 'saved')).catch(whenZoneUnknown);
+  return database.transaction(oncePerKey(work, ({ outcome }) => outcome === 'saved')).catch(whenZoneUnknown);
 }
 
 /** Changes the given fields. A change of its times counts from now on. */
@@ -70,7 +70,7 @@ export async function updateSchedule(
   const work = async (tx: Tx): Promise<ScheduleWrite> => {
     const schedule = await tx.em.findOne(ReportSchedule, id, { lockMode: LockMode.PESSIMISTIC_WRITE });
     if (schedule === null) return { outcome: 'missing' };
-    const given = givenOf(change);
+    const given = definedFields(change);
     if (given === null) return { outcome: 'saved', schedule };
     const refusal = await refusalOf(tx, change);
     if (refusal !== null) return { outcome: refusal };
@@ -94,7 +94,7 @@ export async function runScheduleNow(database: Database, id: string): Promise<Re
     await em.flush();
     return schedule;
   };
-  return database.transaction(once(work, (schedule) => schedule !== undefined));
+  return database.transaction(oncePerKey(work, (schedule) => schedule !== undefined));
 }
 
 /** With its files. @returns false when there is no such schedule */

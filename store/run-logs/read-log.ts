@@ -6,8 +6,8 @@ import {
   type LogFilter,
   levelBits,
   levelsFrom,
+  matchesLogFilter,
   msOfPosition,
-  passes,
   platformLines,
   type RunFacts,
 } from '../../domain/runs/run-log.ts';
@@ -136,7 +136,7 @@ export async function readRunLog(
       line.position > page.after &&
       // The clock of a publication may run ahead of the others.
       (line.position <= written.readTo || (isDone && written.isExhausted)) &&
-      passes(line, filter),
+      matchesLogFilter(line, filter),
   );
   const all = [...written.entries, ...own].sort((a, b) => a.position - b.position);
   const entries = all.slice(0, page.limit);
@@ -178,7 +178,7 @@ function entriesOf({ attempt, receivedMs, body }: PieceRow, after: number, filte
   const entries: LogEntry[] = [];
   for (const [index, entry] of unpackEntries(body).entries()) {
     const position = entryPosition(receivedMs, index);
-    if (position <= after || !passes({ ...entry, attempt }, filter)) continue;
+    if (position <= after || !matchesLogFilter({ ...entry, attempt }, filter)) continue;
     entries.push({ ...entry, position, attempt, source: 'runner' });
   }
   return entries;

@@ -1,7 +1,7 @@
 /** The next task of a node, computed without a write (decisions 9: debug routes). */
 
 import type { NodeFacts, RunReason, RunState } from '../../domain/runs/run-plan.ts';
-import { runWanted } from '../../domain/runs/run-plan.ts';
+import { reasonToRun } from '../../domain/runs/run-plan.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import type { Queryable } from '../connection/database.ts';
 import { runConfiguration } from '../runs/configuration-check.ts';
@@ -92,6 +92,6 @@ export async function findDebugNode(
     runId === null || runState === null
       ? null
       : { id: runId, state: runState, attempt: attempt ?? 1, dueAt: dueAt && formatTimestamp(dueAt) };
-  const reason = node.reason ?? runWanted({ ...plan, hasOpenRun: false }) ?? null;
+  const reason = node.reason ?? reasonToRun({ ...plan, hasOpenRun: false }) ?? null;
   return { ...node, run, plan, reason };
 }

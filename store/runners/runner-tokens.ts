@@ -5,7 +5,7 @@ import type { Runtime } from '../../domain/runners/manifest-runner-types.ts';
 import type { TokenFacts } from '../../domain/runners/runner-token.ts';
 import { noteAudited } from '../administration/audit-scope.ts';
 import type { Database, Queryable, Tx } from '../connection/database.ts';
-import { once } from '../connection/idempotency.ts';
+import { oncePerKey } from '../connection/idempotency.ts';
 import { newId } from '../connection/ids.ts';
 
 /** A token, as its calls need it. */
@@ -142,7 +142,7 @@ export async function createRunnerToken(
   askedAt: Date,
 ): Promise<{ readonly id: string; readonly expiresAt: Date }> {
   return database.transaction(
-    once(async (tx) => {
+    oncePerKey(async (tx) => {
       await writeCreators(tx, [creator], askedAt);
       const [row] = await tx.query<{ id: string; expiresAt: Date }>(
         `insert into runner_token

@@ -103,7 +103,11 @@ export async function renewLease(
 }
 
 /** {@link renewLease} with the run and then the claim locked until the transaction ends, as an end of the task locks them. */
-export async function fence(tx: Tx, identity: RunnerIdentity, taskId: string): Promise<HeldTask | undefined> {
+export async function lockAndRenewLease(
+  tx: Tx,
+  identity: RunnerIdentity,
+  taskId: string,
+): Promise<HeldTask | undefined> {
   void tx.pipelined(lockRun('1'), [taskId]);
   return renewLease(tx, identity, taskId);
 }

@@ -5,7 +5,7 @@
  * and its children, and by the session's workflow for the whole session. Twice in a row does nothing the second time.
  */
 import { nodeStateCodes } from '../../domain/runs/node-state.ts';
-import { failedWith, type NodeFacts, type RunReason, runWanted } from '../../domain/runs/run-plan.ts';
+import { failedWith, type NodeFacts, type RunReason, reasonToRun } from '../../domain/runs/run-plan.ts';
 import { currentTraceparent } from '../../telemetry/trace.ts';
 import type { Tx } from '../connection/database.ts';
 import { newId } from '../connection/ids.ts';
@@ -93,7 +93,7 @@ export async function planSession(
       : await tx.query<NodeRow>(changedNodeAndChildren, [changedNodeId]);
   const wanted: WantedRun[] = [];
   for (const node of nodes) {
-    const reason = runWanted(node);
+    const reason = reasonToRun(node);
     if (reason) wanted.push({ runId: newId(), node, reason, queueTimeMs: nextQueueTime(session) });
   }
   if (wanted.length === 0) return [];

@@ -8,7 +8,7 @@ import {
 } from '../../domain/runs/awaited-attempts.ts';
 import { nodeStateCodes } from '../../domain/runs/node-state.ts';
 import type { DueRun, ReconcileResult } from '../../domain/runs/reconcile-result.ts';
-import { type NodeFacts, runWanted } from '../../domain/runs/run-plan.ts';
+import { type NodeFacts, reasonToRun } from '../../domain/runs/run-plan.ts';
 import type { Database, Tx } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
 import { changeSession, planned } from './change-session.ts';
@@ -119,7 +119,7 @@ async function readSessionState(database: Database, sessionId: string): Promise<
 
 function needsPlan(state: SessionState): boolean {
   const hasDueRun = !state.frozen && state.runs.some((run) => run.waiting && run.dueInMs === 0);
-  return hasDueRun || state.candidates.some(runWanted);
+  return hasDueRun || state.candidates.some(reasonToRun);
 }
 
 /** Queues what is due and plans the whole session; twice in a row does nothing the second time. */

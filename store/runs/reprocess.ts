@@ -11,7 +11,7 @@ import { copyOfKey } from '../../domain/outputs/output-copy.ts';
 import { hasInputs } from '../../domain/runs/run-plan.ts';
 import type { Database, Tx } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
-import { once } from '../connection/idempotency.ts';
+import { oncePerKey } from '../connection/idempotency.ts';
 import { newId } from '../connection/ids.ts';
 import { objectColumns } from '../outputs/outputs.ts';
 import { markPublished } from '../outputs/publish-output.ts';
@@ -54,7 +54,7 @@ export async function requestReprocess(
   inputs: readonly number[] | null = null,
 ): Promise<ReprocessResult> {
   const requested = await database.transaction(
-    once(
+    oncePerKey(
       async (tx): Promise<ReprocessResult> =>
         (await changeSessionWithin(tx, { nodeInstanceId }, (session) =>
           reprocessWithin(tx, session, nodeInstanceId, inputs),

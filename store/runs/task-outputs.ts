@@ -3,7 +3,7 @@ import { isRefusal, sqlStates } from '../../domain/network/database-fault.ts';
 import { unaudited } from '../administration/audit-scope.ts';
 import type { Database, Queryable } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
-import { hasKey, once } from '../connection/idempotency.ts';
+import { hasKey, oncePerKey } from '../connection/idempotency.ts';
 import { Refused } from '../connection/refused.ts';
 import { type DataSourceRow, dataSourceColumns } from '../objects/data-sources.ts';
 import { PendingObjectGone } from '../objects/pending-objects.ts';
@@ -128,7 +128,9 @@ async function stageAlone(
 ): Promise<OutputWrite> {
   const output = hasKey() ? undefined : await stageNew(database, identity, taskId, upload);
   if (output !== undefined) return { kind: 'created', output };
-  return writeTask(database, identity, taskId, (held) => once(() => stageOutput(held, upload))(held.tx));
+  return writeTask(database, identity, taskId, (held) =>
+    oncePerKey(() => stageOutput(held, upload))(held.tx),
+  );
 }
 
 /** Stages an output, or finds the one that the node has of its identifier. @throws PendingObjectGone */
@@ -154,7 +156,7 @@ async function stageAndMoveOnce(
   watermarkInputId: number,
 ): Promise<Change<WrittenOutput>> {
   let change: Change<WrittenOutput> | undefined;
-  const result = await once(async () => {
+  const result = await oncePerKey(async () => {
     change = await stageAndMove(held, session, upload, watermarkInputId);
     return change.result;
   })(held.tx);

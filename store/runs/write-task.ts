@@ -3,7 +3,7 @@ import type { Database, Tx } from '../connection/database.ts';
 import { Refused, refusable } from '../connection/refused.ts';
 import type { RunnerIdentity } from '../runners/holder.ts';
 import { type Change, changeSession, type LockedSession } from './change-session.ts';
-import { fence, type HeldTask } from './lease.ts';
+import { type HeldTask, lockAndRenewLease } from './lease.ts';
 
 export type WriteRefusal =
   | 'task-not-found'
@@ -47,7 +47,7 @@ export async function writeTaskAndSession<T>(
 }
 
 async function held(tx: Tx, identity: RunnerIdentity, taskId: string): Promise<TaskWrite> {
-  const task = await fence(tx, identity, taskId);
+  const task = await lockAndRenewLease(tx, identity, taskId);
   if (task === undefined) throw new Refused<WriteRefusal>('task-not-found');
   return { tx, identity, task };
 }

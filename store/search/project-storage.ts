@@ -27,10 +27,10 @@ export interface StorageReading {
 }
 
 /** Adding up more takes longer than a reader waits. */
-const mostAtOnce = 10_000;
+const maxAtOnce = 10_000;
 const keptSeconds = 15;
 /** Adding up takes no more than this share of the database's time. */
-const mostShare = 0.05;
+const maxShare = 0.05;
 
 const ofSessions = `
   count(s.id) as sessions, count(s.frozen_at) as frozen_sessions,
@@ -43,7 +43,7 @@ const ofSessions = `
 export async function projectStorage(
   database: Database,
   projectId: number | undefined,
-  atOnce = mostAtOnce,
+  atOnce = maxAtOnce,
 ): Promise<StorageReading> {
   if ((await countSessions(database, { projectId })) <= atOnce) return await addedUp(database, projectId);
   const kept = await keptStorage(database, projectId);
@@ -54,7 +54,7 @@ export async function projectStorage(
 }
 
 /** Keeps the sum of all projects, where there are too many sessions to add up for each read. One process at a time. */
-export async function measureStorage(database: Database, atOnce = mostAtOnce): Promise<void> {
+export async function measureStorage(database: Database, atOnce = maxAtOnce): Promise<void> {
   if ((await countSessions(database, {})) <= atOnce) return;
   await withLock(database, advisoryLocks.projectStorage, async () => {
     await database.query(
@@ -92,7 +92,7 @@ async function keptStorage(
   const [time] = await database.query<{ measuredAt: Date | null; isOld: boolean }>(
     `select max(measured_at) as measured_at,
             coalesce(max(measured_at) < clock_timestamp()
-                       - make_interval(secs => greatest(${keptSeconds}, max(measured_seconds) / ${mostShare})), true) as is_old
+                       - make_interval(secs => greatest(${keptSeconds}, max(measured_seconds) / ${maxShare})), true) as is_old
        from project_storage`,
   );
   if (time === undefined || time.measuredAt === null) return undefined;

@@ -78,7 +78,7 @@ function condition(filters: SessionListFilters, parameters: Parameters): string 
 }
 
 /** Below three characters the index of three-character pieces would be read whole, without benefit. */
-const shortestIndexedSearch = 3;
+const minIndexedSearch = 3;
 
 /** Also in the normal forms: names of files, which sessions get, have their accents apart on macOS. */
 function searchCondition(search: string, parameters: Parameters): string {
@@ -91,7 +91,7 @@ function formCondition(search: string, parameters: Parameters): string {
   if (search.includes('\n')) {
     return `strpos(lower(c.simulation_name collate "default"), lower(${parameters.bind(search, 'text')})) > 0`;
   }
-  return [...search].length < shortestIndexedSearch
+  return [...search].length < minIndexedSearch
     ? `strpos(c.search_text, lower(${parameters.bind(search, 'text')})) > 0`
     : `c.search_text like '%' || lower(${parameters.bind(escapeLike(search), 'text')}) || '%'`;
 }

@@ -14,7 +14,7 @@ import {
 import { configurationOf } from '../../domain/templates/node-configuration.ts';
 import { dropAudit } from '../administration/audit-scope.ts';
 import type { Database, Tx } from '../connection/database.ts';
-import { once } from '../connection/idempotency.ts';
+import { oncePerKey } from '../connection/idempotency.ts';
 import { findTemplate, type TemplateWithNodes } from '../registry/session-templates.ts';
 import { presentVersion } from '../registry/template-versions.ts';
 import {
@@ -51,7 +51,7 @@ export async function adoptTemplate(database: Database, request: AdoptionRequest
   // A dry run changes nothing that an entry could tell of.
   if (dryRun) dropAudit();
   return database.transaction(
-    once(
+    oncePerKey(
       async (tx): Promise<AdoptionResult> =>
         (await changeSessionWithin(tx, { sessionId }, (session) => adoptWithin(tx, session, request))) ?? {
           outcome: 'missing',

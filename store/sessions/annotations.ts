@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { limits } from '../../domain/limits.ts';
 import type { Database, Queryable } from '../connection/database.ts';
-import { once } from '../connection/idempotency.ts';
+import { oncePerKey } from '../connection/idempotency.ts';
 import { newId } from '../connection/ids.ts';
 import type { RunnerIdentity } from '../runners/holder.ts';
 import { writeTask } from '../runs/write-task.ts';
@@ -73,7 +73,7 @@ export async function createAnnotation(
   createdBy: string,
 ): Promise<AnnotationCreation> {
   return database.transaction(
-    once(
+    oncePerKey(
       async (tx): Promise<AnnotationCreation> => {
         const [session] = await tx.query<{ count: number }>(
           `select (select count(*) from annotation where session_id = $1) as count

@@ -49,15 +49,15 @@ const isOlder = (column: string, seconds: string) =>
 const mayBeHealed = `s.frozen_at is null and ${isOlder('s.healed_at', '$4')}`;
 
 /** Since when its workflow should have observed the session's desired version: it may reconcile later by itself. Of `session s` */
-export const wantedSince = 'greatest(s.dirty_since, s.next_reconcile_at)';
+export const dueSinceSql = 'greatest(s.dirty_since, s.next_reconcile_at)';
 
 const forgottenStatement = acquireStatement(
   'healed_at',
   `s.id in (select id from forgotten) and ${mayBeHealed} limit $5`,
   {
     before: `forgotten as (
-        (select s.id, ${wantedSince} as since from session s where s.desired_version > s.observed_version
-            and ${isOlder('s.dirty_since', '$1')} and ${isOlder(wantedSince, '$1')} and ${mayBeHealed}
+        (select s.id, ${dueSinceSql} as since from session s where s.desired_version > s.observed_version
+            and ${isOlder('s.dirty_since', '$1')} and ${isOlder(dueSinceSql, '$1')} and ${mayBeHealed}
           order by s.dirty_since limit $5)
         union all
         (select r.session_id, r.due_at from node_run r join session s on s.id = r.session_id

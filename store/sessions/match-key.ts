@@ -14,7 +14,7 @@ export const keyBusy = Symbol('match key busy');
 
 const pauseMs = { least: 5, most: 20 } as const;
 /** Requests handled in one transaction. */
-const mostTogether = 50;
+const maxTogether = 50;
 
 // A connection in these transactions dies soon after its owner, and the lock with it. Servers on Windows cannot check
 // their clients, and refuse the setting.
@@ -98,7 +98,7 @@ async function serve(database: Database, lock: string, line: Waiting[], close: (
   // After a failure the requests that failed together run one by one, so that each fails only for its own reason.
   let alone = 0;
   while (line.length > 0) {
-    const together = line.splice(0, alone > 0 ? 1 : mostTogether);
+    const together = line.splice(0, alone > 0 ? 1 : maxTogether);
     alone = Math.max(0, alone - 1);
     const outcome = await tryTogether(database, lock, together);
     if (outcome === 'done') continue;

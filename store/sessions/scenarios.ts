@@ -1,7 +1,7 @@
 /** Scenario instances of sessions (contract: Scenario instance; decisions 5). */
 import { noteAudited, noteAuditedSession } from '../administration/audit-scope.ts';
 import type { Database, Tx } from '../connection/database.ts';
-import { once } from '../connection/idempotency.ts';
+import { oncePerKey } from '../connection/idempotency.ts';
 import { newId } from '../connection/ids.ts';
 import type { SessionScenarioRow } from './sessions.ts';
 
@@ -34,7 +34,7 @@ export async function saveScenario(
   fields: ScenarioFields,
 ): Promise<ScenarioWrite> {
   return database.transaction(
-    once(
+    oncePerKey(
       async (tx): Promise<ScenarioWrite> => {
         const sessions = await tx.query('select 1 from session where id = $1 for key share', [sessionId]);
         if (sessions.length === 0) return { outcome: 'session-missing' };

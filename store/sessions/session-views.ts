@@ -1,7 +1,7 @@
 /** Saved views of the list of sessions. */
 import { limits } from '../../domain/limits.ts';
 import type { Database, Queryable } from '../connection/database.ts';
-import { once } from '../connection/idempotency.ts';
+import { oncePerKey } from '../connection/idempotency.ts';
 import { newId } from '../connection/ids.ts';
 
 export const sessionViewScopes = ['mine', 'project', 'everyone'] as const;
@@ -42,7 +42,7 @@ export async function createSessionView(
   createdBy: string,
 ): Promise<SessionViewWrite> {
   return database.transaction(
-    once(
+    oncePerKey(
       async (tx): Promise<SessionViewWrite> => {
         // Two calls of one person count one after the other.
         await tx.query("select pg_advisory_xact_lock(hashtextextended('session_view:' || $1, 0))", [

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../domain/text.ts';
 import { noteAuditedSession } from '../administration/audit-scope.ts';
 import { findProject, type ShownProject } from '../administration/projects.ts';
 import type { Database, Queryable, Tx } from '../connection/database.ts';
-import { once } from '../connection/idempotency.ts';
+import { oncePerKey } from '../connection/idempotency.ts';
 import { newId } from '../connection/ids.ts';
 import { milliseconds, readTimes } from '../connection/json-times.ts';
 import { findTemplateOfSession, type TemplateWithNodes } from '../registry/session-templates.ts';
@@ -47,7 +47,7 @@ export async function createSession(
   read: (sent: Queryable, sessionId: string) => void,
 ): Promise<SessionCreation> {
   return database.transaction(
-    once(
+    oncePerKey(
       async (tx) => {
         const made = await insertSession(tx, session);
         const sent: Queryable = { query: (statement, parameters) => tx.pipelined(statement, parameters) };

@@ -12,7 +12,7 @@ import {
 import { carryAudit, noteAuditedSession } from '../administration/audit-scope.ts';
 import type { Database, Tx } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
-import { once } from '../connection/idempotency.ts';
+import { oncePerKey } from '../connection/idempotency.ts';
 import { keyBusy, withMatchKey } from './match-key.ts';
 import { insertSession } from './sessions.ts';
 
@@ -45,7 +45,7 @@ export async function joinOrOpen(database: Database, request: JoinRequest): Prom
   for (let tries = 1; ; tries++) {
     try {
       const audited = carryAudit(
-        once((tx) => joinOrOpenWithin(tx, request), isIn),
+        oncePerKey((tx) => joinOrOpenWithin(tx, request), isIn),
         ({ outcome }) => outcome !== 'frozen',
       );
       const result = await withMatchKey(database, matchKeyText(request.key), waitMs, audited.work);

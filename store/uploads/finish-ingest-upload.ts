@@ -1,7 +1,7 @@
 /** From a whole resumable upload to a managed ingest to what the ingest makes of it: once, by any writer of the upload. */
 import type { Database } from '../connection/database.ts';
 import type { Ingest } from '../entities/ingest.ts';
-import { type FedUpload, type FeedResult, feedIngest, isFed } from '../ingests/feed-ingest.ts';
+import { type AcceptedUpload, type FeedResult, feedIngest, isAccepted } from '../ingests/feed-ingest.ts';
 import { AlreadyIngested } from '../ingests/ingested-files.ts';
 import type { AssembledObject } from './finish-resumable-upload.ts';
 import { endResumableUpload, type UploadEnd } from './resumable-uploads.ts';
@@ -28,7 +28,7 @@ export async function ingestWhole(
       isSettled = true;
     });
     // A repeat that waits in the queue is found before any transaction.
-    if (!isSettled && isFed(fed)) await endResumableUpload(database, id, writer, endOf(fed));
+    if (!isSettled && isAccepted(fed)) await endResumableUpload(database, id, writer, endOf(fed));
     return fed;
   } catch (error) {
     if (!(error instanceof AlreadyIngested)) throw error;
@@ -38,7 +38,7 @@ export async function ingestWhole(
   }
 }
 
-function endOf(fed: FedUpload): UploadEnd {
+function endOf(fed: AcceptedUpload): UploadEnd {
   if (!('output' in fed))
     return { nodeInstanceId: fed.nodeInstanceId, outputId: null, isUsed: fed.outcome === 'queued' };
   const { nodeInstanceId, id } = fed.output;

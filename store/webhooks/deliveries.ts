@@ -6,7 +6,7 @@
 import { limits } from '../../domain/limits.ts';
 import { type WebhookAttempt, webhookTestEvent } from '../../domain/webhooks/webhook.ts';
 import type { Database, Queryable, Tx } from '../connection/database.ts';
-import { once } from '../connection/idempotency.ts';
+import { oncePerKey } from '../connection/idempotency.ts';
 
 /** The channel on which a new delivery is announced; the payload is the id of its webhook. */
 export const webhookDueChannel = 'webhook_due';
@@ -156,7 +156,7 @@ async function queueOnce(
     if (!webhook.enabled) return 'webhook-disabled';
     return (await queue(tx)) ?? 'delivery-missing';
   };
-  return database.transaction(once(work, (result) => typeof result === 'object'));
+  return database.transaction(oncePerKey(work, (result) => typeof result === 'object'));
 }
 
 export interface DeliveryRow {

@@ -4,9 +4,9 @@ import { limits } from '../../domain/limits.ts';
 import type { WebhookEvent } from '../../domain/webhooks/webhook.ts';
 import { noteAudited } from '../administration/audit-scope.ts';
 import type { Database, EntityReader, Tx } from '../connection/database.ts';
-import { once } from '../connection/idempotency.ts';
+import { oncePerKey } from '../connection/idempotency.ts';
 import { newId } from '../connection/ids.ts';
-import { givenOf } from '../entities/given.ts';
+import { definedFields } from '../entities/defined-fields.ts';
 import { Project } from '../entities/project.ts';
 import { now, secondsFromNow } from '../entities/times.ts';
 import { Webhook } from '../entities/webhook.ts';
@@ -64,7 +64,7 @@ export async function createWebhook(
     noteAudited(id);
     return { outcome: 'saved', webhook };
   };
-  return database.transaction(once(work, ({ outcome }) => outcome === 'saved'));
+  return database.transaction(oncePerKey(work, ({ outcome }) => outcome === 'saved'));
 }
 
 /** Changes the given fields. One that is enabled forgets why it was disabled. */
@@ -77,7 +77,7 @@ export async function updateWebhook(
     const webhook = await tx.em.findOne(Webhook, id, { lockMode: LockMode.PESSIMISTIC_WRITE });
     if (webhook === null) return { outcome: 'missing' };
     if (!(await isProject(tx, changes.projectId ?? null))) return { outcome: 'project-unknown' };
-    const given = givenOf(changes);
+    const given = definedFields(changes);
     if (given === null) return { outcome: 'saved', webhook };
     Object.assign(webhook, given, { updatedAt: now() });
     if (changes.enabled !== undefined) webhook.disabledReason = null;
@@ -103,7 +103,7 @@ export async function rotateWebhookSecret(
     await em.flush();
     return webhook;
   };
-  return database.transaction(once(work, (webhook) => webhook !== undefined));
+  return database.transaction(oncePerKey(work, (webhook) => webhook !== undefined));
 }
 
 /** With its deliveries. @returns false when there is no such webhook */

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
-import { plain, table } from '../../cli/output.ts';
+import { singleLine, table } from '../../cli/output.ts';
 import { lineOf } from '../../cli/progress.ts';
 
 const columns = { NAME: ({ name }: { name: string }) => name, STATE: () => 'done' };
@@ -26,8 +26,8 @@ test('columns are as wide as their cells', () => {
 });
 
 test('text is one line, and nothing in it moves or turns what follows', () => {
-  expect(plain('a\r\n\u001b[31mb\u2028c\u202egnp\u2066d')).toBe('a [31mb c gnp d');
-  expect(plain('Übung 🚗 मेरा')).toBe('Übung 🚗 मेरा');
+  expect(singleLine('a\r\n\u001b[31mb\u2028c\u202egnp\u2066d')).toBe('a [31mb c gnp d');
+  expect(singleLine('Übung 🚗 मेरा')).toBe('Übung 🚗 मेरा');
 });
 
 test('a command whose output cannot be written says so and fails', () => {

@@ -127,7 +127,7 @@ describe('waiting', () => {
     refusalOf({ status, header: (name) => (name === 'retry-after' ? retryAfter : null), text: '' });
 
   test('doubles up to its limit, honours Retry-After up to another, and restarts after a success', () => {
-    const backOff = new BackOff({ firstMs: 100, longestMs: 1_000, longestRetryAfterMs: 60_000 });
+    const backOff = new BackOff({ firstMs: 100, maxMs: 1_000, maxRetryAfterMs: 60_000 });
     const waits = Array.from({ length: 20 }, () => backOff.nextMs(new NetworkError('broke')));
     for (const [index, wait] of waits.entries()) {
       const fullMs = Math.min(1_000, 100 * 2 ** index);

@@ -179,7 +179,7 @@ test('the numbers of the kit are those of the platform', () => {
     partMinBytes: limits.uploadPartMinBytes,
     partMaxBytes: limits.uploadPartMaxBytes,
     parts: limits.uploadParts,
-    largestId: limits.largestId,
+    maxId: limits.maxId,
     annotationsPerCall: limits.annotationsPerCall,
     annotationTags: limits.annotationTags,
     annotationTagCharacters: limits.annotationTagCharacters,

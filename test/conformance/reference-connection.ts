@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
-export const mostTries = 8;
+export const maxTries = 8;
 
 export class Refused extends Error {
   readonly status: number;
@@ -80,7 +80,7 @@ export class Connection {
   }
 
   /** Repeats after temporary faults: no answer, 5xx. */
-  async again<T>(signal: AbortSignal | undefined, work: () => Promise<T>, tries = mostTries): Promise<T> {
+  async again<T>(signal: AbortSignal | undefined, work: () => Promise<T>, tries = maxTries): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await work();

@@ -5,7 +5,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Connection, mostTries, Refused } from './reference-connection.ts';
+import { Connection, maxTries, Refused } from './reference-connection.ts';
 import type { Defects, RunnerOptions } from './reference-options.ts';
 
 interface Task {
@@ -236,7 +236,7 @@ export class ReferenceRunner {
             : {};
           await this.#connection.send('POST', path, bytes, { ...headers, ...named }, signal);
         },
-        this.#defects.doesNotResend || this.#defects.goesOnAfterLoss ? 1 : mostTries,
+        this.#defects.doesNotResend || this.#defects.goesOnAfterLoss ? 1 : maxTries,
       )
       .catch((error: unknown) => {
         const isIgnored = this.#defects.doesNotResend || this.#defects.goesOnAfterLoss;

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { allValues, Chart, leastValues, podsOf, preparePrograms, readOfChart } from '../helm/chart.ts';
+import { allValues, Chart, minimalValues, podsOf, preparePrograms, readOfChart } from '../helm/chart.ts';
 import { processParts, secretNames } from '../helm/processes.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -75,14 +75,14 @@ function otherThan(path: string, value: unknown): unknown {
 
 /** With hosts of runners and an ingress, in fixed numbers. */
 const fixed = {
-  ...leastValues,
+  ...minimalValues,
   secrets: { name: 'sdp', runnerHostKey: { key: 'runner_host_key' } },
   trustedProxies: 1,
   certificates: { configMap: 'authorities', trusted: 'ours.pem' },
   runnerHost: { enabled: true, modules: { configMap: 'modules' } },
   ingress: { enabled: true, host: 'sdp.example.org' },
 };
-const bases: readonly Values[] = [allValues, fixed, leastValues];
+const bases: readonly Values[] = [allValues, fixed, minimalValues];
 
 test('Helm finds nothing doubtful in the chart', () => {
   for (const values of bases) {
@@ -167,10 +167,10 @@ test.each<[string, object, string]>([
   ['a trusted file of no ConfigMap', { certificates: { trusted: 'ca.pem' } }, "at '/certificates/configMap'"],
 ])('refuses %s, and says where', (_, wrong, words) => {
   const merged = Object.entries(wrong).map(([part, own]) => {
-    const base = (leastValues as Readonly<Record<string, object>>)[part];
+    const base = (minimalValues as Readonly<Record<string, object>>)[part];
     return [part, isObject(own) ? { ...base, ...own } : own];
   });
-  const { isGood, printed } = chart.run('template', { ...leastValues, ...Object.fromEntries(merged) });
+  const { isGood, printed } = chart.run('template', { ...minimalValues, ...Object.fromEntries(merged) });
   expect(isGood).toBe(false);
   expect(printed).toContain(words);
 });

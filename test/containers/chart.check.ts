@@ -6,7 +6,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { builtinNodes } from '../../activities/builtin/nodes.ts';
 import { limits } from '../../domain/limits.ts';
 import { parseSettings } from '../../domain/settings.ts';
-import { allValues, Chart, leastValues, podsOf, preparePrograms, type Resource } from '../helm/chart.ts';
+import { allValues, Chart, minimalValues, podsOf, preparePrograms, type Resource } from '../helm/chart.ts';
 import { processParts, secretNames } from '../helm/processes.ts';
 import { readOfCheckout } from '../telemetry/operators-files.ts';
 import { loadProject } from './project.ts';
@@ -14,7 +14,7 @@ import { loadProject } from './project.ts';
 const folder = mkdtempSync(join(tmpdir(), 'sdp-chart-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const chart = new Chart(preparePrograms()!, folder);
-const least = chart.resources(leastValues);
+const least = chart.resources(minimalValues);
 const all = chart.resources(allValues);
 const pods = podsOf(all);
 const { check: _, ...processes } = pods;
@@ -61,14 +61,14 @@ describe('the chart', () => {
 
   test('starts every process with settings that it takes, and with none that nobody reads', () => {
     for (const [values, resources] of [
-      [leastValues, least],
+      [minimalValues, least],
       [allValues, all],
     ] as const) {
       const own = podsOf(resources);
       for (const part of parts.filter((name) => name in own)) {
         const environment = environmentOf(part, own);
         expect(() => parseSettings(processParts[part], environment, secretText), part).not.toThrow();
-        if (values === leastValues) continue;
+        if (values === minimalValues) continue;
         const read = new Set(
           [processParts[part], processParts.worker, processParts.api, processParts['runner-host']]
             .flatMap((schemas) => Object.values(schemas))
@@ -174,7 +174,7 @@ describe('the chart', () => {
     const graceOf = (values: object, part: string) =>
       podsOf(chart.resources(values))[part]!.terminationGracePeriodSeconds!;
     for (const shutdownDelaySeconds of [0, 10, 60]) {
-      const values = { ...leastValues, api: { shutdownDelaySeconds } };
+      const values = { ...minimalValues, api: { shutdownDelaySeconds } };
       const { api } = podsOf(chart.resources(values));
       expect(environmentOf('api', { api: api! }).SHUTDOWN_DELAY_SECONDS).toBe(String(shutdownDelaySeconds));
       const needed = shutdownDelaySeconds + 3 + limits.shutdownGraceSeconds;
@@ -271,7 +271,7 @@ describe('the chart', () => {
       expect(policy(part, least).ingress, part).toBeUndefined();
     expect(policy('api').ingress[0].from).toHaveLength(3);
     expect(policy('api', least).ingress).toEqual([{ ports: [{ port: 'http' }] }]);
-    const off = { ...leastValues, networkPolicy: { enabled: false } };
+    const off = { ...minimalValues, networkPolicy: { enabled: false } };
     expect(ofKind(chart.resources(off), 'NetworkPolicy')).toEqual([]);
   });
 });

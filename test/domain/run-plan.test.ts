@@ -4,9 +4,9 @@ import {
   endAttempt,
   followUpDecision,
   type NodeFacts,
+  reasonToRun,
   releaseDelayMs,
   retryDelayMs,
-  runWanted,
 } from '../../domain/runs/run-plan.ts';
 import { judgeWatermark } from '../../domain/runs/watermark.ts';
 
@@ -38,7 +38,7 @@ describe('a node gets a run', () => {
     ['not to reprocess nothing', { parentPositions: [0], reprocessWanted: true }, undefined],
     ['not to reprocess while one is open', { hasOpenRun: true, reprocessWanted: true }, undefined],
   ])('%s', (_name, facts, expected) => {
-    expect(runWanted({ ...idle, ...facts })).toBe(expected);
+    expect(reasonToRun({ ...idle, ...facts })).toBe(expected);
   });
 });
 
@@ -208,7 +208,7 @@ class Model {
 
   private plan(): void {
     this.parents.forEach((parents, node) => {
-      const wanted = runWanted({
+      const wanted = reasonToRun({
         isInput: parents.length === 0,
         trigger: 'all',
         parentPositions: parents.map((parent) => this.published[parent]!.at(-1) ?? 0),

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { allValues, Chart, leastValues, preparePrograms } from './chart.ts';
+import { allValues, Chart, minimalValues, preparePrograms } from './chart.ts';
 
 const programs = preparePrograms('--if-built');
 // Nothing is removed after tests that are left out.
@@ -19,7 +19,7 @@ describe.skipIf(programs === null)(`the chart${why}`, () => {
   const versions = Object.keys(programs?.openApi ?? {});
 
   test.each([
-    ['the least', leastValues],
+    ['the least', minimalValues],
     ['everything', allValues],
   ])('renders %s as resources that Kubernetes takes', (_, values) => {
     const text = chart.text(values);

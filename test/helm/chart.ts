@@ -79,7 +79,7 @@ export interface Resource {
 }
 
 /** The least that an installation sets. */
-export const leastValues = {
+export const minimalValues = {
   secrets: { name: 'sdp' },
   temporal: { address: 'temporal.example.org:7233' },
   s3: { endpoint: 'https://s3.example.org' },
@@ -160,13 +160,13 @@ export class Chart {
     return { isGood: status === 0, printed: status === 0 ? stdout : stderr };
   }
 
-  text(values: object | string = leastValues): string {
+  text(values: object | string = minimalValues): string {
     const { isGood, printed } = this.run('template', values);
     if (!isGood) throw new Error(printed);
     return printed;
   }
 
-  resources(values: object = leastValues): Resource[] {
+  resources(values: object = minimalValues): Resource[] {
     return resourcesOf(this.text(values));
   }
 

@@ -1,7 +1,7 @@
 /** The chart's values without Helm: their schema, and the settings of the product that it stands for. */
 import { Ajv } from 'ajv';
 import { expect, test } from 'vitest';
-import { leastValues, readOfChart } from './chart.ts';
+import { minimalValues, readOfChart } from './chart.ts';
 import { secretNames } from './processes.ts';
 
 const schema = readOfChart('values.schema.json') as {
@@ -17,7 +17,7 @@ test('the given values are right but for what every installation has to name', (
     '/s3/endpoint',
     '/temporal/address',
   ]);
-  const named = Object.entries(leastValues).map(([part, own]) => [part, { ...values[part], ...own }]);
+  const named = Object.entries(minimalValues).map(([part, own]) => [part, { ...values[part], ...own }]);
   expect(isValid({ ...values, ...Object.fromEntries(named) })).toBe(true);
 });
 

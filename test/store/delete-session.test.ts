@@ -6,8 +6,8 @@ import { chain, claim, finish, makeGraph, outsideTemplate, upload } from '../sup
 
 const { database } = await databaseStage(4);
 
-const mostAtOnce = 20_000;
-const runs = mostAtOnce + 1_000;
+const maxAtOnce = 20_000;
+const runs = maxAtOnce + 1_000;
 
 test('it is deleted some thousand runs and outputs at a time', async () => {
   await outsideTemplate(database, 'outside');
@@ -45,5 +45,5 @@ test('it is deleted some thousand runs and outputs at a time', async () => {
     );
   expect(await deleteSession(database, graph.sessionId)).toBe(true);
   const [deleted] = await database.query('select sum(rows) as sum, max(rows) as most from deleted_at_once');
-  expect(deleted).toEqual({ sum: 2 * (runs + 1) + 1, most: mostAtOnce });
+  expect(deleted).toEqual({ sum: 2 * (runs + 1) + 1, most: maxAtOnce });
 });

@@ -109,7 +109,7 @@ test('a connection whose server vanished without a word is given up soon after t
   onTestFinished(() => gate.close());
   const through = new URL(platform.databaseUrl);
   through.port = String(gate.port);
-  const settings = { poolSize: 1, longestStatementMs: 500 };
+  const settings = { poolSize: 1, maxStatementMs: 500 };
   const lost = await Database.open({ ...settings, databaseUrl: through.href });
   onTestFinished(() => lost.close());
   await lost.query('select 1');

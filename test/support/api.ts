@@ -1,6 +1,6 @@
 /** A real listening API for a test file, and people of every role with real tokens. */
 import { afterAll, expect } from 'vitest';
-import { type Composed, compose } from '../../api/compose.ts';
+import { type ComposedApi, compose } from '../../api/compose.ts';
 import { type StartOptions, startApi } from '../../api/start.ts';
 import { AuthDatabase } from '../../auth/database.ts';
 import { createUser } from '../../auth/users.ts';
@@ -12,7 +12,7 @@ import { fastHash } from './template.ts';
 
 export type TestApi = {
   readonly url: string;
-  readonly composed: Composed;
+  readonly composed: ComposedApi;
   readonly server: RunningServer;
   stop(): Promise<void>;
 };

@@ -16,7 +16,7 @@ import { RunnerProcess } from './runner-process.ts';
 import type { RunnerHostSettings } from './settings.ts';
 
 const firstWaitMs = 500;
-const longestWaitMs = 60_000;
+const maxWaitMs = 60_000;
 /** A process that accepted tasks for this long and then died is restarted at once. */
 const steadyMs = 60_000;
 /** How soon a missing module is searched for again. */
@@ -114,7 +114,7 @@ export class DeployedRunner {
       return 0;
     }
     const waitMs = readyMs >= steadyMs ? firstWaitMs : this.#waitMs;
-    this.#waitMs = Math.min(waitMs * 2, longestWaitMs);
+    this.#waitMs = Math.min(waitMs * 2, maxWaitMs);
     this.#note('waiting', `${entrypoint}: ${how}. It restarts in ${waitMs / 1_000} s.`);
     this.#log.warn({ entrypoint, starts: this.#starts, waitMs }, `a deployed runner is down: ${how}`);
     await this.#end(false, how);

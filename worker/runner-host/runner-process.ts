@@ -20,7 +20,7 @@ const loadMs = 60_000;
 /** A process's output may arrive after its end. */
 const lateOutputMs = 1_000;
 const reasonCharacters = 500;
-const mostHeardCharacters = 20_000;
+const maxHeardCharacters = 20_000;
 
 export interface ProcessPlan extends ConfinementWish {
   readonly url: string;
@@ -127,7 +127,7 @@ export class RunnerProcess {
     line.on('data', (text: string) => {
       heardCharacters += text.length;
       // The module can write here too.
-      if (heardCharacters > mostHeardCharacters) return;
+      if (heardCharacters > maxHeardCharacters) return;
       const lines = (begun + text).split('\n');
       begun = lines.pop() ?? '';
       for (const one of lines) this.#hearLine(one);

@@ -32,8 +32,8 @@ function describePlace(place: TabularPlace): string {
     place.column === undefined
       ? place.columnName === undefined
         ? ''
-        : `column ${shown(place.columnName)}`
-      : `column ${place.column}${place.columnName === undefined ? '' : ` (${shown(place.columnName)})`}`;
+        : `column ${excerpt(place.columnName)}`
+      : `column ${place.column}${place.columnName === undefined ? '' : ` (${excerpt(place.columnName)})`}`;
   const parts = [place.line === undefined ? '' : `line ${place.line}`, column].filter((part) => part !== '');
   if (parts.length === 0) return '';
   const text = parts.join(', ');
@@ -43,7 +43,7 @@ function describePlace(place: TabularPlace): string {
 const shownCharacters = 60;
 
 /** Untrusted text within a message: quoted, short, on one line. */
-export function shown(text: string): string {
+export function excerpt(text: string): string {
   const plain = text.slice(0, 4 * shownCharacters).replace(/[\p{C}\s]+/gu, ' ');
   const points = [...plain];
   const short = points.length > shownCharacters ? `${points.slice(0, shownCharacters).join('')}…` : plain;

@@ -9,7 +9,7 @@ import { signOffRunner } from '../../../store/runners/runner-instances.ts';
 import { defineRoute } from '../../route.ts';
 import type { RunnerPrincipal } from '../../runner-tokens/principal.ts';
 import type { Services } from '../../services.ts';
-import { runnerStory } from '../examples.ts';
+import { runnerExampleValues } from '../examples.ts';
 import { auditedByClaims, holderOf, instanceIdForm } from '../identity.ts';
 import { claimRequestSchema, claimSchema, whoamiSchema } from '../schema.ts';
 import { claimForReply, coverageFor } from './claim.ts';
@@ -138,7 +138,7 @@ const signOff = defineRoute({
     instanceId: z
       .string()
       .regex(instanceIdForm)
-      .meta({ description: 'The instanceId of its claims.', example: runnerStory.instanceId }),
+      .meta({ description: 'The instanceId of its claims.', example: runnerExampleValues.instanceId }),
   }),
   responses: { 204: { description: 'The instance is signed off.' } },
   errorStyle: 'coded',

@@ -123,7 +123,7 @@ async function firstTry(services: Services, request: ClaimRequest): Promise<Firs
     const task = held ?? (drained ? undefined : await tryClaim(services, request, claimSeq));
     return { claimSeq, drained, task };
   }
-  const arrived = await againWhenHeld(services, request, () => {
+  const arrived = await retryOnHeldTask(services, request, () => {
     const { isLimited } = services.runners.templates.current;
     return signal.aborted
       ? undefined
@@ -198,7 +198,7 @@ async function tryClaim(
 ): Promise<ClaimedTask | undefined> {
   const { identity, coverage, signal } = request;
   const { isLimited } = await services.runners.templates.load();
-  const found = await againWhenHeld(services, request, () => {
+  const found = await retryOnHeldTask(services, request, () => {
     const claim = { claimSeq, templates: coverage.names(), leaseSeconds: limits.leaseSeconds, isLimited };
     // A caller that hung up must not acquire a task.
     return signal.aborted ? undefined : claimNext(services.database, identity, claim);
@@ -207,7 +207,7 @@ async function tryClaim(
 }
 
 /** Settles the matter when an older claim of the same instance got a task just before this one, and tries again. */
-async function againWhenHeld<T>(
+async function retryOnHeldTask<T>(
   services: Services,
   request: ClaimRequest,
   claim: () => Promise<T> | undefined,

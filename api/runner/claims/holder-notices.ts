@@ -9,7 +9,7 @@ import type { WorkflowClient } from '../../../workflows/client.ts';
 
 const showAfterMs = 1_000;
 /** The workflow begins to wait for an attempt some seconds after the claim, later when it is busy. */
-const longestPauseMs = 16_000;
+const maxPauseMs = 16_000;
 const maxTries = 15;
 /** Five seconds after the claim: from this try on a workflow that does not wait for the attempt is notified. */
 const longFromTry = 3;
@@ -72,7 +72,7 @@ export class HolderNotices {
     // It ended here meanwhile, or this process stops.
     if (this.#notices.get(taskId) !== notice) return;
     if (isOpen === false || notice.tries === maxTries) this.ended(taskId);
-    else this.#tryAfter(notice, Math.min(pauseMs * 1.5, longestPauseMs));
+    else this.#tryAfter(notice, Math.min(pauseMs * 1.5, maxPauseMs));
     if (isOpen === true) this.#show(notice);
   }
 

@@ -1,7 +1,7 @@
 /** `sdp tokens`: offline tokens of devices and tokens of runners. A new one is shown once. */
 import { Option } from 'commander';
 import type { OfflineToken, RunnerTokenRequest } from '../../../client/types.ts';
-import { type AddCommand, another, examples, uuid, wholeNumber } from '../../cli.ts';
+import { type AddCommand, collectOption, examples, uuid, wholeNumber } from '../../cli.ts';
 import { table, time } from '../../output.ts';
 
 const shownOnce = ({ token, expiresAt }: OfflineToken) =>
@@ -67,9 +67,9 @@ const addRunner: AddCommand = (tokens, cli) => {
     .command('create')
     .description('Creates a token for runner types.')
     .addOption(
-      new Option('--type <name>', 'a runner type; repeatable').argParser(another).makeOptionMandatory(),
+      new Option('--type <name>', 'a runner type; repeatable').argParser(collectOption).makeOptionMandatory(),
     )
-    .option('--scope <name>', 'tasks or debug:read; repeatable (default: tasks)', another)
+    .option('--scope <name>', 'tasks or debug:read; repeatable (default: tasks)', collectOption)
     .option('--hours <number>', 'lifetime, up to 8760 (default: 720)', wholeNumber(1, 8_760))
     .option('--label <text>', 'where it is used')
     .addHelpText(

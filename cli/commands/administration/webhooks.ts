@@ -2,7 +2,7 @@
 import { Option } from 'commander';
 import type { Query } from '../../../client/api-client.ts';
 import type { WebhookChangeRequest, WebhookRequest } from '../../../client/types.ts';
-import { type AddCommand, another, examples, id, uuid, wholeNumber } from '../../cli.ts';
+import { type AddCommand, collectOption, examples, id, uuid, wholeNumber } from '../../cli.ts';
 import { UsageError } from '../../errors.ts';
 import { findProject } from '../../find-by-name.ts';
 import { table, time } from '../../output.ts';
@@ -31,7 +31,9 @@ export const addWebhooks: AddCommand = (program, cli) => {
     .command('create')
     .description('Creates a webhook.')
     .argument('<url>')
-    .addOption(new Option('--event <name>', 'an event; repeatable').argParser(another).makeOptionMandatory())
+    .addOption(
+      new Option('--event <name>', 'an event; repeatable').argParser(collectOption).makeOptionMandatory(),
+    )
     .option('--project <name>', 'only events of this project, by title or id')
     .addHelpText('after', examples('webhooks create https://hooks.example.org/sdp --event session.settled'))
     .action(async (url: string, { event, project }: { event: readonly string[]; project?: string }) => {
@@ -65,7 +67,9 @@ const addUpdate: AddCommand = (webhooks, cli) => {
     // --url is the address of the platform.
     .option('--to <url>', 'where events are sent')
     .addOption(
-      new Option('--event <name>', 'the events, in place of those before; repeatable').argParser(another),
+      new Option('--event <name>', 'the events, in place of those before; repeatable').argParser(
+        collectOption,
+      ),
     )
     .option('--enable', 'sends events, and what is pending')
     .addOption(

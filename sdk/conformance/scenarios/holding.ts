@@ -22,7 +22,7 @@ async function hold(stage: Stage): Promise<{ readonly job: Job; readonly held: H
 /** Lets a call wait for longer than a lease; ends the scenario as soon as the runner is silent for too long. */
 async function outlastLease(stage: Stage, { claim, release }: Held): Promise<void> {
   const untilMs = performance.now() + stage.leaseMs * beyondLease;
-  const isSilent = () => silenceMs(stage, claim) > stage.longestSilenceMs;
+  const isSilent = () => silenceMs(stage, claim) > stage.maxSilenceMs;
   const isOver = () => performance.now() > untilMs || isSilent() || claim.end !== undefined;
   await stage.until(isOver, stage.leaseMs * 2);
   const seconds = (silenceMs(stage, claim) / 1_000).toFixed(1);
@@ -61,7 +61,7 @@ const heartbeatLate: Scenario = {
   title: 'heartbeats are answered later than the next one is due',
   async play(stage) {
     // A runner that waits for each answer sends fewer heartbeats here, and still holds its task.
-    stage.longestSilenceMs = stage.leaseMs;
+    stage.maxSilenceMs = stage.leaseMs;
     const lateMs = stage.heartbeatIntervalMs * 1.3;
     stage.fault({ on: ['heartbeat'], fault: { kind: 'delay', ms: lateMs }, times: 1_000 });
     const { job, held } = await hold(stage);

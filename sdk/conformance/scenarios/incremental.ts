@@ -68,7 +68,7 @@ function watermarkOf(call: Call): number | undefined {
   return header === undefined ? undefined : Number(header);
 }
 
-const mostRepeats = 3;
+const maxRepeats = 3;
 
 const watermarkRegression: Scenario = {
   name: 'watermark-regression',
@@ -95,7 +95,7 @@ const watermarkRegression: Scenario = {
     if (steps.hits.length === 0) stage.skip('the runner moves no watermark');
     const paths = steps.hits.map((call) => `${call.path} ${watermarkOf(call)} ${call.bodySha256}`);
     const repeats = Math.max(...paths.map((path) => paths.filter((other) => other === path).length));
-    if (repeats > mostRepeats)
+    if (repeats > maxRepeats)
       stage.found('repeats-refused-call', `The step that was refused with 409 came ${repeats} times.`);
     await stage.offer().completed('stopped-claiming');
   },

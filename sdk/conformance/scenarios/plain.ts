@@ -29,7 +29,7 @@ export function baselineOf(stage: Stage): Baseline {
     lastRead: lastReadOf(stage),
     digests: isSame ? first.digests : undefined,
     outputCount: first?.outputs.length === second?.outputs.length ? first?.outputs.length : undefined,
-    largestOutputBytes: Math.max(0, ...(first?.outputs ?? []).map(({ sizeBytes }) => sizeBytes)),
+    maxOutputBytes: Math.max(0, ...(first?.outputs ?? []).map(({ sizeBytes }) => sizeBytes)),
   };
 }
 

@@ -13,7 +13,7 @@ export const uploadParts: Scenario = {
   name: 'upload-parts',
   title: 'an output in parts: part 1 is refused once, the answers of part 2 and of complete are lost',
   stage: (_under, baseline) => {
-    const bytes = baseline?.largestOutputBytes ?? 0;
+    const bytes = baseline?.maxOutputBytes ?? 0;
     const third = Math.max(1, Math.ceil(bytes / 3));
     return { limits: { outputBytes: third, partMinBytes: third, partMaxBytes: third } };
   },

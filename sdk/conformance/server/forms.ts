@@ -69,7 +69,7 @@ export const heartbeatForm = z
   .prefault({});
 
 export const watermarkForm = z.object({
-  inputId: z.number().int().min(1).max(limits.largestId),
+  inputId: z.number().int().min(1).max(limits.maxId),
   state,
 });
 
@@ -99,7 +99,7 @@ const fields = z
   .nullish();
 
 export const logsForm = z.object({
-  sequence: z.number().int().min(1).max(limits.largestId),
+  sequence: z.number().int().min(1).max(limits.maxId),
   entries: z
     .array(
       z.object({
@@ -145,7 +145,7 @@ export const inputsForm = z.object({
     .string()
     .regex(cursorForm, 'must be a nextCursor')
     .transform((value) => Number.parseInt(value.slice(1), 36))
-    .refine((position) => position <= limits.largestId, 'must be a nextCursor')
+    .refine((position) => position <= limits.maxId, 'must be a nextCursor')
     .optional(),
   limit: z
     .string()
@@ -210,7 +210,7 @@ function onlyStorable(key: string, value: unknown): unknown {
 /** An id in a path or header; undefined for text that is not an id. */
 export function idOf(value: string): number | undefined {
   const id = /^[1-9]\d{0,15}$/.test(value) ? Number(value) : Number.NaN;
-  return id <= limits.largestId ? id : undefined;
+  return id <= limits.maxId ? id : undefined;
 }
 
 export type Headers = Readonly<Record<string, string | undefined>>;

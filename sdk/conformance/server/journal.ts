@@ -53,13 +53,13 @@ export interface Call {
 }
 
 /** A runner that calls more often in one scenario is cut off. */
-const mostCalls = 20_000;
+const maxCalls = 20_000;
 
 export class Journal {
   readonly calls: Call[] = [];
 
   get isFull(): boolean {
-    return this.calls.length >= mostCalls;
+    return this.calls.length >= maxCalls;
   }
 
   add(call: Call): void {

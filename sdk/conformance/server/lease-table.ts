@@ -22,7 +22,7 @@ export interface ClaimRequest {
   readonly signal: AbortSignal;
 }
 
-export interface DeskEvents {
+export interface LeaseTableEvents {
   /** Called after every change. */
   readonly changed: () => void;
   /** A claim that was used ended without an outcome; its run is to be queued again or failed. */
@@ -34,16 +34,16 @@ function leaseEndMs(run: Run): number {
   return performance.now() + run.node.template.leaseSeconds * 1_000;
 }
 
-export class Desk {
+export class LeaseTable {
   /** Every claim ever made, by task id. */
   readonly claims = new Map<string, Claim>();
-  readonly #events: DeskEvents;
+  readonly #events: LeaseTableEvents;
   readonly #queue: Run[] = [];
   readonly #instances = new Map<string, Instance>();
   /** In order of arrival. */
   readonly #waiters = new Map<Waiter, NodeJS.Timeout>();
 
-  constructor(events: DeskEvents) {
+  constructor(events: LeaseTableEvents) {
     this.#events = events;
   }
 

@@ -24,7 +24,7 @@ export const limits = {
   partMinBytes: 5 * mebibytes,
   partMaxBytes: 100 * mebibytes,
   parts: 10_000,
-  largestId: Number.MAX_SAFE_INTEGER,
+  maxId: Number.MAX_SAFE_INTEGER,
   logEntries: 500,
   logCallBytes: 256 * kibibytes,
   logMessageBytes: 8 * kibibytes,

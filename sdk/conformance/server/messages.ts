@@ -38,16 +38,16 @@ export function newCall(request: IncomingMessage, { route, params }: Found): Cal
 }
 
 /** The whole body; undefined when it is too long, and the rest is dropped. Rejects when the connection breaks. */
-export async function collect(request: IncomingMessage, mostBytes: number): Promise<Buffer | undefined> {
+export async function collect(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes <= mostBytes) chunks.push(chunk);
+    if (bytes <= maxBytes) chunks.push(chunk);
     else chunks.length = 0;
   }
   if (!request.complete) throw new Error('The request broke off.');
-  return bytes <= mostBytes ? Buffer.concat(chunks) : undefined;
+  return bytes <= maxBytes ? Buffer.concat(chunks) : undefined;
 }
 
 /** Resets the connection once a part of the body has arrived, or at once when there is none. */

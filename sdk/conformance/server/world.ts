@@ -3,7 +3,7 @@
  * notifies its listeners of every change, so that no code has to poll it.
  */
 import { createHash, randomUUID } from 'node:crypto';
-import { Desk } from './lease-table.ts';
+import { LeaseTable } from './lease-table.ts';
 import { limits } from './limits.ts';
 import type { Claim, Input, Node, Run, RunOutcome, Template, WorldLimits } from './model.ts';
 import { Refusal } from './refusal.ts';
@@ -40,7 +40,7 @@ export class World {
   readonly foreignTemplates: ReadonlySet<string>;
   readonly limits: WorldLimits;
   readonly nodes: Node[] = [];
-  readonly desk = new Desk({ changed: () => this.changed(), lost: (run) => this.#afterLoss(run) });
+  readonly desk = new LeaseTable({ changed: () => this.changed(), lost: (run) => this.#afterLoss(run) });
   readonly #listeners = new Set<() => void>();
   readonly #timers = new Set<NodeJS.Timeout>();
   #lastId = 100;

@@ -9,7 +9,7 @@ export interface ResampleOptions {
 }
 
 /** A wrong time unit would turn a few rows into billions. */
-const mostSteps = 50_000_000;
+const maxSteps = 50_000_000;
 const chunkCharacters = 64 * 1024;
 
 interface Sample {
@@ -50,8 +50,8 @@ export async function* resample(
       const cells = between(before ?? sample, sample, timeSeconds, options.method ?? 'linear');
       text += lineOf(cells.with(timeAt, clock.write(timeSeconds)));
       step += 1;
-      if (step > mostSteps)
-        throw new TaskFailure('validation', `more than ${mostSteps} steps: is timeUnit right?`);
+      if (step > maxSteps)
+        throw new TaskFailure('validation', `more than ${maxSteps} steps: is timeUnit right?`);
       if (text.length < chunkCharacters) continue;
       yield text;
       text = '';

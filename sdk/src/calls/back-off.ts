@@ -11,8 +11,8 @@ const serverErrorsInARow = 10;
 export class BackOff extends Waits {
   #serverErrors = 0;
 
-  constructor(longestMs: number) {
-    super({ firstMs: 200, longestMs, longestRetryAfterMs: 60_000 });
+  constructor(maxMs: number) {
+    super({ firstMs: 200, maxMs, maxRetryAfterMs: 60_000 });
   }
 
   override reset(): void {

@@ -6,7 +6,7 @@ import { BackOff, isTransient } from './back-off.ts';
 import { HttpClient, readJson, readRefusal } from './http-request.ts';
 
 const silenceMs = 60_000;
-const longestBackOffMs = 5_000;
+const maxBackOffMs = 5_000;
 /** From this number on a warning is logged for operators. */
 const failuresToWarn = 4;
 
@@ -65,7 +65,7 @@ export class Connection {
 
   /** Repeats a call until it succeeds, fails for good, or is aborted. */
   async repeat<T>(call: Call, work: () => Promise<T>): Promise<T> {
-    const backOff = new BackOff(longestBackOffMs);
+    const backOff = new BackOff(maxBackOffMs);
     for (;;) {
       try {
         return await work();

@@ -142,10 +142,10 @@ async function sendOf(
   what: 'heartbeat' | 'fail' | 'logs',
   body: string,
   signal: AbortSignal,
-  longestSilenceMs = Number.POSITIVE_INFINITY,
+  maxSilenceMs = Number.POSITIVE_INFINITY,
 ): Promise<unknown> {
   // A lease is three intervals: two heartbeats may fail before the third must succeed.
-  const silenceMs = Math.min(longestSilenceMs, Math.max(1_000, intervalMs * 0.8));
+  const silenceMs = Math.min(maxSilenceMs, Math.max(1_000, intervalMs * 0.8));
   const message = await http.open({
     method,
     url: new URL(`${settings.base}/tasks/${taskId}/${what}`),

@@ -3,7 +3,7 @@ import { TextDecoder } from 'node:util';
 import { TaskFailure } from '../errors.ts';
 
 /** A longer line means that the file is not text. */
-const longestCharacters = 1024 * 1024;
+const defaultMaxCharacters = 1024 * 1024;
 const delimiters = [',', ';', '\t'];
 
 export interface LineOptions {
@@ -32,7 +32,7 @@ export type Row = Readonly<Record<string, string>>;
  */
 export async function* readLines(
   bytes: AsyncIterable<Uint8Array>,
-  { maxCharacters = longestCharacters }: LineOptions = {},
+  { maxCharacters = defaultMaxCharacters }: LineOptions = {},
 ): AsyncGenerator<string, void, void> {
   for await (const lines of linesOf(bytes, maxCharacters)) {
     for (const line of lines) yield withoutReturn(line);
@@ -48,7 +48,7 @@ export async function* readRows(
   bytes: AsyncIterable<Uint8Array>,
   options: RowOptions = {},
 ): AsyncGenerator<readonly string[], void, void> {
-  const maxCharacters = options.maxCharacters ?? longestCharacters;
+  const maxCharacters = options.maxCharacters ?? defaultMaxCharacters;
   const { delimiter } = options;
   if (delimiter !== undefined && !/^[^"\r\n]$/.test(delimiter)) {
     throw new TypeError('delimiter must be one character, and neither a quote nor a line break.');

@@ -6,7 +6,7 @@ import { bodyOf } from '../calls/http-request.ts';
 import type { TaskCalls } from '../calls/task-calls.ts';
 
 const silenceMs = 60_000;
-const longestBackOffMs = 5_000;
+const maxBackOffMs = 5_000;
 
 export interface StoredBytes {
   readonly outputId: number;
@@ -35,7 +35,7 @@ async function* chunks(
   stored: StoredBytes,
   signal: AbortSignal,
 ): AsyncGenerator<Buffer, void, void> {
-  const backOff = new BackOff(longestBackOffMs);
+  const backOff = new BackOff(maxBackOffMs);
   const place = { receivedBytes: 0, etag: undefined as string | undefined };
   while (place.receivedBytes < stored.sizeBytes || stored.sizeBytes === 0) {
     try {

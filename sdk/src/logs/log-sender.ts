@@ -9,7 +9,7 @@ const batchEntries = 500;
 const batchBytes = 250 * 1024;
 /** Less than a second: a process that is killed loses no more. */
 const pauseMs = 900;
-const longestBackOffMs = 5_000;
+const maxBackOffMs = 5_000;
 /** A connection that lost its other end is silent, and the last lines have little time. Doubled with each further try. */
 const firstSilenceMs = 700;
 
@@ -135,7 +135,7 @@ export class LogSender {
 
   /** Repeats the call unchanged until its answer is definite: the platform stores the lines of one sequence once. */
   async #deliver(body: string, count: number): Promise<void> {
-    const backOff = new BackOff(longestBackOffMs);
+    const backOff = new BackOff(maxBackOffMs);
     const { signal } = this.#over;
     while (!signal.aborted) {
       try {

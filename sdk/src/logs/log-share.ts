@@ -7,7 +7,7 @@ const sequence = 1;
 const droppedLines = 2;
 
 /** Memory for the lines of one task that are not sent yet. */
-const mostWaitingBytes = 4 * 1024 * 1024;
+const maxWaitingBytes = 4 * 1024 * 1024;
 
 export class LogShare {
   readonly buffer: SharedArrayBuffer;
@@ -20,7 +20,7 @@ export class LogShare {
 
   /** False when there is no room for so many bytes; the line then counts as dropped. */
   enter(bytes: number): boolean {
-    if (Atomics.add(this.#counts, waitingBytes, bytes) + bytes <= mostWaitingBytes) return true;
+    if (Atomics.add(this.#counts, waitingBytes, bytes) + bytes <= maxWaitingBytes) return true;
     this.leave(bytes);
     this.drop(1);
     return false;

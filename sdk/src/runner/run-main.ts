@@ -24,7 +24,7 @@ export async function runMain(runner: Runner, options: StartOptions = {}): Promi
     stop.abort();
   };
   process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
-  process.on('unhandledRejection', onLeftBehind);
+  process.on('unhandledRejection', onUnhandledRejection);
   try {
     const running = await startRunner(runner, { ...options, signal: stop.signal });
     await running.ended;
@@ -39,7 +39,7 @@ export async function runMain(runner: Runner, options: StartOptions = {}): Promi
 }
 
 /** A promise that the code of an ended task did not await must not end the process, in which other tasks run. */
-export function onLeftBehind(reason: unknown): void {
+export function onUnhandledRejection(reason: unknown): void {
   if (!isTaskCancelled(reason)) throw reason;
 }
 

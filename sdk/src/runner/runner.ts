@@ -43,7 +43,7 @@ export interface Runner {
 
 export const defaultCancelGraceSeconds = 5;
 /** The platform itself ends a cancelled task a lease and a minute after the cancel. */
-const longestCancelGraceSeconds = 60;
+const maxCancelGraceSeconds = 60;
 
 const templateForm = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
 
@@ -65,8 +65,8 @@ export function defineRunner<C = JsonObject, S = JsonObject>(definition: RunnerD
     onBadInput = 'fail',
     captureConsole = true,
   } = definition;
-  if (!(cancelGraceSeconds >= 0 && cancelGraceSeconds <= longestCancelGraceSeconds)) {
-    throw new TypeError(`cancelGraceSeconds must be a number from 0 to ${longestCancelGraceSeconds}.`);
+  if (!(cancelGraceSeconds >= 0 && cancelGraceSeconds <= maxCancelGraceSeconds)) {
+    throw new TypeError(`cancelGraceSeconds must be a number from 0 to ${maxCancelGraceSeconds}.`);
   }
   if (onBadInput !== 'fail' && onBadInput !== 'reject')
     throw new TypeError("onBadInput must be 'fail' or 'reject'.");

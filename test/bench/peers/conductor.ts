@@ -5,7 +5,7 @@ import type { Peer } from './peer.ts';
 
 const taskType = 'peer_task';
 /** The server refuses a longer wait than five seconds. */
-const longestPollMs = 1_000;
+const maxPollMs = 1_000;
 
 /** Conductor OSS: workers poll for tasks and update them over REST. @param jar `conductor-server-VERSION-boot.jar` */
 export async function startConductor(jar: string): Promise<Peer> {
@@ -41,7 +41,7 @@ export async function startConductor(jar: string): Promise<Peer> {
       do {
         const { status, body } = await client.call<
           readonly [{ taskId: string; workflowInstanceId: string }?]
-        >('GET', `/api/tasks/poll/batch/${taskType}?workerid=${worker}&count=1&timeout=${longestPollMs}`);
+        >('GET', `/api/tasks/poll/batch/${taskType}?workerid=${worker}&count=1&timeout=${maxPollMs}`);
         // 204: no task.
         if (status !== 200 && status !== 204) throw new Error(`poll: ${status} ${JSON.stringify(body)}`);
         const task = body?.[0];

@@ -51,7 +51,7 @@ const seedWork = [
 /** The database of a platform, for statements that take minutes. */
 export async function openForSeeding({ stack }: Pick<BenchPlatform, 'stack'>): Promise<Database> {
   const databaseUrl = stack.environment.DATABASE_URL ?? '';
-  return await Database.open({ databaseUrl, poolSize: 2, longestStatementMs: 3_600_000 });
+  return await Database.open({ databaseUrl, poolSize: 2, maxStatementMs: 3_600_000 });
 }
 
 /** Cards and their indices are made when all sessions are there: row by row it would need many minutes. */

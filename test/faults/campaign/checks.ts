@@ -6,7 +6,7 @@ import { judge, type LockRules } from '../claims/lock-history.ts';
 import { retriesNow } from '../retries-now.ts';
 import { consumedTooOften, wrongFacts } from '../soak/soak-checks.ts';
 import { type Caller, json } from './caller.ts';
-import { type Finding, type Journal, mostVersions, type UploadEntry } from './journal.ts';
+import { type Finding, type Journal, maxVersions, type UploadEntry } from './journal.ts';
 import type { CampaignPlatform } from './platform.ts';
 import { staleName } from './runners.ts';
 import { leaseMs, maxAttempts, type Stage } from './stage.ts';
@@ -147,7 +147,7 @@ export async function checkRuns({ platform, stage, journal }: Judged): Promise<v
   for (const sentence of await wrongFacts(database, false)) journal.find('stuck', sentence);
   const sessions = stage.lanes.map(({ sessionId }) => sessionId);
   const versions = new Map(
-    [...journal.uploads.values()].map((entry) => [entry.identifier, mostVersions(entry)]),
+    [...journal.uploads.values()].map((entry) => [entry.identifier, maxVersions(entry)]),
   );
   for (const sentence of await consumedTooOften(database, versions, sessions))
     journal.find('doubled', sentence);

@@ -29,7 +29,7 @@ export interface ReprocessEntry {
  * How many versions of the output there can have been. Bytes that the output has already make none, so there is one of
  * each body; but where an older body was sent more than once, one of its sends may have come after the newer body.
  */
-export function mostVersions({ bodies }: UploadEntry): number {
+export function maxVersions({ bodies }: UploadEntry): number {
   const mayComeLate = bodies.slice(0, -1).some(({ sends }) => sends > 1);
   return mayComeLate ? bodies.reduce((sum, { sends }) => sum + sends, 0) : bodies.length;
 }
@@ -51,7 +51,7 @@ export class Journal {
   }
 
   find(what: Finding['what'], sentence: string): void {
-    if (this.wrong.length < mostFindings) this.wrong.push({ what, sentence });
+    if (this.wrong.length < maxFindings) this.wrong.push({ what, sentence });
   }
 
   /** Each finding is reported once. */
@@ -70,7 +70,7 @@ export class Journal {
   }
 }
 
-const mostFindings = 1_000;
+const maxFindings = 1_000;
 
 export interface Finding {
   readonly what:

@@ -61,7 +61,7 @@ export function shareServed({ served, unnamed, lost, hung }: Outcomes): number |
 }
 
 /** A kind that stops the database alone leaves nothing to serve. */
-const fewestRowsForShare = 10;
+const minRowsForShare = 10;
 
 /** All findings, a line each, with the command that repeats them. */
 export function complaints({ rows, seed, size }: Report): string[] {
@@ -69,7 +69,7 @@ export function complaints({ rows, seed, size }: Report): string[] {
     findings.map(({ what, sentence }) => `${what}: ${sentence} (${repeat(seed, size, kind)})`),
   );
   const share = shareOfAll(rows);
-  if (rows.length < fewestRowsForShare || share >= aimedShare) return found;
+  if (rows.length < minRowsForShare || share >= aimedShare) return found;
   const missed = `share: ${Math.round(100 * share)} % of all calls during faults were served, refusals included`;
   return [...found, missed];
 }

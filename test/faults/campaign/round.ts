@@ -13,11 +13,11 @@ import type { CampaignPlatform } from './platform.ts';
 import { convertsAgain, type Recovery, servesAgain } from './recovery.ts';
 import { emptyRow, type Row, shareServed } from './report.ts';
 import { CampaignRunner } from './runners.ts';
-import { aimedShare, type CampaignSize, fewestForShare } from './sizes.ts';
+import { aimedShare, type CampaignSize, minForShare } from './sizes.ts';
 import { makeStage, type Stage } from './stage.ts';
 import { makeAndReprocess, Uploader, type Worker } from './uploads.ts';
 
-const mostTries = 3;
+const maxTries = 3;
 const longStallMs = 1_000;
 
 export interface RoundPlan {
@@ -235,7 +235,7 @@ export class Round {
     await tally.untilOthersEnded();
     this.#isEnding = true;
     const isEnough = () => [...tally.last.values()].every((last) => last.length >= lastCalls);
-    for (let tries = 1, isQuiet = false; tries <= mostTries && !isQuiet; tries += 1) {
+    for (let tries = 1, isQuiet = false; tries <= maxTries && !isQuiet; tries += 1) {
       tally.forgetLast();
       const sinceMs = performance.now();
       const until = Date.now() + restLimitMs;
@@ -265,7 +265,7 @@ export class Round {
     Object.assign(row, { operations: made, duringFaults, acknowledged, ambiguous, staleCalls });
     const share = shareServed(duringFaults);
     const { refused: _asPromised, ...judged } = duringFaults;
-    const isEnough = Object.values(judged).reduce((sum, count) => sum + count, 0) >= fewestForShare;
+    const isEnough = Object.values(judged).reduce((sum, count) => sum + count, 0) >= minForShare;
     if (isEnough && share !== undefined && share < aimedShare)
       this.#journal.find('share', `${Math.round(100 * share)} % of the calls during faults were served`);
     this.#setFindings();

@@ -78,4 +78,4 @@ export const sizes: Readonly<Record<CampaignSize['name'], CampaignSize>> = {
 /** Of the calls during faults that are not refused as the contract says. */
 export const aimedShare = 0.3;
 /** Fewer calls are too few for a share. */
-export const fewestForShare = 20;
+export const minForShare = 20;

@@ -20,7 +20,7 @@ export interface Worker {
 
 const firstPauseMs = 40;
 /** Each pause is twice as long as the one before, up to this: as the device guide asks for. */
-const longestPauseMs = 1_000;
+const maxPauseMs = 1_000;
 const replacing = 0.1;
 const padding = randomBytes(256 * 1_024).toString('base64');
 
@@ -117,7 +117,7 @@ async function uploadUntilKnown(
       if (over.aborted) afterEnd += 1;
       if (afterEnd > 100) return;
       await delay(pauseMs);
-      pauseMs = Math.min(pauseMs * 2, longestPauseMs);
+      pauseMs = Math.min(pauseMs * 2, maxPauseMs);
     }
   }
 }

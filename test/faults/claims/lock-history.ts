@@ -99,7 +99,7 @@ interface Lock {
 const initial: Lock = { done: false, attempt: 1, lost: 0, hold: null, ends: {}, now: 0 };
 
 /** States that are tried at the most; histories of real runs need some thousands. */
-const mostTried = 400_000;
+const maxTried = 400_000;
 
 export type Verdict =
   | { readonly fits: true }
@@ -120,7 +120,7 @@ export function judge(history: readonly LockCall[], rules: LockRules): Verdict {
   const tried = new Set<string>();
   const open: Search[] = [{ lock: initial, order: [], placed: 0n }];
   let longest: readonly number[] = [];
-  for (let at = open.pop(); at !== undefined && tried.size < mostTried; at = open.pop()) {
+  for (let at = open.pop(); at !== undefined && tried.size < maxTried; at = open.pop()) {
     const { placed } = at;
     if (at.order.length > longest.length) longest = at.order;
     const left = calls.map((_, index) => index).filter((index) => !(placed & (1n << BigInt(index))));

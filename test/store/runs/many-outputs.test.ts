@@ -15,7 +15,7 @@ const { database } = await databaseStage(4);
 const { ownTemplate, runner } = runWorld(database);
 
 const outputs = 3_000;
-const mostRowsRead = 500;
+const maxRowsRead = 500;
 
 /** Gives a node that many outputs, as if each had been uploaded. */
 async function publishMany(graph: Graph, node: string): Promise<void> {
@@ -69,7 +69,7 @@ test.each([{ incremental: false }, { incremental: true }])(
       seen.news = await runOnce(own, template, graph);
     });
     expect(seen).toEqual({ reprocess: [newest, first], news: [newest, last] });
-    expect(read.node_output).toBeLessThan(mostRowsRead);
+    expect(read.node_output).toBeLessThan(maxRowsRead);
   },
 );
 
@@ -97,7 +97,7 @@ test('each page of a backlog, and each move of the watermark in it', async () =>
         page = inputs.map(({ outputId }) => outputId);
       });
       expect(page).toEqual(all.slice(start, start + 10).map(({ outputId }) => outputId));
-      expect(read.node_output).toBeLessThan(mostRowsRead);
+      expect(read.node_output).toBeLessThan(maxRowsRead);
     }
   expect(task.pendingInputs).toBe(outputs + 3);
   for (const passed of [1, 2, 20]) {
@@ -106,7 +106,7 @@ test('each page of a backlog, and each move of the watermark in it', async () =>
       moved = await writeWatermark(own, runner('a'), task.taskId, all[passed - 1]!.outputId, undefined);
     });
     expect(moved).toMatchObject({ kind: 'moved', pendingInputs: outputs + 3 - passed });
-    expect(read.node_output).toBeLessThan(mostRowsRead);
+    expect(read.node_output).toBeLessThan(maxRowsRead);
   }
   await finish(database, runner('a'), graph, task);
 });

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { routes } from '../../../api/routes.ts';
 import type { NodeOutput } from '../../../client/types.ts';
-import { deeds } from '../../../web/src/session/overview/deeds.ts';
+import { activityPhrases } from '../../../web/src/session/overview/activity-phrases.ts';
 import {
   distinct,
   type Figure,
@@ -94,7 +94,7 @@ test('whatever is written to a session has words of its own in the activity', ()
     // Nobody reads the activity of a deleted session.
     .filter((id) => id !== 'deleteSession');
   expect(actions.length).toBeGreaterThan(15);
-  expect(actions.filter((action) => deeds[action] === undefined)).toEqual([]);
+  expect(actions.filter((action) => activityPhrases[action] === undefined)).toEqual([]);
 });
 
 test('of one label have the names of the nodes that wrote them', () => {

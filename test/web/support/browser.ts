@@ -161,10 +161,10 @@ async function contextIn(
  * come at once.
  */
 async function answerLate(context: BrowserContext): Promise<void> {
-  const longestMs = Number(process.env.LATE_ANSWERS_MS ?? 0);
-  if (longestMs === 0) return;
+  const maxMs = Number(process.env.LATE_ANSWERS_MS ?? 0);
+  if (maxMs === 0) return;
   await context.route('**/*', async (route) => {
-    if (Math.random() < 0.5) await sleep(Math.random() * longestMs);
+    if (Math.random() < 0.5) await sleep(Math.random() * maxMs);
     // The page may have gone meanwhile.
     await route.continue().catch(() => undefined);
   });

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
 
 /** Of a page, gzipped; what a person opens on it comes later. */
-export const mostScriptBytes = { session: 60 * 1024, dashboard: 120 * 1024 } as const;
+export const maxScriptBytes = { session: 60 * 1024, dashboard: 120 * 1024 } as const;
 
 /** Of every script that the page has loaded, gzipped. */
 export async function scriptBytes(page: Page): Promise<number> {

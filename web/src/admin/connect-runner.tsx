@@ -12,7 +12,7 @@ import { usePublishedTypes } from './runner-tokens.tsx';
 const tokenDays = 30;
 const pollMs = 2000;
 
-interface Made {
+interface CreatedToken {
   readonly name: string;
   readonly language: Language;
   readonly token: string;
@@ -22,7 +22,7 @@ interface Made {
 
 /** From a name to a runner that was seen: publishes a manifest, makes a token, shows what to type, and waits. */
 export function ConnectRunner(props: { onClose: () => void; changed: () => void }) {
-  const [made, setMade] = useState<Made | null>(null);
+  const [made, setMade] = useState<CreatedToken | null>(null);
   return (
     // Another window for the second step: it begins at the token.
     <Dialog key={made?.tokenId} title="Connect a runner" wide stays={made !== null} onClose={props.onClose}>
@@ -41,7 +41,7 @@ export function ConnectRunner(props: { onClose: () => void; changed: () => void 
   );
 }
 
-function Choose(props: { onClose: () => void; onMade: (made: Made) => void }) {
+function Choose(props: { onClose: () => void; onMade: (made: CreatedToken) => void }) {
   const published = usePublishedTypes();
   const [type, setType] = useState('');
   const [typed, setTyped] = useState('my-runner');
@@ -112,7 +112,7 @@ function LanguageField(props: { value: Language; onValue: (language: Language) =
   );
 }
 
-function Start({ made, onClose }: { made: Made; onClose: () => void }) {
+function Start({ made, onClose }: { made: CreatedToken; onClose: () => void }) {
   const seen = useSeen(made.tokenId);
   const [language, setLanguage] = useState(made.language);
   return (

@@ -11,7 +11,7 @@ import { LimitForm } from './limit-form.tsx';
 
 const everyMs = 5_000;
 /** The table shows all. */
-const mostNotices = 5;
+const maxNotices = 5;
 
 /** What waits for runners: node templates that have work, a runner, or a recent past. */
 export function Queues() {
@@ -30,7 +30,7 @@ export function Queues() {
           <>
             {queues
               .filter(isUnserved)
-              .slice(0, mostNotices)
+              .slice(0, maxNotices)
               .map((queue) => (
                 <Unserved key={queue.nodeTemplate} queue={queue} />
               ))}

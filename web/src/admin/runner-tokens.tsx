@@ -10,7 +10,7 @@ import { CheckField, FormDialog, TextField } from '../ui/form.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Table } from '../ui/table.tsx';
-import { MadeSecret } from './made-secret.tsx';
+import { NewSecret } from './new-secret.tsx';
 
 /** The tokens of runners: the person's own, or all for Administrators. */
 export function RunnerTokens() {
@@ -157,15 +157,15 @@ function NewToken(props: { onClose: () => void; made: () => void }) {
       />
     );
   return (
-    <MadeSecret title="The new runner token" value={made.token} onClose={props.onClose}>
+    <NewSecret title="The new runner token" value={made.token} onClose={props.onClose}>
       It expires on {formatDateTime(made.expiresAt)}. A runner reads it from <code>SDP_RUNNER_TOKEN</code>.
-    </MadeSecret>
+    </NewSecret>
   );
 }
 
 function TokenForm(props: { onClose: () => void; onMade: (token: OfflineToken) => void }) {
   const { administrate } = useAbilities();
-  const longestDays = administrate ? 365 : 30;
+  const maxDays = administrate ? 365 : 30;
   const [label, setLabel] = useState('');
   const [types, setTypes] = useState('');
   const [days, setDays] = useState('30');
@@ -192,10 +192,10 @@ function TokenForm(props: { onClose: () => void; onMade: (token: OfflineToken) =
       <PublishedTypes chosen={typesIn(types)} onChosen={(chosen) => setTypes(chosen.join(', '))} />
       <TextField
         label="Days until it expires"
-        hint={`1 to ${longestDays}.`}
+        hint={`1 to ${maxDays}.`}
         type="number"
         min={1}
-        max={longestDays}
+        max={maxDays}
         required
         value={days}
         onValue={setDays}

@@ -34,8 +34,8 @@ export interface CompareView {
 }
 
 /** More dashboards are neither read nor drawn. */
-export const mostDashboards = 20;
-const longestOffsetMs = 366 * 86_400_000;
+export const maxDashboards = 20;
+const maxOffsetMs = 366 * 86_400_000;
 
 export function readCompareView(query: URLSearchParams): CompareView {
   const align = query.get('align') ?? '';
@@ -50,7 +50,7 @@ export function readCompareView(query: URLSearchParams): CompareView {
       (keys(query.get('offsets')) ?? []).flatMap((part): [string, number][] => {
         const [id = '', text] = part.split(':');
         const ms = time(text ?? null);
-        return ms === null || ms === 0 || Math.abs(ms) > longestOffsetMs ? [] : [[id, ms]];
+        return ms === null || ms === 0 || Math.abs(ms) > maxOffsetMs ? [] : [[id, ms]];
       }),
     ),
     span: fromMs !== null && toMs !== null && toMs > fromMs ? { fromMs, toMs } : null,
@@ -84,7 +84,7 @@ function readPlaces(text: string): number[] {
     const place = /^-?\d{1,15}$/.test(part) ? Number(part) : 0;
     if (place < -99 || place === 0 || (place > 0 && places.includes(place))) continue;
     places.push(place);
-    if (dashboardsOf(places).length === mostDashboards) break;
+    if (dashboardsOf(places).length === maxDashboards) break;
   }
   return places;
 }

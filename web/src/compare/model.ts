@@ -243,13 +243,13 @@ export function subtract(own: ChannelSeries, base: ChannelSeries): Points {
 }
 
 /** More points than these are the first, lowest, highest and last of short times, not rows. */
-const mostRows = 1000;
+const maxRows = 1000;
 const pointsPerTime = 4;
 
 /** The middle of each short time where points are its extremes: their jumps are none of the difference. */
 function evened({ times, values }: ChannelSeries): Points {
   const numbers = values.map((value) => (typeof value === 'number' && Number.isFinite(value) ? value : null));
-  if (times.length <= mostRows) return { times: [...times], values: numbers };
+  if (times.length <= maxRows) return { times: [...times], values: numbers };
   const even: Points = { times: [], values: [] };
   for (let index = 0; index < times.length; index += pointsPerTime) {
     const [own, at] = [

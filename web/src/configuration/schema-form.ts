@@ -23,7 +23,7 @@ export type Leaf = Exclude<Field, { kind: 'group' }>;
 /** What stands in the fields, by `keyOf` their paths. A field that is empty is left out of the configuration. */
 export type Draft = Readonly<Record<string, string>>;
 
-const longestDepth = 6;
+const maxDepth = 6;
 
 /** As the platform names places in a document: `$.gate.width`. */
 export const keyOf = (path: readonly string[]) => ['$', ...path].join('.');
@@ -42,7 +42,7 @@ export function fieldsOf(schema: JsonObject, configuration: JsonObject): readonl
 
 function fieldsAt(schema: JsonObject, value: JsonObject, path: readonly string[]): readonly Field[] | null {
   const { properties, required } = schema;
-  if (!isObject(properties) || path.length > longestDepth) return null;
+  if (!isObject(properties) || path.length > maxDepth) return null;
   const needed = new Set(Array.isArray(required) ? required : []);
   const known = Object.entries(properties).map(([name, part]) =>
     fieldOf(isObject(part) ? part : {}, own(value, name), [...path, name], needed.has(name)),

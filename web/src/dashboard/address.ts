@@ -46,7 +46,7 @@ export function readView(query: URLSearchParams): View {
     machines: machines === null ? null : readKeys(machines),
     beside: readKeys(query.get('beside') ?? '')
       .filter((id) => /^\d{1,15}$/.test(id))
-      .slice(0, mostBeside),
+      .slice(0, maxBeside),
     layout: query.get('layout') || null,
     a: readTime(query.get('a')),
     b: readTime(query.get('b')),
@@ -58,7 +58,7 @@ function readTime(text: string | null): number | null {
   return Number.isNaN(timeMs) ? null : timeMs;
 }
 
-const mostBeside = 11;
+const maxBeside = 11;
 
 function readKeys(text: string): string[] {
   return text

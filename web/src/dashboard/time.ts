@@ -96,12 +96,12 @@ function clockParts(date: Date, clock: Clock): { date: string; time: string; mil
 }
 
 /** The shortest span that can be zoomed to. */
-const shortestSpanMs = 4;
+const minSpanMs = 4;
 
 /** `span` moved and cut so that it lies within `full`; whole milliseconds, and never shorter than the shortest span. */
 export function clampSpan(span: TimeSpan, full: TimeSpan): TimeSpan {
   const fullLength = full.toMs - full.fromMs;
-  const length = Math.min(fullLength, Math.max(shortestSpanMs, span.toMs - span.fromMs));
+  const length = Math.min(fullLength, Math.max(minSpanMs, span.toMs - span.fromMs));
   const middle = (span.fromMs + span.toMs) / 2;
   const from = Math.min(Math.max(middle - length / 2, full.fromMs), full.toMs - length);
   return { fromMs: Math.round(from), toMs: Math.round(from + length) };

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { curlLine } from '../admin/curl.ts';
 import type { IngestWorld } from '../admin/ingest-form.tsx';
 import { IngestForm } from '../admin/ingest-form.tsx';
-import { MadeSecret } from '../admin/made-secret.tsx';
+import { NewSecret } from '../admin/new-secret.tsx';
 import type { Ingest, IngestWithSecret } from '../admin-api.ts';
 import {
   deleteIngest,
@@ -155,10 +155,10 @@ function Question(props: {
 
 function IngestSecret({ made, onClose }: { made: IngestWithSecret; onClose: () => void }) {
   return (
-    <MadeSecret title={`The secret of ${made.urlPath}`} value={made.secret} onClose={onClose}>
+    <NewSecret title={`The secret of ${made.urlPath}`} value={made.secret} onClose={onClose}>
       <p>Upload a file with</p>
       <CopyText label="Command" text={curlLine(made, made.secret)} />
-    </MadeSecret>
+    </NewSecret>
   );
 }
 

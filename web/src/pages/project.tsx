@@ -133,13 +133,13 @@ function Facts({ project, sessions }: { project: Project; sessions: readonly Ses
   );
 }
 
-const mostPeople = 12;
+const maxPeople = 12;
 
 function People({ names }: { names: readonly string[] }) {
   return (
     <>
-      {names.length === 0 ? 'none yet' : names.slice(0, mostPeople).join(', ')}
-      {names.length > mostPeople && ` and ${names.length - mostPeople} more`}
+      {names.length === 0 ? 'none yet' : names.slice(0, maxPeople).join(', ')}
+      {names.length > maxPeople && ` and ${names.length - maxPeople} more`}
     </>
   );
 }

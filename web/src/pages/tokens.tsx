@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { MadeSecret } from '../admin/made-secret.tsx';
+import { NewSecret } from '../admin/new-secret.tsx';
 import { endOf, isGood } from '../admin/runner-tokens.tsx';
 import type { OfflineToken, OfflineTokenMetadata } from '../admin-api.ts';
 import { createOfflineToken, listOfflineTokens, revokeOfflineToken } from '../admin-api.ts';
@@ -51,10 +51,10 @@ export function TokensPage() {
         }
       </Loaded>
       {made !== null && (
-        <MadeSecret title="The new offline token" value={made.token} onClose={() => setMade(null)}>
+        <NewSecret title="The new offline token" value={made.token} onClose={() => setMade(null)}>
           It expires on {formatDateTime(made.expiresAt)}. Note which device gets it: tokens are listed by
           their last letters only, here <span class="mono">…{made.token.slice(-4)}</span>.
-        </MadeSecret>
+        </NewSecret>
       )}
       {revoking !== null && (
         <RevokeToken token={revoking} revoked={list.reload} onClose={() => setRevoking(null)} />

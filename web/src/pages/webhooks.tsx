@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { MadeSecret } from '../admin/made-secret.tsx';
+import { NewSecret } from '../admin/new-secret.tsx';
 import { WebhookDeliveries } from '../admin/webhook-deliveries.tsx';
 import { eventWords, WebhookForm } from '../admin/webhook-form.tsx';
 import type { Webhook } from '../admin-api.ts';
@@ -57,9 +57,9 @@ export function WebhooksPage() {
         />
       )}
       {secret !== null && (
-        <MadeSecret title="The secret of the webhook" value={secret} onClose={() => setSecret(null)}>
+        <NewSecret title="The secret of the webhook" value={secret} onClose={() => setSecret(null)}>
           The receiver checks the header webhook-signature with it, as Standard Webhooks says.
-        </MadeSecret>
+        </NewSecret>
       )}
     </div>
   );

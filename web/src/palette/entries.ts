@@ -9,7 +9,7 @@ export interface PaletteEntry {
   readonly act: () => void;
 }
 
-const mostEntries = 40;
+const maxEntries = 40;
 
 /** What a text finds: hundreds of projects that have it leave room for the few sessions, which come last. */
 export function found(
@@ -18,7 +18,7 @@ export function found(
   text: string,
 ): PaletteEntry[] {
   const last = ranked(sessions, text);
-  return [...ranked(others, text).slice(0, mostEntries - last.length), ...last];
+  return [...ranked(others, text).slice(0, maxEntries - last.length), ...last];
 }
 
 /**

@@ -16,8 +16,8 @@ export interface Readable {
 }
 
 /** The most rows that are drawn or listed. */
-export const mostRows = 5_000;
-const mostColumns = 200;
+export const maxRows = 5_000;
+const maxColumns = 200;
 
 /** @param isWhole whether these are all bytes of the output; else the last line may be half a line */
 export function readBytes(bytes: Uint8Array, contentType: string, isWhole: boolean): Readable {
@@ -29,7 +29,7 @@ export function readBytes(bytes: Uint8Array, contentType: string, isWhole: boole
   if (isObject) return { table: tableOfRecords(recordsIn(json)), json, text };
   const lines = text.split(/\r?\n/);
   if (!isWhole) lines.pop();
-  const records = lines.slice(0, mostRows).filter((line) => line.trim() !== '');
+  const records = lines.slice(0, maxRows).filter((line) => line.trim() !== '');
   if (type.includes('ndjson') || records[0]?.trimStart().startsWith('{') === true) {
     const objects = records.map(parse).filter((value) => typeof value === 'object' && value !== null);
     if (objects.length > 0) return { table: tableOfRecords(objects), json: undefined, text };
@@ -65,13 +65,13 @@ function recordsIn(json: object): unknown[] {
 
 function tableOfRecords(records: unknown[]): Table | null {
   const objects = records
-    .slice(0, mostRows)
+    .slice(0, maxRows)
     .filter(
       (item): item is Record<string, unknown> =>
         typeof item === 'object' && item !== null && !Array.isArray(item),
     );
-  if (objects.length === 0 || objects.length < Math.min(records.length, mostRows)) return null;
-  const columns = [...new Set(objects.slice(0, 100).flatMap(Object.keys))].slice(0, mostColumns);
+  if (objects.length === 0 || objects.length < Math.min(records.length, maxRows)) return null;
+  const columns = [...new Set(objects.slice(0, 100).flatMap(Object.keys))].slice(0, maxColumns);
   return { columns, rows: objects.map((item) => columns.map((column) => cellOf(item[column]))) };
 }
 
@@ -88,7 +88,7 @@ function tableOfText(text: string, type: string): Table | null {
   const [head, ...rows] = separated(text, delimiter ?? ',');
   if (head === undefined || rows.length === 0) return null;
   const columns = head
-    .slice(0, mostColumns)
+    .slice(0, maxColumns)
     .map((name, index) => (name === '' ? `column ${index + 1}` : name));
   // Prose of several lines has commas too, but not the same number in each.
   const sample = rows.slice(0, 20);
@@ -121,7 +121,7 @@ export function separated(text: string, delimiter: string): string[][] {
   };
   for (
     let index = text.startsWith('\ufeff') ? 1 : 0;
-    index < text.length && rows.length <= mostRows;
+    index < text.length && rows.length <= maxRows;
     index += 1
   ) {
     const sign = text[index]!;

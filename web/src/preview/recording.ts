@@ -27,7 +27,7 @@ export function channelTable(output: NodeOutput): Table | null {
   };
 }
 
-const mostCurves = 12;
+const maxCurves = 12;
 const pointsOfCurve = 1_000;
 
 /** Curves of a recording that is in one of the session's dashboards; null when none has it. */
@@ -42,7 +42,7 @@ export async function recordingCurves(
     if (source === undefined || source.time.from === null || source.time.to === null) continue;
     const channels = source.channels
       .filter(({ type }) => type === 'number' || type === 'integer')
-      .slice(0, mostCurves);
+      .slice(0, maxCurves);
     if (channels.length === 0) return null;
     const keys = channels.map(({ key }) => key);
     const [fromMs, toMs] = [Date.parse(source.time.from), Date.parse(source.time.to)];

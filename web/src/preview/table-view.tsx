@@ -1,7 +1,7 @@
 import { useMemo } from 'preact/hooks';
 import { formatCount, plural } from '../format.ts';
 import type { Table } from './read.ts';
-import { mostRows } from './read.ts';
+import { maxRows } from './read.ts';
 
 const shownRows = 200;
 
@@ -45,7 +45,7 @@ export function TableView({ table, words }: { table: Table; words: [string, stri
       </section>
       <p class="faint">
         {table.rows.length > shownRows
-          ? `The first ${shownRows} of ${table.rows.length >= mostRows ? 'more than ' : ''}${formatCount(table.rows.length)} ${words[1]}`
+          ? `The first ${shownRows} of ${table.rows.length >= maxRows ? 'more than ' : ''}${formatCount(table.rows.length)} ${words[1]}`
           : plural(table.rows.length, ...words)}
         {`, ${plural(table.columns.length, 'column', 'columns')}`}
       </p>

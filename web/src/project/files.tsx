@@ -15,7 +15,7 @@ import { Failure, Notice, Placeholder } from '../ui/notice.tsx';
 import { Table } from '../ui/table.tsx';
 
 const newestSessions = 4;
-const mostOutputs = 12;
+const maxOutputs = 12;
 const refreshMs = 10_000;
 
 /** Reports of a project that were kept, and the newest files of its sessions. */
@@ -92,7 +92,7 @@ function Outputs({ sessions }: { sessions: readonly SessionListRow[] }) {
       const lists = await Promise.all(active.map((session) => outputsOf(session, signal)));
       const all = lists.flat();
       all.sort((a, b) => b.output.createdAt.localeCompare(a.output.createdAt));
-      return all.slice(0, mostOutputs);
+      return all.slice(0, maxOutputs);
     },
     { keepWhileLoading: true },
   );

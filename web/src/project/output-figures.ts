@@ -4,7 +4,7 @@ import { newestDocuments, readFigures } from '../session/overview/documents.ts';
 import { type Figure, figuresOfRecordings } from '../session/overview/figures.ts';
 
 /** Each costs some requests. */
-const mostSessions = 30;
+const maxSessions = 30;
 const sessionsAtOnce = 3;
 
 /** Of each session its figures, by name and unit: `Top speed [km/h]`. */
@@ -15,7 +15,7 @@ export async function readOutputFigures(
   sessions: readonly SessionListRow[],
   signal: AbortSignal,
 ): Promise<OutputFigures> {
-  const waiting = sessions.filter(({ outputBytes }) => outputBytes > 0).slice(0, mostSessions);
+  const waiting = sessions.filter(({ outputBytes }) => outputBytes > 0).slice(0, maxSessions);
   const found = new Map<string, ReadonlyMap<string, number>>();
   const work = async () => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift())

@@ -6,8 +6,8 @@ import { ExpressionField } from './expression-field.tsx';
 import type { DraftColumn, DraftFilter } from './model.ts';
 import { changed, columnTypes, moved, newColumn, newFilter, sources } from './model.ts';
 
-const mostColumns = 100;
-const mostFilters = 50;
+const maxColumns = 100;
+const maxFilters = 50;
 
 interface Columns {
   columns: DraftColumn[];
@@ -34,7 +34,7 @@ export function ColumnRows(props: Columns) {
       <div class="actions">
         <AddPart
           label="Column"
-          disabled={columns.length >= mostColumns}
+          disabled={columns.length >= maxColumns}
           onClick={() => onChange([...columns, newColumn()])}
         />
       </div>
@@ -141,7 +141,7 @@ export function FilterRows(props: {
       <div class="actions">
         <AddPart
           label="Filter"
-          disabled={filters.length >= mostFilters}
+          disabled={filters.length >= maxFilters}
           onClick={() => onChange([...filters, newFilter()])}
         />
       </div>

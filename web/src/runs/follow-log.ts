@@ -8,7 +8,7 @@ import { LogLines } from './log-lines.ts';
 
 /** The platform sends a sign of life every few seconds. */
 const silenceMs = 30_000;
-const waits = { firstMs: 1000, longestMs: 15_000 };
+const waits = { firstMs: 1000, maxMs: 15_000 };
 /** Lines of one page of the platform. */
 const limit = 1000;
 /** Height of a line of one row: see runs.css. */

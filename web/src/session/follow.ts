@@ -8,7 +8,7 @@ import { connectionOf, untilShown } from '../visibility.ts';
 
 /** The platform sends a sign of life every five seconds. */
 const silenceMs = 20_000;
-const waits = { firstMs: 1000, longestMs: 15_000 };
+const waits = { firstMs: 1000, maxMs: 15_000 };
 
 export interface Followed {
   /** Null until the first events have arrived. */

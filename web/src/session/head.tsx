@@ -178,11 +178,11 @@ function State(props: { sessionId: string; summary: SessionSummary; followed: Fo
 }
 
 /** Reasons may be as long as the output of a solver; the node has all of it. */
-const mostLetters = 400;
+const maxLetters = 400;
 
 function beginningOf(reason: string): string {
   const letters = [...reason];
-  return letters.length <= mostLetters ? reason : `${letters.slice(0, mostLetters).join('')} …`;
+  return letters.length <= maxLetters ? reason : `${letters.slice(0, maxLetters).join('')} …`;
 }
 
 /** `at 14 Mar 2026, 09:30: The exercise is over.` */

@@ -12,7 +12,7 @@ import { NodePanel } from './node-panel.tsx';
 import type { TabProps } from './tabs/props.ts';
 
 /** More nodes than that are read better as a list. */
-const mostDrawnNodes = 24;
+const maxDrawnNodes = 24;
 
 /** The nodes as a graph or a list, with the chosen one beside them, and their runs on one axis of time. */
 export function Pipeline({ session, followed, uploads }: TabProps) {
@@ -27,7 +27,7 @@ export function Pipeline({ session, followed, uploads }: TabProps) {
       <div class="session-main">
         <Nodes
           nodes={nodes}
-          view={query.get('view') ?? (nodes.length > mostDrawnNodes ? 'list' : 'graph')}
+          view={query.get('view') ?? (nodes.length > maxDrawnNodes ? 'list' : 'graph')}
           selectedId={selected?.id ?? null}
           onSelect={onSelect}
           onFiles={(id, files) => uploads.uploadTo(id, files)}

@@ -1,7 +1,7 @@
 import { type ComponentChildren, Fragment } from 'preact';
 import { useState } from 'preact/hooks';
 import { deleteSession, retryFailed, type SessionListRow, setFrozen } from '../api.ts';
-import { compareDashboards, mostDashboards } from '../compare/address.ts';
+import { compareDashboards, maxDashboards } from '../compare/address.ts';
 import { formatBytes, plural } from '../format.ts';
 import { textOf } from '../http.ts';
 import { useAbilities } from '../role.ts';
@@ -105,7 +105,7 @@ function ChosenBar(props: {
   const { sessions, busy, each } = props;
   const { operate, freeze, administrate } = useAbilities();
   const failed = sessions.filter(({ state }) => state === 'failed');
-  const compared = sessions.flatMap(({ dashboardUrl }) => dashboardOf(dashboardUrl)).slice(0, mostDashboards);
+  const compared = sessions.flatMap(({ dashboardUrl }) => dashboardOf(dashboardUrl)).slice(0, maxDashboards);
   const thawed = sessions.filter(({ frozen }) => !frozen);
   return (
     <div class="chosen-bar" role="toolbar" aria-label="Chosen sessions">
@@ -161,13 +161,13 @@ function Act(props: { busy?: boolean; style?: string; onClick: () => void; child
 const dashboardOf = (url: string | null) =>
   url === null ? [] : [Number(url.slice(url.lastIndexOf('/') + 1))];
 
-const mostNames = 3;
+const maxNames = 3;
 
 function Names({ of: sessions }: { of: readonly SessionListRow[] }) {
-  const more = sessions.length - mostNames;
+  const more = sessions.length - maxNames;
   return (
     <>
-      {sessions.slice(0, mostNames).map(({ id, name }, index) => (
+      {sessions.slice(0, maxNames).map(({ id, name }, index) => (
         <Fragment key={id}>
           {index > 0 && ', '}“<bdi>{name}</bdi>”
         </Fragment>

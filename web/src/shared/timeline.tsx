@@ -7,7 +7,7 @@ import { Icon } from '../ui/icon.tsx';
 import type { Participant, SharedWindow } from './model.ts';
 import { barOf, personLabel, placeOf, tickLabel, ticksOf, wholeSpan } from './model.ts';
 
-const mostTicks = 8;
+const maxTicks = 8;
 
 /**
  * Windows of shared sessions on one time axis, each with a line for every participant. The drawing is also given as
@@ -112,7 +112,7 @@ function TimelineHead(props: { span: TimeSpan; zoomed: boolean; moves: Moves }) 
 }
 
 function Axis({ span }: { span: TimeSpan }) {
-  const { stepMs, times } = ticksOf(span, mostTicks);
+  const { stepMs, times } = ticksOf(span, maxTicks);
   return (
     <div class="timeline-axis" aria-hidden="true">
       <div class="timeline-lane">
@@ -231,7 +231,7 @@ function PersonRow(props: { participant: Participant; seconds: number; span: Tim
 function Grid({ span }: { span: TimeSpan }) {
   return (
     <>
-      {ticksOf(span, mostTicks).times.map((time) => (
+      {ticksOf(span, maxTicks).times.map((time) => (
         <span key={time} class="timeline-line" style={{ left: `${placeOf(time, span)}%` }} />
       ))}
     </>

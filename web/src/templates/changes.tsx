@@ -9,7 +9,7 @@ import { readTemplateChanges, type SessionTemplateChanges } from './api.ts';
 import { FieldChangeItem, NodeChangeItem, type SideTitles } from './change-item.tsx';
 
 /** So many versions are offered to compare with. */
-const mostOffered = 100;
+const maxOffered = 100;
 
 /** What a version changed since another, or since another template. */
 export function TemplateChanges(props: { templateId: number; newest: number; comparison: Comparison }) {
@@ -62,7 +62,7 @@ function SinceField(props: { templateId: number; newest: number; version: number
         onChange={(event) => choose(event.currentTarget.value)}
       >
         <option value="v0">the version before</option>
-        {offered.slice(0, mostOffered).map((one) => (
+        {offered.slice(0, maxOffered).map((one) => (
           <option key={one} value={`v${one}`}>
             version {one}
           </option>

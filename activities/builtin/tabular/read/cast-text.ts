@@ -1,8 +1,8 @@
 /** Casts of text columns in SQL, for the readers without casts. */
 import type { Engine, Query } from '../engine.ts';
-import { shown, type TabularError } from '../errors.ts';
+import { excerpt, type TabularError } from '../errors.ts';
 import { durationSql } from '../time/duration-text.ts';
-import { type ReadAs, type ReadPlan, type TableSource, type TimeType, wanted } from './source.ts';
+import { expectedKind, type ReadAs, type ReadPlan, type TableSource, type TimeType } from './source.ts';
 
 /** Marks the failure of a time cast, so that the row can be found. */
 export const timeFault = 'sdp-bad-time';
@@ -64,7 +64,7 @@ export async function badTime(
     if (!isTime(readAs)) continue;
     const found = await findBadTime(engine, select, plan, index, readAs);
     if (found === null || found.row >= (first?.row ?? Number.POSITIVE_INFINITY)) continue;
-    first = { row: found.row, index, fault: `${found.value} is not ${wanted(readAs)}.` };
+    first = { row: found.row, index, fault: `${found.value} is not ${expectedKind(readAs)}.` };
   }
   if (first === undefined) throw new Error('A text was no time, and all texts are times.');
   return source.faultAt(first.row, first.index, first.fault);
@@ -86,7 +86,7 @@ async function findBadTime(
       WHERE trim(c${index}) <> '' AND ${tryTime(`c${index}`, readAs, format)} IS NULL LIMIT 1`,
     parameters: inner.parameters,
   });
-  return found === undefined ? null : { row: Number(found[0]), value: shown(String(found[1] ?? '')) };
+  return found === undefined ? null : { row: Number(found[0]), value: excerpt(String(found[1] ?? '')) };
 }
 
 /** The text of a value, for messages; `row` counts from 1. */
@@ -99,7 +99,7 @@ export async function findValue(
 ): Promise<string> {
   const { sql, parameters } = asText(select, { ...plan, timestampFormat: null }, index);
   const [found] = await engine.rows({ sql: `${sql} LIMIT 1 OFFSET ${row - 1}`, parameters });
-  return shown(String(found?.[0] ?? ''));
+  return excerpt(String(found?.[0] ?? ''));
 }
 
 function asText(select: (plan: ReadPlan) => Query, plan: ReadPlan, index: number): Query {

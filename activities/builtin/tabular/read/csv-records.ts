@@ -2,7 +2,7 @@
 import { isMissingText, isNumberText, looksLikeTime } from './text-values.ts';
 
 /** More lines above the rows are no heading. */
-export const mostHeadings = 10;
+export const maxHeadings = 10;
 
 export interface CsvRecord {
   /** Line of the file on which the record begins, from 1. */
@@ -55,7 +55,7 @@ export function withoutComments(records: readonly CsvRecord[]): CsvRecord[] {
   const others = records.filter(({ cells }, index) => index === 0 || !cells[0]?.startsWith('#'));
   const begins = ({ cells }: CsvRecord) => beginsRow(cells[0] ?? '');
   const first = others.findIndex((record, index) => index > 0 && begins(record));
-  const areRows = first > 0 && first <= mostHeadings && others.slice(first).every(begins);
+  const areRows = first > 0 && first <= maxHeadings && others.slice(first).every(begins);
   return areRows ? others : [...records];
 }
 

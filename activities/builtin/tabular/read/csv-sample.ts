@@ -178,15 +178,15 @@ function delimitersOf(preamble: Preamble, format: InputFormat): readonly Delimit
  */
 function belowSettings(probes: readonly Probe[]): BelowSettings | null {
   let best: BelowSettings | null = null;
-  let mostRows = Math.max(...probes.map(likeTheFirst));
+  let bestRows = Math.max(...probes.map(likeTheFirst));
   for (const { delimiter, records } of probes) {
     const { from, rows } = longestRun(records);
     const first = records[from];
-    if (first === undefined || rows < 3 || rows <= mostRows) continue;
+    if (first === undefined || rows < 3 || rows <= bestRows) continue;
     const above = labviewNames(records[from - 1], first);
     if (above !== null) {
       best = { delimiter, first, comments: [above.join(delimiter)] };
-      mostRows = rows;
+      bestRows = rows;
       continue;
     }
     const areNames = first.cells.every((name) => !isNumberText(name, true) && !looksLikeTime(name));
@@ -194,7 +194,7 @@ function belowSettings(probes: readonly Probe[]): BelowSettings | null {
     const isHeading = first.cells.length >= 2 && areNames && first.cells.at(-1)?.trim() !== '';
     if (!isHeading && stackedHeadings(records.slice(from)) === null) continue;
     best = { delimiter, first, comments: [] };
-    mostRows = rows;
+    bestRows = rows;
   }
   return best;
 }

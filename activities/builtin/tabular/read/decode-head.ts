@@ -1,6 +1,6 @@
 /** The start of a file as text; bytes that are no text are refused with their place. */
 import { isUtf8 } from 'node:buffer';
-import { shown, TabularError, type TabularPlace } from '../errors.ts';
+import { excerpt, TabularError, type TabularPlace } from '../errors.ts';
 import { encodingHint } from './encoding.ts';
 import type { PlainInput } from './prepare-input.ts';
 
@@ -21,7 +21,7 @@ export function decodeHead(
     const at = firstBadByte(head);
     const byte = head[at]?.toString(16).padStart(2, '0') ?? '';
     throw new TabularError(
-      `The byte ${shown(byte)} is not UTF-8. ${encodingHint}`,
+      `The byte ${excerpt(byte)} is not UTF-8. ${encodingHint}`,
       placeOf(head, at, columnAt),
     );
   }

@@ -1,6 +1,6 @@
 /** Lines below a table, as recorders write them: `End of file`, `Total;12;13`, a block of statistics. */
 import { open } from 'node:fs/promises';
-import { beginsRow, type CsvRecord, mostHeadings, splitRecords } from './csv-records.ts';
+import { beginsRow, type CsvRecord, maxHeadings, splitRecords } from './csv-records.ts';
 import { isNumberText } from './text-values.ts';
 
 /** Of its fields a line may have as many as a row has: then only these words tell it from a row with a fault. */
@@ -22,7 +22,7 @@ export function footerAt(records: readonly CsvRecord[], fields: number): number 
   if (records.slice(end).every(isComment)) return null;
   const from = records.findIndex(isRow);
   const rows = records.slice(from, end).filter((record) => !isComment(record));
-  return from !== -1 && from <= mostHeadings && rows.every(isRow) ? end : null;
+  return from !== -1 && from <= maxHeadings && rows.every(isRow) ? end : null;
 }
 
 const isComment = ({ cells }: CsvRecord) => cells[0]?.startsWith('#') === true;

@@ -3,7 +3,7 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { shown, TabularError } from '../errors.ts';
+import { excerpt, TabularError } from '../errors.ts';
 import { encodingHint } from './encoding.ts';
 import type { PlainInput } from './prepare-input.ts';
 
@@ -117,7 +117,7 @@ function tableWithin(value: unknown): Iterable<unknown> {
   const tables = lists.filter(([, list]) => list.length > 0 && list.every(isObject));
   if (tables.length === 1) return (tables[0] as [string, unknown[]])[1];
   if (tables.length > 1) {
-    const names = tables.map(([name]) => shown(name)).slice(0, 5);
+    const names = tables.map(([name]) => excerpt(name)).slice(0, 5);
     throw new TabularError(`The object has several tables (${names.join(', ')}); a file may have one.`);
   }
   if (lists.length === 0) return [value];

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { type DuckDBValue, listValue } from '@duckdb/node-api';
 import type { InputFormat, TabularConfiguration } from '../configuration.ts';
 import type { Engine } from '../engine.ts';
-import { shown, TabularError } from '../errors.ts';
+import { excerpt, TabularError } from '../errors.ts';
 import { type RecordingFormat, recordingLimits } from '../recording/recording.ts';
 import { badTime, castText, isTime, timeFault } from './cast-text.ts';
 import { copyPart } from './copy-part.ts';
@@ -21,7 +21,7 @@ import { findFooter } from './footer.ts';
 import { numberOptions } from './number-style.ts';
 import type { PlainInput } from './prepare-input.ts';
 import { copyWithoutRepeats } from './repeated-headings.ts';
-import { type ReadPlan, type SourceColumn, type TableSource, wanted } from './source.ts';
+import { expectedKind, type ReadPlan, type SourceColumn, type TableSource } from './source.ts';
 import { copyWithTabs, findSpaced, type SpacedTable, withTabs } from './spaced.ts';
 import { isMissingText, sampleColumn } from './text-values.ts';
 
@@ -118,7 +118,7 @@ class CsvSource implements TableSource {
       this.warnings.push('The lines have no comma, semicolon, tab or |; each was read as one text.');
     const { inputFormat } = settings.configuration;
     if (inputFormat === 'csv' && layout.delimiter !== ',') {
-      this.warnings.push(`The delimiter is ${shown(layout.delimiter)}, not a comma.`);
+      this.warnings.push(`The delimiter is ${excerpt(layout.delimiter)}, not a comma.`);
     }
   }
 
@@ -162,7 +162,7 @@ class CsvSource implements TableSource {
     if (footer === null) return false;
     const { start: end, lines, text } = footer;
     await this.#copy('input-above', (from, to) => copyPart({ from, to, end }, null, this.#settings.signal));
-    this.warnings.push(`Lines below the table, from ${shown(text)} on, were not read: ${lines}.`);
+    this.warnings.push(`Lines below the table, from ${excerpt(text)} on, were not read: ${lines}.`);
     return true;
   }
 
@@ -232,7 +232,7 @@ class CsvSource implements TableSource {
     if (cast !== null) {
       const readAs = plan.readAs[index] ?? null;
       const place = { line, column: index + 1, columnName: this.columns[index]?.heading };
-      return new TabularError(`${shown(cast[2] as string)} is not ${wanted(readAs)}.`, place);
+      return new TabularError(`${excerpt(cast[2] as string)} is not ${expectedKind(readAs)}.`, place);
     }
     return rowFault(message, line, this.layout.delimiter);
   }

@@ -67,7 +67,7 @@ export function readChannelAs(kind: SourceKind): ReadAs {
 }
 
 /** The value that an SQL cast to a type expected, for messages. */
-export function wanted(readAs: ReadAs | null): string {
+export function expectedKind(readAs: ReadAs | null): string {
   switch (readAs) {
     case 'DOUBLE':
     case 'BIGINT':

@@ -1,5 +1,5 @@
 /** Headings of several lines, as motion capture, oscilloscopes and data loggers write them. */
-import { type CsvRecord, mostHeadings } from './csv-records.ts';
+import { type CsvRecord, maxHeadings } from './csv-records.ts';
 import { isMissingText, isValueText } from './text-values.ts';
 
 export interface StackedHeadings {
@@ -46,7 +46,7 @@ function firstRow(records: readonly CsvRecord[]): number {
     return values.some(isValueText) && values.length * 2 >= filled.length;
   };
   const from = records.findIndex((_, at) => records.slice(at, at + rowsOfValues).every(hasValues));
-  return from > mostHeadings ? 0 : Math.max(from, 0);
+  return from > maxHeadings ? 0 : Math.max(from, 0);
 }
 
 /** A name that stands for several columns is written above the first of them. */

@@ -14,7 +14,7 @@
 import { doublesOf, momentNumbers } from '../../../../domain/outputs/recording.ts';
 import type { Engine } from '../engine.ts';
 import { addSegment, type ColumnFacts, pointNumbers } from './block.ts';
-import { Changes, findStates, type StateColumn, textPart, truthColumn } from './states.ts';
+import { booleanColumn, Changes, findStates, type StateColumn, textPart } from './states.ts';
 
 export interface Inspection {
   rowCount: number;
@@ -43,7 +43,7 @@ export interface ColumnKinds {
   readonly texts: readonly string[];
 }
 
-const smallestBlockRows = 512;
+const minBlockRows = 512;
 const overviewBytes = 32 * 1024 * 1024;
 /** Below this number of rows, reading the rows is fast enough. */
 const overviewFromRows = 50_000;
@@ -57,10 +57,10 @@ export async function inspect(
   rowCount: number,
 ): Promise<Inspection> {
   const isLong = rowCount >= overviewFromRows;
-  const states = [...truths.map(truthColumn), ...(isLong ? await findStates(engine, path, texts) : [])];
+  const states = [...truths.map(booleanColumn), ...(isLong ? await findStates(engine, path, texts) : [])];
   const all = [...numbers.map((column) => ({ column, sql: column })), ...states];
   const bytesPerBlock = all.length * (pointNumbers + momentNumbers) * Float64Array.BYTES_PER_ELEMENT;
-  const blockRows = Math.max(smallestBlockRows, Math.ceil((rowCount * bytesPerBlock) / overviewBytes));
+  const blockRows = Math.max(minBlockRows, Math.ceil((rowCount * bytesPerBlock) / overviewBytes));
   const blocks = isLong && all.length > 0 ? Math.ceil(rowCount / blockRows) : 0;
   const changes = states.map(() => new Changes(states.length));
   let whole: Inspection | null = null;

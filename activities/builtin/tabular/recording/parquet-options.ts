@@ -15,7 +15,7 @@ export function parquetOptions(columns: number, placeholder: string): string {
   ].join(', ');
 }
 
-const largestRowGroupRows = 61_440;
+const maxRowGroupRows = 61_440;
 const rowGroupCells = 4_000_000;
 /** Rows that the engine passes on at once. */
 const chunkRows = 2048;
@@ -26,15 +26,15 @@ const chunkRows = 2048;
  */
 function rowGroupRows(columns: number): number {
   const rows = Math.floor(rowGroupCells / columns / chunkRows) * chunkRows;
-  return Math.min(largestRowGroupRows, Math.max(chunkRows / 2, rows));
+  return Math.min(maxRowGroupRows, Math.max(chunkRows / 2, rows));
 }
 
-const largestDictionaryBytes = 1024 ** 2;
-const smallestDictionaryBytes = 8 * 1024;
+const maxDictionaryBytes = 1024 ** 2;
+const minDictionaryBytes = 8 * 1024;
 const dictionariesBytes = 64 * 1024 ** 2;
 
 /** Largest dictionary of a column of texts, which is allocated before it is filled. */
 function dictionaryBytes(columns: number): number {
   const share = Math.floor(dictionariesBytes / columns);
-  return Math.max(smallestDictionaryBytes, Math.min(largestDictionaryBytes, share));
+  return Math.max(minDictionaryBytes, Math.min(maxDictionaryBytes, share));
 }

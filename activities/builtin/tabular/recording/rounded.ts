@@ -1,9 +1,9 @@
 /** Whole numbers that a number of 64 bits with a fraction does not hold: identifiers of 17 and more digits. */
-import { shown } from '../errors.ts';
+import { excerpt } from '../errors.ts';
 import type { SourceColumn } from '../read/source.ts';
 import type { ColumnFacts } from './block.ts';
 
-const mostNamed = 3;
+const maxNamed = 3;
 
 /**
  * What to remark about columns whose whole numbers were rounded; null when all of their digits were kept.
@@ -15,9 +15,9 @@ export function roundedRemark(
 ): string | null {
   const names = columns
     .filter((column, index) => isRounded(column, facts.get(`c${index}`)))
-    .map(({ heading }) => shown(heading));
+    .map(({ heading }) => excerpt(heading));
   if (names.length === 0) return null;
-  const listed = `${names.slice(0, mostNamed).join(', ')}${names.length > mostNamed ? ', …' : ''}`;
+  const listed = `${names.slice(0, maxNamed).join(', ')}${names.length > maxNamed ? ', …' : ''}`;
   return `Whole numbers beyond ${Number.MAX_SAFE_INTEGER} were rounded to the nearest that a chart can show, in ${listed}.`;
 }
 

@@ -21,11 +21,11 @@ export interface StateColumn {
 /** As the reader of series cuts them. */
 const textCharacters = 1024;
 /** Each needs its own pass over all rows. */
-const mostColumns = 100;
-const mostTexts = 4096;
-const mostTextBytes = 256 * 1024;
-const mostChanges = 100_000;
-const mostChangesOfAll = 1_000_000;
+const maxColumns = 100;
+const maxTexts = 4096;
+const maxTextBytes = 256 * 1024;
+const maxChanges = 100_000;
+const maxChangesOfAll = 1_000_000;
 /** Rows of the first search: a column with many texts shows them there, and the search stops. */
 const sampleRows = 100_000;
 
@@ -36,7 +36,7 @@ export async function findStates(
   columns: readonly string[],
 ): Promise<StateColumn[]> {
   const states: StateColumn[] = [];
-  for (const column of columns.slice(0, mostColumns)) {
+  for (const column of columns.slice(0, maxColumns)) {
     const texts = await numberTexts(engine, path, column);
     if (texts !== null)
       states.push({ column, sql: `enum_code(CAST(${cut(column)} AS ${column}_state))`, texts });
@@ -45,7 +45,7 @@ export async function findStates(
 }
 
 /** A channel of truth values, which has two states. */
-export const truthColumn = (column: string): StateColumn => ({
+export const booleanColumn = (column: string): StateColumn => ({
   column,
   sql: column,
   texts: ['false', 'true'],
@@ -62,16 +62,16 @@ async function numberTexts(engine: Engine, path: string, column: string): Promis
       `SELECT count(DISTINCT ${cut(column)}) FROM (SELECT ${column} FROM read_parquet($1) LIMIT ${sampleRows})`,
       [path],
     );
-    if (Number(sample?.[0]) > mostTexts) return null;
+    if (Number(sample?.[0]) > maxTexts) return null;
     await run(
       `CREATE OR REPLACE TEMP TABLE ${table} AS
          SELECT DISTINCT ${cut(column)} AS v FROM read_parquet($1) WHERE ${column} IS NOT NULL`,
       [path],
     );
-    const rows = await run(`SELECT v FROM ${table} ORDER BY v LIMIT ${mostTexts + 1}`);
+    const rows = await run(`SELECT v FROM ${table} ORDER BY v LIMIT ${maxTexts + 1}`);
     const texts = rows.map(([text]) => String(text));
-    const areFew = texts.length > 0 && texts.length <= mostTexts;
-    if (!areFew || Buffer.byteLength(JSON.stringify(texts)) > mostTextBytes) return null;
+    const areFew = texts.length > 0 && texts.length <= maxTexts;
+    if (!areFew || Buffer.byteLength(JSON.stringify(texts)) > maxTextBytes) return null;
     await run(`DROP TYPE IF EXISTS ${column}_state`);
     await run(`CREATE TYPE ${column}_state AS ENUM (SELECT v FROM ${table} ORDER BY v)`);
     return texts;
@@ -93,7 +93,7 @@ export class Changes {
 
   /** @param columns how many columns of texts there are */
   constructor(columns: number) {
-    this.#most = Math.min(mostChanges, Math.floor(mostChangesOfAll / columns));
+    this.#most = Math.min(maxChanges, Math.floor(maxChangesOfAll / columns));
   }
 
   /** @param before the time of the row before the first */

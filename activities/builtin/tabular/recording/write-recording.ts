@@ -6,7 +6,7 @@ import { NoTabularData, TabularError } from '../errors.ts';
 import { finite } from '../read/cast-text.ts';
 import { type ReadPlan, readChannelAs, type TableSource } from '../read/source.ts';
 import { periods, timesOverMidnights } from '../time/midnights.ts';
-import { OverDayError, overDay, type TimePlan, timeName } from '../time/time-plan.ts';
+import { OverDayError, overDayMark, type TimePlan, timeName } from '../time/time-plan.ts';
 import { findTimeOutside } from '../time/time-range.ts';
 import { type DescribedColumn, describeRecording } from './describe.ts';
 import { type ColumnKinds, type Inspection, inspect } from './inspect.ts';
@@ -104,7 +104,7 @@ class Writer {
         break;
       } catch (error) {
         if (!(error instanceof Error) || error instanceof TabularError || isAbort(error)) throw error;
-        if (error.message.includes(overDay)) throw new OverDayError();
+        if (error.message.includes(overDayMark)) throw new OverDayError();
         const verdict = isResourceFault(error) ? null : await source.judge(error, this.#plan);
         if (verdict === null) throw error;
         if (verdict !== 'again') throw verdict;

@@ -2,7 +2,7 @@
 import { isRecordingTime } from '../../../../domain/outputs/recording.ts';
 import type { TabularConfiguration } from '../configuration.ts';
 import type { Engine } from '../engine.ts';
-import { shown, TabularError } from '../errors.ts';
+import { excerpt, TabularError } from '../errors.ts';
 import type { SourceColumn, TableSource } from '../read/source.ts';
 import { isNumberText, toNumber } from '../read/text-values.ts';
 import { readHeading } from '../recording/headings.ts';
@@ -54,7 +54,7 @@ export async function planDuration(
   configuration: TabularConfiguration,
 ): Promise<TimePlan> {
   const plan = await planTime(engine, source, configuration, false);
-  const name = shown(timeName(source.columns, plan) ?? '');
+  const name = excerpt(timeName(source.columns, plan) ?? '');
   const warning = `The times beside the days go over 24 hours: they are durations. The time is ${name}.`;
   return { ...plan, warnings: [...plan.warnings, warning] };
 }
@@ -83,7 +83,7 @@ async function namedColumn(
   throw new TabularError(
     example === undefined
       ? 'The time column has no values.'
-      : `The time column contains ${shown(example)}; its values are not times of one format.`,
+      : `The time column contains ${excerpt(example)}; its values are not times of one format.`,
     { column: index + 1, columnName: column.heading },
   );
 }
@@ -111,10 +111,10 @@ function findColumn(columns: readonly SourceColumn[], wanted: string): number {
     const index = columns.findIndex((column) => isMatch(column.heading));
     if (index !== -1) return index;
   }
-  const names = columns.slice(0, 8).map((column) => shown(column.heading));
+  const names = columns.slice(0, 8).map((column) => excerpt(column.heading));
   const more = columns.length > names.length ? ', …' : '';
   throw new TabularError(
-    `The file has no column ${shown(wanted)} for the time; it has ${names.join(', ')}${more}.`,
+    `The file has no column ${excerpt(wanted)} for the time; it has ${names.join(', ')}${more}.`,
   );
 }
 

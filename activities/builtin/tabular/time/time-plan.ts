@@ -85,19 +85,19 @@ function numberedDays(epochDay: number): Pick<TimePlan, 'kind' | 'readAs' | 'mil
 }
 
 /** Marks a time beside a day that goes over 24 hours: it is a duration. */
-export const overDay = 'sdp-over-a-day';
+export const overDayMark = 'sdp-over-a-day';
 
 /** That failure: the plan of the time is wrong. */
 export class OverDayError extends Error {}
 
 /**
  * The plan of a column of days, with the time of the day from the column `clock`, which is read as an INTERVAL.
- * @param isStrict whether a time over 24 hours ends the statement with {@link overDay}
+ * @param isStrict whether a time over 24 hours ends the statement with {@link overDayMark}
  */
 export function withClock(days: TimePlan, clock: number, isStrict: boolean): TimePlan {
   const value = `c${clock}`;
   const time = isStrict
-    ? `CASE WHEN ${value} > INTERVAL 24 HOUR THEN error('${overDay}') ELSE ${value} END`
+    ? `CASE WHEN ${value} > INTERVAL 24 HOUR THEN error('${overDayMark}') ELSE ${value} END`
     : value;
   return {
     ...days,

@@ -16,7 +16,7 @@ export interface GroupActions {
 export type MarkName = 'a' | 'b';
 
 /** Less is not seen, and the time axis does not move by it. */
-const leastPan = 0.0025;
+const minPan = 0.0025;
 const doubleClickMs = 250;
 
 interface Member {
@@ -114,7 +114,7 @@ export class ChartGroup {
   /** Once in each frame, however many turns of the wheel came before it. */
   #panOnce(): void {
     this.#panFrame = undefined;
-    if (Math.abs(this.#panned) < leastPan) return;
+    if (Math.abs(this.#panned) < minPan) return;
     this.#actions().pan(this.#panned);
     this.#panned = 0;
   }

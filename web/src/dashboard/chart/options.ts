@@ -39,7 +39,7 @@ export interface ChartSettings {
 
 /** The same on every panel, so that one moment is on one vertical line. */
 const valueAxisWidth = 76;
-const shortestDrag = 6;
+const minDrag = 6;
 
 /** uPlot's options for one panel. The x axis counts milliseconds. */
 export function chartOptions(settings: ChartSettings): uPlot.Options {
@@ -191,7 +191,7 @@ function cursorOptions(settings: ChartSettings): uPlot.Cursor {
   return {
     y: false,
     sync: { key: settings.syncKey, scales: ['x', null] },
-    drag: { x: true, y: false, setScale: false, dist: shortestDrag },
+    drag: { x: true, y: false, setScale: false, dist: minDrag },
     points: settings.words() === null ? { size: 8, width: 2 } : { show: false },
     bind: {
       dblclick: () => () => {
@@ -214,7 +214,7 @@ function cursorHooks(settings: ChartSettings): uPlot.Hooks.Arrays {
     setSelect: [
       (chart) => {
         const { left, width } = chart.select;
-        if (width < shortestDrag) return clear(chart);
+        if (width < minDrag) return clear(chart);
         const fromMs = chart.posToVal(left, 'x') + settings.originMs;
         const toMs = chart.posToVal(left + width, 'x') + settings.originMs;
         clear(chart);

@@ -14,7 +14,7 @@ interface Range {
   readonly max: number;
 }
 
-interface PlotGiven {
+interface PlotSettings {
   readonly chart: ChartProps;
   readonly data: uPlot.AlignedData;
   /** In pixels. */
@@ -39,7 +39,7 @@ export interface Plot {
 }
 
 /** Draws `data` into `frame`. What the chart calls later is always that of the newest render. */
-export function usePlot(given: PlotGiven): Plot {
+export function usePlot(given: PlotSettings): Plot {
   const { chart: props, data, height, scale } = given;
   const frame = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
@@ -76,7 +76,7 @@ export function usePlot(given: PlotGiven): Plot {
   };
 }
 
-type Live = { readonly current: PlotGiven };
+type Live = { readonly current: PlotSettings };
 
 function createPlot(element: HTMLElement, live: Live): [uPlot, end: () => void] {
   const { chart: props, data, height } = live.current;

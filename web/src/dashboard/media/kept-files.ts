@@ -1,5 +1,5 @@
 import { readOutputData } from '../../api.ts';
-import { type Frame, mostBytes } from './model.ts';
+import { type Frame, maxBytes } from './model.ts';
 
 /** Pictures that were shown last, so that a step back shows them at once. */
 const keptFiles = 8;
@@ -41,7 +41,7 @@ export class KeptFiles {
 
 /** Counted while it comes: what is stored packed is larger than its size says. */
 async function read({ output, type, isVideo }: Frame, signal: AbortSignal): Promise<Blob> {
-  const most = isVideo ? mostBytes.video : mostBytes.picture;
+  const most = isVideo ? maxBytes.video : maxBytes.picture;
   const tooLarge = () =>
     new Error(`It is larger than ${most / 1024 ** 2} MB. Download it on the page of its session.`);
   if (output.sizeBytes > most) throw tooLarge();

@@ -17,7 +17,7 @@ export type AxisKind = 'clock' | 'elapsed' | 'rows';
 
 const mebibyte = 1024 * 1024;
 /** Larger ones would fill the memory of a browser. */
-export const mostBytes = { picture: 32 * mebibyte, video: 256 * mebibyte } as const;
+export const maxBytes = { picture: 32 * mebibyte, video: 256 * mebibyte } as const;
 /** What browsers draw, and what runs no script: no SVG. */
 const pictureTypes = new Set([
   'image/png',

@@ -5,9 +5,9 @@ import type { LayoutForm } from './model.ts';
 import { checkedForm } from './read-form.ts';
 
 /** Servers take addresses of 16 KB. */
-const mostCharacters = 8000;
+const maxCharacters = 8000;
 /** No layout that the platform stores is longer. */
-const mostBytes = 64 * 1024;
+const maxBytes = 64 * 1024;
 
 export interface LinkedLayout {
   /** The saved layout. */
@@ -32,15 +32,15 @@ export function writeLink({ id, form }: LinkedLayout): string | null {
     .replaceAll('+', '-')
     .replaceAll('/', '_')
     .replaceAll('=', '');
-  return packed.length > mostCharacters ? null : `${id ?? ''}~${packed}`;
+  return packed.length > maxCharacters ? null : `${id ?? ''}~${packed}`;
 }
 
 function unpacked(text: string): LayoutForm | null {
-  if (text.length > mostCharacters) return null;
+  if (text.length > maxCharacters) return null;
   try {
     const bytes = strToU8(atob(text.replaceAll('-', '+').replaceAll('_', '/')), true);
     // What is longer is cut there, and is then no JSON.
-    const json = inflateSync(bytes, { out: new Uint8Array(mostBytes) });
+    const json = inflateSync(bytes, { out: new Uint8Array(maxBytes) });
     return checkedForm(JSON.parse(strFromU8(json)));
   } catch {
     return null;

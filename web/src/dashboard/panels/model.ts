@@ -30,12 +30,12 @@ export function readForm(layout: object): LayoutForm {
 }
 
 /** Of a text panel. As the platform counts them, but for characters of two units. */
-export const mostCharacters = 4000;
+export const maxCharacters = 4000;
 
 export const hasChannels = (kind: PanelKind) => kind !== 'media' && kind !== 'text';
 
 /** Channels of a panel. */
-export const fewest = (kind: PanelKind) =>
+export const minChannels = (kind: PanelKind) =>
   !hasChannels(kind) ? 0 : kind === 'xy' || kind === 'track' ? 2 : 1;
 
 /** As the platform takes it. */
@@ -149,7 +149,7 @@ export function withoutDerived(form: LayoutForm, name: string): LayoutForm {
   const key = `=${name}`;
   const panels = form.panels
     .map((panel) => ({ ...panel, channels: panel.channels.filter((channel) => channel !== key) }))
-    .filter(({ kind, channels }) => channels.length >= fewest(kind));
+    .filter(({ kind, channels }) => channels.length >= minChannels(kind));
   const derived = form.derived.filter((one) => one.name !== name);
   return { ...form, derived, panels, x: form.x === key ? null : form.x };
 }

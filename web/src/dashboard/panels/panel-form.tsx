@@ -3,11 +3,11 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { AreaField, SelectField, TextField } from '../../ui/form.tsx';
 import type { Channel } from '../model.ts';
 import {
-  fewest,
   hasChannels,
   kindNames,
   type LayoutForm,
-  mostCharacters,
+  maxCharacters,
+  minChannels,
   newPanel,
   type PanelForm,
   type PanelKind,
@@ -78,8 +78,8 @@ export function PanelDialog(props: {
 }
 
 function isWhole({ kind, channels, text }: Draft): boolean {
-  if (kind === 'text') return text.length <= mostCharacters;
-  return kind === 'media' || (channels.length >= fewest(kind) && channels.length <= most(kind));
+  if (kind === 'text') return text.length <= maxCharacters;
+  return kind === 'media' || (channels.length >= minChannels(kind) && channels.length <= most(kind));
 }
 
 /** Without what a panel of another kind would have. */

@@ -30,14 +30,14 @@ export function scalesOf(
   const across = (left: number) => x.min + ((left - margin.left) / innerWidth(width)) * (x.max - x.min);
   const up = (top: number) => y.max - ((top - margin.top) / innerHeight(height)) * (y.max - y.min);
   const [wide, high] = [Math.abs(box.toX - box.fromX), Math.abs(box.toY - box.fromY)];
-  if (Math.max(wide, high) < shortestDrag) return null;
+  if (Math.max(wide, high) < minDrag) return null;
   const inOrder = (a: number, b: number, whole: Scale): Scale => ({
     min: Math.max(whole.min, Math.min(a, b)),
     max: Math.min(whole.max, Math.max(a, b)),
   });
   return {
-    x: wide < shortestDrag ? x : inOrder(across(box.fromX), across(box.toX), x),
-    y: high < shortestDrag ? y : inOrder(up(box.fromY), up(box.toY), y),
+    x: wide < minDrag ? x : inOrder(across(box.fromX), across(box.toX), x),
+    y: high < minDrag ? y : inOrder(up(box.fromY), up(box.toY), y),
   };
 }
 
@@ -47,4 +47,4 @@ export interface Box {
   toX: number;
   toY: number;
 }
-const shortestDrag = 6;
+const minDrag = 6;

@@ -1,9 +1,9 @@
 /** Reads a layout that was not checked by the platform. Pure: tested without a browser. */
 import {
-  fewest,
   kindNames,
   type LayoutForm,
-  mostCharacters,
+  maxCharacters,
+  minChannels,
   type PanelForm,
   type PanelKind,
 } from './model.ts';
@@ -31,14 +31,14 @@ export function checkedForm(value: unknown): LayoutForm {
 function panelOf(value: unknown): PanelForm {
   const { kind, title, channels, output, text: words, width, height } = fields(value);
   const names = list(channels, most.channels).map((name) => text(name));
-  if (!Object.hasOwn(kindNames, text(kind)) || names.length < fewest(kind as PanelKind))
+  if (!Object.hasOwn(kindNames, text(kind)) || names.length < minChannels(kind as PanelKind))
     throw new TypeError('It has an unknown panel.');
   return {
     kind: kind as PanelKind,
     title: text(title),
     channels: names,
     output: output === undefined ? '' : text(output),
-    text: words === undefined ? '' : text(words, mostCharacters),
+    text: words === undefined ? '' : text(words, maxCharacters),
     width: whole(width, 1, 12),
     height: whole(height, 80, 2000),
   };

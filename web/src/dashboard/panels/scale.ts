@@ -45,15 +45,15 @@ export function shifted({ min, max }: Scale, part: number): Scale {
   return { min: min + by, max: max + by };
 }
 
-const mostDigits = 8;
+const maxDigits = 8;
 /** Beyond this, digits behind the point say nothing. */
 const largest = 1e9;
 /** The most marks of an axis, less one. */
-const mostSteps = 5;
+const maxSteps = 5;
 
 /** 1, 2 or 5 times a power of ten: at most five of it are within `span`. */
 function roundStep(span: number): number {
-  const least = span / mostSteps;
+  const least = span / maxSteps;
   const power = 10 ** Math.floor(Math.log10(least));
   return power * ([1, 2, 5].find((times) => times * power >= least * (1 - 1e-9)) ?? 10);
 }
@@ -62,13 +62,13 @@ function roundStep(span: number): number {
 export function ticksOf({ min, max }: Scale): { value: number; text: string }[] {
   const step = roundStep(max - min);
   const [first, last] = [Math.ceil(min / step - 1e-6), Math.floor(max / step + 1e-6)];
-  const digits = Math.min(mostDigits, Math.max(0, -Math.floor(Math.log10(step) + 1e-9)));
-  const isPlain = step >= 10 ** -mostDigits && Math.max(Math.abs(min), Math.abs(max)) < largest;
-  return Array.from({ length: Math.min(mostSteps, last - first) + 1 }, (_, index) => {
+  const digits = Math.min(maxDigits, Math.max(0, -Math.floor(Math.log10(step) + 1e-9)));
+  const isPlain = step >= 10 ** -maxDigits && Math.max(Math.abs(min), Math.abs(max)) < largest;
+  return Array.from({ length: Math.min(maxSteps, last - first) + 1 }, (_, index) => {
     const value = (first + index) * step;
     const rounded = Number(value.toFixed(digits));
     const text = isPlain
-      ? (rounded === 0 ? 0 : rounded).toLocaleString('en-GB', { maximumFractionDigits: mostDigits })
+      ? (rounded === 0 ? 0 : rounded).toLocaleString('en-GB', { maximumFractionDigits: maxDigits })
       : formatValue(value);
     return { value, text };
   });

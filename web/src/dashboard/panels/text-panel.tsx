@@ -1,11 +1,11 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { mostCharacters } from './model.ts';
+import { maxCharacters } from './model.ts';
 import { PanelSection } from './panel-section.tsx';
 
 /** How long a text may be; how it is shown while it is not too long. */
 export const textHint = (text: string) =>
-  text.length > mostCharacters
-    ? `At most ${mostCharacters} characters; these are ${text.length}.`
+  text.length > maxCharacters
+    ? `At most ${maxCharacters} characters; these are ${text.length}.`
     : 'Shown as it is, with its line breaks.';
 
 /** Words beside the charts, changed where they stand. */
@@ -24,7 +24,7 @@ export function TextPanel(props: {
     wasEdited.current = draft !== null;
   }, [draft]);
   const keep = () => {
-    if (draft === null || draft.length > mostCharacters) return;
+    if (draft === null || draft.length > maxCharacters) return;
     if (draft !== text) props.onText(draft);
     setDraft(null);
   };
@@ -94,7 +94,7 @@ function Editor(props: {
         <button
           type="submit"
           class="button button-small button-primary"
-          aria-disabled={props.draft.length > mostCharacters}
+          aria-disabled={props.draft.length > maxCharacters}
           title="Ctrl+Enter"
         >
           Keep text

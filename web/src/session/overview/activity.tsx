@@ -3,7 +3,7 @@ import { readActivity } from '../../api.ts';
 import { useAuth, useResource } from '../../hooks.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { Failure, Placeholder } from '../../ui/notice.tsx';
-import { deedOf } from './deeds.ts';
+import { activityPhrase } from './activity-phrases.ts';
 
 const shownEntries = 12;
 
@@ -39,7 +39,7 @@ export function Activity(props: {
           <strong title={entry.actor.id ?? undefined}>
             {entry.actor.id === ownId ? 'You' : (entry.actor.name ?? others[entry.actor.kind])}
           </strong>{' '}
-          {deedOf(entry, props.nodes)} <Ago at={entry.at} />
+          {activityPhrase(entry, props.nodes)} <Ago at={entry.at} />
         </li>
       ))}
     </ol>

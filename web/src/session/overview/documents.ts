@@ -2,8 +2,8 @@ import { type NodeOutput, readOutputData } from '../../api.ts';
 import { type Figure, figuresOf } from './figures.ts';
 
 /** A document of figures is small. */
-const mostFigureBytes = 64 * 1024;
-const mostDocuments = 12;
+const maxFigureBytes = 64 * 1024;
+const maxDocuments = 12;
 
 /** The newest small JSON document of each node; outputs come newest first. */
 export function newestDocuments(outputs: readonly NodeOutput[]): NodeOutput[] {
@@ -11,10 +11,10 @@ export function newestDocuments(outputs: readonly NodeOutput[]): NodeOutput[] {
   for (const output of outputs) {
     const isJson = output.contentType?.split(';')[0]?.trim() === 'application/json';
     // Of a dashboard the figures are those of its recordings.
-    if (!isJson || output.sizeBytes > mostFigureBytes || output.metadata?.kind === 'dashboard') continue;
+    if (!isJson || output.sizeBytes > maxFigureBytes || output.metadata?.kind === 'dashboard') continue;
     if (!byNode.has(output.nodeInstanceId)) byNode.set(output.nodeInstanceId, output);
   }
-  return [...byNode.values()].slice(0, mostDocuments);
+  return [...byNode.values()].slice(0, maxDocuments);
 }
 
 /** The numbers of documents. One that cannot be read hides no other figure. */

@@ -69,7 +69,7 @@ interface Recording {
 }
 type Fields = Readonly<Record<string, unknown>>;
 
-const mostChannels = 4;
+const maxChannels = 4;
 /** Coordinates: their highest value is of no interest. */
 const places = /^(gps[ _-]?)?(lat|lon|lng|long|latitude|longitude)$/i;
 
@@ -82,13 +82,13 @@ export function figuresOfRecordings(outputs: readonly NodeOutput[]): Figure[] {
   const lengths = recordings.map(({ description: { time } }) =>
     time?.basis === 'row-number' ? 0 : Number(time?.to) - Number(time?.from),
   );
-  const longestMs = Math.max(...lengths.filter((ms) => ms > 0), 0);
+  const maxMs = Math.max(...lengths.filter((ms) => ms > 0), 0);
   return [
     ...highest(recordings),
     ...(rows === 0 ? [] : [{ label: 'Recorded', value: count, unit, number: rows }]),
-    ...(longestMs === 0
+    ...(maxMs === 0
       ? []
-      : [{ label: 'Duration', value: formatElapsed(longestMs, 1000), unit: '', number: longestMs / 1000 }]),
+      : [{ label: 'Duration', value: formatElapsed(maxMs, 1000), unit: '', number: maxMs / 1000 }]),
   ];
 }
 
@@ -138,7 +138,7 @@ function highest(recordings: readonly Recording[]): Figure[] {
       found.set(`${name} ${measure}`, { name, unit: measure, max: Math.max(before, max) });
     }
   }
-  return [...found.values()].slice(0, mostChannels).map(({ name, unit, max }) => ({
+  return [...found.values()].slice(0, maxChannels).map(({ name, unit, max }) => ({
     label: `Highest ${wordsOf(name)}`,
     value: formatValue(max),
     unit,

@@ -34,7 +34,7 @@ export async function sendPieces(
       progress({ phase: sentBytes < file.size ? 'sending' : 'storing', sentBytes, problem: null }),
     signal,
   };
-  const backOff = new BackOff({ firstMs: 500, longestMs: 20_000 });
+  const backOff = new BackOff({ firstMs: 500, maxMs: 20_000 });
   for (;;) {
     try {
       const { outputId } = await sendResumable(source);

@@ -4,7 +4,7 @@ import { CopyText } from '../ui/form.tsx';
 import { Notice } from '../ui/notice.tsx';
 
 /** A secret that was just made. It is shown nowhere else and is gone when the window is closed. */
-export function MadeSecret(props: {
+export function NewSecret(props: {
   title: string;
   value: string;
   onClose: () => void;

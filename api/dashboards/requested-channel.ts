@@ -3,7 +3,7 @@ import type { Derived } from '../../domain/recordings/derived-syntax.ts';
 import type { DimensionChannel, DimensionSource } from '../../store/dashboards/dimensions.ts';
 import { channelKey } from './present.ts';
 
-export type Wanted = {
+export type RequestedChannel = {
   readonly key: string;
   readonly source: DimensionSource;
   readonly channel: Pick<DimensionChannel, 'id' | 'name' | 'unit' | 'type'>;
@@ -12,7 +12,7 @@ export type Wanted = {
 };
 
 /** A key names one channel of a recording, a name all so named. */
-export function channelsCalled(source: DimensionSource, text: string): readonly DimensionChannel[] {
+export function channelsNamed(source: DimensionSource, text: string): readonly DimensionChannel[] {
   const byKey = source.channels.find(({ id }) => channelKey(source, id) === text);
   return byKey === undefined ? source.channels.filter(({ name }) => name === text) : [byKey];
 }

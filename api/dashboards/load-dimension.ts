@@ -3,7 +3,7 @@ import { type DimensionRow, findDimension } from '../../store/dashboards/dimensi
 import type { Services } from '../services.ts';
 
 /** The dashboard of a path; 404 when there is none. */
-export async function existingDimension(context: {
+export async function loadDimension(context: {
   readonly params: { readonly id: number };
   readonly services: Services;
 }): Promise<DimensionRow> {

@@ -1,7 +1,7 @@
 /** Work that is tried again after a failure that may pass: for transactions and for calls of an object store alike. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-export interface Tries {
+export interface RetryPolicy {
   readonly maxTries: number;
   /** Doubles after each try; each pause is shortened by chance by up to a half. */
   readonly firstPauseMs: number;
@@ -9,8 +9,8 @@ export interface Tries {
 }
 
 /** @param signal after it aborted nothing is tried again, and a pause ends with its reason */
-export async function tryAgain<T>(
-  { maxTries, firstPauseMs, mayPass }: Tries,
+export async function withRetries<T>(
+  { maxTries, firstPauseMs, mayPass }: RetryPolicy,
   work: () => Promise<T>,
   signal?: AbortSignal,
 ): Promise<T> {

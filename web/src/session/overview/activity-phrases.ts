@@ -5,7 +5,7 @@ import { idWords, titleOf } from '../../names.ts';
 type Entry = SessionActivity['entries'][number];
 
 /** By the operation that did it. */
-export const deeds: Readonly<Record<string, string>> = {
+export const activityPhrases: Readonly<Record<string, string>> = {
   createSession: 'created the session',
   joinSharedSession: 'joined',
   ingestFile: 'sent a file',
@@ -30,13 +30,13 @@ export const deeds: Readonly<Record<string, string>> = {
 };
 
 /** `uploaded a file`, `reprocessed Read table,`: what stands between a person and a time. */
-export function deedOf(
+export function activityPhrase(
   { action, object }: Pick<Entry, 'action' | 'object'>,
   nodes: readonly NodeInstanceProgress[],
 ): string {
   const node = nodes.find(({ id }) => object.type === 'nodeInstance' && String(id) === object.id);
   const isOnlyInput = nodes.filter(({ parentIds }) => parentIds.length === 0).length === 1;
   if (action === 'uploadNodeOutput' && isOnlyInput) return 'uploaded a file';
-  const deed = deeds[action] ?? idWords(action);
+  const deed = activityPhrases[action] ?? idWords(action);
   return node === undefined ? deed.replace(/ (to|of)$/, ' $1 a node') : `${deed} ${titleOf(node.name)},`;
 }

@@ -5,7 +5,7 @@ import { invalidDerivedSchema } from './question-schema.ts';
 import { dimensionParams } from './schema.ts';
 
 /** They change nothing. */
-export const asking = {
+export const questionRoute = {
   tags: ['Dashboards'],
   access: access.dashboardRead,
   audit: { notHere: 'Read-only.' },
@@ -15,7 +15,7 @@ export const asking = {
   refusals: { params: 'dimensionNotFound' },
 } as const;
 
-export type Asked = {
+export type QuestionContext = {
   readonly params: { readonly id: number };
   readonly services: Services;
   readonly signal: AbortSignal;
