@@ -3,6 +3,7 @@ import type { Database } from '../connection/database.ts';
 import { claimingInstances, claimsTasksOf } from '../runners/runner-instances.ts';
 import { queueByTemplate } from '../runs/queue.ts';
 import { dueSinceSql } from '../sessions/forgotten-sessions.ts';
+import { deliveryLifetime } from '../webhooks/deliveries.ts';
 
 export interface PlatformState {
   /** Node templates with tasks that could be claimed now, those with the most first. */
@@ -53,7 +54,7 @@ const stateStatement = `
     select count(*) as uploads, (select u.queued_at from queued_upload u order by u.id limit 1) as since
       from queued_upload
   ), deliveries as (
-    select min(d.expires_at) - interval '3 days' as since
+    select min(d.expires_at) - ${deliveryLifetime} as since
       from webhook w cross join lateral (
         select d.expires_at from webhook_delivery d
          where d.webhook_id = w.id and d.state = 'pending' and d.due_at is not null

@@ -174,6 +174,9 @@ export interface DeliveryRow {
   readonly createdAt: Date;
 }
 
+/** In SQL. The table's default of `expires_at` is the same. */
+export const deliveryLifetime = "interval '3 days'";
+
 /** A delivery that is sent out of order has left its session's order, and still names the session. */
 const columns = `d.id, d.position, d.type, d.data, coalesce(d.session_id::text, d.data ->> 'sessionId') as session_id,
   d.state, case when d.state = 'pending' then d.due_at end as due_at, d.ended_at, d.attempts, d.attempt_log, d.created_at`;
@@ -208,7 +211,7 @@ export async function redeliver(
             set session_id = case when d.state = 'pending' then d.session_id end,
                 due_at = case when d.state = 'pending' and (d.due_at is null or d.sent_until > clock_timestamp())
                               then d.due_at else clock_timestamp() end,
-                state = 'pending', ended_at = null, expires_at = clock_timestamp() + interval '3 days'
+                state = 'pending', ended_at = null, expires_at = clock_timestamp() + ${deliveryLifetime}
           where d.webhook_id = $1 and d.id = $2 returning ${columns}, d.webhook_id)
        select again.*, pg_notify('${webhookDueChannel}', again.webhook_id::text) from again`,
       [webhookId, deliveryId],
