@@ -203,8 +203,11 @@ export function useEvery(everyMs: number, active: boolean, work: () => unknown):
     const unlessHidden = async () => {
       if (document.hidden || isBusy.current) return;
       isBusy.current = true;
-      await latest.current();
-      isBusy.current = false;
+      try {
+        await latest.current();
+      } finally {
+        isBusy.current = false;
+      }
     };
     const timer = window.setInterval(unlessHidden, everyMs);
     document.addEventListener('visibilitychange', unlessHidden);
