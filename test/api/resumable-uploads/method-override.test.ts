@@ -37,7 +37,7 @@ const places: [string, () => Promise<Place>][] = [
       return {
         list: `/api/v2/node-instance/${session.body.nodeInstances[0].id}/uploads`,
         who: { authorization: `Bearer ${people.Developer.token}` },
-        route: '/api/v2/node-instance/{nodeInstanceId}/uploads',
+        route: '/api/v2/node-instance/{nodeInstanceId}/uploads/{uploadId}',
       };
     },
   ],
@@ -48,7 +48,7 @@ const places: [string, () => Promise<Place>][] = [
       return {
         list: `/api/v2/ingest-uploads/${urlPath}`,
         who: { 'x-ingest-secret': secret },
-        route: '/api/v2/ingest-uploads',
+        route: '/api/v2/ingest-uploads/{pathOrId}',
       };
     },
   ],
@@ -62,7 +62,7 @@ async function begun({ list, who }: Place, sizeBytes: number): Promise<string> {
 }
 
 const servedBy = async (method: string, route: string) => {
-  const line = `sdp_http_request_seconds_count{method="${method}",route="${route}/{uploadId}"`;
+  const line = `sdp_http_request_seconds_count{method="${method}",route="${route}"`;
   return (await registry.metrics()).split('\n').filter((text) => text.startsWith(line)).length;
 };
 
