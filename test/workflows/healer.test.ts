@@ -7,6 +7,7 @@ import type { WorkflowClient } from '../../workflows/client.ts';
 import type { SessionRunInput } from '../../workflows/contract.ts';
 import type { WorkflowTarget } from '../../workflows/targets.ts';
 import { databaseStage } from '../support/databases.ts';
+import { eventually } from '../support/eventually.ts';
 import { chain, makeGraph } from '../support/graph.ts';
 import { testWorkflows } from '../support/workflows.ts';
 
@@ -26,14 +27,18 @@ async function forgotten(count: number, minutes: number, isFrozen = false): Prom
   return ids;
 }
 
+/** It gives up where the database needs longer than a scrape waits, as on a busy machine. */
+const platformState = () => eventually('the state is read', () => readPlatformState(database));
+
 const log = pino({ level: 'silent' });
 const statusOf = (sessionId: string) => temporalSide.statusOf(sessionId).catch(() => 'none');
 
 test('any number of frozen sessions does not keep others from being healed, and counts as no delay', async () => {
   await forgotten(60, 60, true);
   const [younger] = await forgotten(1, 1);
-  const { sessionsWanted, wantedOldestSeconds } = await readPlatformState(database);
-  expect([sessionsWanted, Math.round(wantedOldestSeconds / 60)]).toEqual([1, 1]);
+  const { sessionsWanted, wantedOldestSeconds } = await platformState();
+  expect(sessionsWanted).toBe(1);
+  expect(wantedOldestSeconds).toBeLessThan(30 * 60);
   await healOnce(database, temporalSide.workflows, log);
   expect(await statusOf(younger!)).toBe('RUNNING');
 });
@@ -58,7 +63,7 @@ test('a session that its workflow reconciles soon is left to it, and healed when
     ]);
   await reconcilesIn(later!, 20);
   await reconcilesIn(late!, -6);
-  expect(await readPlatformState(database)).toMatchObject({ sessionsWanted: 1 });
+  expect(await platformState()).toMatchObject({ sessionsWanted: 1 });
   await healOnce(database, temporalSide.workflows, log);
   expect([await statusOf(later!), await statusOf(late!)]).toEqual(['none', 'RUNNING']);
 });
