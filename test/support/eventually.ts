@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { type PlatformState, readPlatformState } from '../../store/administration/platform-state.ts';
 import type { Database } from '../../store/connection/database.ts';
 
 /** Only how late a failure is told: on a busy machine everything may take many times as long as on a quiet one. */
@@ -31,4 +32,9 @@ export async function eventually<T>(
 export async function aStatementWaits(database: Pick<Database, 'query'>): Promise<void> {
   const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
   await eventually('a statement waits for a lock', async () => (await database.query(waiting)).length > 0);
+}
+
+/** What operators watch. The read gives up where the database needs longer than a scrape waits, as on a busy machine. */
+export function platformState(database: Database): Promise<PlatformState> {
+  return eventually('the state is read', () => readPlatformState(database));
 }

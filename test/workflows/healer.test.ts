@@ -1,13 +1,12 @@
 /** The healer's rounds: skipped sessions block no other, and one failure affects one session. */
 import { pino } from 'pino';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import { readPlatformState } from '../../store/administration/platform-state.ts';
 import { healOnce } from '../../worker/healer.ts';
 import type { WorkflowClient } from '../../workflows/client.ts';
 import type { SessionRunInput } from '../../workflows/contract.ts';
 import type { WorkflowTarget } from '../../workflows/targets.ts';
 import { databaseStage } from '../support/databases.ts';
-import { eventually } from '../support/eventually.ts';
+import { platformState } from '../support/eventually.ts';
 import { chain, makeGraph } from '../support/graph.ts';
 import { testWorkflows } from '../support/workflows.ts';
 
@@ -27,16 +26,13 @@ async function forgotten(count: number, minutes: number, isFrozen = false): Prom
   return ids;
 }
 
-/** It gives up where the database needs longer than a scrape waits, as on a busy machine. */
-const platformState = () => eventually('the state is read', () => readPlatformState(database));
-
 const log = pino({ level: 'silent' });
 const statusOf = (sessionId: string) => temporalSide.statusOf(sessionId).catch(() => 'none');
 
 test('any number of frozen sessions does not keep others from being healed, and counts as no delay', async () => {
   await forgotten(60, 60, true);
   const [younger] = await forgotten(1, 1);
-  const { sessionsWanted, wantedOldestSeconds } = await platformState();
+  const { sessionsWanted, wantedOldestSeconds } = await platformState(database);
   expect(sessionsWanted).toBe(1);
   expect(wantedOldestSeconds).toBeLessThan(30 * 60);
   await healOnce(database, temporalSide.workflows, log);
@@ -63,7 +59,7 @@ test('a session that its workflow reconciles soon is left to it, and healed when
     ]);
   await reconcilesIn(later!, 20);
   await reconcilesIn(late!, -6);
-  expect(await platformState()).toMatchObject({ sessionsWanted: 1 });
+  expect(await platformState(database)).toMatchObject({ sessionsWanted: 1 });
   await healOnce(database, temporalSide.workflows, log);
   expect([await statusOf(later!), await statusOf(late!)]).toEqual(['none', 'RUNNING']);
 });

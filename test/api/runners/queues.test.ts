@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { readPlatformState } from '../../../store/administration/platform-state.ts';
 import { ask } from '../../support/api.ts';
-import { eventually } from '../../support/eventually.ts';
+import { platformState } from '../../support/eventually.ts';
 import { outsideTemplate } from '../../support/graph.ts';
 import { runnerStage } from '../../support/runner.ts';
 import { newRunnerType, tokenStage } from '../runner-tokens/support.ts';
@@ -94,9 +93,8 @@ describe('the list of queues', () => {
 
   test('tells operators of each template that waits how many runners are there, without drained and gone ones', async () => {
     const { graph, runnerType, runner: newRunner } = await tokenStage(stage);
-    // It gives up where the database needs longer than a scrape waits, as on a busy machine.
-    const state = () => eventually('the state is read', () => readPlatformState(database));
-    const seen = async () => (await state()).queues.find(({ template }) => template === graph.template);
+    const seen = async () =>
+      (await platformState(database)).queues.find(({ template }) => template === graph.template);
     const [drained, gone, there] = [newRunner(), newRunner(), newRunner()];
     for (const runner of [drained, gone, there]) await runner.claim(graph.template);
     await drain(drained);

@@ -4,10 +4,9 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { webhookReach } from '../../../activities/send-webhook.ts';
 import { createWebhookActivities } from '../../../activities/webhooks.ts';
-import { readPlatformState } from '../../../store/administration/platform-state.ts';
 import { activityNames } from '../../../workflows/contract.ts';
 import { ask } from '../../support/api.ts';
-import { eventually } from '../../support/eventually.ts';
+import { eventually, platformState } from '../../support/eventually.ts';
 import { runnerStage } from '../../support/runner.ts';
 import { testWorkflows } from '../../support/workflows.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
@@ -75,9 +74,7 @@ test('how long a delivery has been sent without success is read for the metrics,
     `update webhook_delivery set expires_at = expires_at - interval '2 hours' where webhook_id = $1`,
     [id],
   );
-  // It gives up where the database needs longer than a scrape waits, as on a busy machine.
-  const state = () => eventually('the state is read', () => readPlatformState(database));
-  const oldestHours = async () => Math.floor((await state()).webhookOldestSeconds / 3_600);
+  const oldestHours = async () => Math.floor((await platformState(database)).webhookOldestSeconds / 3_600);
   expect(await oldestHours()).toBe(2);
   await admin('PUT', `${path}/${id}`, { ...fields, enabled: false });
   expect(await oldestHours()).toBe(0);
