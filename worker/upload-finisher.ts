@@ -123,7 +123,7 @@ async function finishIngest(
   const place = { objectType: 'ingest', objectId: String(ingestId) } as const;
   const call = { ...place, action: 'ingestFile', actorId: String(ingestId) };
   return await audited(database, call, () =>
-    ingestWhole(database, { id: upload.id, writer }, object, ingest, name),
+    ingestWhole(parts, { id: upload.id, writer }, object, ingest, name),
   );
 }
 

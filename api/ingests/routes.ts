@@ -8,12 +8,7 @@ import type { RouteContext, UploadBody } from '../../http/route.ts';
 import { noteAuditActor, noteAudited } from '../../store/administration/audit-scope.ts';
 import type { Ingest } from '../../store/entities/ingest.ts';
 import { feedIngest } from '../../store/ingests/feed-ingest.ts';
-import {
-  AlreadyIngested,
-  fileDigest,
-  findIngested,
-  type IngestedPlace,
-} from '../../store/ingests/ingested-files.ts';
+import { AlreadyIngested, findIngested, type IngestedPlace } from '../../store/ingests/ingested-files.ts';
 import { findIngestByPath } from '../../store/ingests/ingests.ts';
 import { answerHandled } from '../idempotency.ts';
 import { presentQueued } from '../node-instances/present.ts';
@@ -21,7 +16,7 @@ import { queuedSchema } from '../node-instances/schema.ts';
 import { defineRoute } from '../route.ts';
 import type { Services } from '../services.ts';
 import { commitUpload } from '../uploads/commit-upload.ts';
-import { readUploadHeaders, type UploadHeaders } from '../uploads/receive.ts';
+import { readUploadHeaders } from '../uploads/receive.ts';
 import { ingestAdminRoutes } from './admin-routes.ts';
 import { ingestedSchema, ingestHeaders, ingestPath } from './schema.ts';
 import { admitted, givenSecret, ingestCaller } from './secret.ts';
@@ -101,8 +96,8 @@ async function receiveFile(context: FileContext, found: Ingest): Promise<Receive
     throw new Problem('unsupportedMediaType');
   }
   const announced = readUploadHeaders(request.headers);
-  const known = await announcedBefore(services, found, announced);
-  if (known !== undefined) return presentKnown(known);
+  const known = await findIngested(services, found, { ...announced, sha256: announced.sent.sha256 });
+  if (known !== undefined && !known.isLost) return presentKnown(known);
   const bytes = {
     kind: 'ingest',
     dataSource,
@@ -113,12 +108,7 @@ async function receiveFile(context: FileContext, found: Ingest): Promise<Receive
   } as const;
   try {
     const taken = await commitUpload(services, bytes, (received) =>
-      feedIngest(
-        services.database,
-        found,
-        received,
-        defaultSessionName(found.sessionTemplate.name, new Date()),
-      ),
+      feedIngest(services, found, received, defaultSessionName(found.sessionTemplate.name, new Date())),
     );
     const { sessionId, nodeInstanceId } = 'output' in taken ? taken.output : taken;
     note({ sessionId, nodeInstanceId });
@@ -129,18 +119,6 @@ async function receiveFile(context: FileContext, found: Ingest): Promise<Receive
     if (error instanceof AlreadyIngested) return presentKnown(error.place);
     throw error;
   }
-}
-
-/** The output that the file made before, when its headers identify the file. */
-async function announcedBefore(
-  { database }: Services,
-  found: Ingest,
-  { sent, ...announced }: UploadHeaders,
-): Promise<IngestedPlace | undefined> {
-  const digest = fileDigest(found, { ...announced, sha256: sent.sha256 });
-  return digest === null
-    ? undefined
-    : await findIngested(database, found, digest, announced.outputIdentifier ?? '');
 }
 
 function presentKnown(place: IngestedPlace): ReceivedFile {

@@ -11,7 +11,7 @@ import {
 import { findUploadTarget } from '../../store/outputs/outputs.ts';
 import { publishUpload } from '../../store/outputs/publish.ts';
 import { queueUpload } from '../../store/outputs/queued-uploads.ts';
-import { findStoredRepeat } from '../../store/outputs/stored-repeat.ts';
+import { findStoredRepeat, forgetLostRepeat } from '../../store/outputs/stored-repeat.ts';
 import { KeyedLimiter } from '../keyed-limiter.ts';
 import { defineRoute } from '../route.ts';
 import { type CommittedUpload, commitUpload } from '../uploads/commit-upload.ts';
@@ -100,8 +100,7 @@ export const uploadOutput = defineRoute({
       const committed = await commitUpload(services, bytes, (received) =>
         publications.run(async () => {
           const upload = { ...received, nodeInstanceId };
-          // Before the transaction that would find a repeat.
-          if (announced.sent.sha256 === null) await findStoredRepeat(services, upload);
+          if (announced.sent.sha256 === null) await forgetLostRepeat(services, upload);
           return target.queuedIngestion
             ? queueUpload(services.database, upload)
             : publishUpload(services.database, upload);

@@ -20,7 +20,6 @@ export async function finishIngest(
   ingest: Ingest,
   call: Omit<CompletingCall, 'principal'>,
 ): Promise<ResumableUpload> {
-  const { database } = services;
   const { id } = writer.upload;
   const found = await uploadNow(services, id);
   if (found.state === 'done') return found;
@@ -35,7 +34,7 @@ export async function finishIngest(
     objectId: String(ingest.id),
   } as const;
   return await endUpload(services, id, call, action, async () => {
-    const fed = await ingestWhole(database, { id, writer: writer.id }, object, ingest, name);
+    const fed = await ingestWhole(services, { id, writer: writer.id }, object, ingest, name);
     if (fed.outcome === 'frozen') throw new Problem('sessionFrozen');
     if (fed.outcome === 'node-missing') throw new Problem('nodeInstanceNotFound');
     return fed;

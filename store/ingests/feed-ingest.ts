@@ -1,14 +1,15 @@
 /** An upload to a managed ingest finds its session, or makes one, and becomes an output of its input node (decisions 8). */
-import type { Database, Queryable, Tx } from '../connection/database.ts';
+import type { Queryable, Tx } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
 import { oncePerKey } from '../connection/idempotency.ts';
 import type { Ingest } from '../entities/ingest.ts';
 import type { UploadedObject } from '../outputs/outputs.ts';
 import { type PublishResult, publishUpload, publishUploadWithin } from '../outputs/publish.ts';
 import { type QueueResult, queueUpload, queueUploadWithin } from '../outputs/queued-uploads.ts';
+import { forgetLostRepeat, type Stores } from '../outputs/stored-repeat.ts';
 import { changeSessionWithin } from '../runs/change-session.ts';
 import { insertSession } from '../sessions/sessions.ts';
-import { claimFile, settleFile } from './ingested-files.ts';
+import { claimFile, findIngested, settleFile } from './ingested-files.ts';
 
 export type IngestUpload = Omit<UploadedObject, 'nodeInstanceId'>;
 
@@ -31,15 +32,15 @@ export type SettleUpload = (tx: Tx, fed: AcceptedUpload) => Promise<void>;
  * @throws PendingObjectGone; AlreadyIngested for an identified file that has made its session before
  */
 export async function feedIngest(
-  database: Database,
+  stores: Stores,
   ingest: Ingest,
   upload: IngestUpload,
   sessionName: string,
   settle: SettleUpload = async () => undefined,
 ): Promise<FeedResult> {
+  const { database } = stores;
   for (let tries = 1; ; tries++) {
-    const known =
-      ingest.creationBehaviour === 'LatestSession' ? await latestNode(database, ingest) : undefined;
+    const known = await knownNode(stores, ingest, upload);
     if (known === undefined) {
       await failpoint('upload-stored');
       const result = await database.transaction(
@@ -54,6 +55,7 @@ export async function feedIngest(
       return result;
     } else {
       const target = { ...upload, nodeInstanceId: known };
+      await forgetLostRepeat(stores, target);
       const result = ingest.project.queuedIngestion
         ? await queueUpload(database, target, settle)
         : await publishUpload(database, target, settle);
@@ -101,6 +103,13 @@ async function feedNewSession(
     publishUploadWithin(tx, session, target),
   );
   return published!;
+}
+
+/** The node that the upload feeds; undefined when it makes a session. */
+async function knownNode(stores: Stores, ingest: Ingest, upload: IngestUpload): Promise<number | undefined> {
+  if (ingest.creationBehaviour === 'LatestSession') return await latestNode(stores.database, ingest);
+  const place = await findIngested(stores, ingest, upload);
+  return place?.isLost ? place.nodeInstanceId : undefined;
 }
 
 /** The input node of the newest session of the ingest's project and template that is neither frozen nor closed. */

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import type { Queryable, Tx } from '../connection/database.ts';
 import type { Ingest } from '../entities/ingest.ts';
 import type { UploadedObject } from '../outputs/outputs.ts';
+import { forgetLostRepeat, type Stores } from '../outputs/stored-repeat.ts';
 
 export type IngestedFile = Pick<
   UploadedObject,
@@ -19,6 +20,8 @@ export interface IngestedPlace {
   readonly nodeInstanceId: number;
   /** Null while the file waits in its project's queue. */
   readonly outputId: number | null;
+  /** The store has lost the bytes of the output: the file, sent again, brings them back. */
+  readonly isLost: boolean;
 }
 
 /** Thrown when a file would make a second session. */
@@ -35,7 +38,7 @@ export class AlreadyIngested extends Error {
 /**
  * Null for a file that another upload may equal without being it: it has no identifier, or the ingest feeds sessions.
  */
-export function fileDigest(ingest: Ingest, file: IngestedFile): Buffer | null {
+function fileDigest(ingest: Ingest, file: IngestedFile): Buffer | null {
   const { outputIdentifier, contentType, contentEncoding, sha256, metadata } = file;
   if (ingest.creationBehaviour !== 'NewSession' || outputIdentifier === null || sha256 === null) return null;
   const said = [outputIdentifier, sha256, contentType, contentEncoding, metadata && ordered(metadata)];
@@ -50,22 +53,35 @@ function ordered(value: unknown): unknown {
     .map(([name, item]) => [name, ordered(item)]);
 }
 
-/** The earlier destination of this file; undefined when it is new. */
+/** The earlier destination of this file; undefined when it is new. Asks the store for the bytes. */
 export async function findIngested(
+  stores: Stores,
+  ingest: Ingest,
+  file: IngestedFile,
+): Promise<IngestedPlace | undefined> {
+  const digest = fileDigest(ingest, file);
+  if (digest === null) return undefined;
+  const place = await findPlace(stores.database, ingest, digest, file);
+  if (place === undefined || place.isLost) return place;
+  const repeat = { ...file, sizeBytes: null, nodeInstanceId: place.nodeInstanceId };
+  return { ...place, isLost: await forgetLostRepeat(stores, repeat) };
+}
+
+async function findPlace(
   database: Queryable,
   ingest: Ingest,
   digest: Buffer,
-  outputIdentifier: string,
+  { outputIdentifier }: IngestedFile,
 ): Promise<IngestedPlace | undefined> {
   const [row] = await database.query<IngestedPlace>(
-    `select s.project_id, s.id as session_id, p.node_instance_id, p.output_id
+    `select s.project_id, s.id as session_id, p.node_instance_id, p.output_id, p.is_lost
        from ingest_upload u
        join session s on s.id = u.session_id
        join lateral (
-         select o.node_instance_id, o.id as output_id from node_output o
+         select o.node_instance_id, o.id as output_id, o.sha256 is null as is_lost from node_output o
           where o.session_id = s.id and o.output_identifier = $3 and o.position is not null
          union all
-         select q.node_instance_id, null from queued_upload q
+         select q.node_instance_id, null, false from queued_upload q
           where q.session_id = s.id and q.output_identifier = $3
          order by output_id nulls last limit 1) p on true
       where u.ingest_id = $1 and u.file_digest = $2`,
@@ -86,7 +102,7 @@ export async function claimFile(tx: Tx, ingest: Ingest, file: IngestedFile): Pro
     [ingest.id, digest],
   );
   if (claimed.length > 0) return digest;
-  const place = await findIngested(tx, ingest, digest, file.outputIdentifier ?? '');
+  const place = await findPlace(tx, ingest, digest, file);
   // Its session has other nodes by now, and nothing of the file is left.
   if (place === undefined) return digest;
   throw new AlreadyIngested(place);

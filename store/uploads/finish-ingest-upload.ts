@@ -1,8 +1,8 @@
 /** From a whole resumable upload to a managed ingest to what the ingest makes of it: once, by any writer of the upload. */
-import type { Database } from '../connection/database.ts';
 import type { Ingest } from '../entities/ingest.ts';
 import { type AcceptedUpload, type FeedResult, feedIngest, isAccepted } from '../ingests/feed-ingest.ts';
 import { AlreadyIngested } from '../ingests/ingested-files.ts';
+import type { Stores } from '../outputs/stored-repeat.ts';
 import type { AssembledObject } from './finish-resumable-upload.ts';
 import { endResumableUpload, type UploadEnd } from './resumable-uploads.ts';
 
@@ -15,15 +15,16 @@ export type UploadOutcome = FeedResult | { readonly outcome: 'known' };
  * @throws WriterLost
  */
 export async function ingestWhole(
-  database: Database,
+  stores: Stores,
   { id, writer }: { readonly id: string; readonly writer: string },
   object: AssembledObject,
   ingest: Ingest,
   sessionName: string,
 ): Promise<UploadOutcome> {
+  const { database } = stores;
   let isSettled = false;
   try {
-    const fed = await feedIngest(database, ingest, object, sessionName, async (tx, result) => {
+    const fed = await feedIngest(stores, ingest, object, sessionName, async (tx, result) => {
       await endResumableUpload(tx, id, writer, endOf(result));
       isSettled = true;
     });

@@ -11,11 +11,10 @@ import { failpoint } from '../connection/failpoint.ts';
 import { type DataSourceRow, findDataSource } from '../objects/data-sources.ts';
 import { completeMultipart, MultipartGone, PartsDiffer } from '../objects/multipart.ts';
 import type { ObjectStore } from '../objects/object-store.ts';
-import type { ObjectStores } from '../objects/object-stores.ts';
 import type { UploadedObject } from '../outputs/outputs.ts';
 import { type PublishResult, publishUpload } from '../outputs/publish.ts';
 import { type QueueResult, queueUpload } from '../outputs/queued-uploads.ts';
-import { findStoredRepeat } from '../outputs/stored-repeat.ts';
+import { forgetLostRepeat, type Stores } from '../outputs/stored-repeat.ts';
 import {
   discardResumableUpload,
   endResumableUpload,
@@ -34,11 +33,6 @@ export class UploadLost extends Error {
     super('The store has lost bytes of the upload.', { cause });
     this.name = 'UploadLost';
   }
-}
-
-interface Stores {
-  readonly database: Database;
-  readonly objects: ObjectStores;
 }
 
 /** Where the bytes of an upload go. */
@@ -71,8 +65,7 @@ export async function assembleUpload(
     const fields = { dataSourceId, outputIdentifier, metadata, contentType, contentEncoding };
     const object = { ...fields, objectKey, sizeBytes, sha256, etag: sha256 };
     const { nodeInstanceId } = upload;
-    // Before the transaction that would find a repeat.
-    if (nodeInstanceId !== null) await findStoredRepeat({ database, objects }, { ...object, nodeInstanceId });
+    if (nodeInstanceId !== null) await forgetLostRepeat({ database, objects }, { ...object, nodeInstanceId });
     return object;
   } catch (error) {
     if (!(error instanceof MultipartGone || error instanceof PartsDiffer)) throw error;

@@ -1,6 +1,9 @@
+import { createHash } from 'node:crypto';
+import { DeleteObjectCommand } from '@aws-sdk/client-s3';
 import { afterAll, describe, expect, test } from 'vitest';
 import { crc32 } from '../../../domain/access/token-format.ts';
 import { ask } from '../../support/api.ts';
+import { s3Client } from '../../support/bucket.ts';
 import { testEnvironment } from '../../support/stack.ts';
 import { testWorkflows } from '../../support/workflows.ts';
 import { drained } from '../node-instances/queued-world.ts';
@@ -163,6 +166,44 @@ describe('a file sent to an ingest', () => {
     const second = await send(urlPath, { secret, headers, body: 'new' });
     expect([first.status, second.status]).toEqual([201, 200]);
     expect(second.body).toEqual(first.body);
+  });
+
+  const csv = 'a,b\n1,2\n';
+  const named = { 'x-platform-output-identifier': 'lap-1' };
+  const digest = createHash('sha256').update(csv).digest('base64');
+  const lastByte = {
+    'tus-resumable': '1.0.0',
+    'content-type': 'application/offset+octet-stream',
+    'upload-length': `${csv.length}`,
+    'upload-metadata': `identifier ${btoa('lap-1')},contentType ${btoa('text/csv')}`,
+  };
+  const resumable = (urlPath: string, secret: string) =>
+    fetch(`${api.url}/api/v2/ingest-uploads/${urlPath}`, {
+      method: 'POST',
+      headers: { ...lastByte, 'x-ingest-secret': secret },
+      body: csv,
+    });
+  test.each([
+    ['NewSession', 'without a digest', named],
+    ['NewSession', 'with a digest', { ...named, 'x-amz-checksum-sha256': digest }],
+    ['NewSession', 'resumable', undefined],
+    ['LatestSession', 'without a digest', named],
+    ['LatestSession', 'resumable', undefined],
+  ])('brings back bytes that the store has lost (%s, %s)', async (creationBehaviour, _name, headers) => {
+    const own = await newProject();
+    const { urlPath, secret } = await newIngest({ projectId: own, creationBehaviour });
+    const first = await send(urlPath, { secret, headers: named });
+    const { nodeInstanceId, nodeOutputId } = first.body;
+    const path = `/api/v2/node-instance/outputs/${nodeOutputId}/data`;
+    const [output] = (await admin('GET', `/api/v2/node-instance/${nodeInstanceId}/outputs`)).body;
+    const client = s3Client(platform.environment);
+    await client.send(new DeleteObjectCommand({ Bucket: platform.s3.bucket, Key: output.dataPath }));
+    client.destroy();
+    const again = headers ? await send(urlPath, { secret, headers }) : await resumable(urlPath, secret);
+    expect(again.status).toBeLessThan(300);
+    expect((await admin('GET', path)).body).toBe(csv);
+    const sessions = await database.query('select 1 from session where project_id = $1', [own]);
+    expect(sessions).toHaveLength(1);
   });
 
   test('leaves no session when it is refused or interrupted', async () => {
