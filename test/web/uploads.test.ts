@@ -116,7 +116,8 @@ describeInBrowser('a file that is uploaded in the console', () => {
   });
 
   test('is stored although the person has gone to another page of the console, and so is the next', async () => {
-    const files = ['first.csv', 'second.csv'].map((name) => join(folder, name));
+    const names = ['first.csv', 'second.csv'];
+    const files = names.map((name) => join(folder, name));
     for (const name of files) writeFileSync(name, 'time,speed\n0,1\n');
     const held = Promise.withResolvers<void>();
     await page.route('**/outputs/data', async (route) => {
@@ -131,7 +132,8 @@ describeInBrowser('a file that is uploaded in the console', () => {
     const path = `/api/v2/node-instance/${graph.nodes.input}/outputs`;
     await eventually('both are stored', async () => {
       const { body } = await ask(api.url, 'GET', path, { token: people.adminToken });
-      return body.length === 3;
+      const stored = body.map(({ metadata }: { metadata: { fileName: string } }) => metadata.fileName);
+      return names.every((name) => stored.includes(name));
     });
     await page.goBack();
     await expect
