@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { compileCache } from './test/support/caches.ts';
+import { leftOut } from './test/support/vitest/left-out.ts';
 import { LongestFirst } from './test/support/vitest/longest-first.ts';
 
 /**
@@ -9,7 +10,7 @@ import { LongestFirst } from './test/support/vitest/longest-first.ts';
  */
 const all = ['test/**/*.test.ts'];
 const measured = ['test/**/*memory.test.ts'];
-const never = ['test/bench/**', '**/node_modules/**'];
+const never = ['test/bench/**', '**/node_modules/**', ...leftOut()];
 
 // The processes of the tests get it with the environment.
 process.env.NODE_COMPILE_CACHE ??= compileCache;

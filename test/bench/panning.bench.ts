@@ -9,7 +9,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import type { CDPSession, Page } from 'playwright-core';
-import { buildConsole, findChromium, startBrowser } from '../web/support/browser.ts';
+import { buildConsole, startBrowser } from '../web/support/browser.ts';
+import { findChromium } from '../web/support/chromium.ts';
 import { signInAs } from '../web/support/sign-in.ts';
 import { report } from './support/figures.ts';
 import { type BenchPlatform, printFigure, printMachine, startBenchPlatform } from './support/platform.ts';

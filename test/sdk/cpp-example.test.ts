@@ -5,7 +5,7 @@ import { eventually } from '../support/eventually.ts';
 import { chain, makeGraph, outsideTemplate } from '../support/graph.ts';
 import { openGate } from '../support/network/gate.ts';
 import { testProcesses } from '../support/processes.ts';
-import { buildCpp, missingForCpp, whyNoCpp } from './support/cpp-example.ts';
+import { buildCpp } from './support/cpp-example.ts';
 import { faultProxy } from './support/fault-proxy.ts';
 import { kitStage } from './support/kit-stage.ts';
 
@@ -26,7 +26,7 @@ async function graph() {
   return made;
 }
 
-describe.skipIf(missingForCpp.length > 0)(`the C++ example${whyNoCpp}`, () => {
+describe('the C++ example', () => {
   beforeAll(async () => {
     ({ program } = await buildCpp());
     await outsideTemplate(stage.database, template, { incremental: true });

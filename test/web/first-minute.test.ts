@@ -1,7 +1,6 @@
 /** The first minute on an empty platform: from a click, or a file, to a dashboard. */
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
-import { exampleText } from '../../web/src/sessions/example.ts';
 import { ask } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
 import { accessibilityFaults, appearances, wear } from './support/axe.ts';
@@ -18,12 +17,6 @@ import { wholePlatform } from './support/platform.ts';
 import { signInAs } from './support/sign-in.ts';
 
 const { api, administrator, token } = await wholePlatform();
-
-test('the example is a recording of six laps', () => {
-  const lines = exampleText().trim().split('\n');
-  expect(lines.length).toBe(4801);
-  expect(new Set(lines.map((line) => line.split(',').length))).toEqual(new Set([7]));
-});
 
 describeInBrowser('the first minute', () => {
   let browser: TestBrowser;

@@ -1,25 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startTestApi, type TestApi } from '../support/api.ts';
-import { testEnvironment } from '../support/stack.ts';
-import { findChromium, picture, startBrowser, type TestBrowser } from './support/browser.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { startedApi } from '../support/api.ts';
+import { describeInBrowser, openBrowser, picture, type TestBrowser } from './support/browser.ts';
 
-const chromium = findChromium();
-if (chromium === null)
-  console.warn('skipped: the browser tests need Chromium, and there is none on this machine');
-const platform = await testEnvironment();
-let api: TestApi;
-let browser: TestBrowser;
+const { api } = await startedApi();
 
-beforeAll(async () => {
-  api = await startTestApi(platform.environment);
-  if (chromium !== null) browser = await startBrowser(chromium, api.url);
-});
-afterAll(async () => {
-  await browser?.close();
-  await api.stop();
-});
+describeInBrowser('the page of the reference', () => {
+  let browser: TestBrowser;
+  beforeAll(async () => {
+    ({ browser } = await openBrowser(api.url));
+  });
 
-describe.skipIf(chromium === null)('the page of the reference', () => {
   test.each([
     ['desktop', 1440],
     ['phone', 390],

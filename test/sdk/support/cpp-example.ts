@@ -1,5 +1,5 @@
 /** The C++ example, built with CMake. */
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,15 +9,6 @@ import { afterAll } from 'vitest';
 
 const source = fileURLToPath(new URL('../../../sdk/examples/cpp', import.meta.url));
 const run = promisify(execFile);
-
-/** What the build needs and this machine does not have. */
-export const missingForCpp: readonly string[] = [
-  ['cmake', '--version'],
-  ['c++', '--version'],
-  ['curl-config', '--version'],
-].flatMap(([program = '', option = '']) => (spawnSync(program, [option]).status === 0 ? [] : [program]));
-
-export const whyNoCpp = missingForCpp.length > 0 ? ` (there is no ${missingForCpp.join(', no ')})` : '';
 
 /** Builds it for the tests of one file. */
 export async function buildCpp(): Promise<{ readonly program: string; readonly words: string }> {

@@ -11,6 +11,7 @@ import {
   withChanges,
 } from '../../../web/src/session/metadata-model.ts';
 import { filterOf, listAddress, listQueryOf, readView } from '../../../web/src/sessions/address.ts';
+import { exampleText } from '../../../web/src/sessions/example.ts';
 import { csvOf, nodesDone, refreshed, statusWords, valueText } from '../../../web/src/sessions/list-model.ts';
 
 const view = (text: string) => readView(new URLSearchParams(text));
@@ -239,4 +240,10 @@ test('the palette shows the sessions that a text finds, however many projects ha
   const shown = found(projects, [entry('Session', 'Monza, stint 2')], 'monza');
   expect(shown.length).toBe(40);
   expect(shown.at(-1)!.label).toBe('Monza, stint 2');
+});
+
+test('the example is a recording of six laps', () => {
+  const lines = exampleText().trim().split('\n');
+  expect(lines.length).toBe(4801);
+  expect(new Set(lines.map((line) => line.split(',').length))).toEqual(new Set([7]));
 });

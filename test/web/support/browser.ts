@@ -1,26 +1,19 @@
 /** A real Chromium for tests of the console. */
 import { execFile } from 'node:child_process';
-import { accessSync, constants, mkdirSync, writeFileSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type Browser, type BrowserContext, type CDPSession, chromium, type Page } from 'playwright-core';
 import { afterAll, describe } from 'vitest';
 import { eventually, patienceMs } from '../../support/eventually.ts';
+import { findChromium } from './chromium.ts';
 
 const checkout = fileURLToPath(new URL('../../..', import.meta.url));
 /** Screenshots of each page, for review. */
 const artefacts = join(checkout, 'test-results', 'web');
 
-/** The first has no window to draw, and needs a sixth less processor time. */
-const programs = [
-  'chromium-headless-shell',
-  'chromium',
-  'chromium-browser',
-  'google-chrome',
-  'google-chrome-stable',
-];
 /** How late a page that stays too wide is reported. */
 const widthLimitMs = 30_000;
 const flags = [
@@ -33,29 +26,12 @@ const flags = [
   '--disable-sync',
 ];
 
-/** Path of the machine's Chromium, or null: then the tests that need one are skipped. `CHROMIUM` names another. */
-export function findChromium(): string | null {
-  const folders = (process.env.PATH ?? '').split(delimiter);
-  const named = process.env.CHROMIUM ?? '';
-  const candidates = programs.flatMap((program) => folders.map((folder) => join(folder, program)));
-  for (const candidate of named === '' ? candidates : [named]) {
-    try {
-      accessSync(candidate, constants.X_OK);
-      return candidate;
-    } catch {
-      // Not here.
-    }
-  }
-  return null;
-}
-
 const program = findChromium();
 const opened = new Set<TestBrowser>();
 
-/** A `describe` whose tests need a browser: they are skipped where there is none. */
+/** A `describe` whose tests need a browser. Files with one are left out where there is none: `left-out.ts`. */
 export function describeInBrowser(name: string, tests: () => void): void {
-  if (program === null) console.warn(`skipped: ${name}: there is no Chromium on this machine`);
-  describe.skipIf(program === null)(name, () => {
+  describe(name, () => {
     afterAll(async () => {
       for (const browser of opened) await browser.close();
       opened.clear();
