@@ -1724,6 +1724,36 @@ export interface QueuedUpload {
   readonly subject: string;
 }
 
+export interface SessionOutputs {
+  readonly outputs: readonly ListedOutput[];
+  /** Outputs that match, on all pages. */
+  readonly totalCount: number;
+  /** False: there are more. */
+  readonly totalCountIsExact: boolean;
+  /** Null on the last page. */
+  readonly nextCursor: string | null;
+}
+
+export interface ListedOutput {
+  readonly id: number;
+  readonly nodeInstanceId: number;
+  /** Of the node’s configuration, counted from 1. */
+  readonly configurationRevision: number;
+  readonly createdAt: string;
+  readonly dataSourceId: number;
+  /** Key of the object below the data source's prefix. */
+  readonly dataPath: string;
+  readonly outputIdentifier: string;
+  readonly contentType: string | null;
+  readonly contentEncoding: string | null;
+  /** Size as stored. */
+  readonly sizeBytes: number;
+  /** SHA-256 of the bytes as stored; null for multi-part outputs. */
+  readonly sha256: string | null;
+  readonly metadata: Readonly<Record<string, unknown>> | null;
+  readonly dataSource: DataSource;
+}
+
 export interface OutputLineage {
   readonly outputId: number;
   readonly outputIdentifier: string;
@@ -3481,6 +3511,24 @@ export interface Routes {
   'GET /api/v2/node-instance/{nodeInstanceId}/outputs': { reply: readonly NodeOutput[] };
   'GET /api/v2/node-instance/outputs/{nodeOutputId}/data': { reply: Response };
   'GET /api/v2/node-instance/{nodeInstanceId}/outputs/latest/data': { reply: Response };
+  'GET /api/v2/session/{id}/outputs': {
+    query?: {
+      /** Outputs of this node alone. */
+      readonly nodeInstanceId?: number | undefined;
+      /** Only the newest output of each node. */
+      readonly latest?: boolean | undefined;
+      /**
+       * A part of the identifier, or of `fileName` or `name` in the metadata. Capitals and small letters are
+       * the same.
+       */
+      readonly search?: string | undefined;
+      /** The `nextCursor` of the page before. */
+      readonly cursor?: string | undefined;
+      /** Outputs per page. */
+      readonly limit?: number | undefined;
+    };
+    reply: SessionOutputs;
+  };
   'GET /api/v2/node-instance/outputs/{nodeOutputId}/lineage': { reply: OutputLineage };
   'POST /api/v2/node-instance/{nodeInstanceId}/reprocess': { body?: ReprocessRequest; reply: Reprocess };
   'GET /api/v2/node-instance/{nodeInstanceId}/rejected-inputs': {

@@ -161,6 +161,8 @@ export const limits = {
   nodeRunFilesMax: 1_000,
   /** The bytes that a failed run read stay so long after they were replaced. */
   failedRunInputsKeptDays: 30,
+  sessionOutputsPageDefault: 100,
+  sessionOutputsPageMax: 500,
   rejectedInputsPageSizeDefault: 25,
   rejectedInputsPageSizeMax: 100,
   reprocessInputs: 1_000,

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import type { DataSourceRow } from '../../store/objects/data-sources.ts';
-import type { OutputWithSource } from '../../store/outputs/outputs.ts';
-import type { dataSourceSchema, nodeOutputSchema, queuedSchema } from './schema.ts';
+import type { ListedOutputWithSource, OutputWithSource } from '../../store/outputs/outputs.ts';
+import type { dataSourceSchema, listedOutputSchema, nodeOutputSchema, queuedSchema } from './schema.ts';
 
 /** A data source without its keys. */
 export function presentDataSource(row: DataSourceRow): z.input<typeof dataSourceSchema> {
@@ -18,11 +18,17 @@ export function presentDataSource(row: DataSourceRow): z.input<typeof dataSource
   };
 }
 
-export function presentOutput({ output, dataSource }: OutputWithSource): z.input<typeof nodeOutputSchema> {
+export function presentOutput(found: OutputWithSource): z.input<typeof nodeOutputSchema> {
+  return { ...presentListedOutput(found), configuration: found.output.configuration };
+}
+
+export function presentListedOutput({
+  output,
+  dataSource,
+}: ListedOutputWithSource): z.input<typeof listedOutputSchema> {
   return {
     id: output.id,
     nodeInstanceId: output.nodeInstanceId,
-    configuration: output.configuration,
     configurationRevision: output.configurationRevision,
     createdAt: formatTimestamp(output.createdAt),
     dataSourceId: output.dataSourceId,

@@ -14,6 +14,7 @@ import { presentOutput } from './present.ts';
 import { rejectedInputs } from './rejected-inputs.ts';
 import { reprocessNode } from './reprocess.ts';
 import { nodeInstanceParams, nodeOutputParams, nodeOutputSchema } from './schema.ts';
+import { listSessionOutputs } from './session-outputs.ts';
 import { uploadOutput } from './upload.ts';
 
 const tags = ['Node outputs'] as const;
@@ -109,6 +110,7 @@ export const nodeInstanceRoutes = [
   list,
   data,
   latest,
+  listSessionOutputs,
   outputLineage,
   reprocessNode,
   rejectedInputs,

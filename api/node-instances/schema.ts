@@ -85,6 +85,21 @@ export const queuedSchema = z
     },
   });
 
+const outputExample = {
+  id: exampleValues.outputId,
+  nodeInstanceId: exampleValues.inputNodeId,
+  configurationRevision: 1,
+  createdAt: exampleValues.processedAt,
+  dataSourceId: 2,
+  dataPath: 'outputs/0198f2b9-91c3-7f10-a6d2-0c5b7e3f4a68',
+  outputIdentifier: 'lap-12',
+  contentType: 'text/csv',
+  contentEncoding: null,
+  sizeBytes: 39,
+  sha256: '2a584f50100491dca3b17100c00e41709b2820aec8add14a75469438ac1aa139',
+  metadata: { driver: 'A' },
+};
+
 export const nodeOutputSchema = z
   .object({
     id: z.int(),
@@ -107,19 +122,10 @@ export const nodeOutputSchema = z
   })
   .meta({
     id: 'NodeOutput',
-    example: {
-      id: exampleValues.outputId,
-      nodeInstanceId: exampleValues.inputNodeId,
-      configuration: '{"dataSourceName":"default"}',
-      configurationRevision: 1,
-      createdAt: exampleValues.processedAt,
-      dataSourceId: 2,
-      dataPath: 'outputs/0198f2b9-91c3-7f10-a6d2-0c5b7e3f4a68',
-      outputIdentifier: 'lap-12',
-      contentType: 'text/csv',
-      contentEncoding: null,
-      sizeBytes: 39,
-      sha256: '2a584f50100491dca3b17100c00e41709b2820aec8add14a75469438ac1aa139',
-      metadata: { driver: 'A' },
-    },
+    example: { ...outputExample, configuration: '{"dataSourceName":"default"}' },
   });
+
+/** Without its configuration, which may be long. */
+export const listedOutputSchema = nodeOutputSchema
+  .omit({ configuration: true })
+  .meta({ id: 'ListedOutput', example: outputExample });

@@ -44,6 +44,7 @@ export const sessionRules: Readonly<Record<string, SessionRule>> = {
   listOwnSessions: { notHere: 'Lists those of which the caller is a member.' },
   getSession: session,
   sessionProgress: session,
+  listSessionOutputs: session,
   followSession: session,
   listAnnotations: session,
   createAnnotation: { notHere: 'Refuses Trainees who take no part with 403 itself.' },

@@ -59,11 +59,15 @@ export interface NewOutput extends UploadedObject {
   readonly objectOffset?: number | null;
 }
 
+/** An output without its configuration, which may be long. */
+type ListedOutput = Omit<NodeOutputRow, 'configuration'>;
+
 /** An output together with the data source that holds its bytes. */
-export interface OutputWithSource {
-  readonly output: NodeOutputRow;
+export interface OutputWithSource<Output = NodeOutputRow> {
+  readonly output: Output;
   readonly dataSource: DataSourceRow;
 }
+export type ListedOutputWithSource = OutputWithSource<ListedOutput>;
 
 const objectColumnNames = {
   dataSourceId: 'data_source_id',
@@ -103,10 +107,15 @@ const columnNames = {
   createdAt: 'created_at',
 } as const satisfies Record<keyof NodeOutputRow, string>;
 
+const selectList = (columns: readonly string[]) => columns.map((column) => `o.${column}`).join(', ');
+
 /** The select list of a {@link NodeOutputRow} for a table named `o`. */
-export const outputColumns = Object.values(columnNames)
-  .map((column) => `o.${column}`)
-  .join(', ');
+export const outputColumns = selectList(Object.values(columnNames));
+
+/** As {@link outputColumns}, of a {@link ListedOutput}. */
+export const listedOutputColumns = selectList(
+  Object.values(columnNames).filter((column) => column !== columnNames.configuration),
+);
 
 /** Inserts a published output; undefined when the node has one of its identifier, or is gone. */
 export async function insertOutput(tx: Tx, output: NewOutput): Promise<NodeOutputRow | undefined> {

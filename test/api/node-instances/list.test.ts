@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { get, type IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
+import type { SessionOutputs } from '../../../client/types.ts';
 import { jsonItems } from '../../../http/bodies/json-items.ts';
 import { outputPages } from '../../../store/outputs/output-pages.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -92,6 +94,99 @@ describe('the outputs of a node', () => {
     await publishMany(small.nodeId, small.sessionId, 1);
     expect((await send('GET', pathOf(small.nodeId))).status).toBe(200);
     for (const reader of readers) expect(identifiers(await buffer(reader))).toHaveLength(200);
+  });
+});
+
+describe('the outputs of a session', () => {
+  const list = async (sessionId: string, query = '') => {
+    const answer = await send('GET', `/api/v2/session/${sessionId}/outputs${query}`);
+    return { status: answer.status, body: answer.json() as SessionOutputs };
+  };
+  const names = (page: SessionOutputs) => page.outputs.map((output) => output.outputIdentifier);
+  /** Of two nodes, published one after the other: `a` to `d` of the input, then five of its child. */
+  const twoNodes = async () => {
+    const { nodeId, nodes, sessionId } = await makeNode();
+    for (const name of ['a', 'b', 'c', 'd'])
+      await upload(nodeId, Buffer.from(name), {
+        'x-platform-output-identifier': name,
+        'x-platform-output-metadata': JSON.stringify({ fileName: `Lap 100% ${name}.csv` }),
+      });
+    await publishMany(nodes.child!, sessionId, 5);
+    return { nodeId, childId: nodes.child!, sessionId };
+  };
+
+  test('are those of all nodes, newest first, as the lists of the nodes show them', async () => {
+    const { nodeId, sessionId } = await twoNodes();
+    const { body } = await list(sessionId);
+    expect(names(body)).toEqual(['many-5', 'many-4', 'many-3', 'many-2', 'many-1', 'd', 'c', 'b', 'a']);
+    expect(body).toMatchObject({ totalCount: 9, totalCountIsExact: true, nextCursor: null });
+    const ofNode = JSON.parse(String((await send('GET', pathOf(nodeId))).bytes)) as object[];
+    const shown = ofNode.map((output) => ({ ...output, configuration: undefined })).toReversed();
+    expect(body.outputs.slice(5)).toEqual(shown);
+  });
+
+  test('are read page by page, each once, although others are published and replaced meanwhile', async () => {
+    const { nodeId, sessionId } = await twoNodes();
+    const seen: string[] = [];
+    let query = '?limit=4';
+    for (;;) {
+      const { body } = await list(sessionId, query);
+      expect(body.outputs.length).toBeLessThanOrEqual(4);
+      seen.push(...names(body));
+      if (body.nextCursor === null) break;
+      query = `?limit=4&cursor=${body.nextCursor}`;
+      await upload(nodeId, Buffer.from('new'), { 'x-platform-output-identifier': 'a' });
+    }
+    expect(seen).toEqual(['many-5', 'many-4', 'many-3', 'many-2', 'many-1', 'd', 'c', 'b']);
+  });
+
+  test('are those of one node, the newest of each, or those with a name', async () => {
+    const { nodeId, childId, sessionId } = await twoNodes();
+    expect(names((await list(sessionId, `?nodeInstanceId=${nodeId}`)).body)).toEqual(['d', 'c', 'b', 'a']);
+    const latest = (await list(sessionId, '?latest=true')).body;
+    expect([names(latest), latest.totalCount]).toEqual([['many-5', 'd'], 2]);
+    const second = (await list(sessionId, '?latest=true&limit=1')).body;
+    expect(second.totalCount).toBe(2);
+    const rest = (await list(sessionId, `?latest=true&limit=1&cursor=${second.nextCursor}`)).body;
+    expect([names(second), names(rest), rest.nextCursor]).toEqual([['many-5'], ['d'], null]);
+    const found = (await list(sessionId, `?search=${encodeURIComponent('LAP 100% C')}`)).body;
+    expect([names(found), found.totalCount]).toEqual([['c'], 1]);
+    expect(names((await list(sessionId, '?search=10_%25')).body)).toEqual([]);
+    expect(names((await list(sessionId, '?search=MANY-3')).body)).toEqual(['many-3']);
+    const other = await makeNode();
+    expect(names((await list(other.sessionId, `?nodeInstanceId=${childId}`)).body)).toEqual([]);
+  });
+
+  test('are counted to a bound', async () => {
+    const { nodeId, sessionId } = await makeNode();
+    await publishMany(nodeId, sessionId, 10_001);
+    const { body } = await list(sessionId, '?limit=1');
+    expect(body).toMatchObject({ totalCount: 10_000, totalCountIsExact: false });
+    expect(names(body)).toEqual(['many-10001']);
+  });
+
+  test.each([
+    ['limit=0'],
+    ['limit=501'],
+    ['cursor=x'],
+    ['cursor=-1'],
+    ['search='],
+    ['nodeInstanceId=0'],
+    ['latest=maybe'],
+  ])('are refused for %s', async (query) => {
+    const { sessionId } = await makeNode();
+    expect(await list(sessionId, `?${query}`)).toMatchObject({ status: 400, body: { status: 'error' } });
+  });
+
+  test('are an empty list without any, and 404 for an unknown session', async () => {
+    const { sessionId } = await makeNode();
+    expect((await list(sessionId)).body).toEqual({
+      outputs: [],
+      totalCount: 0,
+      totalCountIsExact: true,
+      nextCursor: null,
+    });
+    for (const id of [randomUUID(), 'x']) expect((await list(id)).status).toBe(404);
   });
 });
 

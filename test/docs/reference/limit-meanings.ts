@@ -136,6 +136,8 @@ export const meanings: Readonly<Record<LimitName, string>> = {
   nodeRunsCounted: 'runs that a search finds are counted up to',
   nodeRunFilesMax: 'inputs, and outputs, that the page of a run and its replay list',
   failedRunInputsKeptDays: 'replaced inputs of a failed or cancelled run are kept for',
+  sessionOutputsPageDefault: 'outputs of a session per page without `limit`',
+  sessionOutputsPageMax: 'most outputs of a session per page',
   rejectedInputsPageSizeDefault: 'rejected inputs per page without `pageSize`',
   rejectedInputsPageSizeMax: 'most rejected inputs per page',
   reprocessInputs: 'chosen inputs of one reprocess',

@@ -64,7 +64,8 @@ async function driveOwnSessions({
   await drive.good('PUT', configuration, { token, json: { configuration: present.body.configuration } });
   for (const part of ['revisions', 'schema']) await drive.good('GET', `${configuration}/${part}`, { token });
   await drive.good('GET', configuration.replace('/configuration', '/explain'), { token });
-  await drive.good('GET', `/api/v2/session/${sessionId}/activity`, { token });
+  for (const list of ['activity', 'outputs'])
+    await drive.good('GET', `/api/v2/session/${sessionId}/${list}`, { token });
   await drive.good('POST', `/api/v2/session/${sessionId}/adopt-template`, { token, json: { dryRun: true } });
   await drive.good('POST', `/api/v2/sessions/${sessionId}/freeze`, { token });
   await drive.good('POST', `/api/v2/sessions/${sessionId}/unfreeze`, { token });
