@@ -27,8 +27,8 @@ export const listSessionOutputs = defineRoute({
   summary: 'Lists the outputs of all nodes of a session, newest first',
   description:
     'Page by page: `cursor` takes the `nextCursor` of the page before. Outputs that are published between two pages ' +
-    'are before the first one, and move no other. A session without outputs is an empty list. The configuration of an ' +
-    'output is in the list of its node.',
+    'are before the first one, and move no other. Pages of outputs with much metadata are shorter than `limit`. The ' +
+    'configuration of an output is in the list of its node.',
   tags: ['Node outputs'],
   access: access.outputRead,
   params: sessionParams,
@@ -67,19 +67,17 @@ export const listSessionOutputs = defineRoute({
       services.database,
       params.id,
       { nodeInstanceId, text: search, isLatest: latest },
-      { before: cursor, limit: limit + 1 },
+      { before: cursor, limit },
     );
     if (found === undefined) throw new Problem('sessionNotFound');
-    const { total } = found;
-    const outputs = found.outputs.slice(0, limit);
-    const last = found.outputs.length > limit ? outputs.at(-1)?.output.position : null;
+    const { outputs, total, next } = found;
     return {
       status: 200,
       body: {
         outputs: outputs.map(presentListedOutput),
         totalCount: total.count,
         totalCountIsExact: total.isExact,
-        nextCursor: last == null ? null : String(last),
+        nextCursor: next === null ? null : String(next),
       },
     };
   },

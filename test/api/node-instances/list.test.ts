@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { get, type IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
@@ -155,6 +155,27 @@ describe('the outputs of a session', () => {
     expect(names((await list(sessionId, '?search=MANY-3')).body)).toEqual(['many-3']);
     const other = await makeNode();
     expect(names((await list(other.sessionId, `?nodeInstanceId=${childId}`)).body)).toEqual([]);
+  });
+
+  test('are fewer on a page where each has much metadata', async () => {
+    const { nodeId, sessionId } = await makeNode();
+    await publishMany(nodeId, sessionId, 60);
+    // Random, so that the database cannot make it smaller.
+    const metadata = JSON.stringify({ channels: randomBytes(30_000).toString('hex') });
+    await database.query('update node_output set metadata = $2 where node_instance_id = $1', [
+      nodeId,
+      metadata,
+    ]);
+    const seen: string[] = [];
+    let pages = 0;
+    for (let cursor: string | null = '99999'; cursor !== null; pages += 1) {
+      const { body } = await list(sessionId, `?limit=500&cursor=${cursor}`);
+      expect(body.outputs.length).toBeLessThan(60);
+      seen.push(...names(body));
+      cursor = body.nextCursor;
+    }
+    expect(pages).toBeGreaterThan(1);
+    expect(seen).toEqual(Array.from({ length: 60 }, (_, at) => `many-${60 - at}`));
   });
 
   test('are counted to a bound', async () => {
