@@ -43,7 +43,7 @@ export const listSessionOutputs = defineRoute({
     }),
     search: z.string().min(1).max(limits.nameCharacters).optional().meta({
       description:
-        'A part of the identifier, or of `fileName` or `name` in the metadata. Capitals and small letters are the same.',
+        'A part of the identifier, or of `fileName`, `name` or `kind` in the metadata. Capitals and small letters are the same.',
       example: 'lap-12',
     }),
     cursor: z

@@ -25,7 +25,7 @@ const ofNodes = (columns: string, condition: string, limit: string) => `
     select ${columns} from node_output o
      where o.node_instance_id = n.id and o.position is not null and ${condition}
        and ($3::text is null or o.output_identifier ilike $3
-            or o.metadata->>'fileName' ilike $3 or o.metadata->>'name' ilike $3)
+            or o.metadata->>'fileName' ilike $3 or o.metadata->>'name' ilike $3 or o.metadata->>'kind' ilike $3)
      order by o.position desc limit ${limit}) found
   where n.session_id = $1 and ($2::bigint is null or n.id = $2)`;
 

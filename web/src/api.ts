@@ -4,7 +4,6 @@ import { filled, type Query } from '../../client/api-client.ts';
 import type {
   NavigationSections,
   NodeExplanation,
-  NodeOutput,
   OutputLineage,
   PasswordChange,
   Project,
@@ -14,6 +13,7 @@ import type {
   SessionDetails,
   SessionList,
   SessionMetadataKey,
+  SessionOutputs,
   SessionQueryReply,
   SessionQueryRequest,
   SessionTemplate,
@@ -171,12 +171,13 @@ export function readLineage(outputId: number, signal?: Signal): Promise<OutputLi
   return platform.call('GET /api/v2/node-instance/outputs/{nodeOutputId}/lineage', { params, signal });
 }
 
-/** @throws {ApiError} 404 also when the node has no outputs yet. */
-export function listOutputs(nodeInstanceId: number, signal?: Signal): Promise<readonly NodeOutput[]> {
-  return platform.call('GET /api/v2/node-instance/{nodeInstanceId}/outputs', {
-    params: { nodeInstanceId },
-    signal,
-  });
+/** One page, newest first. */
+export function listSessionOutputs(
+  sessionId: string,
+  query: Query<'GET /api/v2/session/{id}/outputs'>,
+  signal?: Signal,
+): Promise<SessionOutputs> {
+  return platform.call('GET /api/v2/session/{id}/outputs', { params: { id: sessionId }, query, signal });
 }
 
 export function readOutputData(outputId: number, signal?: Signal): Promise<Response> {

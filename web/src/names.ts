@@ -1,6 +1,6 @@
 /** Names of nodes, templates, runners and outputs as people read them. Pure: tested without a browser. */
 
-import type { NodeOutput, User } from '../../client/types.ts';
+import type { ListedOutput, User } from '../../client/types.ts';
 
 /** What is shipped, by the names in its template. */
 const shipped: Readonly<Record<string, string>> = {
@@ -80,7 +80,7 @@ export const withoutCategory = (text: string) => text.replace(category, '$1');
 
 /** The name of the uploaded file; what was made of a file has its name too. Else the identifier. */
 export function outputTitle(
-  output: Pick<NodeOutput, 'metadata' | 'outputIdentifier' | 'contentType'>,
+  output: Pick<ListedOutput, 'metadata' | 'outputIdentifier' | 'contentType'>,
 ): string {
   const { fileName, name, kind } = output.metadata ?? {};
   if (kind === 'dashboard' && !isName(fileName)) return 'Dashboard';

@@ -6,28 +6,13 @@ import type { SessionOutputs } from '../../../client/types.ts';
 import { jsonItems } from '../../../http/bodies/json-items.ts';
 import { outputPages } from '../../../store/outputs/output-pages.ts';
 import { eventually } from '../../support/eventually.ts';
-import { uploadWorld } from './support.ts';
+import { publishRows, uploadWorld } from './support.ts';
 
 const world = await uploadWorld({ DATABASE_POOL_SIZE: '2' });
 const { api, database, makeNode, send, upload, token } = world;
 
-/** Publishes outputs at the next positions, as rows alone. */
-async function publishMany(nodeId: number, sessionId: string, count: number): Promise<void> {
-  await database.query(
-    `insert into node_output (session_id, node_instance_id, position, data_source_id, object_key, output_identifier,
-                              size_bytes, etag, configuration)
-     select s.id, n.id, s.newest_position + place, d.id, 'outputs/' || place, 'many-' || place, 1, 'etag', n.configuration
-       from session s, node_instance n, data_source d, generate_series(1, $3::int) place
-      where s.id = $2 and n.id = $1 and d.name = 'platform'`,
-    [nodeId, sessionId, count],
-  );
-  await database.query(
-    `with s as (update session set newest_position = newest_position + $3 where id = $2 returning newest_position)
-     update node_instance n set newest_position = s.newest_position from s where n.id = $1`,
-    [nodeId, sessionId, count],
-  );
-}
-
+const publishMany = (nodeId: number, sessionId: string, count: number) =>
+  publishRows(database, { nodeId, sessionId, count });
 const pathOf = (nodeId: number) => `/api/v2/node-instance/${nodeId}/outputs`;
 const open = (nodeId: number) =>
   new Promise<IncomingMessage>((resolve, reject) => {

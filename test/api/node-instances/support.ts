@@ -123,3 +123,23 @@ export async function standingOf(database: Queryable, sessionId: string) {
   );
   return row;
 }
+
+/** Publishes outputs `many-1`, `many-2` and so on at the next positions, as rows alone. */
+export async function publishRows(
+  database: Queryable,
+  { nodeId, sessionId, count }: { nodeId: number; sessionId: string; count: number },
+): Promise<void> {
+  await database.query(
+    `insert into node_output (session_id, node_instance_id, position, data_source_id, object_key, output_identifier,
+                              size_bytes, etag, configuration)
+     select s.id, n.id, s.newest_position + place, d.id, 'outputs/' || place, 'many-' || place, 1, 'etag', n.configuration
+       from session s, node_instance n, data_source d, generate_series(1, $3::int) place
+      where s.id = $2 and n.id = $1 and d.name = 'platform'`,
+    [nodeId, sessionId, count],
+  );
+  await database.query(
+    `with s as (update session set newest_position = newest_position + $3 where id = $2 returning newest_position)
+     update node_instance n set newest_position = s.newest_position from s where n.id = $1`,
+    [nodeId, sessionId, count],
+  );
+}

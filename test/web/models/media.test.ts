@@ -1,11 +1,11 @@
 /** Pictures and video on the time axis, without a browser. */
 import { expect, test } from 'vitest';
-import type { NodeOutput } from '../../../client/types.ts';
+import type { ListedOutput } from '../../../client/types.ts';
 import { frameAt, framesOf } from '../../../web/src/dashboard/media/model.ts';
 
 const start = Date.UTC(2026, 2, 14, 9, 30);
 const output = (id: number, name: string, contentType: string | null, metadata: object | null = null) =>
-  ({ id, outputIdentifier: name, contentType, metadata, sizeBytes: 100 }) as unknown as NodeOutput;
+  ({ id, outputIdentifier: name, contentType, metadata, sizeBytes: 100 }) as unknown as ListedOutput;
 
 test('only what a browser draws without running it is shown', () => {
   const outputs = [

@@ -1,7 +1,7 @@
 /** Key figures of a session's recordings, without a browser. */
 import { expect, test } from 'vitest';
 import { routes } from '../../../api/routes.ts';
-import type { NodeOutput } from '../../../client/types.ts';
+import type { ListedOutput } from '../../../client/types.ts';
 import { activityPhrases } from '../../../web/src/session/overview/activity-phrases.ts';
 import {
   distinct,
@@ -11,7 +11,7 @@ import {
 } from '../../../web/src/session/overview/figures.ts';
 
 const output = (id: number, metadata: object | null) =>
-  ({ id, metadata, outputIdentifier: `output-${id}` }) as unknown as NodeOutput;
+  ({ id, metadata, outputIdentifier: `output-${id}` }) as unknown as ListedOutput;
 const recording = (id: number, source: number, rowCount: number, top: number) =>
   output(id, {
     kind: 'recording',

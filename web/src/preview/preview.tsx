@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { NodeOutput, SessionDimension } from '../api.ts';
+import type { ListedOutput, SessionDimension } from '../api.ts';
 import { formatBytes } from '../format.ts';
 import { useResource } from '../hooks.ts';
 import { Dialog } from '../ui/dialog.tsx';
@@ -28,7 +28,7 @@ const shownCharacters = 200_000;
 
 /** A preview of an output: a table, a chart, JSON or text, depending on its bytes. */
 export function OutputPreview(props: {
-  output: NodeOutput;
+  output: ListedOutput;
   name: string;
   dimensions: readonly SessionDimension[];
   onClose: () => void;
@@ -45,7 +45,7 @@ export function OutputPreview(props: {
 }
 
 async function openPreview(
-  output: NodeOutput,
+  output: ListedOutput,
   dimensions: readonly SessionDimension[],
   signal: AbortSignal,
 ): Promise<Shown> {
@@ -63,7 +63,7 @@ async function openPreview(
 
 type View = 'table' | 'chart' | 'json' | 'text';
 
-function Views({ shown, output }: { shown: Shown; output: NodeOutput }) {
+function Views({ shown, output }: { shown: Shown; output: ListedOutput }) {
   const views = [
     { id: 'table' as const, label: 'Table', has: shown.table !== null },
     { id: 'chart' as const, label: 'Chart', has: shown.curves !== null },

@@ -1,11 +1,11 @@
-import type { ChannelSeries, NodeOutput, SessionDimension } from '../api.ts';
+import type { ChannelSeries, ListedOutput, SessionDimension } from '../api.ts';
 import { joinCurves } from '../dashboard/chart/join.ts';
 import { readDashboard, readSeries } from '../dashboard-api.ts';
 import { formatValue } from '../format.ts';
 import type { Curves, Table } from './read.ts';
 
 /** The channels of a columnar recording as a table; null for other outputs. */
-export function channelTable(output: NodeOutput): Table | null {
+export function channelTable(output: ListedOutput): Table | null {
   const description = output.metadata?.description;
   if (typeof description !== 'object' || description === null) return null;
   const { channels } = description as { channels?: unknown };

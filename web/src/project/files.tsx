@@ -1,14 +1,15 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import type { NodeOutput, SessionListRow } from '../api.ts';
-import { readOutputData, readSession } from '../api.ts';
+import type { ListedOutput, SessionListRow } from '../api.ts';
+import { readOutputData } from '../api.ts';
 import { formatBytes } from '../format.ts';
 import { useAction, useEvery, useResource } from '../hooks.ts';
 import { outputTitle } from '../names.ts';
 import { listProjectReportFiles, openReportFile, type ReportFile } from '../reports/schedule-api.ts';
 import { useAbilities } from '../role.ts';
 import { attachmentName, saveAnswer } from '../save.ts';
-import { fileNameOf, outputsOfNodes } from '../session/output-parts.tsx';
+import { fileNameOf } from '../session/output-parts.tsx';
+import { newestOutputs } from '../session/session-outputs.ts';
 import { Ago } from '../ui/ago.tsx';
 import { DownloadButton } from '../ui/download-button.tsx';
 import { Failure, Notice, Placeholder } from '../ui/notice.tsx';
@@ -78,7 +79,7 @@ const reportName = ({ fileName, reportName: name, format }: ReportFile) => fileN
 
 interface Found {
   readonly session: SessionListRow;
-  readonly output: NodeOutput;
+  readonly output: ListedOutput;
 }
 
 function Outputs({ sessions }: { sessions: readonly SessionListRow[] }) {
@@ -117,8 +118,7 @@ function Outputs({ sessions }: { sessions: readonly SessionListRow[] }) {
 }
 
 async function outputsOf(session: SessionListRow, signal: AbortSignal): Promise<Found[]> {
-  const { nodeInstances } = await readSession(session.id, signal);
-  const outputs = await outputsOfNodes(nodeInstances, signal);
+  const { outputs } = await newestOutputs(session.id, maxOutputs, {}, signal);
   return outputs.map((output) => ({ session, output }));
 }
 

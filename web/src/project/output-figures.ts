@@ -1,7 +1,7 @@
-import { readSession, type SessionListRow } from '../api.ts';
-import { outputsOfNodes } from '../session/output-parts.tsx';
+import type { SessionListRow } from '../api.ts';
 import { newestDocuments, readFigures } from '../session/overview/documents.ts';
 import { type Figure, figuresOfRecordings } from '../session/overview/figures.ts';
+import { outputsAtAGlance } from '../session/session-outputs.ts';
 
 /** Each costs some requests. */
 const maxSessions = 30;
@@ -26,8 +26,7 @@ export async function readOutputFigures(
 }
 
 async function figuresOfSession(id: string, signal: AbortSignal): Promise<Figure[]> {
-  const { nodeInstances } = await readSession(id, signal);
-  const outputs = await outputsOfNodes(nodeInstances, signal);
+  const { outputs } = await outputsAtAGlance(id, signal);
   return [...(await readFigures(newestDocuments(outputs), signal)), ...figuresOfRecordings(outputs)];
 }
 

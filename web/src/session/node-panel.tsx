@@ -23,6 +23,7 @@ const RejectedInputsPart = lazy(
 
 /** Details and actions of the chosen node. `round` grows with every change in the session. */
 export function NodePanel(props: {
+  sessionId: string;
   node: NodeInstanceProgress;
   /** All of the session. */
   nodes: readonly NodeInstanceProgress[];
@@ -62,6 +63,7 @@ export function NodePanel(props: {
       )}
       <Outputs
         key={`outputs-${node.id}`}
+        sessionId={props.sessionId}
         node={node}
         dimensions={props.dimensions}
         onSelect={props.onSelect}

@@ -1,39 +1,12 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import type { NodeOutput, SessionDimension } from '../api.ts';
-import { listOutputs, readOutputData } from '../api.ts';
+import type { ListedOutput, SessionDimension } from '../api.ts';
+import { readOutputData } from '../api.ts';
 import type { Action } from '../hooks.ts';
-import { isMissing } from '../http.ts';
 import { outputTitle } from '../names.ts';
 import { saveAnswer } from '../save.ts';
 import { DownloadButton } from '../ui/download-button.tsx';
 import { lazy } from '../ui/lazy.tsx';
-
-/** The platform answers 404 for a node that has no output; here that is an empty list. */
-export async function outputsOrNone(
-  nodeInstanceId: number,
-  signal: AbortSignal,
-): Promise<readonly NodeOutput[]> {
-  try {
-    return await listOutputs(nodeInstanceId, signal);
-  } catch (error) {
-    if (isMissing(error)) return [];
-    throw error;
-  }
-}
-
-/** The outputs of all nodes of a session, newest first; a node without one is not asked. */
-export async function outputsOfNodes(
-  nodes: ReadonlyArray<{ readonly id: number; readonly currentOutputId: number | null }>,
-  signal: AbortSignal,
-): Promise<NodeOutput[]> {
-  const full = nodes.filter(({ currentOutputId }) => currentOutputId !== null);
-  const lists = await Promise.all(full.map(({ id }) => outputsOrNone(id, signal)));
-  return newestFirst(lists.flat());
-}
-
-export const newestFirst = (outputs: readonly NodeOutput[]): NodeOutput[] =>
-  outputs.toSorted((a, b) => b.createdAt.localeCompare(a.createdAt) || b.id - a.id);
 
 /** The code for tables and charts is fetched when a preview is opened. */
 const PreviewLoader = lazy(() => import('../preview/preview.tsx').then((module) => module.OutputPreview), {
@@ -61,7 +34,7 @@ export function fileNameOf(name: string): (response: Response) => string {
 
 /** The preview of an output, over the page once it is opened. */
 export function usePreview(
-  output: NodeOutput,
+  output: ListedOutput,
   dimensions: readonly SessionDimension[],
 ): { preview: VNode | null; open: () => void } {
   const [isOpen, setIsOpen] = useState(false);
@@ -77,7 +50,7 @@ export function usePreview(
 }
 
 /** Saves the bytes of an output; the page shows the problem of its action. */
-export function DownloadOutput(props: { output: NodeOutput; action: Action }) {
+export function DownloadOutput(props: { output: ListedOutput; action: Action }) {
   const { output } = props;
   const name = outputTitle(output);
   return (

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
-import type { NodeInstanceProgress, NodeOutput, SessionDimension } from '../api.ts';
-import { formatBytes, plural } from '../format.ts';
+import type { ListedOutput, NodeInstanceProgress, SessionDimension } from '../api.ts';
+import { formatBytes } from '../format.ts';
 import { useAction, useResource } from '../hooks.ts';
 import { outputTitle } from '../names.ts';
 import { Ago } from '../ui/ago.tsx';
@@ -8,10 +8,12 @@ import { Icon } from '../ui/icon.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Notice } from '../ui/notice.tsx';
 import { LineageFacts } from './lineage.tsx';
-import { DownloadOutput, outputsOrNone, usePreview } from './output-parts.tsx';
+import { DownloadOutput, usePreview } from './output-parts.tsx';
+import { newestOutputs, outputVersion } from './session-outputs.ts';
+import { ShowMore } from './show-more.tsx';
 import { ReplaceFile } from './upload/replace-file.tsx';
 
-const shownOutputs = 20;
+const shownAtOnce = 20;
 
 interface Props {
   /** The session's dashboards, which can draw its recordings. */
@@ -22,27 +24,25 @@ interface Props {
 }
 
 /** The node's outputs, newest first, each with its bytes and its origin. */
-export function Outputs(props: Props & { node: NodeInstanceProgress }) {
-  const { node } = props;
+export function Outputs(props: Props & { sessionId: string; node: NodeInstanceProgress }) {
+  const { sessionId, node } = props;
+  const [count, setCount] = useState(shownAtOnce);
   // Read again whenever the node has a newer output.
   const list = useResource(
-    String(node.id),
-    (signal) => (node.currentOutputId === null ? Promise.resolve([]) : outputsOrNone(node.id, signal)),
-    { version: `${node.currentOutputId}:${node.lastProcessed}` },
+    `${node.id} ${count}`,
+    (signal) => newestOutputs(sessionId, count, { nodeInstanceId: node.id }, signal),
+    { version: outputVersion([node]), keepWhileLoading: true },
   );
-  const [all, setAll] = useState(false);
-  const newestFirst = [...(list.data ?? [])].reverse();
-  const shown = all ? newestFirst : newestFirst.slice(0, shownOutputs);
   return (
     <div class="panel-part">
       <h3>Outputs</h3>
       <Loaded of={list} failure="The outputs could not be read." rows={2} label="Loading outputs">
-        {() =>
-          shown.length === 0 ? (
+        {({ outputs }) =>
+          outputs.length === 0 ? (
             <p class="faint">None yet.</p>
           ) : (
             <ul class="output-list">
-              {shown.map((output) => (
+              {outputs.map((output) => (
                 <OutputItem
                   key={output.id}
                   output={output}
@@ -56,16 +56,12 @@ export function Outputs(props: Props & { node: NodeInstanceProgress }) {
           )
         }
       </Loaded>
-      {newestFirst.length > shown.length && (
-        <button type="button" class="button button-small" onClick={() => setAll(true)}>
-          Show all {plural(newestFirst.length, 'output', 'outputs')}
-        </button>
-      )}
+      <ShowMore of={list} shown={count} what={['output', 'outputs']} show={setCount} />
     </div>
   );
 }
 
-function OutputItem(props: Props & { output: NodeOutput; newest: boolean }) {
+function OutputItem(props: Props & { output: ListedOutput; newest: boolean }) {
   const { output, replace } = props;
   const download = useAction();
   const [open, setOpen] = useState(false);
@@ -106,7 +102,7 @@ function OutputItem(props: Props & { output: NodeOutput; newest: boolean }) {
   );
 }
 
-function OutputText({ output, newest }: { output: NodeOutput; newest: boolean }) {
+function OutputText({ output, newest }: { output: ListedOutput; newest: boolean }) {
   const name = outputTitle(output);
   const facts = [formatBytes(output.sizeBytes), output.contentType, output.contentEncoding];
   return (

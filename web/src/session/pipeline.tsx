@@ -36,6 +36,7 @@ export function Pipeline({ session, followed, uploads }: TabProps) {
       </div>
       {selected !== null && (
         <NodePanel
+          sessionId={session.id}
           key={selected.id}
           node={selected}
           nodes={nodes}

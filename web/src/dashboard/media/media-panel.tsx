@@ -1,8 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { readSession } from '../../api.ts';
 import { useResource } from '../../hooks.ts';
 import { isAbort, textOf } from '../../http.ts';
-import { outputsOfNodes } from '../../session/output-parts.tsx';
+import { newestOutputs } from '../../session/session-outputs.ts';
 import { IconButton } from '../../ui/buttons.tsx';
 import { Loaded } from '../../ui/loaded.tsx';
 import { Placeholder } from '../../ui/notice.tsx';
@@ -11,6 +10,9 @@ import type { TimeSpan } from '../model.ts';
 import { PanelSection } from '../panels/panel-section.tsx';
 import { KeptFiles } from './kept-files.ts';
 import { type AxisKind, type Frame, frameAt, framesOf } from './model.ts';
+
+/** A session that is captured picture by picture has many. */
+const maxOutputs = 20_000;
 
 /** Pictures and video of a session, in step with the cursor. */
 export function MediaPanel(props: {
@@ -27,8 +29,7 @@ export function MediaPanel(props: {
 }) {
   const { title, sessionId, part, startMs, axis } = props;
   const outputs = useResource(sessionId, async (signal) => {
-    const { nodeInstances } = await readSession(sessionId, signal);
-    return await outputsOfNodes(nodeInstances, signal);
+    return (await newestOutputs(sessionId, maxOutputs, {}, signal)).outputs;
   });
   const frames = useMemo(
     () => framesOf(outputs.data ?? [], part, startMs, axis),

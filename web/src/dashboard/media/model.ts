@@ -1,10 +1,10 @@
 /** Pictures and video among the outputs of a session, on the time axis of its dashboard. Pure: tested without a browser. */
-import type { NodeOutput } from '../../../../client/types.ts';
+import type { ListedOutput } from '../../../../client/types.ts';
 import { outputTitle } from '../../names.ts';
 import { parseMoment } from '../time.ts';
 
 export interface Frame {
-  readonly output: NodeOutput;
+  readonly output: ListedOutput;
   readonly title: string;
   readonly type: string;
   readonly isVideo: boolean;
@@ -35,7 +35,7 @@ const videoTypes = new Set(['video/mp4', 'video/webm', 'video/ogg', 'video/quick
  * rows all begin there, as nothing says at which row they were captured.
  */
 export function framesOf(
-  outputs: readonly NodeOutput[],
+  outputs: readonly ListedOutput[],
   part: string,
   startMs: number,
   axis: AxisKind = 'clock',
@@ -57,7 +57,7 @@ export function framesOf(
 }
 
 /** From the start of the axis, whose clock time is `firstMs`; a known distance counts first where that is a guess. */
-function distance(output: NodeOutput, isGuessed: boolean, firstMs: number): number {
+function distance(output: ListedOutput, isGuessed: boolean, firstMs: number): number {
   const { offsetSeconds } = output.metadata ?? {};
   const capturedAfter = capturedMs(output) - firstMs;
   const offset = typeof offsetSeconds === 'number' ? offsetSeconds * 1000 : Number.NaN;
@@ -65,7 +65,7 @@ function distance(output: NodeOutput, isGuessed: boolean, firstMs: number): numb
   return given.find(Number.isFinite) ?? 0;
 }
 
-function capturedMs({ metadata }: NodeOutput): number {
+function capturedMs({ metadata }: ListedOutput): number {
   const { capturedAt } = metadata ?? {};
   return typeof capturedAt === 'string' ? parseMoment(capturedAt) : Number.NaN;
 }

@@ -1,4 +1,4 @@
-import { type NodeOutput, readOutputData } from '../../api.ts';
+import { type ListedOutput, readOutputData } from '../../api.ts';
 import { type Figure, figuresOf } from './figures.ts';
 
 /** A document of figures is small. */
@@ -6,8 +6,8 @@ const maxFigureBytes = 64 * 1024;
 const maxDocuments = 12;
 
 /** The newest small JSON document of each node; outputs come newest first. */
-export function newestDocuments(outputs: readonly NodeOutput[]): NodeOutput[] {
-  const byNode = new Map<number, NodeOutput>();
+export function newestDocuments(outputs: readonly ListedOutput[]): ListedOutput[] {
+  const byNode = new Map<number, ListedOutput>();
   for (const output of outputs) {
     const isJson = output.contentType?.split(';')[0]?.trim() === 'application/json';
     // Of a dashboard the figures are those of its recordings.
@@ -18,7 +18,10 @@ export function newestDocuments(outputs: readonly NodeOutput[]): NodeOutput[] {
 }
 
 /** The numbers of documents. One that cannot be read hides no other figure. */
-export async function readFigures(documents: readonly NodeOutput[], signal: AbortSignal): Promise<Figure[]> {
+export async function readFigures(
+  documents: readonly ListedOutput[],
+  signal: AbortSignal,
+): Promise<Figure[]> {
   const read = documents.map(async ({ id, nodeInstanceId }) => {
     const json: unknown = await readOutputData(id, signal)
       .then((response) => response.json())

@@ -1,6 +1,6 @@
 /** Key figures of a session, from its small JSON outputs and its recordings. Pure: tested without a browser. */
 
-import type { NodeOutput } from '../../../../client/types.ts';
+import type { ListedOutput } from '../../../../client/types.ts';
 import { formatElapsed, formatValue, plural } from '../../format.ts';
 import { outputTitle } from '../../names.ts';
 
@@ -74,7 +74,7 @@ const maxChannels = 4;
 const places = /^(gps[ _-]?)?(lat|lon|lng|long|latitude|longitude)$/i;
 
 /** How much was recorded, for how long, and the highest values of the first channels. With a dashboard or without. */
-export function figuresOfRecordings(outputs: readonly NodeOutput[]): Figure[] {
+export function figuresOfRecordings(outputs: readonly ListedOutput[]): Figure[] {
   const recordings = recordingsOf(outputs);
   const rows = recordings.reduce((sum, recording) => sum + recording.rows, 0);
   const [count = '', unit = ''] = plural(rows, 'row', 'rows').split(' ');
@@ -99,7 +99,7 @@ export interface Remark {
 }
 
 /** What the conversion remarked about the recordings: rows that it skipped, a time that it did not find. */
-export function remarksOf(outputs: readonly NodeOutput[]): Remark[] {
+export function remarksOf(outputs: readonly ListedOutput[]): Remark[] {
   const found = new Map<string, string[]>();
   for (const { name, description } of recordingsOf(outputs)) {
     if (!Array.isArray(description.warnings)) continue;
@@ -110,7 +110,7 @@ export function remarksOf(outputs: readonly NodeOutput[]): Remark[] {
 }
 
 /** Of each uploaded file the newest; outputs come newest first. */
-function recordingsOf(outputs: readonly NodeOutput[]): Recording[] {
+function recordingsOf(outputs: readonly ListedOutput[]): Recording[] {
   const found = new Map<unknown, Recording>();
   for (const output of outputs) {
     const { id, metadata } = output;

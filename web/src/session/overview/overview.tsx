@@ -1,4 +1,10 @@
-import type { NodeInstanceProgress, NodeOutput, Session } from '../../api.ts';
+import type {
+  ListedOutput,
+  NodeInstanceProgress,
+  Session,
+  SessionDetails,
+  SessionOutputs,
+} from '../../api.ts';
 import { formatBytes, plural } from '../../format.ts';
 import { useResource } from '../../hooks.ts';
 import { outputTitle, titleOf } from '../../names.ts';
@@ -10,9 +16,9 @@ import { lazy } from '../../ui/lazy.tsx';
 import { Loaded } from '../../ui/loaded.tsx';
 import { Empty, Notice } from '../../ui/notice.tsx';
 import { MetadataEditor } from '../metadata-editor.tsx';
+import { outputsAtAGlance, outputVersion } from '../session-outputs.ts';
 import { tabAddress } from '../tabs/address.ts';
 import type { TabProps } from '../tabs/props.ts';
-import { useSessionOutputs } from '../tabs/session-outputs.ts';
 import { Activity } from './activity.tsx';
 import { newestDocuments, readFigures } from './documents.ts';
 import { distinct, figuresOfRecordings, remarksOf } from './figures.ts';
@@ -25,14 +31,16 @@ const shownFiles = 6;
 export function Overview({ session, reload, followed, uploads }: TabProps) {
   const nodes = followed.nodes ?? [];
   const { listSessions } = useAbilities();
-  const outputs = useSessionOutputs(nodes);
+  const outputs = useResource('outputs', (signal) => outputsAtAGlance(session.id, signal), {
+    version: outputVersion(nodes),
+  });
   const newest = session.dimensions.at(-1);
   const isShared = sharedWindow(session) !== null;
   return (
     <div class="overview">
       <div class="overview-main">
         <Loaded of={outputs} failure="The files could not be read." rows={2} label="Loading the overview">
-          {(files) => (
+          {({ outputs: files }) => (
             <>
               {files.length === 0 && <Beginning canUpload={uploads.canUpload} />}
               <Figures outputs={files} nodes={nodes} />
@@ -51,8 +59,8 @@ export function Overview({ session, reload, followed, uploads }: TabProps) {
           <p class="faint">Only people who take part in the session see its dashboard.</p>
         )}
         <Dashboards session={session} />
-        {outputs.data !== null && outputs.data.length > 0 && (
-          <NewestFiles sessionId={session.id} outputs={outputs.data} />
+        {outputs.data !== null && outputs.data.totalCount > 0 && (
+          <NewestFiles session={session} found={outputs.data} />
         )}
       </div>
       <div class="overview-side">
@@ -80,7 +88,7 @@ function Beginning({ canUpload }: { canUpload: boolean }) {
 }
 
 /** The numbers of the newest small JSON document of each node, and those of the recordings. */
-function Figures(props: { outputs: readonly NodeOutput[]; nodes: readonly NodeInstanceProgress[] }) {
+function Figures(props: { outputs: readonly ListedOutput[]; nodes: readonly NodeInstanceProgress[] }) {
   const documents = newestDocuments(props.outputs);
   const found = useResource(
     documents.map(({ id, sha256 }) => `${id}:${sha256}`).join(' '),
@@ -108,7 +116,7 @@ function Figures(props: { outputs: readonly NodeOutput[]; nodes: readonly NodeIn
 const shownRemarks = 4;
 
 /** What the conversion of the recordings remarked: else a chart may be read for what it is not. */
-function Remarks({ outputs }: { outputs: readonly NodeOutput[] }) {
+function Remarks({ outputs }: { outputs: readonly ListedOutput[] }) {
   const remarks = remarksOf(outputs);
   if (remarks.length === 0) return null;
   const more = remarks.length - shownRemarks;
@@ -143,15 +151,17 @@ function Dashboards({ session }: { session: Session }) {
   );
 }
 
-function NewestFiles(props: { sessionId: string; outputs: readonly NodeOutput[] }) {
-  const { outputs } = props;
-  const bytes = outputs.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+function NewestFiles({ session, found }: { session: SessionDetails; found: SessionOutputs }) {
+  const { outputs, totalCount, totalCountIsExact } = found;
+  const isWhole = found.nextCursor === null;
+  const bytes = isWhole ? outputs.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0) : session.outputBytes;
+  const count = plural(totalCount, 'file', 'files');
   return (
     <section class="card" aria-label="Newest files">
       <div class="panel-line">
         <h2>Files</h2>
-        <a class="faint" href={tabAddress(props.sessionId, 'files')}>
-          All {plural(outputs.length, 'file', 'files')}, {formatBytes(bytes)}
+        <a class="faint" href={tabAddress(session.id, 'files')}>
+          {totalCountIsExact ? `All ${count}` : `More than ${count}`}, {formatBytes(bytes)}
         </a>
       </div>
       <ul class="newest-files">

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
-import type { NodeInstanceProgress, NodeOutput, SessionActivity, SessionDimension } from '../../api.ts';
+import type { ListedOutput, NodeInstanceProgress, SessionActivity, SessionDimension } from '../../api.ts';
 import { readActivity } from '../../api.ts';
-import { formatBytes, plural } from '../../format.ts';
-import { useAction, useResource } from '../../hooks.ts';
+import { formatBytes } from '../../format.ts';
+import { useAction, useResource, useSettled } from '../../hooks.ts';
 import { outputTitle, titleOf, typeWord } from '../../names.ts';
 import { useAbilities } from '../../role.ts';
 import { Ago } from '../../ui/ago.tsx';
@@ -11,28 +11,34 @@ import { Empty, Notice } from '../../ui/notice.tsx';
 import { SearchField } from '../../ui/search-field.tsx';
 import { Table } from '../../ui/table.tsx';
 import { DownloadOutput, usePreview } from '../output-parts.tsx';
+import { newestOutputs, outputVersion } from '../session-outputs.ts';
+import { ShowMore } from '../show-more.tsx';
 import { tabAddress } from './address.ts';
 import type { TabProps } from './props.ts';
-import { useSessionOutputs } from './session-outputs.ts';
 
 const shownAtOnce = 100;
 const readEntries = 500;
+const settleMs = 250;
 
 /** Every file of the session, uploaded or made by a node, newest first. */
 export function Files({ session, followed }: TabProps) {
   const nodes = followed.nodes ?? [];
-  const outputs = useSessionOutputs(nodes);
-  const uploaders = useUploaders(session.id, outputs.data);
   const [search, setSearch] = useState('');
-  const [shown, setShown] = useState(shownAtOnce);
-  const wanted = search.trim().toLowerCase();
-  const found = (outputs.data ?? []).filter((output) => outputTitle(output).toLowerCase().includes(wanted));
+  const [count, setCount] = useState(shownAtOnce);
+  const wanted = useSettled(search.trim(), settleMs);
+  const filter = wanted === '' ? {} : { search: wanted };
+  const found = useResource(
+    `${count} ${wanted}`,
+    (signal) => newestOutputs(session.id, count, filter, signal),
+    { version: outputVersion(nodes), keepWhileLoading: true },
+  );
+  const uploaders = useUploaders(session.id, found.data?.totalCount ?? 0);
   return (
     <div class="page">
       <SearchField label="Find a file" value={search} onValue={setSearch} />
-      <Loaded of={outputs} failure="The files could not be read." rows={4} label="Loading the files">
-        {() =>
-          found.length === 0 ? (
+      <Loaded of={found} failure="The files could not be read." rows={4} label="Loading the files">
+        {({ outputs }) =>
+          outputs.length === 0 ? (
             <Empty title={wanted === '' ? 'No files yet' : 'No file has this name'}>
               {wanted === '' && <p>Drop a recording anywhere on this page.</p>}
             </Empty>
@@ -42,9 +48,9 @@ export function Files({ session, followed }: TabProps) {
                 caption="Files"
                 columns={['File', 'Type', 'Size', 'From', 'When']}
                 actions
-                busy={outputs.loading}
+                busy={found.loading}
               >
-                {found.slice(0, shown).map((output) => (
+                {outputs.map((output) => (
                   <FileRow
                     key={output.id}
                     output={output}
@@ -59,17 +65,13 @@ export function Files({ session, followed }: TabProps) {
           )
         }
       </Loaded>
-      {found.length > shown && (
-        <button type="button" class="button button-small" onClick={() => setShown(found.length)}>
-          Show all {plural(found.length, 'file', 'files')}
-        </button>
-      )}
+      <ShowMore of={found} shown={count} what={['file', 'files']} show={setCount} />
     </div>
   );
 }
 
 function FileRow(props: {
-  output: NodeOutput;
+  output: ListedOutput;
   node: NodeInstanceProgress | null;
   sessionId: string;
   uploader: string | null;
@@ -118,13 +120,10 @@ type Entry = SessionActivity['entries'][number];
 const sameMs = 2000;
 
 /** Who uploaded a file; null for what a node made, and where the activity leaves it open. */
-function useUploaders(
-  sessionId: string,
-  outputs: readonly NodeOutput[] | null,
-): (output: NodeOutput) => string | null {
+function useUploaders(sessionId: string, outputCount: number): (output: ListedOutput) => string | null {
   const { listSessions } = useAbilities();
   const list = useResource(
-    `${sessionId}:${listSessions ? (outputs?.length ?? 0) : ''}`,
+    `${sessionId}:${listSessions ? outputCount : ''}`,
     async (signal): Promise<readonly Entry[]> =>
       listSessions ? (await readActivity(sessionId, readEntries, signal)).entries : [],
     { keepWhileLoading: true },
@@ -132,7 +131,7 @@ function useUploaders(
   return (output) => uploaderOf(output, list.data ?? []);
 }
 
-function uploaderOf(output: NodeOutput, entries: readonly Entry[]): string | null {
+function uploaderOf(output: ListedOutput, entries: readonly Entry[]): string | null {
   const near = entries.filter(
     ({ action, at, object }) =>
       action === 'uploadNodeOutput' &&
