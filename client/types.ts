@@ -3518,8 +3518,8 @@ export interface Routes {
       /** Only the newest output of each node. */
       readonly latest?: boolean | undefined;
       /**
-       * A part of the identifier, or of `fileName` or `name` in the metadata. Capitals and small letters are
-       * the same.
+       * A part of the identifier, or of `fileName`, `name` or `kind` in the metadata. Capitals and small
+       * letters are the same.
        */
       readonly search?: string | undefined;
       /** The `nextCursor` of the page before. */

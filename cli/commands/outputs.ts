@@ -2,26 +2,43 @@
 import { Option } from 'commander';
 import type { Query } from '../../client/api-client.ts';
 import { ApiError } from '../../client/errors.ts';
-import type { NodeOutput, OutputLineage } from '../../client/types.ts';
+import type { ListedOutput, NodeOutput, OutputLineage } from '../../client/types.ts';
 import { type AddCommand, examples, id, uuid } from '../cli.ts';
 import { download, plainBytes } from '../download.ts';
+import { UsageError } from '../errors.ts';
 import { bytes, facts, table, time } from '../output.ts';
 import type { PlatformClient } from '../platform-client.ts';
 import { addReportSchedules } from './report-schedules.ts';
+
+/** A session by its id, a node instance by its number. */
+const sessionOrNode = (value: string) => (/^\d+$/.test(value) ? id(value) : uuid(value));
 
 export const addOutputs: AddCommand = (program, cli) => {
   const outputs = program.command('outputs').description('Outputs of nodes.');
   outputs
     .command('list')
-    .description('Lists the outputs of a node instance in the order of their creation.')
-    .argument('<nodeInstanceId>', 'the node instance', id)
-    .addHelpText('after', examples('outputs list 102'))
-    .action(async (node: number) => {
-      const found = await outputsOf(await cli.connect(), node);
+    .description(
+      'Lists the outputs of a session, newest first, or of a node instance in the order of their creation.',
+    )
+    .argument('<place>', 'id of a session, or of a node instance', sessionOrNode)
+    .option('--search <text>', 'of a session: only outputs with this in their name')
+    .addHelpText(
+      'after',
+      examples('outputs list 102', 'outputs list 0198f2b4-6c1e-7d3a-9b52-3f1c8a7e4d10 --search lap'),
+    )
+    .action(async (place: string | number, { search }: { search?: string }) => {
+      if (typeof place === 'number' && search !== undefined)
+        throw new UsageError(`--search needs a session, and ${place} is the id of a node instance.`);
+      const platform = await cli.connect();
+      const found =
+        typeof place === 'number'
+          ? await outputsOf(platform, place)
+          : await allOutputs(platform, place, search);
       if (found.length === 0) return cli.print(found, () => 'No outputs yet.');
       cli.print(found, () =>
         table(found, {
           ID: (output) => output.id,
+          ...(typeof place === 'number' ? {} : { NODE: ({ nodeInstanceId }) => nodeInstanceId }),
           IDENTIFIER: ({ outputIdentifier }) => outputIdentifier,
           TYPE: ({ contentType }) => contentType,
           SIZE: ({ sizeBytes }) => bytes(sizeBytes),
@@ -37,7 +54,13 @@ export const addOutputs: AddCommand = (program, cli) => {
     .addHelpText('after', examples('outputs latest 102', 'outputs latest 102 --save laps.csv'))
     .action(async (node: number, { save }: { save?: string }) => {
       const platform = await cli.connect();
-      const newest = (await outputsOf(platform, node)).at(-1);
+      const params = { nodeInstanceId: node };
+      const { sessionId } = await platform.call('GET /api/v2/node-instance/{nodeInstanceId}/explain', {
+        params,
+      });
+      const {
+        outputs: [newest],
+      } = await sessionOutputs(platform, sessionId, { nodeInstanceId: node, limit: 1 });
       if (newest === undefined) throw new ApiError({ status: 404, message: `Node ${node} has no output.` });
       if (save === undefined) return cli.print(newest, () => outputFacts(newest));
       const saved = await downloadOutput(platform, newest.id, save);
@@ -71,6 +94,24 @@ const addBytes: AddCommand = (outputs, cli) => {
     });
 };
 
+/** A page of the outputs of a session. */
+const sessionOutputs = (
+  platform: PlatformClient,
+  id: string,
+  query: Query<'GET /api/v2/session/{id}/outputs'>,
+) => platform.call('GET /api/v2/session/{id}/outputs', { params: { id }, query });
+
+/** All outputs of a session that match, newest first. */
+async function allOutputs(platform: PlatformClient, sessionId: string, search: string | undefined) {
+  const found: ListedOutput[] = [];
+  for (let cursor: string | undefined; ; ) {
+    const page = await sessionOutputs(platform, sessionId, { search, cursor, limit: 500 });
+    found.push(...page.outputs);
+    if (page.nextCursor === null) return found;
+    cursor = page.nextCursor;
+  }
+}
+
 /** The outputs of a node, oldest first. */
 async function outputsOf(platform: PlatformClient, node: number): Promise<readonly NodeOutput[]> {
   const params = { nodeInstanceId: node };
@@ -94,7 +135,7 @@ async function downloadOutput(platform: PlatformClient, output: number, out: str
   return download(bytes, out, `output-${output}`);
 }
 
-const outputFacts = (output: NodeOutput) =>
+const outputFacts = (output: ListedOutput) =>
   facts({
     Output: `${output.id} (${output.outputIdentifier}), ${bytes(output.sizeBytes)}`,
     Type: output.contentType,

@@ -203,12 +203,31 @@ def test_a_node_without_outputs_has_an_empty_list(server: Server) -> None:
     assert found.outputs() == []
 
 
+def page(*outputs: dict[str, Any], after: str | None = None) -> tuple[int, Any]:
+    """A page of a session's outputs."""
+    return 200, {"outputs": list(outputs), "totalCount": 3, "totalCountIsExact": True, "nextCursor": after}
+
+
+def test_the_outputs_of_a_session_are_read_page_by_page(server: Server) -> None:
+    def output(number: int) -> dict[str, Any]:
+        return {
+            "id": number, "nodeInstanceId": 1, "outputIdentifier": f"lap-{number}", "sizeBytes": 3,
+            "createdAt": "2026-01-01T00:00:00Z",
+        }  # fmt: skip
+
+    server.answers = [(200, SESSION), page(output(3), output(2), after="7"), page(output(1))]
+    found = Platform(server.url, token="t").session("s").outputs(search="lap")
+    assert [each.output_id for each in found] == [3, 2, 1]
+    paths = [path for _, path, _, _ in server.calls[1:]]
+    assert paths == ["/api/v2/session/s/outputs?search=lap", "/api/v2/session/s/outputs?search=lap&cursor=7"]
+
+
 def test_an_output_is_saved_into_a_folder(server: Server, tmp_path: Path) -> None:
     output = {
         "id": 5, "nodeInstanceId": 1, "outputIdentifier": "../lap 1.csv", "sizeBytes": 3,
         "createdAt": "2026-01-01T00:00:00Z",
     }  # fmt: skip
-    server.answers = [(200, SESSION), (200, {"nodeInstances": [node("Succeeded")]}), (200, [output]), (200, b"a,b")]
+    server.answers = [(200, SESSION), (200, {"nodeInstances": [node("Succeeded")]}), page(output), (200, b"a,b")]
     saved = Platform(server.url, token="t").session("s").node("n").latest.save(tmp_path)
     assert (saved.parent, saved.read_bytes()) == (tmp_path, b"a,b")
     assert [path.name for path in tmp_path.iterdir()] == [saved.name]
@@ -243,11 +262,11 @@ def test_sessions_without_an_output_of_the_node_are_left_out_of_a_frame(server: 
     pytest.importorskip("pandas")
     output = {"id": 5, "nodeInstanceId": 1, "outputIdentifier": "x", "sizeBytes": 9, "createdAt": "2026-01-01T00:00:00Z"}
     has = node("Succeeded", "laps")
-    no_output: list[tuple[int, Any]] = [(200, {"nodeInstances": [has]}), (404, {"message": "no"})]
+    no_output: list[tuple[int, Any]] = [(200, {"nodeInstances": [has]}), page()]
     no_node: list[tuple[int, Any]] = [(200, {"nodeInstances": [node("Succeeded", "other")]})]
     full: list[tuple[int, Any]] = [
         (200, {"nodeInstances": [has]}),
-        (200, [{**output, "contentType": "text/csv"}]),
+        page({**output, "contentType": "text/csv"}),
         (200, b"lap,top\n7,63\n"),
     ]
     platform = Platform(server.url, token="t")
@@ -285,7 +304,7 @@ def test_a_table_that_cannot_be_read_is_unreadable_data_and_no_missing_output(se
     server.answers = [
         (200, SESSION),
         (200, {"nodeInstances": [node("Succeeded", "laps")]}),
-        (200, [{**output, "contentType": "text/csv"}]),
+        page({**output, "contentType": "text/csv"}),
         (200, b"lap,top\n7,63\n"),
     ]
     platform = Platform(server.url, token="t")

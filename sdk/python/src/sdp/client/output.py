@@ -128,6 +128,18 @@ def outputs_of(api: Api, node_instance_id: int) -> list[Output]:
     return [Output.of(wire, api) for wire in body]
 
 
+def session_outputs(api: Api, session_id: str, query: Mapping[str, Any]) -> Iterator[Output]:
+    """The outputs of a session that match, newest first, page by page."""
+    cursor: str | None = None
+    while True:
+        page = api.object("GET", f"/api/v2/session/{session_id}/outputs", query={**query, "cursor": cursor})
+        for wire in page["outputs"]:
+            yield Output.of(wire, api)
+        cursor = page["nextCursor"]
+        if cursor is None:
+            return
+
+
 def open_download(api: Api, path: str, coding: str = "identity") -> BinaryIO:
     """The bytes of a route as a binary file, in the coding that is asked for."""
     return cast(BinaryIO, io.BufferedReader(_Download(api, path, coding), _BUFFER_BYTES))

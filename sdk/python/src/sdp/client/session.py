@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -17,7 +17,7 @@ from .._outputs.source import Source
 from ..errors import SdpError
 from .api import Api
 from .dashboard import Dashboard
-from .output import Output, outputs_of
+from .output import Output, outputs_of, session_outputs
 from .run import Run
 from .upload import Said, body_of, content_type_of, digest_of, identifier_of, send_body
 
@@ -68,11 +68,12 @@ class Node:
     parent_ids: tuple[int, ...]
     current_output_id: int | None
     last_processed: datetime | None
+    _session_id: str = field(repr=False, compare=False)
     _session_name: str = field(repr=False, compare=False)
     _api: Api = field(repr=False, compare=False)
 
     @classmethod
-    def of(cls, wire: dict[str, Any], session_name: str, api: Api) -> Node:
+    def of(cls, wire: dict[str, Any], session: Session, api: Api) -> Node:
         """A node as the platform lists it."""
         processed = wire.get("lastProcessed")
         return cls(
@@ -84,7 +85,8 @@ class Node:
             parent_ids=tuple(wire["parentIds"]),
             current_output_id=wire.get("currentOutputId"),
             last_processed=None if processed is None else parse_time(processed),
-            _session_name=session_name,
+            _session_id=session.id,
+            _session_name=session.name,
             _api=api,
         )
 
@@ -95,10 +97,10 @@ class Node:
     @property
     def latest(self) -> Output:
         """The newest output. Raises MissingOutput when there is none."""
-        outputs = self.outputs()
-        if not outputs:
-            raise MissingOutput(f"{self._session_name}: {self.name} has no output.")
-        return outputs[-1]
+        newest = {"nodeInstanceId": self.id, "limit": 1}
+        for output in session_outputs(self._api, self._session_id, newest):
+            return output
+        raise MissingOutput(f"{self._session_name}: {self.name} has no output.")
 
     def runs(self) -> list[Run]:
         """The newest runs of the node, newest first. For Administrators, Developers and Instructors."""
@@ -141,7 +143,7 @@ class Session:
     def nodes(self) -> dict[str, Node]:
         """The nodes by name, as they are now."""
         body = self._api.object("GET", f"/api/v2/session/{self.id}/node-instances")
-        return {wire["name"]: Node.of(wire, self.name, self._api) for wire in body["nodeInstances"]}
+        return {wire["name"]: Node.of(wire, self, self._api) for wire in body["nodeInstances"]}
 
     def node(self, name: str) -> Node:
         """One node, as it is now. Raises MissingOutput with the names that there are."""
@@ -149,6 +151,13 @@ class Session:
         if name not in nodes:
             raise MissingOutput(f"{self.name} has no node {name!r}; it has {', '.join(nodes)}.")
         return nodes[name]
+
+    def outputs(self, search: str | None = None) -> Iterator[Output]:
+        """The outputs of all nodes, newest first, read page by page.
+
+        ``search`` is a part of the identifier, or of ``fileName``, ``name`` or ``kind`` in the metadata.
+        """
+        return session_outputs(self._api, self.id, {"search": search})
 
     @property
     def dashboards(self) -> list[Dashboard]:
