@@ -15,6 +15,11 @@ const sessionOrNode = (value: string) => (/^\d+$/.test(value) ? id(value) : uuid
 
 export const addOutputs: AddCommand = (program, cli) => {
   const outputs = program.command('outputs').description('Outputs of nodes.');
+  addList(outputs, cli);
+  addBytes(outputs, cli);
+};
+
+const addList: AddCommand = (outputs, cli) => {
   outputs
     .command('list')
     .description(
@@ -46,6 +51,9 @@ export const addOutputs: AddCommand = (program, cli) => {
         }),
       );
     });
+};
+
+const addBytes: AddCommand = (outputs, cli) => {
   outputs
     .command('latest')
     .description('Shows the newest output of a node instance, or saves it.')
@@ -66,10 +74,6 @@ export const addOutputs: AddCommand = (program, cli) => {
       const saved = await downloadOutput(platform, newest.id, save);
       if (save !== '-') cli.print({ ...newest, ...saved }, () => '');
     });
-  addBytes(outputs, cli);
-};
-
-const addBytes: AddCommand = (outputs, cli) => {
   outputs
     .command('download')
     .description('Downloads an output and verifies its checksum.')

@@ -155,16 +155,21 @@ def test_sessions_come_by_pages(server: Server) -> None:
         Platform(server.url, token="t").sessions(template="T")
 
 
+def output(number: int = 5, **more: Any) -> dict[str, Any]:
+    fields = {"outputIdentifier": "x", "sizeBytes": 9, "createdAt": "2026-01-01T00:00:00Z"}
+    return {"id": number, "nodeInstanceId": 1, **fields, **more}
+
+
+def page(*outputs: dict[str, Any], after: str | None = None) -> tuple[int, Any]:
+    return 200, {"outputs": list(outputs), "nextCursor": after}
+
+
 def test_a_file_is_uploaded_with_its_checksum(server: Server, tmp_path: Path) -> None:
     file = tmp_path / "lap.csv"
     file.write_bytes(b"a,b\n" * 100_000)
     server.answers = [(200, SESSION), (200, {"nodeInstances": [node("NeverBegan", "in"), node("x", "n", 2, (1,))]})]
+    server.answers.append((201, output(outputIdentifier="lap.csv")))
     session = Platform(server.url, token="t").session("s")
-    output = {
-        "id": 5, "nodeInstanceId": 1, "outputIdentifier": "lap.csv", "sizeBytes": 1,
-        "createdAt": "2026-01-01T00:00:00Z",
-    }  # fmt: skip
-    server.answers.append((201, output))
     uploaded = session.upload(file)
     assert uploaded is not None and uploaded.output_id == 5
     method, path, headers, body = server.calls[-1]
@@ -199,35 +204,20 @@ def test_a_wait_ends_with_the_nodes(server: Server) -> None:
 
 def test_a_node_without_outputs_has_an_empty_list(server: Server) -> None:
     server.answers = [(200, SESSION), (200, {"nodeInstances": [node("NeverBegan")]}), (404, {"message": "no"})]
-    found = Platform(server.url, token="t").session("s").node("n")
-    assert found.outputs() == []
-
-
-def page(*outputs: dict[str, Any], after: str | None = None) -> tuple[int, Any]:
-    """A page of a session's outputs."""
-    return 200, {"outputs": list(outputs), "totalCount": 3, "totalCountIsExact": True, "nextCursor": after}
+    assert Platform(server.url, token="t").session("s").node("n").outputs() == []
 
 
 def test_the_outputs_of_a_session_are_read_page_by_page(server: Server) -> None:
-    def output(number: int) -> dict[str, Any]:
-        return {
-            "id": number, "nodeInstanceId": 1, "outputIdentifier": f"lap-{number}", "sizeBytes": 3,
-            "createdAt": "2026-01-01T00:00:00Z",
-        }  # fmt: skip
-
     server.answers = [(200, SESSION), page(output(3), output(2), after="7"), page(output(1))]
     found = Platform(server.url, token="t").session("s").outputs(search="lap")
     assert [each.output_id for each in found] == [3, 2, 1]
-    paths = [path for _, path, _, _ in server.calls[1:]]
-    assert paths == ["/api/v2/session/s/outputs?search=lap", "/api/v2/session/s/outputs?search=lap&cursor=7"]
+    path = "/api/v2/session/s/outputs?search=lap"
+    assert [call[1] for call in server.calls[1:]] == [path, f"{path}&cursor=7"]
 
 
 def test_an_output_is_saved_into_a_folder(server: Server, tmp_path: Path) -> None:
-    output = {
-        "id": 5, "nodeInstanceId": 1, "outputIdentifier": "../lap 1.csv", "sizeBytes": 3,
-        "createdAt": "2026-01-01T00:00:00Z",
-    }  # fmt: skip
-    server.answers = [(200, SESSION), (200, {"nodeInstances": [node("Succeeded")]}), page(output), (200, b"a,b")]
+    lap = output(outputIdentifier="../lap 1.csv")
+    server.answers = [(200, SESSION), (200, {"nodeInstances": [node("Succeeded")]}), page(lap), (200, b"a,b")]
     saved = Platform(server.url, token="t").session("s").node("n").latest.save(tmp_path)
     assert (saved.parent, saved.read_bytes()) == (tmp_path, b"a,b")
     assert [path.name for path in tmp_path.iterdir()] == [saved.name]
@@ -260,13 +250,12 @@ def test_series_and_statistics_are_frames(server: Server) -> None:
 
 def test_sessions_without_an_output_of_the_node_are_left_out_of_a_frame(server: Server) -> None:
     pytest.importorskip("pandas")
-    output = {"id": 5, "nodeInstanceId": 1, "outputIdentifier": "x", "sizeBytes": 9, "createdAt": "2026-01-01T00:00:00Z"}
     has = node("Succeeded", "laps")
     no_output: list[tuple[int, Any]] = [(200, {"nodeInstances": [has]}), page()]
     no_node: list[tuple[int, Any]] = [(200, {"nodeInstances": [node("Succeeded", "other")]})]
     full: list[tuple[int, Any]] = [
         (200, {"nodeInstances": [has]}),
-        page({**output, "contentType": "text/csv"}),
+        page(output(contentType="text/csv")),
         (200, b"lap,top\n7,63\n"),
     ]
     platform = Platform(server.url, token="t")
@@ -300,11 +289,10 @@ def test_sessions_without_an_output_of_the_node_are_left_out_of_a_frame(server: 
 
 def test_a_table_that_cannot_be_read_is_unreadable_data_and_no_missing_output(server: Server) -> None:
     pytest.importorskip("pandas")
-    output = {"id": 5, "nodeInstanceId": 1, "outputIdentifier": "x", "sizeBytes": 9, "createdAt": "2026-01-01T00:00:00Z"}
     server.answers = [
         (200, SESSION),
         (200, {"nodeInstances": [node("Succeeded", "laps")]}),
-        page({**output, "contentType": "text/csv"}),
+        page(output(contentType="text/csv")),
         (200, b"lap,top\n7,63\n"),
     ]
     platform = Platform(server.url, token="t")

@@ -9,7 +9,7 @@ import { listProjectReportFiles, openReportFile, type ReportFile } from '../repo
 import { useAbilities } from '../role.ts';
 import { attachmentName, saveAnswer } from '../save.ts';
 import { fileNameOf } from '../session/output-parts.tsx';
-import { newestOutputs } from '../session/session-outputs.ts';
+import { newestOutputs } from '../session/session-outputs.tsx';
 import { Ago } from '../ui/ago.tsx';
 import { DownloadButton } from '../ui/download-button.tsx';
 import { Failure, Notice, Placeholder } from '../ui/notice.tsx';

@@ -1,7 +1,7 @@
 import type { SessionListRow } from '../api.ts';
 import { newestDocuments, readFigures } from '../session/overview/documents.ts';
 import { type Figure, figuresOfRecordings } from '../session/overview/figures.ts';
-import { outputsAtAGlance } from '../session/session-outputs.ts';
+import { outputsAtAGlance } from '../session/session-outputs.tsx';
 
 /** Each costs some requests. */
 const maxSessions = 30;

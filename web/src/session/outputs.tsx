@@ -9,8 +9,7 @@ import { Loaded } from '../ui/loaded.tsx';
 import { Notice } from '../ui/notice.tsx';
 import { LineageFacts } from './lineage.tsx';
 import { DownloadOutput, usePreview } from './output-parts.tsx';
-import { newestOutputs, outputVersion } from './session-outputs.ts';
-import { ShowMore } from './show-more.tsx';
+import { newestOutputs, outputVersion, ShowMore } from './session-outputs.tsx';
 import { ReplaceFile } from './upload/replace-file.tsx';
 
 const shownAtOnce = 20;

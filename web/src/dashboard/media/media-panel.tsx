@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useResource } from '../../hooks.ts';
 import { isAbort, textOf } from '../../http.ts';
-import { newestOutputs } from '../../session/session-outputs.ts';
+import { newestOutputs } from '../../session/session-outputs.tsx';
 import { IconButton } from '../../ui/buttons.tsx';
 import { Loaded } from '../../ui/loaded.tsx';
 import { Placeholder } from '../../ui/notice.tsx';

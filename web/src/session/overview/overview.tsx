@@ -16,7 +16,7 @@ import { lazy } from '../../ui/lazy.tsx';
 import { Loaded } from '../../ui/loaded.tsx';
 import { Empty, Notice } from '../../ui/notice.tsx';
 import { MetadataEditor } from '../metadata-editor.tsx';
-import { outputsAtAGlance, outputVersion } from '../session-outputs.ts';
+import { outputsAtAGlance, outputVersion } from '../session-outputs.tsx';
 import { tabAddress } from '../tabs/address.ts';
 import type { TabProps } from '../tabs/props.ts';
 import { Activity } from './activity.tsx';

@@ -11,8 +11,7 @@ import { Empty, Notice } from '../../ui/notice.tsx';
 import { SearchField } from '../../ui/search-field.tsx';
 import { Table } from '../../ui/table.tsx';
 import { DownloadOutput, usePreview } from '../output-parts.tsx';
-import { newestOutputs, outputVersion } from '../session-outputs.ts';
-import { ShowMore } from '../show-more.tsx';
+import { newestOutputs, outputVersion, ShowMore } from '../session-outputs.tsx';
 import { tabAddress } from './address.ts';
 import type { TabProps } from './props.ts';
 
