@@ -1,9 +1,19 @@
 /** Requirements of client generators on the interface document, beyond the standard. */
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { allOperationsOf, allRoutes, interfaceDocument, type Json, pointer } from '../support/openapi.ts';
+import { parseIdempotencyKey } from '../../domain/access/idempotency.ts';
+import { limits } from '../../domain/limits.ts';
+import {
+  allOperationsOf,
+  allRoutes,
+  interfaceDocument,
+  type Json,
+  operationsOf,
+  pointer,
+} from '../support/openapi.ts';
 
 const document = interfaceDocument();
+const operations = operationsOf(document);
 
 test('client generators can read it: bodies have known types, and arrays have item types', () => {
   const known = ['application/json', 'application/octet-stream'];
@@ -36,6 +46,44 @@ test('a path has one name for each parameter, and no schema is of null alone: ge
   const plain = Object.keys(document.paths as Json).map((path) => path.replaceAll(/\{\w+\}/g, '{}'));
   expect(plain.filter((path, at) => plain.indexOf(path) !== at)).toEqual([]);
   expect(JSON.stringify(document).replaceAll(',{"type":"null"}]', ']')).not.toContain('"type":"null"');
+});
+
+test('an Idempotency-Key has the form that is accepted; a request id has none, since any other is replaced', () => {
+  const { RequestId, IdempotencyKey } = (document.components as Json).parameters as Record<string, Json>;
+  expect(RequestId!.schema).toEqual({ type: 'string' });
+  const declared = new RegExp((IdempotencyKey!.schema as { readonly pattern: string }).pattern);
+  const longest = 'k'.repeat(limits.idempotencyKeyCharacters);
+  const keys = [
+    '',
+    'a',
+    'a b',
+    'a"b',
+    'a\\b',
+    'ä',
+    '"',
+    '""',
+    '"a',
+    '"a"',
+    '"a b"',
+    '"a\\"b"',
+    '"a\\\\b"',
+    '"a\\b"',
+  ];
+  for (const key of [...keys, longest, `"${longest}"`, `${longest}k`, `"${longest}k"`])
+    expect([key, declared.test(key)]).toEqual([key, parseIdempotencyKey(key) !== null]);
+});
+
+test('stored bytes may have any type, since they are served with the type that they came with', () => {
+  for (const id of ['getNodeOutputData', 'getLatestNodeOutputData', 'getTaskInputData']) {
+    const { responses } = operations.find((one) => one.id === id)!.value as {
+      responses: Record<string, Json>;
+    };
+    for (const status of ['200', '206'])
+      expect([id, Object.keys(responses[status]!.content as Json)]).toEqual([
+        id,
+        ['application/octet-stream', '*/*'],
+      ]);
+  }
 });
 
 /** Every schema of an array. */
