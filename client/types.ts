@@ -3857,7 +3857,8 @@ export interface Routes {
     query?: {
       /**
        * `since-watermark`: above the watermark at the claim, capped; `latest`: of each parent the outputs that
-       * it published last together; `all`: everything.
+       * it published last together; `all`: everything. Only an incremental node gets the inputs beyond the cap
+       * in a follow-up task: other nodes list `latest` or `all`.
        */
       readonly mode?: 'since-watermark' | 'latest' | 'all' | undefined;
       /** The nextCursor of the page before. */
@@ -3893,7 +3894,8 @@ export interface Routes {
     query?: {
       /**
        * `since-watermark`: above the watermark at the claim, capped; `latest`: of each parent the outputs that
-       * it published last together; `all`: everything.
+       * it published last together; `all`: everything. Only an incremental node gets the inputs beyond the cap
+       * in a follow-up task: other nodes list `latest` or `all`.
        */
       readonly mode?: 'since-watermark' | 'latest' | 'all' | undefined;
       /** The nextCursor of the page before. */
