@@ -3455,7 +3455,7 @@ export interface Routes {
     reply: SessionActivity;
   };
   'GET /api/v2/sessions/{id}/events': { reply: Response };
-  'POST /api/sessions/query': { body: SessionQueryRequest; reply: SessionQueryReply };
+  'POST /api/sessions/query': { body?: SessionQueryRequest; reply: SessionQueryReply };
   'POST /{sessionId}/scenario_instances': { body: ScenarioRequest; reply: ScenarioReply };
   'GET /api/v2/session/{id}/annotations': {
     query?: {

@@ -86,6 +86,23 @@ test('stored bytes may have any type, since they are served with the type that t
   }
 });
 
+test('what a request may leave out or repeat, and how it writes dates, is declared as it is read', () => {
+  const operation = (id: string) => operations.find((one) => one.id === id)!.value;
+  expect(operation('querySessions').requestBody).toMatchObject({ required: false });
+  const { schemas } = document.components as { readonly schemas: Record<string, Json> };
+  const of = (schema: string, field: string) => (schemas[schema]!.properties as Json)[field];
+  for (const schema of ['WebhookRequest', 'WebhookChangeRequest'])
+    expect(of(schema, 'events')).toMatchObject({ uniqueItems: true });
+  expect(of('ProjectRequest', 'PinnedMetadata')).toMatchObject({
+    anyOf: [{ uniqueItems: true, items: { minLength: 1 } }, { type: 'null' }],
+  });
+  for (const id of ['listDimensions', 'downloadReport'])
+    for (const name of ['from', 'to'])
+      expect((operation(id).parameters as Json[]).find((one) => one.name === name)!.schema).toMatchObject({
+        anyOf: [{ format: 'date' }, { format: 'date-time' }],
+      });
+});
+
 /** Every schema of an array. */
 function arraysIn(value: unknown, at: string): { at: string; value: Json }[] {
   if (typeof value !== 'object' || value === null) return [];
