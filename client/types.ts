@@ -3485,7 +3485,7 @@ export interface Routes {
     reply: SessionActivity;
   };
   'GET /api/v2/sessions/{id}/events': { reply: Response };
-  'POST /api/sessions/query': { body: SessionQueryRequest; reply: SessionQueryReply };
+  'POST /api/sessions/query': { body?: SessionQueryRequest; reply: SessionQueryReply };
   'POST /{sessionId}/scenario_instances': { body: ScenarioRequest; reply: ScenarioReply };
   'GET /api/v2/session/{id}/annotations': {
     query?: {
@@ -3905,7 +3905,8 @@ export interface Routes {
     query?: {
       /**
        * `since-watermark`: above the watermark at the claim, capped; `latest`: of each parent the outputs that
-       * it published last together; `all`: everything.
+       * it published last together; `all`: everything. Only an incremental node gets the inputs beyond the cap
+       * in a follow-up task: other nodes list `latest` or `all`.
        */
       readonly mode?: 'since-watermark' | 'latest' | 'all' | undefined;
       /** The nextCursor of the page before. */
@@ -3941,7 +3942,8 @@ export interface Routes {
     query?: {
       /**
        * `since-watermark`: above the watermark at the claim, capped; `latest`: of each parent the outputs that
-       * it published last together; `all`: everything.
+       * it published last together; `all`: everything. Only an incremental node gets the inputs beyond the cap
+       * in a follow-up task: other nodes list `latest` or `all`.
        */
       readonly mode?: 'since-watermark' | 'latest' | 'all' | undefined;
       /** The nextCursor of the page before. */

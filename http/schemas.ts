@@ -189,6 +189,16 @@ export function booleanParameter(initial: boolean) {
     .prefault(initial ? 'true' : 'false');
 }
 
+/**
+ * An optional header for the reference; the route reads it itself.
+ * @param form of its values
+ */
+export const textHeader = (description: string, example: string, form?: RegExp) =>
+  z
+    .string()
+    .optional()
+    .meta({ description, example, ...(form && { pattern: form.source }) });
+
 /** Whether `from` is not after `to`, where both are given. */
 export const isInOrder = ({ from, to }: { from?: Date | undefined; to?: Date | undefined }) =>
   from === undefined || to === undefined || from <= to;

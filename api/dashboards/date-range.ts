@@ -18,7 +18,15 @@ function date(name: string, endOfDay: boolean, description: string) {
       return z.NEVER;
     })
     .optional()
-    .meta({ type: 'string', description, example: exampleValues.startedAt });
+    .meta({
+      type: 'string',
+      anyOf: [
+        { type: 'string', format: 'date' },
+        { type: 'string', format: 'date-time' },
+      ],
+      description,
+      example: exampleValues.startedAt,
+    });
 }
 
 /** Adds `from` and `to` to a query; 400 when `from` is after `to`. */

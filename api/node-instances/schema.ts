@@ -1,7 +1,8 @@
 /** Wire forms of node outputs (contract: Node output; decisions 4 and 8). */
 import { z } from 'zod';
 import { exampleValues } from '../../domain/examples.ts';
-import { jsonObjectOut, pathId, timestampOut } from '../../http/schemas.ts';
+import { outputIdentifierForm } from '../../domain/outputs/output-headers.ts';
+import { jsonObjectOut, pathId, textHeader, timestampOut } from '../../http/schemas.ts';
 
 export const nodeInstanceParams = z.object({
   nodeInstanceId: pathId().meta({
@@ -14,26 +15,24 @@ export const nodeOutputParams = z.object({
   nodeOutputId: pathId().meta({ description: 'The output.', example: exampleValues.outputId }),
 });
 
-const uploadHeader = (description: string, example: string) =>
-  z.string().optional().meta({ description, example });
-
 /** For the reference; the values are read by the rules that all writers of outputs share. */
 export const uploadHeaders = z.object({
-  'x-platform-output-identifier': uploadHeader(
+  'x-platform-output-identifier': textHeader(
     'Identifies the output: 1 to 100 letters, digits, `.`, `_`, `-`; unique in the node. The same identifier replaces its bytes.',
     'lap-12',
+    outputIdentifierForm,
   ),
-  'x-platform-output-metadata': uploadHeader(
+  'x-platform-output-metadata': textHeader(
     'A JSON object of up to 4 KB, stored with the output; no key begins with `$`.',
     '{"driver":"A"}',
   ),
-  'content-encoding': uploadHeader('`gzip` when the body is compressed; it is stored as sent.', 'gzip'),
-  'content-md5': uploadHeader('Base64 of the MD5 of the body; checked.', 'nfayejDJNFXO8DiaIG2bsQ=='),
-  'x-amz-checksum-sha256': uploadHeader(
+  'content-encoding': textHeader('`gzip` when the body is compressed; it is stored as sent.', 'gzip'),
+  'content-md5': textHeader('Base64 of the MD5 of the body; checked.', 'nfayejDJNFXO8DiaIG2bsQ=='),
+  'x-amz-checksum-sha256': textHeader(
     'Base64 of the SHA-256 of the body; checked.',
     'KlhPUBAEkdyjsXEAwA5BcJsoIK7IrdFKdUaUOKwaoTk=',
   ),
-  'repr-digest': uploadHeader(
+  'repr-digest': textHeader(
     'The SHA-256 of the body in the form of RFC 9530; checked. Other algorithms are ignored.',
     'sha-256=:KlhPUBAEkdyjsXEAwA5BcJsoIK7IrdFKdUaUOKwaoTk=:',
   ),

@@ -15,7 +15,7 @@ const metadataPath = () =>
     .refine(isMetadataPath, {
       error: `must be 1 to ${limits.freeJsonDepthLevels} names, separated by single dots, of at most ${limits.queryPathCharacters} characters`,
     })
-    .meta({ type: 'string', maxLength: limits.queryPathCharacters });
+    .meta({ type: 'string', minLength: 1, maxLength: limits.queryPathCharacters });
 
 /** Of a project or session. */
 export const priorityIn = () => z.int().min(-limits.priorityMax).max(limits.priorityMax);
@@ -49,6 +49,7 @@ export const projectRequestSchema = z
       .array(metadataPath())
       .max(limits.pinnedMetadata)
       .refine((paths) => new Set(paths).size === paths.length, { error: 'must name each path once' })
+      .meta({ uniqueItems: true })
       .nullish()
       .meta({ description: 'Paths into the metadata of its sessions, whose values lists of sessions show.' }),
     Priority: priorityIn().nullish().meta({ description: priorityMeaning }),

@@ -2,11 +2,9 @@
 import { z } from 'zod';
 import { exampleValues } from '../../domain/examples.ts';
 import { tusVersion } from '../../domain/outputs/tus.ts';
-import { timestampOut } from '../../http/schemas.ts';
+import { textHeader, timestampOut } from '../../http/schemas.ts';
 import { ingestHeaders } from '../ingests/schema.ts';
 import { nodeInstanceParams } from '../node-instances/schema.ts';
-
-const header = (description: string, example: string) => z.string().optional().meta({ description, example });
 
 /** An id of another form belongs to no upload of the node; the handlers refuse it. */
 export const uploadParams = nodeInstanceParams.extend({
@@ -15,9 +13,9 @@ export const uploadParams = nodeInstanceParams.extend({
     .meta({ description: 'From the address of the upload.', example: exampleValues.scenarioInstanceId }),
 });
 
-const version = { 'tus-resumable': header('Version of the protocol.', tusVersion) };
+const version = { 'tus-resumable': textHeader('Version of the protocol.', tusVersion) };
 const checksum = {
-  'upload-checksum': header(
+  'upload-checksum': textHeader(
     'Algorithm (`sha256`, `sha1`, `md5`) and Base64 of the digest of this body; checked before any of it is kept.',
     'sha256 KlhPUBAEkdyjsXEAwA5BcJsoIK7IrdFKdUaUOKwaoTk=',
   ),
@@ -26,8 +24,8 @@ const checksum = {
 export const tusHeaders = z.object(version);
 export const creationHeaders = z.object({
   ...version,
-  'upload-length': header('Bytes of the whole upload.', '39'),
-  'upload-metadata': header(
+  'upload-length': textHeader('Bytes of the whole upload.', '39'),
+  'upload-metadata': textHeader(
     'Pairs of key and Base64: `identifier`, `contentType`, `contentEncoding`, `metadata` (a JSON object), each as the ' +
       'header of a plain upload. Other keys are ignored.',
     'identifier bGFwLTEy,contentType dGV4dC9jc3Y=',
@@ -36,7 +34,7 @@ export const creationHeaders = z.object({
 });
 export const pieceHeaders = z.object({
   ...version,
-  'upload-offset': header('Where the body begins: the offset of the last reply.', '0'),
+  'upload-offset': textHeader('Where the body begins: the offset of the last reply.', '0'),
   ...checksum,
 });
 

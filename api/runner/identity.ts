@@ -28,6 +28,7 @@ export const taskRoute = {
   headers: z.object({
     [header]: z.string().min(1).meta({
       description: 'The instanceId that the task was claimed with.',
+      pattern: instanceIdForm.source,
       example: runnerExampleValues.instanceId,
     }),
   }),

@@ -48,7 +48,8 @@ export const inputsQuerySchema = z.object({
     .meta({
       description:
         '`since-watermark`: above the watermark at the claim, capped; `latest`: of each parent the outputs that it ' +
-        'published last together; `all`: everything.',
+        'published last together; `all`: everything. Only an incremental node gets the inputs beyond the cap in a ' +
+        'follow-up task: other nodes list `latest` or `all`.',
       example: 'since-watermark',
     }),
   cursor: z

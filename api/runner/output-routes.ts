@@ -1,10 +1,13 @@
 /** Outputs of a task in one request (contract: Runner rule 3; decisions 9). */
-import { z } from 'zod';
 import { Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
-import { type HeaderValues, readOutputHeaders } from '../../domain/outputs/output-headers.ts';
+import {
+  type HeaderValues,
+  outputIdentifierForm,
+  readOutputHeaders,
+} from '../../domain/outputs/output-headers.ts';
 import type { Reply, RouteContext, UploadBody } from '../../http/route.ts';
-import { pathId } from '../../http/schemas.ts';
+import { pathId, textHeader } from '../../http/schemas.ts';
 import { isMadeAlready } from '../../store/connection/idempotency.ts';
 import { newOutputKey } from '../../store/objects/object-store.ts';
 import { PendingObjectGone } from '../../store/objects/pending-objects.ts';
@@ -34,32 +37,31 @@ import { presentWrittenOutput } from './present.ts';
 import { writtenOutputSchema } from './task-schema.ts';
 import { writeProblem } from './write-problem.ts';
 
-const outputHeader = (description: string, example: string) =>
-  z.string().optional().meta({ description, example });
 /** For the reference; the values are read by the rules that uploads share. */
 export const outputHeaders = taskRoute.headers.extend({
-  'x-platform-output-identifier': outputHeader(
+  'x-platform-output-identifier': textHeader(
     'Identifies the output: 1 to 100 letters, digits, `.`, `_`, `-`; unique in the node. Default: the platform generates one.',
     runnerExampleValues.outputIdentifier,
+    outputIdentifierForm,
   ),
-  'x-platform-output-metadata': outputHeader(
+  'x-platform-output-metadata': textHeader(
     'A JSON object of up to 4 KB, stored with the output; no key begins with `$`.',
     '{"laps":12}',
   ),
-  'x-platform-watermark': outputHeader(
+  'x-platform-watermark': textHeader(
     'Id of the last input consumed with this output. Publishes the output and all that the run staged before.',
     String(runnerExampleValues.inputId),
   ),
-  'content-encoding': outputHeader('`gzip` when the bytes are compressed; they are stored as sent.', 'gzip'),
+  'content-encoding': textHeader('`gzip` when the bytes are compressed; they are stored as sent.', 'gzip'),
 });
 /** Of the bytes of one request. */
 export const checksumHeaders = {
-  'content-md5': outputHeader('Base64 of the MD5 of the body; checked.', 'nfayejDJNFXO8DiaIG2bsQ=='),
-  'x-amz-checksum-sha256': outputHeader(
+  'content-md5': textHeader('Base64 of the MD5 of the body; checked.', 'nfayejDJNFXO8DiaIG2bsQ=='),
+  'x-amz-checksum-sha256': textHeader(
     'Base64 of the SHA-256 of the body; checked.',
     'KlhPUBAEkdyjsXEAwA5BcJsoIK7IrdFKdUaUOKwaoTk=',
   ),
-  'repr-digest': outputHeader(
+  'repr-digest': textHeader(
     'The SHA-256 of the body in the form of RFC 9530; checked. Other algorithms are ignored.',
     'sha-256=:KlhPUBAEkdyjsXEAwA5BcJsoIK7IrdFKdUaUOKwaoTk=:',
   ),

@@ -37,7 +37,7 @@ const fields = {
     .refine((events) => new Set(events).size === events.length, {
       error: 'events must name each event once.',
     })
-    .meta({ description: 'The events that are sent.' }),
+    .meta({ description: 'The events that are sent.', uniqueItems: true }),
   projectId: z
     .number({ error: 'projectId must be an id or null.' })
     .pipe(bodyId())

@@ -17,7 +17,7 @@ export interface OutputHeaders {
   readonly metadata: Record<string, unknown> | null;
 }
 
-const identifierForm = new RegExp(`^[A-Za-z0-9._-]{1,${limits.outputIdentifierCharacters}}$`);
+export const outputIdentifierForm = new RegExp(`^[A-Za-z0-9._-]{1,${limits.outputIdentifierCharacters}}$`);
 
 /**
  * Reads `X-Platform-Output-Identifier` and `X-Platform-Output-Metadata`.
@@ -33,7 +33,7 @@ export function readOutputHeaders(headers: HeaderValues): OutputHeaders {
 
 function readIdentifier(value: string | undefined): string | null {
   if (value === undefined) return null;
-  if (!identifierForm.test(value) || holdsToken(value)) throw new Problem('invalidOutputIdentifier');
+  if (!outputIdentifierForm.test(value) || holdsToken(value)) throw new Problem('invalidOutputIdentifier');
   return value;
 }
 

@@ -177,7 +177,7 @@ function checkFeature(value: unknown, registered: Registered, errors: IssueList)
 }
 
 function items(manifest: JsonObject, key: string, least: number, most: number, errors: IssueList): unknown[] {
-  const value = manifest[key] ?? [];
+  const value = manifest[key] === undefined ? [] : manifest[key];
   if (Array.isArray(value) && value.length >= least && value.length <= most) return value;
   errors.add(jsonPath(key), `${key} must be a list of ${least} to ${most} items.`);
   return [];

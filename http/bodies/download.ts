@@ -6,6 +6,7 @@ import parseRange from 'range-parser';
 import { z } from 'zod';
 import { Problem } from '../../domain/errors.ts';
 import { safeMediaType } from '../headers.ts';
+import { textHeader } from '../schemas.ts';
 
 /** Both ends inclusive, as in HTTP and S3. */
 export type ByteRange = { readonly start: number; readonly end: number };
@@ -39,14 +40,15 @@ export type DownloadReply =
     }
   | { readonly status: 304; readonly headers: Record<string, string> };
 
-const header = (description: string, example: string) => z.string().optional().meta({ description, example });
-
 /** Request headers of a route that serves bytes, for the reference; `serveBytes` reads them itself. */
 export const downloadHeaders = z.object({
-  range: header('One range of bytes. Several ranges or an invalid one get all bytes.', 'bytes=0-1023'),
-  'if-range': header('Send the range only if the bytes still have this tag, else all bytes.', '"2a584f50"'),
-  'if-none-match': header("Tags of the caller's copies: 304 when one is current.", '"2a584f50"'),
-  'accept-encoding': header('Whether bytes stored as gzip may be sent unchanged.', 'gzip'),
+  range: textHeader('One range of bytes. Several ranges or an invalid one get all bytes.', 'bytes=0-1023'),
+  'if-range': textHeader(
+    'Send the range only if the bytes still have this tag, else all bytes.',
+    '"2a584f50"',
+  ),
+  'if-none-match': textHeader("Tags of the caller's copies: 304 when one is current.", '"2a584f50"'),
+  'accept-encoding': textHeader('Whether bytes stored as gzip may be sent unchanged.', 'gzip'),
 });
 
 const tagHeaders = {
@@ -60,12 +62,15 @@ const byteHeaders = {
   'content-encoding': '`gzip` when the bytes are sent compressed.',
 } as const;
 
+/** Bytes have the type that was stored with them. Client generators do not support the wildcard alone. */
+const media = ['application/octet-stream', '*/*'] as const;
+
 /** Responses of a route that serves bytes; spread into `responses`. Its `errors` need `rangeNotSatisfiable`. */
 export const downloadResponses = {
-  200: { description: 'The bytes.', media: 'application/octet-stream', headers: byteHeaders },
+  200: { description: 'The bytes, with their stored Content-Type.', media, headers: byteHeaders },
   206: {
     description: 'One range of the bytes.',
-    media: 'application/octet-stream',
+    media,
     headers: { ...byteHeaders, 'content-range': 'The range and the total size.' },
   },
   304: { description: "The caller's copy is current.", headers: tagHeaders },

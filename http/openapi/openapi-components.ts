@@ -1,13 +1,14 @@
 /** What all operations of the OpenAPI document share: kinds of credentials, and the headers of every exchange. */
 import { tokenPrefixes } from '../../domain/access/token-format.ts';
+import { limits } from '../../domain/limits.ts';
 
 const bearer = (kind: keyof typeof tokenPrefixes, description: string) =>
   ({ type: 'http', scheme: 'bearer', bearerFormat: `${tokenPrefixes[kind]}...`, description }) as const;
 
-const requestId = {
-  schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,128}$' },
-  example: 'capture-07.upload-12',
-} as const;
+const requestIdExample = 'capture-07.upload-12';
+
+/** What `parseIdempotencyKey` accepts, as a pattern that every reader knows. */
+const keyPattern = (most: number) => `^(?:"(?:[!#-\\[\\]-~]|\\\\["\\\\]){1,${most}}"|[!#-~]{1,${most}})$`;
 
 export const sharedComponents = {
   securitySchemes: {
@@ -37,8 +38,10 @@ export const sharedComponents = {
     RequestId: {
       in: 'header',
       name: 'X-Request-Id',
-      description: 'Id of the request in responses and logs. A value of another form is replaced.',
-      ...requestId,
+      description:
+        'Id of the request in responses and logs. One that is not 1 to 128 characters of `A-Za-z0-9._-` is replaced.',
+      schema: { type: 'string' },
+      example: requestIdExample,
     },
     IdempotencyKey: {
       in: 'header',
@@ -46,12 +49,16 @@ export const sharedComponents = {
       description:
         'A unique text chosen by the caller for each new request. For 24 hours the same request under it is ' +
         'executed once, and every repeat gets the first response. 1 to 255 visible characters, in double quotes or bare.',
-      schema: { type: 'string', minLength: 1, maxLength: 512 },
+      schema: { type: 'string', pattern: keyPattern(limits.idempotencyKeyCharacters) },
       example: '"8e03978e-40d5-43e8-bc93-6894a57f9324"',
     },
   },
   headers: {
-    RequestId: { description: 'Id of the request: as sent, or a new one.', ...requestId },
+    RequestId: {
+      description: 'Id of the request: as sent, or a new one.',
+      schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,128}$' },
+      example: requestIdExample,
+    },
     Challenge: {
       description: 'The required kind of credentials.',
       schema: { type: 'string', const: 'Bearer' },

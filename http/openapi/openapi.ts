@@ -183,8 +183,12 @@ function jsonContent(schema: z.ZodType) {
   return { schema, ...(example === undefined ? {} : { example }) };
 }
 
+/** Readers that know these types parse them, so that a schema would be one of what they make of them. */
+const parsedMedia: readonly string[] = ['application/yaml', 'text/event-stream'];
+
 function bytesContent(media: readonly string[], example: string = someBytes.example) {
-  return Object.fromEntries(media.map((type) => [type, { ...someBytes, example }]));
+  const schemaOf = (type: string) => (parsedMedia.includes(type) ? {} : someBytes.schema);
+  return Object.fromEntries(media.map((type) => [type, { schema: schemaOf(type), example }]));
 }
 
 function response(spec: ResponseSpec): ZodOpenApiResponseObject {

@@ -1,9 +1,19 @@
 /** Requirements of client generators on the interface document, beyond the standard. */
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { allOperationsOf, allRoutes, interfaceDocument, type Json, pointer } from '../support/openapi.ts';
+import { parseIdempotencyKey } from '../../domain/access/idempotency.ts';
+import { limits } from '../../domain/limits.ts';
+import {
+  allOperationsOf,
+  allRoutes,
+  interfaceDocument,
+  type Json,
+  operationsOf,
+  pointer,
+} from '../support/openapi.ts';
 
 const document = interfaceDocument();
+const operations = operationsOf(document);
 
 test('client generators can read it: bodies have known types, and arrays have item types', () => {
   const known = ['application/json', 'application/octet-stream'];
@@ -36,6 +46,75 @@ test('a path has one name for each parameter, and no schema is of null alone: ge
   const plain = Object.keys(document.paths as Json).map((path) => path.replaceAll(/\{\w+\}/g, '{}'));
   expect(plain.filter((path, at) => plain.indexOf(path) !== at)).toEqual([]);
   expect(JSON.stringify(document).replaceAll(',{"type":"null"}]', ']')).not.toContain('"type":"null"');
+});
+
+test('an Idempotency-Key has the form that is accepted; a request id has none, since any other is replaced', () => {
+  const { RequestId, IdempotencyKey } = (document.components as Json).parameters as Record<string, Json>;
+  expect(RequestId!.schema).toEqual({ type: 'string' });
+  const declared = new RegExp((IdempotencyKey!.schema as { readonly pattern: string }).pattern);
+  const longest = 'k'.repeat(limits.idempotencyKeyCharacters);
+  const keys = [
+    '',
+    'a',
+    'a b',
+    'a"b',
+    'a\\b',
+    'ä',
+    '"',
+    '""',
+    '"a',
+    '"a"',
+    '"a b"',
+    '"a\\"b"',
+    '"a\\\\b"',
+    '"a\\b"',
+  ];
+  for (const key of [...keys, longest, `"${longest}"`, `${longest}k`, `"${longest}k"`])
+    expect([key, declared.test(key)]).toEqual([key, parseIdempotencyKey(key) !== null]);
+});
+
+test('stored bytes may have any type, since they are served with the type that they came with', () => {
+  for (const id of ['getNodeOutputData', 'getLatestNodeOutputData', 'getTaskInputData']) {
+    const { responses } = operations.find((one) => one.id === id)!.value as {
+      responses: Record<string, Json>;
+    };
+    for (const status of ['200', '206'])
+      expect([id, Object.keys(responses[status]!.content as Json)]).toEqual([
+        id,
+        ['application/octet-stream', '*/*'],
+      ]);
+  }
+});
+
+test('what a request may leave out or repeat, and how it writes dates, is declared as it is read', () => {
+  const operation = (id: string) => operations.find((one) => one.id === id)!.value;
+  expect(operation('querySessions').requestBody).toMatchObject({ required: false });
+  const { schemas } = document.components as { readonly schemas: Record<string, Json> };
+  const of = (schema: string, field: string) => (schemas[schema]!.properties as Json)[field];
+  for (const schema of ['WebhookRequest', 'WebhookChangeRequest'])
+    expect(of(schema, 'events')).toMatchObject({ uniqueItems: true });
+  expect(of('ProjectRequest', 'PinnedMetadata')).toMatchObject({
+    anyOf: [{ uniqueItems: true, items: { minLength: 1 } }, { type: 'null' }],
+  });
+  for (const id of ['listDimensions', 'downloadReport'])
+    for (const name of ['from', 'to'])
+      expect((operation(id).parameters as Json[]).find((one) => one.name === name)!.schema).toMatchObject({
+        anyOf: [{ format: 'date' }, { format: 'date-time' }],
+      });
+});
+
+test('YAML and events are not declared as text: who knows these types parses them before the check', () => {
+  for (const [id, media] of [
+    ['runnerApiDocument', 'application/yaml'],
+    ['readRunLog', 'text/event-stream'],
+    ['followSession', 'text/event-stream'],
+  ] as const) {
+    const { responses } = operations.find((one) => one.id === id)!.value as { responses: Json };
+    expect([id, ((responses['200'] as Json).content as Record<string, Json>)[media]!.schema]).toEqual([
+      id,
+      {},
+    ]);
+  }
 });
 
 /** Every schema of an array. */

@@ -113,6 +113,11 @@ describe('every fault is listed with its path', () => {
       ["$.nodeTemplates[1].name Node template 'detect-objects' is listed twice."],
     ],
     [
+      'null in place of a list, which would retire all that the feature has',
+      manifest({ nodeTemplates: null }),
+      ['$.nodeTemplates nodeTemplates must'],
+    ],
+    [
       'items that are no objects',
       manifest({ runnerTypes: [runnerType(), 1], nodeTemplates: 'x' }),
       [

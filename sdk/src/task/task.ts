@@ -114,8 +114,8 @@ export class Task<C = JsonObject, S = JsonObject> {
 
   /**
    * The task's inputs, oldest first, fetched by pages.
-   * @param mode `since-watermark` (default): those above the watermark, up to `maxInputsPerTask`; `latest`: of each parent
-   *   those it published last together; `all`
+   * @param mode `since-watermark` (default): those above the watermark, up to `maxInputsPerTask`, beyond which only an
+   *   incremental node gets a follow-up task; `latest`: of each parent those it published last together; `all`
    * @throws ApiError; TaskCancelled
    */
   inputs(mode: InputMode = 'since-watermark'): AsyncGenerator<Input, void, void> {

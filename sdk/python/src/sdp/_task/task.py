@@ -132,8 +132,8 @@ class Task(Generic[C]):
     def inputs(self, mode: InputMode = "since-watermark") -> Iterator[Input]:
         """The task's inputs, oldest first, fetched by pages.
 
-        ``since-watermark``: those above the watermark, up to ``max_inputs_per_task``. ``latest``: of each parent those
-        that it published last together. ``all``.
+        ``since-watermark``: those above the watermark, up to ``max_inputs_per_task``, beyond which only an incremental
+        node gets a follow-up task. ``latest``: of each parent those that it published last together. ``all``.
         """
         return list_inputs(self._parts.calls, mode)
 
