@@ -1,16 +1,18 @@
 /**
- * `system-next-dimension`: publishes one dashboard for its node instance, updated at each run from all of its
- * parent's outputs and its own configuration, and one scenario instance when asked (decisions, section 11).
+ * `system-next-dimension`: publishes one dashboard for its node instance, over all of its parent's outputs and with its
+ * own configuration, and one scenario instance when asked (decisions, section 11).
+ *
+ * A run adds what is new to its parent since the last one that succeeded, a number of recordings at a time: a session
+ * may have thousands, and other work of the session waits while some are added.
  */
 import { join } from 'node:path';
 import { z } from 'zod';
+import { dashboardUrl } from '../../domain/dashboard-url.ts';
 import { isRecordingTime } from '../../domain/outputs/recording.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
-import {
-  type DimensionLayout,
-  type DimensionSource,
-  publishDimension,
-} from '../../store/dashboards/dimensions.ts';
+import { hasDimension } from '../../store/dashboards/dimension-reads.ts';
+import { type DimensionSource, summarizeSources } from '../../store/dashboards/dimension-sources.ts';
+import { type DimensionPublication, publishDimension } from '../../store/dashboards/dimensions.ts';
 import type { TaskEnd } from '../../store/runs/end-task.ts';
 import type { TaskInput } from '../../store/runs/task-inputs.ts';
 import {
@@ -52,9 +54,15 @@ const metadataSchema = z.looseObject({
 
 interface Recording {
   readonly input: TaskInput;
+  /** Output id of the upload. */
+  readonly sourceId: number;
   readonly description: RecordingDescription;
   readonly name: string;
 }
+
+const recordingsAtOnce = 100;
+/** Recordings that the output of a run lists: those of the newest uploads. */
+const listedRecordings = 1_000;
 
 export const dashboardNode = builtinNode({
   name: 'system-next-dimension',
@@ -70,38 +78,68 @@ async function publishDashboard(
   services: BuiltinServices,
 ): Promise<TaskEnd> {
   run.report('reading', 'recordings of the parent node');
-  const recordings = await newestRecordings(run, services);
-  const sources = recordings.map(toSource);
-  const name = configuration.dashboardName ?? run.task.nodeName;
-  const dimensionId = await publishDimension(services.database, run.identity, run.task.taskId, {
-    name,
-    dashboardName: name,
-    dashboardVersion: configuration.dashboardVersion ?? 'next',
-    sources,
-    layout: layoutOf(configuration, recordings),
-    scenario: scenarioOf(configuration, run.task.sessionName, recordings),
-  });
-  if (dimensionId === undefined) throw new ClaimLostError('The task is no longer held.');
+  let dimensionId = 0;
+  for await (const recordings of newRecordings(run, services))
+    dimensionId = await publish(run, configuration, services, recordings);
   await writeOutput(run, services, {
     outputIdentifier: `${run.task.runId}.json`,
     contentType: 'application/json',
     metadata: { kind: 'dashboard', dimensionId },
-    content: { bytes: Buffer.from(JSON.stringify(summaryOf(dimensionId, name, recordings))) },
+    content: {
+      bytes: Buffer.from(JSON.stringify(await summaryOf(run, configuration, services, dimensionId))),
+    },
   });
   return { kind: 'complete', outcome: 'completed', hasMore: false };
 }
 
-/** Of each source (one uploaded output) the newest recording, in the order of the uploads. */
-async function newestRecordings(run: BuiltinRun, services: BuiltinServices): Promise<Recording[]> {
-  const newest = new Map<number, Recording>();
-  for await (const input of taskInputs(run, services, 'all')) {
+const nameOf = (run: BuiltinRun, { dashboardName }: DashboardConfiguration) =>
+  dashboardName ?? run.task.nodeName;
+
+/** @returns the dashboard's id */
+async function publish(
+  run: BuiltinRun,
+  configuration: DashboardConfiguration,
+  services: BuiltinServices,
+  recordings: readonly Recording[],
+): Promise<number> {
+  const name = nameOf(run, configuration);
+  const dimension: DimensionPublication = {
+    name,
+    dashboardName: name,
+    dashboardVersion: configuration.dashboardVersion ?? 'next',
+    sources: recordings.map((recording) => ({
+      sourceId: recording.sourceId,
+      position: recording.input.position,
+      source: toSource(recording),
+    })),
+    layout: configuration.layoutConfiguration ?? null,
+    suggestsLayout: configuration.layoutFromParentOutput ?? false,
+    scenario: scenarioOf(configuration, run.task.sessionName, recordings),
+  };
+  const id = await publishDimension(services.database, run.identity, run.task.taskId, dimension);
+  if (id === undefined) throw new ClaimLostError('The task is no longer held.');
+  return id;
+}
+
+/**
+ * What the dashboard does not have yet, oldest first, and all of it in a reprocess. The last part may be empty; without
+ * any recording it is the only one.
+ */
+async function* newRecordings(run: BuiltinRun, services: BuiltinServices): AsyncGenerator<Recording[]> {
+  const isNew = !(await hasDimension(services.database, run.task.nodeInstanceId));
+  const mode = isNew || run.task.reason === 'reprocess' ? 'all' : 'since-watermark';
+  let recordings: Recording[] = [];
+  for await (const input of taskInputs(run, services, mode)) {
     const metadata = metadataSchema.safeParse(input.metadata);
     if (!metadata.success) continue;
     const description = metadata.data.description ?? (await describe(run, services, input));
     const name = metadata.data.name ?? description.source.outputIdentifier;
-    newest.set(metadata.data.source.outputId, { input, description, name });
+    recordings.push({ input, sourceId: metadata.data.source.outputId, description, name });
+    if (recordings.length < recordingsAtOnce) continue;
+    yield recordings;
+    recordings = [];
   }
-  return [...newest.entries()].sort(([a], [b]) => a - b).map(([, recording]) => recording);
+  yield recordings;
 }
 
 /** The description of a recording that is too large for its output's metadata. */
@@ -130,7 +168,7 @@ function toSource({ input, description, name }: Recording): DimensionSource {
     rowCount: description.rowCount,
     groups: description.groups,
     channels: description.channels.map((channel) => ({
-      key: channelKey(input, channel.id),
+      key: `${input.outputId}:${channel.id}`,
       id: channel.id,
       name: channel.name,
       unit: channel.unit,
@@ -151,37 +189,6 @@ const wholeMilliseconds = ({ from, to }: RecordingDescription['time']) => ({
   toMs: Math.ceil(to),
 });
 
-/** The name of a channel of one of a dashboard's sources. */
-function channelKey(input: TaskInput, channelId: string): string {
-  return `${input.outputId}:${channelId}`;
-}
-
-/** The parent's suggested layout first, if the configuration says so; else the configured layout document. */
-function layoutOf(
-  configuration: DashboardConfiguration,
-  recordings: readonly Recording[],
-): Record<string, unknown> | null {
-  const suggested = configuration.layoutFromParentOutput ? suggestedLayout(recordings) : null;
-  return suggested ? { ...suggested } : (configuration.layoutConfiguration ?? null);
-}
-
-/**
- * The suggested panels of all recordings; panels of one title, group and unit become one, so that machines share it.
- */
-function suggestedLayout(recordings: readonly Recording[]): DimensionLayout | null {
-  const panels = new Map<string, DimensionLayout['panels'][number]>();
-  for (const { input, description } of recordings) {
-    for (const panel of description.suggestedLayout?.panels ?? []) {
-      const key = JSON.stringify([panel.title, panel.group, panel.unit]);
-      const channels = panel.channels.map((id) => channelKey(input, id));
-      const known = panels.get(key);
-      if (known) known.channels.push(...channels);
-      else panels.set(key, { title: panel.title, group: panel.group, unit: panel.unit, channels });
-    }
-  }
-  return panels.size > 0 ? { version: 1, panels: [...panels.values()] } : null;
-}
-
 function scenarioOf(
   configuration: DashboardConfiguration,
   sessionName: string,
@@ -197,16 +204,16 @@ function scenarioOf(
   return { name: configuration.scenarioName ?? sessionName, from, to };
 }
 
-function summaryOf(dimensionId: number, name: string, recordings: readonly Recording[]) {
+async function summaryOf(
+  run: BuiltinRun,
+  configuration: DashboardConfiguration,
+  { database }: BuiltinServices,
+  dimensionId: number,
+) {
   return {
     dimensionId,
-    dashboardName: name,
-    url: `/dashboards/${dimensionId}`,
-    sources: recordings.map(({ input, description, name }) => ({
-      outputId: input.outputId,
-      name,
-      rowCount: description.rowCount,
-      channels: description.channels.length,
-    })),
+    dashboardName: nameOf(run, configuration),
+    url: dashboardUrl(dimensionId),
+    ...(await summarizeSources(database, dimensionId, listedRecordings)),
   };
 }

@@ -17,7 +17,7 @@ import { writeWatermark } from '../../store/runs/watermark.ts';
 import { withRoom } from './disk-room.ts';
 import { type BuiltinRun, type BuiltinServices, builtinNode, ClaimLostError } from './node.ts';
 import { type TabularConfiguration, tabularConfigurationSchema } from './tabular/configuration.ts';
-import { convertTabularIsolated } from './tabular/convert/convert-isolated.ts';
+import { Converter } from './tabular/convert/convert-isolated.ts';
 import { NoTabularData, TabularError } from './tabular/errors.ts';
 import type { RecordingDescription } from './tabular/recording/recording.ts';
 import { downloadInput, taskInputs } from './task-inputs.ts';
@@ -75,14 +75,19 @@ async function convertForATurn(
   services: BuiltinServices,
 ): Promise<boolean> {
   const endsAtMs = run.task.reason === 'reprocess' ? Infinity : performance.now() + run.turnSeconds * 1_000;
+  const converter = new Converter();
   let converted = 0;
-  for await (const input of taskInputs(run, services, 'since-watermark')) {
-    if (converted > 0 && performance.now() >= endsAtMs) return true;
-    run.report('converting', shownName(input));
-    await convertInput(run, services, configuration, input);
-    converted += 1;
+  try {
+    for await (const input of taskInputs(run, services, 'since-watermark')) {
+      if (converted > 0 && performance.now() >= endsAtMs) return true;
+      run.report('converting', shownName(input));
+      await convertInput(run, services, configuration, input, converter);
+      converted += 1;
+    }
+    return false;
+  } finally {
+    await converter.close();
   }
-  return false;
 }
 
 async function convertInput(
@@ -90,12 +95,12 @@ async function convertInput(
   services: BuiltinServices,
   configuration: TabularConfiguration,
   input: TaskInput,
+  converter: Converter,
 ): Promise<void> {
-  const inputPath = join(run.workDir, 'input');
-  const outputPath = join(run.workDir, 'output.parquet');
+  const paths = { inputPath: join(run.workDir, 'input'), outputPath: join(run.workDir, 'output.parquet') };
   try {
     await withRoom(run.workDir, run.room, run.signal, (signal) =>
-      writeRecording({ ...run, signal }, services, configuration, input, { inputPath, outputPath }),
+      writeRecording({ ...run, signal }, services, configuration, input, { ...paths, converter }),
     );
   } catch (error) {
     if (!(error instanceof TabularError)) throw error;
@@ -103,8 +108,8 @@ async function convertInput(
     const isFine = error instanceof NoTabularData && configuration.whenNoOutputs === 'no-output';
     await passOver(run, services, input, isFine ? null : error);
   } finally {
-    await rm(inputPath, { force: true });
-    await rm(outputPath, { force: true });
+    await rm(paths.inputPath, { force: true });
+    await rm(paths.outputPath, { force: true });
   }
 }
 
@@ -114,11 +119,14 @@ async function writeRecording(
   services: BuiltinServices,
   configuration: TabularConfiguration,
   input: TaskInput,
-  paths: { readonly inputPath: string; readonly outputPath: string },
+  {
+    converter,
+    ...paths
+  }: { readonly inputPath: string; readonly outputPath: string; readonly converter: Converter },
 ): Promise<void> {
   await downloadInput(run, services, input, paths.inputPath);
   const startedAtMs = performance.now();
-  const { description, rowCount } = await convertTabularIsolated({
+  const { description, rowCount } = await converter.convert({
     ...paths,
     contentType: input.contentType,
     contentEncoding: input.contentEncoding,

@@ -7,7 +7,7 @@ import { defineRoute } from '../route.ts';
 import type { ExportColumn, ExportedTimes } from '../series/protocol.ts';
 import type { Services } from '../services.ts';
 import { type ChannelQuestion, findChannels } from './find-channels.ts';
-import { loadDimension } from './load-dimension.ts';
+import { loadQuestion } from './load-dimension.ts';
 import { hasRowNumbers } from './present.ts';
 import { type QuestionContext, questionRoute } from './question-route.ts';
 import { exportQuerySchema, exportQuestionSchema } from './question-schema.ts';
@@ -68,10 +68,9 @@ async function answerExport(
   context: QuestionContext,
   asked: Omit<ChannelQuestion, 'sources' | 'signal'> & { readonly format: 'csv' | 'parquet' },
 ) {
-  const { services, signal } = context;
+  const { services } = context;
   const { format } = asked;
-  const dimension = await loadDimension(context);
-  const question = { ...asked, sources: dimension.sources, signal };
+  const { dimension, question } = await loadQuestion(context, asked);
   const wanted = findExported(question);
   return {
     status: 200 as const,

@@ -1,7 +1,7 @@
 /** The channels that a request names, and the recordings that they are of. */
 import { Problem } from '../../domain/errors.ts';
 import { quote } from '../../domain/issue.ts';
-import type { DimensionSource } from '../../store/dashboards/dimensions.ts';
+import type { DimensionSource } from '../../store/dashboards/dimension-sources.ts';
 import type { NamedChannel } from '../series/protocol.ts';
 import type { SeriesRecording } from '../series/reader.ts';
 import { type DerivedDefinition, findDerived } from './find-derived.ts';

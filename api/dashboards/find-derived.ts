@@ -10,7 +10,7 @@ import {
   parseDerived,
   positionOverRows,
 } from '../../domain/recordings/derived-syntax.ts';
-import type { DimensionChannel, DimensionSource } from '../../store/dashboards/dimensions.ts';
+import type { DimensionChannel, DimensionSource } from '../../store/dashboards/dimension-sources.ts';
 import type { SeriesRecording } from '../series/reader.ts';
 import { channelsNamed, type RequestedChannel } from './requested-channel.ts';
 

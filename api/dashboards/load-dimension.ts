@@ -1,13 +1,81 @@
 import { Problem } from '../../domain/errors.ts';
+import { channelsOf, DerivedFault, parseDerived } from '../../domain/recordings/derived-syntax.ts';
 import { type DimensionRow, findDimension } from '../../store/dashboards/dimension-reads.ts';
+import {
+  type DimensionSource,
+  dimensionSources,
+  sourcesOfOutputs,
+  sourcesWithChannels,
+} from '../../store/dashboards/dimension-sources.ts';
 import type { Services } from '../services.ts';
+import type { ChannelQuestion } from './find-channels.ts';
+import type { DerivedDefinition } from './find-derived.ts';
+import { channelKey } from './present.ts';
+import { channelsNamed } from './requested-channel.ts';
 
-/** The dashboard of a path; 404 when there is none. */
-export async function loadDimension(context: {
+interface DimensionContext {
   readonly params: { readonly id: number };
   readonly services: Services;
-}): Promise<DimensionRow> {
-  const dimension = await findDimension(context.services.database, context.params.id);
+}
+
+/** The dashboard of a path; 404 when there is none. */
+export async function loadDimension({ params, services }: DimensionContext): Promise<DimensionRow> {
+  const dimension = await findDimension(services.database, params.id);
   if (dimension === undefined) throw new Problem('dimensionNotFound');
   return dimension;
+}
+
+type Asked = Omit<ChannelQuestion, 'sources' | 'signal'>;
+
+/** The dashboard of a path and a question about its recordings; 404 when there is none. */
+export async function loadQuestion<Wanted extends Asked>(
+  context: DimensionContext & { readonly signal: AbortSignal },
+  wanted: Wanted,
+): Promise<{
+  readonly dimension: DimensionRow;
+  readonly question: Wanted & Pick<ChannelQuestion, 'sources' | 'signal'>;
+}> {
+  const dimension = await loadDimension(context);
+  const sources = await sourcesFor(context, wanted);
+  return { dimension, question: { ...wanted, sources, signal: context.signal } };
+}
+
+/** Of a dashboard with thousands of recordings only those that the question may be about. */
+async function sourcesFor(
+  { params: { id }, services: { database } }: DimensionContext,
+  wanted: Asked,
+): Promise<DimensionSource[]> {
+  const { channels } = wanted;
+  if (channels === undefined) return await dimensionSources(database, id);
+  const texts = [...channels, ...axesOf(wanted), ...(wanted.derived ?? []).flatMap(namesIn)];
+  const outputIds = texts.flatMap((text) => outputIdOf(text) ?? []);
+  const named = await sourcesOfOutputs(database, id, outputIds);
+  return isAnswered(wanted, named) ? named : await sourcesWithChannels(database, id, outputIds, texts);
+}
+
+const axesOf = ({ x, split }: Asked) => [x, split].filter((text) => text !== undefined);
+
+/** Whether no other recording matters: keys name all channels, and their recordings have the axes. */
+function isAnswered(wanted: Asked, sources: readonly DimensionSource[]): boolean {
+  const { channels = [], derived = [] } = wanted;
+  const keys = new Set(sources.flatMap((source) => source.channels.map(({ id }) => channelKey(source, id))));
+  const hasAxes = (source: DimensionSource) =>
+    axesOf(wanted).every((text) => channelsNamed(source, text).length > 0);
+  return derived.length === 0 && channels.every((key) => keys.has(key)) && sources.every(hasAxes);
+}
+
+/** The channels that an expression names; none where it has a fault, which is reported later. */
+function namesIn({ expression }: DerivedDefinition): string[] {
+  try {
+    return channelsOf(parseDerived(expression)).map(({ name }) => name);
+  } catch (error) {
+    if (error instanceof DerivedFault) return [];
+    throw error;
+  }
+}
+
+/** The output that a key may name; a channel may also be named like a key. */
+function outputIdOf(text: string): number | undefined {
+  const digits = /^(\d{1,15}):/.exec(text)?.[1];
+  return digits === undefined ? undefined : Number(digits);
 }

@@ -3,12 +3,18 @@ import { dashboardUrl } from '../../domain/dashboard-url.ts';
 import { isJsonObject } from '../../domain/text.ts';
 import { formatTimestamp, formatTimestampOrNull } from '../../domain/timestamp.ts';
 import type { DimensionRow } from '../../store/dashboards/dimension-reads.ts';
-import type { DimensionSource } from '../../store/dashboards/dimensions.ts';
+import type { DimensionSource } from '../../store/dashboards/dimension-sources.ts';
+import type { DimensionLayout } from '../../store/dashboards/dimensions.ts';
 import type { dashboardSchema } from './schema.ts';
 
 type WireDashboard = z.input<typeof dashboardSchema>;
 
-export function presentDashboard(dimension: DimensionRow): WireDashboard {
+export function presentDashboard(
+  dimension: DimensionRow,
+  sources: readonly DimensionSource[],
+): WireDashboard {
+  const suggested = dimension.suggestsLayout ? suggestedLayout(sources) : null;
+  const layout = suggested === null ? dimension.layout : { ...suggested };
   return {
     id: dimension.id,
     title: dimension.name,
@@ -20,8 +26,8 @@ export function presentDashboard(dimension: DimensionRow): WireDashboard {
     scenarioName: dimension.scenarioName,
     from: formatTimestampOrNull(dimension.from),
     to: formatTimestampOrNull(dimension.to),
-    layout: isJsonObject(dimension.layout) ? dimension.layout : null,
-    sources: dimension.sources.map(presentSource),
+    layout: isJsonObject(layout) ? layout : null,
+    sources: sources.map(presentSource),
     createdAt: formatTimestamp(dimension.createdAt),
   };
 }
@@ -56,4 +62,25 @@ function presentSource(source: DimensionSource): WireDashboard['sources'][number
 /** How a dashboard names a channel of one of its sources. */
 export function channelKey(source: Pick<DimensionSource, 'outputId'>, channelId: string): string {
   return `${source.outputId}:${channelId}`;
+}
+
+type Suggestion = { readonly suggestedLayout?: Pick<DimensionLayout, 'panels'> };
+
+/**
+ * The panels that recordings suggest; those of one title, group and unit become one, so that machines share it. Null
+ * where none suggests any.
+ */
+function suggestedLayout(sources: readonly DimensionSource[]): DimensionLayout | null {
+  const panels = new Map<string, DimensionLayout['panels'][number]>();
+  for (const source of sources) {
+    const { suggestedLayout } = (source.description ?? {}) as Suggestion;
+    for (const { title, group, unit, channels } of suggestedLayout?.panels ?? []) {
+      const key = JSON.stringify([title, group, unit]);
+      const keys = channels.map((id) => channelKey(source, id));
+      const known = panels.get(key);
+      if (known) known.channels.push(...keys);
+      else panels.set(key, { title, group, unit, channels: keys });
+    }
+  }
+  return panels.size > 0 ? { version: 1, panels: [...panels.values()] } : null;
 }

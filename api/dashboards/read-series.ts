@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import type { z } from 'zod';
 import { Problem } from '../../domain/errors.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
-import type { DimensionSource } from '../../store/dashboards/dimensions.ts';
+import type { DimensionSource } from '../../store/dashboards/dimension-sources.ts';
 import { findDataSource } from '../../store/objects/data-sources.ts';
 import { ObjectStoreError } from '../../store/objects/object-store.ts';
 import { limitPoints, sampleEvenly } from '../series/points.ts';

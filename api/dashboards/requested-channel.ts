@@ -1,6 +1,6 @@
 /** A channel of one recording that a request asks for. */
 import type { Derived } from '../../domain/recordings/derived-syntax.ts';
-import type { DimensionChannel, DimensionSource } from '../../store/dashboards/dimensions.ts';
+import type { DimensionChannel, DimensionSource } from '../../store/dashboards/dimension-sources.ts';
 import { channelKey } from './present.ts';
 
 export type RequestedChannel = {

@@ -1,12 +1,12 @@
 /** One dashboard, its series and statistics (decisions 11, 12). */
 import { access } from '../../domain/access/access.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
-import type { DimensionSource } from '../../store/dashboards/dimensions.ts';
+import { type DimensionSource, dimensionSources } from '../../store/dashboards/dimension-sources.ts';
 import { defineRoute } from '../route.ts';
 import { catalogRoutes } from './catalog.ts';
 import { exportRoutes } from './export.ts';
 import type { ChannelQuestion } from './find-channels.ts';
-import { loadDimension } from './load-dimension.ts';
+import { loadDimension, loadQuestion } from './load-dimension.ts';
 import { navigationRoutes } from './navigation.ts';
 import { presentDashboard } from './present.ts';
 import { type QuestionContext, questionRoute } from './question-route.ts';
@@ -35,7 +35,9 @@ const one = defineRoute({
   errors: ['dimensionNotFound'],
   refusals: { params: 'dimensionNotFound' },
   async handler(context) {
-    return { status: 200, body: presentDashboard(await loadDimension(context)) };
+    const dimension = await loadDimension(context);
+    const sources = await dimensionSources(context.services.database, dimension.id);
+    return { status: 200, body: presentDashboard(dimension, sources) };
   },
 });
 
@@ -129,9 +131,8 @@ async function answerSeries(
   context: QuestionContext,
   wanted: Omit<ChannelQuestion, 'sources' | 'signal'> & { readonly maxPoints: number },
 ) {
-  const { services, signal } = context;
-  const dimension = await loadDimension(context);
-  const question = { ...wanted, sources: dimension.sources, signal };
+  const { services } = context;
+  const { dimension, question } = await loadQuestion(context, wanted);
   const { answers, sources } = await readSeries(services, question);
   const body = { dimensionId: dimension.id, ...windowOf(wanted, sources), series: answers };
   return { status: 200 as const, body };
@@ -141,9 +142,8 @@ async function answerStatistics(
   context: QuestionContext,
   wanted: Omit<ChannelQuestion, 'sources' | 'signal'>,
 ) {
-  const { services, signal } = context;
-  const dimension = await loadDimension(context);
-  const question = { ...wanted, sources: dimension.sources, signal };
+  const { services } = context;
+  const { dimension, question } = await loadQuestion(context, wanted);
   const { answers, sources } = await readStatistics(services, question);
   const body = { dimensionId: dimension.id, ...windowOf(wanted, sources), statistics: answers };
   return { status: 200 as const, body };

@@ -1,6 +1,5 @@
 /** Reading dimensions: a dashboard with its session and newest scenario (contract: Dashboard support). */
 import type { Queryable } from '../connection/database.ts';
-import type { DimensionSource } from './dimensions.ts';
 
 export interface DimensionRow {
   readonly id: number;
@@ -9,8 +8,9 @@ export interface DimensionRow {
   readonly sessionName: string;
   readonly dashboardName: string;
   readonly dashboardVersion: string;
-  readonly sources: readonly DimensionSource[];
   readonly layout: unknown;
+  /** The layouts that its recordings suggest come before `layout`. */
+  readonly suggestsLayout: boolean;
   readonly createdAt: Date;
   /** Of the session's newest scenario; null without one. */
   readonly scenarioName: string | null;
@@ -22,7 +22,7 @@ export interface DimensionRow {
 export async function findDimension(database: Queryable, id: number): Promise<DimensionRow | undefined> {
   const [row] = await database.query<DimensionRow>(
     `select d.id, d.name, d.session_id, s.name as session_name, d.dashboard_name,
-            d.dashboard_version, d.sources, d.layout, d.created_at,
+            d.dashboard_version, d.layout, d.suggests_layout, d.created_at,
             i.scenario_name, i.from_at as "from", i.to_at as "to"
        from dimension d
        join session s on s.id = d.session_id
@@ -34,4 +34,10 @@ export async function findDimension(database: Queryable, id: number): Promise<Di
     [id],
   );
   return row;
+}
+
+/** Whether a node has published its dashboard. */
+export async function hasDimension(database: Queryable, nodeInstanceId: number): Promise<boolean> {
+  const found = await database.query('select 1 from dimension where node_instance_id = $1', [nodeInstanceId]);
+  return found.length > 0;
 }

@@ -5,35 +5,7 @@ import { newId } from '../connection/ids.ts';
 import type { RunnerIdentity } from '../runners/holder.ts';
 import { holdSession } from '../runs/change-session.ts';
 import { renewLease } from '../runs/lease.ts';
-
-/** One channel of a source. `key`, `<outputId>:<id>`, names it in the whole dashboard. */
-export interface DimensionChannel {
-  readonly key: string;
-  readonly id: string;
-  readonly name: string;
-  readonly unit: string | null;
-  readonly type: string;
-  readonly group: string;
-  readonly realm: string;
-}
-
-/**
- * One columnar output that a dashboard draws from. The place of its bytes and its description are not shown to callers.
- */
-export interface DimensionSource {
-  readonly outputId: number;
-  readonly name: string;
-  readonly realm: string;
-  /** `from` and `to` are ISO 8601; null when they are no times. */
-  readonly time: { readonly kind: string; readonly from: string | null; readonly to: string | null };
-  readonly rowCount: number;
-  readonly groups: readonly { readonly id: string; readonly name: string }[];
-  readonly channels: readonly DimensionChannel[];
-  readonly dataSourceId: number;
-  readonly objectKey: string;
-  readonly sha256: string | null;
-  readonly description: unknown;
-}
+import { addSources, type NewSource } from './dimension-sources.ts';
 
 /** A suggested layout; `channels` hold channel keys. */
 export interface DimensionLayout {
@@ -45,9 +17,12 @@ export interface DimensionPublication {
   readonly name: string;
   readonly dashboardName: string;
   readonly dashboardVersion: string;
-  readonly sources: readonly DimensionSource[];
+  /** Recordings to add; the others stay. */
+  readonly sources: readonly NewSource[];
   readonly layout: Record<string, unknown> | null;
-  /** The session has one scenario instance of this name afterwards. */
+  /** The layouts that the recordings suggest come before `layout`. */
+  readonly suggestsLayout: boolean;
+  /** The session has one scenario instance of this name afterwards, at least over this time. */
   readonly scenario: { readonly name: string; readonly from: Date | null; readonly to: Date | null } | null;
 }
 
@@ -66,12 +41,12 @@ export async function publishDimension(
     const task = await renewLease(tx, identity, taskId);
     if (task === undefined) return undefined;
     const [row] = await tx.query<{ id: number }>(
-      `insert into dimension (session_id, node_instance_id, name, dashboard_name, dashboard_version, sources, layout)
-       values ($1, $2, $3, $4, $5, $6::jsonb, $7::jsonb)
+      `insert into dimension (session_id, node_instance_id, name, dashboard_name, dashboard_version, layout, suggests_layout)
+       values ($1, $2, $3, $4, $5, $6::jsonb, $7)
        on conflict (node_instance_id) do update
           set name = excluded.name, dashboard_name = excluded.dashboard_name,
-              dashboard_version = excluded.dashboard_version, sources = excluded.sources, layout = excluded.layout,
-              updated_at = clock_timestamp()
+              dashboard_version = excluded.dashboard_version, layout = excluded.layout,
+              suggests_layout = excluded.suggests_layout, updated_at = clock_timestamp()
        returning id`,
       [
         task.sessionId,
@@ -79,19 +54,25 @@ export async function publishDimension(
         dimension.name,
         dimension.dashboardName,
         dimension.dashboardVersion,
-        JSON.stringify(dimension.sources),
         dimension.layout === null ? null : JSON.stringify(dimension.layout),
+        dimension.suggestsLayout,
       ],
     );
-    if (dimension.scenario !== null) await saveScenario(tx, task.sessionId, dimension.scenario);
-    return row!.id;
+    const { id } = row!;
+    await addSources(tx, id, dimension.sources);
+    if (dimension.scenario !== null) await saveScenario(tx, task.sessionId, id, dimension.scenario);
+    return id;
   });
 }
 
-/** A scenario that the session has already is only widened: its window may have been set by a person. */
+/**
+ * A scenario that the session has already is only widened: its window may have been set by a person. A new one is over
+ * all recordings of the dashboard.
+ */
 async function saveScenario(
   tx: Tx,
   sessionId: string,
+  dimensionId: number,
   { name, from, to }: NonNullable<DimensionPublication['scenario']>,
 ): Promise<void> {
   const known = await tx.query(
@@ -101,33 +82,41 @@ async function saveScenario(
   );
   if (known.length > 0) return;
   await tx.query(
-    'insert into scenario_instance (id, session_id, scenario_name, from_at, to_at) values ($1, $2, $3, $4, $5)',
-    [newId(), sessionId, name, from, to],
+    `insert into scenario_instance (id, session_id, scenario_name, from_at, to_at)
+     select $1, $2, $3, least($4::timestamptz, min((source -> 'time' ->> 'from')::timestamptz)),
+            greatest($5::timestamptz, max((source -> 'time' ->> 'to')::timestamptz))
+       from dimension_source where dimension_id = $6 and source -> 'time' ->> 'kind' = 'absolute'`,
+    [newId(), sessionId, name, from, to, dimensionId],
   );
 }
 
 /** Outputs that were deleted leave the dashboards of their session: no channel or panel points to a missing output. */
 export async function forgetSources(tx: Tx, sessionId: string, outputIds: readonly number[]): Promise<void> {
-  const gone = new Set(outputIds);
+  await tx.query(
+    `delete from dimension_source s using dimension d
+      where d.session_id = $1 and s.dimension_id = d.id and s.output_id = any ($2::bigint[])`,
+    [sessionId, outputIds],
+  );
+  await forgetPanelChannels(tx, sessionId, new Set(outputIds));
+}
+
+/** Layouts that an earlier version put together name channels by their outputs. */
+async function forgetPanelChannels(tx: Tx, sessionId: string, gone: ReadonlySet<number>): Promise<void> {
   const isGone = (key: unknown) => gone.has(Number(String(key).split(':', 1)[0]));
-  const dimensions = await tx.query<{
-    id: number;
-    sources: DimensionSource[];
-    layout: DimensionLayout | null;
-  }>('select id, sources, layout from dimension where session_id = $1 order by id for no key update', [
-    sessionId,
-  ]);
-  for (const { id, sources, layout } of dimensions) {
-    const kept = sources.filter((source) => !gone.has(source.outputId));
-    if (kept.length === sources.length) continue;
-    const panels = layout?.panels?.map((panel) => ({
+  const dimensions = await tx.query<{ id: number; layout: DimensionLayout }>(
+    `select id, layout from dimension
+      where session_id = $1 and layout is not null and not suggests_layout order by id for no key update`,
+    [sessionId],
+  );
+  for (const { id, layout } of dimensions) {
+    if (!layout.panels?.some(({ channels }) => channels.some(isGone))) continue;
+    const panels = layout.panels.map((panel) => ({
       ...panel,
       channels: panel.channels.filter((key) => !isGone(key)),
     }));
-    const keptLayout = panels === undefined ? layout : { ...layout, panels };
-    await tx.query(
-      'update dimension set sources = $2::jsonb, layout = $3::jsonb, updated_at = clock_timestamp() where id = $1',
-      [id, JSON.stringify(kept), keptLayout === null ? null : JSON.stringify(keptLayout)],
-    );
+    await tx.query('update dimension set layout = $2::jsonb, updated_at = clock_timestamp() where id = $1', [
+      id,
+      JSON.stringify({ ...layout, panels }),
+    ]);
   }
 }

@@ -70,8 +70,8 @@ export async function layoutsOfDimension(
         and (l.project_id is null or l.project_id = s.project_id)
         and (l.session_template_id is null or l.session_template_id = s.session_template_id)
         and (cardinality(l.channels) = 0 or exists (
-          select 1 from jsonb_array_elements(d.sources) source, jsonb_array_elements(source -> 'channels') channel
-           where channel ->> 'name' = any (l.channels) or channel ->> 'key' = any (l.channels)))
+          select 1 from dimension_source x, jsonb_array_elements(x.source -> 'channels') channel
+           where x.dimension_id = d.id and (channel ->> 'name' = any (l.channels) or channel ->> 'key' = any (l.channels))))
       ${inOrder}`,
     [userId, dimensionId],
   );

@@ -6,6 +6,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { limits } from '../../domain/limits.ts';
+import { mayHaveShortParts, partBytesOf } from '../../domain/outputs/part-size.ts';
 import { toObjectStoreError, withTries } from './errors.ts';
 import type { Intake } from './intake.ts';
 import { isGone, MultipartGone, type MultipartPlace, sendPart } from './multipart.ts';
@@ -14,11 +15,6 @@ import { withIntake } from './source.ts';
 import { StagedPart } from './staging.ts';
 
 const mebibyte = 1024 * 1024;
-const minPartBytes = 8 * mebibyte;
-/** Longer uploads have no numbers to spare for short parts. */
-const longUploadBytes = 32 * 1024 * mebibyte;
-/** So many numbers may be lost to parts that broke off. */
-const spareNumbers = 1_000;
 const partsInFlight = 3;
 const sendSeconds = 120;
 /** Faster pieces are hashed by the platform's own code alone: its state cannot be recorded, but it is much faster. */
@@ -120,7 +116,7 @@ class PieceWriter {
     this.#hash = hash;
     this.#checksum = job.checksum === null ? null : createHash(job.checksum.algorithm);
     this.#offsetBytes = job.from.offsetBytes;
-    this.#partBytes = partBytes(job.sizeBytes);
+    this.#partBytes = partBytesOf(job.sizeBytes);
     this.#part = this.#newPart();
   }
 
@@ -246,14 +242,9 @@ class PieceWriter {
   }
 }
 
-/** Equal parts, of which even the longest upload has fewer than a store allows. */
-function partBytes(sizeBytes: number): number {
-  return Math.max(minPartBytes, Math.ceil(sizeBytes / (limits.uploadParts - spareNumbers)));
-}
-
 /** The least that becomes a part where a piece ends. */
 function shortPartBytes(sizeBytes: number): number {
-  return sizeBytes <= longUploadBytes ? limits.uploadPartMinBytes : partBytes(sizeBytes);
+  return mayHaveShortParts(sizeBytes) ? limits.uploadPartMinBytes : partBytesOf(sizeBytes);
 }
 
 /** @throws MultipartGone, ObjectStoreError */

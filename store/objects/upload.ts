@@ -12,6 +12,7 @@
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
+import { growingPartBytes, minPartBytes, partBytesOf } from '../../domain/outputs/part-size.ts';
 import { BytesDiffer, objectContentType, sendBody, setHeaders, trailerHeaders, withTrailer } from './body.ts';
 import { type DirectPuts, directBytesAtMost } from './direct-put.ts';
 import { answeredInTime, httpStatusOf, passInTime, sendInTime, toObjectStoreError } from './errors.ts';
@@ -21,13 +22,8 @@ import { type FillOptions, fillPart, type StagedPart } from './staging.ts';
 import type { StagingArea } from './staging-area.ts';
 
 const mebibyte = 1024 * 1024;
-const firstPartBytes = 8 * mebibyte;
 const maxSingleRequestBytes = 5 * 1024 * mebibyte;
 const fastBytesPerSecond = 4 * mebibyte;
-/** S3 allows 10,000 parts; declared lengths stay well below. */
-const partsOfDeclared = 9_000;
-/** Without a declared length parts double in size after this many, so that 10,000 of them reach 8 TB. */
-const partsOfOneSize = 1_000;
 const partsInFlight = 3;
 const settleSeconds = 10;
 const tidySeconds = 5;
@@ -56,10 +52,10 @@ export interface UploadJob {
 export async function uploadObject(job: UploadJob): Promise<{ readonly etag: string }> {
   const startedAt = performance.now();
   const carry: Carry = { rest: null };
-  const { part, isLast } = await fillPart(fillOptions(job, firstPartBytes), carry);
+  const { part, isLast } = await fillPart(fillOptions(job, minPartBytes), carry);
   if (isLast) return await usingPart(part, () => putStaged(job, part));
   const seconds = (performance.now() - startedAt - part.waitedMs) / 1000;
-  const isFast = firstPartBytes / Math.max(seconds, 0.001) >= fastBytesPerSecond;
+  const isFast = minPartBytes / Math.max(seconds, 0.001) >= fastBytesPerSecond;
   const fitsOneRequest = job.declaredBytes !== null && job.declaredBytes <= maxSingleRequestBytes;
   if (fitsOneRequest && isFast && !job.traits.refusesTrailers) {
     return await usingPart(part, () => putStreamed(job, part, carry));
@@ -156,8 +152,7 @@ async function putParts(job: UploadJob, first: StagedPart, carry: Carry): Promis
 }
 
 function partBytes(number: number, declaredBytes: number | null): number {
-  if (declaredBytes === null) return firstPartBytes * 2 ** Math.floor((number - 1) / partsOfOneSize);
-  return Math.max(firstPartBytes, Math.ceil(declaredBytes / partsOfDeclared));
+  return declaredBytes === null ? growingPartBytes(number) : partBytesOf(declaredBytes);
 }
 
 /** One multi-part upload: its parts under way, and its end. */

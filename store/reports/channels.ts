@@ -30,10 +30,9 @@ const statement = `with one as materialized (
           (source ->> 'rowCount')::numeric - (channel ->> 'nullCount')::numeric as count,
           (channel ->> 'min')::numeric as min, (channel ->> 'max')::numeric as max,
           (channel ->> 'mean')::numeric as mean, (channel ->> 'standardDeviation')::numeric as deviation
-     from dimension d
-    cross join lateral jsonb_array_elements(d.sources) source
+     from (select dimension_id as id, source from dimension_source where dimension_id = any ($1::bigint[])) d
     cross join lateral jsonb_array_elements(source -> 'description' -> 'channels') channel
-    where d.id = any ($1::bigint[]) and channel ->> 'name' = any ($2::text[])
+    where channel ->> 'name' = any ($2::text[])
  ), every as (
    select id, name, min(unit) as unit, sum(count) as count, sum(missing) as missing, min(min) as min, max(max) as max,
           case when bool_and(count = 0 or mean is not null) then sum(count * mean) / nullif(sum(count), 0) end as mean,
@@ -94,9 +93,10 @@ export interface ChannelName {
 export async function channelNames(database: Reader): Promise<ChannelName[]> {
   return database.query(
     `select channel ->> 'name' as name, min(channel ->> 'unit') as unit, count(distinct d.id)::int as dashboards
-       from (select id, sources from dimension order by id desc limit $1) d
-      cross join lateral jsonb_path_query(d.sources, '$[0 to 19]') source
-      cross join lateral jsonb_array_elements(source -> 'channels') channel
+       from (select id from dimension order by id desc limit $1) d
+      cross join lateral (
+        select x.source from dimension_source x where x.dimension_id = d.id order by x.source_id, x.output_id limit 20) x
+      cross join lateral jsonb_array_elements(x.source -> 'channels') channel
       group by 1 order by 3 desc, 1 limit $2`,
     [limits.reportNameDashboards, limits.reportChannelNames],
   );

@@ -262,6 +262,9 @@ describe('a session is one dashboard over all that was uploaded to it', () => {
         [session.nodeId(1), JSON.stringify(endMs)],
       );
       await session.upload({ bytes: 'time,v\n2021-01-01,1\n2021-01-02,2\n', identifier: 'good.csv' });
+      await session.settled();
+      // It reads the earlier recordings again.
+      await client.call('POST', `/api/v2/node-instance/${session.nodeId(2)}/reprocess`);
       const nodes = await session.settled();
       expect(nodes.map(({ statusDetails }) => statusDetails)).toEqual(['', '', '']);
       const { id, sources } = await session.dashboard();

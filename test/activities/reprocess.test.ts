@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { recordingStage } from './recording-session.ts';
 
-const { client } = await recordingStage();
+const { api, client } = await recordingStage();
 
 test('a reprocessed recording replaces its original in the dashboard, at every node', async () => {
   const session = await client.newSession();
@@ -72,4 +72,24 @@ test('a refused file is listed at its node until a run over it alone, with a men
   expect((await list()).rejectedInputs).toEqual([]);
   const { sources } = await session.dashboard();
   expect(sources.map(({ channels }) => channels.map(({ name }) => name))).toEqual([['Siła'], ['v']]);
+});
+
+test('a run of a dashboard adds the new recordings and does not read the earlier ones again', async () => {
+  const session = await client.newSession();
+  await session.upload({ identifier: 'one.csv', bytes: 'time,speed\n0,1\n1,2\n' });
+  await session.settled();
+  const [first] = (await session.dashboard()).sources;
+  await api.composed.services.database.query('update node_output set metadata = null where id = $1', [
+    first!.outputId,
+  ]);
+  await session.upload({ identifier: 'two.csv', bytes: 'time,speed\n0,3\n1,4\n' });
+  await session.settled();
+  const dashboard = await session.dashboard();
+  expect(dashboard.sources.map(({ name }) => name)).toEqual(['one.csv', 'two.csv']);
+  expect(dashboard.layout!.panels.map(({ channels }) => channels)).toEqual([
+    dashboard.sources.map(({ outputId }) => `${outputId}:speed`),
+  ]);
+  const [newest] = (await client.call('GET', `/api/v2/node-instance/${session.nodeId(2)}/outputs`)).slice(-1);
+  const summary = await client.call('GET', `/api/v2/node-instance/outputs/${newest.id}/data`);
+  expect(summary).toMatchObject({ sourceCount: 2, sources: [{ name: 'one.csv' }, { name: 'two.csv' }] });
 });

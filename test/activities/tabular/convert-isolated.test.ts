@@ -2,12 +2,21 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { convertTabularIsolated } from '../../../activities/builtin/tabular/convert/convert-isolated.ts';
+import { Converter } from '../../../activities/builtin/tabular/convert/convert-isolated.ts';
 import type { IsolatedInput } from '../../../activities/builtin/tabular/convert/convert-messages.ts';
 import { NoTabularData, TabularError } from '../../../activities/builtin/tabular/errors.ts';
 import { stretched } from '../../support/stretched.ts';
 import { longParquet, parquetType } from './long-parquet.ts';
 import { TabularBench } from './support.ts';
+
+async function convertTabularIsolated(input: IsolatedInput) {
+  const converter = new Converter();
+  try {
+    return await converter.convert(input);
+  } finally {
+    await converter.close();
+  }
+}
 
 let bench: TabularBench;
 beforeAll(async () => {
@@ -53,6 +62,21 @@ describe('a conversion in a process of its own', () => {
       { t: 1000, v: 2 },
     ]);
     expect(readdirSync(bench.workDir)).toEqual([]);
+  });
+
+  test('is shared by the files of a run, also after a refused one, and replaced when it has died', async () => {
+    const converter = new Converter();
+    const convert = (text: string) => converter.convert(inputOf(text));
+    await convert('time,v\n0,1\n1,2\n');
+    const [first] = childPids();
+    await expect(convert('time,v\n0,1\n1,2,3\n')).rejects.toBeInstanceOf(TabularError);
+    expect((await convert('time,v\n0,1\n1,2\n2,3\n')).rowCount).toBe(3);
+    expect(childPids()).toEqual([first]);
+    process.kill(first!, 'SIGKILL');
+    await expect.poll(childPids).toEqual([]);
+    expect((await convert('time,v\n0,1\n1,2\n')).rowCount).toBe(2);
+    await converter.close();
+    expect(childPids()).toEqual([]);
   });
 
   test('keeps what Node compiles of it for the next one', async () => {

@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { describe, expect, test } from 'vitest';
+import { dimensionSources } from '../../../store/dashboards/dimension-sources.ts';
 import { dashboardWorld } from './dashboard-world.ts';
 
 const { api, dimensionId, dimensionSource, firstMs, folder, get, insertDimension, people, rows } =
@@ -16,11 +17,8 @@ async function download(path: string) {
 }
 
 async function sources() {
-  const [row] = await api.composed.services.database.query<{ sources: ReturnType<typeof dimensionSource>[] }>(
-    'select sources from dimension where id = $1',
-    [dimensionId],
-  );
-  return row!.sources;
+  const read = await dimensionSources(api.composed.services.database, dimensionId);
+  return read as ReturnType<typeof dimensionSource>[];
 }
 
 describe('GET /api/v2/dashboard/dimensions/{id}/export', () => {
@@ -57,7 +55,7 @@ describe('GET /api/v2/dashboard/dimensions/{id}/export', () => {
 
   test('names the recording of each row where there are several', async () => {
     const [source] = await sources();
-    const id = await insertDimension('b', [source, { ...source!, outputId: 8, name: 'second, "best".csv' }]);
+    const id = await insertDimension('b', [source!, { ...source!, outputId: 8, name: 'second, "best".csv' }]);
     const { bytes } = await download(`${id}/export?channels=speed,8:side&to=${at(0)}`);
     expect(bytes.toString().trim().split('\n')).toEqual([
       'recording,time,speed [m/s],side',
@@ -87,7 +85,7 @@ describe('GET /api/v2/dashboard/dimensions/{id}/export', () => {
   test('refuses what it cannot write', async () => {
     const [source] = await sources();
     const relative = { ...source!, outputId: 9, time: { ...source!.time, kind: 'relative' } };
-    const mixed = await insertDimension('c', [source, relative]);
+    const mixed = await insertDimension('c', [source!, relative]);
     const huge = await insertDimension('d', [{ ...source!, rowCount: 100_000_001 }]);
     const cases = [
       [`${dimensionId}/export?format=xlsx`, 'format must be csv or parquet.'],

@@ -2,12 +2,14 @@ import { createReadStream } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { dimensionSources } from '../../../store/dashboards/dimension-sources.ts';
 import { ensurePlatformDataSource } from '../../../store/objects/data-sources.ts';
 import { newOutputKey } from '../../../store/objects/object-store.ts';
 import { dashboardWorld } from './dashboard-world.ts';
 
-const { api, dimensionId, firstMs, get, dimensionSource, insertDimension, folder, record } =
-  await dashboardWorld();
+const { api, dimensionId, firstMs, get, insertDimension, folder, record } = await dashboardWorld();
+
+const sources = () => dimensionSources(api.composed.services.database, dimensionId);
 
 describe('GET /api/v2/dashboard/dimensions/{id}/series', () => {
   const keys = async () =>
@@ -100,11 +102,11 @@ describe('GET /api/v2/dashboard/dimensions/{id}/series', () => {
   });
 
   test('reads a name of every recording, to 64 channels in all', async () => {
-    const { sources } = await dimensionSources();
-    const id = await insertDimension('d', [sources[0], { ...sources[0]!, outputId: 8 }]);
+    const [source] = await sources();
+    const id = await insertDimension('d', [source!, { ...source!, outputId: 8 }]);
     const { body } = await get(`${id}/series?channels=speed`);
     expect(body.series.map(({ channel }: { channel: string }) => channel)).toEqual(['7:speed', '8:speed']);
-    const many = Array.from({ length: 65 }, (_, at) => ({ ...sources[0]!, outputId: 100 + at }));
+    const many = Array.from({ length: 65 }, (_, at) => ({ ...source!, outputId: 100 + at }));
     const wide = await insertDimension('e', many);
     expect((await get(`${wide}/series?maxPoints=10`)).body.series).toHaveLength(64);
     expect(await get(`${wide}/series?channels=speed`)).toMatchObject({
@@ -147,16 +149,9 @@ describe('GET /api/v2/dashboard/dimensions/{id}/series', () => {
     });
   });
 
-  async function dimensionSources() {
-    const [row] = await api.composed.services.database.query<{
-      sources: ReturnType<typeof dimensionSource>[];
-    }>('select sources from dimension where id = $1', [dimensionId]);
-    return row!;
-  }
-
   test('answers 502 when the bytes of a recording are missing or broken', async () => {
     const { database, objects } = api.composed.services;
-    const whole = (await dimensionSources()).sources[0]!;
+    const whole = (await sources())[0]!;
     const source = await ensurePlatformDataSource(database, objects.platformAccess);
     const broken = newOutputKey();
     const bytes = join(folder, 'broken.parquet');

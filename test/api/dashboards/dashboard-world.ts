@@ -13,6 +13,7 @@ import { layoutRoutes } from '../../../api/layouts/routes.ts';
 import { projectRoutes } from '../../../api/projects/routes.ts';
 import { sessionTemplateRoutes } from '../../../api/session-templates/routes.ts';
 import { sessionRoutes } from '../../../api/sessions/routes.ts';
+import { addSources, type DimensionSource } from '../../../store/dashboards/dimension-sources.ts';
 import { ensurePlatformDataSource } from '../../../store/objects/data-sources.ts';
 import { newOutputKey } from '../../../store/objects/object-store.ts';
 import { apiStage, ask } from '../../support/api.ts';
@@ -121,14 +122,18 @@ export async function dashboardWorld() {
 
   async function insertDimension(
     node: 'a' | 'b' | 'c' | 'd' | 'e' | 'f',
-    sources: unknown[],
+    sources: readonly DimensionSource[],
   ): Promise<number> {
-    const [row] = await api.composed.services.database.query<{ id: number }>(
-      `insert into dimension (session_id, node_instance_id, name, dashboard_name, dashboard_version, sources, layout)
-       values ($1, $2, 'Recording', 'Recording', 'next', $3::jsonb, '{"version":1,"panels":[]}') returning id`,
-      [session.id, session.nodeInstances['abcdef'.indexOf(node)]!.id, JSON.stringify(sources)],
-    );
-    return row!.id;
+    return await api.composed.services.database.transaction(async (tx) => {
+      const [row] = await tx.query<{ id: number }>(
+        `insert into dimension (session_id, node_instance_id, name, dashboard_name, dashboard_version, layout)
+         values ($1, $2, 'Recording', 'Recording', 'next', '{"version":1,"panels":[]}') returning id`,
+        [session.id, session.nodeInstances['abcdef'.indexOf(node)]!.id],
+      );
+      const added = sources.map((source) => ({ sourceId: source.outputId, position: 1, source }));
+      await addSources(tx, row!.id, added);
+      return row!.id;
+    });
   }
 
   const dimensionId = await makeDimension();

@@ -245,6 +245,7 @@ export class World {
       dashboardVersion: 'next',
       sources: [],
       layout: null,
+      suggestsLayout: false,
       scenario: null,
     });
     if (id === undefined) throw new Error('The task is not held.');

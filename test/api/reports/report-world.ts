@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import type { Role } from '../../../domain/access/access.ts';
+import { addSources, type DimensionSource } from '../../../store/dashboards/dimension-sources.ts';
 import { apiStage, ask } from '../../support/api.ts';
 import { openDatabase } from '../../support/databases.ts';
 import { makeGraph } from '../../support/graph.ts';
@@ -48,11 +49,19 @@ export async function reportWorld() {
       graph.sessionId,
       JSON.stringify(options.metadata ?? {}),
     ]);
-    await database.query(
-      `insert into dimension (session_id, node_instance_id, name, dashboard_name, dashboard_version, sources)
-       values ($1, $2, $3, 'Recording', 'next', $4::jsonb)`,
-      [graph.sessionId, graph.nodes.input, name, JSON.stringify(options.sources ?? [])],
-    );
+    await database.transaction(async (tx) => {
+      const [row] = await tx.query<{ id: number }>(
+        `insert into dimension (session_id, node_instance_id, name, dashboard_name, dashboard_version)
+         values ($1, $2, $3, 'Recording', 'next') returning id`,
+        [graph.sessionId, graph.nodes.input, name],
+      );
+      const sources = (options.sources ?? []).map((source, at) => ({
+        sourceId: at,
+        position: 1,
+        source: { ...(source as DimensionSource), outputId: at },
+      }));
+      await addSources(tx, row!.id, sources);
+    });
     for (const member of options.members ?? []) {
       await database.query('insert into session_member (session_id, identifier) values ($1, $2)', [
         graph.sessionId,

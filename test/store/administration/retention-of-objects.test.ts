@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { listExpiredOutputs } from '../../../store/administration/retention.ts';
 import { requestRetentionRun } from '../../../store/administration/retention-runs.ts';
 import { newId } from '../../../store/connection/ids.ts';
+import { dimensionSources } from '../../../store/dashboards/dimension-sources.ts';
 import { newObjectKey, newOutputKey, objectKinds } from '../../../store/objects/object-store.ts';
 import { findOrphans, type OrphanPage } from '../../../store/objects/orphans.ts';
 import { openDatabase } from '../../support/databases.ts';
@@ -81,10 +82,10 @@ describe('outputs of kept sessions', () => {
     );
     expect(left).toEqual([{ id: outputs.at(-1)!.id }]);
     const [dimension] = await database.query<{
-      sources: unknown;
+      id: number;
       layout: { panels: { channels: string[] }[] };
-    }>('select sources, layout from dimension where session_id = $1', [graph.sessionId]);
-    expect(dimension!.sources).toEqual([{ outputId: outputs.at(-1)!.id }]);
+    }>('select id, layout from dimension where session_id = $1', [graph.sessionId]);
+    expect(await dimensionSources(database, dimension!.id)).toEqual([{ outputId: outputs.at(-1)!.id }]);
     expect(dimension!.layout.panels[0]!.channels).toEqual([`${outputs.at(-1)!.id}:a`]);
     await sweep();
     // Another sweeper removes earlier versions of outputs that stay.

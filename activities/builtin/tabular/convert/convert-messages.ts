@@ -10,13 +10,16 @@ export interface IsolatedInput extends ConvertInput {
   readonly overtimeSeconds?: number;
 }
 
-/** The message to the process. */
+/** The message to the process, one for each file. */
 export type ToConvertChild = Omit<IsolatedInput, 'signal' | 'onProgress' | 'overtimeSeconds'>;
 
-export type FromConvertChild =
-  | { kind: 'progress'; progress: ConvertProgress }
+/** The end of a conversion, and the memory of the process after it. */
+export type ConvertEnd = { readonly residentBytes: number } & (
   | { kind: 'done'; conversion: Conversion }
   /** The conversion exceeded its time limit. */
   | { kind: 'late' }
   | { kind: 'refused'; message: string; place: TabularPlace; isEmpty: boolean }
-  | { kind: 'failed'; message: string };
+  | { kind: 'failed'; message: string }
+);
+
+export type FromConvertChild = { kind: 'progress'; progress: ConvertProgress } | ConvertEnd;

@@ -1,0 +1,130 @@
+/** The recordings of a dashboard, a row each: a run adds its new ones, and a request reads those that it asks for. */
+import type { Queryable, Tx } from '../connection/database.ts';
+
+/** One channel of a source. `key`, `<outputId>:<id>`, names it in the whole dashboard. */
+export interface DimensionChannel {
+  readonly key: string;
+  readonly id: string;
+  readonly name: string;
+  readonly unit: string | null;
+  readonly type: string;
+  readonly group: string;
+  readonly realm: string;
+}
+
+/**
+ * One columnar output that a dashboard draws from. The place of its bytes and its description are not shown to callers.
+ */
+export interface DimensionSource {
+  readonly outputId: number;
+  readonly name: string;
+  readonly realm: string;
+  /** `from` and `to` are ISO 8601; null when they are no times. */
+  readonly time: { readonly kind: string; readonly from: string | null; readonly to: string | null };
+  readonly rowCount: number;
+  readonly groups: readonly { readonly id: string; readonly name: string }[];
+  readonly channels: readonly DimensionChannel[];
+  readonly dataSourceId: number;
+  readonly objectKey: string;
+  readonly sha256: string | null;
+  readonly description: unknown;
+}
+
+/** A recording for a dashboard. Of one upload the recording of the highest position is shown. */
+export interface NewSource {
+  /** Output id of the upload. */
+  readonly sourceId: number;
+  readonly position: number;
+  readonly source: DimensionSource;
+}
+
+const addStatement = `
+  with given as (
+    select distinct on (source_id) source_id, (source ->> 'outputId')::bigint as output_id, position, source
+      from jsonb_to_recordset($2::jsonb) as g (source_id bigint, position bigint, source jsonb)
+     order by source_id, position desc
+  ), replaced as (
+    delete from dimension_source d using given g
+     where d.dimension_id = $1 and d.source_id = g.source_id and d.output_id <> g.output_id and d.position <= g.position
+  )
+  insert into dimension_source (dimension_id, output_id, source_id, position, source)
+  select $1, g.output_id, g.source_id, g.position, g.source from given g
+   where not exists (
+     select from dimension_source d
+      where d.dimension_id = $1 and d.source_id = g.source_id and d.position > g.position)
+      on conflict (dimension_id, output_id) do update
+     set source_id = excluded.source_id, position = excluded.position, source = excluded.source`;
+
+/** Adds recordings to a dashboard; each replaces the earlier one of its upload. */
+export async function addSources(tx: Tx, dimensionId: number, sources: readonly NewSource[]): Promise<void> {
+  if (sources.length === 0) return;
+  const rows = sources.map(({ sourceId, position, source }) => ({ source_id: sourceId, position, source }));
+  await tx.query(addStatement, [dimensionId, JSON.stringify(rows)]);
+}
+
+const ofDimension = 'select source from dimension_source where dimension_id = $1';
+const inOrder = 'order by source_id, output_id';
+const isAmong = 'output_id = any ($2::bigint[])';
+const hasNamed = `exists (
+  select from jsonb_array_elements(source -> 'channels') channel where channel ->> 'name' = any ($3::text[]))`;
+
+type SourceRow = { readonly source: DimensionSource };
+
+/** The recordings of a dashboard, in the order of their uploads. */
+export async function dimensionSources(database: Queryable, dimensionId: number): Promise<DimensionSource[]> {
+  const rows = await database.query<SourceRow>(`${ofDimension} ${inOrder}`, [dimensionId]);
+  return rows.map(({ source }) => source);
+}
+
+/** Those of them that are these outputs. */
+export async function sourcesOfOutputs(
+  database: Queryable,
+  dimensionId: number,
+  outputIds: readonly number[],
+): Promise<DimensionSource[]> {
+  const statement = `${ofDimension} and ${isAmong} ${inOrder}`;
+  const rows = await database.query<SourceRow>(statement, [dimensionId, outputIds]);
+  return rows.map(({ source }) => source);
+}
+
+/** And those that have a channel of one of these names. */
+export async function sourcesWithChannels(
+  database: Queryable,
+  dimensionId: number,
+  outputIds: readonly number[],
+  names: readonly string[],
+): Promise<DimensionSource[]> {
+  const statement = `${ofDimension} and (${isAmong} or ${hasNamed}) ${inOrder}`;
+  const rows = await database.query<SourceRow>(statement, [dimensionId, outputIds, names]);
+  return rows.map(({ source }) => source);
+}
+
+/** What the output of a run says of a recording. */
+export interface SourceSummary {
+  readonly outputId: number;
+  readonly name: string;
+  readonly rowCount: number;
+  /** How many. */
+  readonly channels: number;
+}
+
+/** The recordings of the newest uploads, in their order, and how many there are. */
+export async function summarizeSources(
+  database: Queryable,
+  dimensionId: number,
+  limit: number,
+): Promise<{ readonly sourceCount: number; readonly sources: readonly SourceSummary[] }> {
+  const [[total], sources] = await Promise.all([
+    database.query<{ count: number }>(
+      'select count(*) as count from dimension_source where dimension_id = $1',
+      [dimensionId],
+    ),
+    database.query<SourceSummary>(
+      `select output_id, source ->> 'name' as name, (source ->> 'rowCount')::bigint as row_count,
+              jsonb_array_length(source -> 'channels') as channels
+         from dimension_source where dimension_id = $1 order by source_id desc, output_id desc limit $2`,
+      [dimensionId, limit],
+    ),
+  ]);
+  return { sourceCount: total?.count ?? 0, sources: sources.reverse() };
+}
