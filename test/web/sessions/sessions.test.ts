@@ -134,13 +134,16 @@ describeInBrowser('the list of sessions', () => {
     const lines = readFileSync(await (await downloading).path(), 'utf8').split('\r\n');
     expect(lines).toHaveLength(3);
     expect(lines[0]).toMatch(/^id,name,state,.*,driver,tyre\.kind$/);
+    const dialog = page.getByRole('dialog');
     await page.getByRole('button', { name: 'Freeze' }).click();
+    await dialog.getByText('“Stint 2”, “Stint 20” accept no uploads').waitFor();
+    await dialog.getByRole('button', { name: 'Freeze' }).click();
     await page.getByText('2 sessions frozen.').waitFor();
     await row('Stint 20').getByText('frozen').waitFor();
     await page.getByLabel('Choose Stint 20').check();
     await page.getByRole('button', { name: 'Delete' }).click();
-    await page.getByRole('dialog').getByText('“Stint 20” is deleted with all outputs').waitFor();
-    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await dialog.getByText('“Stint 20” is deleted with all outputs').waitFor();
+    await dialog.getByRole('button', { name: 'Delete' }).click();
     await page.getByText('1 session deleted.').waitFor();
     expect(await database.query("select from session where name = 'Stint 20'")).toEqual([]);
   });
@@ -233,7 +236,10 @@ describeInBrowser('the list of sessions', () => {
     const other = await ask(api.url, 'GET', '/api/v2/session/views', { token: people.Instructor.token });
     expect(other.body.views).toMatchObject([{ name: 'Failed cars', isOwn: false }]);
     await page.getByRole('button', { name: 'Edit view' }).click();
-    await dialog.getByRole('button', { name: 'Delete view' }).click();
+    const remove = dialog.getByRole('button', { name: 'Delete view' });
+    await remove.click();
+    await dialog.getByText('Others use it too.').waitFor();
+    await remove.click();
     await chip.waitFor({ state: 'detached' });
   });
 

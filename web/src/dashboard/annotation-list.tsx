@@ -3,7 +3,7 @@ import type { Annotation } from '../api.ts';
 import { changeAnnotation, createAnnotation, deleteAnnotation } from '../dashboard-api.ts';
 import { useAction } from '../hooks.ts';
 import { changedFields } from '../ui/changed-fields.ts';
-import { Dialog } from '../ui/dialog.tsx';
+import { Confirm, Dialog } from '../ui/dialog.tsx';
 import { AreaField, Form, TextField } from '../ui/form.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Failure } from '../ui/notice.tsx';
@@ -94,24 +94,38 @@ function AnnotationForm(props: {
 }) {
   const { sessionId, format } = props;
   const [draft, setDraft] = useState(props.draft);
+  const [deletes, setDeletes] = useState(false);
   const action = useAction();
   const set = (part: Partial<Draft>) => setDraft((before) => ({ ...before, ...part }));
   const { id, fromMs, toMs } = draft;
-  const run = async (work: Promise<unknown>) => {
-    if (await action.run(() => work)) props.onSaved();
+  const write = () =>
+    id === null
+      ? createAnnotation(sessionId, fieldsOf(draft))
+      : changeAnnotation(sessionId, id, changedFields(fieldsOf(props.draft), fieldsOf(draft)));
+  const save = async () => {
+    if (await action.run(write)) props.onSaved();
   };
-  const save = () =>
-    run(
-      id === null
-        ? createAnnotation(sessionId, fieldsOf(draft))
-        : changeAnnotation(sessionId, id, changedFields(fieldsOf(props.draft), fieldsOf(draft))),
+  if (id !== null && deletes)
+    return (
+      <Confirm
+        title={
+          <>
+            Delete <bdi>{props.draft.label}</bdi>?
+          </>
+        }
+        verb="Delete annotation"
+        act={() => deleteAnnotation(sessionId, id).then(props.onSaved)}
+        onClose={() => setDeletes(false)}
+      >
+        Everyone who sees this session loses it. This cannot be undone.
+      </Confirm>
     );
   return (
     <Dialog title={id === null ? 'New annotation' : 'Edit annotation'} onClose={props.onClose}>
       <Form
         action={action}
         verb={id === null ? 'Add annotation' : 'Save'}
-        onSubmit={save}
+        onSubmit={() => void save()}
         onCancel={props.onClose}
       >
         <p class="faint">
@@ -122,10 +136,10 @@ function AnnotationForm(props: {
         {id !== null && (
           <button
             type="button"
-            class="button button-small button-danger"
-            onClick={() => void run(deleteAnnotation(sessionId, id))}
+            class="button button-small button-danger-quiet"
+            onClick={() => setDeletes(true)}
           >
-            <Icon name="cross" />
+            <Icon name="bin" />
             Delete annotation
           </button>
         )}

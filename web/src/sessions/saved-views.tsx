@@ -3,7 +3,7 @@ import type { Project, SessionView } from '../api.ts';
 import { useAction, useResource } from '../hooks.ts';
 import { useAbilities } from '../role.ts';
 import { useAddress } from '../router.ts';
-import { Dialog } from '../ui/dialog.tsx';
+import { Confirm, Dialog } from '../ui/dialog.tsx';
 import { Form, SelectField, TextField } from '../ui/form.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { deleteSessionView, listSessionViews, saveSessionView } from './views-api.ts';
@@ -112,14 +112,28 @@ function ViewDialog(props: {
   const [name, setName] = useState(view?.name ?? '');
   const [scope, setScope] = useState<SessionView['scope']>(view?.scope ?? 'mine');
   const [projectId, setProjectId] = useState(view?.projectId ?? (filtered || (projects[0]?.id ?? 0)));
+  const [deletes, setDeletes] = useState(false);
   const action = useAction();
   const save = async () => {
     const fields = { name, scope, projectId: scope === 'project' ? projectId : null, query: props.query };
     if (await action.run(() => saveSessionView(view?.id ?? null, fields))) props.saved();
   };
-  const remove = async () => {
-    if (view !== null && (await action.run(() => deleteSessionView(view.id)))) props.saved();
-  };
+  if (view !== null && deletes)
+    return (
+      <Confirm
+        title={
+          <>
+            Delete <bdi>{view.name}</bdi>?
+          </>
+        }
+        verb="Delete view"
+        act={() => deleteSessionView(view.id).then(props.saved)}
+        onClose={() => setDeletes(false)}
+      >
+        {view.scope === 'mine' ? 'Only you see it.' : 'Others use it too.'} Sessions stay. This cannot be
+        undone.
+      </Confirm>
+    );
   return (
     <Dialog title={view === null ? 'Save view' : 'Edit view'} onClose={props.onClose}>
       <Form action={action} verb="Save view" onSubmit={() => void save()} onCancel={props.onClose}>
@@ -139,7 +153,12 @@ function ViewDialog(props: {
           />
         )}
         {view !== null && (
-          <button type="button" class="button button-danger-quiet" onClick={() => void remove()}>
+          <button
+            type="button"
+            class="button button-small button-danger-quiet"
+            onClick={() => setDeletes(true)}
+          >
+            <Icon name="bin" />
             Delete view
           </button>
         )}
