@@ -4,7 +4,6 @@ import { changeProject, createProject, listProjects, listTemplates } from '../ad
 import { plural } from '../format.ts';
 import { useResource, useTitle } from '../hooks.ts';
 import { titleOf } from '../names.ts';
-import { navigate, useAddress } from '../router.ts';
 import { PriorityField } from '../session/priority-form.tsx';
 import { Ago } from '../ui/ago.tsx';
 import { AddButton, RowButton } from '../ui/buttons.tsx';
@@ -13,7 +12,7 @@ import { AreaField, CheckField, FormDialog, SelectField, TextField } from '../ui
 import { Loaded } from '../ui/loaded.tsx';
 import { Empty } from '../ui/notice.tsx';
 import { SearchField } from '../ui/search-field.tsx';
-import { useSearchText } from '../ui/search-text.ts';
+import { useAddressSearch } from '../ui/search-text.ts';
 import { Table } from '../ui/table.tsx';
 
 interface Template {
@@ -27,7 +26,7 @@ export function ProjectsPage() {
   const list = useResource('projects', listProjects);
   const templates = useResource('templates', listTemplates);
   const [edited, setEdited] = useState<Project | 'new' | null>(null);
-  const { wanted, search, setSearch } = useSearch();
+  const { wanted, text, setText } = useAddressSearch();
   const nameOf = (id: number | null) =>
     id === null ? null : (templates.data?.find((template) => template.id === id)?.name ?? null);
   return (
@@ -35,7 +34,7 @@ export function ProjectsPage() {
       <div class="page-head">
         <h1>Projects</h1>
         <div class="actions">
-          <SearchField label="Search by title or description" value={search} onValue={setSearch} />
+          <SearchField label="Search by title or description" value={text} onValue={setText} />
           <AddButton onClick={() => setEdited('new')}>New project</AddButton>
         </div>
       </div>
@@ -60,17 +59,6 @@ export function ProjectsPage() {
       )}
     </div>
   );
-}
-
-/** The search of the list, which is in the address, and as it is typed. */
-function useSearch() {
-  const wanted = useAddress().query.get('search') ?? '';
-  const [search, setSearch] = useSearchText(wanted, (text) =>
-    navigate(text === '' ? '/project-list' : `/project-list?${new URLSearchParams({ search: text })}`, {
-      replace: true,
-    }),
-  );
-  return { wanted, search, setSearch };
 }
 
 function ProjectTable(props: {
