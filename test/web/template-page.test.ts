@@ -65,6 +65,11 @@ describeInBrowser('the page of a session template', () => {
     await page.getByRole('link', { name: 'Versions and use' }).click();
     await page.getByRole('heading', { name: 'Lap analysis version 2' }).waitFor();
     await page.getByRole('button', { name: /^Read table/ }).waitFor();
+    const buttons = (await page.locator('.graph-tools').boundingBox())!;
+    const nodes = await page
+      .locator('.node')
+      .evaluateAll((found) => found.map((one) => one.getBoundingClientRect().top));
+    expect(Math.min(...nodes)).toBeGreaterThan(buttons.y + buttons.height);
     // Nodes of a template have no state.
     expect(await page.locator('.node', { hasText: 'Not started' }).count()).toBe(0);
     const developer = await ask(api.url, 'GET', `/api/v2/session/session_templates/${id}/versions/1`, {

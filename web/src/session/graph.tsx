@@ -6,9 +6,11 @@ import { stateStyle } from '../node-state.ts';
 import { Icon } from '../ui/icon.tsx';
 import type { GraphLayout, PlacedNode } from './graph-layout.ts';
 import { edgePath, layoutGraph } from './graph-layout.ts';
-import { isSmall, useZoom } from './graph-zoom.tsx';
+import { isSmall, nameLines, useZoom } from './graph-zoom.tsx';
 import { dropHandlers } from './upload/drop-handlers.ts';
 
+/** The width of a sheet of A4 for the nodes of a graph: see print.css. */
+const sheetPx = 640;
 const sizes = { nodeWidth: 204, nodeHeight: 64, columnGap: 48, rowGap: 20 };
 
 interface GraphProps {
@@ -42,6 +44,7 @@ export function SessionGraph(props: GraphProps) {
     if (canvas.current === null) return;
     canvas.current.style.width = `${layout.width * zoom}px`;
     canvas.current.style.height = `${layout.height * zoom}px`;
+    canvas.current.style.setProperty('--sheet-zoom', String(Math.min(1, sheetPx / (layout.width * zoom))));
   }, [layout, zoom]);
 
   const first =
@@ -62,7 +65,14 @@ export function SessionGraph(props: GraphProps) {
           ref={canvas}
           aria-label={props.label ?? 'Graph of the session'}
         >
-          <div class="graph-scaled" style={{ transform: `scale(${zoom})`, '--zoom': String(zoom) }}>
+          <div
+            class="graph-scaled"
+            style={{
+              transform: `scale(${zoom})`,
+              '--zoom': String(zoom),
+              '--name-lines': String(nameLines(zoom, sizes.nodeHeight)),
+            }}
+          >
             <GraphLines layout={layout} nodes={byId} />
             {buttons}
           </div>
