@@ -1,7 +1,7 @@
 import { plural } from '../format.ts';
 import { Ago } from '../ui/ago.tsx';
 import { Paging } from '../ui/paging.tsx';
-import { Table } from '../ui/table.tsx';
+import { figureColumn, Table } from '../ui/table.tsx';
 import { templateAddress } from './address.ts';
 import type { SessionTemplateVersions } from './api.ts';
 
@@ -16,7 +16,10 @@ export function VersionTable(props: {
   const { list, templateId } = props;
   return (
     <>
-      <Table caption="Versions" columns={['Version', 'Label', 'Made by', 'Made', 'Nodes', 'Description']}>
+      <Table
+        caption="Versions"
+        columns={['Version', 'Label', 'Made by', 'Made', figureColumn('Nodes'), 'Description']}
+      >
         {list.versions.map(({ version, templateVersion, createdBy, createdAt, nodes, description }) => (
           <tr key={version} class={version === props.shown ? 'row-chosen' : ''}>
             <td class="nowrap">
