@@ -61,6 +61,12 @@ describeInBrowser('the page of a session template', () => {
   const submit = () => page.getByRole('button', { name: 'Make the version' }).click();
 
   test('is reached from the templates, and has the graph, the versions and who made each', async () => {
+    const listed = page.getByRole('list', { name: 'Templates' }).getByRole('link');
+    await page.getByRole('searchbox').fill('wider');
+    await expect.poll(() => listed.count()).toBe(1);
+    expect(await listed.innerText()).toContain('Wider analysis');
+    expect(new URL(page.url()).search).toBe('?search=wider');
+    await page.getByRole('searchbox').fill('');
     await page.getByRole('link', { name: /^Lap analysis/ }).click();
     await page.getByRole('link', { name: 'Versions and use' }).click();
     await page.getByRole('heading', { name: 'Lap analysis version 2' }).waitFor();

@@ -82,6 +82,20 @@ describeInBrowser('places in the console', () => {
     await untilTrue(page, `Math.abs(scrollY - ${before}) < 2`);
   });
 
+  test('the menu stays in sight far down a page', async () => {
+    await page.setViewportSize({ width: 1440, height: 500 });
+    await page.goto(`${api.url}/sessions`);
+    await rows().nth(24).waitFor();
+    await page.evaluate('scrollTo(0, 400)');
+    await expect
+      .poll(async () => (await menu().getByRole('link').first().boundingBox())!.y)
+      .toBeGreaterThan(0);
+    await menu().getByRole('link', { name: 'Runs' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Runs' }).waitFor();
+    await expect.poll(() => page.evaluate('scrollY')).toBe(0);
+    await page.setViewportSize({ width: 390, height: 844 });
+  });
+
   test('Escape closes the menu of a phone', async () => {
     await page.getByRole('button', { name: 'Show the menu' }).click();
     await menu().getByRole('link', { name: 'Runs' }).focus();
