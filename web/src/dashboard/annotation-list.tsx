@@ -2,10 +2,10 @@ import { useState } from 'preact/hooks';
 import type { Annotation } from '../api.ts';
 import { changeAnnotation, createAnnotation, deleteAnnotation } from '../dashboard-api.ts';
 import { useAction } from '../hooks.ts';
+import { DeleteButton } from '../ui/buttons.tsx';
 import { changedFields } from '../ui/changed-fields.ts';
-import { Confirm, Dialog } from '../ui/dialog.tsx';
+import { DeleteNamed, Dialog } from '../ui/dialog.tsx';
 import { AreaField, Form, TextField } from '../ui/form.tsx';
-import { Icon } from '../ui/icon.tsx';
 import { Failure } from '../ui/notice.tsx';
 import { type Draft, draftOf, fieldsOf, type useAnnotations } from './annotations.ts';
 
@@ -107,18 +107,14 @@ function AnnotationForm(props: {
   };
   if (id !== null && deletes)
     return (
-      <Confirm
-        title={
-          <>
-            Delete <bdi>{props.draft.label}</bdi>?
-          </>
-        }
-        verb="Delete annotation"
-        act={() => deleteAnnotation(sessionId, id).then(props.onSaved)}
+      <DeleteNamed
+        name={props.draft.label}
+        what="annotation"
+        remove={() => deleteAnnotation(sessionId, id).then(props.onSaved)}
         onClose={() => setDeletes(false)}
       >
-        Everyone who sees this session loses it. This cannot be undone.
-      </Confirm>
+        Everyone who sees this session loses it.
+      </DeleteNamed>
     );
   return (
     <Dialog title={id === null ? 'New annotation' : 'Edit annotation'} onClose={props.onClose}>
@@ -133,16 +129,7 @@ function AnnotationForm(props: {
           {toMs !== null && ` to ${format(toMs)}`}
         </p>
         <AnnotationFields draft={draft} set={set} />
-        {id !== null && (
-          <button
-            type="button"
-            class="button button-small button-danger-quiet"
-            onClick={() => setDeletes(true)}
-          >
-            <Icon name="bin" />
-            Delete annotation
-          </button>
-        )}
+        {id !== null && <DeleteButton what="annotation" onClick={() => setDeletes(true)} />}
       </Form>
     </Dialog>
   );

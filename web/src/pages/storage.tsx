@@ -42,21 +42,7 @@ export function StoragePage() {
           found.length === 0 ? (
             <Empty title={projects.length === 0 ? 'No projects yet' : `No project matches “${wanted}”`} />
           ) : (
-            <Table
-              caption="Storage by project"
-              columns={[
-                'Project',
-                figureColumn('Size'),
-                'Share',
-                figureColumn('Sessions'),
-                figureColumn('Frozen'),
-                'Newest session',
-              ]}
-            >
-              {found.map((project) => (
-                <ProjectRow key={project.projectId} project={project} allBytes={bytes} />
-              ))}
-            </Table>
+            <StorageTable projects={found} allBytes={bytes} />
           )
         }
       </Loaded>
@@ -64,13 +50,29 @@ export function StoragePage() {
   );
 }
 
-function ProjectRow({
-  project,
-  allBytes,
-}: {
-  project: ProjectStorage['projects'][number];
-  allBytes: number;
-}) {
+type Projects = ProjectStorage['projects'];
+
+function StorageTable({ projects, allBytes }: { projects: Projects; allBytes: number }) {
+  return (
+    <Table
+      caption="Storage by project"
+      columns={[
+        'Project',
+        figureColumn('Size'),
+        'Share',
+        figureColumn('Sessions'),
+        figureColumn('Frozen'),
+        'Newest session',
+      ]}
+    >
+      {projects.map((project) => (
+        <ProjectRow key={project.projectId} project={project} allBytes={allBytes} />
+      ))}
+    </Table>
+  );
+}
+
+function ProjectRow({ project, allBytes }: { project: Projects[number]; allBytes: number }) {
   return (
     <tr>
       <td class="wrap-anywhere">

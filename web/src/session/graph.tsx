@@ -40,12 +40,7 @@ export function SessionGraph(props: GraphProps) {
 
   const { zoom, layout, tools } = useZoom(frame, unfolded, sizes);
 
-  useEffect(() => {
-    if (canvas.current === null) return;
-    canvas.current.style.width = `${layout.width * zoom}px`;
-    canvas.current.style.height = `${layout.height * zoom}px`;
-    canvas.current.style.setProperty('--sheet-zoom', String(Math.min(1, sheetPx / (layout.width * zoom))));
-  }, [layout, zoom]);
+  useSize(canvas, layout, zoom);
 
   const first =
     found === null ? props.selectedId : (layout.nodes.find(({ id }) => found.has(id))?.id ?? null);
@@ -65,14 +60,7 @@ export function SessionGraph(props: GraphProps) {
           ref={canvas}
           aria-label={props.label ?? 'Graph of the session'}
         >
-          <div
-            class="graph-scaled"
-            style={{
-              transform: `scale(${zoom})`,
-              '--zoom': String(zoom),
-              '--name-lines': String(nameLines(zoom, sizes.nodeHeight)),
-            }}
-          >
+          <div class="graph-scaled" style={scaleOf(zoom)}>
             <GraphLines layout={layout} nodes={byId} />
             {buttons}
           </div>
@@ -81,6 +69,23 @@ export function SessionGraph(props: GraphProps) {
     </div>
   );
 }
+
+/** Of the canvas, on the screen and on paper. */
+function useSize(canvas: RefObject<HTMLElement | null>, layout: GraphLayout, zoom: number): void {
+  useEffect(() => {
+    if (canvas.current === null) return;
+    const { style } = canvas.current;
+    style.width = `${layout.width * zoom}px`;
+    style.height = `${layout.height * zoom}px`;
+    style.setProperty('--sheet-zoom', String(Math.min(1, sheetPx / (layout.width * zoom))));
+  }, [layout, zoom]);
+}
+
+const scaleOf = (zoom: number) => ({
+  transform: `scale(${zoom})`,
+  '--zoom': String(zoom),
+  '--name-lines': String(nameLines(zoom, sizes.nodeHeight)),
+});
 
 type NodesById = ReadonlyMap<number, NodeInstanceProgress>;
 

@@ -32,6 +32,7 @@ export function ChosenSessions(props: {
 }) {
   const { sessions } = props;
   const [question, setQuestion] = useState<Question | null>(null);
+  const ask = (what: Question['what'], of: Question['of']) => setQuestion({ what, of });
   const { busy, said, each } = useEach(() => {
     props.clear();
     props.changed();
@@ -39,7 +40,7 @@ export function ChosenSessions(props: {
   return (
     <>
       {sessions.length > 0 && (
-        <ChosenBar sessions={sessions} busy={busy} each={each} ask={setQuestion} clear={props.clear} />
+        <ChosenBar sessions={sessions} busy={busy} each={each} ask={ask} clear={props.clear} />
       )}
       {said !== null && sessions.length === 0 && said.problems.length === 0 && (
         <span class="chosen-said" role="status">
@@ -124,10 +125,10 @@ function ChosenBar(props: {
   sessions: readonly SessionListRow[];
   busy: boolean;
   each: Each;
-  ask: (question: Question) => void;
+  ask: (what: Question['what'], of: Question['of']) => void;
   clear: () => void;
 }) {
-  const { sessions, busy, each } = props;
+  const { sessions, busy, each, ask } = props;
   const { operate, freeze, administrate } = useAbilities();
   const failed = sessions.filter(({ state }) => state === 'failed');
   const compared = sessions.flatMap(({ dashboardUrl }) => dashboardOf(dashboardUrl)).slice(0, maxDashboards);
@@ -148,7 +149,7 @@ function ChosenBar(props: {
         </Act>
       )}
       {freeze && thawed.length > 0 && (
-        <Act busy={busy} onClick={() => props.ask({ what: 'freeze', of: thawed })}>
+        <Act busy={busy} onClick={() => ask('freeze', thawed)}>
           <Icon name="freeze" />
           Freeze
         </Act>
@@ -158,11 +159,7 @@ function ChosenBar(props: {
         Export
       </Act>
       {administrate && (
-        <Act
-          busy={busy}
-          style="button-danger-quiet"
-          onClick={() => props.ask({ what: 'delete', of: sessions })}
-        >
+        <Act busy={busy} style="button-danger-quiet" onClick={() => ask('delete', sessions)}>
           Delete
         </Act>
       )}

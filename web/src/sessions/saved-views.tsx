@@ -3,7 +3,8 @@ import type { Project, SessionView } from '../api.ts';
 import { useAction, useResource } from '../hooks.ts';
 import { useAbilities } from '../role.ts';
 import { useAddress } from '../router.ts';
-import { Confirm, Dialog } from '../ui/dialog.tsx';
+import { DeleteButton } from '../ui/buttons.tsx';
+import { DeleteNamed, Dialog } from '../ui/dialog.tsx';
 import { Form, SelectField, TextField } from '../ui/form.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { deleteSessionView, listSessionViews, saveSessionView } from './views-api.ts';
@@ -120,30 +121,20 @@ function ViewDialog(props: {
   };
   if (view !== null && deletes)
     return (
-      <Confirm
-        title={
-          <>
-            Delete <bdi>{view.name}</bdi>?
-          </>
-        }
-        verb="Delete view"
-        act={() => deleteSessionView(view.id).then(props.saved)}
+      <DeleteNamed
+        name={view.name}
+        what="view"
+        remove={() => deleteSessionView(view.id).then(props.saved)}
         onClose={() => setDeletes(false)}
       >
-        {view.scope === 'mine' ? 'Only you see it.' : 'Others use it too.'} Sessions stay. This cannot be
-        undone.
-      </Confirm>
+        {view.scope === 'mine' ? 'Only you see it.' : 'Others use it too.'} Sessions stay.
+      </DeleteNamed>
     );
   return (
     <Dialog title={view === null ? 'Save view' : 'Edit view'} onClose={props.onClose}>
       <Form action={action} verb="Save view" onSubmit={() => void save()} onCancel={props.onClose}>
         <TextField label="Name" required value={name} onValue={setName} />
-        <SelectField<SessionView['scope']>
-          label="Who sees it"
-          value={scope}
-          onValue={(next) => setScope(next)}
-          options={scopes}
-        />
+        <SelectField label="Who sees it" value={scope} onValue={setScope} options={scopes} />
         {scope === 'project' && (
           <SelectField
             label="Project"
@@ -152,16 +143,7 @@ function ViewDialog(props: {
             options={projects.map(({ id, title }) => ({ value: String(id), label: title }))}
           />
         )}
-        {view !== null && (
-          <button
-            type="button"
-            class="button button-small button-danger-quiet"
-            onClick={() => setDeletes(true)}
-          >
-            <Icon name="bin" />
-            Delete view
-          </button>
-        )}
+        {view !== null && <DeleteButton what="view" onClick={() => setDeletes(true)} />}
       </Form>
     </Dialog>
   );

@@ -5,6 +5,8 @@ import { figureColumn, Table } from '../ui/table.tsx';
 import { templateAddress } from './address.ts';
 import type { SessionTemplateVersions } from './api.ts';
 
+const columns = ['Version', 'Label', 'Made by', 'Made', figureColumn('Nodes'), 'Description'];
+
 /** The versions, newest first: each opens what it changed. */
 export function VersionTable(props: {
   templateId: number;
@@ -16,10 +18,7 @@ export function VersionTable(props: {
   const { list, templateId } = props;
   return (
     <>
-      <Table
-        caption="Versions"
-        columns={['Version', 'Label', 'Made by', 'Made', figureColumn('Nodes'), 'Description']}
-      >
+      <Table caption="Versions" columns={columns}>
         {list.versions.map(({ version, templateVersion, createdBy, createdAt, nodes, description }) => (
           <tr key={version} class={version === props.shown ? 'row-chosen' : ''}>
             <td class="nowrap">
