@@ -136,7 +136,14 @@ describeInBrowser('the highest speed of a drive', () => {
     expect(await stored()).toMatchObject({ ...others, text: 'From the pits' });
     await list.getByText('From the pits').waitFor();
     await list.getByRole('button', { name: 'Edit Start' }).click();
-    await page.getByRole('button', { name: 'Delete annotation' }).click();
+    const remove = () => page.getByRole('dialog').getByRole('button', { name: 'Delete annotation' }).click();
+    await remove();
+    const question = page.getByRole('dialog', { name: 'Delete Start?' });
+    await question.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('dialog', { name: 'Edit annotation' }).waitFor();
+    await remove();
+    await question.waitFor();
+    await remove();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     const box = (await page.locator('.chart .u-over').first().boundingBox())!;
     await page.keyboard.down('Alt');

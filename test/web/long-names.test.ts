@@ -121,6 +121,19 @@ describeInBrowser('long names', () => {
     expect(faults).toEqual([]);
   });
 
+  test('leave the choices of a comparison beside each other', async () => {
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await goWithin(page, `/compare?dashboards=${drive.dashboardId}`);
+    await page.locator('.chart canvas').first().waitFor();
+    const places = await page
+      .locator('.compare-row')
+      .evaluate((row) =>
+        [...row.querySelectorAll('select, button')].map((one) => one.getBoundingClientRect().top),
+      );
+    expect(places).toHaveLength(5);
+    expect(Math.max(...places) - Math.min(...places)).toBeLessThan(8);
+  });
+
   test('leave the value and what hides the curve beside the switches of a chart, and no chart moves when a value comes', async () => {
     await page.setViewportSize({ width: 1440, height: 900 });
     await goWithin(page, `/dashboards/${drive.dashboardId}`);

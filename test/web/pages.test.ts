@@ -183,6 +183,11 @@ describeInBrowser('the pages of the sidebar', () => {
     const trend = page.getByRole('region', { name: 'Over sessions' });
     for (const level of ['301.5', '341.7']) await trend.getByText(level, { exact: true }).waitFor();
     await expect.poll(() => trend.locator('.project-trend-days').textContent()).toMatch(/ 20\d\d/);
+    await page.getByRole('button', { name: 'Edit project' }).click();
+    await page.getByRole('dialog').getByLabel('Description').fill('Two stints');
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.getByText('Two stints').waitFor();
     await page.getByLabel('Key figure').selectOption('size in MB');
     await page.waitForURL(/figure=size/);
     await page.getByRole('link', { name: /^Stint 2: 0/ }).click();

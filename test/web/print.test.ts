@@ -111,6 +111,13 @@ describeInBrowser('a page on paper', () => {
       })()`);
     await expect.poll(cut).toBe(0);
     await shown(`/sessions/${drive.sessionId}?tab=pipeline`, '.waterfall-done');
+    const outside = `(() => {
+      const { left, right } = document.querySelector('.graph').getBoundingClientRect();
+      const nodes = [...document.querySelectorAll('.node')].map((node) => node.getBoundingClientRect());
+      return nodes.filter((node) => node.left < left || node.right > Math.min(right, innerWidth)).length;
+    })()`;
+    await expect.poll(() => page.evaluate(outside)).toBe(0);
+    expect(await visible('.node')).toBe(3);
     const adjust = `getComputedStyle(document.querySelector('.waterfall-done')).printColorAdjust`;
     await expect.poll(() => page.evaluate(adjust)).toBe('exact');
     expect(browser.offences).toEqual([]);

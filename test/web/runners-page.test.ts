@@ -55,7 +55,6 @@ describeInBrowser('the page of runners', () => {
     await stage.upload(unserved, 'input', '1');
     await stage.upload(graph, 'input', '1');
     await runner.acquire(graph.template);
-    await click('Refresh');
     const queue = (template: string) => page.getByRole('row').filter({ hasText: template });
     await queue(graph.template).getByText('1 busy').waitFor();
     await queue(unserved.template).getByText('None').waitFor();

@@ -69,7 +69,8 @@ describeInBrowser('a form over an older list', () => {
     await stage.chainOf(1);
     const Nodes = [{ Name: 'recording', NodeTemplateName: 'input', Parents: [] }];
     const template = await call('POST', '/api/v2/admin/session-templates', { Name: 'last season', Nodes });
-    const session = await call('POST', '/session', { ProjectId: id, SessionTemplateId: template.id });
+    const made = { Name: 'Stint of last season', ProjectId: id, SessionTemplateId: template.id };
+    const session = await call('POST', '/session', made);
     await stage.database.query(
       "update session set created_at = created_at - interval '30 days' where id = $1",
       [session.id],
@@ -80,6 +81,8 @@ describeInBrowser('a form over an older list', () => {
     await click('Run now');
     await dialog().getByText('1 session with 0 B').waitFor();
     await dialog().getByRole('button', { name: 'Cancel' }).click();
+    await page.reload();
+    await page.getByRole('link', { name: 'Stint of last season' }).waitFor();
     await call('PUT', `/projects/${id}`, { Title: 'Of last season', RetentionDays: null });
   });
 

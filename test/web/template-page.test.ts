@@ -61,10 +61,21 @@ describeInBrowser('the page of a session template', () => {
   const submit = () => page.getByRole('button', { name: 'Make the version' }).click();
 
   test('is reached from the templates, and has the graph, the versions and who made each', async () => {
+    const listed = page.getByRole('list', { name: 'Templates' }).getByRole('link');
+    await page.getByRole('searchbox').fill('wider');
+    await expect.poll(() => listed.count()).toBe(1);
+    expect(await listed.innerText()).toContain('Wider analysis');
+    expect(new URL(page.url()).search).toBe('?search=wider');
+    await page.getByRole('searchbox').fill('');
     await page.getByRole('link', { name: /^Lap analysis/ }).click();
     await page.getByRole('link', { name: 'Versions and use' }).click();
     await page.getByRole('heading', { name: 'Lap analysis version 2' }).waitFor();
     await page.getByRole('button', { name: /^Read table/ }).waitFor();
+    const buttons = (await page.locator('.graph-tools').boundingBox())!;
+    const nodes = await page
+      .locator('.node')
+      .evaluateAll((found) => found.map((one) => one.getBoundingClientRect().top));
+    expect(Math.min(...nodes)).toBeGreaterThan(buttons.y + buttons.height);
     // Nodes of a template have no state.
     expect(await page.locator('.node', { hasText: 'Not started' }).count()).toBe(0);
     const developer = await ask(api.url, 'GET', `/api/v2/session/session_templates/${id}/versions/1`, {

@@ -64,6 +64,16 @@ export function navigate(address: string, options: { replace?: boolean } = {}): 
   for (const listener of listeners) listener();
 }
 
+/** The present address with other parameters; empty ones are left out. */
+export function withParameters(part: Readonly<Record<string, string>>): string {
+  const { path, query } = currentAddress();
+  for (const [name, value] of Object.entries(part)) {
+    if (value === '') query.delete(name);
+    else query.set(name, value);
+  }
+  return query.size === 0 ? path : `${path}?${query}`;
+}
+
 /** The present address; the component renders again whenever it changes. */
 export function useAddress(): Address {
   const [address, setAddress] = useState(currentAddress);

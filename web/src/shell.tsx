@@ -195,13 +195,15 @@ function Sidebar(props: {
   const { navigation } = props;
   return (
     <nav id="sidebar" class={props.open ? 'sidebar sidebar-open' : 'sidebar'} aria-label="Main">
-      <Loaded of={navigation} failure="The menu could not be read." rows={3} label="Loading the menu">
-        {(sections) =>
-          sections.map((section) => (
-            <SidebarSection key={section.code} section={section} path={props.path} onGo={props.onGo} />
-          ))
-        }
-      </Loaded>
+      <div class="sidebar-stay">
+        <Loaded of={navigation} failure="The menu could not be read." rows={3} label="Loading the menu">
+          {(sections) =>
+            sections.map((section) => (
+              <SidebarSection key={section.code} section={section} path={props.path} onGo={props.onGo} />
+            ))
+          }
+        </Loaded>
+      </div>
     </nav>
   );
 }

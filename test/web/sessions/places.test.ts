@@ -82,6 +82,20 @@ describeInBrowser('places in the console', () => {
     await untilTrue(page, `Math.abs(scrollY - ${before}) < 2`);
   });
 
+  test('the menu stays in sight far down a page', async () => {
+    await page.setViewportSize({ width: 1440, height: 500 });
+    await page.goto(`${api.url}/sessions`);
+    await rows().nth(24).waitFor();
+    await page.evaluate('scrollTo(0, 400)');
+    await expect
+      .poll(async () => (await menu().getByRole('link').first().boundingBox())!.y)
+      .toBeGreaterThan(0);
+    await menu().getByRole('link', { name: 'Runs' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Runs' }).waitFor();
+    await expect.poll(() => page.evaluate('scrollY')).toBe(0);
+    await page.setViewportSize({ width: 390, height: 844 });
+  });
+
   test('Escape closes the menu of a phone', async () => {
     await page.getByRole('button', { name: 'Show the menu' }).click();
     await menu().getByRole('link', { name: 'Runs' }).focus();
@@ -123,6 +137,53 @@ describeInBrowser('places in the console', () => {
     await page.getByRole('heading', { level: 1, name: 'Dashboards' }).waitFor();
     await menu().getByRole('link', { name: 'Runs' }).click();
     await rows().first().waitFor();
+  });
+
+  test('an older page of the audit, the days of reports and a search of projects are in the address', async () => {
+    for (let number = 1; number <= 55; number += 1)
+      await ask(api.url, 'POST', '/projects', {
+        token: people.adminToken,
+        json: { Title: `Campaign ${number}` },
+      });
+    const first = () => rows().first().innerText();
+    await page.goto(`${api.url}/audit?action=createProject`);
+    await rows().nth(49).waitFor();
+    const newest = await first();
+    await page.getByRole('button', { name: 'Older' }).click();
+    await untilTrue(page, 'document.querySelectorAll("tbody tr").length < 20');
+    const older = await first();
+    expect(older).not.toBe(newest);
+    await page.reload();
+    await expect.poll(first).toBe(older);
+    await page.getByRole('button', { name: 'Newer' }).click();
+    await expect.poll(first).toBe(newest);
+    await page.goBack();
+    await expect.poll(first).toBe(older);
+    await page.goto(`${api.url}/reports`);
+    await page.getByLabel('From').fill('2026-03-01');
+    await untilTrue(page, 'location.search === "?from=2026-03-01"');
+    await page.reload();
+    await expect.poll(() => page.getByLabel('From').inputValue()).toBe('2026-03-01');
+    await page.goto(`${api.url}/storage`);
+    await rows().nth(50).waitFor();
+    await page.getByRole('searchbox').fill('campaign 55');
+    await untilTrue(page, 'document.querySelectorAll("tbody tr").length === 1');
+    await untilTrue(page, 'location.search === "?search=campaign+55"');
+  });
+
+  test('a day that is typed is asked for once, when its year is whole', async () => {
+    const asked: string[] = [];
+    page.on('request', (request) => request.url().includes('/node-runs?') && asked.push(request.url()));
+    await page.goto(`${api.url}/runs`);
+    await rows().first().waitFor();
+    const entries = await page.evaluate<number>('history.length');
+    await page.getByLabel('From').focus();
+    await page.keyboard.type('01012026');
+    await untilTrue(page, 'location.search === "?from=2026-01-01"');
+    expect(await page.evaluate<number>('history.length')).toBe(entries + 1);
+    expect(asked.filter((url) => /from=0/.test(url))).toEqual([]);
+    await page.getByRole('button', { name: 'All days' }).click();
+    await expect.poll(() => page.getByLabel('From').inputValue()).toBe('');
   });
 
   const signIn = async ({ username, password }: typeof people.Administrator) => {

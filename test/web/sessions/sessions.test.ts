@@ -50,6 +50,30 @@ describeInBrowser('the list of sessions', () => {
     await expect.poll(() => row('Car 16, stint 1').getByRole('progressbar').getAttribute('value')).toBe('2');
   });
 
+  test('of one project has more room for names, and says what is frozen beside a name that is cut', async () => {
+    const name = `A name ${'that goes on '.repeat(15)}`;
+    const { sessionId } = await makeSession(name, projectId, 40, {
+      driver: 'A driver',
+      tyre: { kind: 'medium' },
+    });
+    const { adminToken: token } = people;
+    await ask(api.url, 'POST', `/api/v2/sessions/${sessionId}/freeze`, { token });
+    const headings = page.getByRole('columnheader', { name: 'Project' });
+    const cell = row('that goes on').locator('.row-name');
+    await goWithin(page, '/sessions?search=that+goes+on');
+    await row('that goes on').waitFor();
+    expect(await headings.count()).toBe(1);
+    const before = (await cell.boundingBox())!.width;
+    await goWithin(page, `/sessions?search=that+goes+on&project=${projectId}`);
+    await expect.poll(async () => (await cell.boundingBox())?.width ?? 0).toBeGreaterThan(before + 50);
+    expect(await headings.count()).toBe(0);
+    const [whole, tag] = [(await cell.boundingBox())!, (await cell.getByText('frozen').boundingBox())!];
+    expect(tag.x + tag.width).toBeLessThanOrEqual(whole.x + whole.width);
+    expect(await tooWide(page)).toEqual([]);
+    await database.query('delete from session where id = $1', [sessionId]);
+    await goWithin(page, '/sessions');
+  });
+
   test('which sessions failed: one click, and one more to retry them', async () => {
     await expect.poll(async () => (await tab('Failed').innerText()).replace(/\s+/g, ' ')).toBe('Failed 1');
     await tab('Failed').click();
@@ -134,13 +158,16 @@ describeInBrowser('the list of sessions', () => {
     const lines = readFileSync(await (await downloading).path(), 'utf8').split('\r\n');
     expect(lines).toHaveLength(3);
     expect(lines[0]).toMatch(/^id,name,state,.*,driver,tyre\.kind$/);
+    const dialog = page.getByRole('dialog');
     await page.getByRole('button', { name: 'Freeze' }).click();
+    await dialog.getByText('“Stint 2”, “Stint 20” accept no uploads').waitFor();
+    await dialog.getByRole('button', { name: 'Freeze' }).click();
     await page.getByText('2 sessions frozen.').waitFor();
     await row('Stint 20').getByText('frozen').waitFor();
     await page.getByLabel('Choose Stint 20').check();
     await page.getByRole('button', { name: 'Delete' }).click();
-    await page.getByRole('dialog').getByText('“Stint 20” is deleted with all outputs').waitFor();
-    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await dialog.getByText('“Stint 20” is deleted with all outputs').waitFor();
+    await dialog.getByRole('button', { name: 'Delete' }).click();
     await page.getByText('1 session deleted.').waitFor();
     expect(await database.query("select from session where name = 'Stint 20'")).toEqual([]);
   });
@@ -233,7 +260,10 @@ describeInBrowser('the list of sessions', () => {
     const other = await ask(api.url, 'GET', '/api/v2/session/views', { token: people.Instructor.token });
     expect(other.body.views).toMatchObject([{ name: 'Failed cars', isOwn: false }]);
     await page.getByRole('button', { name: 'Edit view' }).click();
-    await dialog.getByRole('button', { name: 'Delete view' }).click();
+    const remove = dialog.getByRole('button', { name: 'Delete view' });
+    await remove.click();
+    await dialog.getByText('Others use it too.').waitFor();
+    await remove.click();
     await chip.waitFor({ state: 'detached' });
   });
 

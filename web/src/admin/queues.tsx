@@ -6,7 +6,7 @@ import { titleOf } from '../names.ts';
 import { RowButton } from '../ui/buttons.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Empty, Notice } from '../ui/notice.tsx';
-import { Table } from '../ui/table.tsx';
+import { figureColumn, Table } from '../ui/table.tsx';
 import { LimitForm } from './limit-form.tsx';
 
 const everyMs = 5_000;
@@ -52,7 +52,14 @@ function QueueTable(props: { queues: readonly Queue[]; onLimit: (queue: Queue) =
   return (
     <Table
       caption="Queues of node templates"
-      columns={['Node template', 'Waiting', 'Longest wait', 'Running', 'Runners', 'Last hour']}
+      columns={[
+        'Node template',
+        figureColumn('Waiting'),
+        figureColumn('Longest wait'),
+        'Running',
+        'Runners',
+        'Last hour',
+      ]}
       actions
     >
       {props.queues.map((queue) => (
@@ -104,8 +111,10 @@ function QueueRow({ queue, onLimit }: { queue: Queue; onLimit: () => void }) {
         <strong title={queue.nodeTemplate}>{titleOf(queue.nodeTemplate)}</strong>
         <div class="faint">{queue.runtime === 'system' ? 'built in' : queue.runnerType}</div>
       </td>
-      <td data-label="Waiting">{formatCount(waiting)}</td>
-      <td data-label="Longest wait" class="nowrap">
+      <td data-label="Waiting" class="figure">
+        {formatCount(waiting)}
+      </td>
+      <td data-label="Longest wait" class="nowrap figure">
         {oldestWaitSeconds === null ? '–' : formatDuration(oldestWaitSeconds * 1_000)}
       </td>
       <td data-label="Running">

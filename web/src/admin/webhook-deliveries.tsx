@@ -1,14 +1,14 @@
 import { useState } from 'preact/hooks';
 import type { Webhook, WebhookDelivery } from '../admin-api.ts';
 import { listDeliveries, redeliverWebhook, testWebhook } from '../admin-api.ts';
-import { formatAgo } from '../format.ts';
+import { formatAgo, formatDateTime } from '../format.ts';
 import { useAction, useEvery, useNow, useResource } from '../hooks.ts';
 import { RowButton } from '../ui/buttons.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Empty, Notice } from '../ui/notice.tsx';
 import { Badge } from '../ui/state-badge.tsx';
-import { Table } from '../ui/table.tsx';
+import { figureColumn, Table } from '../ui/table.tsx';
 
 const everyMs = 3_000;
 
@@ -89,7 +89,11 @@ function DeliveryTable(props: {
   onResend: (id: string) => void;
 }) {
   return (
-    <Table caption="Deliveries" columns={['Event', 'State', 'Attempts', 'Answer', 'Created']} actions>
+    <Table
+      caption="Deliveries"
+      columns={['Event', 'State', figureColumn('Attempts'), 'Answer', 'Created']}
+      actions
+    >
       {props.deliveries.map((delivery) => (
         <DeliveryRow
           key={delivery.id}
@@ -124,7 +128,7 @@ function DeliveryRow(props: {
       <td data-label="State">
         <Badge {...states[delivery.state]} />
       </td>
-      <td data-label="Attempts" class="number">
+      <td data-label="Attempts" class="figure">
         {delivery.attemptCount}
       </td>
       <td data-label="Answer">{last === undefined ? 'none yet' : (last.error ?? `Status ${last.status}`)}</td>
@@ -166,7 +170,9 @@ function Attempts({ delivery, onClose }: { delivery: WebhookDelivery; onClose: (
             )}
           </div>
         ))}
-        {nextAttemptAt !== null && <p class="faint">The next attempt is planned for {nextAttemptAt}.</p>}
+        {nextAttemptAt !== null && (
+          <p class="faint">The next attempt is planned for {formatDateTime(nextAttemptAt)}.</p>
+        )}
       </div>
     </Dialog>
   );

@@ -2,10 +2,10 @@ import { useState } from 'preact/hooks';
 import type { Annotation } from '../api.ts';
 import { changeAnnotation, createAnnotation, deleteAnnotation } from '../dashboard-api.ts';
 import { useAction } from '../hooks.ts';
+import { DeleteButton } from '../ui/buttons.tsx';
 import { changedFields } from '../ui/changed-fields.ts';
-import { Dialog } from '../ui/dialog.tsx';
+import { DeleteNamed, Dialog } from '../ui/dialog.tsx';
 import { AreaField, Form, TextField } from '../ui/form.tsx';
-import { Icon } from '../ui/icon.tsx';
 import { Failure } from '../ui/notice.tsx';
 import { type Draft, draftOf, fieldsOf, type useAnnotations } from './annotations.ts';
 
@@ -94,24 +94,34 @@ function AnnotationForm(props: {
 }) {
   const { sessionId, format } = props;
   const [draft, setDraft] = useState(props.draft);
+  const [deletes, setDeletes] = useState(false);
   const action = useAction();
   const set = (part: Partial<Draft>) => setDraft((before) => ({ ...before, ...part }));
   const { id, fromMs, toMs } = draft;
-  const run = async (work: Promise<unknown>) => {
-    if (await action.run(() => work)) props.onSaved();
+  const write = () =>
+    id === null
+      ? createAnnotation(sessionId, fieldsOf(draft))
+      : changeAnnotation(sessionId, id, changedFields(fieldsOf(props.draft), fieldsOf(draft)));
+  const save = async () => {
+    if (await action.run(write)) props.onSaved();
   };
-  const save = () =>
-    run(
-      id === null
-        ? createAnnotation(sessionId, fieldsOf(draft))
-        : changeAnnotation(sessionId, id, changedFields(fieldsOf(props.draft), fieldsOf(draft))),
+  if (id !== null && deletes)
+    return (
+      <DeleteNamed
+        name={props.draft.label}
+        what="annotation"
+        remove={() => deleteAnnotation(sessionId, id).then(props.onSaved)}
+        onClose={() => setDeletes(false)}
+      >
+        Everyone who sees this session loses it.
+      </DeleteNamed>
     );
   return (
     <Dialog title={id === null ? 'New annotation' : 'Edit annotation'} onClose={props.onClose}>
       <Form
         action={action}
         verb={id === null ? 'Add annotation' : 'Save'}
-        onSubmit={save}
+        onSubmit={() => void save()}
         onCancel={props.onClose}
       >
         <p class="faint">
@@ -119,16 +129,7 @@ function AnnotationForm(props: {
           {toMs !== null && ` to ${format(toMs)}`}
         </p>
         <AnnotationFields draft={draft} set={set} />
-        {id !== null && (
-          <button
-            type="button"
-            class="button button-small button-danger"
-            onClick={() => void run(deleteAnnotation(sessionId, id))}
-          >
-            <Icon name="cross" />
-            Delete annotation
-          </button>
-        )}
+        {id !== null && <DeleteButton what="annotation" onClick={() => setDeletes(true)} />}
       </Form>
     </Dialog>
   );

@@ -1,11 +1,11 @@
-import { useState } from 'preact/hooks';
 import { type AuditPage as AuditAnswer, listAudit, listSignInAudit, readAccounts } from '../admin-api.ts';
 import { formatDateTime } from '../format.ts';
 import { useAuth, useResource, useTitle } from '../hooks.ts';
 import { idOf, idTitle, personTitle } from '../names.ts';
 import { startOfDay } from '../query/days.ts';
-import { navigate, useAddress } from '../router.ts';
+import { navigate, useAddress, withParameters } from '../router.ts';
 import { readDay } from '../sessions/address.ts';
+import { useSessionNames } from '../sessions/session-names.ts';
 import { CopyButton } from '../ui/copy-button.tsx';
 import { DateRange } from '../ui/date-range.tsx';
 import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
@@ -40,13 +40,9 @@ export function AuditPage() {
     from: startOfDay(from),
     to: startOfDay(to, 1),
   };
-  const change = (part: Record<string, string>) => {
-    const next = new URLSearchParams(query);
-    for (const [name, value] of Object.entries(part))
-      if (value === '') next.delete(name);
-      else next.set(name, value);
-    navigate(`/audit${next.size === 0 ? '' : `?${next}`}`, { replace: true });
-  };
+  // Other entries begin at their newest.
+  const change = (part: Record<string, string>) =>
+    navigate(withParameters({ ...part, cursor: '' }), { replace: true });
   return (
     <div class="page">
       <div class="page-head">
@@ -64,7 +60,11 @@ export function AuditPage() {
         ))}
         <DateRange from={from} to={to} onChange={(first, last) => change({ from: first, to: last })} />
       </div>
-      <Entries key={`${source.id} ${JSON.stringify(asked)}`} source={source} asked={asked} />
+      <Entries
+        source={source}
+        asked={asked}
+        cursors={(query.get('cursor') ?? '').split(' ').filter((cursor) => cursor !== '')}
+      />
     </div>
   );
 }
@@ -87,10 +87,14 @@ function SourceTabs(props: { chosen: Source['id']; onChoose: (id: Source['id']) 
   );
 }
 
-/** Page by page: each has a cursor for the next. */
-function Entries(props: { source: Source; asked: object }) {
-  const [cursors, setCursors] = useState<readonly string[]>([]);
+/** A page has the cursor of the next one alone: the address has those of all before it, for the way back. */
+function Entries(props: { source: Source; asked: object; cursors: readonly string[] }) {
+  const { cursors } = props;
   const cursor = cursors.at(-1);
+  const turn = (to: readonly string[]) => {
+    navigate(withParameters({ cursor: to.join(' ') }));
+    window.scrollTo(0, 0);
+  };
   const list = useResource(
     `audit ${props.source.id} ${JSON.stringify(props.asked)} ${cursor ?? ''}`,
     (signal) => props.source.list({ ...props.asked, cursor, limit: perPage }, signal),
@@ -115,7 +119,7 @@ function Entries(props: { source: Source; asked: object }) {
             type="button"
             class="button button-small"
             disabled={cursors.length === 0}
-            onClick={() => setCursors(cursors.slice(0, -1))}
+            onClick={() => turn(cursors.slice(0, -1))}
           >
             Newer
           </button>
@@ -123,7 +127,7 @@ function Entries(props: { source: Source; asked: object }) {
             type="button"
             class="button button-small"
             disabled={next === null}
-            onClick={() => next !== null && setCursors([...cursors, next])}
+            onClick={() => next !== null && !list.loading && turn([...cursors, next])}
           >
             Older
           </button>
@@ -136,11 +140,14 @@ function Entries(props: { source: Source; asked: object }) {
 function EntryTable(props: { entries: readonly Entry[]; busy: boolean }) {
   const ownId = useAuth().signIn?.user.userId;
   const names = useNames(props.entries);
+  const sessions = useSessionNames(props.entries.flatMap((entry) => sessionOf(entry) ?? []));
   return (
     <Table caption="Audit entries" columns={['When', 'Action', 'Who', 'Object', 'Network']} busy={props.busy}>
       {props.entries.map((entry) => (
         <tr key={entry.id}>
-          <td class="nowrap">{formatDateTime(entry.at)}</td>
+          <td class="nowrap" title={entry.at}>
+            {formatDateTime(entry.at)}
+          </td>
           <td data-label="Action" title={entry.action}>
             {idTitle(entry.action)}
           </td>
@@ -151,7 +158,8 @@ function EntryTable(props: { entries: readonly Entry[]; busy: boolean }) {
           </td>
           <td data-label="Object" class="wrap-anywhere">
             {names.get(entry.object.id) ?? idTitle(entry.object.type)}{' '}
-            {entry.object.id !== null && <ObjectId entry={entry} id={entry.object.id} />}
+            {entry.object.id !== null && entry.object.type !== 'session' && <Id id={entry.object.id} />}
+            <SessionOf entry={entry} names={sessions} />
           </td>
           <td data-label="Network" class="nowrap faint">
             {entry.network}
@@ -178,19 +186,28 @@ function useNames(entries: readonly Entry[]): ReadonlyMap<string | null, string>
   return new Map((users.data ?? []).map((user) => [user.userId, personTitle(user)]));
 }
 
-function ObjectId({ entry, id }: { entry: Entry; id: string }) {
-  return entry.object.type === 'session' ? (
-    <a class="mono" href={`/sessions/${id}`}>
-      {shortened(id)}
-    </a>
-  ) : (
-    <Id id={id} />
+/** The session that was written, or to which what was written belongs. */
+const sessionOf = ({ object, sessionId }: Entry) => (object.type === 'session' ? object.id : sessionId);
+
+/** By its name; one that is deleted has its id. */
+function SessionOf(props: { entry: Entry; names: ReadonlyMap<string | null, string> }) {
+  const { entry, names } = props;
+  const id = sessionOf(entry);
+  if (id === null) return null;
+  const name = names.get(id);
+  return (
+    <>
+      {entry.object.type !== 'session' && 'of session '}
+      <a class={name === undefined ? 'mono' : undefined} href={`/sessions/${id}`} title={id}>
+        {name ?? shortened(id)}
+      </a>
+    </>
   );
 }
 
 const Id = ({ id }: { id: string }) => (
-  <span class="mono" title={id}>
-    {shortened(id)} <CopyButton text={id} label={`Copy ${id}`} />
+  <span class="mono nowrap" title={id}>
+    {shortened(id)} {shortened(id) !== id && <CopyButton text={id} label={`Copy ${id}`} />}
   </span>
 );
 

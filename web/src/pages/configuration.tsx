@@ -9,6 +9,7 @@ import { AreaField, FormDialog, SelectField, TextField } from '../ui/form.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Empty } from '../ui/notice.tsx';
 import { SearchField } from '../ui/search-field.tsx';
+import { useAddressSearch } from '../ui/search-text.ts';
 import { Table } from '../ui/table.tsx';
 
 type ValueType = NonNullable<ConfigurationRequest['valueType']>;
@@ -20,17 +21,16 @@ const valueTypes = ['string', 'integer', 'number', 'bool', 'JSON'];
 export function ConfigurationPage() {
   useTitle('Configuration');
   const list = useResource('configuration', listConfiguration);
-  const [search, setSearch] = useState('');
+  const { wanted, text, setText } = useAddressSearch();
   const [edited, setEdited] = useState<ConfigurationEntry | 'new' | null>(null);
-  const wanted = search.trim().toLowerCase();
   const isWanted = ({ name, description }: ConfigurationEntry) =>
-    name.toLowerCase().includes(wanted) || description.toLowerCase().includes(wanted);
+    `${name}\n${description}`.toLowerCase().includes(wanted.toLowerCase());
   return (
     <div class="page">
       <div class="page-head">
         <h1>Configuration</h1>
         <div class="actions">
-          <SearchField label="Search by name or description" value={search} onValue={setSearch} />
+          <SearchField label="Search by name or description" value={text} onValue={setText} />
           <AddButton onClick={() => setEdited('new')}>New entry</AddButton>
         </div>
       </div>
@@ -44,7 +44,7 @@ export function ConfigurationPage() {
           entries.some(isWanted) ? (
             <EntryTable entries={entries.filter(isWanted)} onEdit={setEdited} />
           ) : (
-            <Empty title={wanted === '' ? 'No entries yet' : `No entry matches “${search.trim()}”`} />
+            <Empty title={wanted === '' ? 'No entries yet' : `No entry matches “${wanted}”`} />
           )
         }
       </Loaded>

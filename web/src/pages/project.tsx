@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks';
 import { listIngests, readStorage } from '../admin-api.ts';
 import { listProjects, listSessions, listTemplates, type Project, type SessionListRow } from '../api.ts';
 import { formatBytes, plural } from '../format.ts';
@@ -7,6 +8,7 @@ import { ProjectFiles } from '../project/files.tsx';
 import { NewestSessions } from '../project/newest-sessions.tsx';
 import { TrendChart } from '../project/trend-chart.tsx';
 import { useAbilities } from '../role.ts';
+import { lazy } from '../ui/lazy.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
 import '../styles/project.css';
@@ -22,7 +24,7 @@ export function ProjectPage({ projectId }: { projectId: number }) {
   useTitle(project?.title ?? 'Project');
   return (
     <Loaded of={projects} failure="The project could not be read." rows={4} label="Loading the project">
-      {() => (project === null ? <NoProject /> : <ProjectBody project={project} />)}
+      {() => (project === null ? <NoProject /> : <ProjectBody project={project} reload={projects.reload} />)}
     </Loaded>
   );
 }
@@ -37,7 +39,7 @@ function NoProject() {
   );
 }
 
-function ProjectBody({ project }: { project: Project }) {
+function ProjectBody({ project, reload }: { project: Project; reload: () => void }) {
   const query = { projectId: project.id, page: 1, pageSize: trendSessions } as const;
   const sessions = useResource(`project-sessions ${project.id}`, (signal) =>
     listSessions({ ...query, sortBy: 'date', sortOrder: 'desc' }, signal),
@@ -52,9 +54,12 @@ function ProjectBody({ project }: { project: Project }) {
         </nav>
         <div class="page-head">
           <h1>{project.title}</h1>
-          <a class="button" href={`/sessions?project=${project.id}`}>
-            All sessions
-          </a>
+          <div class="actions">
+            <EditProject project={project} saved={reload} />
+            <a class="button" href={`/sessions?project=${project.id}`}>
+              All sessions
+            </a>
+          </div>
         </div>
         {project.description !== '' && <p class="faint">{project.description}</p>}
       </header>
@@ -79,6 +84,34 @@ function ProjectBody({ project }: { project: Project }) {
         <Facts project={project} sessions={rows} />
       </div>
     </div>
+  );
+}
+
+/** The form's code is fetched when it is opened. */
+const FormLoader = lazy(
+  () => import('../project/project-form.tsx').then((module) => module.ProjectForm),
+  null,
+);
+
+function EditProject({ project, saved }: { project: Project; saved: () => void }) {
+  const { changeProjects } = useAbilities();
+  const templates = useResource('templates', listTemplates);
+  const [isOpen, setIsOpen] = useState(false);
+  if (!changeProjects) return null;
+  return (
+    <>
+      <button type="button" class="button" disabled={templates.data === null} onClick={() => setIsOpen(true)}>
+        Edit project
+      </button>
+      {isOpen && templates.data !== null && (
+        <FormLoader
+          project={project}
+          templates={templates.data}
+          saved={saved}
+          onClose={() => setIsOpen(false)}
+        />
+      )}
+    </>
   );
 }
 

@@ -8,7 +8,9 @@ import { ReportEditor } from '../reports/editor.tsx';
 import { ReportPreview } from '../reports/preview.tsx';
 import { Schedules } from '../reports/schedules.tsx';
 import { useAbilities } from '../role.ts';
+import { navigate, useAddress, withParameters } from '../router.ts';
 import { attachmentName, saveAnswer } from '../save.ts';
+import { readDay } from '../sessions/address.ts';
 import { AddButton } from '../ui/buttons.tsx';
 import { DateRange } from '../ui/date-range.tsx';
 import { Icon } from '../ui/icon.tsx';
@@ -19,7 +21,8 @@ import { Empty, Notice } from '../ui/notice.tsx';
 export function ReportsPage() {
   useTitle('Reports');
   const catalog = useResource('reports', listReports);
-  const [range, setRange] = useState({ from: '', to: '' });
+  const { query } = useAddress();
+  const range = { from: readDay(query.get('from')), to: readDay(query.get('to')) };
   const [edited, setEdited] = useState<{ key: string | null } | null>(null);
   const { writeReports } = useAbilities();
   return (
@@ -27,7 +30,10 @@ export function ReportsPage() {
       <div class="page-head">
         <h1>Reports</h1>
         <div class="actions">
-          <DateRange {...range} onChange={(from, to) => setRange({ from, to })} />
+          <DateRange
+            {...range}
+            onChange={(from, to) => navigate(withParameters({ from, to }), { replace: true })}
+          />
           {writeReports && <AddButton onClick={() => setEdited({ key: null })}>New report</AddButton>}
         </div>
       </div>

@@ -2,11 +2,12 @@ import { useState } from 'preact/hooks';
 import { listProjects, previewRetention, type RetentionPreview, runRetention } from '../admin-api.ts';
 import { formatBytes, formatCount, formatDateTime, plural } from '../format.ts';
 import { useEvery, useResource, useTitle } from '../hooks.ts';
+import { useSessionNames } from '../sessions/session-names.ts';
 import { Ago } from '../ui/ago.tsx';
 import { Confirm } from '../ui/dialog.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Empty, Notice } from '../ui/notice.tsx';
-import { Table } from '../ui/table.tsx';
+import { figureColumn, Table } from '../ui/table.tsx';
 
 const refreshMs = 5000;
 const isOpen = ({ runs }: RetentionPreview) => runs.some(({ endedAt }) => endedAt === null);
@@ -89,6 +90,7 @@ function ConfirmRun(props: { onDone: () => void; onClose: () => void }) {
 
 function Due({ preview }: { preview: RetentionPreview }) {
   const { sessions, outputs, complete } = preview;
+  const names = useSessionNames(sessions.items.map(({ sessionId }) => sessionId));
   if (sessions.count === 0 && outputs.count === 0) return <Empty title="Nothing is due to be deleted" />;
   return (
     <>
@@ -99,12 +101,15 @@ function Due({ preview }: { preview: RetentionPreview }) {
         stay. Freeze a session to keep it.
       </Notice>
       {sessions.items.length > 0 && (
-        <Table caption="Sessions that are due" columns={['Session', 'Outputs', 'Size', 'Created']}>
+        <Table
+          caption="Sessions that are due"
+          columns={['Session', figureColumn('Outputs'), figureColumn('Size'), 'Created']}
+        >
           {sessions.items.map((one) => (
             <tr key={one.sessionId}>
-              <td class="mono">
-                <a class="row-link" href={`/sessions/${one.sessionId}`}>
-                  {one.sessionId}
+              <td>
+                <a class="row-link" href={`/sessions/${one.sessionId}`} title={one.sessionId}>
+                  {names.get(one.sessionId) ?? one.sessionId}
                 </a>
               </td>
               <td data-label="Outputs" class="figure">
@@ -132,7 +137,14 @@ function Runs({ runs }: { runs: RetentionPreview['runs'] }) {
       {runs.length > 0 && (
         <Table
           caption="Runs of retention"
-          columns={['Requested', 'By', 'State', 'Sessions', 'Outputs', 'Size']}
+          columns={[
+            'Requested',
+            'By',
+            'State',
+            figureColumn('Sessions'),
+            figureColumn('Outputs'),
+            figureColumn('Size'),
+          ]}
         >
           {runs.map((run) => (
             <tr key={run.id}>

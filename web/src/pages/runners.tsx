@@ -6,7 +6,7 @@ import { RunnerTokens } from '../admin/runner-tokens.tsx';
 import type { RunnerInstance, RunnerInstanceList } from '../admin-api.ts';
 import { listRunners, setDrained } from '../admin-api.ts';
 import { formatDateTime, plural } from '../format.ts';
-import { useAction, useResource, useTitle } from '../hooks.ts';
+import { useAction, useEvery, useResource, useTitle } from '../hooks.ts';
 import { runnerTitle, titleOf } from '../names.ts';
 import { navigate, useAddress } from '../router.ts';
 import { readPage } from '../sessions/address.ts';
@@ -15,6 +15,7 @@ import { AddButton } from '../ui/buttons.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Empty, Notice } from '../ui/notice.tsx';
 import { Paging, useLastPage } from '../ui/paging.tsx';
+import { refreshMs } from '../ui/refreshed-list.ts';
 import { Table } from '../ui/table.tsx';
 
 /** Runner instances with their tasks and drain state; below them the tokens of runners. */
@@ -25,6 +26,7 @@ export function RunnersPage() {
   const list = useLastPage(
     useResource(String(number), (signal) => listRunners(number, signal), { keepWhileLoading: true }),
   );
+  useEvery(refreshMs, list.data !== null, list.reload);
   const [connecting, setConnecting] = useState(false);
   /** Grows with every token that was made. */
   const [tokens, setTokens] = useState(0);
@@ -33,14 +35,6 @@ export function RunnersPage() {
       <div class="page-head">
         <h1>Runners</h1>
         <div class="actions">
-          <button
-            type="button"
-            class="button button-small"
-            aria-disabled={list.loading}
-            onClick={list.reload}
-          >
-            Refresh
-          </button>
           <AddButton onClick={() => setConnecting(true)}>Connect a runner</AddButton>
         </div>
       </div>
@@ -48,7 +42,7 @@ export function RunnersPage() {
       <Loaded of={list} failure="The runners could not be listed." rows={3} label="Loading runners">
         {(page) => (
           <>
-            <RunnerList page={page} busy={list.loading} changed={list.reload} />
+            <RunnerList page={page} busy={list.loading && page.page !== number} changed={list.reload} />
             {page.deployed.length > 0 && <DeployedRunners deployed={page.deployed} />}
           </>
         )}

@@ -5,20 +5,27 @@ import { useAbilities } from '../role.ts';
 import { Ago } from '../ui/ago.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Empty } from '../ui/notice.tsx';
-import { Table } from '../ui/table.tsx';
+import { SearchField } from '../ui/search-field.tsx';
+import { useAddressSearch } from '../ui/search-text.ts';
+import { figureColumn, Table } from '../ui/table.tsx';
 
 /** What each project holds, the largest first. */
 export function StoragePage() {
   useTitle('Storage');
   const { administrate } = useAbilities();
   const storage = useResource('storage', (signal) => readStorage(null, signal));
+  const { wanted, text, setText } = useAddressSearch();
   const projects = storage.data?.projects ?? [];
+  const found = projects.filter(({ projectTitle }) =>
+    projectTitle.toLowerCase().includes(wanted.toLowerCase()),
+  );
   const bytes = projects.reduce((sum, { outputBytes }) => sum + outputBytes, 0);
   const sessions = projects.reduce((sum, one) => sum + one.sessions, 0);
   return (
     <div class="page">
       <div class="page-head">
         <h1>Storage</h1>
+        <SearchField label="Search by project" value={text} onValue={setText} />
       </div>
       <p class="faint">
         {storage.data !== null &&
@@ -32,17 +39,10 @@ export function StoragePage() {
       </p>
       <Loaded of={storage} failure="Storage could not be read." rows={4} label="Loading storage">
         {() =>
-          projects.length === 0 ? (
-            <Empty title="No projects yet" />
+          found.length === 0 ? (
+            <Empty title={projects.length === 0 ? 'No projects yet' : `No project matches “${wanted}”`} />
           ) : (
-            <Table
-              caption="Storage by project"
-              columns={['Project', 'Size', 'Share', 'Sessions', 'Frozen', 'Newest session']}
-            >
-              {projects.map((project) => (
-                <ProjectRow key={project.projectId} project={project} allBytes={bytes} />
-              ))}
-            </Table>
+            <StorageTable projects={found} allBytes={bytes} />
           )
         }
       </Loaded>
@@ -50,13 +50,29 @@ export function StoragePage() {
   );
 }
 
-function ProjectRow({
-  project,
-  allBytes,
-}: {
-  project: ProjectStorage['projects'][number];
-  allBytes: number;
-}) {
+type Projects = ProjectStorage['projects'];
+
+function StorageTable({ projects, allBytes }: { projects: Projects; allBytes: number }) {
+  return (
+    <Table
+      caption="Storage by project"
+      columns={[
+        'Project',
+        figureColumn('Size'),
+        'Share',
+        figureColumn('Sessions'),
+        figureColumn('Frozen'),
+        'Newest session',
+      ]}
+    >
+      {projects.map((project) => (
+        <ProjectRow key={project.projectId} project={project} allBytes={allBytes} />
+      ))}
+    </Table>
+  );
+}
+
+function ProjectRow({ project, allBytes }: { project: Projects[number]; allBytes: number }) {
   return (
     <tr>
       <td class="wrap-anywhere">

@@ -2,13 +2,15 @@ import { useState } from 'preact/hooks';
 import { listTemplates } from '../api.ts';
 import { useResource, useTitle } from '../hooks.ts';
 import { titleOf } from '../names.ts';
-import { navigate, useAddress } from '../router.ts';
+import { navigate, useAddress, withParameters } from '../router.ts';
 import { readTemplate, type SessionTemplate } from '../templates/api.ts';
 import { TemplateNodes } from '../templates/nodes.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { lazy } from '../ui/lazy.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Empty } from '../ui/notice.tsx';
+import { SearchField } from '../ui/search-field.tsx';
+import { useAddressSearch } from '../ui/search-text.ts';
 
 /** The session templates; the chosen one, which is in the address, with its graph. */
 export function TemplatesPage() {
@@ -16,29 +18,35 @@ export function TemplatesPage() {
   const { query } = useAddress();
   const list = useResource('templates', listTemplates);
   const asked = Number(query.get('template'));
-  const chosen = list.data?.find(({ id }) => id === asked) ?? list.data?.[0] ?? null;
+  const { wanted, text, setText } = useAddressSearch();
+  const found = (list.data ?? []).filter((template) => isWanted(template, wanted));
+  const chosen = list.data?.find(({ id }) => id === asked) ?? found[0] ?? list.data?.[0] ?? null;
   return (
     <div class="page">
       <div class="page-head">
         <h1>Templates</h1>
-        <ImportButton
-          imported={(id) => {
-            list.reload();
-            navigate(`/templates?template=${id}`);
-          }}
-        />
+        <div class="actions">
+          <SearchField label="Search by name or description" value={text} onValue={setText} />
+          <ImportButton
+            imported={(id) => {
+              list.reload();
+              navigate(`/templates?template=${id}`);
+            }}
+          />
+        </div>
       </div>
       <Loaded of={list} failure="The templates could not be listed." rows={4} label="Loading templates">
-        {(templates) =>
+        {() =>
           chosen === null ? (
             <Empty title="No templates yet" />
           ) : (
             <div class="split">
               <ul class="choices" aria-label="Templates">
-                {templates.map((template) => (
+                {found.length === 0 && <li class="faint">{`No template matches “${wanted}”.`}</li>}
+                {found.map((template) => (
                   <li key={template.id}>
                     <a
-                      href={`/templates?template=${template.id}`}
+                      href={withParameters({ template: String(template.id) })}
                       {...(template.id === chosen.id ? { 'aria-current': 'true' } : {})}
                     >
                       <span title={template.name}>{titleOf(template.name)}</span>
@@ -54,6 +62,10 @@ export function TemplatesPage() {
       </Loaded>
     </div>
   );
+}
+
+function isWanted({ name, description }: SessionTemplate, text: string): boolean {
+  return `${titleOf(name)}\n${name}\n${description}`.toLowerCase().includes(text.toLowerCase());
 }
 
 function ImportButton(props: { imported: (id: number) => void }) {

@@ -13,7 +13,7 @@ import { newestOutputs } from '../session/session-outputs.tsx';
 import { Ago } from '../ui/ago.tsx';
 import { DownloadButton } from '../ui/download-button.tsx';
 import { Failure, Notice, Placeholder } from '../ui/notice.tsx';
-import { Table } from '../ui/table.tsx';
+import { figureColumn, Table } from '../ui/table.tsx';
 
 const newestSessions = 4;
 const maxOutputs = 12;
@@ -60,7 +60,7 @@ function Reports({ projectId }: { projectId: number }) {
     );
   }
   return (
-    <Table caption="Reports of the project" columns={['Report', 'Of', 'Size', 'When']} actions>
+    <Table caption="Reports of the project" columns={['Report', 'Of', figureColumn('Size'), 'When']} actions>
       {ready.map((file) => (
         <FileRow
           key={file.id}
@@ -102,7 +102,11 @@ function Outputs({ sessions }: { sessions: readonly SessionListRow[] }) {
   if (found.data === null) return <Placeholder rows={3} label="Loading the files" />;
   if (found.data.length === 0) return <p class="faint">No session has a file yet.</p>;
   return (
-    <Table caption="Newest files of the sessions" columns={['File', 'Of', 'Size', 'When']} actions>
+    <Table
+      caption="Newest files of the sessions"
+      columns={['File', 'Of', figureColumn('Size'), 'When']}
+      actions
+    >
       {found.data.map(({ session, output }) => (
         <FileRow
           key={output.id}

@@ -1,6 +1,6 @@
 import type { SessionListRow } from '../api.ts';
-import { fullName, KnownBy, SessionStatus, StatePill, sizeColumn } from '../sessions/row-parts.tsx';
-import { Table } from '../ui/table.tsx';
+import { fullName, KnownBy, SessionStatus, StatePill } from '../sessions/row-parts.tsx';
+import { figureColumn, Table } from '../ui/table.tsx';
 
 /** Sessions of one project, as the list of all sessions shows them. */
 export function NewestSessions({ sessions }: { sessions: readonly SessionListRow[] }) {
@@ -9,7 +9,14 @@ export function NewestSessions({ sessions }: { sessions: readonly SessionListRow
     <div class="session-rows">
       <Table
         caption="Newest sessions"
-        columns={['State', 'Session', ...(pinned ? ['Metadata'] : []), sizeColumn, 'Owner', 'Last activity']}
+        columns={[
+          'State',
+          'Session',
+          ...(pinned ? ['Metadata'] : []),
+          figureColumn('Size'),
+          'Owner',
+          'Last activity',
+        ]}
       >
         {sessions.map((session) => (
           <tr key={session.id}>
@@ -17,10 +24,12 @@ export function NewestSessions({ sessions }: { sessions: readonly SessionListRow
               <StatePill session={session} />
             </td>
             <td class="row-name">
-              <a class="row-link" href={`/sessions/${session.id}`} title={fullName(session)}>
-                {session.name}
-              </a>
-              <SessionStatus session={session} />
+              <div class="row-line">
+                <a class="row-link" href={`/sessions/${session.id}`} title={fullName(session)}>
+                  {session.name}
+                </a>
+                <SessionStatus session={session} />
+              </div>
             </td>
             <KnownBy session={session} pinned={pinned} />
           </tr>

@@ -8,7 +8,7 @@ import { Confirm } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Empty, Failure, Notice } from '../ui/notice.tsx';
-import { Table } from '../ui/table.tsx';
+import { figureColumn, Table } from '../ui/table.tsx';
 import {
   deleteSchedule,
   listReportFiles,
@@ -190,7 +190,11 @@ function Files({ schedule, name }: { schedule: ReportSchedule; name: string }) {
       {action.problem !== null && <Notice tone="error">{action.problem}</Notice>}
       {list.data !== null && files.length === 0 && <p class="faint">No files yet.</p>}
       {files.length > 0 && (
-        <Table caption={`Files of ${name}`} columns={['Due', 'State', 'Rows', 'Size']} actions>
+        <Table
+          caption={`Files of ${name}`}
+          columns={['Due', 'State', figureColumn('Rows'), figureColumn('Size')]}
+          actions
+        >
           {files.map((file) => (
             <FileRow key={file.id} file={file} onSave={() => save(file)} />
           ))}
@@ -219,10 +223,10 @@ function FileRow({ file, onSave }: { file: ReportFile; onSave: () => void }) {
         </span>{' '}
         {file.error !== null && <span class="faint">{file.error}</span>}
       </td>
-      <td data-label="Rows" class="number">
+      <td data-label="Rows" class="figure">
         {file.rows ?? ''}
       </td>
-      <td data-label="Size" class="number">
+      <td data-label="Size" class="figure">
         {file.sizeBytes === null ? '' : formatBytes(file.sizeBytes)}
       </td>
       <td class="table-actions">

@@ -2,7 +2,7 @@ import { useNow } from '../hooks.ts';
 import { runnerTitle, templateTitle, titleOf, withoutCategory } from '../names.ts';
 import type { NodeRun } from '../runs-api.ts';
 import { Ago } from '../ui/ago.tsx';
-import { Table } from '../ui/table.tsx';
+import { figureColumn, Table } from '../ui/table.tsx';
 import type { ShownRun } from './list-model.ts';
 import { elapsedOf, isOpenRun, progressWords } from './model.ts';
 import { RunBadge } from './run-badge.tsx';
@@ -32,9 +32,9 @@ export function RunTable(props: {
           'State',
           'Node',
           'Session',
-          'Attempt',
+          figureColumn('Attempt'),
           'Runner',
-          'Took',
+          figureColumn('Took'),
           'Created',
         ]}
       >

@@ -18,6 +18,13 @@ const roomShare = 0.6;
 /** A smaller node shows its sign and its name alone. */
 export const isSmall = (zoom: number) => zoom < readable;
 
+/** Of the name of a small node, which keeps its size: see graph.css. */
+const lineHeightPx = 13.2;
+
+/** So many lines of its name fit into a node, beside its state where it shows that. */
+export const nameLines = (zoom: number, nodeHeightPx: number) =>
+  isSmall(zoom) ? Math.max(1, Math.floor((nodeHeightPx * zoom) / lineHeightPx)) : 2;
+
 /**
  * The scale of a graph, which fits its frame until the reader chooses another, and its buttons. A graph that is too wide to be
  * read in one band is set in several.

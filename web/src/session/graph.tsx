@@ -6,9 +6,11 @@ import { stateStyle } from '../node-state.ts';
 import { Icon } from '../ui/icon.tsx';
 import type { GraphLayout, PlacedNode } from './graph-layout.ts';
 import { edgePath, layoutGraph } from './graph-layout.ts';
-import { isSmall, useZoom } from './graph-zoom.tsx';
+import { isSmall, nameLines, useZoom } from './graph-zoom.tsx';
 import { dropHandlers } from './upload/drop-handlers.ts';
 
+/** The width of a sheet of A4 for the nodes of a graph: see print.css. */
+const sheetPx = 640;
 const sizes = { nodeWidth: 204, nodeHeight: 64, columnGap: 48, rowGap: 20 };
 
 interface GraphProps {
@@ -38,11 +40,7 @@ export function SessionGraph(props: GraphProps) {
 
   const { zoom, layout, tools } = useZoom(frame, unfolded, sizes);
 
-  useEffect(() => {
-    if (canvas.current === null) return;
-    canvas.current.style.width = `${layout.width * zoom}px`;
-    canvas.current.style.height = `${layout.height * zoom}px`;
-  }, [layout, zoom]);
+  useSize(canvas, layout, zoom);
 
   const first =
     found === null ? props.selectedId : (layout.nodes.find(({ id }) => found.has(id))?.id ?? null);
@@ -62,7 +60,7 @@ export function SessionGraph(props: GraphProps) {
           ref={canvas}
           aria-label={props.label ?? 'Graph of the session'}
         >
-          <div class="graph-scaled" style={{ transform: `scale(${zoom})`, '--zoom': String(zoom) }}>
+          <div class="graph-scaled" style={scaleOf(zoom)}>
             <GraphLines layout={layout} nodes={byId} />
             {buttons}
           </div>
@@ -71,6 +69,23 @@ export function SessionGraph(props: GraphProps) {
     </div>
   );
 }
+
+/** Of the canvas, on the screen and on paper. */
+function useSize(canvas: RefObject<HTMLElement | null>, layout: GraphLayout, zoom: number): void {
+  useEffect(() => {
+    if (canvas.current === null) return;
+    const { style } = canvas.current;
+    style.width = `${layout.width * zoom}px`;
+    style.height = `${layout.height * zoom}px`;
+    style.setProperty('--sheet-zoom', String(Math.min(1, sheetPx / (layout.width * zoom))));
+  }, [layout, zoom]);
+}
+
+const scaleOf = (zoom: number) => ({
+  transform: `scale(${zoom})`,
+  '--zoom': String(zoom),
+  '--name-lines': String(nameLines(zoom, sizes.nodeHeight)),
+});
 
 type NodesById = ReadonlyMap<number, NodeInstanceProgress>;
 

@@ -169,7 +169,7 @@ function State(props: { sessionId: string; summary: SessionSummary; followed: Fo
           <span>{beginningOf(withoutCategory(first.statusDetails ?? ''))}</span>{' '}
           <a href={tabAddress(props.sessionId, 'pipeline', first.id)}>Fix and run again</a>
           {summary.failed.length > 1 && (
-            <span class="faint"> and {plural(summary.failed.length - 1, 'other node', 'other nodes')}</span>
+            <span>({plural(summary.failed.length - 1, 'other node', 'other nodes')} failed too)</span>
           )}
         </p>
       )}

@@ -14,7 +14,7 @@ export function NodeList(props: {
   onSelect: (id: number) => void;
 }) {
   const list = useRef<HTMLDivElement>(null);
-  useEffect(() => scrollToChosen(list.current, '.row-chosen'), []);
+  useEffect(() => scrollToChosen(list.current?.querySelector('.table-frame'), '.row-chosen'), []);
   if (props.nodes.length === 0) return <Empty title="No node has this name" />;
   return (
     <div ref={list} class="node-list dense-list">

@@ -31,7 +31,8 @@ export function ChosenSessions(props: {
   clear: () => void;
 }) {
   const { sessions } = props;
-  const [deletes, setDeletes] = useState<readonly SessionListRow[] | null>(null);
+  const [question, setQuestion] = useState<Question | null>(null);
+  const ask = (what: Question['what'], of: Question['of']) => setQuestion({ what, of });
   const { busy, said, each } = useEach(() => {
     props.clear();
     props.changed();
@@ -39,7 +40,7 @@ export function ChosenSessions(props: {
   return (
     <>
       {sessions.length > 0 && (
-        <ChosenBar sessions={sessions} busy={busy} each={each} remove={setDeletes} clear={props.clear} />
+        <ChosenBar sessions={sessions} busy={busy} each={each} ask={ask} clear={props.clear} />
       )}
       {said !== null && sessions.length === 0 && said.problems.length === 0 && (
         <span class="chosen-said" role="status">
@@ -52,21 +53,46 @@ export function ChosenSessions(props: {
           {said.done} {said.problems.slice(0, 3)}
         </Notice>
       )}
-      {deletes !== null && (
-        <Confirm
-          title={`Delete ${plural(deletes.length, 'session', 'sessions')}`}
-          verb="Delete"
-          act={() => each(deletes, ({ id }) => deleteSession(id), 'deleted')}
-          onClose={() => setDeletes(null)}
-        >
-          <p>
-            <Names of={deletes} /> {deletes.length === 1 ? 'is' : 'are'} deleted with all outputs (
-            {formatBytes(deletes.reduce((sum, { outputBytes }) => sum + outputBytes, 0))}), dashboards and
-            logs. This cannot be undone.
-          </p>
-        </Confirm>
-      )}
+      {question !== null && <Ask {...question} each={each} onClose={() => setQuestion(null)} />}
     </>
+  );
+}
+
+/** What is asked about before it is done, and of which sessions. */
+interface Question {
+  readonly what: 'freeze' | 'delete';
+  readonly of: readonly SessionListRow[];
+}
+
+function Ask({ what, of, each, onClose }: Question & { each: Each; onClose: () => void }) {
+  const count = plural(of.length, 'session', 'sessions');
+  if (what === 'freeze')
+    return (
+      <Confirm
+        title={`Freeze ${count}`}
+        verb="Freeze"
+        act={() => each(of, ({ id }) => setFrozen(id, true), 'frozen')}
+        onClose={onClose}
+      >
+        <p>
+          <Names of={of} /> {of.length === 1 ? 'accepts' : 'accept'} no uploads and{' '}
+          {of.length === 1 ? 'starts' : 'start'} no runs until unfrozen. Nothing is lost.
+        </p>
+      </Confirm>
+    );
+  return (
+    <Confirm
+      title={`Delete ${count}`}
+      verb="Delete"
+      act={() => each(of, ({ id }) => deleteSession(id), 'deleted')}
+      onClose={onClose}
+    >
+      <p>
+        <Names of={of} /> {of.length === 1 ? 'is' : 'are'} deleted with all outputs (
+        {formatBytes(of.reduce((sum, { outputBytes }) => sum + outputBytes, 0))}), dashboards and logs. This
+        cannot be undone.
+      </p>
+    </Confirm>
   );
 }
 
@@ -99,10 +125,10 @@ function ChosenBar(props: {
   sessions: readonly SessionListRow[];
   busy: boolean;
   each: Each;
-  remove: (sessions: readonly SessionListRow[]) => void;
+  ask: (what: Question['what'], of: Question['of']) => void;
   clear: () => void;
 }) {
-  const { sessions, busy, each } = props;
+  const { sessions, busy, each, ask } = props;
   const { operate, freeze, administrate } = useAbilities();
   const failed = sessions.filter(({ state }) => state === 'failed');
   const compared = sessions.flatMap(({ dashboardUrl }) => dashboardOf(dashboardUrl)).slice(0, maxDashboards);
@@ -123,7 +149,7 @@ function ChosenBar(props: {
         </Act>
       )}
       {freeze && thawed.length > 0 && (
-        <Act busy={busy} onClick={() => void each(thawed, ({ id }) => setFrozen(id, true), 'frozen')}>
+        <Act busy={busy} onClick={() => ask('freeze', thawed)}>
           <Icon name="freeze" />
           Freeze
         </Act>
@@ -133,7 +159,7 @@ function ChosenBar(props: {
         Export
       </Act>
       {administrate && (
-        <Act busy={busy} style="button-danger-quiet" onClick={() => props.remove(sessions)}>
+        <Act busy={busy} style="button-danger-quiet" onClick={() => ask('delete', sessions)}>
           Delete
         </Act>
       )}

@@ -29,6 +29,7 @@ export function FoundRows(props: {
       {rows.length > 0 && (
         <SessionRows
           rows={rows}
+          projectId={null}
           sorting={props.sorting}
           busy={props.busy}
           chosen={chosen}

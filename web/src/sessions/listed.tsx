@@ -52,6 +52,7 @@ export function ListedSessions(props: { world: QueryWorld }) {
               <Dropped projectId={view.projectId} />
               <SessionRows
                 rows={rows}
+                projectId={view.projectId}
                 sorting={view}
                 busy={list.loading && list.data?.page !== view.page}
                 chosen={chosen}

@@ -8,7 +8,7 @@ import { Paging } from '../ui/paging.tsx';
 import { Table } from '../ui/table.tsx';
 import { pageSize, readPage } from './address.ts';
 import type { ShownRow } from './list-model.ts';
-import { SessionCells, sessionColumns } from './row-cells.tsx';
+import { partsOf, SessionCells, sessionColumns } from './row-cells.tsx';
 import { useRowKeys } from './row-keys.ts';
 import { NewerSessions } from './row-parts.tsx';
 import { useSessionRows } from './use-rows.ts';
@@ -60,17 +60,17 @@ function NoSessions() {
 function OwnRows(props: { rows: readonly ShownRow[]; busy: boolean }) {
   const frame = useRef<HTMLDivElement>(null);
   useRowKeys(frame, () => undefined);
-  const pinned = props.rows.some(({ session }) => session.pinnedMetadata.length > 0);
+  const parts = partsOf(props.rows, null);
   return (
     <div class="session-rows" ref={frame}>
-      <Table caption="Your sessions" busy={props.busy} columns={sessionColumns(pinned)}>
+      <Table caption="Your sessions" busy={props.busy} columns={sessionColumns(parts)}>
         {props.rows.map(({ session, isGone }) => (
           <tr
             key={session.id}
             class={isGone ? 'row-gone' : ''}
             title={isGone ? 'No longer in this list' : undefined}
           >
-            <SessionCells session={session} pinned={pinned} />
+            <SessionCells session={session} parts={parts} />
           </tr>
         ))}
       </Table>

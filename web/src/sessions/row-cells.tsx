@@ -2,11 +2,25 @@ import type { ComponentChild } from 'preact';
 import type { SessionListRow } from '../api.ts';
 import { Ago } from '../ui/ago.tsx';
 import { Icon } from '../ui/icon.tsx';
-import { fullName, KnownBy, SessionStatus, StatePill, sizeColumn } from './row-parts.tsx';
+import { figureColumn } from '../ui/table.tsx';
+import type { ShownRow } from './list-model.ts';
+import { fullName, KnownBy, SessionStatus, StatePill } from './row-parts.tsx';
+
+/** What the rows of a list have beside what all have. */
+export interface RowParts {
+  readonly project: boolean;
+  readonly pinned: boolean;
+}
+
+/** Rows of one project alone do without its name. @param projectId that of all rows; null: of several */
+export const partsOf = (rows: readonly ShownRow[], projectId: number | null): RowParts => ({
+  project: projectId === null,
+  pinned: rows.some(({ session }) => session.pinnedMetadata.length > 0),
+});
 
 /** The headings of the cells; a list that can be sorted has two of its own. */
 export function sessionColumns(
-  pinned: boolean,
+  { project, pinned }: RowParts,
   name: ComponentChild = 'Session',
   created: ComponentChild = 'Created',
 ): ComponentChild[] {
@@ -15,12 +29,13 @@ export function sessionColumns(
       <span class="visually-hidden">Dashboard</span>
     </th>
   );
-  const metadata = pinned ? ['Metadata'] : [];
-  return ['State', name, 'Project', ...metadata, sizeColumn, 'Owner', 'Last activity', created, dashboard];
+  const parts = [project && 'Project', pinned && 'Metadata'].filter((part) => part !== false);
+  const size = figureColumn('Size');
+  return ['State', name, ...parts, size, 'Owner', 'Last activity', created, dashboard];
 }
 
 /** The cells of a session in a list: from its state to its dashboard. */
-export function SessionCells({ session, pinned }: { session: SessionListRow; pinned: boolean }) {
+export function SessionCells({ session, parts }: { session: SessionListRow; parts: RowParts }) {
   const { simulationName, dashboardUrl } = session;
   return (
     <>
@@ -28,17 +43,21 @@ export function SessionCells({ session, pinned }: { session: SessionListRow; pin
         <StatePill session={session} />
       </td>
       <td class="row-name">
-        <a class="row-link" href={`/sessions/${session.id}`} title={fullName(session)}>
-          {session.name}
-        </a>
-        {session.frozen && <span class="tag">frozen</span>}
-        <SessionStatus session={session} />
-        {simulationName !== null && simulationName !== '' && <span class="faint"> {simulationName}</span>}
+        <div class="row-line">
+          <a class="row-link" href={`/sessions/${session.id}`} title={fullName(session)}>
+            {session.name}
+          </a>
+          {session.frozen && <span class="tag">frozen</span>}
+          <SessionStatus session={session} />
+          {simulationName !== null && simulationName !== '' && <span class="faint">{simulationName}</span>}
+        </div>
       </td>
-      <td data-label="Project" class="row-cut row-plain" title={session.projectTitle}>
-        {session.projectTitle}
-      </td>
-      <KnownBy session={session} pinned={pinned} />
+      {parts.project && (
+        <td data-label="Project" class="row-cut row-plain" title={session.projectTitle}>
+          {session.projectTitle}
+        </td>
+      )}
+      <KnownBy session={session} pinned={parts.pinned} />
       <td data-label="Created" class="nowrap">
         <Ago at={session.createdAt} />
       </td>

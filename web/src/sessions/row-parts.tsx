@@ -25,13 +25,6 @@ export function StatePill({ session }: { session: SessionListRow }) {
   );
 }
 
-/** Figures stand at the right of their column, and so does its heading. */
-export const sizeColumn = (
-  <th key="size" scope="col" class="figure">
-    Size
-  </th>
-);
-
 /** The whole of a name that is cut, and the template. */
 export const fullName = ({ name, sessionTemplateName }: SessionListRow) =>
   `${name}\n${titleOf(sessionTemplateName)}`;

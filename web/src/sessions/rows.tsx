@@ -3,11 +3,13 @@ import { Icon } from '../ui/icon.tsx';
 import { Table } from '../ui/table.tsx';
 import type { Sorting, SortKey } from './address.ts';
 import type { ShownRow } from './list-model.ts';
-import { SessionCells, sessionColumns } from './row-cells.tsx';
+import { partsOf, type RowParts, SessionCells, sessionColumns } from './row-cells.tsx';
 import { useRowKeys } from './row-keys.ts';
 
 interface Props {
   rows: readonly ShownRow[];
+  /** That of all rows; null: of several. */
+  projectId: number | null;
   sorting: Sorting;
   busy: boolean;
   chosen: ReadonlySet<string>;
@@ -26,7 +28,7 @@ export function SessionRows(props: Props) {
     props.onChosen(next);
   };
   useRowKeys(frame, (id) => choose(id, !chosen.has(id)));
-  const pinned = rows.some(({ session }) => session.pinnedMetadata.length > 0);
+  const parts = partsOf(rows, props.projectId);
   const heading = (title: string, sortBy: SortKey) => (
     <SortableHeading key={title} title={title} sortBy={sortBy} sorting={sorting} onSort={props.onSort} />
   );
@@ -36,13 +38,13 @@ export function SessionRows(props: Props) {
       <Table
         caption="Sessions"
         busy={props.busy}
-        columns={[all, ...sessionColumns(pinned, heading('Session', 'name'), heading('Created', 'date'))]}
+        columns={[all, ...sessionColumns(parts, heading('Session', 'name'), heading('Created', 'date'))]}
       >
         {rows.map((row) => (
           <ChoiceRow
             key={row.session.id}
             row={row}
-            pinned={pinned}
+            parts={parts}
             chosen={chosen.has(row.session.id)}
             choose={(on) => choose(row.session.id, on)}
           />
@@ -54,7 +56,7 @@ export function SessionRows(props: Props) {
 
 function ChoiceRow(props: {
   row: ShownRow;
-  pinned: boolean;
+  parts: RowParts;
   chosen: boolean;
   choose: (on: boolean) => void;
 }) {
@@ -74,7 +76,7 @@ function ChoiceRow(props: {
           onChange={(event) => props.choose(event.currentTarget.checked)}
         />
       </td>
-      <SessionCells session={session} pinned={props.pinned} />
+      <SessionCells session={session} parts={props.parts} />
     </tr>
   );
 }

@@ -3,7 +3,8 @@ import type { Project, SessionView } from '../api.ts';
 import { useAction, useResource } from '../hooks.ts';
 import { useAbilities } from '../role.ts';
 import { useAddress } from '../router.ts';
-import { Dialog } from '../ui/dialog.tsx';
+import { DeleteButton } from '../ui/buttons.tsx';
+import { DeleteNamed, Dialog } from '../ui/dialog.tsx';
 import { Form, SelectField, TextField } from '../ui/form.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { deleteSessionView, listSessionViews, saveSessionView } from './views-api.ts';
@@ -112,24 +113,28 @@ function ViewDialog(props: {
   const [name, setName] = useState(view?.name ?? '');
   const [scope, setScope] = useState<SessionView['scope']>(view?.scope ?? 'mine');
   const [projectId, setProjectId] = useState(view?.projectId ?? (filtered || (projects[0]?.id ?? 0)));
+  const [deletes, setDeletes] = useState(false);
   const action = useAction();
   const save = async () => {
     const fields = { name, scope, projectId: scope === 'project' ? projectId : null, query: props.query };
     if (await action.run(() => saveSessionView(view?.id ?? null, fields))) props.saved();
   };
-  const remove = async () => {
-    if (view !== null && (await action.run(() => deleteSessionView(view.id)))) props.saved();
-  };
+  if (view !== null && deletes)
+    return (
+      <DeleteNamed
+        name={view.name}
+        what="view"
+        remove={() => deleteSessionView(view.id).then(props.saved)}
+        onClose={() => setDeletes(false)}
+      >
+        {view.scope === 'mine' ? 'Only you see it.' : 'Others use it too.'} Sessions stay.
+      </DeleteNamed>
+    );
   return (
     <Dialog title={view === null ? 'Save view' : 'Edit view'} onClose={props.onClose}>
       <Form action={action} verb="Save view" onSubmit={() => void save()} onCancel={props.onClose}>
         <TextField label="Name" required value={name} onValue={setName} />
-        <SelectField<SessionView['scope']>
-          label="Who sees it"
-          value={scope}
-          onValue={(next) => setScope(next)}
-          options={scopes}
-        />
+        <SelectField label="Who sees it" value={scope} onValue={setScope} options={scopes} />
         {scope === 'project' && (
           <SelectField
             label="Project"
@@ -138,11 +143,7 @@ function ViewDialog(props: {
             options={projects.map(({ id, title }) => ({ value: String(id), label: title }))}
           />
         )}
-        {view !== null && (
-          <button type="button" class="button button-danger-quiet" onClick={() => void remove()}>
-            Delete view
-          </button>
-        )}
+        {view !== null && <DeleteButton what="view" onClick={() => setDeletes(true)} />}
       </Form>
     </Dialog>
   );

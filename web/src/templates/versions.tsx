@@ -1,9 +1,11 @@
 import { plural } from '../format.ts';
 import { Ago } from '../ui/ago.tsx';
 import { Paging } from '../ui/paging.tsx';
-import { Table } from '../ui/table.tsx';
+import { figureColumn, Table } from '../ui/table.tsx';
 import { templateAddress } from './address.ts';
 import type { SessionTemplateVersions } from './api.ts';
+
+const columns = ['Version', 'Label', 'Made by', 'Made', figureColumn('Nodes'), 'Description'];
 
 /** The versions, newest first: each opens what it changed. */
 export function VersionTable(props: {
@@ -16,7 +18,7 @@ export function VersionTable(props: {
   const { list, templateId } = props;
   return (
     <>
-      <Table caption="Versions" columns={['Version', 'Label', 'Made by', 'Made', 'Nodes', 'Description']}>
+      <Table caption="Versions" columns={columns}>
         {list.versions.map(({ version, templateVersion, createdBy, createdAt, nodes, description }) => (
           <tr key={version} class={version === props.shown ? 'row-chosen' : ''}>
             <td class="nowrap">

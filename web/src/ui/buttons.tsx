@@ -72,3 +72,13 @@ export function IconButton(props: {
     </button>
   );
 }
+
+/** In a form for something that is there: to the question whether it is deleted. */
+export function DeleteButton(props: { what: string; onClick: () => void }) {
+  return (
+    <button type="button" class="button button-small button-danger-quiet" onClick={props.onClick}>
+      <Icon name="bin" />
+      Delete {props.what}
+    </button>
+  );
+}

@@ -170,3 +170,25 @@ export function Confirm(props: {
     </Dialog>
   );
 }
+
+/** Asks before something is deleted that has a name. */
+export function DeleteNamed(props: {
+  name: string;
+  /** `view` */
+  what: string;
+  /** What is lost. */
+  children: ComponentChildren;
+  remove: () => Promise<unknown>;
+  onClose: () => void;
+}) {
+  const title = (
+    <>
+      Delete <bdi>{props.name}</bdi>?
+    </>
+  );
+  return (
+    <Confirm title={title} verb={`Delete ${props.what}`} act={props.remove} onClose={props.onClose}>
+      {props.children} This cannot be undone.
+    </Confirm>
+  );
+}

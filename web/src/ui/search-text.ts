@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useSettled } from '../hooks.ts';
+import { navigate, useAddress, withParameters } from '../router.ts';
 
 /**
  * The text of a field that searches a list whose search is in the address. `find` is called once it has stayed the same
@@ -20,4 +21,13 @@ export function useSearchText(wanted: string, find: (text: string) => void, sett
     find(settled);
   }, [settled]);
   return [text, setText] as const;
+}
+
+/** A search of the list of a page by a parameter of its address, as it is there and as it is typed. */
+export function useAddressSearch(name = 'search') {
+  const wanted = useAddress().query.get(name)?.trim() ?? '';
+  const [text, setText] = useSearchText(wanted, (found) =>
+    navigate(withParameters({ [name]: found }), { replace: true }),
+  );
+  return { wanted, text, setText };
 }

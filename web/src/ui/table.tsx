@@ -38,3 +38,10 @@ export function Table(props: {
     </div>
   );
 }
+
+/** Figures stand at the right of their column, and so does its heading. */
+export const figureColumn = (title: string) => (
+  <th key={title} scope="col" class="figure">
+    {title}
+  </th>
+);

@@ -61,10 +61,21 @@ export function drawAnnotations(chart: uPlot, annotations: readonly Annotation[]
     ctx.moveTo(start, bbox.top);
     ctx.lineTo(start, bbox.top + bbox.height);
     ctx.stroke();
-    labels.push({ label, left: Math.max(bbox.left, start) + 3 * ratio });
+    const left = Math.max(bbox.left, start) + 3 * ratio;
+    labels.push({ label: fitting(ctx, label, right - left), left });
   }
   drawLabels(ctx, labels, bbox.top + bbox.height, style);
   ctx.restore();
+}
+
+/** As much of a text as has room. */
+function fitting(ctx: CanvasRenderingContext2D, text: string, room: number): string {
+  const { width } = ctx.measureText(text);
+  if (width <= room) return text;
+  let letters = [...text].slice(0, Math.floor((text.length * room) / width));
+  while (letters.length > 0 && ctx.measureText(`${letters.join('')}…`).width > room)
+    letters = letters.slice(0, -1);
+  return letters.length === 0 ? '' : `${letters.join('')}…`;
 }
 
 /** The words of annotations that stand close are written above each other; those that find no line are left out. */
@@ -80,7 +91,7 @@ function drawLabels(
   const [ground, ink] = ['--surface', '--ink'].map((name) => style.getPropertyValue(name).trim());
   for (const [index, { label, left }] of labels.entries()) {
     const line = lines[index] ?? null;
-    if (line === null) continue;
+    if (line === null || label === '') continue;
     const lineBottom = bottom - (2 + line * labelHeight) * ratio;
     const width = widths[index]!.right - left;
     ctx.globalAlpha = 0.8;

@@ -9,7 +9,7 @@ import { Ago } from '../../ui/ago.tsx';
 import { Loaded } from '../../ui/loaded.tsx';
 import { Empty, Notice } from '../../ui/notice.tsx';
 import { SearchField } from '../../ui/search-field.tsx';
-import { Table } from '../../ui/table.tsx';
+import { figureColumn, Table } from '../../ui/table.tsx';
 import { DownloadOutput, usePreview } from '../output-parts.tsx';
 import { newestOutputs, outputVersion, ShowMore } from '../session-outputs.tsx';
 import { tabAddress } from './address.ts';
@@ -45,7 +45,7 @@ export function Files({ session, followed }: TabProps) {
             <div class="dense-list">
               <Table
                 caption="Files"
-                columns={['File', 'Type', 'Size', 'From', 'When']}
+                columns={['File', 'Type', figureColumn('Size'), 'From', 'When']}
                 actions
                 busy={found.loading}
               >
