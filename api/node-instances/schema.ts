@@ -33,8 +33,12 @@ export const uploadHeaders = z.object({
     'Base64 of the SHA-256 of the body; checked.',
     'KlhPUBAEkdyjsXEAwA5BcJsoIK7IrdFKdUaUOKwaoTk=',
   ),
-  'repr-digest': uploadHeader(
+  'content-digest': uploadHeader(
     'The SHA-256 of the body in the form of RFC 9530; checked. Other algorithms are ignored.',
+    'sha-256=:KlhPUBAEkdyjsXEAwA5BcJsoIK7IrdFKdUaUOKwaoTk=:',
+  ),
+  'repr-digest': uploadHeader(
+    'As `Content-Digest`.',
     'sha-256=:KlhPUBAEkdyjsXEAwA5BcJsoIK7IrdFKdUaUOKwaoTk=:',
   ),
 });

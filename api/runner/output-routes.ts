@@ -59,8 +59,12 @@ export const checksumHeaders = {
     'Base64 of the SHA-256 of the body; checked.',
     'KlhPUBAEkdyjsXEAwA5BcJsoIK7IrdFKdUaUOKwaoTk=',
   ),
-  'repr-digest': outputHeader(
+  'content-digest': outputHeader(
     'The SHA-256 of the body in the form of RFC 9530; checked. Other algorithms are ignored.',
+    'sha-256=:KlhPUBAEkdyjsXEAwA5BcJsoIK7IrdFKdUaUOKwaoTk=:',
+  ),
+  'repr-digest': outputHeader(
+    'As `Content-Digest`.',
     'sha-256=:KlhPUBAEkdyjsXEAwA5BcJsoIK7IrdFKdUaUOKwaoTk=:',
   ),
 };
