@@ -112,6 +112,11 @@ def test_files_for_which_the_server_fails_hold_up_no_other(tmp_path: Path, monke
     assert (left, sent) == (3, ["good-1.csv", "good-2.csv"])
 
 
+def test_a_session_that_is_not_there_is_a_refusal_and_no_outage(tmp_path: Path) -> None:
+    fill(tmp_path, "1.csv", "2.csv")
+    assert send_all(tmp_path, lambda _: 404) == (2, [], ["1.csv: answered 404", "2.csv: answered 404"])
+
+
 def test_while_the_server_fails_for_all_no_file_is_put_off_and_the_oldest_is_sent_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

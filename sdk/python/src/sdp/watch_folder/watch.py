@@ -234,7 +234,9 @@ class _Watch:
 def _may_pass(error: BaseException, once: bool) -> bool:
     """A new token may come with the next start of the service, so no recording is given up for it; ``once`` ends."""
     if isinstance(error, ApiError):
-        return is_transient(error) or error.status == 423 or (not once and error.status in (401, 403))
+        # The platform's own 404 has no code here: the session or the ingest is not there.
+        is_passing = is_transient(error) and error.status != 404
+        return is_passing or error.status == 423 or (not once and error.status in (401, 403))
     return isinstance(error, NetworkError)
 
 
