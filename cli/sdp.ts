@@ -1,5 +1,7 @@
 /** `sdp <command>`: the operators' command line, over HTTP with their own token. */
+import * as http from 'node:http';
 import { Command, CommanderError, Option } from 'commander';
+import { proxiesOf } from '../client/proxies.ts';
 import { cliOf, examples } from './cli.ts';
 import { commands } from './commands/all.ts';
 import { exitCodes, printError, UsageError } from './errors.ts';
@@ -15,6 +17,10 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 // Who reads what is said of the work may leave: the work goes on.
 process.stderr.on('error', () => undefined);
+
+const proxies = proxiesOf(process.env);
+// The packed command line runs on a Node that lacks it, too.
+if (proxies !== undefined && 'setGlobalProxyFromEnv' in http) http.setGlobalProxyFromEnv(proxies);
 
 /** Known before the call is read, which may fail. What follows -- belongs to another program. */
 const [jsonAt, othersAt] = [process.argv.indexOf('--json'), process.argv.indexOf('--')];

@@ -66,8 +66,9 @@ export function unanswered(address: string, cause: unknown): NetworkError {
 
 /** With the reason, such as a certificate or a name, where it says more than that nothing listens there. */
 export function doesNotAnswer(cause: unknown): string {
-  // Of `fetch` in Node, whose own error says nothing.
-  const fault = cause instanceof TypeError && cause.cause !== undefined ? cause.cause : cause;
+  let fault = cause;
+  // Those of `fetch` in Node say nothing themselves; below that of a proxy's refusal are two.
+  while (fault instanceof Error && fault.cause !== undefined) fault = fault.cause;
   const { code, message } = (fault ?? {}) as { readonly code?: unknown; readonly message?: unknown };
   const isKnown = typeof code === 'string' && code !== 'ECONNREFUSED' && typeof message === 'string';
   return isKnown && message !== '' ? `does not answer: ${message}` : 'does not answer';

@@ -35,7 +35,7 @@ export const uploadOutput = defineRoute({
     'output too. The configuration of the node instance names the data source (`dataSourceName`). Order of the ' +
     'checks: node instance, frozen session, configuration, data source. A checksum that is sent must match. If the same ' +
     'upload is repeated (same identifier, SHA-256, Content-Type, Content-Encoding and metadata), the response is the ' +
-    'existing output, and nothing runs again. If `x-amz-checksum-sha256` or `Repr-Digest` states the ' +
+    'existing output, and nothing runs again. If `x-amz-checksum-sha256`, `Content-Digest` or `Repr-Digest` states the ' +
     'SHA-256, the response comes before the body is read.',
   tags: ['Node outputs'],
   access: access.outputUpload,

@@ -61,10 +61,11 @@ export const checksumHeaders = {
     'Base64 of the SHA-256 of the body; checked.',
     'KlhPUBAEkdyjsXEAwA5BcJsoIK7IrdFKdUaUOKwaoTk=',
   ),
-  'repr-digest': textHeader(
+  'content-digest': textHeader(
     'The SHA-256 of the body in the form of RFC 9530; checked. Other algorithms are ignored.',
     'sha-256=:KlhPUBAEkdyjsXEAwA5BcJsoIK7IrdFKdUaUOKwaoTk=:',
   ),
+  'repr-digest': textHeader('As `Content-Digest`.', 'sha-256=:KlhPUBAEkdyjsXEAwA5BcJsoIK7IrdFKdUaUOKwaoTk=:'),
 };
 
 const writeOutput = defineRoute({

@@ -16,8 +16,8 @@ export interface FoundFile {
 
 export interface FolderContent {
   readonly files: readonly FoundFile[];
-  /** Files whose names are no UTF-8 text, as they are shown: they cannot be opened by them. */
-  readonly unnamed: readonly string[];
+  /** Why other files cannot be sent, by their names. */
+  readonly unreadable: ReadonlyMap<string, string>;
 }
 
 /** The pause between two scans. Where they take long, the agent must leave the machine and its share to others. */
@@ -27,11 +27,21 @@ export const pauseAfterScanMs = (scanMs: number): number => Math.min(Math.max(1_
 export async function filesOf(folder: string): Promise<FolderContent> {
   const entries = await readdir(folder, { withFileTypes: true });
   const names = entries.flatMap((entry) => (entry.isFile() && isWanted(entry.name) ? [entry.name] : []));
-  const found = await Promise.all(names.map((file) => findFile(folder, file)));
-  const files = found.filter((one) => one !== undefined);
+  const unreadable = new Map<string, string>();
+  const find = async (file: string) => {
+    // Of a share or a disk one file may be broken: the others are sent.
+    const state = await findFile(folder, file).catch(
+      (error: Error) => void unreadable.set(file, error.message),
+    );
+    // A name that is no text is shown with this mark, and the file cannot be opened by it.
+    if (state === undefined && file.includes('\ufffd'))
+      unreadable.set(file, 'the name is no UTF-8 text. Rename the file to send it.');
+    return state ?? [];
+  };
+  const files = (await Promise.all(names.map(find))).flat();
   return {
     files: files.sort((a, b) => a.modifiedAtMs - b.modifiedAtMs || (a.file < b.file ? -1 : 1)),
-    unnamed: names.filter((name, index) => found[index] === undefined && name.includes('\ufffd')),
+    unreadable,
   };
 }
 

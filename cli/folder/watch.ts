@@ -19,6 +19,8 @@ import {
 
 /** What fails is tried again after this time: a session may be frozen, or a disk be away, for a while. */
 const againMs = 600_000;
+/** In a row, for one file; then the next one shows whether the server fails for all. */
+const maxServerErrors = 5;
 
 export interface Acknowledged {
   readonly identifier: string;
@@ -40,7 +42,7 @@ export interface WatchOptions {
   readonly say: (line: string) => void;
 }
 
-/** @returns the number of files that were refused, are still to be moved or cannot be named, with `once` */
+/** @returns the number of files that were refused, are still to be moved or cannot be read, with `once` */
 export async function watchFolder(options: WatchOptions, journal: Journal): Promise<number> {
   return await new Watch(options, journal).run();
 }
@@ -49,21 +51,33 @@ interface RetryOptions {
   readonly say: (line: string) => void;
   /** Whether the same work may succeed later. */
   readonly mayPass: (error: unknown) => boolean;
+  /** Of several pieces of work. */
+  readonly backOff?: BackOff;
+  /** Server errors in a row after which it ends; default: none. */
+  readonly maxErrors?: number;
 }
 
-/** Does the work again and again until it succeeds, with longer and longer pauses. @throws an error that will not pass */
-export async function retryUntilDone<T>({ say, mayPass }: RetryOptions, work: () => Promise<T>): Promise<T> {
-  const backOff = new BackOff({ firstMs: 1_000, maxMs: 60_000 });
-  for (;;) {
+/**
+ * Does the work again and again until it succeeds, with longer and longer pauses.
+ * @throws an error that will not pass, and the last of `maxErrors`
+ */
+export async function retryUntilDone<T>(options: RetryOptions, work: () => Promise<T>): Promise<T> {
+  const { say, mayPass, backOff = newBackOff(), maxErrors = Number.POSITIVE_INFINITY } = options;
+  for (let errors = 0; ; ) {
     try {
       return await work();
     } catch (error) {
       if (!mayPass(error)) throw error;
       say((error as Error).message);
       await backOff.wait(error);
+      errors = isServerError(error) ? errors + 1 : 0;
+      if (errors >= maxErrors) throw error;
     }
   }
 }
+
+const newBackOff = () => new BackOff({ firstMs: 1_000, maxMs: 60_000 });
+const isServerError = (error: unknown) => error instanceof ApiError && error.status >= 500;
 
 const keyOf = ({ file, sizeBytes, modifiedAtMs }: FoundFile) => `${modifiedAtMs} ${sizeBytes} ${file}`;
 
@@ -76,6 +90,8 @@ class Watch {
   #sinceMs = new Map<string, number>();
   readonly #againAtMs = new Map<string, number>();
   readonly #said = new Set<string>();
+  /** Of all files: in an outage the server is not asked more often for many. */
+  readonly #backOff = newBackOff();
 
   constructor(options: WatchOptions, journal: Journal) {
     this.#options = options;
@@ -89,7 +105,7 @@ class Watch {
       if (this.#journal.find(found) !== undefined) this.#unsettled.add(keyOf(found));
     for (;;) {
       const startedAtMs = performance.now();
-      const { files, unnamed } = await this.#scan();
+      const { files, unreadable } = await this.#scan();
       const scanMs = performance.now() - startedAtMs;
       const left = files.filter(
         (found) => this.#journal.find(found) === undefined || this.#unsettled.has(keyOf(found)),
@@ -98,9 +114,9 @@ class Watch {
       const due = left.filter((found) => performance.now() >= (this.#againAtMs.get(keyOf(found)) ?? 0));
       const ready = due.filter((found) => this.#isReady(found));
       // All that one look has found: a folder may hold very many.
-      for (const found of ready) await this.#handle(found);
+      await this.#handleAll(ready);
       if (ready.length > 0) continue;
-      if (once && due.length === 0) return left.length + unnamed.length;
+      if (once && due.length === 0) return left.length + unreadable.size;
       await pause(pauseAfterScanMs(scanMs));
     }
   }
@@ -112,14 +128,13 @@ class Watch {
       const found = await filesOf(folder);
       // On a full disk it stays long for now.
       await this.#journal.forgetGone(found.files).catch(() => undefined);
-      for (const name of found.unnamed)
-        this.#sayOnce(`${name}: the name is no UTF-8 text. Rename the file to send it.`);
+      for (const [name, why] of found.unreadable) this.#sayOnce(`${name}: ${why}`);
       this.#said.delete(folder);
       return found;
     } catch (error) {
       if (once) throw error;
       this.#sayOnce(`${folder}: ${(error as Error).message}`, folder);
-      return { files: [], unnamed: [] };
+      return { files: [], unreadable: new Map() };
     }
   }
 
@@ -140,30 +155,56 @@ class Watch {
     return unchangedMs >= this.#options.settleMs || this.#journal.find(found) !== undefined;
   }
 
-  /** Sends, marks and moves a file. What fails is tried again later, and holds up no other file. */
-  async #handle(found: FoundFile): Promise<void> {
+  /** Handles files, oldest first. Those for which the server fails are put off once it works for another one. */
+  async #handleAll(ready: readonly FoundFile[]): Promise<void> {
+    let failed: FoundFile[] = [];
+    for (const found of ready) {
+      if (!(await this.#isHandled(found, failed.length > 0 ? 1 : maxServerErrors))) {
+        failed.push(found);
+        continue;
+      }
+      this.#backOff.reset();
+      for (const each of failed) if (!(await this.#isHandled(each, 1))) this.#putOff(each);
+      failed = [];
+    }
+  }
+
+  /** Sends, marks and moves a file. What fails is tried again later. False after so many server errors in a row. */
+  async #isHandled(found: FoundFile, maxErrors: number): Promise<boolean> {
     const key = keyOf(found);
     try {
-      const sent = this.#journal.find(found) ?? (await this.#send(found));
-      if (sent === undefined) return;
+      const sent = this.#journal.find(found) ?? (await this.#send(found, maxErrors));
+      if (sent === undefined) return true;
       this.#unsettled.add(key);
       await settle(this.#options, found, sent);
       this.#unsettled.delete(key);
     } catch (error) {
-      this.#againAtMs.set(key, performance.now() + againMs);
+      if (isServerError(error)) return false;
+      this.#putOff(found);
       const isGone = (error as NodeJS.ErrnoException).code === 'ENOENT';
       if (!isGone) this.#options.say(`${found.file}: ${(error as Error).message}`);
     }
+    return true;
+  }
+
+  #putOff(found: FoundFile): void {
+    this.#againAtMs.set(keyOf(found), performance.now() + againMs);
   }
 
   /** @returns undefined for a file that changed meanwhile, which is sent when it is complete, or that another agent has sent */
-  async #send(found: FoundFile): Promise<Acknowledged | undefined> {
+  async #send(found: FoundFile, maxErrors: number): Promise<Acknowledged | undefined> {
     const { folder, pattern, send, say, once } = this.#options;
     const { file, sizeBytes, modifiedAtMs } = found;
     // A new token may come with the next start of the service, and no recording is given up for it; `once` ends instead.
     const mayPass = (error: unknown) =>
       isTransient(error) || (!once && error instanceof ApiError && [401, 403].includes(error.status));
-    return await retryUntilDone({ say: (line) => say(`${file}: ${line}`), mayPass }, async () => {
+    const retries = {
+      say: (line: string) => say(`${file}: ${line}`),
+      mayPass,
+      backOff: this.#backOff,
+      maxErrors,
+    };
+    return await retryUntilDone(retries, async () => {
       const before = await findFile(folder, file);
       if (before === undefined || keyOf(before) !== keyOf(found)) return undefined;
       const metadata = await metadataOf(found, pattern);

@@ -83,20 +83,22 @@ export interface SentDigests {
 }
 
 /**
- * Reads `Content-MD5`, `x-amz-checksum-sha256`, both base64, and the `sha-256` of `Repr-Digest` (RFC 9530), whose other
- * algorithms are passed over.
- * @throws Problem `checksumMismatch` for a value that is no such digest, and for two that differ
+ * Reads `Content-MD5` and `x-amz-checksum-sha256`, both base64, and the `sha-256` of `Content-Digest` and `Repr-Digest`
+ * (RFC 9530): a request carries the whole output, so both are of the same bytes. Other algorithms are passed over.
+ * @throws Problem `checksumMismatch` for a value that is no such digest, and for some that differ
  */
 export function readSentDigests(headers: HeaderValues): SentDigests {
-  const sha256 = readDigest(headers['x-amz-checksum-sha256'], 32);
-  const ofRepresentation = readDigest(sha256OfRepresentation(headers['repr-digest']), 32);
-  if (sha256 !== null && ofRepresentation !== null && sha256 !== ofRepresentation)
-    throw new Problem('checksumMismatch');
-  return { md5: readDigest(headers['content-md5'], 16), sha256: sha256 ?? ofRepresentation };
+  const [sha256 = null, ...others] = [
+    headers['x-amz-checksum-sha256'],
+    sha256Of(headers['content-digest']),
+    sha256Of(headers['repr-digest']),
+  ].flatMap((value) => readDigest(value, 32) ?? []);
+  if (others.some((other) => other !== sha256)) throw new Problem('checksumMismatch');
+  return { md5: readDigest(headers['content-md5'], 16), sha256 };
 }
 
 /** The base64 in `sha-256=:...:`, a member of a structured-field dictionary of which the last of a name counts. */
-function sha256OfRepresentation(value: string | undefined): string | undefined {
+function sha256Of(value: string | undefined): string | undefined {
   const member = value
     ?.split(',')
     .map((text) => text.trim())

@@ -134,6 +134,10 @@ const leaseLost: AttemptFailure = {
   reason: 'The lease ended without a call from the runner.',
 };
 
+/** Why a lease was lost whose instance claimed again. */
+export const claimedAgain =
+  'The runner claimed again under the same instance id: it was started again, or two processes have one id.';
+
 /** Exponential back-off after the given number of attempts: 5 s, 10 s, 20 s ... at most 5 minutes, jittered downwards by up to half. */
 export function retryDelayMs(attempt: number, jitter: number): number {
   const full = Math.min(retryMaxDelayMs, retryFirstDelayMs * 2 ** (attempt - 1));

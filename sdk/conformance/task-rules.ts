@@ -105,7 +105,7 @@ export const taskRules = {
   'output-missing': rule(
     'fail',
     'PUT /tasks/{taskId}/complete',
-    'Outcome completed needs an output of this run; without one the outcome is no-output or suspended.',
+    'Outcome completed needs an output of this run; without one the outcome is no-output or suspended. Where the runner wrote none because it rejected the inputs, name some that it can read by --input.',
   ),
   'stopped-without-release': rule(
     'fail',

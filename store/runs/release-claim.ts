@@ -1,4 +1,5 @@
 /** Claims that end without an outcome: released by a newer claim, undone, or held by a token that has ended. */
+import { claimedAgain } from '../../domain/runs/run-plan.ts';
 import type { Database } from '../connection/database.ts';
 import type { RunnerIdentity } from '../runners/holder.ts';
 import { changed, changeSession, unchanged } from './change-session.ts';
@@ -49,7 +50,7 @@ async function endClaimAndRequeue(
       tx,
       session,
       claim.runId,
-      counts ? { kind: 'lost', reason: claim.lostReason } : { kind: 'unused' },
+      counts ? { kind: 'lost', reason: claim.lostReason ?? claimedAgain } : { kind: 'unused' },
     );
     return changed(true, ended);
   });

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import errno
 import json
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from sdp.errors import SdpError
+from sdp._calls.back_off import BackOff
+from sdp.errors import ApiError, SdpError
 from sdp.watch_folder import Acknowledged, FoundFile, watch_folder
 from sdp.watch_folder.move import move_file
 from sdp.watch_folder.scan import pause_after_scan
@@ -79,6 +82,68 @@ def test_the_journal_forgets_files_that_left_the_folder_once_they_are_many(tmp_p
     assert watch_folder(tmp_path, send, settle_seconds=0.001, once=True, say=lambda _: None) == 0
     assert sent == ["new.csv"]
     assert [json.loads(line)["file"] for line in journal.read_text().splitlines() if line] == ["there.csv", "new.csv"]
+
+
+def send_all(folder: Path, fails: Callable[[str], int | None]) -> tuple[int, list[str], list[str]]:
+    """Sends the folder's files once: the number of those that are left, what was sent, and what was said."""
+    sent: list[str] = []
+    said: list[str] = []
+
+    def send(file: FoundFile, _metadata: object) -> Acknowledged:
+        status = fails(file.name)
+        if status is not None:
+            raise ApiError(status, f"answered {status}")
+        sent.append(file.name)
+        return Acknowledged(file.name, len(sent))
+
+    return watch_folder(folder, send, settle_seconds=0.001, once=True, say=said.append), sent, said
+
+
+def fill(folder: Path, *names: str) -> None:
+    for index, name in enumerate(names):
+        (folder / name).write_text(name)
+        os.utime(folder / name, (index, index))
+
+
+def test_files_for_which_the_server_fails_hold_up_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(BackOff, "next_seconds", lambda _, error: 0.0)
+    fill(tmp_path, "bad-1.csv", "bad-2.csv", "good-1.csv", "bad-3.csv", "good-2.csv")
+    left, sent, _ = send_all(tmp_path, lambda name: 500 if name.startswith("bad") else None)
+    assert (left, sent) == (3, ["good-1.csv", "good-2.csv"])
+
+
+def test_a_session_that_is_not_there_is_a_refusal_and_no_outage(tmp_path: Path) -> None:
+    fill(tmp_path, "1.csv", "2.csv")
+    assert send_all(tmp_path, lambda _: 404) == (2, [], ["1.csv: answered 404", "2.csv: answered 404"])
+
+
+def test_while_the_server_fails_for_all_no_file_is_put_off_and_the_oldest_is_sent_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(BackOff, "next_seconds", lambda _, error: 0.0)
+    fill(tmp_path, "1.csv", "2.csv", "3.csv")
+    answers = iter([503] * 8)
+    left, sent, _ = send_all(tmp_path, lambda _: next(answers, None))
+    assert (left, sent) == (0, ["1.csv", "2.csv", "3.csv"])
+
+
+def test_a_file_that_cannot_be_looked_at_holds_up_no_other_and_is_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(tmp_path, "broken.csv", "good.csv")
+    lstat = Path.lstat
+
+    def failing(self: Path) -> os.stat_result:
+        if self.name == "broken.csv":
+            raise OSError(errno.EIO, "Input/output error")
+        return lstat(self)
+
+    monkeypatch.setattr(Path, "lstat", failing)
+    assert send_all(tmp_path, lambda _: None) == (
+        1,
+        ["good.csv"],
+        ["broken.csv: [Errno 5] Input/output error", "good.csv: output 1"],
+    )
 
 
 def test_scans_use_at_most_a_tenth_of_the_time_and_are_half_a_minute_apart_at_most() -> None:

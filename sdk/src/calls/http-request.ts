@@ -1,7 +1,14 @@
 /** One HTTP request, without repeats. Used by the main thread and the heartbeat thread. */
-import { Agent, request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
+import {
+  Agent,
+  type AgentOptions,
+  request as httpRequest,
+  type IncomingMessage,
+  type RequestOptions,
+} from 'node:http';
 import { request as httpsRequest, Agent as SecureAgent } from 'node:https';
 import { type ApiError, NetworkError, refusalOf } from '../../../client/errors.ts';
+import { proxiesOf } from '../../../client/proxies.ts';
 
 /** The body of a refusal is shorter. */
 const errorBodyBytes = 64 * 1024;
@@ -18,12 +25,9 @@ export interface HttpRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Reuses connections for later requests. */
+/** Reuses connections for later requests, and goes through the proxies that the environment names. */
 export class HttpClient {
-  readonly #agents = {
-    'http:': new Agent({ keepAlive: true }),
-    'https:': new SecureAgent({ keepAlive: true }),
-  };
+  readonly #agents = agentsFor({ keepAlive: true, proxyEnv: proxiesOf(process.env) });
 
   /**
    * Sends a request and resolves with the answer's head, for every status. The caller reads or destroys the body.
@@ -67,6 +71,10 @@ export class HttpClient {
     this.#agents['http:'].destroy();
     this.#agents['https:'].destroy();
   }
+}
+
+function agentsFor(options: AgentOptions) {
+  return { 'http:': new Agent(options), 'https:': new SecureAgent(options) };
 }
 
 /**

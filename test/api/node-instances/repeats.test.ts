@@ -18,7 +18,12 @@ const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex
 const base64 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('base64');
 const named = { 'x-platform-output-identifier': 'run-1', 'content-type': 'text/csv' };
 const bySha = (bytes: Buffer) => ({ ...named, 'x-amz-checksum-sha256': base64(bytes) });
-const byRepr = (bytes: Buffer) => ({ ...named, 'repr-digest': `sha-512=:AA==:, sha-256=:${base64(bytes)}:` });
+const rfc9530 = ['content-digest', 'repr-digest'] as const;
+type DigestHeader = (typeof rfc9530)[number];
+const byDigest = (name: DigestHeader, bytes: Buffer) => ({
+  ...named,
+  [name]: `sha-512=:AA==:, sha-256=:${base64(bytes)}:`,
+});
 
 const resumable = {
   'tus-resumable': '1.0.0',
@@ -32,7 +37,8 @@ describe('the same upload again', () => {
   test.each([
     ['without a digest', named],
     ['with x-amz-checksum-sha256', bySha(one)],
-    ['with Repr-Digest', byRepr(one)],
+    ['with Content-Digest', byDigest('content-digest', one)],
+    ['with Repr-Digest', byDigest('repr-digest', one)],
   ])('is answered 200 with the existing output, and no child runs (%s)', async (_name, headers) => {
     const { nodeId, sessionId } = await makeNode();
     const first = await upload(nodeId, one, headers);
@@ -126,12 +132,14 @@ describe('the same upload again', () => {
   });
 });
 
-test.each([
-  ['repr-digest', `sha-256=:${base64(two)}:`],
-  ['repr-digest', 'sha-256=:nonsense:'],
-  ['repr-digest', `sha-256="${base64(one)}"`],
-  ['repr-digest', `sha-256=:${base64(one)}:, sha-256=:${base64(two)}:`],
-])('a digest that is not of the bytes is refused (%s: %s)', async (name, value) => {
+test.each(
+  rfc9530.flatMap((name): [DigestHeader, string][] => [
+    [name, `sha-256=:${base64(two)}:`],
+    [name, 'sha-256=:nonsense:'],
+    [name, `sha-256="${base64(one)}"`],
+    [name, `sha-256=:${base64(one)}:, sha-256=:${base64(two)}:`],
+  ]),
+)('a digest that is not of the bytes is refused (%s: %s)', async (name, value) => {
   const { nodeId } = await makeNode();
   const before = await leftovers();
   const refused = await upload(nodeId, one, { ...named, [name]: value });
@@ -140,7 +148,7 @@ test.each([
     { message: 'The body does not match the checksum sent with it.' },
   ]);
   expect(await leftovers()).toEqual(before);
-  const bothDiffer = await upload(nodeId, one, { ...bySha(one), ...byRepr(two) });
+  const bothDiffer = await upload(nodeId, one, { ...bySha(one), ...byDigest(name, two) });
   expect(bothDiffer.status).toBe(400);
 });
 
@@ -186,7 +194,7 @@ describe('a digest in a header is answered before the body', () => {
 
   test('with and without Expect: 100-continue', async () => {
     const { path } = await uploaded();
-    for (const headers of [bySha(bytes), byRepr(bytes)] as Record<string, string>[]) {
+    for (const headers of [bySha(bytes), byDigest('content-digest', bytes)] as Record<string, string>[]) {
       expect(await sendHead(path, headers)).toEqual({ status: 200, continued: false });
       const waiting = await sendHead(path, { ...headers, expect: '100-continue' });
       expect(waiting).toEqual({ status: 200, continued: false });

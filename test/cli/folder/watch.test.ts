@@ -7,11 +7,14 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
+import promises from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { Journal } from '../../../cli/folder/journal.ts';
 import { moveFile } from '../../../cli/folder/move.ts';
 import { pauseAfterScanMs } from '../../../cli/folder/scan.ts';
@@ -19,6 +22,8 @@ import { watchFolder } from '../../../cli/folder/watch.ts';
 import { PlatformClient } from '../../../cli/platform-client.ts';
 import { Progress } from '../../../cli/progress.ts';
 import { Outputs, uploadFile } from '../../../cli/transfers.ts';
+import { BackOff } from '../../../client/back-off.ts';
+import { ApiError } from '../../../client/errors.ts';
 import { resumableBytes } from '../../../client/resumable.ts';
 import { archiveElsewhere, hasOtherDisk } from '../capture-agent.ts';
 
@@ -89,6 +94,69 @@ test('the journal forgets files that left the folder once they are many, and no 
   expect(sent).toEqual(['new.csv']);
   const lines = readFileSync(journal, 'utf8').split('\n').filter(Boolean);
   expect(lines.map((line) => JSON.parse(line).file.slice(0, 9))).toEqual(['there.csv', 'new.csv']);
+});
+
+/** Sends the folder's files once. @returns what was sent, in order, and the number of the others */
+async function sendAll(folder: string, fails: (file: string) => number | undefined) {
+  const sent: string[] = [];
+  const said: string[] = [];
+  const send = async ({ file }: { readonly file: string }) => {
+    const status = fails(file);
+    if (status !== undefined) throw new ApiError({ status, message: `answered ${status}` });
+    return { identifier: file, outputId: sent.push(file) };
+  };
+  const options = {
+    folder,
+    settleMs: 1,
+    mark: false,
+    once: true,
+    send,
+    say: (line: string) => said.push(line),
+  };
+  return { left: await watchFolder(options, await Journal.open(folder)), sent, said };
+}
+
+function folderOf(...names: readonly string[]): string {
+  const folder = emptyFolder();
+  for (const [index, name] of names.entries()) {
+    writeFileSync(join(folder, name), name);
+    utimesSync(join(folder, name), index, index);
+  }
+  return folder;
+}
+
+test('files for which the server fails hold up no other', async () => {
+  const wait = vi.spyOn(BackOff.prototype, 'wait').mockResolvedValue();
+  onTestFinished(() => wait.mockRestore());
+  const folder = folderOf('bad-1.csv', 'bad-2.csv', 'good-1.csv', 'bad-3.csv', 'good-2.csv');
+  const { left, sent } = await sendAll(folder, (file) => (file.startsWith('bad') ? 500 : undefined));
+  expect([left, sent]).toEqual([3, ['good-1.csv', 'good-2.csv']]);
+});
+
+test('while the server fails for all, no file is put off, and the oldest is sent first', async () => {
+  const wait = vi.spyOn(BackOff.prototype, 'wait').mockResolvedValue();
+  onTestFinished(() => wait.mockRestore());
+  let calls = 0;
+  const { left, sent } = await sendAll(folderOf('1.csv', '2.csv', '3.csv'), () =>
+    ++calls < 9 ? 503 : undefined,
+  );
+  expect([left, sent]).toEqual([0, ['1.csv', '2.csv', '3.csv']]);
+});
+
+test('a file that cannot be looked at holds up no other, and is reported', async () => {
+  const { stat } = promises;
+  onTestFinished(() => {
+    promises.stat = stat;
+    syncBuiltinESMExports();
+  });
+  const folder = folderOf('broken.csv', 'good.csv');
+  promises.stat = (async (path: string) => {
+    if (path.endsWith('broken.csv')) throw new Error('EIO: i/o error');
+    return await stat(path);
+  }) as typeof stat;
+  syncBuiltinESMExports();
+  const { left, sent, said } = await sendAll(folder, () => undefined);
+  expect([left, sent, said]).toEqual([1, ['good.csv'], ['broken.csv: EIO: i/o error', 'good.csv: output 1']]);
 });
 
 test('scans use at most a tenth of the time, and are half a minute apart at most', () => {

@@ -76,6 +76,10 @@ export function claimTests({ database, runner, ownTemplate, expireLease }: RunWo
       await renewLease(database, runner('a'), again.taskId);
       const [change] = await changesBy(database, () => releaseHeldTask(database, runner('a')));
       expect(change?.ended).toMatchObject([{ attempt: 1, outcome: 'lost' }]);
+      const node = 'select status_details from node_instance where id = $1';
+      expect(await database.query(node, [graph.nodes.n1])).toMatchObject([
+        { statusDetails: expect.stringContaining('under the same instance id') },
+      ]);
       expect(await claim(database, runner('b'), template)).toMatchObject({ attempt: 2 });
     });
 

@@ -135,6 +135,7 @@ describe('a multi-part output', () => {
     for (const headers of [
       { 'content-md5': base64('md5', 'good') },
       { 'x-amz-checksum-sha256': base64('sha256', 'good') },
+      { 'content-digest': `sha-256=:${base64('sha256', 'good')}:` },
       { 'content-md5': 'nonsense' },
       { 'x-amz-checksum-sha256': '' },
     ]) {

@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 from ..errors import ApiError, NetworkError
 from .back_off import NETWORK_FAULTS
 from .file_bytes import FileBytes
+from .proxy import proxy_for
 from .scope import Scope
 
 _ERROR_BODY_BYTES = 64 * 1024
@@ -91,11 +92,16 @@ class HttpClient:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ValueError(f"{url!r} is not the address of a platform, such as http://127.0.0.1:8080.")
-        self.base = parts.path.rstrip("/")
+        self._base = parts.path.rstrip("/")
         self._host = parts.hostname
         self._port = parts.port
         self._tls = ssl.create_default_context() if parts.scheme == "https" else None
         self._headers = dict(headers)
+        self._proxy = proxy_for(parts.scheme, self._host, self._port)
+        if self._proxy is not None and self._tls is None:
+            # The proxy itself reads the requests, and is told their whole address.
+            self._base = f"http://{parts.netloc.rpartition('@')[2]}{self._base}"
+            self._headers.update(self._proxy.headers)
         self._lock = threading.Lock()
         self._idle: list[tuple[float, http.client.HTTPConnection]] = []
 
@@ -121,7 +127,7 @@ class HttpClient:
         connection = self._connection(silence_seconds)
         try:
             scope.enter(connection)
-            answer = self._exchange(connection, scope, method, self.base + path, _chunks(body, sent), all_headers)
+            answer = self._exchange(connection, scope, method, self._base + path, _chunks(body, sent), all_headers)
             if answer.status >= 300:
                 raise _refusal_of(answer)
             return answer
@@ -184,9 +190,14 @@ class HttpClient:
             connection.close()
 
     def _new_connection(self, silence_seconds: float) -> http.client.HTTPConnection:
+        proxy = self._proxy
+        host, port = (self._host, self._port) if proxy is None else (proxy.host, proxy.port)
         if self._tls is None:
-            return http.client.HTTPConnection(self._host, self._port, timeout=silence_seconds)
-        return http.client.HTTPSConnection(self._host, self._port, timeout=silence_seconds, context=self._tls)
+            return http.client.HTTPConnection(host, port, timeout=silence_seconds)
+        connection = http.client.HTTPSConnection(host, port, timeout=silence_seconds, context=self._tls)
+        if proxy is not None:
+            connection.set_tunnel(self._host, self._port, dict(proxy.headers))
+        return connection
 
 
 def read_json(answer: Answer) -> Any:

@@ -75,6 +75,8 @@ def main(arguments: list[str] | None = None) -> None:
         )
     except KeyboardInterrupt:  # Ctrl-C: the journal holds what was sent
         raise SystemExit(130) from None
+    except OSError as error:  # with --once: the folder cannot be read
+        parser.exit(1, f"{error}\n")
     raise SystemExit(1 if refused > 0 else 0)
 
 

@@ -33,12 +33,21 @@ def pause_after_scan(scan_seconds: float) -> float:
     return min(max(1.0, 9 * scan_seconds), 30.0)
 
 
-def files_of(folder: Path) -> list[FoundFile]:
-    """The folder's files, oldest first; hidden, unfinished and side files are passed over."""
+def files_of(folder: Path) -> tuple[list[FoundFile], dict[str, OSError]]:
+    """The folder's files, oldest first, and why others cannot be read; hidden, unfinished and side files are passed over."""
+    files: list[FoundFile] = []
+    unreadable: dict[str, OSError] = {}
     with os.scandir(folder) as entries:
-        names = [each.name for each in entries if _is_wanted(each.name) and each.is_file(follow_symlinks=False)]
-    found = [each for each in (find(folder, name) for name in names) if each is not None]
-    return sorted(found, key=lambda each: (each.modified_at_ms, each.name))
+        for each in filter(lambda entry: _is_wanted(entry.name), entries):
+            try:
+                found = find(folder, each.name) if each.is_file(follow_symlinks=False) else None
+            except OSError as error:
+                # Of a share or a disk one file may be broken: the others are sent.
+                unreadable[each.name] = error
+                continue
+            if found is not None:
+                files.append(found)
+    return sorted(files, key=lambda each: (each.modified_at_ms, each.name)), unreadable
 
 
 def find(folder: Path, name: str) -> FoundFile | None:

@@ -20,6 +20,8 @@ from .send import Acknowledged, Send
 _LONGEST_WAIT_SECONDS = 60.0
 # What fails is tried again after this time: a session may be frozen, or a disk be away, for a while.
 _AGAIN_SECONDS = 600.0
+# In a row, for one file; then the next one shows whether the server fails for all.
+_MAX_SERVER_ERRORS = 5
 
 
 def watch_folder(
@@ -38,8 +40,8 @@ def watch_folder(
     It tries again for as long as it takes, and after a restart goes on where it was. Acknowledged files are written down
     in ``.sdp-sent.jsonl``, and moved to ``move_to`` or marked by ``NAME.sent``. Metadata come from ``NAME.meta.json``,
     which is moved with its file, and the named groups of ``pattern``. With ``once`` it ends when all files are sent or
-    refused, also for its token, and returns how many were refused or are still to be moved. Raises ValueError when
-    ``move_to`` is the folder.
+    refused, also for its token, and returns how many were refused, are still to be moved or cannot be read. Raises
+    ValueError when ``move_to`` is the folder, and OSError with ``once`` when the folder cannot be read.
     """
     if move_to is not None and Path(move_to).resolve() == Path(folder).resolve():
         # Moved files would be found again, under other names.
@@ -80,14 +82,17 @@ class _Watch:
         # Since when each file is as it is now. Times of files are not asked: clocks of devices and shares may be wrong.
         self._since: dict[FoundFile, float] = {}
         self._again_at: dict[FoundFile, float] = {}
-        self._trouble = ""
+        # Of all files: in an outage the server is not asked more often for many.
+        self._back_off = BackOff(_LONGEST_WAIT_SECONDS)
+        # What cannot be read, and why: it is said once.
+        self._said: dict[str, str] = {}
 
     def run(self, settle_seconds: float) -> int:
         # A run before this one may have ended between the journal and what follows it.
-        self._unsettled = {found for found in self._scan() if self._journal.find(found) is not None}
+        self._unsettled = {found for found in self._scan()[0] if self._journal.find(found) is not None}
         while True:
             started = time.monotonic()
-            files = self._scan()
+            files, unreadable = self._scan()
             scan_seconds = time.monotonic() - started
             left = [found for found in files if self._journal.find(found) is None or found in self._unsettled]
             now = time.monotonic()
@@ -96,48 +101,68 @@ class _Watch:
             due = [found for found in left if now >= self._again_at.get(found, 0.0)]
             ready = [found for found in due if found in self._unsettled or now - self._since[found] >= settle_seconds]
             # All that one look has found: a folder may hold very many.
-            for found in ready:
-                self._handle(found)
+            self._handle_all(ready)
             if ready:
                 continue
             if self._once and not due:
-                return len(left)
+                return len(left) + len(unreadable)
             time.sleep(pause_after_scan(scan_seconds))
 
-    def _scan(self) -> list[FoundFile]:
+    def _scan(self) -> tuple[list[FoundFile], dict[str, OSError]]:
         """The folder of a share may be away for a while."""
         try:
-            files = files_of(self._folder)
-            self._trouble = ""
-            # On a full disk it stays long for now.
-            with suppress(OSError):
-                self._journal.forget_gone(files)
-            return files
+            files, unreadable = files_of(self._folder)
         except OSError as error:
             if self._once:
                 raise
-            if str(error) != self._trouble:
-                self._trouble = str(error)
-                self._say(f"{self._folder}: {error}")
-            return []
+            files, unreadable = [], {str(self._folder): error}
+        else:
+            # On a full disk it stays long for now.
+            with suppress(OSError):
+                self._journal.forget_gone(files)
+        said = {name: str(error) for name, error in unreadable.items()}
+        for name, why in said.items():
+            if self._said.get(name) != why:
+                self._say(f"{name}: {why}")
+        self._said = said
+        return files, unreadable
 
-    def _handle(self, found: FoundFile) -> None:
-        """Sends, marks and moves a file. What fails is tried again later, and holds up no other file."""
+    def _handle_all(self, ready: list[FoundFile]) -> None:
+        """Handles files, oldest first. Those for which the server fails are put off once it works for another one."""
+        failed: list[FoundFile] = []
+        for found in ready:
+            if not self._is_handled(found, 1 if failed else _MAX_SERVER_ERRORS):
+                failed.append(found)
+                continue
+            self._back_off.reset()
+            for each in failed:
+                if not self._is_handled(each, 1):
+                    self._put_off(each)
+            failed = []
+
+    def _is_handled(self, found: FoundFile, max_server_errors: int) -> bool:
+        """Sends, marks and moves a file. What fails is tried again later. False after so many server errors in a row."""
         try:
-            sent = self._journal.find(found) or self._send_one(found)
+            sent = self._journal.find(found) or self._send_one(found, max_server_errors)
             if sent is None:
-                return
+                return True
             self._unsettled.add(found)
             self._settle(found, sent)
             self._unsettled.discard(found)
         except (SdpError, ValueError, LookupError, OSError) as error:
-            self._again_at[found] = time.monotonic() + _AGAIN_SECONDS
+            if _is_server_error(error):
+                return False
+            self._put_off(found)
             if not isinstance(error, FileNotFoundError):
                 self._say(f"{found.name}: {error}")
+        return True
 
-    def _send_one(self, found: FoundFile) -> Acknowledged | None:
+    def _put_off(self, found: FoundFile) -> None:
+        self._again_at[found] = time.monotonic() + _AGAIN_SECONDS
+
+    def _send_one(self, found: FoundFile, max_server_errors: int) -> Acknowledged | None:
         """None for a file that changed meanwhile, which is sent when it is complete, or that another agent has sent."""
-        back_off = BackOff(_LONGEST_WAIT_SECONDS)
+        server_errors = 0
         while True:
             if find(self._folder, found.name) != found:
                 return None
@@ -158,7 +183,10 @@ class _Watch:
                 if not _may_pass(error, self._once):
                     raise
                 self._say(f"{found.name}: {error}")
-                time.sleep(back_off.next_seconds(error))
+                time.sleep(self._back_off.next_seconds(error))
+                server_errors = server_errors + 1 if _is_server_error(error) else 0
+                if server_errors >= max_server_errors:
+                    raise
 
     def _note(self, found: FoundFile, acknowledged: Acknowledged) -> None:
         """On a full disk only what is moved away frees it; sent once more, a file makes no second output."""
@@ -206,5 +234,11 @@ class _Watch:
 def _may_pass(error: BaseException, once: bool) -> bool:
     """A new token may come with the next start of the service, so no recording is given up for it; ``once`` ends."""
     if isinstance(error, ApiError):
-        return is_transient(error) or error.status == 423 or (not once and error.status in (401, 403))
+        # The platform's own 404 has no code here: the session or the ingest is not there.
+        is_passing = is_transient(error) and error.status != 404
+        return is_passing or error.status == 423 or (not once and error.status in (401, 403))
     return isinstance(error, NetworkError)
+
+
+def _is_server_error(error: BaseException) -> bool:
+    return isinstance(error, ApiError) and error.status >= 500
