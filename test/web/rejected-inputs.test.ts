@@ -89,6 +89,7 @@ describeInBrowser('rejected inputs', () => {
     await part().getByRole('button', { name: 'Run again with these 1' }).click();
     await part().getByText('The node runs again with 1 input.').waitFor();
     const task = await runner.acquire(graph.template, 10);
+    await page.locator(`[data-node="${graph.nodes.n1}"][data-state="Processing"]`).waitFor();
     const { body } = await runner.call('GET', `/tasks/${task.taskId}/inputs?mode=since-watermark`);
     const rejection = `/tasks/${task.taskId}/rejections/${body.inputs[0].outputId}`;
     await runner.call('PUT', rejection, { category: 'validation', reason: 'lap-26.csv: there is no time' });

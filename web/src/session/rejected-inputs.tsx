@@ -2,12 +2,14 @@ import { useState } from 'preact/hooks';
 import type { NodeInstanceProgress, RejectedInputs } from '../api.ts';
 import { listRejectedInputs, reprocessNode } from '../api.ts';
 import { formatBytes, plural } from '../format.ts';
-import { useAction, useResource } from '../hooks.ts';
+import { useAction, useEvery, useResource } from '../hooks.ts';
 import { fileTitle } from '../names.ts';
+import { isUnderWay } from '../node-state.ts';
 import { useAbilities } from '../role.ts';
 import { Ago } from '../ui/ago.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Failure, Notice, Placeholder } from '../ui/notice.tsx';
+import { refreshMs } from '../ui/refreshed-list.ts';
 
 type RejectedInput = RejectedInputs['rejectedInputs'][number];
 
@@ -77,6 +79,8 @@ function useRejectedInputs(node: NodeInstanceProgress, round: number) {
     keepWhileLoading: true,
     version: round,
   });
+  // A run that rejects an input once more, for another reason, leaves their count as it is: no event says so.
+  useEvery(refreshMs, isUnderWay(node.state), list.reload);
   const { rejectedInputs: inputs = [], totalPages = 1 } = list.data ?? {};
   // The last input of the last page may have gone.
   if (list.data !== null && !list.loading && page > Math.max(1, totalPages)) setPage(Math.max(1, totalPages));
