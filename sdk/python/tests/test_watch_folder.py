@@ -122,7 +122,7 @@ def test_while_the_server_fails_for_all_no_file_is_put_off_and_the_oldest_is_sen
 ) -> None:
     monkeypatch.setattr(BackOff, "next_seconds", lambda _, error: 0.0)
     fill(tmp_path, "1.csv", "2.csv", "3.csv")
-    answers = iter([503] * 8)
+    answers = iter([503] * 7)
     left, sent, _ = send_all(tmp_path, lambda _: next(answers, None))
     assert (left, sent) == (0, ["1.csv", "2.csv", "3.csv"])
 

@@ -20,8 +20,8 @@ from .send import Acknowledged, Send
 _LONGEST_WAIT_SECONDS = 60.0
 # What fails is tried again after this time: a session may be frozen, or a disk be away, for a while.
 _AGAIN_SECONDS = 600.0
-# In a row, for one file; then the next one shows whether the server fails for all.
-_MAX_SERVER_ERRORS = 5
+# In a row, for one file, each after some seconds of tries; then the next one shows whether the server fails for all.
+_MAX_SERVER_ERRORS = 3
 
 
 def watch_folder(
