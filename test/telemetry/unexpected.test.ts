@@ -85,7 +85,8 @@ describe('every program of the product', () => {
   });
 });
 
-const isOnlyTypes = (text: string) => !/^(?!(import|export) type|(export )?interface|\/|\s|$|}|\))/m.test(text);
+const isOnlyTypes = (text: string) =>
+  !/^(?!(import|export) type|(export )?interface|\/|\s|$|}|\))/m.test(text);
 
 describe('a process in which it happens', async () => {
   const stage = await runnerStage();
