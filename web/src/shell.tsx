@@ -1,5 +1,5 @@
 import type { ComponentChildren, RefObject } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { AccountButton } from './account.tsx';
 import type { User } from './api.ts';
 import { readPerson, signOut } from './auth.ts';
@@ -102,7 +102,8 @@ function useKeptFocus() {
 function useMenu() {
   const [open, setOpen] = useState(false);
   const menuButton = useRef<HTMLButtonElement>(null);
-  useEffect(() => {
+  // As soon as the menu is there: a key that is pressed at once must not be missed.
+  useLayoutEffect(() => {
     if (!open) return;
     const press = (event: KeyboardEvent) => {
       if (event.key !== 'Escape' || document.querySelector('dialog[open]') !== null) return;
