@@ -36,8 +36,8 @@ export function Pipeline({ session, followed, uploads }: TabProps) {
       </div>
       {selected !== null && (
         <NodePanel
-          sessionId={session.id}
           key={selected.id}
+          sessionId={session.id}
           node={selected}
           nodes={nodes}
           round={followed.round}
