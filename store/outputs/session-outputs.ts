@@ -19,7 +19,10 @@ interface OutputSearch {
   readonly isLatest: boolean;
 }
 
-/** The outputs of each node by its index, so that none is read that no page shows. */
+/**
+ * The outputs of each node by its index, so that none is read that no page shows. Of `$1`, a session, or of its node `$2`
+ * alone, and with `$3`, a pattern, in their names. `$4` in its users: only the newest of each node.
+ */
 const ofNodes = (columns: string, condition: string, limit: string) => `
   node_instance n cross join lateral (
     select ${columns} from node_output o
