@@ -2,6 +2,7 @@
 import { Option } from 'commander';
 import type { Query } from '../../client/api-client.ts';
 import { ApiError } from '../../client/errors.ts';
+import { newestOutputs } from '../../client/session-outputs.ts';
 import type { ListedOutput, NodeOutput, OutputLineage } from '../../client/types.ts';
 import { type AddCommand, examples, id, uuid } from '../cli.ts';
 import { download, plainBytes } from '../download.ts';
@@ -38,7 +39,7 @@ const addList: AddCommand = (outputs, cli) => {
       const found =
         typeof place === 'number'
           ? await outputsOf(platform, place)
-          : await allOutputs(platform, place, search);
+          : (await newestOutputs(platform, place, Number.POSITIVE_INFINITY, { search })).outputs;
       if (found.length === 0) return cli.print(found, () => 'No outputs yet.');
       cli.print(found, () =>
         table(found, {
@@ -68,7 +69,7 @@ const addBytes: AddCommand = (outputs, cli) => {
       });
       const {
         outputs: [newest],
-      } = await sessionOutputs(platform, sessionId, { nodeInstanceId: node, limit: 1 });
+      } = await newestOutputs(platform, sessionId, 1, { nodeInstanceId: node });
       if (newest === undefined) throw new ApiError({ status: 404, message: `Node ${node} has no output.` });
       if (save === undefined) return cli.print(newest, () => outputFacts(newest));
       const saved = await downloadOutput(platform, newest.id, save);
@@ -97,24 +98,6 @@ const addBytes: AddCommand = (outputs, cli) => {
       cli.print(found, () => lineageText(found));
     });
 };
-
-/** A page of the outputs of a session. */
-const sessionOutputs = (
-  platform: PlatformClient,
-  id: string,
-  query: Query<'GET /api/v2/session/{id}/outputs'>,
-) => platform.call('GET /api/v2/session/{id}/outputs', { params: { id }, query });
-
-/** All outputs of a session that match, newest first. */
-async function allOutputs(platform: PlatformClient, sessionId: string, search: string | undefined) {
-  const found: ListedOutput[] = [];
-  for (let cursor: string | undefined; ; ) {
-    const page = await sessionOutputs(platform, sessionId, { search, cursor, limit: 500 });
-    found.push(...page.outputs);
-    if (page.nextCursor === null) return found;
-    cursor = page.nextCursor;
-  }
-}
 
 /** The outputs of a node, oldest first. */
 async function outputsOf(platform: PlatformClient, node: number): Promise<readonly NodeOutput[]> {

@@ -13,7 +13,6 @@ import type {
   SessionDetails,
   SessionList,
   SessionMetadataKey,
-  SessionOutputs,
   SessionQueryReply,
   SessionQueryRequest,
   SessionTemplate,
@@ -169,15 +168,6 @@ export function listRejectedInputs(
 export function readLineage(outputId: number, signal?: Signal): Promise<OutputLineage> {
   const params = { nodeOutputId: outputId };
   return platform.call('GET /api/v2/node-instance/outputs/{nodeOutputId}/lineage', { params, signal });
-}
-
-/** One page, newest first. */
-export function listSessionOutputs(
-  sessionId: string,
-  query: Query<'GET /api/v2/session/{id}/outputs'>,
-  signal?: Signal,
-): Promise<SessionOutputs> {
-  return platform.call('GET /api/v2/session/{id}/outputs', { params: { id: sessionId }, query, signal });
 }
 
 export function readOutputData(outputId: number, signal?: Signal): Promise<Response> {

@@ -1,44 +1,22 @@
-import {
-  type ListedOutput,
-  listSessionOutputs,
-  type NodeInstanceProgress,
-  type SessionOutputs,
-} from '../api.ts';
+import { newestOutputs as newestOutputsOf, type OutputFilter } from '../../../client/session-outputs.ts';
+import type { NodeInstanceProgress, SessionOutputs } from '../api.ts';
 import { plural } from '../format.ts';
 import type { Resource } from '../hooks.ts';
+import { platform } from '../http.ts';
 
-const maxPage = 500;
 const newestAtAGlance = 100;
+/** Of each node one. */
+const maxNodes = 500;
 
-/** @property latest only the newest output of each node */
-interface OutputFilter {
-  readonly nodeInstanceId?: number;
-  readonly latest?: boolean;
-  readonly search?: string;
-}
-
-/** The newest outputs that match, up to `count`, in as many pages as they need. */
-export async function newestOutputs(
-  sessionId: string,
-  count: number,
-  filter: OutputFilter,
-  signal: AbortSignal,
-): Promise<SessionOutputs> {
-  const outputs: ListedOutput[] = [];
-  for (let cursor: string | undefined; ; ) {
-    const limit = Math.min(count - outputs.length, maxPage);
-    const page = await listSessionOutputs(sessionId, { ...filter, cursor, limit }, signal);
-    outputs.push(...page.outputs);
-    if (page.nextCursor === null || outputs.length >= count) return { ...page, outputs };
-    cursor = page.nextCursor;
-  }
-}
+/** The newest outputs that match, up to `count`. */
+export const newestOutputs = (sessionId: string, count: number, filter: OutputFilter, signal: AbortSignal) =>
+  newestOutputsOf(platform, sessionId, count, filter, signal);
 
 /** What has come out of a session: its newest outputs and, where there are more, the newest of each node. */
 export async function outputsAtAGlance(sessionId: string, signal: AbortSignal): Promise<SessionOutputs> {
   const newest = await newestOutputs(sessionId, newestAtAGlance, {}, signal);
   if (newest.nextCursor === null) return newest;
-  const { outputs } = await newestOutputs(sessionId, maxPage, { latest: true }, signal);
+  const { outputs } = await newestOutputs(sessionId, maxNodes, { latest: true }, signal);
   const shown = new Set(newest.outputs.map(({ id }) => id));
   return { ...newest, outputs: [...newest.outputs, ...outputs.filter(({ id }) => !shown.has(id))] };
 }
