@@ -69,12 +69,12 @@ type AllSettings = ReturnType<typeof readAllSettings>;
 
 /** @param inside the authentication service, when it runs in this process */
 async function openServices(settings: AllSettings, log: Logger, inside: AuthService | null) {
-  const { AUTH_URL = '', AUTH_SERVICE_KEY } = settings.api;
+  const { AUTH_URL = '', AUTH_SERVICE_KEY, S3_DOWNLOAD_ENDPOINT } = settings.api;
   const { DATABASE_URL, DATABASE_POOL_SIZE } = settings.database;
   const { REPORT_DATABASE_URL } = settings.reports;
   const database = await Database.open({ databaseUrl: DATABASE_URL, poolSize: DATABASE_POOL_SIZE });
   const reportReader = REPORT_DATABASE_URL === undefined ? undefined : new ReportReader(REPORT_DATABASE_URL);
-  const objects = new ObjectStores(settings.objects, openStaging(settings.staging));
+  const objects = new ObjectStores(settings.objects, openStaging(settings.staging), S3_DOWNLOAD_ENDPOINT);
   const platformStore = openObjectStore(objects.platformAccess);
   const keys = new IdempotencyKeys(database);
   const workflows = new WorkflowClient(settings.temporal, log, {

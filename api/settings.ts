@@ -28,6 +28,11 @@ export const apiSettings = z.object({
   TRUSTED_PROXIES: wholeNumber(0, 10).default(0),
   /** Bearer token that may read `/metrics` of the API. Absent: only Administrators and Developers may. */
   METRICS_TOKEN: secretText(16).optional().meta({ secret: true }),
+  /**
+   * Address at which clients reach the store of `S3_ENDPOINT`. With it, downloads that accept it (`redirect=true`) are sent
+   * there, and large bytes do not pass through the API. Absent: all downloads pass through the API.
+   */
+  S3_DOWNLOAD_ENDPOINT: webAddress().optional(),
   /** Maximum size of an upload. */
   MAX_UPLOAD_BYTES: wholeNumber(1, Number.MAX_SAFE_INTEGER).default(limits.uploadBytesDefault),
   /** Maximum number of inputs of one task of an incremental node. */

@@ -7,10 +7,30 @@ import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { NetworkError } from '../client/errors.ts';
 import { whenInterrupted } from './interrupted.ts';
+import type { PlatformClient } from './platform-client.ts';
 import { Progress } from './progress.ts';
 
 /** The platform decodes compressed bytes, so that length and bytes are those of the file. */
 export const plainBytes = { 'accept-encoding': 'identity' };
+
+/**
+ * The bytes of an output: from the store where the platform names an address there and it can be reached, else through the
+ * platform.
+ * @throws ApiError when the platform refuses; NetworkError when no answer comes
+ */
+export async function openOutput(platform: PlatformClient, nodeOutputId: number): Promise<Response> {
+  const route = 'GET /api/v2/node-instance/outputs/{nodeOutputId}/data';
+  const options = { params: { nodeOutputId }, headers: plainBytes };
+  const answer = await platform.open(route, { ...options, query: { redirect: true }, redirect: 'manual' });
+  if (answer.ok) return answer;
+  const address = answer.headers.get('location') ?? '';
+  const stored = await fetch(address, { headers: plainBytes }).catch(() => undefined);
+  if (!stored?.ok) return await platform.open(route, options);
+  // The platform's tag is the checksum of the bytes.
+  const headers = new Headers(stored.headers);
+  headers.set('etag', answer.headers.get('etag') ?? '');
+  return new Response(stored.body, { headers });
+}
 
 export interface Downloaded {
   readonly file: string;

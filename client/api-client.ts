@@ -25,6 +25,8 @@ type BodyPart<Name extends RouteName> = Pick<Routes[Name], Extract<keyof Routes[
 interface CallOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** `manual`: `open` also returns an answer that names another address. In Node alone; browsers hide the address. */
+  readonly redirect?: 'manual';
 }
 
 /** The text of a JSON document, for example of a file, in place of a body. */
@@ -149,14 +151,15 @@ export class ApiClient {
       await response.body?.cancel();
       response = await this.#fetch(name, options, await bearer.token());
     }
-    if (response.ok) return response;
+    const isRedirect = response.status >= 300 && response.status < 400;
+    if (response.ok || (isRedirect && options.redirect === 'manual')) return response;
     if (response.status === 403) this.#settings.onForbidden?.();
     throw refusalOf({ ...partsOf(response), text: await response.text().catch(() => '') });
   }
 
   async #fetch(
     name: string,
-    { headers, signal, body, document, ...place }: AnyOptions,
+    { headers, signal, redirect, body, document, ...place }: AnyOptions,
     token: string | null | undefined,
   ): Promise<Response> {
     const [method, path = ''] = name.split(' ');
@@ -174,6 +177,7 @@ export class ApiClient {
         },
         ...(text === undefined ? {} : { body: text }),
         ...(signal === undefined ? {} : { signal }),
+        ...(redirect === undefined ? {} : { redirect }),
       });
     } catch (cause) {
       throwIfAborted(signal);

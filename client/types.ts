@@ -3509,8 +3509,26 @@ export interface Routes {
   'DELETE /api/v2/session/{id}/annotations/{annotationId}': { reply: undefined };
   'POST /api/v2/node-instance/{nodeInstanceId}/outputs/data': { reply: NodeOutput | QueuedUpload };
   'GET /api/v2/node-instance/{nodeInstanceId}/outputs': { reply: readonly NodeOutput[] };
-  'GET /api/v2/node-instance/outputs/{nodeOutputId}/data': { reply: Response };
-  'GET /api/v2/node-instance/{nodeInstanceId}/outputs/latest/data': { reply: Response };
+  'GET /api/v2/node-instance/outputs/{nodeOutputId}/data': {
+    query?: {
+      /**
+       * Accept 307 with the address of the bytes at the store, where the platform has `S3_DOWNLOAD_ENDPOINT`.
+       * Follow it without the token, with the same `Range`. Small outputs are sent as without it.
+       */
+      readonly redirect?: boolean | undefined;
+    };
+    reply: Response;
+  };
+  'GET /api/v2/node-instance/{nodeInstanceId}/outputs/latest/data': {
+    query?: {
+      /**
+       * Accept 307 with the address of the bytes at the store, where the platform has `S3_DOWNLOAD_ENDPOINT`.
+       * Follow it without the token, with the same `Range`. Small outputs are sent as without it.
+       */
+      readonly redirect?: boolean | undefined;
+    };
+    reply: Response;
+  };
   'GET /api/v2/session/{id}/outputs': {
     query?: {
       /** Outputs of this node alone. */
@@ -3631,7 +3649,16 @@ export interface Routes {
     };
     reply: NodeRunReplay;
   };
-  'GET /api/v2/node-runs/{runId}/replay/inputs/{outputId}/data': { reply: Response };
+  'GET /api/v2/node-runs/{runId}/replay/inputs/{outputId}/data': {
+    query?: {
+      /**
+       * Accept 307 with the address of the bytes at the store, where the platform has `S3_DOWNLOAD_ENDPOINT`.
+       * Follow it without the token, with the same `Range`. Small outputs are sent as without it.
+       */
+      readonly redirect?: boolean | undefined;
+    };
+    reply: Response;
+  };
   'GET /api/v2/admin/workflow-ui': { reply: WorkflowUi };
   'GET /api/v2/admin/ingests': { reply: readonly Ingest[] };
   'POST /api/v2/admin/ingests': { body: IngestRequest; reply: IngestWithSecret };
@@ -3916,7 +3943,16 @@ export interface Routes {
     };
     reply: RunnerInputs;
   };
-  'GET /api/v2/runner/tasks/{taskId}/inputs/{outputId}/data': { reply: Response };
+  'GET /api/v2/runner/tasks/{taskId}/inputs/{outputId}/data': {
+    query?: {
+      /**
+       * Accept 307 with the address of the bytes at the store, where the platform has `S3_DOWNLOAD_ENDPOINT`.
+       * Follow it without the token, with the same `Range`. Small outputs are sent as without it.
+       */
+      readonly redirect?: boolean | undefined;
+    };
+    reply: Response;
+  };
   'GET /api/v2/runner/tasks/{taskId}/state': { reply: RunnerState };
   'POST /api/v2/runner/tasks/{taskId}/outputs': { reply: RunnerOutput };
   'POST /api/v2/runner/tasks/{taskId}/outputs/uploads': { reply: RunnerOutput | RunnerUpload };
@@ -3953,7 +3989,16 @@ export interface Routes {
     };
     reply: RunnerInputs;
   };
-  'GET /api/v2/runner/debug/nodes/{nodeInstanceId}/inputs/{outputId}/data': { reply: Response };
+  'GET /api/v2/runner/debug/nodes/{nodeInstanceId}/inputs/{outputId}/data': {
+    query?: {
+      /**
+       * Accept 307 with the address of the bytes at the store, where the platform has `S3_DOWNLOAD_ENDPOINT`.
+       * Follow it without the token, with the same `Range`. Small outputs are sent as without it.
+       */
+      readonly redirect?: boolean | undefined;
+    };
+    reply: Response;
+  };
   'POST /api/authorization/token': { body: SignInRequest; reply: SignedIn };
   'POST /api/authorization/refresh': { body: RefreshRequest; reply: SignedIn };
   'POST /api/authorization/logout': { reply: undefined };

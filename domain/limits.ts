@@ -94,6 +94,9 @@ export const limits = {
   stagingWaitSeconds: 30,
   stagingRetryAfterSeconds: 5,
   latestJsonBytes: 4 * mebibytes,
+  /** A shorter download costs less than a second request. */
+  redirectedDownloadBytes: 1 * mebibytes,
+  redirectedDownloadSeconds: 60,
   bundledUploadBytes: 1 * mebibytes,
   bundleBytes: 64 * mebibytes,
   ingestPathSegments: 8,
@@ -230,7 +233,6 @@ export const limits = {
   webhookAttemptSeconds: 10,
   /** Longer than an attempt takes: then another process may send the delivery. */
   webhookLeaseSeconds: 30,
-  /** Deliveries of one webhook under way at once. */
   webhookSenders: 8,
   webhookResponseBytes: 64 * kibibytes,
   webhookResponseCharacters: 1_000,
@@ -252,7 +254,6 @@ export const limits = {
   reportPeriodDays: 3_650,
   reportFilesPageDefault: 50,
   reportFilesPageMax: 100,
-  /** Whose channels are suggested. */
   reportNameDashboards: 50,
   reportChannelNames: 500,
   reportPreviewRows: 20,
@@ -261,14 +262,12 @@ export const limits = {
   derivedChannels: 16,
   derivedCharacters: 1_000,
   derivedLevels: 32,
-  /** Numbers, channels and operations of an expression. */
   derivedNodes: 200,
   derivedNodesInAll: 800,
   derivedLagRows: 10_000,
   derivedArguments: 8,
   traceValues: 200,
   traceChanges: 10_000,
-  /** Of a recording, in all its traces. */
   tracePoints: 640_000,
   // Layouts of dashboards
   layoutBytes: 64 * kibibytes,

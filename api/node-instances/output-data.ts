@@ -2,7 +2,14 @@
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { Problem } from '../../domain/errors.ts';
-import { acceptsGzip, type ByteRange, type DownloadReply, serveBytes } from '../../http/bodies/download.ts';
+import { limits } from '../../domain/limits.ts';
+import {
+  acceptsGzip,
+  type ByteRange,
+  type DownloadReply,
+  headersAtStore,
+  serveBytes,
+} from '../../http/bodies/download.ts';
 import type { DataSourceRow } from '../../store/objects/data-sources.ts';
 import { ObjectStoreError } from '../../store/objects/object-store.ts';
 import type { ObjectStores } from '../../store/objects/object-stores.ts';
@@ -36,6 +43,14 @@ export async function openStoredBytes(
   return stream;
 }
 
+const describedBytes = (bytes: OutputBytes, contentType: string | null = bytes.contentType) => ({
+  sizeBytes: bytes.sizeBytes,
+  etag: bytes.sha256 ?? bytes.etag,
+  contentType,
+  contentEncoding: bytes.contentEncoding,
+  fileName: bytes.outputIdentifier,
+});
+
 /**
  * The reply with an output's bytes. The store is read before the reply's head is sent, so that its failure still gets
  * its own status.
@@ -51,11 +66,7 @@ export async function serveOutput(
   const reply = serveBytes({
     // A range is a matter of GET alone (RFC 9110, 14.2).
     requestHeaders: isHead ? { ...options.headers, range: undefined } : options.headers,
-    sizeBytes: bytes.sizeBytes,
-    etag: bytes.sha256 ?? bytes.etag,
-    contentType: options.contentType ?? bytes.contentType,
-    contentEncoding: bytes.contentEncoding,
-    fileName: bytes.outputIdentifier,
+    ...describedBytes(bytes, options.contentType),
     open: (range) => openStoredBytes(services.objects, dataSource, bytes, range, options.signal),
   });
   if (reply.status === 304 || isHead) return reply;
@@ -68,6 +79,34 @@ export async function serveOutput(
   } catch (error) {
     throw storageProblem(error, services.log, bytes.objectKey);
   }
+}
+
+/** As `serveOutput`; with `redirect` large bytes are left to the store where callers can reach it. */
+export async function sendOutput(
+  services: Pick<Services, 'objects' | 'log'>,
+  dataSource: DataSourceRow,
+  bytes: OutputBytes,
+  options: ServeOptions & { readonly redirect: boolean },
+) {
+  const location = options.redirect ? await addressAtStore(services, dataSource, bytes, options) : undefined;
+  return location ?? (await serveOutput(services, dataSource, bytes, options));
+}
+
+/** Undefined where the bytes have to pass through this process. */
+async function addressAtStore(
+  { objects }: Pick<Services, 'objects'>,
+  dataSource: DataSourceRow,
+  bytes: OutputBytes,
+  { method, headers: requestHeaders, contentType }: ServeOptions,
+): Promise<{ status: 307; headers: Record<string, string> } | undefined> {
+  // A slice of an object cannot be signed: the address would open the whole one.
+  if (bytes.objectOffset !== null || bytes.sizeBytes < limits.redirectedDownloadBytes) return undefined;
+  const headers = headersAtStore({ method, requestHeaders, ...describedBytes(bytes, contentType) });
+  if (headers === undefined) return undefined;
+  const location = await objects.downloadAddress(dataSource, bytes.objectKey, headers);
+  if (location === undefined) return undefined;
+  const { etag } = headers;
+  return { status: 307, headers: { location, 'cache-control': 'no-store', ...(etag && { etag }) } };
 }
 
 /** Waits for the first bytes, so that invalid gzip is reported before the head is sent. */

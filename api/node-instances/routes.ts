@@ -1,7 +1,13 @@
 /** Outputs of node instances: upload, list, bytes (contract: Node instances and outputs; decisions 8). */
+import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
-import { downloadHeaders, downloadResponses } from '../../http/bodies/download.ts';
+import {
+  downloadHeaders,
+  downloadResponses,
+  redirectParameter,
+  redirectResponses,
+} from '../../http/bodies/download.ts';
 import { outputPages } from '../../store/outputs/output-pages.ts';
 import { findLatestOutput, findOutput, type OutputWithSource } from '../../store/outputs/outputs.ts';
 import { defineRoute } from '../route.ts';
@@ -9,7 +15,7 @@ import { nodeConfigurationRoutes } from './configuration.ts';
 import { explainNodeInstance } from './explain.ts';
 import { isJsonDocument } from './json-document.ts';
 import { outputLineage } from './lineage.ts';
-import { openStoredBytes, serveOutput, storageProblem } from './output-data.ts';
+import { openStoredBytes, sendOutput, storageProblem } from './output-data.ts';
 import { presentOutput } from './present.ts';
 import { rejectedInputs } from './rejected-inputs.ts';
 import { reprocessNode } from './reprocess.ts';
@@ -58,15 +64,15 @@ const data = defineRoute({
   tags,
   access: access.outputRead,
   params: nodeOutputParams,
+  query: z.object(redirectParameter),
   headers: downloadHeaders,
-  responses: downloadResponses,
+  responses: { ...downloadResponses, ...redirectResponses },
   errors: ['nodeOutputNotFound', 'rangeNotSatisfiable', 'upstreamFailed'],
   refusals: { params: 'nodeOutputNotFound' },
-  async handler({ params, services, request, signal }) {
+  async handler({ params, query, services, request, signal }) {
     const found = await findOutput(services.database, params.nodeOutputId);
     if (found === undefined) throw new Problem('nodeOutputNotFound');
-    const { method, headers } = request;
-    return await serveOutput(services, found.dataSource, found.output, { method, headers, signal });
+    return await sendOutput(services, found.dataSource, found.output, { ...request, ...query, signal });
   },
 });
 
@@ -80,11 +86,12 @@ const latest = defineRoute({
   tags,
   access: access.outputRead,
   params,
+  query: z.object(redirectParameter),
   headers: downloadHeaders,
-  responses: downloadResponses,
+  responses: { ...downloadResponses, ...redirectResponses },
   errors: ['latestOutputNotFound', 'nodeOutputNotFound', 'rangeNotSatisfiable', 'upstreamFailed'],
   refusals: { params: 'latestOutputNotFound' },
-  async handler({ params, services, request, signal }) {
+  async handler({ params, query, services, request, signal }) {
     const found = await findLatestOutput(services.database, params.nodeInstanceId);
     if (found === undefined) throw new Problem('latestOutputNotFound');
     const { output, dataSource } = found;
@@ -96,9 +103,9 @@ const latest = defineRoute({
     }).catch((error) => {
       throw storageProblem(error, services.log, output.objectKey);
     });
-    return await serveOutput(services, dataSource, output, {
-      method: request.method,
-      headers: request.headers,
+    return await sendOutput(services, dataSource, output, {
+      ...request,
+      ...query,
       signal,
       contentType: isJson ? 'application/json' : 'application/octet-stream',
     });

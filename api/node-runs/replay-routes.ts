@@ -3,7 +3,12 @@ import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
-import { downloadHeaders, downloadResponses } from '../../http/bodies/download.ts';
+import {
+  downloadHeaders,
+  downloadResponses,
+  redirectParameter,
+  redirectResponses,
+} from '../../http/bodies/download.ts';
 import { jsonObjectOut } from '../../http/schemas.ts';
 import { findNodeRun } from '../../store/run-views/node-runs.ts';
 import { boundsOfRun, findReplay, type Replay } from '../../store/run-views/run-details.ts';
@@ -110,14 +115,16 @@ const replayData = defineRoute({
   tags: ['Runs'],
   access: access.runReplay,
   params: runParams.extend({ outputId: inputIdParameter }),
+  query: z.object(redirectParameter),
   headers: downloadHeaders,
-  responses: downloadResponses,
+  responses: { ...downloadResponses, ...redirectResponses },
   errors: ['nodeRunNotFound', 'nodeRunNotClaimed', 'inputNotFound', 'rangeNotSatisfiable', 'upstreamFailed'],
   refusals: { params: 'nodeRunNotFound' },
-  async handler({ params, services, request, signal }) {
+  async handler({ params, query, services, request, signal }) {
     const bounds = await boundsOfRun(services.database, params.runId);
     if (bounds === undefined) throw await whyNoReplay(services, params.runId);
-    const { reply } = await serveInput(services, bounds, params.outputId, { ...request, signal });
+    const options = { ...request, ...query, signal };
+    const { reply } = await serveInput(services, bounds, params.outputId, options);
     return reply;
   },
 });

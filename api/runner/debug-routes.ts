@@ -2,7 +2,12 @@
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
-import { downloadHeaders, downloadResponses } from '../../http/bodies/download.ts';
+import {
+  downloadHeaders,
+  downloadResponses,
+  redirectParameter,
+  redirectResponses,
+} from '../../http/bodies/download.ts';
 import { pathId } from '../../http/schemas.ts';
 import { type DebugNode, findDebugNode } from '../../store/run-views/debug-node.ts';
 import { countPendingInputs } from '../../store/runs/task-inputs.ts';
@@ -97,12 +102,14 @@ const inputData = defineRoute({
   summary: 'Downloads one of these inputs',
   description: whoSees,
   params: params.extend({ outputId: inputIdParameter }),
+  query: z.object(redirectParameter),
   headers: downloadHeaders,
-  responses: downloadResponses,
+  responses: { ...downloadResponses, ...redirectResponses },
   errors: ['inputNotFound', 'rangeNotSatisfiable', 'upstreamFailed'],
-  async handler({ params, principal, services, request, signal }) {
+  async handler({ params, query, principal, services, request, signal }) {
     const node = await visibleNode(services, principal, params.nodeInstanceId);
-    const { reply } = await serveInput(services, boundsOf(node), params.outputId, { ...request, signal });
+    const options = { ...request, ...query, signal };
+    const { reply } = await serveInput(services, boundsOf(node), params.outputId, options);
     return reply;
   },
 });

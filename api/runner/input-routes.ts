@@ -1,6 +1,12 @@
 /** What the holder of a task reads (contract: Runner routes; decisions 9). */
+import { z } from 'zod';
 import { Problem } from '../../domain/errors.ts';
-import { downloadHeaders, downloadResponses } from '../../http/bodies/download.ts';
+import {
+  downloadHeaders,
+  downloadResponses,
+  redirectParameter,
+  redirectResponses,
+} from '../../http/bodies/download.ts';
 import type { RunnerIdentity } from '../../store/runners/holder.ts';
 import { type HeldTask, renewLease } from '../../store/runs/lease.ts';
 import { countPendingOfTask, readNodeMemory } from '../../store/runs/task-inputs.ts';
@@ -60,16 +66,18 @@ const inputData = defineRoute({
   summary: 'Downloads an input, as of the first claim of the run',
   description:
     'Bytes stored as gzip are sent unchanged to callers that accept gzip; others get them decoded and without ' +
-    'ranges. The transfer renews the lease.',
+    'ranges. The transfer renews the lease; one from the store, after a 307, does not.',
   params: taskRoute.params.extend({ outputId: inputIdParameter }),
+  query: z.object(redirectParameter),
   headers: taskRoute.headers.extend(downloadHeaders.shape),
-  responses: downloadResponses,
+  responses: { ...downloadResponses, ...redirectResponses },
   errors: ['inputNotFound', 'rangeNotSatisfiable', 'upstreamFailed'],
   async handler(context) {
-    const { params, services, request, signal } = context;
+    const { params, query, services, request, signal } = context;
     const identity = identityOf(context);
     const task = await heldTask(services, identity, params.taskId);
-    const { reply, sizeBytes } = await serveInput(services, task, params.outputId, { ...request, signal });
+    const options = { ...request, ...query, signal };
+    const { reply, sizeBytes } = await serveInput(services, task, params.outputId, options);
     if (!('stream' in reply) || typeof reply.stream === 'function') return reply;
     if (sizeBytes < keepLeaseFromBytes) return reply;
     const keeper = new LeaseKeeper(services.database, identity, params.taskId);

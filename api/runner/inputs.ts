@@ -4,7 +4,7 @@ import { Problem } from '../../domain/errors.ts';
 import { pathId } from '../../http/schemas.ts';
 import { findDataSource } from '../../store/objects/data-sources.ts';
 import { findInput, type InputBounds, listInputs } from '../../store/runs/task-inputs.ts';
-import { type ServeOptions, serveOutput } from '../node-instances/output-data.ts';
+import { type ServeOptions, sendOutput } from '../node-instances/output-data.ts';
 import type { Services } from '../services.ts';
 import { runnerExampleValues } from './examples.ts';
 import { cursorAt, type inputsQuerySchema } from './input-schema.ts';
@@ -46,13 +46,13 @@ export async function serveInput(
   services: Services,
   bounds: InputBounds,
   outputId: string,
-  options: ServeOptions,
+  options: ServeOptions & { readonly redirect: boolean },
 ) {
   const id = pathId().safeParse(outputId);
   const input = id.success ? await findInput(services.database, bounds, id.data) : undefined;
   const dataSource = input && (await findDataSource(services.database, input.dataSourceId));
   if (input === undefined || dataSource === undefined) throw new Problem('inputNotFound');
-  const reply = await serveOutput(services, dataSource, input, options).catch((error) => {
+  const reply = await sendOutput(services, dataSource, input, options).catch((error) => {
     throw asInputProblem(error);
   });
   return { reply, sizeBytes: input.sizeBytes };

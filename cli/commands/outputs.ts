@@ -5,7 +5,7 @@ import { ApiError } from '../../client/errors.ts';
 import { newestOutputs } from '../../client/session-outputs.ts';
 import type { ListedOutput, NodeOutput, OutputLineage } from '../../client/types.ts';
 import { type AddCommand, examples, id, uuid } from '../cli.ts';
-import { download, plainBytes } from '../download.ts';
+import { download, openOutput, plainBytes } from '../download.ts';
 import { UsageError } from '../errors.ts';
 import { bytes, facts, table, time } from '../output.ts';
 import type { PlatformClient } from '../platform-client.ts';
@@ -115,11 +115,7 @@ async function outputsOf(platform: PlatformClient, node: number): Promise<readon
 }
 
 async function downloadOutput(platform: PlatformClient, output: number, out: string | undefined) {
-  const bytes = await platform.open('GET /api/v2/node-instance/outputs/{nodeOutputId}/data', {
-    params: { nodeOutputId: output },
-    headers: plainBytes,
-  });
-  return download(bytes, out, `output-${output}`);
+  return download(await openOutput(platform, output), out, `output-${output}`);
 }
 
 const outputFacts = (output: ListedOutput) =>

@@ -6,7 +6,7 @@ import parseRange from 'range-parser';
 import { z } from 'zod';
 import { Problem } from '../../domain/errors.ts';
 import { safeMediaType } from '../headers.ts';
-import { textHeader } from '../schemas.ts';
+import { booleanParameter, textHeader } from '../schemas.ts';
 
 /** Both ends inclusive, as in HTTP and S3. */
 export type ByteRange = { readonly start: number; readonly end: number };
@@ -76,6 +76,43 @@ export const downloadResponses = {
   304: { description: "The caller's copy is current.", headers: tagHeaders },
 } as const;
 
+/** Query parameter of a route that may send its callers to the store. */
+export const redirectParameter = {
+  redirect: booleanParameter(false).meta({
+    description:
+      'Accept 307 with the address of the bytes at the store, where the platform has `S3_DOWNLOAD_ENDPOINT`. Follow it ' +
+      'without the token, with the same `Range`. Small outputs are sent as without it.',
+    example: true,
+  }),
+} as const;
+
+/** Further response of such a route. */
+export const redirectResponses = {
+  307: {
+    description:
+      'The bytes are at the store. The address opens them for a minute, without a token. It answers GET alone, also with `Range`.',
+    headers: {
+      location: 'Signed address of the bytes.',
+      etag: tagHeaders.etag,
+      'cache-control': '`no-store`: the address expires.',
+    },
+  },
+} as const;
+
+/**
+ * Headers of the bytes where a store may send all of them, or the asked range, unchanged to this caller; undefined where the
+ * reply is made here: for HEAD, conditions, and gzip that the caller does not accept.
+ */
+export function headersAtStore(
+  download: Omit<Download, 'open'> & { readonly method: string },
+): Record<string, string> | undefined {
+  const { method, requestHeaders, contentEncoding } = download;
+  if (method === 'HEAD' || requestHeaders['if-none-match'] !== undefined) return undefined;
+  const isPacked = contentEncoding === 'gzip';
+  if (isPacked && !acceptsGzip(requestHeaders['accept-encoding'])) return undefined;
+  return safeHeaders(download, download.etag === null ? null : `"${download.etag}"`, isPacked);
+}
+
 /**
  * The reply for stored bytes. Gzip is sent unchanged to callers that accept it (ranges count in the stored bytes); for
  * others it is decoded, without ranges. Several ranges or a malformed one: all bytes. Throws `rangeNotSatisfiable` with
@@ -138,7 +175,11 @@ function wantedRange(
   return { start: range.start, end: range.end };
 }
 
-function safeHeaders(download: Download, tag: string | null, packed: boolean): Record<string, string> {
+function safeHeaders(
+  download: Pick<Download, 'contentType' | 'fileName'>,
+  tag: string | null,
+  packed: boolean,
+): Record<string, string> {
   const name = (download.fileName ?? 'data').normalize('NFC').slice(0, 200);
   return {
     'content-type': safeMediaType(download.contentType),

@@ -255,9 +255,14 @@ export class ObjectStore {
   }
 
   #at(key: string): { bucket: string; key: string } {
-    const prefix = this.#access.prefix.replace(/^\/+|\/+$/g, '');
-    return { bucket: this.#access.bucket, key: prefix === '' ? key : `${prefix}/${key}` };
+    return objectAt(this.#access, key);
   }
+}
+
+/** Bucket and whole key of an object of a store. */
+export function objectAt(access: S3Access, key: string): { bucket: string; key: string } {
+  const prefix = access.prefix.replace(/^\/+|\/+$/g, '');
+  return { bucket: access.bucket, key: prefix === '' ? key : `${prefix}/${key}` };
 }
 
 /** A store that the environment names, wherever it is. */

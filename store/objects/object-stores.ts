@@ -1,10 +1,22 @@
 /** The stores of data sources. */
+import { GetObjectCommand, type S3Client } from '@aws-sdk/client-s3';
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
+import { limits } from '../../domain/limits.ts';
+import { openClient } from './client.ts';
 import { accessOf, type DataSourceRow, type S3Access } from './data-sources.ts';
-import { type ObjectStore, openObjectStore } from './object-store.ts';
+import { type ObjectStore, objectAt, openObjectStore } from './object-store.ts';
 import { ObjectReach } from './reach.ts';
 import { SecretBox } from './secrets.ts';
 import { type ObjectVariables, platformAccess } from './settings.ts';
 import { StagingArea } from './staging-area.ts';
+
+interface OpenStore {
+  /** Of the row that it was opened for. */
+  readonly version: string;
+  readonly store: ObjectStore;
+  /** Signs addresses for clients; undefined where they cannot reach the store. It sends nothing. */
+  readonly signer: { readonly client: S3Client; readonly access: S3Access } | undefined;
+}
 
 /** The stores of all data sources, each with one client that is renewed when its row changed. */
 export class ObjectStores {
@@ -14,13 +26,18 @@ export class ObjectStores {
   readonly secrets: SecretBox;
   /** Where data sources may be. */
   readonly reach: ObjectReach;
-  readonly #stores = new Map<number, { readonly version: string; readonly store: ObjectStore }>();
+  readonly #stores = new Map<number, OpenStore>();
 
   readonly #staging: StagingArea;
+  readonly #downloadEndpoint: string | undefined;
 
-  /** @param staging where all of them buffer what they do not send at once */
-  constructor(settings: ObjectVariables, staging = new StagingArea()) {
+  /**
+   * @param staging where all of them buffer what they do not send at once
+   * @param downloadEndpoint the address at which clients reach the store of `S3_ENDPOINT`
+   */
+  constructor(settings: ObjectVariables, staging = new StagingArea(), downloadEndpoint?: string) {
     this.#staging = staging;
+    this.#downloadEndpoint = downloadEndpoint;
     this.platformAccess = platformAccess(settings);
     this.secrets = new SecretBox(settings.SECRETS_KEY);
     this.reach = new ObjectReach(settings.S3_ENDPOINT, settings.DATA_SOURCE_ENDPOINT_ALLOWLIST);
@@ -33,18 +50,57 @@ export class ObjectStores {
 
   /** @throws SecretUnreadable */
   of(row: DataSourceRow): ObjectStore {
+    return this.#opened(row).store;
+  }
+
+  /**
+   * An address at which a client reads a whole object, or ranges of it, from the store itself, for
+   * `limits.redirectedDownloadSeconds`. Undefined where clients cannot reach the store.
+   * @param headers by lower-case name; the store answers with these of them
+   * @throws SecretUnreadable
+   */
+  async downloadAddress(
+    row: DataSourceRow,
+    objectKey: string,
+    headers: Readonly<Record<string, string>>,
+  ): Promise<string | undefined> {
+    const { signer } = this.#opened(row);
+    if (signer === undefined) return undefined;
+    const { bucket, key } = objectAt(signer.access, objectKey);
+    const command = new GetObjectCommand({
+      Bucket: bucket,
+      Key: key,
+      ResponseContentType: headers['content-type'],
+      ResponseContentDisposition: headers['content-disposition'],
+      ResponseContentEncoding: headers['content-encoding'],
+      ResponseCacheControl: headers['cache-control'],
+    });
+    return await getSignedUrl(signer.client, command, { expiresIn: limits.redirectedDownloadSeconds });
+  }
+
+  #opened(row: DataSourceRow): OpenStore {
     const known = this.#stores.get(row.id);
     // Each write encrypts anew, which distinguishes two writes within one millisecond.
     const version = `${row.updatedAt.getTime()} ${row.secretCiphertext}`;
-    if (known?.version === version) return known.store;
+    if (known?.version === version) return known;
     // The previous client is not closed: requests may be under way. Its idle connections time out.
-    const store = this.open(accessOf(row, this.platformAccess, this.secrets));
-    this.#stores.set(row.id, { version, store });
-    return store;
+    const access = accessOf(row, this.platformAccess, this.secrets);
+    const opened = { version, store: this.open(access), signer: this.#signerOf(access) };
+    this.#stores.set(row.id, opened);
+    return opened;
+  }
+
+  #signerOf(access: S3Access): OpenStore['signer'] {
+    const endpoint = this.#downloadEndpoint;
+    if (endpoint === undefined || access.endpoint !== this.platformAccess.endpoint) return undefined;
+    return { client: openClient({ ...access, endpoint }, { inside: true }), access };
   }
 
   close(): void {
-    for (const { store } of this.#stores.values()) store.close();
+    for (const { store, signer } of this.#stores.values()) {
+      store.close();
+      signer?.client.destroy();
+    }
     this.#stores.clear();
   }
 }

@@ -133,19 +133,22 @@ try {
   );
   console.log(`API at rest: ${memoryMebibytes(pid, 'VmRSS')} MiB`);
 
-  const times: Record<'upStore' | 'upApi' | 'upApiChunked' | 'downStore' | 'downApi', number[]> = {
-    upStore: [],
-    upApi: [],
-    upApiChunked: [],
-    downStore: [],
-    downApi: [],
-  };
+  const times: Record<'upStore' | 'upApi' | 'upApiChunked' | 'downStore' | 'downApi' | 'downSent', number[]> =
+    {
+      upStore: [],
+      upApi: [],
+      upApiChunked: [],
+      downStore: [],
+      downApi: [],
+      downSent: [],
+    };
   const peaks: Record<keyof typeof times, number> = {
     upStore: 0,
     upApi: 0,
     upApiChunked: 0,
     downStore: 0,
     downApi: 0,
+    downSent: 0,
   };
   const measure = async (name: keyof typeof times, work: () => Promise<unknown>) => {
     forgetPeak(pid);
@@ -167,6 +170,11 @@ try {
     await measure('downStore', async () => drain(await call('GET', getUrl, {})));
     const dataUrl = `${url}/api/v2/node-instance/outputs/${last}/data`;
     await measure('downApi', async () => drain(await call('GET', dataUrl, { authorization })));
+    await measure('downSent', async () => {
+      const { headers } = await call('GET', `${dataUrl}?redirect=true`, { authorization });
+      // A commit without it answers with the bytes.
+      if (headers.location !== undefined) await drain(await call('GET', headers.location, {}));
+    });
     const line = Object.entries(times).map(([name, all]) => `${name} ${all.at(-1)?.toFixed(2)} s`);
     console.log(`round ${round + 1}: ${line.join(', ')}`);
   }
@@ -179,6 +187,7 @@ try {
     ['upload', 'upApi', 'upStore'],
     ['upload, chunked', 'upApiChunked', 'upStore'],
     ['download', 'downApi', 'downStore'],
+    ['download, sent to the store', 'downSent', 'downStore'],
   ] as const) {
     const straight = { name: 'straight at the store', values: rates(floor) };
     report({

@@ -41,7 +41,7 @@ describe('an input whose connection breaks', () => {
     await stage.upload(graph, 'input', stored, headers);
     await stage.until(graph, 'n1', 'Succeeded');
     expect(read).toBe(digest);
-    const reads = proxy.seen.filter(({ path }) => path.endsWith('/data'));
+    const reads = proxy.seen.filter(({ path }) => path.includes('/data'));
     const places = reads.map(({ headers }) => Number(/^bytes=(\d+)-$/.exec(headers.range ?? '')?.[1] ?? 0));
     // A broken connection may have delivered only a part of the sent bytes.
     expect(places.slice(0, 4)).toEqual([0, 0, 1, 70_001]);

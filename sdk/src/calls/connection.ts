@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { messageOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { BackOff, isTransient } from './back-off.ts';
+import { Downloads } from './downloads.ts';
 import { HttpClient, readJson, readRefusal } from './http-request.ts';
 
 const silenceMs = 60_000;
@@ -42,6 +43,7 @@ export interface ConnectionSettings {
 
 export class Connection {
   readonly #http = new HttpClient();
+  readonly #downloads = new Downloads(this.#http);
   readonly #settings: ConnectionSettings;
   /** Address of the runner routes, without a slash at the end. */
   readonly base: string;
@@ -80,9 +82,29 @@ export class Connection {
 
   /** One try, up to the head of a successful answer. */
   async open(call: Call): Promise<IncomingMessage> {
+    const message = await this.#send(call);
+    if ((message.statusCode ?? 0) < 300) return message;
+    throw await readRefusal(message, silenceMs);
+  }
+
+  /** As `open`, for bytes: from the store where the platform names an address there. */
+  async openDownload(call: Call): Promise<IncomingMessage> {
+    const { headers = {}, signal } = call;
+    return await this.#downloads.open(
+      async (query) => {
+        const message = await this.#send({ ...call, path: call.path + query });
+        const { statusCode = 0 } = message;
+        if (statusCode < 300 || (statusCode === 307 && query !== '')) return message;
+        throw await readRefusal(message, silenceMs);
+      },
+      { headers, signal },
+    );
+  }
+
+  async #send(call: Call): Promise<IncomingMessage> {
     const { json } = call;
     const body = json === undefined ? (call.bytes ?? []) : [Buffer.from(JSON.stringify(json))];
-    const message = await this.#http.open({
+    return await this.#http.open({
       method: call.method,
       url: new URL(this.base + call.path),
       headers: {
@@ -95,8 +117,6 @@ export class Connection {
       silenceMs: call.silenceMs ?? silenceMs,
       signal: call.signal,
     });
-    if ((message.statusCode ?? 0) < 300) return message;
-    throw await readRefusal(message, silenceMs);
   }
 
   close(): void {

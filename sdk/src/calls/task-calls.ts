@@ -131,7 +131,9 @@ export class PlatformTaskCalls implements TaskCalls {
       path: `/inputs/${outputId}/data`,
       headers,
     });
-    return await this.#options.connection.open({ ...call, signal }).catch((error) => this.#ended(error));
+    return await this.#options.connection
+      .openDownload({ ...call, signal })
+      .catch((error) => this.#ended(error));
   }
 
   writeOutput(headers: Record<string, string>, bytes: readonly Uint8Array[]): Promise<Reply<OutputWire>> {

@@ -158,6 +158,8 @@ async function startOn(
   const environment = {
     ...(process.env as Record<string, string>),
     ...stack.environment,
+    // For downloads that ask for it.
+    S3_DOWNLOAD_ENDPOINT: stack.environment.S3_ENDPOINT ?? '',
     LOG_LEVEL: process.env.LOG_LEVEL ?? 'info',
     NODE_OPTIONS: process.env.BENCH_NODE_OPTIONS ?? '',
   };

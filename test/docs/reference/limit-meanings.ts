@@ -84,6 +84,8 @@ export const meanings: Readonly<Record<LimitName, string>> = {
   stagingWaitSeconds: 'an upload waits for room in memory or file; then 503',
   stagingRetryAfterSeconds: '`Retry-After` of that 503',
   latestJsonBytes: 'largest newest output that is served as JSON',
+  redirectedDownloadBytes: 'smallest download that `redirect=true` sends to the store',
+  redirectedDownloadSeconds: 'the address of such a download can be opened for',
   bundledUploadBytes: 'queued uploads up to this share an object',
   bundleBytes: 'largest shared object',
   ingestPathSegments: 'segments in the path of a managed ingest',

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from .._json import json_text
 from .back_off import BackOff, is_transient
+from .downloads import Downloads
 from .http import Answer, Bytes, Headers, HttpClient, read_json
 from .scope import Scope
 
@@ -33,6 +34,7 @@ class Connection:
 
     def __init__(self, url: str, headers: Headers) -> None:
         self.http = HttpClient(url, headers)
+        self._downloads = Downloads()
 
     def call(
         self,
@@ -84,9 +86,20 @@ class Connection:
             method, path, headers=headers, body=body, silence_seconds=silence_seconds, scope=scope
         )
 
+    def open_download(self, path: str, headers: Headers, silence_seconds: float, scope: Scope) -> Answer:
+        """One try to open bytes, from the store where the platform names an address there."""
+        return self._downloads.open(
+            lambda query: self.http.open(
+                "GET", path + query, headers=headers, silence_seconds=silence_seconds, scope=scope, redirects=True
+            ),
+            headers,
+            scope,
+        )
+
     def close(self) -> None:
         """Closes idle connections."""
         self.http.close()
+        self._downloads.close()
 
 
 def _may_repeat(patience: Patience, error: Exception, back_off: BackOff) -> bool:

@@ -22,6 +22,8 @@ from .proxy import proxy_for
 from .scope import Scope
 
 _ERROR_BODY_BYTES = 64 * 1024
+# The answer is an address of the bytes at the store: see downloads.py.
+AT_STORE = 307
 _PIECE_BYTES = 256 * 1024
 # Of bodies whose progress is watched.
 _WATCHED_PIECE_BYTES = 16 * 1024
@@ -115,8 +117,9 @@ class HttpClient:
         silence_seconds: float = 60.0,
         scope: Scope | None = None,
         sent: Sent | None = None,
+        redirects: bool = False,
     ) -> Answer:
-        """Sends a request and returns the answer of a status below 300.
+        """Sends a request and returns the answer of a status below 300, with `redirects` also of AT_STORE.
 
         Raises ApiError for any other status, NetworkError when no answer comes, and the error of an ended scope.
         """
@@ -128,7 +131,7 @@ class HttpClient:
         try:
             scope.enter(connection)
             answer = self._exchange(connection, scope, method, self._base + path, _chunks(body, sent), all_headers)
-            if answer.status >= 300:
+            if answer.status >= 300 and not (redirects and answer.status == AT_STORE):
                 raise _refusal_of(answer)
             return answer
         except ApiError:

@@ -75,8 +75,8 @@ class HeldTask:
     def open_input(self, output_id: int, headers: Headers) -> Answer:
         """One try to open the bytes of an input."""
         try:
-            return self.connection.open(
-                "GET", f"{self.path}/inputs/{output_id}/data", {**self.headers, **headers}, None, 60.0, self.scope
+            return self.connection.open_download(
+                f"{self.path}/inputs/{output_id}/data", {**self.headers, **headers}, 60.0, self.scope
             )
         except ApiError as error:
             self._note(error)

@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from .._calls.back_off import BackOff
+from .._calls.downloads import Downloads
 from .._calls.http import Answer, Body, Headers, HttpClient, read_json
 from .._calls.meter import Meter
 from .._json import json_text
@@ -47,6 +48,7 @@ class Api:
         self._token = given or None
         self.retry_seconds = retry_seconds
         self._http = HttpClient(address, {"user-agent": f"sdp-client/{VERSION}"})
+        self._downloads = Downloads()
         self._lock = threading.Lock()
 
     def call(
@@ -93,6 +95,7 @@ class Api:
         body: Body | None = None,
         headers: Headers | None = None,
         meter: Meter | None = None,
+        redirects: bool = False,
     ) -> Answer:
         """One try, up to the head of a successful answer; signs in, and again when the sign-in has expired."""
         given = {key: value for key, value in (query or {}).items() if value is not None}
@@ -107,15 +110,23 @@ class Api:
                     body=body,
                     silence_seconds=_SILENCE_SECONDS,
                     sent=meter,
+                    redirects=redirects,
                 )
             except ApiError as error:
                 if error.status != 401 or is_second or self._credentials is None:
                     raise
         raise AssertionError("the second try returns or raises")
 
+    def open_download(self, path: str, headers: Headers) -> Answer:
+        """One try to open bytes, from the store where the platform names an address there."""
+        return self._downloads.open(
+            lambda query: self.open("GET", path + query, headers=headers, redirects=True), headers
+        )
+
     def close(self) -> None:
         """Closes idle connections."""
         self._http.close()
+        self._downloads.close()
 
     def _signed_in(self, anew: bool) -> str:
         with self._lock:

@@ -191,7 +191,7 @@ class _Download(io.RawIOBase):
         headers = {"accept-encoding": self._coding}
         if self._received > 0:
             headers["range"] = f"bytes={self._received}-"
-        answer = self._api.open("GET", self._path, headers=headers)
+        answer = self._api.open_download(self._path, headers)
         sent = answer.headers.get("content-encoding") or "identity"
         if sent != self._coding:
             answer.close()

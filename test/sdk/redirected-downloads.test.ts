@@ -1,0 +1,120 @@
+/** Kits and command line read large bytes from the store where the platform sends them there. */
+import { createHash, randomBytes } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, inject, test } from 'vitest';
+import { defineRunner } from '../../sdk/index.ts';
+import { commandLine } from '../cli/support.ts';
+import { pythonEnvironment } from '../python/environment.ts';
+import { testProcesses } from '../support/processes.ts';
+import type { StageGraph } from '../support/runner.ts';
+import { faultProxy } from './support/fault-proxy.ts';
+import { kitStage } from './support/kit-stage.ts';
+
+// Clients reach the store through it.
+const store = await faultProxy(inject('stackEnvironment').S3_ENDPOINT ?? '');
+const stage = await kitStage({ S3_DOWNLOAD_ENDPOINT: store.url });
+const { folder, runSdp } = commandLine();
+const { python = 'python3', missing } = pythonEnvironment();
+const processes = testProcesses({ PYTHONUNBUFFERED: '1' });
+const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
+const bytes = randomBytes(3 * 1024 * 1024);
+
+/** Starts a runner that writes the digest of its one input. */
+type Start = (graph: StageGraph) => Promise<unknown>;
+const typescriptRunner: Start = ({ template }) =>
+  stage.start(
+    defineRunner({
+      templates: [template],
+      async run(task) {
+        for await (const input of task.inputs()) await task.write(sha256(await input.bytes()));
+      },
+    }),
+  );
+const pythonRunner: Start = async ({ template }) => {
+  const module = join(folder, `digest_${template.slice(2, 10)}.py`);
+  writeFileSync(
+    module,
+    `import hashlib, sdp
+@sdp.runner(templates=["${template}"])
+def digest(task):
+    for item in task.inputs():
+        task.write(hashlib.sha256(item.bytes()).hexdigest())
+`,
+  );
+  const variables = { SDP_URL: stage.api.url, SDP_RUNNER_TOKEN: stage.people.Developer.token };
+  processes.startScript('-m', variables, { program: python, args: ['sdp', module] });
+};
+
+const languages = [
+  { language: 'TypeScript', start: typescriptRunner },
+  ...(missing === '' ? [{ language: 'Python', start: pythonRunner }] : []),
+];
+
+/** What the store was asked for from now on. */
+function asked() {
+  const before = store.seen.length;
+  return () => store.seen.slice(before).filter(({ method }) => method === 'GET');
+}
+
+describe.each(languages)('a runner in $language', ({ start }) => {
+  async function digestOf(stored: Uint8Array): Promise<string> {
+    const graph = await stage.chainOf(1, { maxAttempts: 1 });
+    await stage.upload(graph, 'input', stored);
+    await start(graph);
+    await stage.until(graph, 'n1', 'Succeeded');
+    return await stage.latest(graph, 'n1');
+  }
+
+  test('reads a large input from the store, which does not see its token', async () => {
+    const seen = asked();
+    expect(await digestOf(bytes)).toBe(sha256(bytes));
+    expect(seen()).toHaveLength(1);
+    expect(seen()[0]?.headers.authorization).toBeUndefined();
+  });
+
+  test('continues at the store where a connection to it broke', async () => {
+    const seen = asked();
+    store.spoil(/^GET/, { answerBytes: 1_000_000 });
+    expect(await digestOf(bytes)).toBe(sha256(bytes));
+    expect(seen().map(({ headers }) => headers.range?.replace(/\d+/, 'n'))).toEqual([undefined, 'bytes=n-']);
+  });
+
+  test.each(['refuse', { status: 403 }] as const)('reads through the platform after %j', async (fault) => {
+    const seen = asked();
+    store.spoil(/^GET/, fault);
+    expect(await digestOf(bytes)).toBe(sha256(bytes));
+    expect(seen()).toHaveLength(1);
+  });
+});
+
+describe('a download', () => {
+  async function storedOutput(): Promise<number> {
+    const graph = await stage.chainOf(1);
+    return (await stage.upload(graph, 'input', bytes)).body.id;
+  }
+  const signedIn = { SDP_URL: stage.api.url, SDP_TOKEN: stage.people.Developer.token };
+
+  test.each(['from the store', 'refuse'] as const)('of the command line: %s', async (way) => {
+    const output = await storedOutput();
+    const seen = asked();
+    if (way === 'refuse') store.spoil(/^GET/, way);
+    const file = join(folder, way);
+    const { code, err } = await runSdp(['outputs', 'download', String(output), '--out', file], signedIn);
+    expect([code, err]).toEqual([0, expect.any(String)]);
+    expect(readFileSync(file).equals(bytes)).toBe(true);
+    expect(seen().map(({ headers }) => headers.authorization)).toEqual([undefined]);
+  });
+
+  test('whose bytes at the store are not those of the platform is refused by the command line', async () => {
+    const output = await storedOutput();
+    await stage.database.query(`update node_output set sha256 = $2 where id = $1`, [
+      output,
+      sha256(Buffer.of()),
+    ]);
+    const file = join(folder, 'other');
+    const { code, err } = await runSdp(['outputs', 'download', String(output), '--out', file], signedIn);
+    expect([code, err]).toEqual([expect.any(Number), expect.stringContaining('checksum')]);
+    expect(code).not.toBe(0);
+  });
+});
