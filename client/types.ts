@@ -1724,6 +1724,12 @@ export interface QueuedUpload {
   readonly subject: string;
 }
 
+export interface DownloadAddress {
+  /** Path at the address of the platform. */
+  readonly address: string;
+  readonly expiresAt: string;
+}
+
 export interface SessionOutputs {
   readonly outputs: readonly ListedOutput[];
   /** Outputs that match, on all pages. */
@@ -3529,6 +3535,14 @@ export interface Routes {
     };
     reply: Response;
   };
+  'GET /api/v2/node-instance/outputs/{nodeOutputId}/download-address': {
+    query?: {
+      /** Name of the saved file; default: the identifier of the output. */
+      readonly fileName?: string | undefined;
+    };
+    reply: DownloadAddress;
+  };
+  'GET /api/v2/downloads/{ticket}': { reply: Response };
   'GET /api/v2/session/{id}/outputs': {
     query?: {
       /** Outputs of this node alone. */

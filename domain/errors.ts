@@ -113,6 +113,7 @@ export const catalogue = {
   nodeInstanceNotFound: entry(404, 'not_found', 'Node instance not found.'),
   nodeInstanceOrOutputsNotFound: entry(404, 'not_found', 'Node instance or outputs not found.'),
   nodeOutputNotFound: entry(404, 'not_found', 'Node output not found.'),
+  downloadAddressNotFound: entry(404, 'not_found', 'Nothing is at this download address, or it has expired.'),
   latestOutputNotFound: entry(404, 'not_found', 'Node instance not found, or it has no output yet.'),
   dataSourceNotFound: entry(404, 'not_found', 'Data source not found.'),
   concurrencyNameNotFound: entry(404, 'not_found', 'No node template or runner type has this name.'),

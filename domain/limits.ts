@@ -96,7 +96,7 @@ export const limits = {
   latestJsonBytes: 4 * mebibytes,
   /** A shorter download costs less than a second request. */
   redirectedDownloadBytes: 1 * mebibytes,
-  redirectedDownloadSeconds: 60,
+  downloadAddressSeconds: 300,
   bundledUploadBytes: 1 * mebibytes,
   bundleBytes: 64 * mebibytes,
   ingestPathSegments: 8,

@@ -23,6 +23,8 @@ export interface ServeOptions {
   readonly signal: AbortSignal;
   /** Sent instead of the stored Content-Type. */
   readonly contentType?: string;
+  /** Sent instead of the output's identifier. */
+  readonly fileName?: string;
 }
 
 /** Opens the stored bytes of an output, or a part of them; the output may be a slice of a bundled object. */
@@ -43,12 +45,12 @@ export async function openStoredBytes(
   return stream;
 }
 
-const describedBytes = (bytes: OutputBytes, contentType: string | null = bytes.contentType) => ({
+const describedBytes = (bytes: OutputBytes, sent: Pick<ServeOptions, 'contentType' | 'fileName'>) => ({
   sizeBytes: bytes.sizeBytes,
   etag: bytes.sha256 ?? bytes.etag,
-  contentType,
+  contentType: sent.contentType ?? bytes.contentType,
   contentEncoding: bytes.contentEncoding,
-  fileName: bytes.outputIdentifier,
+  fileName: sent.fileName ?? bytes.outputIdentifier,
 });
 
 /**
@@ -66,7 +68,7 @@ export async function serveOutput(
   const reply = serveBytes({
     // A range is a matter of GET alone (RFC 9110, 14.2).
     requestHeaders: isHead ? { ...options.headers, range: undefined } : options.headers,
-    ...describedBytes(bytes, options.contentType),
+    ...describedBytes(bytes, options),
     open: (range) => openStoredBytes(services.objects, dataSource, bytes, range, options.signal),
   });
   if (reply.status === 304 || isHead) return reply;
@@ -97,11 +99,12 @@ async function addressAtStore(
   { objects }: Pick<Services, 'objects'>,
   dataSource: DataSourceRow,
   bytes: OutputBytes,
-  { method, headers: requestHeaders, contentType }: ServeOptions,
+  options: ServeOptions,
 ): Promise<{ status: 307; headers: Record<string, string> } | undefined> {
   // A slice of an object cannot be signed: the address would open the whole one.
   if (bytes.objectOffset !== null || bytes.sizeBytes < limits.redirectedDownloadBytes) return undefined;
-  const headers = headersAtStore({ method, requestHeaders, ...describedBytes(bytes, contentType) });
+  const { method, headers: requestHeaders } = options;
+  const headers = headersAtStore({ method, requestHeaders, ...describedBytes(bytes, options) });
   if (headers === undefined) return undefined;
   const location = await objects.downloadAddress(dataSource, bytes.objectKey, headers);
   if (location === undefined) return undefined;

@@ -12,6 +12,7 @@ import { outputPages } from '../../store/outputs/output-pages.ts';
 import { findLatestOutput, findOutput, type OutputWithSource } from '../../store/outputs/outputs.ts';
 import { defineRoute } from '../route.ts';
 import { nodeConfigurationRoutes } from './configuration.ts';
+import { downloadAddressRoutes } from './download-addresses.ts';
 import { explainNodeInstance } from './explain.ts';
 import { isJsonDocument } from './json-document.ts';
 import { outputLineage } from './lineage.ts';
@@ -117,6 +118,7 @@ export const nodeInstanceRoutes = [
   list,
   data,
   latest,
+  ...downloadAddressRoutes,
   listSessionOutputs,
   outputLineage,
   reprocessNode,

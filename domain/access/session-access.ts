@@ -67,6 +67,7 @@ export const sessionRules: Readonly<Record<string, SessionRule>> = {
   getResumableUpload: ownUpload,
   terminateResumableUpload: ownUpload,
   getNodeOutputData: { of: 'nodeOutput', from: 'nodeOutputId' },
+  getDownloadAddress: { of: 'nodeOutput', from: 'nodeOutputId' },
   getOutputLineage: { of: 'nodeOutput', from: 'nodeOutputId' },
   getDashboard: dimension,
   getDashboardSeries: dimension,

@@ -90,7 +90,7 @@ export const redirectParameter = {
 export const redirectResponses = {
   307: {
     description:
-      'The bytes are at the store. The address opens them for a minute, without a token. It answers GET alone, also with `Range`.',
+      'The bytes are at the store. The address opens them for five minutes, without a token. It answers GET alone, also with `Range`.',
     headers: {
       location: 'Signed address of the bytes.',
       etag: tagHeaders.etag,

@@ -55,7 +55,7 @@ export class ObjectStores {
 
   /**
    * An address at which a client reads a whole object, or ranges of it, from the store itself, for
-   * `limits.redirectedDownloadSeconds`. Undefined where clients cannot reach the store.
+   * `limits.downloadAddressSeconds`. Undefined where clients cannot reach the store.
    * @param headers by lower-case name; the store answers with these of them
    * @throws SecretUnreadable
    */
@@ -75,7 +75,7 @@ export class ObjectStores {
       ResponseContentEncoding: headers['content-encoding'],
       ResponseCacheControl: headers['cache-control'],
     });
-    return await getSignedUrl(signer.client, command, { expiresIn: limits.redirectedDownloadSeconds });
+    return await getSignedUrl(signer.client, command, { expiresIn: limits.downloadAddressSeconds });
   }
 
   #opened(row: DataSourceRow): OpenStore {

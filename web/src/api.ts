@@ -175,6 +175,13 @@ export function readOutputData(outputId: number, signal?: Signal): Promise<Respo
   return platform.open('GET /api/v2/node-instance/outputs/{nodeOutputId}/data', { params, signal });
 }
 
+/** Address at which the browser downloads an output on its own, without a token. */
+export async function downloadAddress(nodeOutputId: number, fileName: string): Promise<string> {
+  const route = 'GET /api/v2/node-instance/outputs/{nodeOutputId}/download-address';
+  const { address } = await platform.call(route, { params: { nodeOutputId }, query: { fileName } });
+  return address;
+}
+
 /** Address of the resumable uploads to a node. */
 export function resumablePath(nodeInstanceId: number): string {
   return filled('/api/v2/node-instance/{nodeInstanceId}/uploads', { params: { nodeInstanceId } });

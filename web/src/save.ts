@@ -5,10 +5,7 @@ export async function saveAnswer(response: Response, nameOf: (response: Response
 
 export function saveBlob(blob: Blob, name: string): void {
   const address = URL.createObjectURL(blob);
-  const link = document.createElement('a');
-  link.href = address;
-  link.download = name;
-  link.click();
+  saveFrom(address, name);
   window.setTimeout(() => URL.revokeObjectURL(address), 60_000);
 }
 
@@ -24,4 +21,16 @@ export function attachmentName(response: Response): string {
     }
   }
   return /filename="([^"]+)"/i.exec(header)?.[1] ?? 'download';
+}
+
+/**
+ * Lets the browser download what is at an address, of any size, with its own progress and pauses.
+ * @param name of the file, where the answer has none
+ */
+export function saveFrom(address: string, name = ''): void {
+  const link = document.createElement('a');
+  link.href = address;
+  // It stays a download when the answer is an error: the page must not be left for it.
+  link.download = name;
+  link.click();
 }

@@ -69,7 +69,7 @@ test('an address opens its own object alone, and for a short time', async () => 
   const { path } = await stored(large);
   const other = await stored(large);
   const address = new URL(await addressOf(path));
-  expect(Number(address.searchParams.get('X-Amz-Expires'))).toBe(60);
+  expect(Number(address.searchParams.get('X-Amz-Expires'))).toBe(300);
   const stranger = new URL(address);
   stranger.pathname = new URL(await addressOf(other.path)).pathname;
   const longer = new URL(address);

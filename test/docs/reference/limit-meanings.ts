@@ -85,7 +85,7 @@ export const meanings: Readonly<Record<LimitName, string>> = {
   stagingRetryAfterSeconds: '`Retry-After` of that 503',
   latestJsonBytes: 'largest newest output that is served as JSON',
   redirectedDownloadBytes: 'smallest download that `redirect=true` sends to the store',
-  redirectedDownloadSeconds: 'the address of such a download can be opened for',
+  downloadAddressSeconds: 'an address of a download, here or at the store, can be opened for',
   bundledUploadBytes: 'queued uploads up to this share an object',
   bundleBytes: 'largest shared object',
   ingestPathSegments: 'segments in the path of a managed ingest',

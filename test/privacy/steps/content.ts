@@ -71,16 +71,15 @@ async function driveGraph(scenario: Scenario): Promise<void> {
   });
   const { id, nodeInstances } = made.body;
   const nodeId = nodeInstances[0].id;
-  const headers = { 'content-type': 'text/csv' };
-  const upload = await drive.good('POST', `/api/v2/node-instance/${nodeId}/outputs/data`, {
-    token,
-    bytes: csv,
-    headers,
-  });
+  const uploading = { token, bytes: csv, headers: { 'content-type': 'text/csv' } };
+  const upload = await drive.good('POST', `/api/v2/node-instance/${nodeId}/outputs/data`, uploading);
   await driveResumable(drive, token, `/api/v2/node-instance/${nodeId}/uploads`);
   await settled(scenario, id);
   await drive.good('GET', `/api/v2/node-instance/${nodeId}/outputs`, { token });
-  await drive.good('GET', `/api/v2/node-instance/outputs/${upload.body.id}/data`, { token });
+  const output = `/api/v2/node-instance/outputs/${upload.body.id}`;
+  await drive.good('GET', `${output}/data`, { token });
+  const download = await drive.good('GET', `${output}/download-address`, { token });
+  await drive.good('GET', download.body.address);
   await drive.good('GET', `/api/v2/node-instance/${nodeId}/outputs/latest/data`, { token });
   await drive.good('POST', `/api/v2/node-instance/${nodeInstances[1].id}/reprocess`, { token });
   await settled(scenario, id);

@@ -1,14 +1,13 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ListedOutput, SessionListRow } from '../api.ts';
-import { readOutputData } from '../api.ts';
 import { formatBytes } from '../format.ts';
 import { useAction, useEvery, useResource } from '../hooks.ts';
 import { outputTitle } from '../names.ts';
 import { listProjectReportFiles, openReportFile, type ReportFile } from '../reports/schedule-api.ts';
 import { useAbilities } from '../role.ts';
 import { attachmentName, saveAnswer } from '../save.ts';
-import { fileNameOf } from '../session/output-parts.tsx';
+import { saveOutput } from '../session/output-parts.tsx';
 import { newestOutputs } from '../session/session-outputs.tsx';
 import { Ago } from '../ui/ago.tsx';
 import { DownloadButton } from '../ui/download-button.tsx';
@@ -114,7 +113,7 @@ function Outputs({ sessions }: { sessions: readonly SessionListRow[] }) {
           of={<a href={`/sessions/${session.id}`}>{session.name}</a>}
           bytes={output.sizeBytes}
           at={output.createdAt}
-          save={async () => saveAnswer(await readOutputData(output.id), fileNameOf(outputTitle(output)))}
+          save={() => saveOutput(output)}
         />
       ))}
     </Table>

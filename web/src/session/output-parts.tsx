@@ -1,10 +1,10 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ListedOutput, SessionDimension } from '../api.ts';
-import { readOutputData } from '../api.ts';
+import { downloadAddress } from '../api.ts';
 import type { Action } from '../hooks.ts';
 import { outputTitle } from '../names.ts';
-import { saveAnswer } from '../save.ts';
+import { saveFrom } from '../save.ts';
 import { DownloadButton } from '../ui/download-button.tsx';
 import { lazy } from '../ui/lazy.tsx';
 
@@ -14,22 +14,23 @@ const PreviewLoader = lazy(() => import('../preview/preview.tsx').then((module) 
   label: 'Loading',
 });
 
-/** The name with an ending for the type that the platform sends. */
-export function fileNameOf(name: string): (response: Response) => string {
-  const plain = name.replace(/[\\/:*?"<>|]+/g, '_');
-  const endings: Record<string, string> = {
-    'text/csv': '.csv',
-    'text/tab-separated-values': '.tsv',
-    'application/json': '.json',
-    'application/x-ndjson': '.ndjson',
-    'application/vnd.apache.parquet': '.parquet',
-    'text/plain': '.txt',
-  };
-  return (response) => {
-    if (/\.[a-z0-9]{1,8}$/i.test(plain)) return plain;
-    const contentType = response.headers.get('Content-Type') ?? '';
-    return plain + (endings[contentType.split(';')[0]?.trim() ?? ''] ?? '.bin');
-  };
+const endings: Readonly<Record<string, string>> = {
+  'text/csv': '.csv',
+  'text/tab-separated-values': '.tsv',
+  'application/json': '.json',
+  'application/x-ndjson': '.ndjson',
+  'application/vnd.apache.parquet': '.parquet',
+  'text/plain': '.txt',
+};
+
+/** The title of an output as the name of a file, with an ending for its type. */
+function fileNameOf(output: ListedOutput): string {
+  const plain = outputTitle(output)
+    .replace(/[\\/:*?"<>|\p{Cc}]+/gu, '_')
+    .slice(0, 200)
+    .trim();
+  if (/\.[a-z0-9]{1,8}$/i.test(plain)) return plain;
+  return plain + (endings[output.contentType?.split(';')[0]?.trim() ?? ''] ?? '.bin');
 }
 
 /** The preview of an output, over the page once it is opened. */
@@ -49,15 +50,13 @@ export function usePreview(
   return { preview, open: () => setIsOpen(true) };
 }
 
+/** Lets the browser download an output. @throws ApiError when the platform refuses */
+export async function saveOutput(output: ListedOutput): Promise<void> {
+  saveFrom(await downloadAddress(output.id, fileNameOf(output)));
+}
+
 /** Saves the bytes of an output; the page shows the problem of its action. */
 export function DownloadOutput(props: { output: ListedOutput; action: Action }) {
   const { output } = props;
-  const name = outputTitle(output);
-  return (
-    <DownloadButton
-      name={name}
-      action={props.action}
-      save={async () => saveAnswer(await readOutputData(output.id), fileNameOf(name))}
-    />
-  );
+  return <DownloadButton name={outputTitle(output)} action={props.action} save={() => saveOutput(output)} />;
 }
