@@ -208,7 +208,7 @@ class Session:
             meter = None
             if progress is not None or bytes_per_second is not None:
                 meter = Meter(len(body), progress, bytes_per_second)
-            return send_body(self._api, target.id, body, said, meter, resume_key)
+            return send_body(self._api, self.id, target.id, body, said, meter, resume_key)
 
     def upload_frame(
         self, frame: Any, identifier: str, *, format: FrameFormat = "csv", **options: Any

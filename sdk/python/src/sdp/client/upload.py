@@ -22,12 +22,13 @@ from .._json import json_text
 from .._outputs.headers import IDENTIFIER, metadata_bytes
 from .._outputs.source import Source, pieces_of
 from .api import Api
-from .output import Output, outputs_of
+from .output import Output, session_outputs
 from .resumable import RESUMABLE_BYTES, ResumableUpload
 
 _NAME_CHARACTERS = 1024
 _IDENTIFIER_CHARACTERS = 100
 _DIGEST_CHARACTERS = 16
+_MATCHES_PER_PAGE = 100
 _TYPES = {
     ".csv": "text/csv",
     ".gz": "application/gzip",
@@ -83,7 +84,13 @@ class Said:
 
 
 def send_body(
-    api: Api, node_instance_id: int, body: memoryview | FileBytes, said: Said, meter: Meter | None, resume_key: str | None
+    api: Api,
+    session_id: str,
+    node_instance_id: int,
+    body: memoryview | FileBytes,
+    said: Said,
+    meter: Meter | None,
+    resume_key: str | None,
 ) -> Output | None:
     """Returns the output; None where the project queues uploads. Raises ApiError and NetworkError."""
     if len(body) <= RESUMABLE_BYTES:
@@ -103,13 +110,17 @@ def send_body(
             and (metadata is None or output.metadata == json.loads(metadata))
         )
 
-    there = next(filter(is_same, outputs_of(api, node_instance_id)), None)
+    # The node may have thousands of outputs: those of this name alone are read.
+    named = {"nodeInstanceId": node_instance_id, "search": said.identifier, "limit": _MATCHES_PER_PAGE}
+    there = next(filter(is_same, session_outputs(api, session_id, named)), None)
     if there is not None:
         return there
     path = f"/api/v2/node-instance/{node_instance_id}/uploads"
     upload = ResumableUpload(api, path, body, said.values(), key=resume_key, meter=meter)
     output_id = upload.send(api.retry_seconds)
-    return next((each for each in outputs_of(api, node_instance_id) if each.output_id == output_id), None)
+    if output_id is None:
+        return None
+    return next((each for each in session_outputs(api, session_id, named) if each.output_id == output_id), None)
 
 
 def body_of(data: Source | os.PathLike[str], stack: ExitStack) -> tuple[memoryview | FileBytes, str | None]:
