@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from sdp.client.api import Api
 from sdp.client.resumable import RESUMABLE_BYTES, ResumableUpload
-from sdp.client.upload import Said, body_of, identifier_of, send_body
+from sdp.client.upload import UploadInfo, body_of, identifier_of, send_body
 from sdp.errors import NetworkError
 
 
@@ -59,7 +59,7 @@ def test_a_page_that_a_gateway_sends_in_place_of_the_answer_is_no_end_of_an_uplo
 def test_a_long_file_is_looked_for_among_the_outputs_of_its_name_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """A node may have thousands of outputs."""
     body = memoryview(bytes(RESUMABLE_BYTES + 1))
-    said = Said("lap-1", "text/csv", False, None, hashlib.sha256(body).digest())
+    info = UploadInfo("lap-1", "text/csv", False, None, hashlib.sha256(body).digest())
     there: list[dict[str, Any]] = []
     read: list[tuple[str, Any]] = []
 
@@ -73,15 +73,15 @@ def test_a_long_file_is_looked_for_among_the_outputs_of_its_name_alone(monkeypat
             there.append(
                 {
                     "id": number, "nodeInstanceId": 1, "outputIdentifier": name, "contentType": "text/csv",
-                    "sizeBytes": len(body), "sha256": said.sha256.hex(), "createdAt": "2026-01-01T00:00:00Z",
+                    "sizeBytes": len(body), "sha256": info.sha256.hex(), "createdAt": "2026-01-01T00:00:00Z",
                 }
             )  # fmt: skip
         return 7
 
     monkeypatch.setattr(ResumableUpload, "send", send)
     api = Outputs("http://127.0.0.1:9", "t", None, None, 1.0)
-    first = send_body(api, "s", 1, body, said, None, None)
-    again = send_body(api, "s", 1, body, said, None, None)
+    first = send_body(api, "s", 1, body, info, None, None)
+    again = send_body(api, "s", 1, body, info, None, None)
     assert first is not None and first == again and first.output_id == 7
     assert len(there) == 2, "the same file is sent once"
     assert read == [("GET /api/v2/session/s/outputs", "lap-1")] * 3

@@ -42,8 +42,8 @@ _TYPES = {
 
 
 @dataclass(frozen=True)
-class Said:
-    """What is said of the bytes."""
+class UploadInfo:
+    """The name, type, metadata and digest of an upload."""
 
     identifier: str
     content_type: str
@@ -88,35 +88,35 @@ def send_body(
     session_id: str,
     node_instance_id: int,
     body: memoryview | FileBytes,
-    said: Said,
+    info: UploadInfo,
     meter: Meter | None,
     resume_key: str | None,
 ) -> Output | None:
     """Returns the output; None where the project queues uploads. Raises ApiError and NetworkError."""
     if len(body) <= RESUMABLE_BYTES:
         path = f"/api/v2/node-instance/{node_instance_id}/outputs/data"
-        status, reply = api.call("POST", path, body=body, headers=said.headers(), meter=meter)
+        status, reply = api.call("POST", path, body=body, headers=info.headers(), meter=meter)
         return None if status == 202 else Output.of(reply, api)
 
-    metadata = said.metadata_text
+    metadata = info.metadata_text
 
     def is_same(output: Output) -> bool:
         return (
-            output.output_identifier == said.identifier
-            and output.sha256 == said.sha256.hex()
-            and output.content_type == said.content_type
-            and output.content_encoding == ("gzip" if said.is_gzip else None)
+            output.output_identifier == info.identifier
+            and output.sha256 == info.sha256.hex()
+            and output.content_type == info.content_type
+            and output.content_encoding == ("gzip" if info.is_gzip else None)
             # Metadata that the caller does not name may be any.
             and (metadata is None or output.metadata == json.loads(metadata))
         )
 
     # The node may have thousands of outputs: those of this name alone are read.
-    named = {"nodeInstanceId": node_instance_id, "search": said.identifier, "limit": _MATCHES_PER_PAGE}
+    named = {"nodeInstanceId": node_instance_id, "search": info.identifier, "limit": _MATCHES_PER_PAGE}
     there = next(filter(is_same, session_outputs(api, session_id, named)), None)
     if there is not None:
         return there
     path = f"/api/v2/node-instance/{node_instance_id}/uploads"
-    upload = ResumableUpload(api, path, body, said.values(), key=resume_key, meter=meter)
+    upload = ResumableUpload(api, path, body, info.values(), key=resume_key, meter=meter)
     output_id = upload.send(api.retry_seconds)
     if output_id is None:
         return None
