@@ -13,6 +13,8 @@ import { type FoundPlatform, findPlatform } from './find-platform.ts';
 import { signInLocally } from './local-sign-in.ts';
 import { localTime } from './output.ts';
 import { PlatformClient } from './platform-client.ts';
+import { Progress } from './progress.ts';
+import { Outputs, uploadFile } from './transfers.ts';
 
 const templateName = 'system-tabular-dashboard-autodetect-next';
 const recording = join(
@@ -123,20 +125,11 @@ async function createSession(platform: PlatformClient, file: string): Promise<Se
 async function uploadRecording(platform: PlatformClient, session: Session, file: string): Promise<void> {
   const input = session.nodeInstances.find(({ name }) => name === 'tabular-upload');
   if (!input) throw new Error('The session has no node tabular-upload.');
-  const name = basename(file);
+  const progress = new Progress();
   const started = Date.now();
-  await platform.upload(input.id, file, { 'content-type': contentTypeOf(name) }, (sentBytes, totalBytes) =>
-    progressBar(`Uploading ${name}`, sentBytes, totalBytes),
-  );
-  console.log(`\nUploaded in ${Date.now() - started} ms.`);
-}
-
-function progressBar(label: string, done: number, total: number): void {
-  const width = 30;
-  const filled = total === 0 ? width : Math.round((width * done) / total);
-  const line = `${label} [${'#'.repeat(filled)}${'.'.repeat(width - filled)}] ${(done / 1024 ** 2).toFixed(1)} of ${(total / 1024 ** 2).toFixed(1)} MB`;
-  if (process.stdout.isTTY) process.stdout.write(`\r${line}`);
-  else if (done === total) process.stdout.write(line);
+  const request = { nodeInstanceId: input.id, file, contentType: contentTypeOf(file), retries: 5 };
+  await uploadFile(platform, request, new Outputs(platform, input.id), progress);
+  progress.end(file, `Uploaded ${basename(file)} in ${Date.now() - started} ms.`);
 }
 
 /** Prints every change of a node's state; true when all have succeeded. */

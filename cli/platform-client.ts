@@ -85,7 +85,7 @@ export class PlatformClient extends ApiClient {
       fileReader: pathReader(file, state, this.bytesPerSecond, unreadable),
       endpoint,
       metadata,
-      // An upload keeps what was said when it began: another type or other metadata begin another one.
+      // An upload keeps the type and metadata with which it began: others begin another upload.
       fingerprint: `${endpoint} ${JSON.stringify(metadata)}`,
       urlStorage: unfinishedUploads,
       authorization: async () => ({ ...(await this.authorization()), ...headers }),

@@ -15,7 +15,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   printError(new Error(`The output cannot be written: ${error.message}.`), isJson);
   process.exit(exitCodes.failed);
 });
-// Who reads what is said of the work may leave: the work goes on.
+// The reader of messages may close the pipe: the command goes on.
 process.stderr.on('error', () => undefined);
 
 const proxies = proxiesOf(process.env);

@@ -116,10 +116,10 @@ export async function uploadFile(
   const send = sizeBytes > resumableBytes ? sendInPieces : sendWhole;
   async function sendInPieces(onProgress: OnProgress): Promise<number | null> {
     const { contentType, metadata } = request;
-    const said = { identifier, contentType, ...(metadata === undefined ? {} : { metadata }) };
+    const uploadMetadata = { identifier, contentType, ...(metadata === undefined ? {} : { metadata }) };
     // The digest of a long file takes minutes, and pieces are not compared with it.
     await requireUnchanged(file, state);
-    return (await platform.uploadResumable(nodeInstanceId, file, said, onProgress)).outputId;
+    return (await platform.uploadResumable(nodeInstanceId, file, uploadMetadata, onProgress)).outputId;
   }
   async function sendWhole(onProgress: OnProgress): Promise<number | null> {
     const headers = {
@@ -186,9 +186,9 @@ export async function ingestFile(
   const sha256 = await digestOf(file);
   const identifier = request.identifier ?? identifierOf(file, sha256);
   if (state.size > resumableBytes) {
-    const said = { identifier, contentType, ...(metadata === undefined ? {} : { metadata }) };
+    const uploadMetadata = { identifier, contentType, ...(metadata === undefined ? {} : { metadata }) };
     await requireUnchanged(file, state);
-    const sent = await platform.ingestResumable(urlPath, file, said, credentials, onProgress);
+    const sent = await platform.ingestResumable(urlPath, file, uploadMetadata, credentials, onProgress);
     const status = sent.outputId === null ? 'queued' : 'ok';
     return { status, identifier, sessionId: sent.sessionId, nodeOutputId: sent.outputId };
   }

@@ -11,10 +11,10 @@ import {
 import { newKey } from './creations.ts';
 import { ApiError, NetworkError, refusalOf } from './errors.ts';
 
-/** Files above this are sent so; smaller ones are sent again as a whole. */
+/** Longer files are sent in pieces; shorter ones are sent again as a whole. */
 export const resumableBytes = 16 * 1024 * 1024;
 
-/** Answers to the question how far an upload is that tell that it cannot be continued: another account began it, or it is over. */
+/** Statuses of `HEAD` for an upload that cannot be continued: another account began it, or it has ended. */
 const endedStatuses = [403, 404, 410];
 
 /** Idempotency keys of uploads whose creation is not answered yet: a repeat begins no second one. */

@@ -17,6 +17,13 @@ const replaced: ReadonlyArray<readonly [RegExp, string]> = [
   [/^(session_card|session_tally|session_user_entry|unnamed_outputs|unnamed_from)$/, 'see migration 0026'],
 ];
 
+/** The same in the console, the command line and the kits. */
+const replacedInClients: typeof replaced = [
+  ...replaced,
+  [/^(set)?[Ss]aid$/, 'message, result, headers, metadata'],
+];
+const ofClients = /^(web|client|cli|sdk)\//;
+
 /** Names that histories in Temporal or callers of public kits know. */
 const known = new Set([
   'lookAtWindow',
@@ -46,7 +53,7 @@ test('no name says an old word where the field has one', () => {
       withoutProse(readFileSync(join(checkout, file), 'utf8')).match(/[A-Za-z_$][\w$]*/g),
     );
     return [...names].flatMap((name) =>
-      replaced.flatMap(([word, instead]) =>
+      (ofClients.test(file) ? replacedInClients : replaced).flatMap(([word, instead]) =>
         word.test(name) && !known.has(name) ? [`${file}: ${name} (${instead})`] : [],
       ),
     );

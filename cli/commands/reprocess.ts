@@ -1,4 +1,4 @@
-/** `sdp rejected` and `sdp reprocess`: the inputs that a node put aside, and runs over earlier inputs. */
+/** `sdp rejected` and `sdp reprocess`: the inputs that a node rejected, and runs over earlier inputs. */
 import { type AddCommand, type Cli, examples, id } from '../cli.ts';
 import { UsageError } from '../errors.ts';
 import { pageNote, table, time } from '../output.ts';

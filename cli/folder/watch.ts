@@ -89,7 +89,7 @@ class Watch {
   /** Since when each file is as it is now. Times of files are not asked: clocks of devices and shares may be wrong. */
   #sinceMs = new Map<string, number>();
   readonly #againAtMs = new Map<string, number>();
-  readonly #said = new Set<string>();
+  readonly #reported = new Set<string>();
   /** Of all files: in an outage the server is not asked more often for many. */
   readonly #backOff = newBackOff();
 
@@ -129,7 +129,7 @@ class Watch {
       // On a full disk it stays long for now.
       await this.#journal.forgetGone(found.files).catch(() => undefined);
       for (const [name, why] of found.unreadable) this.#sayOnce(`${name}: ${why}`);
-      this.#said.delete(folder);
+      this.#reported.delete(folder);
       return found;
     } catch (error) {
       if (once) throw error;
@@ -139,8 +139,8 @@ class Watch {
   }
 
   #sayOnce(line: string, key = line): void {
-    if (!this.#said.has(key)) this.#options.say(line);
-    this.#said.add(key);
+    if (!this.#reported.has(key)) this.#options.say(line);
+    this.#reported.add(key);
   }
 
   #note(left: readonly FoundFile[]): void {

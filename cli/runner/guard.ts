@@ -1,6 +1,6 @@
 /**
- * What ends the work of `sdp runner dev` when that is killed and can end nothing itself: a process of its own, which is
- * notified of runner and registration over a pipe. The pipe's end without a word is the death of the other side.
+ * Ends the runner and the registration of a killed `sdp runner dev`. It is a separate process that learns of both over a
+ * pipe. A pipe that ends without a message means that `sdp runner dev` was killed.
  */
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';

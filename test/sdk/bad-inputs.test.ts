@@ -11,7 +11,7 @@ async function numberIn(input: Input): Promise<number> {
   return value;
 }
 
-test("onBadInput 'reject' puts a bad input aside and goes on, with the state from before it", async () => {
+test("onBadInput 'reject' rejects a bad input and goes on, with the state from before it", async () => {
   const stage = await contractStage({ incremental: true });
   const node = stage.offer('1', 'x', 'y', '3');
   await stage.start({

@@ -33,6 +33,8 @@ const replaced: ReadonlyArray<readonly [RegExp, string]> = [
   [/['"]Person['"]/, 'Owner'],
   [/[^-]held by \$\{|its lease (runs|ended)/, 'Running on …'],
   [/['">]\s*Change\s*['"<]/, 'Edit'],
+  [/['"]Made( by)?['"]/, 'Created, Created by'],
+  [/['"]Changed['"]/, 'Updated'],
 ];
 
 const withoutComments = (text: string) => text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '');

@@ -1,4 +1,4 @@
-/** Inputs that a runner put aside, in a real browser: the count at the node, the list, and another run with chosen ones. */
+/** Inputs that a runner rejected, in a real browser: the count at the node, the list, and another run with chosen ones. */
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { ensurePlatformDataSource } from '../../store/objects/data-sources.ts';

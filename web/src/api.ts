@@ -152,7 +152,7 @@ export async function reprocessNode(nodeInstanceId: number, inputs?: readonly nu
   });
 }
 
-/** Inputs that the node's runner put aside, the newest first. */
+/** Inputs that the node rejected, the newest first. */
 export function listRejectedInputs(
   nodeInstanceId: number,
   page: number,

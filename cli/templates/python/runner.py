@@ -19,7 +19,7 @@ class Settings:
     name="my-runner", version="0.1.0", templates=["my-runner"], configuration=Settings, on_bad_input="reject"
 )
 def work(task: sdp.Task[Settings]) -> None:
-    """Writes an output for each new recording. One that lacks a number in the column is put aside, with the reason."""
+    """Writes an output for each new recording. One that lacks a number in the column is rejected, with the reason."""
 
     def one(recording: sdp.Input) -> None:
         values = [number(row, task.configuration.column) for row in recording.rows()]

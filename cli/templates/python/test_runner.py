@@ -14,7 +14,7 @@ def test_each_recording_has_a_result() -> None:
     assert result.output.json() == {"recording": "sample.csv", "top": 63.5, "rows": 3}
 
 
-def test_a_recording_without_a_number_in_the_column_is_put_aside() -> None:
+def test_a_recording_without_a_number_in_the_column_is_rejected() -> None:
     wrong = ["time,height\n0,1\n", *(f"time,speed\n0,{cell}\n1,5\n" for cell in ("", "nan", "inf", "1_0"))]
     result = run_task(work, inputs=[*wrong, SAMPLE])
     assert [each.reason for each in result.rejected] == ["there is no number in column speed"] * len(wrong)

@@ -15,7 +15,7 @@ test('each recording has a result', async () => {
   );
 });
 
-test('a recording without a number in the column is put aside', async () => {
+test('a recording without a number in the column is rejected', async () => {
   const wrong = ['', 'nan', 'Infinity', '1_0'].map((cell) => `time,speed\n0,${cell}\n1,5\n`);
   const inputs = ['time,height\n0,1\n', ...wrong, sample];
   const { outputs, rejected } = await testTask(runner, { inputs });

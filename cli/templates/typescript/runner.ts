@@ -10,7 +10,7 @@ export default defineRunner<Configuration>({
   name: 'my-runner',
   version: '0.1.0',
   templates: ['my-runner'],
-  // A recording that lacks the column is put aside, with the reason.
+  // A recording that lacks the column is rejected, with the reason.
   onBadInput: 'reject',
   async run(task) {
     const { column = 'speed' } = task.configuration;

@@ -75,7 +75,7 @@ function judgeRetryAfter(stage: Stage, call: Call): void {
   if (waitedMs < retryAfterSeconds * 1_000 - earlyMs)
     stage.found(
       'retry-after-ignored',
-      `${call.route} was repeated after ${Math.round(waitedMs)} ms; Retry-After said ${retryAfterSeconds} s.`,
+      `${call.route} was repeated after ${Math.round(waitedMs)} ms; Retry-After was ${retryAfterSeconds} s.`,
     );
 }
 

@@ -37,12 +37,12 @@ export function rejectInput(
   world: World,
   claim: Claim,
   inputId: number | undefined,
-  said: z.output<typeof rejectionForm>,
+  form: z.output<typeof rejectionForm>,
 ) {
   const { node, runId } = claim.run;
   const input = findInput(claim, inputId);
   if (input === undefined) throw new Refusal('watermarkUnknownInput');
-  const rejection = { inputId: input.outputId, runId, ...said };
+  const rejection = { inputId: input.outputId, runId, ...form };
   if (node.template.incremental) rejectAndMove(claim, input.position, rejection);
   else if (!claim.rejections.has(input.outputId)) claim.rejections.set(input.outputId, rejection);
   world.changed();

@@ -156,8 +156,8 @@ function presentOwn(node: Node, output: Output): Record<string, unknown> {
   const { outputId, outputIdentifier, contentType, contentEncoding, sizeBytes, metadata, createdAt } = output;
   const sha256 = output.isFromParts ? null : output.sha256;
   const { nodeInstanceId, name: nodeName } = node;
-  const said = { outputId, nodeInstanceId, nodeName, outputIdentifier, contentType, contentEncoding };
-  return { ...said, sizeBytes, sha256, metadata, createdAt };
+  const described = { outputId, nodeInstanceId, nodeName, outputIdentifier, contentType, contentEncoding };
+  return { ...described, sizeBytes, sha256, metadata, createdAt };
 }
 
 export interface Bytes {

@@ -144,16 +144,16 @@ function inputData(asked: Asked): Reply {
 function outputs(asked: Asked): Reply {
   taskId(asked);
   instanceOf(asked.headers);
-  const said = outputHeaders(asked.headers);
+  const headers = outputHeaders(asked.headers);
   const task = held(asked);
   const { body } = asked;
   // The bytes of a resend are not checked again.
-  const isResend = said.identifier !== null && task.run.node.outputs.has(said.identifier);
+  const isResend = headers.identifier !== null && task.run.node.outputs.has(headers.identifier);
   const contentEncoding = isResend ? null : contentEncodingOf(asked.headers);
   if (!isResend) checkDigests(asked);
   const stored = { sizeBytes: body.length, sha256: digestOf(body), contentEncoding };
-  const identifier = identifierFor(task, said.identifier);
-  return written(writeOutput(asked.world, task, { ...said, identifier }, stored));
+  const identifier = identifierFor(task, headers.identifier);
+  return written(writeOutput(asked.world, task, { ...headers, identifier }, stored));
 }
 
 /** `Content-MD5` and `x-amz-checksum-sha256`, where the caller sends them. */
@@ -172,9 +172,9 @@ function checkDigests({ headers, body }: Asked): void {
 function uploadStart(asked: Asked): Reply {
   taskId(asked);
   instanceOf(asked.headers);
-  const said = outputHeaders(asked.headers);
+  const headers = outputHeaders(asked.headers);
   const contentEncoding = contentEncodingOf(asked.headers);
-  const started = startUpload(asked.world, held(asked), said, contentEncoding);
+  const started = startUpload(asked.world, held(asked), headers, contentEncoding);
   if (started.kind === 'existing') return ok(presentOutput(started.output));
   return { status: 201, json: started.body };
 }
@@ -191,8 +191,8 @@ function uploadPart(asked: Asked): Reply {
 function uploadComplete(asked: Asked): Reply {
   taskId(asked);
   instanceOf(asked.headers);
-  const said = watermarkHeader(asked.headers);
-  return written(completeUpload(asked.world, held(asked), handle(asked), said));
+  const lastInputId = watermarkHeader(asked.headers);
+  return written(completeUpload(asked.world, held(asked), handle(asked), lastInputId));
 }
 
 function uploadAbort(asked: Asked): Reply {

@@ -21,14 +21,17 @@ export type Started =
 export function startUpload(
   world: World,
   claim: Claim,
-  said: OutputHeaders,
+  headers: OutputHeaders,
   contentEncoding: 'gzip' | null,
 ): Started {
-  const { identifier } = said;
+  const { identifier } = headers;
   const existing = identifier === null ? undefined : claim.run.node.outputs.get(identifier);
   if (identifier !== null && existing !== undefined)
-    return { kind: 'existing', output: writeOutput(world, claim, { ...said, identifier }, existing).output };
-  const { metadata, contentType, watermarkInputId } = said;
+    return {
+      kind: 'existing',
+      output: writeOutput(world, claim, { ...headers, identifier }, existing).output,
+    };
+  const { metadata, contentType, watermarkInputId } = headers;
   const upload: Upload = {
     handle: randomUUID(),
     identifier,
@@ -80,24 +83,24 @@ export function putPart(claim: Claim, handle: string, part: number, bytes: Buffe
 
 /**
  * Joins the parts to an output; completed again it is the same output, 200.
- * @param said replaces the watermark of the start
+ * @param lastInputId replaces the watermark of the start
  */
 export function completeUpload(
   world: World,
   claim: Claim,
   handle: string,
-  said: number | undefined,
+  lastInputId: number | undefined,
 ): Written {
   const upload = claim.uploads.get(handle);
   if (upload === undefined) throw new Refusal('uploadNotFound');
   if (upload.output !== undefined) {
     const { output } = upload;
     const { outputIdentifier: identifier } = output;
-    return writeOutput(world, claim, { ...upload, identifier, watermarkInputId: said }, output);
+    return writeOutput(world, claim, { ...upload, identifier, watermarkInputId: lastInputId }, output);
   }
   const existing = upload.identifier === null ? undefined : claim.run.node.outputs.get(upload.identifier);
   const stored = existing ?? joined(world, upload);
-  const watermarkInputId = said ?? upload.watermarkInputId;
+  const watermarkInputId = lastInputId ?? upload.watermarkInputId;
   const identifier = identifierFor(claim, upload.identifier);
   const written = writeOutput(world, claim, { ...upload, identifier, watermarkInputId }, stored);
   upload.output = written.output;

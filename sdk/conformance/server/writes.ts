@@ -36,27 +36,27 @@ export function identifierFor(claim: Claim, given: string | null): string {
 export function writeOutput(
   world: World,
   claim: Claim,
-  said: Omit<OutputHeaders, 'identifier'> & { readonly identifier: string },
+  headers: Omit<OutputHeaders, 'identifier'> & { readonly identifier: string },
   stored: OutputBytes,
 ): Written {
   const { run } = claim;
   const { node } = run;
-  const step = said.watermarkInputId === undefined ? undefined : judged(claim, said.watermarkInputId);
-  const existing = node.outputs.get(said.identifier);
+  const step = headers.watermarkInputId === undefined ? undefined : judged(claim, headers.watermarkInputId);
+  const existing = node.outputs.get(headers.identifier);
   const output = existing ?? {
     outputId: world.nextId(),
-    outputIdentifier: said.identifier,
+    outputIdentifier: headers.identifier,
     runId: run.runId,
-    contentType: said.contentType,
+    contentType: headers.contentType,
     contentEncoding: stored.contentEncoding,
     sizeBytes: stored.sizeBytes,
     sha256: stored.sha256,
     isFromParts: stored.isFromParts ?? false,
-    metadata: said.metadata,
+    metadata: headers.metadata,
     createdAt: new Date().toISOString(),
     publishedAs: null,
   };
-  node.outputs.set(said.identifier, output);
+  node.outputs.set(headers.identifier, output);
   run.wroteOutput = true;
   if (step !== undefined) advance(claim, step);
   world.changed();

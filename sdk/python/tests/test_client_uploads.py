@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sdp.client.resumable import ResumableUpload
-from sdp.client.upload import body_of, identifier_of
+from sdp.client.api import Api
+from sdp.client.resumable import RESUMABLE_BYTES, ResumableUpload
+from sdp.client.upload import UploadInfo, body_of, identifier_of, send_body
 from sdp.errors import NetworkError
 
 
@@ -53,3 +54,34 @@ def test_a_page_that_a_gateway_sends_in_place_of_the_answer_is_no_end_of_an_uplo
 
     with pytest.raises(NetworkError, match="not the platform's"):
         ResumableUpload(Calls(), "/uploads", memoryview(b"abc"), {}).send(0.1)
+
+
+def test_a_long_file_is_looked_for_among_the_outputs_of_its_name_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A node may have thousands of outputs."""
+    body = memoryview(bytes(RESUMABLE_BYTES + 1))
+    info = UploadInfo("lap-1", "text/csv", False, None, hashlib.sha256(body).digest())
+    there: list[dict[str, Any]] = []
+    read: list[tuple[str, Any]] = []
+
+    class Outputs(Api):
+        def object(self, method: str, path: str, **options: Any) -> dict[str, Any]:
+            read.append((f"{method} {path}", options["query"]["search"]))
+            return {"outputs": there, "nextCursor": None}
+
+    def send(_: ResumableUpload, retry_seconds: float) -> int:
+        for number, name in ((8, "lap-10"), (7, "lap-1")):
+            there.append(
+                {
+                    "id": number, "nodeInstanceId": 1, "outputIdentifier": name, "contentType": "text/csv",
+                    "sizeBytes": len(body), "sha256": info.sha256.hex(), "createdAt": "2026-01-01T00:00:00Z",
+                }
+            )  # fmt: skip
+        return 7
+
+    monkeypatch.setattr(ResumableUpload, "send", send)
+    api = Outputs("http://127.0.0.1:9", "t", None, None, 1.0)
+    first = send_body(api, "s", 1, body, info, None, None)
+    again = send_body(api, "s", 1, body, info, None, None)
+    assert first is not None and first == again and first.output_id == 7
+    assert len(there) == 2, "the same file is sent once"
+    assert read == [("GET /api/v2/session/s/outputs", "lap-1")] * 3

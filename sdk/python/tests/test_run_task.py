@@ -141,7 +141,7 @@ def test_an_incremental_task_moves_the_watermark_with_its_state() -> None:
     assert following.output.identifier.endswith(".2.1")
 
 
-def test_a_bad_input_fails_the_task_or_is_put_aside() -> None:
+def test_a_bad_input_fails_the_task_or_is_rejected() -> None:
     inputs = ["v\n1\n", "v,w\n2\n", "v\n4\n"]
     failed = run_task(total, inputs=inputs)
     assert (failed.category, failed.watermark, len(failed.outputs)) == ("validation", 1, 1)

@@ -126,11 +126,11 @@ export class LogSender {
 
   #body(lines: readonly string[]): string {
     const dropped = this.#share.resetDropped();
-    const said =
+    const droppedLine =
       dropped === 0
         ? []
         : [JSON.stringify(logEntry('warning', `${dropped} lines were dropped before this one.`))];
-    return `{"sequence":${this.#share.nextSequence()},"entries":[${[...said, ...lines].join(',')}]}`;
+    return `{"sequence":${this.#share.nextSequence()},"entries":[${[...droppedLine, ...lines].join(',')}]}`;
   }
 
   /** Repeats the call unchanged until its answer is definite: the platform stores the lines of one sequence once. */

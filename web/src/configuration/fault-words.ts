@@ -25,10 +25,10 @@ const missing = /must have required property '(.*)'\.$/;
 export function faultOf({ path, message }: Issue): readonly [key: string, words: string] {
   const key = path.replace(/^\$\.configuration\b/, '$');
   const name = missing.exec(message)?.[1];
-  const said = message.replace(/^Does not match the schema: (.*)\.$/, '$1');
-  const known = sentences.find(([sentence]) => sentence.test(said));
+  const reason = message.replace(/^Does not match the schema: (.*)\.$/, '$1');
+  const known = sentences.find(([sentence]) => sentence.test(reason));
   return [
     name === undefined ? key : `${key}.${name}`,
-    said === message || known === undefined ? message : said.replace(...known),
+    reason === message || known === undefined ? message : reason.replace(...known),
   ];
 }

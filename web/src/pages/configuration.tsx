@@ -65,7 +65,7 @@ function EntryTable(props: {
 }) {
   const now = Date.now();
   return (
-    <Table caption="Configuration entries" columns={['Name', 'Type', 'Value', 'Changed']}>
+    <Table caption="Configuration entries" columns={['Name', 'Type', 'Value', 'Updated']}>
       {props.entries.map((entry) => (
         <tr key={entry.id}>
           <td class="wrap-anywhere">
@@ -78,7 +78,7 @@ function EntryTable(props: {
           <td data-label="Value" class="mono">
             {entry.value.length > 200 ? `${entry.value.slice(0, 200)} …` : entry.value}
           </td>
-          <td data-label="Changed" class="nowrap">
+          <td data-label="Updated" class="nowrap">
             {formatAgo(entry.updatedAt, now)}
           </td>
         </tr>

@@ -47,7 +47,7 @@ export function SessionPageView(props: { sessionId: string }) {
           }}
         />
       )}
-      {uploads.said !== '' && <Notice tone="info">{uploads.said}</Notice>}
+      {uploads.message !== '' && <Notice tone="info">{uploads.message}</Notice>}
       <UploadList uploads={uploads.list} />
       {followed.nodes === null && failure === null && <Placeholder rows={4} label="Loading the session" />}
       {followed.nodes !== null && session !== null && (

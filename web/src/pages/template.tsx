@@ -36,7 +36,7 @@ const NewVersionLoader = lazy(
 /** A session template: its graph, its versions with what each changed, and what uses it. */
 export function TemplatePage({ templateId }: { templateId: number }) {
   const [page, setPage] = useState(1);
-  const [said, setSaid] = useState('');
+  const [message, setMessage] = useState('');
   const template = useResource(`template ${templateId}`, (signal) => readTemplate(templateId, signal));
   const versions = useResource(
     `template-versions ${templateId} ${page}`,
@@ -53,7 +53,7 @@ export function TemplatePage({ templateId }: { templateId: number }) {
   const made = ({ id, version, created }: SessionTemplateImported) => {
     // A new template has a page of its own.
     if (!created)
-      setSaid(
+      setMessage(
         version > newest
           ? `Version ${version} was made. Sessions that are made from now on get it.`
           : `Nothing differs from version ${version}: no version was made.`,
@@ -65,7 +65,7 @@ export function TemplatePage({ templateId }: { templateId: number }) {
   return (
     <div class="page">
       <Head name={template.data?.name ?? ''} templateId={templateId} newest={newest} made={made} />
-      {said !== '' && <Notice tone="done">{said}</Notice>}
+      {message !== '' && <Notice tone="done">{message}</Notice>}
       <Loaded
         of={{ data: template.data, error: template.error ?? versions.error, reload }}
         failure="The template could not be read."

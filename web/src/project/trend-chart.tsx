@@ -85,9 +85,9 @@ function Plot({ path, points }: { path: string; points: readonly TrendPoint[] })
         ))}
         <path d={placed.map(({ x, y }, index) => `${index === 0 ? 'M' : 'L'}${x} ${y}`).join('')} />
         {placed.map(({ point, x, y }) => (
-          <a key={point.id} href={`/sessions/${point.id}`} aria-label={said(path, point)}>
+          <a key={point.id} href={`/sessions/${point.id}`} aria-label={pointText(path, point)}>
             <circle cx={x} cy={y} r={placed.length > crowded ? 3 : 5}>
-              <title>{said(path, point)}</title>
+              <title>{pointText(path, point)}</title>
             </circle>
           </a>
         ))}
@@ -121,5 +121,5 @@ function useOutputFigures(
   );
 }
 
-const said = (path: string, { name, at, value }: TrendPoint) =>
+const pointText = (path: string, { name, at, value }: TrendPoint) =>
   `${name}: ${figureText(path, value)}, ${formatDateTime(new Date(at).toISOString())}`;

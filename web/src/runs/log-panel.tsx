@@ -145,19 +145,19 @@ function LogFoot({ log, isFiltered }: { log: FollowedLog; isFiltered: boolean })
 }
 
 function CopyLog({ lines }: { lines: LogLines }) {
-  const [said, setSaid] = useState('');
+  const [message, setMessage] = useState('');
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(lines.entries.map(lineText).join('\n'));
-      setSaid('Copied');
+      setMessage('Copied');
     } catch {
-      setSaid('The browser does not allow copying');
+      setMessage('The browser does not allow copying');
     }
   };
   return (
     <button type="button" class="button button-small" onClick={() => void copy()}>
       <Icon name="copy" />
-      <span aria-live="polite">{said === '' ? 'Copy' : said}</span>
+      <span aria-live="polite">{message === '' ? 'Copy' : message}</span>
     </button>
   );
 }

@@ -11,18 +11,18 @@ import { isHopelessRetry } from './model.ts';
 export function RetryChosen(props: { runs: readonly NodeRun[]; changed: () => void; clear: () => void }) {
   const { runs } = props;
   const [busy, setBusy] = useState(false);
-  const [said, setSaid] = useState<{ retried: number; problems: readonly string[] } | null>(null);
+  const [result, setResult] = useState<{ retried: number; problems: readonly string[] } | null>(null);
   const hopeless = runs.filter(isHopelessRetry).length;
   const retry = async () => {
     if (busy) return;
     setBusy(true);
     const problems = await retryEach(runs);
     setBusy(false);
-    setSaid({ retried: runs.length - problems.length, problems });
+    setResult({ retried: runs.length - problems.length, problems });
     props.clear();
     props.changed();
   };
-  if (runs.length === 0 && said === null) return null;
+  if (runs.length === 0 && result === null) return null;
   return (
     <div class="runs-chosen">
       {runs.length > 0 && (
@@ -47,9 +47,9 @@ export function RetryChosen(props: { runs: readonly NodeRun[]; changed: () => vo
           )}
         </div>
       )}
-      {said !== null && runs.length === 0 && (
-        <Notice tone={said.problems.length === 0 ? 'done' : 'error'}>
-          {plural(said.retried, 'run', 'runs')} retried. {said.problems.slice(0, 3).join(' ')}
+      {result !== null && runs.length === 0 && (
+        <Notice tone={result.problems.length === 0 ? 'done' : 'error'}>
+          {plural(result.retried, 'run', 'runs')} retried. {result.problems.slice(0, 3).join(' ')}
         </Notice>
       )}
     </div>

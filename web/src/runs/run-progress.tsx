@@ -6,8 +6,8 @@ import { elapsedOf, isOpenRun, progressWords } from './model.ts';
 export function RunProgress({ run }: { run: NodeRun }) {
   const now = useNow(isOpenRun(run));
   const { progress = null, phase = null, message = null } = run.heldBy ?? {};
-  const said = [phase, message].filter(Boolean).join(': ');
-  const words = [`for ${elapsedOf(run, now)}`, progressWords(run, now), said].filter(Boolean);
+  const reported = [phase, message].filter(Boolean).join(': ');
+  const words = [`for ${elapsedOf(run, now)}`, progressWords(run, now), reported].filter(Boolean);
   return (
     <div class="run-progress">
       {progress !== null && progress.total !== null && progress.total > 0 && (

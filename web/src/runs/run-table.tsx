@@ -106,7 +106,7 @@ const titleOfRunner = (runner: NodeRun['attempts'][number]['runner']) =>
 
 function RunCells({ run, now }: { run: NodeRun; now: number }) {
   const last = run.attempts.at(-1);
-  const said = run.state === 'held' ? progressWords(run, now) : run.statusDetails;
+  const details = run.state === 'held' ? progressWords(run, now) : run.statusDetails;
   return (
     <>
       <td>
@@ -119,7 +119,7 @@ function RunCells({ run, now }: { run: NodeRun; now: number }) {
         <span class="faint" title={run.nodeTemplate}>
           {templateTitle(run.nodeName, run.nodeTemplate)}
         </span>
-        {said !== null && said !== '' && <div class="faint clamp">{withoutCategory(said)}</div>}
+        {details !== null && details !== '' && <div class="faint clamp">{withoutCategory(details)}</div>}
       </td>
       <td data-label="Session" class="wrap-anywhere">
         {run.sessionName}

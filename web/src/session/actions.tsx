@@ -41,9 +41,9 @@ type Opened = 'close' | 'delete' | 'freeze' | 'priority';
 export function SessionActions(props: ActionsProps) {
   const { sessionId, session, followed } = props;
   const [open, setOpen] = useState<Opened | null>(null);
-  const [said, setSaid] = useState('');
+  const [message, setMessage] = useState('');
   const action = useAction();
-  const freeze = (frozen: boolean) => setFrozen(sessionId, frozen).then(() => setSaid(''));
+  const freeze = (frozen: boolean) => setFrozen(sessionId, frozen).then(() => setMessage(''));
   const items = useMenuItems(props, {
     open: setOpen,
     unfreeze: () => void action.run(() => freeze(false)),
@@ -52,7 +52,7 @@ export function SessionActions(props: ActionsProps) {
   const close = () => setOpen(null);
   return (
     <>
-      <RetryFailed {...props} action={action} said={setSaid} />
+      <RetryFailed {...props} action={action} setMessage={setMessage} />
       <Menu label="More actions" items={items} />
       {open === 'freeze' && <FreezeDialog session={session} freeze={() => freeze(true)} onClose={close} />}
       {open === 'delete' && session !== null && (
@@ -63,16 +63,16 @@ export function SessionActions(props: ActionsProps) {
           session={session}
           saved={(saved) => {
             props.reload();
-            setSaid(`Priority ${saved}.`);
+            setMessage(`Priority ${saved}.`);
           }}
           onClose={close}
         />
       )}
       {open === 'close' && session !== null && (
-        <CloseForm session={session} onClose={close} closed={setSaid} />
+        <CloseForm session={session} onClose={close} closed={setMessage} />
       )}
       <span class="faint" role="status">
-        {said}
+        {message}
       </span>
       {action.problem !== null && <Notice tone="error">{action.problem}</Notice>}
     </>
@@ -80,14 +80,16 @@ export function SessionActions(props: ActionsProps) {
 }
 
 /** Shown to those who may, while runs have failed. */
-function RetryFailed(props: ActionsProps & { action: Action; said: (said: string) => void }) {
+function RetryFailed(props: ActionsProps & { action: Action; setMessage: (message: string) => void }) {
   const { followed, action } = props;
   const { operate } = useAbilities();
   const hasFailed = followed.nodes?.some((node) => node.state === 'Failed') === true;
   if (!operate || !hasFailed || followed.window?.frozen === true) return null;
   const retryAll = async () => {
     const retried = await retryFailed(props.sessionId);
-    props.said(retried === 0 ? 'No run could be retried.' : `${plural(retried, 'run', 'runs')} retried.`);
+    props.setMessage(
+      retried === 0 ? 'No run could be retried.' : `${plural(retried, 'run', 'runs')} retried.`,
+    );
   };
   return (
     <button

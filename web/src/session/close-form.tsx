@@ -8,7 +8,11 @@ import { Dialog } from '../ui/dialog.tsx';
 import { AreaField, Form, TextField } from '../ui/form.tsx';
 
 /** Closes the session now or at a later time. */
-export function CloseForm(props: { session: Session; onClose: () => void; closed: (said: string) => void }) {
+export function CloseForm(props: {
+  session: Session;
+  onClose: () => void;
+  closed: (message: string) => void;
+}) {
   const action = useAction();
   const [reason, setReason] = useState('');
   const [at, setAt] = useState('');

@@ -13,7 +13,7 @@ import { refreshMs } from '../ui/refreshed-list.ts';
 
 type RejectedInput = RejectedInputs['rejectedInputs'][number];
 
-/** Inputs that the node's runner put aside, with the reason; operators run the node again with chosen ones. */
+/** Inputs that the node rejected, with the reason; operators run the node again with chosen ones. */
 export function RejectedInputsPart(props: { node: NodeInstanceProgress; round: number; frozen: boolean }) {
   const { node, frozen } = props;
   const { operate } = useAbilities();

@@ -91,11 +91,11 @@ const ConfigurationLoader = lazy(
 
 function ReprocessButton(props: { nodeInstanceId: number; changed: () => void }) {
   const action = useAction();
-  const [said, setSaid] = useState('');
+  const [message, setMessage] = useState('');
   const start = async () => {
-    const { message } = await reprocessNode(props.nodeInstanceId);
+    const reply = await reprocessNode(props.nodeInstanceId);
     // That it is queued shows in the graph.
-    setSaid(message.replace('Reprocessing queued.', ''));
+    setMessage(reply.message.replace('Reprocessing queued.', ''));
   };
   return (
     <>
@@ -111,7 +111,7 @@ function ReprocessButton(props: { nodeInstanceId: number; changed: () => void })
         <Icon name="play" />
         Reprocess
       </button>
-      <span role="status">{said}</span>
+      <span role="status">{message}</span>
       {action.problem !== null && <Notice tone="error">{action.problem}</Notice>}
     </>
   );

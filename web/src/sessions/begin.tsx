@@ -17,7 +17,7 @@ const templateName = 'system-tabular-dashboard-autodetect-next';
 /** In place of an empty list: a file becomes a session with a dashboard, project and template are chosen for one. */
 export function Begin() {
   const { changeProjects } = useAbilities();
-  const { action, said, begin } = useBeginning(null);
+  const { action, message, begin } = useBeginning(null);
   const picker = useFilePicker({ label: 'Recording to begin with', multiple: true, onFiles: begin });
   if (!changeProjects) return <Empty title="No sessions yet" />;
   return (
@@ -40,7 +40,7 @@ export function Begin() {
       </div>
       {picker.field}
       <p class="faint" role="status">
-        {said}
+        {message}
       </p>
       {action.problem !== null && <Notice tone="error">{action.problem}</Notice>}
       <DropOverlay isOpen onFiles={begin} />
@@ -51,11 +51,11 @@ export function Begin() {
 /** Over a list with sessions: what is dropped becomes one more, in the project that is shown. */
 export function DropToBegin(props: { projectId: number | null }) {
   const { changeProjects } = useAbilities();
-  const { action, said, begin } = useBeginning(props.projectId);
+  const { action, message, begin } = useBeginning(props.projectId);
   if (!changeProjects) return null;
   return (
     <>
-      {said !== '' && <Notice tone="info">{said}</Notice>}
+      {message !== '' && <Notice tone="info">{message}</Notice>}
       {action.problem !== null && <Notice tone="error">{action.problem}</Notice>}
       <DropOverlay isOpen onFiles={begin} />
     </>
@@ -65,15 +65,15 @@ export function DropToBegin(props: { projectId: number | null }) {
 /** @param projectId null: the one for sessions that begin with a file */
 function useBeginning(projectId: number | null) {
   const action = useAction();
-  const [said, setSaid] = useState('');
+  const [message, setMessage] = useState('');
   const begin = (files: readonly File[]) => {
     if (files.length === 0) return;
     void action.run(async () => {
-      setSaid(`Uploading ${files.map(({ name }) => name).join(', ')} …`);
-      await beginWith(files, projectId).finally(() => setSaid(''));
+      setMessage(`Uploading ${files.map(({ name }) => name).join(', ')} …`);
+      await beginWith(files, projectId).finally(() => setMessage(''));
     });
   };
-  return { action, said, begin };
+  return { action, message, begin };
 }
 
 /** Opens the new session, which is called like the first file, and shows there how far the files are. */

@@ -12,7 +12,7 @@ import { Notice } from '../ui/notice.tsx';
 import { csvOf } from './list-model.ts';
 
 /** What became of an action on several sessions. */
-interface Said {
+interface Result {
   readonly done: string;
   readonly problems: readonly ComponentChildren[];
 }
@@ -33,7 +33,7 @@ export function ChosenSessions(props: {
   const { sessions } = props;
   const [question, setQuestion] = useState<Question | null>(null);
   const ask = (what: Question['what'], of: Question['of']) => setQuestion({ what, of });
-  const { busy, said, each } = useEach(() => {
+  const { busy, result, each } = useEach(() => {
     props.clear();
     props.changed();
   });
@@ -42,15 +42,15 @@ export function ChosenSessions(props: {
       {sessions.length > 0 && (
         <ChosenBar sessions={sessions} busy={busy} each={each} ask={ask} clear={props.clear} />
       )}
-      {said !== null && sessions.length === 0 && said.problems.length === 0 && (
-        <span class="chosen-said" role="status">
+      {result !== null && sessions.length === 0 && result.problems.length === 0 && (
+        <span class="chosen-result" role="status">
           <Icon name="check" />
-          {said.done}
+          {result.done}
         </span>
       )}
-      {said !== null && sessions.length === 0 && said.problems.length > 0 && (
+      {result !== null && sessions.length === 0 && result.problems.length > 0 && (
         <Notice tone="error">
-          {said.done} {said.problems.slice(0, 3)}
+          {result.done} {result.problems.slice(0, 3)}
         </Notice>
       )}
       {question !== null && <Ask {...question} each={each} onClose={() => setQuestion(null)} />}
@@ -96,9 +96,9 @@ function Ask({ what, of, each, onClose }: Question & { each: Each; onClose: () =
   );
 }
 
-function useEach(ended: () => void): { busy: boolean; said: Said | null; each: Each } {
+function useEach(ended: () => void): { busy: boolean; result: Result | null; each: Each } {
   const [busy, setBusy] = useState(false);
-  const [said, setSaid] = useState<Said | null>(null);
+  const [result, setResult] = useState<Result | null>(null);
   const each: Each = async (chosen, work, words) => {
     if (busy) return;
     setBusy(true);
@@ -112,13 +112,13 @@ function useEach(ended: () => void): { busy: boolean; said: Said | null; each: E
         ),
       );
     setBusy(false);
-    setSaid({
+    setResult({
       done: `${plural(chosen.length - problems.length, 'session', 'sessions')} ${words}.`,
       problems,
     });
     ended();
   };
-  return { busy, said, each };
+  return { busy, result, each };
 }
 
 function ChosenBar(props: {

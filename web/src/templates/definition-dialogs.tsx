@@ -128,7 +128,7 @@ interface EditorProps {
 }
 
 function Editor(props: EditorProps) {
-  const { action, text, faults, said, setSaid, change, run } = useDefinition(props.text);
+  const { action, text, faults, message, setMessage, change, run } = useDefinition(props.text);
   return (
     <form
       class="form"
@@ -146,7 +146,7 @@ function Editor(props: EditorProps) {
       />
       <p class="faint">{props.hint}</p>
       {action.problem !== null && <Notice tone="error">{action.problem}</Notice>}
-      {said !== '' && <Notice tone="done">{said}</Notice>}
+      {message !== '' && <Notice tone="done">{message}</Notice>}
       <div class="form-end">
         <JsonFileButton
           title="Choose a file"
@@ -161,7 +161,7 @@ function Editor(props: EditorProps) {
           type="button"
           class="button"
           aria-disabled={action.busy}
-          onClick={() => run(async (definition) => setSaid(props.valid(await props.check(definition))))}
+          onClick={() => run(async (definition) => setMessage(props.valid(await props.check(definition))))}
         >
           <Icon name="check" />
           Check
@@ -179,19 +179,19 @@ function useDefinition(initial: string) {
   const action = useAction();
   const [text, setText] = useState(initial);
   const [faults, setFaults] = useState<readonly Fault[]>([]);
-  const [said, setSaid] = useState('');
+  const [message, setMessage] = useState('');
   const change = (next: string) => {
     setText(next);
     // They are those of the text that was sent.
     setFaults([]);
-    setSaid('');
+    setMessage('');
   };
   const run = (work: (definition: unknown) => Promise<void>) =>
     void action.run(async () => {
-      setSaid('');
+      setMessage('');
       setFaults(await faultsOf(text, work));
     });
-  return { action, text, faults, said, setSaid, change, run };
+  return { action, text, faults, message, setMessage, change, run };
 }
 
 /** Hands the document of a text to `work`; the faults of either, with their places. */

@@ -5,7 +5,7 @@ import { figureColumn, Table } from '../ui/table.tsx';
 import { templateAddress } from './address.ts';
 import type { SessionTemplateVersions } from './api.ts';
 
-const columns = ['Version', 'Label', 'Made by', 'Made', figureColumn('Nodes'), 'Description'];
+const columns = ['Version', 'Label', 'Created by', 'Created', figureColumn('Nodes'), 'Description'];
 
 /** The versions, newest first: each opens what it changed. */
 export function VersionTable(props: {
@@ -33,10 +33,10 @@ export function VersionTable(props: {
             <td data-label="Label" class="wrap-anywhere">
               {templateVersion}
             </td>
-            <td data-label="Made by">
+            <td data-label="Created by">
               {createdBy === null ? 'the platform' : (createdBy.name ?? 'another person')}
             </td>
-            <td data-label="Made" class="nowrap">
+            <td data-label="Created" class="nowrap">
               <Ago at={createdAt} />
             </td>
             <td data-label="Nodes" class="figure">

@@ -3,15 +3,15 @@ import { Icon } from './icon.tsx';
 
 /** Copies a text, and says whether that was allowed. */
 export function CopyButton(props: { text: string; label: string; class?: string }) {
-  const [said, setSaid] = useState('');
+  const [message, setMessage] = useState('');
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(props.text);
-      setSaid('Copied');
+      setMessage('Copied');
     } catch {
-      setSaid('The browser does not allow copying');
+      setMessage('The browser does not allow copying');
     }
-    window.setTimeout(() => setSaid(''), 3000);
+    window.setTimeout(() => setMessage(''), 3000);
   };
   return (
     <button
@@ -21,9 +21,9 @@ export function CopyButton(props: { text: string; label: string; class?: string 
       title={props.label}
       onClick={() => void copy()}
     >
-      <Icon name={said === 'Copied' ? 'check' : 'copy'} />
+      <Icon name={message === 'Copied' ? 'check' : 'copy'} />
       <span class="visually-hidden" role="status">
-        {said}
+        {message}
       </span>
     </button>
   );

@@ -191,13 +191,13 @@ export function CheckField(props: {
 
 /** Text to copy. A click selects all of it, for pages that may not write the clipboard. */
 export function CopyText(props: { label: string; text: string }) {
-  const [said, setSaid] = useState('');
+  const [message, setMessage] = useState('');
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(props.text);
-      setSaid('Copied.');
+      setMessage('Copied.');
     } catch {
-      setSaid('The browser does not allow copying. Select the text and copy it.');
+      setMessage('The browser does not allow copying. Select the text and copy it.');
     }
   };
   return (
@@ -217,7 +217,7 @@ export function CopyText(props: { label: string; text: string }) {
         </button>
       </div>
       <p class="faint" role="status">
-        {said}
+        {message}
       </p>
     </div>
   );

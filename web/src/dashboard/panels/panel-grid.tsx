@@ -12,14 +12,14 @@ import { type GridProps, type PanelProps, PanelView } from './panel-view.tsx';
 /** The panels of a layout, in twelve columns. */
 export function PanelGrid(props: Omit<GridProps, 'onAxisFault'>) {
   const [edited, setEdited] = useState<number | null>(null);
-  const [said, setSaid] = useState('');
+  const [message, setMessage] = useState('');
   const [axisFaults, reportFault] = useAxisFaults();
   const { layout, onLayout } = props;
   const panel = edited === null ? undefined : layout.panels[edited];
   const dragging = useDragging((from, to) => {
     if (from === to || to < 0 || to >= layout.panels.length) return false;
     onLayout(placed(layout, from, to));
-    setSaid(`Panel ${from + 1} is panel ${to + 1} of ${layout.panels.length} now.`);
+    setMessage(`Panel ${from + 1} is panel ${to + 1} of ${layout.panels.length} now.`);
     return true;
   });
   return (
@@ -39,7 +39,7 @@ export function PanelGrid(props: Omit<GridProps, 'onAxisFault'>) {
         />
       ))}
       <div class="visually-hidden" role="status">
-        {said}
+        {message}
       </div>
       {edited !== null && panel !== undefined && (
         <PanelDialog

@@ -37,18 +37,18 @@ async function sendOnce(
   headers: Readonly<Record<string, string>>,
   watchers: Watchers,
 ): Promise<Refused> {
-  const said: Record<string, string> = {
+  const requestHeaders: Record<string, string> = {
     ...headers,
     Accept: 'application/json',
     'Content-Type': contentTypeOf(file),
     'X-Platform-Output-Metadata': asciiJson({ fileName: file.name }),
   };
-  if (identifier !== undefined) said['X-Platform-Output-Identifier'] = utf8(identifier);
+  if (identifier !== undefined) requestHeaders['X-Platform-Output-Identifier'] = utf8(identifier);
   const path = uploadPath(nodeInstanceId);
   const token = await accessToken();
-  let reply = await sendBytes(path, file, said, token, watchers);
+  let reply = await sendBytes(path, file, requestHeaders, token, watchers);
   if (reply.status === 401 && (await renewSignIn(token)))
-    reply = await sendBytes(path, file, said, await accessToken(), watchers);
+    reply = await sendBytes(path, file, requestHeaders, await accessToken(), watchers);
   watchers.signal.throwIfAborted();
   if (reply.status === 0) throw new NetworkError('The connection broke.');
   if (reply.status < 200 || reply.status > 299) throw refusalOf(reply);
@@ -59,14 +59,14 @@ async function sendOnce(
 function sendBytes(
   path: string,
   file: File,
-  said: Readonly<Record<string, string>>,
+  headers: Readonly<Record<string, string>>,
   token: string | null,
   watchers: Watchers,
 ): Promise<Refused> {
   return new Promise((resolve) => {
     const request = new XMLHttpRequest();
     request.open('POST', path);
-    for (const [name, value] of Object.entries(said)) request.setRequestHeader(name, value);
+    for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
     if (token !== null) request.setRequestHeader('Authorization', `Bearer ${token}`);
     request.upload.onprogress = (event) => watchers.progress({ phase: 'sending', sentBytes: event.loaded });
     request.upload.onload = () => watchers.progress({ phase: 'storing', sentBytes: file.size });

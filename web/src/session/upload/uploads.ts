@@ -12,7 +12,7 @@ export interface SessionUploads {
   readonly upload: (files: File[]) => void;
   readonly uploadTo: (nodeInstanceId: number, files: File[], identifier?: string) => void;
   /** Why nothing was uploaded. */
-  readonly said: string;
+  readonly message: string;
 }
 
 /** The uploads of a session's page, whichever part of it is shown. */
@@ -23,16 +23,16 @@ export function useSessionUploads({ nodes, window }: Followed): SessionUploads {
   shownIds.current = ids;
   // The person has seen how they ended.
   useEffect(() => () => dismissEnded(shownIds.current), []);
-  const [said, setSaid] = useState('');
+  const [message, setMessage] = useState('');
   const frozen = window?.frozen === true;
   const inputs = nodes?.filter(({ parentIds }) => parentIds.length === 0) ?? [];
   const uploadTo = (nodeInstanceId: number, files: File[], identifier?: string) => {
-    setSaid(frozen ? 'The session is frozen and accepts no uploads.' : '');
+    setMessage(frozen ? 'The session is frozen and accepts no uploads.' : '');
     if (!frozen) startUploads(nodeInstanceId, files, identifier);
   };
   const upload = (files: File[]) => {
     if (inputs.length === 1) uploadTo(inputs[0]!.id, files);
-    else setSaid('The session has several input nodes. Drop each file on its node in the pipeline.');
+    else setMessage('The session has several input nodes. Drop each file on its node in the pipeline.');
   };
-  return { list, canUpload: !frozen && inputs.length > 0, upload, uploadTo, said };
+  return { list, canUpload: !frozen && inputs.length > 0, upload, uploadTo, message };
 }

@@ -246,12 +246,12 @@ def _refusal_of(answer: Answer) -> ApiError:
     fields: Any = None
     with answer, suppress(ValueError, *NETWORK_FAULTS):
         fields = json.loads(answer.read(_ERROR_BODY_BYTES))
-    said = fields if isinstance(fields, dict) else {}
-    issues = said.get("errors")
+    body = fields if isinstance(fields, dict) else {}
+    issues = body.get("errors")
     return ApiError(
         answer.status,
-        str(said.get("message") or f"The platform answered {answer.status}."),
-        code=str(said.get("code") or ""),
+        str(body.get("message") or f"The platform answered {answer.status}."),
+        code=str(body.get("code") or ""),
         request_id=answer.headers.get("x-request-id"),
         retry_after_seconds=retry_after(answer.headers.get("retry-after"), answer.headers.get("date")),
         issues=[issue for issue in issues if isinstance(issue, dict)] if isinstance(issues, list) else (),

@@ -10,7 +10,7 @@ Progress = Callable[[int, int], None]
 
 
 class Meter:
-    """Counts what is sent, tells it to ``progress``, and waits where it would be more than ``bytes_per_second``."""
+    """Counts the bytes sent, reports them to ``progress``, and waits when they exceed ``bytes_per_second``."""
 
     def __init__(self, total_bytes: int, progress: Progress | None, bytes_per_second: float | None) -> None:
         if bytes_per_second is not None and bytes_per_second <= 0:

@@ -146,8 +146,8 @@ class Slot:
             how, reply = send_report(hold.calls, report, self._parts.leaving, more)
             fields["seconds"] = round(time.monotonic() - began, 3)
             # The next task has a configuration, which is not for this log.
-            said = {name: value for name, value in reply.items() if name != "next"}
-            log.info("task ended by %s", how, extra={"fields": {**fields, "reply": said}})
+            logged = {name: value for name, value in reply.items() if name != "next"}
+            log.info("task ended by %s", how, extra={"fields": {**fields, "reply": logged}})
             return reply
         except TooLate as late:
             log.warning("task was ended before: %s", late, extra={"fields": fields})

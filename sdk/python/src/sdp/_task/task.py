@@ -126,8 +126,8 @@ class Task(Generic[C]):
         unit: str | None = None,
     ) -> None:
         """Shows progress to operators. Call it as often as you like. None leaves a field unchanged."""
-        said = {"phase": phase, "message": message, "done": done, "total": total, "unit": unit}
-        self._parts.report({name: value for name, value in said.items() if value is not None})
+        fields = {"phase": phase, "message": message, "done": done, "total": total, "unit": unit}
+        self._parts.report({name: value for name, value in fields.items() if value is not None})
 
     def inputs(self, mode: InputMode = "since-watermark") -> Iterator[Input]:
         """The task's inputs, oldest first, fetched by pages.

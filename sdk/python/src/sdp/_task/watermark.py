@@ -59,8 +59,8 @@ class Watermark:
 
     def note_rejection(self, item: InputInfo | int, reply: Any) -> None:
         """An input was rejected, which moves the watermark of an incremental node past it."""
-        said = reply if isinstance(reply, dict) else {}
-        self._note(said.get("watermark", input_id_of(item)), said.get("pendingInputs"))
+        answer = reply if isinstance(reply, dict) else {}
+        self._note(answer.get("watermark", input_id_of(item)), answer.get("pendingInputs"))
 
     def _note(self, position: int | None, pending: int | None) -> None:
         self._has_moved = self._has_moved or position != self._current

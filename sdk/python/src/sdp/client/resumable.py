@@ -16,7 +16,7 @@ from ..errors import ApiError, NetworkError
 from .api import is_worth_it
 
 RESUMABLE_BYTES = 16 * 1024 * 1024
-"""Longer bodies are sent so."""
+"""Longer bodies are sent in pieces."""
 
 _VERSION = {"tus-resumable": "1.0.0"}
 _PIECE = {**_VERSION, "content-type": "application/offset+octet-stream"}

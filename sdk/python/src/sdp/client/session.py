@@ -19,7 +19,7 @@ from .api import Api
 from .dashboard import Dashboard
 from .output import Output, outputs_of, session_outputs
 from .run import Run
-from .upload import Said, body_of, content_type_of, digest_of, identifier_of, send_body
+from .upload import UploadInfo, body_of, content_type_of, digest_of, identifier_of, send_body
 
 if TYPE_CHECKING:
     import pandas
@@ -198,7 +198,7 @@ class Session:
         with ExitStack() as stack:
             body, name = body_of(data, stack)
             digest = digest_of(body)
-            said = Said(
+            info = UploadInfo(
                 identifier=identifier or identifier_of(name, digest),
                 content_type=content_type or content_type_of(identifier or name, data),
                 is_gzip=gzipped,
@@ -208,7 +208,7 @@ class Session:
             meter = None
             if progress is not None or bytes_per_second is not None:
                 meter = Meter(len(body), progress, bytes_per_second)
-            return send_body(self._api, target.id, body, said, meter, resume_key)
+            return send_body(self._api, self.id, target.id, body, info, meter, resume_key)
 
     def upload_frame(
         self, frame: Any, identifier: str, *, format: FrameFormat = "csv", **options: Any

@@ -22,12 +22,13 @@ from .._json import json_text
 from .._outputs.headers import IDENTIFIER, metadata_bytes
 from .._outputs.source import Source, pieces_of
 from .api import Api
-from .output import Output, outputs_of
+from .output import Output, session_outputs
 from .resumable import RESUMABLE_BYTES, ResumableUpload
 
 _NAME_CHARACTERS = 1024
 _IDENTIFIER_CHARACTERS = 100
 _DIGEST_CHARACTERS = 16
+_MATCHES_PER_PAGE = 100
 _TYPES = {
     ".csv": "text/csv",
     ".gz": "application/gzip",
@@ -41,8 +42,8 @@ _TYPES = {
 
 
 @dataclass(frozen=True)
-class Said:
-    """What is said of the bytes."""
+class UploadInfo:
+    """The name, type, metadata and digest of an upload."""
 
     identifier: str
     content_type: str
@@ -83,33 +84,43 @@ class Said:
 
 
 def send_body(
-    api: Api, node_instance_id: int, body: memoryview | FileBytes, said: Said, meter: Meter | None, resume_key: str | None
+    api: Api,
+    session_id: str,
+    node_instance_id: int,
+    body: memoryview | FileBytes,
+    info: UploadInfo,
+    meter: Meter | None,
+    resume_key: str | None,
 ) -> Output | None:
     """Returns the output; None where the project queues uploads. Raises ApiError and NetworkError."""
     if len(body) <= RESUMABLE_BYTES:
         path = f"/api/v2/node-instance/{node_instance_id}/outputs/data"
-        status, reply = api.call("POST", path, body=body, headers=said.headers(), meter=meter)
+        status, reply = api.call("POST", path, body=body, headers=info.headers(), meter=meter)
         return None if status == 202 else Output.of(reply, api)
 
-    metadata = said.metadata_text
+    metadata = info.metadata_text
 
     def is_same(output: Output) -> bool:
         return (
-            output.output_identifier == said.identifier
-            and output.sha256 == said.sha256.hex()
-            and output.content_type == said.content_type
-            and output.content_encoding == ("gzip" if said.is_gzip else None)
+            output.output_identifier == info.identifier
+            and output.sha256 == info.sha256.hex()
+            and output.content_type == info.content_type
+            and output.content_encoding == ("gzip" if info.is_gzip else None)
             # Metadata that the caller does not name may be any.
             and (metadata is None or output.metadata == json.loads(metadata))
         )
 
-    there = next(filter(is_same, outputs_of(api, node_instance_id)), None)
+    # The node may have thousands of outputs: those of this name alone are read.
+    named = {"nodeInstanceId": node_instance_id, "search": info.identifier, "limit": _MATCHES_PER_PAGE}
+    there = next(filter(is_same, session_outputs(api, session_id, named)), None)
     if there is not None:
         return there
     path = f"/api/v2/node-instance/{node_instance_id}/uploads"
-    upload = ResumableUpload(api, path, body, said.values(), key=resume_key, meter=meter)
+    upload = ResumableUpload(api, path, body, info.values(), key=resume_key, meter=meter)
     output_id = upload.send(api.retry_seconds)
-    return next((each for each in outputs_of(api, node_instance_id) if each.output_id == output_id), None)
+    if output_id is None:
+        return None
+    return next((each for each in session_outputs(api, session_id, named) if each.output_id == output_id), None)
 
 
 def body_of(data: Source | os.PathLike[str], stack: ExitStack) -> tuple[memoryview | FileBytes, str | None]:

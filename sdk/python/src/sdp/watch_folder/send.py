@@ -18,7 +18,7 @@ from .._version import VERSION
 from ..client.platform import Platform
 from ..client.resumable import RESUMABLE_BYTES, ResumableUpload
 from ..client.session import Session
-from ..client.upload import Said, body_of, digest_of, identifier_by_bytes, known_type_of
+from ..client.upload import UploadInfo, body_of, digest_of, identifier_by_bytes, known_type_of
 from ..errors import SdpError, SettingsError
 from .scan import FoundFile, find
 
@@ -28,7 +28,7 @@ _RETRY_SECONDS = 10.0
 
 @dataclass(frozen=True)
 class Acknowledged:
-    """What the platform said of a file."""
+    """The platform's acknowledgement of a file."""
 
     identifier: str
     output_id: int | None
@@ -89,17 +89,17 @@ def to_ingest(
 
     def send(file: FoundFile, metadata: Mapping[str, Any] | None) -> Acknowledged:
         identifier, sha256 = identifier_of(file.path)
-        said = Said(identifier, _content_type(file.name), False, metadata, bytes.fromhex(sha256))
+        info = UploadInfo(identifier, _content_type(file.name), False, metadata, bytes.fromhex(sha256))
         with ExitStack() as stack:
             body, _ = body_of(file.path, stack)
             meter = Meter(len(body), _while_unchanged(file), bytes_per_second)
             if len(body) > RESUMABLE_BYTES:
-                key = hashlib.sha256(f"{path} {identifier} {sha256} {said.metadata_text}".encode()).hexdigest()
+                key = hashlib.sha256(f"{path} {identifier} {sha256} {info.metadata_text}".encode()).hexdigest()
                 uploads = f"/api/v2/ingest-uploads/{path}"
-                upload = ResumableUpload(calls, uploads, body, said.values(), key=key, meter=meter)
+                upload = ResumableUpload(calls, uploads, body, info.values(), key=key, meter=meter)
                 return Acknowledged(identifier, upload.send(_RETRY_SECONDS))
             meter.begin(0)
-            answer = calls.open("POST", f"/ingest/{path}", headers=said.headers(), body=body, meter=meter)
+            answer = calls.open("POST", f"/ingest/{path}", headers=info.headers(), body=body, meter=meter)
             reply = read_json(answer)
         return Acknowledged(identifier, reply.get("nodeOutputId") if isinstance(reply, dict) else None)
 

@@ -84,8 +84,8 @@ class _Watch:
         self._again_at: dict[FoundFile, float] = {}
         # Of all files: in an outage the server is not asked more often for many.
         self._back_off = BackOff(_LONGEST_WAIT_SECONDS)
-        # What cannot be read, and why: it is said once.
-        self._said: dict[str, str] = {}
+        # Files that cannot be read, with the reason: each is reported once.
+        self._reported: dict[str, str] = {}
 
     def run(self, settle_seconds: float) -> int:
         # A run before this one may have ended between the journal and what follows it.
@@ -120,11 +120,11 @@ class _Watch:
             # On a full disk it stays long for now.
             with suppress(OSError):
                 self._journal.forget_gone(files)
-        said = {name: str(error) for name, error in unreadable.items()}
-        for name, why in said.items():
-            if self._said.get(name) != why:
+        reasons = {name: str(error) for name, error in unreadable.items()}
+        for name, why in reasons.items():
+            if self._reported.get(name) != why:
                 self._say(f"{name}: {why}")
-        self._said = said
+        self._reported = reasons
         return files, unreadable
 
     def _handle_all(self, ready: list[FoundFile]) -> None:
