@@ -59,7 +59,10 @@ const downloadAddress = defineRoute({
   query: z.object({
     fileName: nameText()
       .optional()
-      .meta({ description: 'Name of the saved file; default: the identifier of the output.', example: 'lap-12.csv' }),
+      .meta({
+        description: 'Name of the saved file; default: the identifier of the output.',
+        example: 'lap-12.csv',
+      }),
   }),
   responses: {
     200: {
