@@ -46,7 +46,7 @@ export async function joinOrOpen(database: Database, request: JoinRequest): Prom
     try {
       const audited = carryAudit(
         oncePerKey((tx) => joinOrOpenWithin(tx, request), isIn),
-        ({ outcome }) => outcome !== 'frozen',
+        isIn,
       );
       const result = await withMatchKey(database, matchKeyText(request.key), waitMs, audited.work);
       if (result === keyBusy) return { outcome: 'busy' };
