@@ -1,5 +1,5 @@
 /** The statements of a claim, composed of parts; test/store/runs/claim-statements.sql shows them as they are sent. */
-import { tokenIdOfHolder } from '../runners/holder.ts';
+import { isTokenHolder, tokenIdOfHolder } from '../runners/holder.ts';
 import { claimOrder } from './claim-order.ts';
 import { isUnderLimit, limitSteps, nextWithRoom } from './concurrency.ts';
 import { runConfiguration } from './configuration-check.ts';
@@ -51,7 +51,7 @@ const claimColumns = (pendingInputs = 'claim.pending_inputs') => `
 
 /** A runner token that ended after its caller was identified gets no task. An account is checked before the statement. */
 const mayHold = `
-  ($1 not like 'token:%'
+  (not ${isTokenHolder('$1')}
     or exists (select from runner_token k where k.id = ${tokenIdOfHolder('$1')}
                   and k.revoked_at is null and k.expires_at > clock_timestamp()))`;
 
