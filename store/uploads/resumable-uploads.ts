@@ -34,7 +34,12 @@ export interface ResumableUpload extends NewResumableUpload {
   readonly expiresAt: Date;
 }
 
+/**
+ * Of a row: all bytes have come. The table says `stored` for a whole upload to an ingest that is not performed yet, since
+ * processes of earlier versions would take a whole one without its node for lost; its node is 0 until then.
+ */
 const isWhole = `state in ('whole', 'stored')`;
+const isOpenOrWhole = `state in ('open', 'whole', 'stored')`;
 
 /** Another request has become the upload's writer, or it is over. */
 export class WriterLost extends Error {
@@ -49,7 +54,7 @@ export const resumableUploadColumns = `
   u.content_encoding, u.metadata, u.size_bytes, u.store_upload_id, u.offset_bytes, u.tail_key, u.tail_bytes,
   u.hash_state, u.sha256, case u.state when 'stored' then 'whole' else u.state end as state, u.output_id, u.expires_at,
   u.upload_metadata`;
-export const isUnfinished = `u.state in ('open', 'whole', 'stored') and u.expires_at > clock_timestamp()`;
+export const isUnfinished = `u.${isOpenOrWhole} and u.expires_at > clock_timestamp()`;
 
 /**
  * Bytes are on their way to a node. A resumable upload may be silent until it expires.
@@ -253,7 +258,7 @@ export async function endResumableUpload(
 export async function discardResumableUpload(database: Database, id: string): Promise<void> {
   await database.query(
     `update resumable_upload set state = 'over', sweep_at = clock_timestamp()
-      where id = $1 and state in ('open', 'whole', 'stored')`,
+      where id = $1 and ${isOpenOrWhole}`,
     [id],
   );
 }
@@ -263,7 +268,7 @@ export async function discardUploadsOfSession(tx: Queryable, sessionId: string):
   await tx.query(
     `update resumable_upload u set state = 'over', sweep_at = clock_timestamp()
        from node_instance n join pending_object w on w.node_instance_id = n.id
-      where n.session_id = $1 and u.object_key = w.object_key and u.state in ('open', 'whole', 'stored')`,
+      where n.session_id = $1 and u.object_key = w.object_key and u.${isOpenOrWhole}`,
     [sessionId],
   );
 }
