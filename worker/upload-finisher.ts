@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { limits } from '../domain/limits.ts';
 import { defaultSessionName } from '../domain/sessions/session-name.ts';
-import { type AuditedCall, runAudited } from '../store/administration/audit-scope.ts';
+import { type AuditedCall, runAudited } from '../store/connection/audit-scope.ts';
 import type { Database } from '../store/connection/database.ts';
 import { findIngest } from '../store/ingests/ingests.ts';
 import type { ObjectStores } from '../store/objects/object-stores.ts';

@@ -1,7 +1,7 @@
 /** The call that brings an upload's last byte, or finds it whole, makes the output. */
 import { Problem } from '../../domain/errors.ts';
 import { clientNetwork } from '../../http/server/client-address.ts';
-import { type AuditedCall, runAudited } from '../../store/administration/audit-scope.ts';
+import { type AuditedCall, runAudited } from '../../store/connection/audit-scope.ts';
 import { ObjectStoreError } from '../../store/objects/object-store.ts';
 import type { UploadOutcome } from '../../store/uploads/finish-ingest-upload.ts';
 import {

@@ -6,7 +6,7 @@
  */
 import { isRefusal, sqlStates } from '../../domain/network/database-fault.ts';
 import { currentTraceparent } from '../../telemetry/trace.ts';
-import { noteAuditedSession } from '../administration/audit-scope.ts';
+import { noteAuditedSession } from '../connection/audit-scope.ts';
 import type { Database, Queryable, Tx } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
 import { oncePerKey } from '../connection/idempotency.ts';

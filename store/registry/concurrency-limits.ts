@@ -1,6 +1,6 @@
 /** How many tasks are held at once: limits that manifests declare, and those that operators set instead. */
 import type { Concurrency, ConcurrencyKind } from '../../domain/runners/concurrency.ts';
-import { noteAudited } from '../administration/audit-scope.ts';
+import { noteAudited } from '../connection/audit-scope.ts';
 import type { Database, Queryable, Tx } from '../connection/database.ts';
 import { heldUnderLimit } from '../runs/concurrency.ts';
 import { notifyTemplates } from '../runs/queue.ts';

@@ -7,7 +7,7 @@
  * `FOR NO KEY UPDATE`, because plain `FOR UPDATE` would block every insert that refers to the session.
  */
 import type { EndedAttempt, SessionLabel } from '../../domain/sessions/session-change.ts';
-import { noteAuditedSession } from '../administration/audit-scope.ts';
+import { noteAuditedSession } from '../connection/audit-scope.ts';
 import type { Database, Tx } from '../connection/database.ts';
 
 /** A session under its lock, for work that does not change its graph. */

@@ -3,8 +3,8 @@
 import type { Person } from '../../domain/sessions/participant.ts';
 import { type TimeWindow, windowOverAt } from '../../domain/sessions/shared-session.ts';
 import type { JsonObject } from '../../domain/text.ts';
-import { noteAuditedSession } from '../administration/audit-scope.ts';
 import { findProject, type ShownProject } from '../administration/projects.ts';
+import { noteAuditedSession } from '../connection/audit-scope.ts';
 import type { Database, Queryable, Tx } from '../connection/database.ts';
 import { oncePerKey } from '../connection/idempotency.ts';
 import { newId } from '../connection/ids.ts';

@@ -9,7 +9,7 @@ import {
   type TimeWindow,
   windowFrom,
 } from '../../domain/sessions/shared-session.ts';
-import { carryAudit, noteAuditedSession } from '../administration/audit-scope.ts';
+import { carryAudit, noteAuditedSession } from '../connection/audit-scope.ts';
 import type { Database, Tx } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
 import { oncePerKey } from '../connection/idempotency.ts';
