@@ -104,7 +104,7 @@ async function finishOutput(
   const place = { objectType: 'nodeInstance', objectId: String(nodeInstanceId) } as const;
   const call = { ...place, action: 'uploadNodeOutput', actorId: upload.userId };
   return await audited(database, call, () =>
-    publishWhole(database, upload.id, writer, object, target.queuedIngestion),
+    publishWhole(database, { id: upload.id, writer }, object, target),
   );
 }
 

@@ -47,7 +47,7 @@ export async function finishUpload(
   const target = await findTarget(database, nodeInstanceId);
   const object = { ...(await assemble(services, found)), nodeInstanceId };
   const publish = async () => {
-    const result = await publishWhole(database, id, writer.id, object, target.queuedIngestion);
+    const result = await publishWhole(database, { id, writer: writer.id }, object, target);
     if (result.outcome === 'frozen') throw new Problem('sessionFrozen');
     if (result.outcome === 'node-missing') throw new Problem('nodeInstanceNotFound');
     return result;

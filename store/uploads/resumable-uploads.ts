@@ -2,6 +2,7 @@
  * Resumable uploads: rows that record what the store holds of each (additions 3). One request at a time is an upload's
  * writer; every write repeats that fence. Nothing here calls the store: see sweep-resumable-uploads.ts for leftovers.
  */
+import { limits } from '../../domain/limits.ts';
 import type { Database, Queryable } from '../connection/database.ts';
 import type { SentPart } from '../objects/multipart.ts';
 import type { PieceProgress, StoredPiece } from '../objects/piece-writer.ts';
@@ -40,6 +41,12 @@ export interface ResumableUpload extends NewResumableUpload {
  */
 const isWhole = `state in ('whole', 'stored')`;
 const isOpenOrWhole = `state in ('open', 'whole', 'stored')`;
+
+/** An upload, and the writer that a caller is for it. */
+export interface HeldUpload {
+  readonly id: string;
+  readonly writer: string;
+}
 
 /** Another request has become the upload's writer, or it is over. */
 export class WriterLost extends Error {
@@ -130,7 +137,7 @@ export async function renewWriters(
 }
 
 /** Gives out the number of the next part. @throws WriterLost */
-export async function reservePart(database: Queryable, id: string, writer: string): Promise<number> {
+export async function reservePart(database: Queryable, { id, writer }: HeldUpload): Promise<number> {
   const [row] = await database.query<{ number: number }>(
     `update resumable_upload set next_part = next_part + 1
       where id = $1 and writer = $2 and state = 'open' returning next_part - 1 as number`,
@@ -182,13 +189,10 @@ const progressStatement = `
  */
 export async function saveProgress(
   database: Queryable,
-  id: string,
-  writer: string,
+  { id, writer }: HeldUpload,
   parts: readonly StoredPiece[],
-  progress: PieceProgress,
-  keptSeconds: number,
+  { offsetBytes, tail, hashState, sha256 }: PieceProgress,
 ): Promise<void> {
-  const { offsetBytes, tail, hashState, sha256 } = progress;
   const rows = await database.query(progressStatement, [
     id,
     writer,
@@ -197,7 +201,7 @@ export async function saveProgress(
     tail?.sizeBytes ?? 0,
     hashState,
     sha256,
-    keptSeconds,
+    limits.resumableUploadSeconds,
     parts.map(({ number }) => number),
     parts.map(({ sizeBytes }) => sizeBytes),
     parts.map(({ etag }) => etag),
@@ -233,8 +237,7 @@ export interface UploadEnd {
  */
 export async function endResumableUpload(
   tx: Queryable,
-  id: string,
-  writer: string,
+  { id, writer }: HeldUpload,
   { nodeInstanceId, outputId, isUsed }: UploadEnd,
 ): Promise<void> {
   const rows = await tx.query(
