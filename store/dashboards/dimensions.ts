@@ -3,6 +3,7 @@
 import { outputIdOfKey } from '../../domain/recordings/channel-key.ts';
 import type { Database, Tx } from '../connection/database.ts';
 import { newId } from '../connection/ids.ts';
+import { jsonOrNull } from '../connection/parameters.ts';
 import type { RunnerIdentity } from '../runners/holder.ts';
 import { holdSession } from '../runs/change-session.ts';
 import { renewLease } from '../runs/lease.ts';
@@ -55,7 +56,7 @@ export async function publishDimension(
         dimension.name,
         dimension.dashboardName,
         dimension.dashboardVersion,
-        dimension.layout === null ? null : JSON.stringify(dimension.layout),
+        jsonOrNull(dimension.layout),
         dimension.suggestsLayout,
       ],
     );

@@ -1,16 +1,17 @@
 /** Outputs that the holder of a task writes. Each write repeats the fence in its own transaction. */
+
 import { isRefusal, sqlStates } from '../../domain/network/database-fault.ts';
 import { unaudited } from '../connection/audit-scope.ts';
 import type { Database, Queryable } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
 import { hasKey, oncePerKey } from '../connection/idempotency.ts';
+import { jsonOrNull } from '../connection/parameters.ts';
 import { Refused } from '../connection/refused.ts';
 import { type DataSourceRow, dataSourceColumns } from '../objects/data-sources.ts';
 import { PendingObjectGone } from '../objects/pending-objects.ts';
 import { targetSteps } from '../outputs/output-target.ts';
 import {
   findOutputByIdentifier,
-  jsonOrNull,
   type NodeOutputRow,
   objectColumns,
   objectParameters,

@@ -6,10 +6,11 @@
 import { storedEncoding } from '../../domain/outputs/output-headers.ts';
 import type { Database, Queryable, Tx } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
+import { jsonOrNull } from '../connection/parameters.ts';
 import { Refused } from '../connection/refused.ts';
 import type { SentPart } from '../objects/multipart.ts';
 import { PendingObjectGone } from '../objects/pending-objects.ts';
-import { jsonOrNull, type NodeOutputRow, outputColumns, type UploadedObject } from '../outputs/outputs.ts';
+import { type NodeOutputRow, outputColumns, type UploadedObject } from '../outputs/outputs.ts';
 import type { RunnerIdentity } from '../runners/holder.ts';
 import { type Change, unchanged } from './change-session.ts';
 import { renewHeld } from './lease.ts';

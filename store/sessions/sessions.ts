@@ -9,6 +9,7 @@ import type { Database, Queryable, Tx } from '../connection/database.ts';
 import { oncePerKey } from '../connection/idempotency.ts';
 import { newId } from '../connection/ids.ts';
 import { milliseconds, readTimes } from '../connection/json-times.ts';
+import { jsonOrNull } from '../connection/parameters.ts';
 import { findTemplateOfSession, type TemplateWithNodes } from '../registry/session-templates.ts';
 import { presentVersion } from '../registry/template-versions.ts';
 import { isMember } from '../search/membership.ts';
@@ -86,7 +87,7 @@ export async function insertSession(tx: Tx, session: NewSession): Promise<Sessio
       session.projectId,
       session.userId,
       session.logoUrl,
-      session.metadata === null ? null : JSON.stringify(session.metadata),
+      jsonOrNull(session.metadata),
       shared?.machineGroup ?? null,
       shared?.timeWindowSeconds ?? null,
       shared?.window.startAt ?? null,

@@ -1,7 +1,8 @@
 /** The beginning of a resumable upload: its row, before the request to the store, and the store's name for it. */
+
 import { lockOfText } from '../connection/advisory-locks.ts';
 import type { Queryable, Tx } from '../connection/database.ts';
-import { jsonOrNull } from '../outputs/outputs.ts';
+import { jsonOrNull } from '../connection/parameters.ts';
 import { isUnfinished, type NewResumableUpload } from './resumable-uploads.ts';
 
 /** Two creations of one share must not both take its last place. */
