@@ -16,7 +16,7 @@ import { type ClaimedTask, claimRun } from '../store/runs/claims.ts';
 import { type EndRefusal, type EndResult, endTask, type TaskEnd } from '../store/runs/end-task.ts';
 import { isClaimOpen } from '../store/runs/lease.ts';
 import { attemptOutcome } from '../store/runs/reconcile-session.ts';
-import { countReturns } from '../store/runs/task-inputs.ts';
+import { countReleases } from '../store/runs/task-inputs.ts';
 import { isRunFrozen } from '../store/sessions/freeze-session.ts';
 import { traced } from '../telemetry/trace.ts';
 import { activityNames } from '../workflows/contract.ts';
@@ -124,7 +124,10 @@ async function endHeld(
   const context = Context.current();
   for (;;) {
     try {
-      const ended = await endTask(database, identity, taskId, end, 'builtin', Math.random());
+      const ended = await endTask(database, identity, taskId, end, {
+        digest: 'builtin',
+        jitter: Math.random(),
+      });
       const isLapsed = ended.kind === 'refused' && ended.why === 'task-not-found';
       if (!isLapsed || !(await isClaimOpen(database, taskId))) return ended;
     } catch (error) {
@@ -170,7 +173,7 @@ async function execute(
   }
   const workDir = await makeWorkDir(services);
   if (workDir === undefined)
-    return await endAfterReturns('The worker can make no temporary files.', task.runId, services);
+    return await endAfterRelease('The worker can make no temporary files.', task.runId, services);
   const keeper = keepAlive(task, identity, services, tools.stopping);
   const runLog = new RunLog(services.database, { ...identity, taskId: task.taskId });
   const run = {
@@ -191,7 +194,7 @@ async function execute(
   } catch (error) {
     if (!(error instanceof ClaimLostError)) runLog.add('error', shownError(error));
     if (error instanceof DataSourceFault) return await endAfterSource(error, task.runId, services);
-    if (error instanceof NoRoomError) return await endAfterReturns(error.message, task.runId, services);
+    if (error instanceof NoRoomError) return await endAfterRelease(error.message, task.runId, services);
     return endAfter(error, keeper.signal);
   } finally {
     keeper.stop();
@@ -254,18 +257,18 @@ async function endAfterSource(
   const { category, message: reason } = fault;
   if (fault.kind === 'refused') return { kind: 'fail', category, reason };
   if (fault.isPlatforms) return { kind: 'release', reason };
-  return await endAfterReturns(reason, runId, services, category);
+  return await endAfterRelease(reason, runId, services, category);
 }
 
 /** Released, to be tried later, which uses up no attempt; after a number of releases it fails. */
-async function endAfterReturns(
+async function endAfterRelease(
   reason: string,
   runId: string,
   { database }: BuiltinServices,
   category: 'error' | 'timeout' = 'error',
 ): Promise<TaskEnd> {
-  const returns = await countReturns(database, runId).catch(() => 0);
-  return returns < limits.builtinSourceReturns
+  const releases = await countReleases(database, runId).catch(() => 0);
+  return releases < limits.builtinSourceReturns
     ? { kind: 'release', reason }
     : { kind: 'fail', category, reason };
 }

@@ -30,7 +30,7 @@ export async function makeLocalToken(databaseUrl: string, tokenKey: string): Pro
   try {
     return await database.transaction(async (tx) => {
       const [user] = await tx.query<{ id: string; username: string }>(administratorStatement, []);
-      const issued = user && (await issueToken(tx, tokenKey, 'access', user.id, null));
+      const issued = user && (await issueToken(tx, tokenKey, { kind: 'access', userId: user.id }));
       if (user === undefined || issued == null) return null;
       await tx.query(shortenStatement, [issued.id]);
       const origin = { requestId: randomUUID(), network: null };

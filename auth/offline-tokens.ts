@@ -11,7 +11,7 @@ type Needed = Pick<AuthServices, 'database' | 'settings'>;
 export async function createOfflineToken({ database, settings }: Needed, caller: AuthCaller, origin: Origin) {
   const { value, expiresAt } = await database.transaction(
     oncePerKey(async (tx) => {
-      const issued = await issueToken(tx, settings.TOKEN_KEY, 'offline', caller.user.id, null);
+      const issued = await issueToken(tx, settings.TOKEN_KEY, { kind: 'offline', userId: caller.user.id });
       if (issued === null) throw new Problem('unauthorized');
       await audit(tx, 'createOfflineToken', caller, { type: 'offlineToken', id: issued.id }, origin);
       return issued;

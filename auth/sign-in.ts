@@ -117,8 +117,9 @@ async function issueBoth(
   familyId: string | null,
   passwordHash: string | null,
 ) {
-  const access = await issueToken(tx, key, 'access', userId, familyId, passwordHash);
+  const access = await issueToken(tx, key, { kind: 'access', userId, familyId, passwordHash });
   if (access === null) return null;
-  const refreshToken = familyId === null ? null : await issueToken(tx, key, 'refresh', userId, familyId);
+  const refreshToken =
+    familyId === null ? null : await issueToken(tx, key, { kind: 'refresh', userId, familyId });
   return { access, refresh: refreshToken };
 }

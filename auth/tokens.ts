@@ -6,7 +6,7 @@ import { newId } from '../store/connection/ids.ts';
 import type { Runner, Statement } from './database.ts';
 import { type UserRow, userColumns } from './user-view.ts';
 
-export type StoredKind = 'access' | 'offline' | 'refresh';
+type StoredKind = 'access' | 'offline' | 'refresh';
 export type IssuedToken = { readonly id: string; readonly value: string; readonly expiresAt: Date };
 export type ValidToken = UserRow & {
   readonly tokenId: string;
@@ -39,6 +39,15 @@ const issueStatement: Statement = {
     for share of u returning expires_at as "expiresAt"`,
 };
 
+export type NewToken = {
+  readonly kind: StoredKind;
+  readonly userId: string;
+  /** Of all tokens that come from one sign-in; absent for one that stands alone. */
+  readonly familyId?: string | null;
+  /** Absent: whatever the user's password is. */
+  readonly passwordHash?: string | null;
+};
+
 /**
  * Makes a token; null when the user is gone or inactive by now, or has another password than `passwordHash`. Waits for
  * a transaction that is ending the user's tokens, so that the new one does not escape it.
@@ -46,10 +55,7 @@ const issueStatement: Statement = {
 export async function issueToken(
   runner: Runner,
   key: string,
-  kind: StoredKind,
-  userId: string,
-  familyId: string | null,
-  passwordHash: string | null = null,
+  { kind, userId, familyId = null, passwordHash = null }: NewToken,
 ): Promise<IssuedToken | null> {
   const value = mintToken(kind);
   const id = newId();

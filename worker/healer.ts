@@ -179,15 +179,15 @@ function restartedAfter(lateForSeconds: number): readonly WorkflowHealth[] {
  */
 async function healEach<T>(
   { workflows, log }: Parts,
-  things: readonly T[],
-  idsOf: (thing: T) => object,
-  heal: (thing: T) => Promise<void>,
+  items: readonly T[],
+  idsOf: (item: T) => object,
+  heal: (item: T) => Promise<void>,
 ): Promise<void> {
-  for (const thing of things) {
+  for (const item of items) {
     try {
-      await heal(thing);
+      await heal(item);
     } catch (error) {
-      log.warn({ ...idsOf(thing), err: error }, 'not healed; will be retried');
+      log.warn({ ...idsOf(item), err: error }, 'not healed; will be retried');
       await workflows.ping();
     }
   }

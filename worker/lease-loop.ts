@@ -12,6 +12,7 @@ const loggedPerRound = 50;
 export function startLeaseLoop(database: Database, log: Logger): Loop {
   let lastRoundAtMs = Date.now();
   return startLoop('leases', leaseTimes.expireEveryMs, log, async () => {
+    // A database that stalls holds this up, and the pause shows: holders then renew before any claim ends.
     await database.query('select 1');
     const paused = Date.now() - lastRoundAtMs > leaseTimes.expirePauseMs;
     lastRoundAtMs = Date.now();

@@ -39,16 +39,9 @@ export function startRetention(
   log: Logger,
   options: Omit<RetentionOptions, 'signal'>,
 ): Loop {
-  const stopping = new AbortController();
-  const loop = startLoop('retention', checkEveryMs, log, () =>
-    retainOnce(database, objects, log, { ...options, signal: stopping.signal }),
+  return startLoop('retention', checkEveryMs, log, (signal) =>
+    retainOnce(database, objects, log, { ...options, signal }),
   );
-  return {
-    async stop() {
-      stopping.abort();
-      await loop.stop();
-    },
-  };
 }
 
 /** One round: does the run that is due, if there is one. */

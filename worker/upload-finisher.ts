@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { limits } from '../domain/limits.ts';
 import { defaultSessionName } from '../domain/sessions/session-name.ts';
-import { type AuditedCall, runAudited } from '../store/administration/audit-scope.ts';
+import { type AuditedCall, runAudited } from '../store/connection/audit-scope.ts';
 import type { Database } from '../store/connection/database.ts';
 import { findIngest } from '../store/ingests/ingests.ts';
 import type { ObjectStores } from '../store/objects/object-stores.ts';
@@ -104,7 +104,7 @@ async function finishOutput(
   const place = { objectType: 'nodeInstance', objectId: String(nodeInstanceId) } as const;
   const call = { ...place, action: 'uploadNodeOutput', actorId: upload.userId };
   return await audited(database, call, () =>
-    publishWhole(database, upload.id, writer, object, target.queuedIngestion),
+    publishWhole(database, { id: upload.id, writer }, object, target),
   );
 }
 

@@ -1,4 +1,4 @@
-/** Deliveries of webhooks: a task queue of their own, and who wakes their workflows. */
+/** Deliveries of webhooks: a task queue of their own, and the loops that wake their workflows. */
 import { type NativeConnection, Worker } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { webhookReach } from '../activities/send-webhook.ts';

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { dashboardUrl } from '../../domain/dashboard-url.ts';
 import { isRecordingTime } from '../../domain/outputs/recording.ts';
+import { channelKey } from '../../domain/recordings/channel-key.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import { hasDimension } from '../../store/dashboards/dimension-reads.ts';
 import { type DimensionSource, summarizeSources } from '../../store/dashboards/dimension-sources.ts';
@@ -168,7 +169,7 @@ function toSource({ input, description, name }: Recording): DimensionSource {
     rowCount: description.rowCount,
     groups: description.groups,
     channels: description.channels.map((channel) => ({
-      key: `${input.outputId}:${channel.id}`,
+      key: channelKey(input.outputId, channel.id),
       id: channel.id,
       name: channel.name,
       unit: channel.unit,
@@ -183,7 +184,7 @@ function toSource({ input, description, name }: Recording): DimensionSource {
   };
 }
 
-/** Around all rows: who asks for what lies between the two gets the last row too, whose time may have more digits. */
+/** Around all rows: a request for what lies between the two gets the last row too, whose time may have more digits. */
 const wholeMilliseconds = ({ from, to }: RecordingDescription['time']) => ({
   fromMs: Math.floor(from),
   toMs: Math.ceil(to),

@@ -1,7 +1,7 @@
-/** One audit entry for each acknowledged call of a route that writes (domain/access/audit.ts), written by store/administration/audit-scope.ts. */
+/** One audit entry for each acknowledged call of a route that writes (domain/access/audit.ts), written by store/connection/audit-scope.ts. */
 import { type Call, type RouteMiddleware, replyAfter } from '../../http/call.ts';
 import { clientNetwork } from '../../http/server/client-address.ts';
-import { type AuditedCall, runAudited } from '../../store/administration/audit-scope.ts';
+import { type AuditedCall, runAudited } from '../../store/connection/audit-scope.ts';
 import type { Principal } from '../identity/auth-client.ts';
 import type { RunnerPrincipal } from '../runner-tokens/principal.ts';
 import type { OpenServices } from '../services.ts';

@@ -1,11 +1,12 @@
 /** The channels that a request names, and the recordings that they are of. */
+
 import { Problem } from '../../domain/errors.ts';
 import { quote } from '../../domain/issue.ts';
+import { channelKey } from '../../domain/recordings/channel-key.ts';
 import type { DimensionSource } from '../../store/dashboards/dimension-sources.ts';
 import type { NamedChannel } from '../series/protocol.ts';
 import type { SeriesRecording } from '../series/reader.ts';
 import { type DerivedDefinition, findDerived } from './find-derived.ts';
-import { channelKey } from './present.ts';
 import { seriesLimits } from './question-schema.ts';
 import { channelsNamed, type RequestedChannel } from './requested-channel.ts';
 
@@ -38,7 +39,7 @@ export function findChannels(question: ChannelQuestion): RequestedChannel[] {
   const most = seriesLimits.channels - computed.length;
   const all = sources.flatMap((source) =>
     source.channels.map(
-      (channel): RequestedChannel => ({ key: channelKey(source, channel.id), source, channel }),
+      (channel): RequestedChannel => ({ key: channelKey(source.outputId, channel.id), source, channel }),
     ),
   );
   const stored =

@@ -1,4 +1,5 @@
 import { Problem } from '../../domain/errors.ts';
+import { channelKey, outputIdOfKey } from '../../domain/recordings/channel-key.ts';
 import { channelsOf, DerivedFault, parseDerived } from '../../domain/recordings/derived-syntax.ts';
 import { type DimensionRow, findDimension } from '../../store/dashboards/dimension-reads.ts';
 import {
@@ -10,7 +11,6 @@ import {
 import type { Services } from '../services.ts';
 import type { ChannelQuestion } from './find-channels.ts';
 import type { DerivedDefinition } from './find-derived.ts';
-import { channelKey } from './present.ts';
 import { channelsNamed } from './requested-channel.ts';
 
 interface DimensionContext {
@@ -35,8 +35,7 @@ export async function loadQuestion<Wanted extends Asked>(
   readonly dimension: DimensionRow;
   readonly question: Wanted & Pick<ChannelQuestion, 'sources' | 'signal'>;
 }> {
-  const dimension = await loadDimension(context);
-  const sources = await sourcesFor(context, wanted);
+  const [dimension, sources] = await Promise.all([loadDimension(context), sourcesFor(context, wanted)]);
   return { dimension, question: { ...wanted, sources, signal: context.signal } };
 }
 
@@ -48,7 +47,7 @@ async function sourcesFor(
   const { channels } = wanted;
   if (channels === undefined) return await dimensionSources(database, id);
   const texts = [...channels, ...axesOf(wanted), ...(wanted.derived ?? []).flatMap(namesIn)];
-  const outputIds = texts.flatMap((text) => outputIdOf(text) ?? []);
+  const outputIds = texts.flatMap((text) => outputIdOfKey(text) ?? []);
   const named = await sourcesOfOutputs(database, id, outputIds);
   return isAnswered(wanted, named) ? named : await sourcesWithChannels(database, id, outputIds, texts);
 }
@@ -58,7 +57,9 @@ const axesOf = ({ x, split }: Asked) => [x, split].filter((text) => text !== und
 /** Whether no other recording matters: keys name all channels, and their recordings have the axes. */
 function isAnswered(wanted: Asked, sources: readonly DimensionSource[]): boolean {
   const { channels = [], derived = [] } = wanted;
-  const keys = new Set(sources.flatMap((source) => source.channels.map(({ id }) => channelKey(source, id))));
+  const keys = new Set(
+    sources.flatMap((source) => source.channels.map(({ id }) => channelKey(source.outputId, id))),
+  );
   const hasAxes = (source: DimensionSource) =>
     axesOf(wanted).every((text) => channelsNamed(source, text).length > 0);
   return derived.length === 0 && channels.every((key) => keys.has(key)) && sources.every(hasAxes);
@@ -72,10 +73,4 @@ function namesIn({ expression }: DerivedDefinition): string[] {
     if (error instanceof DerivedFault) return [];
     throw error;
   }
-}
-
-/** The output that a key may name; a channel may also be named like a key. */
-function outputIdOf(text: string): number | undefined {
-  const digits = /^(\d{1,15}):/.exec(text)?.[1];
-  return digits === undefined ? undefined : Number(digits);
 }

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { dashboardUrl } from '../../domain/dashboard-url.ts';
+import { channelKey } from '../../domain/recordings/channel-key.ts';
 import { isJsonObject } from '../../domain/text.ts';
 import { formatTimestamp, formatTimestampOrNull } from '../../domain/timestamp.ts';
 import type { DimensionRow } from '../../store/dashboards/dimension-reads.ts';
@@ -48,7 +49,7 @@ function presentSource(source: DimensionSource): WireDashboard['sources'][number
     rowCount,
     groups: source.groups.map((group) => ({ id: group.id, name: group.name })),
     channels: source.channels.map((channel) => ({
-      key: channelKey(source, channel.id),
+      key: channelKey(outputId, channel.id),
       id: channel.id,
       name: channel.name,
       unit: channel.unit,
@@ -57,11 +58,6 @@ function presentSource(source: DimensionSource): WireDashboard['sources'][number
       realm: channel.realm,
     })),
   };
-}
-
-/** How a dashboard names a channel of one of its sources. */
-export function channelKey(source: Pick<DimensionSource, 'outputId'>, channelId: string): string {
-  return `${source.outputId}:${channelId}`;
 }
 
 type Suggestion = { readonly suggestedLayout?: Pick<DimensionLayout, 'panels'> };
@@ -76,7 +72,7 @@ function suggestedLayout(sources: readonly DimensionSource[]): DimensionLayout |
     const { suggestedLayout } = (source.description ?? {}) as Suggestion;
     for (const { title, group, unit, channels } of suggestedLayout?.panels ?? []) {
       const key = JSON.stringify([title, group, unit]);
-      const keys = channels.map((id) => channelKey(source, id));
+      const keys = channels.map((id) => channelKey(source.outputId, id));
       const known = panels.get(key);
       if (known) known.channels.push(...keys);
       else panels.set(key, { title, group, unit, channels: keys });

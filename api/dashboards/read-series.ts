@@ -2,9 +2,11 @@
  * Reads points and statistics of a dashboard's channels: finds the recordings, reads them, and returns the answers in the
  * order asked for.
  */
+
 import { createHash } from 'node:crypto';
 import type { z } from 'zod';
 import { Problem } from '../../domain/errors.ts';
+import { channelKey } from '../../domain/recordings/channel-key.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import type { DimensionSource } from '../../store/dashboards/dimension-sources.ts';
 import { findDataSource } from '../../store/objects/data-sources.ts';
@@ -24,7 +26,6 @@ import {
 } from '../series/reader.ts';
 import type { Services } from '../services.ts';
 import { axisOf, type ChannelQuestion, findChannels } from './find-channels.ts';
-import { channelKey } from './present.ts';
 import type { RequestedChannel } from './requested-channel.ts';
 import type { seriesSchema, statisticsSchema } from './schema.ts';
 
@@ -135,10 +136,14 @@ async function ask<Found extends { readonly source: number; readonly channel: st
   const wanted = findChannels(question);
   const sources = recordingsOf(wanted);
   const found = await readRecordings(services, question, wanted, read);
-  const byKey = new Map(found.map((item) => [channelKey(sources[item.source]!, item.channel), item]));
+  const byKey = new Map(
+    found.map((item) => [channelKey(sources[item.source]!.outputId, item.channel), item]),
+  );
   return {
     sources,
-    answers: wanted.map((item) => answer(item, byKey.get(channelKey(item.source, item.channel.id))!)),
+    answers: wanted.map((item) =>
+      answer(item, byKey.get(channelKey(item.source.outputId, item.channel.id))!),
+    ),
   };
 }
 

@@ -1,7 +1,7 @@
 /** A channel of one recording that a request asks for. */
+import { channelKey } from '../../domain/recordings/channel-key.ts';
 import type { Derived } from '../../domain/recordings/derived-syntax.ts';
 import type { DimensionChannel, DimensionSource } from '../../store/dashboards/dimension-sources.ts';
-import { channelKey } from './present.ts';
 
 export type RequestedChannel = {
   readonly key: string;
@@ -13,6 +13,6 @@ export type RequestedChannel = {
 
 /** A key names one channel of a recording, a name all so named. */
 export function channelsNamed(source: DimensionSource, text: string): readonly DimensionChannel[] {
-  const byKey = source.channels.find(({ id }) => channelKey(source, id) === text);
+  const byKey = source.channels.find(({ id }) => channelKey(source.outputId, id) === text);
   return byKey === undefined ? source.channels.filter(({ name }) => name === text) : [byKey];
 }

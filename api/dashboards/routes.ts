@@ -35,8 +35,10 @@ const one = defineRoute({
   errors: ['dimensionNotFound'],
   refusals: { params: 'dimensionNotFound' },
   async handler(context) {
-    const dimension = await loadDimension(context);
-    const sources = await dimensionSources(context.services.database, dimension.id);
+    const [dimension, sources] = await Promise.all([
+      loadDimension(context),
+      dimensionSources(context.services.database, context.params.id),
+    ]);
     return { status: 200, body: presentDashboard(dimension, sources) };
   },
 });

@@ -5,7 +5,7 @@ import { Problem } from '../../domain/errors.ts';
 import { coversContentType } from '../../domain/outputs/managed-ingest.ts';
 import { defaultSessionName } from '../../domain/sessions/session-name.ts';
 import type { RouteContext, UploadBody } from '../../http/route.ts';
-import { noteAuditActor, noteAudited } from '../../store/administration/audit-scope.ts';
+import { noteAuditActor, noteAudited } from '../../store/connection/audit-scope.ts';
 import type { Ingest } from '../../store/entities/ingest.ts';
 import { feedIngest } from '../../store/ingests/feed-ingest.ts';
 import { AlreadyIngested, findIngested, type IngestedPlace } from '../../store/ingests/ingested-files.ts';

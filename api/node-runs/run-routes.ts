@@ -30,10 +30,10 @@ const search = defineRoute({
   query: inTimeOrder(runSearchSchema),
   responses: { 200: { description: 'One page.', schema: nodeRunListSchema } },
   async handler({ services, query }) {
-    const { page, pageSize, state: states = [], ...wanted } = query;
+    const { page, pageSize, state: states = [], template: nodeTemplate, ...wanted } = query;
     const found = await findNodeRuns(
       services.database,
-      { ...wanted, states },
+      { ...wanted, nodeTemplate, states },
       { number: page, size: pageSize },
     );
     return { status: 200, body: presentRunPage(found, page, pageSize) };

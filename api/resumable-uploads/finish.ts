@@ -1,7 +1,7 @@
 /** The call that brings an upload's last byte, or finds it whole, makes the output. */
 import { Problem } from '../../domain/errors.ts';
 import { clientNetwork } from '../../http/server/client-address.ts';
-import { type AuditedCall, runAudited } from '../../store/administration/audit-scope.ts';
+import { type AuditedCall, runAudited } from '../../store/connection/audit-scope.ts';
 import { ObjectStoreError } from '../../store/objects/object-store.ts';
 import type { UploadOutcome } from '../../store/uploads/finish-ingest-upload.ts';
 import {
@@ -47,7 +47,7 @@ export async function finishUpload(
   const target = await findTarget(database, nodeInstanceId);
   const object = { ...(await assemble(services, found)), nodeInstanceId };
   const publish = async () => {
-    const result = await publishWhole(database, id, writer.id, object, target.queuedIngestion);
+    const result = await publishWhole(database, { id, writer: writer.id }, object, target);
     if (result.outcome === 'frozen') throw new Problem('sessionFrozen');
     if (result.outcome === 'node-missing') throw new Problem('nodeInstanceNotFound');
     return result;

@@ -1,7 +1,6 @@
 /** The pieces of a resumable upload: from a request's bytes to parts in the store. */
 import type { Readable } from 'node:stream';
 import { Problem } from '../../domain/errors.ts';
-import { limits } from '../../domain/limits.ts';
 import type { PieceChecksum } from '../../domain/outputs/tus.ts';
 import type { UploadBody } from '../../http/route.ts';
 import { abortMultipart, beginMultipart, MultipartGone } from '../../store/objects/multipart.ts';
@@ -92,10 +91,10 @@ function recordOf(
   store: ObjectStore,
   { id: writer, upload }: UploadWriter,
 ): PieceRecord {
+  const held = { id: upload.id, writer };
   return {
-    reserve: () => reservePart(database, upload.id, writer),
-    save: (parts, progress) =>
-      saveProgress(database, upload.id, writer, parts, progress, limits.resumableUploadSeconds),
+    reserve: () => reservePart(database, held),
+    save: (parts, progress) => saveProgress(database, held, parts, progress),
     openTail: async ({ key }) => (await store.get(key)).stream,
     async putTail(bytes: Readable, sizeBytes) {
       const key = newOutputKey();

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
-import { unaudited } from '../../store/administration/audit-scope.ts';
+import { unaudited } from '../../store/connection/audit-scope.ts';
 import type { Database } from '../../store/connection/database.ts';
 import {
   acquireWriter,

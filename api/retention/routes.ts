@@ -4,12 +4,12 @@ import { access } from '../../domain/access/access.ts';
 import { limits } from '../../domain/limits.ts';
 import { formatTimestamp, formatTimestampOrNull } from '../../domain/timestamp.ts';
 import { booleanParameter } from '../../http/schemas.ts';
-import { noteAudited } from '../../store/administration/audit-scope.ts';
 import {
   listRetentionRuns,
   type RetentionRun,
   requestRetentionRun,
 } from '../../store/administration/retention-runs.ts';
+import { noteAudited } from '../../store/connection/audit-scope.ts';
 import { defineRoute } from '../route.ts';
 import { previewRetention } from './preview.ts';
 import { retentionPreviewSchema, retentionRunSchema } from './schema.ts';

@@ -5,7 +5,7 @@ import { holdsToken } from '../../domain/access/token-format.ts';
 import { Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 import { uuid } from '../../http/schemas.ts';
-import type { RunnerIdentity } from '../../store/runners/holder.ts';
+import { accountHolder, type RunnerIdentity, tokenHolder } from '../../store/runners/holder.ts';
 import type { Principal } from '../identity/auth-client.ts';
 import type { RunnerPrincipal } from '../runner-tokens/principal.ts';
 import type { Services } from '../services.ts';
@@ -39,9 +39,8 @@ export const taskRoute = {
 /** A caller of the runner routes. */
 export type RunnerCaller = RunnerPrincipal | (Principal & { readonly kind: 'access' });
 
-/** The holder of tasks: the runner token, or the account, the same for all of its access tokens, so that a new sign-in keeps them. */
 export function holderOf(principal: RunnerCaller): string {
-  return principal.kind === 'runner' ? `token:${principal.tokenId}` : `user:${principal.userId}`;
+  return principal.kind === 'runner' ? tokenHolder(principal.tokenId) : accountHolder(principal.userId);
 }
 
 /** The parts of a call that identify the holder. */

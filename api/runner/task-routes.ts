@@ -236,7 +236,11 @@ async function endHeld(
   next: TemplateClaim | undefined,
 ): Promise<{ readonly reply: unknown; readonly arrived?: ArrivedClaim | undefined }> {
   const digest = createHash('sha256').update(canonicalJson(end)).digest('base64url');
-  const result = await endTask(services.database, identity, taskId, end, digest, Math.random(), next);
+  const result = await endTask(services.database, identity, taskId, end, {
+    digest,
+    jitter: Math.random(),
+    next,
+  });
   if (result.kind === 'refused') {
     const message = 'hasMore requires an incremental node template.';
     throw new Problem(endProblems[result.why], result.why === 'not-incremental' ? { message } : {});

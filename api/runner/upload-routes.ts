@@ -12,7 +12,7 @@ import { outputDataSource } from '../../store/outputs/output-target.ts';
 import { findOutputByIdentifier } from '../../store/outputs/outputs.ts';
 import type { RunnerIdentity } from '../../store/runners/holder.ts';
 import { writeTaskOutput } from '../../store/runs/task-outputs.ts';
-import { abandonTaskUpload, finishTaskUpload } from '../../store/runs/task-uploads.ts';
+import { abandonTaskUpload, type FinishedUpload, finishTaskUpload } from '../../store/runs/task-uploads.ts';
 import { defineRoute } from '../route.ts';
 import type { Services } from '../services.ts';
 import { runnerExampleValues } from './examples.ts';
@@ -197,8 +197,9 @@ const complete = defineRoute({
     const ownWatermark = readWatermark(request.headers['x-platform-watermark']);
     const task = await heldTask(services, identity, params.taskId);
     const upload = await heldUpload(services, params.taskId, params.handle);
-    const finish = (object: Parameters<typeof finishTaskUpload>[4], watermarkInputId: number | undefined) =>
-      finishTaskUpload(services.database, identity, params.taskId, upload.handle, object, watermarkInputId);
+    const { handle } = upload;
+    const finish = (object: FinishedUpload['object'], watermarkInputId: number | undefined) =>
+      finishTaskUpload(services.database, identity, params.taskId, { handle, object, watermarkInputId });
     // A repeat: the watermark of the start has been applied.
     if (upload.outputId !== null) return written(await finish(null, ownWatermark));
     if (upload.state !== 'open' || upload.isExpired) throw new Problem('uploadNotFound');

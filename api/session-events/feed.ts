@@ -74,7 +74,9 @@ export class SessionFeed {
 
   #leave(follower: Follower): void {
     this.#followers.delete(follower);
-    if (this.#followers.size === 0) clearTimeout(this.#timer);
+    if (this.#followers.size > 0) return;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
   }
 
   /** The session changed, or may have: reads it soon. */

@@ -9,6 +9,9 @@ export interface ProcessKey {
   readonly number: number;
 }
 
+/** The text of a process key, for sets and maps. */
+export const processKeyText = ({ runnerType, number }: ProcessKey): string => `${runnerType} ${number}`;
+
 /** A runner that the platform must run. */
 export interface DeployableRunner {
   readonly runnerType: string;

@@ -37,7 +37,10 @@ export interface ReconcileResult {
   /** Attempts that ended since the last reconcile, so that the history shows every one. */
   readonly ended: ReadonlyArray<{ nodeName: string; attempt: number; outcome: string }>;
   readonly failedNodes: number;
-  /** Short runs are not awaited one by one: after this many milliseconds the workflow reconciles again. */
+  /**
+   * Short runs are not awaited one by one: after this many milliseconds the workflow reconciles again. Saved histories hold
+   * the name.
+   */
   readonly lookInMs: number | null;
   /** Facts kept arriving during the reconcile: the next one must follow at once. */
   readonly again: boolean;

@@ -1,4 +1,4 @@
-/** Reading the audit of the platform. Written by audit-scope.ts. */
+/** Reading the audit of the platform. Written by store/connection/audit-scope.ts. */
 import {
   type AuditEntry,
   type AuditFilter,

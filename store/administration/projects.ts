@@ -2,13 +2,13 @@
 import { randomBytes } from 'node:crypto';
 import { LockMode } from '@mikro-orm/core';
 import type { SqlEntityManager } from '@mikro-orm/postgresql';
+import { noteAudited } from '../connection/audit-scope.ts';
 import type { Database, EntityReader, Queryable, Tx } from '../connection/database.ts';
 import { oncePerKey } from '../connection/idempotency.ts';
 import { PlatformUser } from '../entities/platform-user.ts';
 import { Project } from '../entities/project.ts';
 import { SessionTemplate } from '../entities/session-template.ts';
 import { noteChangedPriority, orderChangedProjects } from '../runs/claim-order.ts';
-import { noteAudited } from './audit-scope.ts';
 
 /** What a caller may set. In an update, absent fields stay unchanged. */
 export interface ProjectFields {

@@ -9,15 +9,16 @@
  * watermark, however its runs have ended.
  */
 
+import { limits } from '../../domain/limits.ts';
+import { auditOwnAction } from '../connection/audit-scope.ts';
 import type { Database, Reader, Tx } from '../connection/database.ts';
 import { forgetSources } from '../dashboards/dimensions.ts';
 import { holdSession } from '../runs/change-session.ts';
 import { deleteLockedSession } from '../sessions/delete-session.ts';
 import { isUploadedTo } from '../uploads/resumable-uploads.ts';
-import { auditOwnAction } from './audit-scope.ts';
 
 /** An upload in one request that was silent for longer is abandoned: see pending-objects.ts. */
-const uploadSilentFor = "interval '1 hour'";
+const abandonedAfter = `interval '${limits.uploadAbandonedSeconds} seconds'`;
 const cutoff = 'clock_timestamp() - make_interval(days => p.retention_days)';
 
 /** Of a session `s` in a project `p`. */
@@ -29,7 +30,7 @@ const isExpiredSession = `
     select from node_instance n where n.session_id = s.id and (
       exists (select from node_output o where o.node_instance_id = n.id and o.created_at >= ${cutoff})
       or exists (select from queued_upload q where q.node_instance_id = n.id)
-      or ${isUploadedTo('n.id', uploadSilentFor)}
+      or ${isUploadedTo('n.id', abandonedAfter)}
       or exists (select from node_run r where r.node_instance_id = n.id
                   and (r.state = 'held' or r.created_at >= ${cutoff} or r.ended_at >= ${cutoff}))))`;
 

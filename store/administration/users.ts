@@ -1,7 +1,8 @@
 /** People as the platform knows them: an integer of its own beside the authentication service's GUID (decisions 4). */
+
+import { unaudited } from '../connection/audit-scope.ts';
 import type { Database, Queryable } from '../connection/database.ts';
 import { PlatformUser } from '../entities/platform-user.ts';
-import { unaudited } from './audit-scope.ts';
 
 /** A row as read without an entity. */
 export type PlatformUserRow = Pick<PlatformUser, 'id' | 'externalId' | 'type' | 'createdAt'>;

@@ -1,4 +1,7 @@
-/** Keys of PostgreSQL's advisory locks, all in one place so that no two uses share one. Any numbers will do. */
+/**
+ * The numbers of PostgreSQL's advisory locks, all in one place so that no two uses share one. Any numbers will do. Locks of
+ * texts ({@link lockOfText}) and of match keys are numbers of 64 bits: two that are equal by chance only wait for each other.
+ */
 export const advisoryLocks = {
   migration: 7_306_291,
   alive: 7_306_292,
@@ -12,3 +15,6 @@ export const advisoryLocks = {
   retention: 7_306_297,
   projectStorage: 7_306_299,
 } as const;
+
+/** Acquires the lock of a text until the transaction ends. @param text an SQL expression that begins with its use */
+export const lockOfText = (text: string) => `select pg_advisory_xact_lock(hashtextextended(${text}, 0))`;

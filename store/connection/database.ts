@@ -17,7 +17,7 @@ import { isConflict, isReadOnly, isRefusal, sqlStates } from '../../domain/netwo
 import { endsWithLostClient, planForValues, plannedOnce } from '../../domain/network/session-options.ts';
 import type { SessionChange } from '../../domain/sessions/session-change.ts';
 import { watchPool } from '../../telemetry/metrics.ts';
-import { auditStatement, isAuditPending, isWrite } from '../administration/audit-scope.ts';
+import { auditStatement, isAuditPending, isWrite } from './audit-scope.ts';
 import { entityManager, type StatementSink } from './entity-manager.ts';
 import { guardConnections } from './pool-connections.ts';
 import { PreparingClient, Statement } from './postgres-client.ts';

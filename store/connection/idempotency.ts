@@ -10,7 +10,7 @@ import {
 import { Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 import { isRefusal, sqlStates } from '../../domain/network/database-fault.ts';
-import { dropAudit, unaudited } from '../administration/audit-scope.ts';
+import { dropAudit, unaudited } from './audit-scope.ts';
 import type { Database, Queryable, Tx } from './database.ts';
 import { failpoint } from './failpoint.ts';
 import { idOf } from './ids.ts';

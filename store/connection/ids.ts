@@ -2,9 +2,20 @@ import { createHash, randomUUID } from 'node:crypto';
 
 /** A new UUID, version 7: ids made later sort later, to the millisecond. */
 export function newId(): string {
-  const time = Date.now().toString(16).padStart(12, '0');
+  const time = timeDigits(Date.now());
   // Behind its version digit, a version 4 has the variant and the random bits that a version 7 has there.
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`;
+  return `${time}-7${randomUUID().slice(15)}`;
+}
+
+/** The least id that {@link newId} makes at a time. */
+export function firstIdAt(at: Date): string {
+  return `${timeDigits(Math.max(0, at.getTime()))}-0000-0000-000000000000`;
+}
+
+/** The first two groups of an id: 48 bits of milliseconds since 1970. */
+function timeDigits(ms: number): string {
+  const digits = ms.toString(16).padStart(12, '0').slice(-12);
+  return `${digits.slice(0, 8)}-${digits.slice(8)}`;
 }
 
 /** The UUID of a text, version 8: the same text has the same one. */

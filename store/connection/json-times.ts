@@ -3,6 +3,9 @@
 /** Milliseconds since 1970. @param time an expression of SQL */
 export const milliseconds = (time: string) => `floor(extract(epoch from ${time}) * 1000)::bigint`;
 
+/** A time that came as the text of JSON. */
+export const dateOf = (text: string | null) => (text === null ? null : new Date(text));
+
 /** Makes dates of the milliseconds in these fields; an absent one stays absent, null stays null. */
 export function readTimes(rows: readonly object[], fields: readonly string[]): void {
   for (const row of rows as Record<string, unknown>[]) {

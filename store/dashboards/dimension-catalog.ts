@@ -5,6 +5,7 @@
 import type { Person } from '../../domain/sessions/participant.ts';
 import type { Queryable, Reader } from '../connection/database.ts';
 import { milliseconds, readTimes } from '../connection/json-times.ts';
+import { isMember } from '../search/membership.ts';
 
 export interface CatalogFilter {
   /** Dimensions that have a scenario with a window, none of which overlaps from ... to, are left out. */
@@ -83,13 +84,6 @@ export function overlaps(
 /** In any case; an accent counts as the same where it is apart from its letter, as in names of files on macOS. */
 function contains(name: string, part: string): string {
   return `strpos(lower(normalize(${name})), lower(normalize(${part}::text))) > 0`;
-}
-
-function isMember(identifier: string, key: string): string {
-  return `(s.user_id::text = ${identifier} or s.email_identifier in (${identifier}, ${key}) or s.email_key = ${key}
-    or exists (select from session_member u where u.session_id = s.id and u.identifier in (${identifier}, ${key}))
-    or exists (select from session_participant p
-                where p.session_id = s.id and (p.identifier = ${identifier} or p.key = ${key})))`;
 }
 
 const newest = `

@@ -1,7 +1,7 @@
 /** The recordings of a dashboard, a row each: a run adds its new ones, and a request reads those that it asks for. */
 import type { Queryable, Tx } from '../connection/database.ts';
 
-/** One channel of a source. `key`, `<outputId>:<id>`, names it in the whole dashboard. */
+/** One channel of a source. `key` names it in the whole dashboard: see domain/recordings/channel-key.ts. */
 export interface DimensionChannel {
   readonly key: string;
   readonly id: string;

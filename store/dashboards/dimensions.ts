@@ -1,7 +1,9 @@
 /** Dimensions: the dashboards of a session, one for each node instance that publishes one (decisions 11). */
 
+import { outputIdOfKey } from '../../domain/recordings/channel-key.ts';
 import type { Database, Tx } from '../connection/database.ts';
 import { newId } from '../connection/ids.ts';
+import { jsonOrNull } from '../connection/parameters.ts';
 import type { RunnerIdentity } from '../runners/holder.ts';
 import { holdSession } from '../runs/change-session.ts';
 import { renewLease } from '../runs/lease.ts';
@@ -54,7 +56,7 @@ export async function publishDimension(
         dimension.name,
         dimension.dashboardName,
         dimension.dashboardVersion,
-        dimension.layout === null ? null : JSON.stringify(dimension.layout),
+        jsonOrNull(dimension.layout),
         dimension.suggestsLayout,
       ],
     );
@@ -102,7 +104,7 @@ export async function forgetSources(tx: Tx, sessionId: string, outputIds: readon
 
 /** Layouts that an earlier version put together name channels by their outputs. */
 async function forgetPanelChannels(tx: Tx, sessionId: string, gone: ReadonlySet<number>): Promise<void> {
-  const isGone = (key: unknown) => gone.has(Number(String(key).split(':', 1)[0]));
+  const isGone = (key: unknown) => gone.has(outputIdOfKey(String(key)) ?? 0);
   const dimensions = await tx.query<{ id: number; layout: DimensionLayout }>(
     `select id, layout from dimension
       where session_id = $1 and layout is not null and not suggests_layout order by id for no key update`,

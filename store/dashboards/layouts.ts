@@ -2,7 +2,7 @@
 import { LockMode } from '@mikro-orm/core';
 import { limits } from '../../domain/limits.ts';
 import type { LayoutScope } from '../../domain/recordings/layout-scope.ts';
-import { noteAudited } from '../administration/audit-scope.ts';
+import { noteAudited } from '../connection/audit-scope.ts';
 import type { Database, EntityReader, Queryable, Tx } from '../connection/database.ts';
 import { oncePerKey } from '../connection/idempotency.ts';
 import { DashboardLayout } from '../entities/dashboard-layout.ts';

@@ -2,7 +2,7 @@
 import { LockMode } from '@mikro-orm/core';
 import type { CreationBehaviour, IngestDataType } from '../../domain/outputs/managed-ingest.ts';
 import type { Person } from '../../domain/sessions/participant.ts';
-import { noteAudited } from '../administration/audit-scope.ts';
+import { noteAudited } from '../connection/audit-scope.ts';
 import type { Database, EntityReader, Tx } from '../connection/database.ts';
 import { oncePerKey } from '../connection/idempotency.ts';
 import { DataSource } from '../entities/data-source.ts';

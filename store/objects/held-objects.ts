@@ -1,5 +1,5 @@
 /** The objects that a process is making: each is held from before its first byte until something refers to it. */
-import { unaudited } from '../administration/audit-scope.ts';
+import { unaudited } from '../connection/audit-scope.ts';
 import type { Queryable } from '../connection/database.ts';
 import type { DataSourceRow } from './data-sources.ts';
 import type { ObjectStores } from './object-stores.ts';

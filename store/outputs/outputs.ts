@@ -2,6 +2,7 @@
 
 import type { Queryable, Tx } from '../connection/database.ts';
 import { newId } from '../connection/ids.ts';
+import { jsonOrNull } from '../connection/parameters.ts';
 import { type DataSourceRow, dataSourceColumns } from '../objects/data-sources.ts';
 
 /** Where an output's bytes are and what they are, for rows of outputs and of task inputs. */
@@ -88,9 +89,6 @@ export const objectParameters = (first: number) =>
   objectFields.map((_field, place) => `$${first + place}`).join(', ');
 
 export const objectValues = (object: StoredObject) => objectFields.map((field) => object[field]);
-
-export const jsonOrNull = (json: Record<string, unknown> | null) =>
-  json === null ? null : JSON.stringify(json);
 
 const columnNames = {
   id: 'id',

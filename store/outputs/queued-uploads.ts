@@ -4,17 +4,18 @@
  * A node's uploads are always published in the order of their rows' ids: a row leaves the queue in the transaction that
  * publishes it, under the session's lock, and always from the front of its node's queue.
  */
+
 import { isRefusal, sqlStates } from '../../domain/network/database-fault.ts';
 import { currentTraceparent } from '../../telemetry/trace.ts';
-import { noteAuditedSession } from '../administration/audit-scope.ts';
+import { noteAuditedSession } from '../connection/audit-scope.ts';
 import type { Database, Queryable, Tx } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
 import { oncePerKey } from '../connection/idempotency.ts';
+import { jsonOrNull } from '../connection/parameters.ts';
 import { removePendingObject } from '../objects/pending-objects.ts';
 import { changed, changeSession, type LockedSession, unchanged } from '../runs/change-session.ts';
 import { planSession } from '../runs/plan-session.ts';
 import {
-  jsonOrNull,
   type NodeOutputRow,
   objectColumns,
   objectParameters,

@@ -1,7 +1,9 @@
 /** How many tasks are held at once: limits that manifests declare, and those that operators set instead. */
+
 import type { Concurrency, ConcurrencyKind } from '../../domain/runners/concurrency.ts';
-import { noteAudited } from '../administration/audit-scope.ts';
+import { noteAudited } from '../connection/audit-scope.ts';
 import type { Database, Queryable, Tx } from '../connection/database.ts';
+import { jsonOrNull } from '../connection/parameters.ts';
 import { heldUnderLimit } from '../runs/concurrency.ts';
 import { notifyTemplates } from '../runs/queue.ts';
 
@@ -61,7 +63,7 @@ export async function changeConcurrencyLimit(
       `insert into concurrency_limit (kind, name, chosen, changed_by) values ($1, $2, $3::jsonb, $4)
        on conflict (kind, name) do update
           set chosen = excluded.chosen, changed_by = excluded.changed_by, changed_at = clock_timestamp()`,
-      [one.kind, of.name, chosen === null ? null : JSON.stringify(chosen), changedBy],
+      [one.kind, of.name, jsonOrNull(chosen), changedBy],
     );
     // Before the commit: after it another call may remove the limit.
     const [limit] = await tx.query<ConcurrencyLimit>(
@@ -84,7 +86,7 @@ export async function declareConcurrencyLimits(
   items: ReadonlyArray<{ readonly name: string; readonly concurrency?: Concurrency | undefined }>,
 ): Promise<string[]> {
   const names = items.map(({ name }) => name);
-  const declared = items.map(({ concurrency }) => (concurrency ? JSON.stringify(concurrency) : null));
+  const declared = items.map(({ concurrency }) => jsonOrNull(concurrency));
   const changed = await tx.query<{ name: string }>(
     `select w.name from unnest($2::text[], $3::jsonb[]) as w (name, declared)
        left join concurrency_limit l on l.kind = $1 and l.name = w.name

@@ -9,8 +9,8 @@ import {
 } from '../../domain/runners/manifest.ts';
 import type { EntrypointPlaces, Runtime } from '../../domain/runners/manifest-runner-types.ts';
 import type { KnownNodeTemplate, NodeTemplateType } from '../../domain/templates/template-file.ts';
-import { noteAudited } from '../administration/audit-scope.ts';
 import { advisoryLocks } from '../connection/advisory-locks.ts';
+import { noteAudited } from '../connection/audit-scope.ts';
 import type { Database, Queryable, Tx } from '../connection/database.ts';
 import { declareConcurrencyLimits, settleLimits } from './concurrency-limits.ts';
 

@@ -4,7 +4,7 @@ import {
   type NodeTemplateType,
   type TemplateFile,
 } from '../../domain/templates/template-file.ts';
-import { noteAudited } from '../administration/audit-scope.ts';
+import { noteAudited } from '../connection/audit-scope.ts';
 import type { Database, Queryable, Tx } from '../connection/database.ts';
 import { oncePerKey } from '../connection/idempotency.ts';
 import { saveTemplateVersion } from './template-versions.ts';

@@ -1,6 +1,6 @@
 /** Report definitions (contract: Dashboard support; decisions 12). */
 import { LockMode } from '@mikro-orm/core';
-import { noteAudited } from '../administration/audit-scope.ts';
+import { noteAudited } from '../connection/audit-scope.ts';
 import type { Database, EntityReader, Tx } from '../connection/database.ts';
 import { oncePerKey } from '../connection/idempotency.ts';
 import { onUniqueViolation } from '../entities/refusals.ts';

@@ -2,7 +2,7 @@
 import { LockMode } from '@mikro-orm/core';
 import { limits } from '../../domain/limits.ts';
 import { isRefusal, sqlStates } from '../../domain/network/database-fault.ts';
-import { noteAudited } from '../administration/audit-scope.ts';
+import { noteAudited } from '../connection/audit-scope.ts';
 import type { Database, EntityReader, Tx } from '../connection/database.ts';
 import { oncePerKey } from '../connection/idempotency.ts';
 import { newId } from '../connection/ids.ts';

@@ -1,4 +1,5 @@
 /** Reading the log of a run, page by page, in the order of positions. */
+
 import { limits } from '../../domain/limits.ts';
 import {
   entryPosition,
@@ -12,6 +13,7 @@ import {
   type RunFacts,
 } from '../../domain/runs/run-log.ts';
 import type { Queryable } from '../connection/database.ts';
+import { dateOf } from '../connection/json-times.ts';
 import { holderOfClaim } from '../run-views/run-holder.ts';
 import { unpackEntries } from './log-pieces.ts';
 
@@ -101,8 +103,6 @@ async function readFacts(
   const settledMs = Math.floor(row.nowMs) - (row.isDone ? 0 : settleMs);
   return { facts, settledMs, isDone: row.isDone };
 }
-
-const dateOf = (text: string | null) => (text === null ? null : new Date(text));
 
 interface PieceRow {
   readonly attempt: number;

@@ -1,10 +1,14 @@
 /** Runs of all states, the last made first, by what people look for. */
+
 import { limits } from '../../domain/limits.ts';
 import type { Database } from '../connection/database.ts';
+import { firstIdAt } from '../connection/ids.ts';
 import { Parameters } from '../connection/parameters.ts';
 import {
   type NodeRunRow,
   nodeRunOf,
+  placeConditions,
+  type RunPlace,
   type RunRow,
   runColumns,
   runJoins,
@@ -12,10 +16,7 @@ import {
   stateArms,
 } from './node-runs.ts';
 
-export interface RunSearch {
-  readonly sessionId?: string | undefined;
-  readonly nodeInstanceId?: number | undefined;
-  readonly template?: string | undefined;
+export interface RunSearch extends RunPlace {
   readonly projectId?: number | undefined;
   /** Made at this time or later, and before that time. */
   readonly from?: Date | undefined;
@@ -63,24 +64,10 @@ export async function findNodeRuns(
 }
 
 function conditions(search: RunSearch, parameters: Parameters): string {
-  const all = ['true'];
-  const { sessionId, nodeInstanceId, template, projectId, from, to } = search;
-  if (sessionId !== undefined) {
-    const session = parameters.bind(sessionId, 'uuid');
-    all.push(`r.node_instance_id = any (array(select id from node_instance where session_id = ${session}))`);
-  }
-  if (nodeInstanceId !== undefined) {
-    all.push(`r.node_instance_id = ${parameters.bind(nodeInstanceId, 'bigint')}`);
-  }
-  if (template !== undefined) all.push(`r.template_name = ${parameters.bind(template, 'text')}`);
+  const { projectId, from, to } = search;
+  const all = ['true', ...placeConditions(search, parameters)];
   if (projectId !== undefined) all.push(`s.project_id = ${parameters.bind(projectId, 'bigint')}`);
   if (from !== undefined) all.push(`r.id >= ${parameters.bind(firstIdAt(from), 'uuid')}`);
   if (to !== undefined) all.push(`r.id < ${parameters.bind(firstIdAt(to), 'uuid')}`);
   return all.join(' and ');
-}
-
-/** The least id that is made at a time: see connection/ids.ts. */
-function firstIdAt(at: Date): string {
-  const hex = Math.max(0, at.getTime()).toString(16).padStart(12, '0').slice(-12);
-  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
 }

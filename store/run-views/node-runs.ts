@@ -1,4 +1,5 @@
 /** Runs as operators see them: what is open, what failed for good and why, attempt by attempt. */
+
 import { heldDetails, type NodeState, visibleNodeState } from '../../domain/runs/node-state.ts';
 import type { RunHolder } from '../../domain/runs/run-log.ts';
 import {
@@ -10,6 +11,7 @@ import {
   type RunState,
 } from '../../domain/runs/run-plan.ts';
 import type { Database, Queryable } from '../connection/database.ts';
+import { dateOf } from '../connection/json-times.ts';
 import { Parameters } from '../connection/parameters.ts';
 import { isOpen } from '../runs/lease.ts';
 import { holderOfClaim } from './run-holder.ts';
@@ -73,10 +75,7 @@ export interface NodeRunRow {
   readonly attempts: readonly NodeRunAttempt[];
 }
 
-export interface NodeRunFilter {
-  readonly sessionId?: string | undefined;
-  readonly nodeInstanceId?: number | undefined;
-  readonly nodeTemplate?: string | undefined;
+export interface NodeRunFilter extends RunPlace {
   /** Empty: all; without session and node all that are open or failed, which have indexes of their own. */
   readonly states: readonly ShownRunState[];
 }
@@ -191,21 +190,31 @@ function countStatement(filter: NodeRunFilter): Statement {
   return [`select ${counts.join(' + ')} as count`, parameters.values];
 }
 
-/** Conditions that exclude each other and together cover the request. */
-function armsOf({ states, ...filter }: NodeRunFilter, parameters: Parameters): string[] {
+/** Where the runs are that a request is about. */
+export interface RunPlace {
+  readonly sessionId?: string | undefined;
+  readonly nodeInstanceId?: number | undefined;
+  readonly nodeTemplate?: string | undefined;
+}
+
+/** The conditions of a place, of a run `r`. */
+export function placeConditions(place: RunPlace, parameters: Parameters): string[] {
+  const { sessionId, nodeInstanceId, nodeTemplate } = place;
   const all: string[] = [];
-  if (filter.nodeTemplate !== undefined) {
-    all.push(`r.template_name = ${parameters.bind(filter.nodeTemplate, 'text')}`);
-  }
-  const { nodeInstanceId, sessionId } = filter;
-  if (nodeInstanceId !== undefined) {
+  if (nodeTemplate !== undefined) all.push(`r.template_name = ${parameters.bind(nodeTemplate, 'text')}`);
+  if (nodeInstanceId !== undefined)
     all.push(`r.node_instance_id = ${parameters.bind(nodeInstanceId, 'bigint')}`);
-  }
   if (sessionId !== undefined) {
     const session = parameters.bind(sessionId, 'uuid');
     all.push(`r.node_instance_id = any (array(select id from node_instance where session_id = ${session}))`);
   }
-  const isScoped = nodeInstanceId !== undefined || sessionId !== undefined;
+  return all;
+}
+
+/** Conditions that exclude each other and together cover the request. */
+function armsOf({ states, ...place }: NodeRunFilter, parameters: Parameters): string[] {
+  const all = placeConditions(place, parameters);
+  const isScoped = place.nodeInstanceId !== undefined || place.sessionId !== undefined;
   const wanted = (arm: string) => [arm, ...all].join(' and ');
   if (states.length === 0) {
     return isScoped ? [wanted('true')] : [wanted(openRuns), wanted(failedRuns)];
@@ -256,5 +265,3 @@ export function nodeRunOf(row: RunRow): NodeRunRow {
     })),
   };
 }
-
-const dateOf = (text: string | null) => (text === null ? null : new Date(text));

@@ -13,6 +13,7 @@ import type {
 import type { Database, Queryable, Tx } from '../connection/database.ts';
 import { newId } from '../connection/ids.ts';
 import { endLeases, isOpen } from '../runs/lease.ts';
+import { holderOfToken, tokenHolder } from './holder.ts';
 import { unrecordedSeconds } from './runner-instances.ts';
 import type { NewTokenValue } from './runner-token-value.ts';
 
@@ -199,7 +200,7 @@ export async function loseTasks(
   how: string | undefined,
 ): Promise<void> {
   const reason = how === undefined ? null : `The process of the runner is gone: ${how}.`;
-  await endLeases(database, `token:${tokenId}`, reason);
+  await endLeases(database, tokenHolder(tokenId), reason);
 }
 
 /** The named processes that the host holds, with what each is doing. */
@@ -216,14 +217,14 @@ export async function describeHeld(
                where r.name = d.runner_type and ${isDeployable} and r.entrypoint = d.entrypoint
                  and coalesce(f.version, '') = d.version
             ) as is_wanted,
-            not exists (select from node_claim c where c.holder = 'token:' || d.token_id and ${isOpen})
+            not exists (select from node_claim c where c.holder = ${holderOfToken('d.token_id')} and ${isOpen})
               and not exists (
                 select from runner_instance i
-                 where i.holder = 'token:' || d.token_id
+                 where i.holder = ${holderOfToken('d.token_id')}
                    and i.last_seen_at > clock_timestamp() - make_interval(secs => $4 + ${unrecordedSeconds})
               ) as is_silent,
             (select r.id from node_claim c join node_run r on r.id = c.run_id
-              where c.holder = 'token:' || d.token_id and ${isOpen} and r.cancel_requested limit 1
+              where c.holder = ${holderOfToken('d.token_id')} and ${isOpen} and r.cancel_requested limit 1
             ) as cancelled_run_id
        from deployed_runner d
        join unnest($2::text[], $3::int[]) as k (runner_type, number) using (runner_type, number)

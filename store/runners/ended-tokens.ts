@@ -2,6 +2,7 @@
 import { limits } from '../../domain/limits.ts';
 import type { Queryable } from '../connection/database.ts';
 import { isOpen } from '../runs/lease.ts';
+import { holderOfToken } from './holder.ts';
 
 /** A statement that saw the token alive has ended by then. */
 const settleAfter = "interval '2 minutes'";
@@ -18,12 +19,12 @@ export async function listTasksOfEndedTokens(database: Queryable, limit: number)
   return database.query<EndedTask>(
     // No join: planned while nothing was held, it would read all runs, each second.
     `select c.task_id, (select r.session_id from node_run r where r.id = c.run_id) as session_id
-       from runner_token k join node_claim c on c.holder = 'token:' || k.id::text and ${isOpen}
+       from runner_token k join node_claim c on c.holder = ${holderOfToken('k.id')} and ${isOpen}
       where ${unsettledEnd} <= clock_timestamp()
      union all
      select c.task_id, r.session_id
        from runner_token_creator p join runner_token k on k.created_by = p.user_id
-       join node_claim c on c.holder = 'token:' || k.id::text and ${isOpen}
+       join node_claim c on c.holder = ${holderOfToken('k.id')} and ${isOpen}
        join node_run r on r.id = c.run_id join runner_type t on t.name = r.runner_type
       where p.narrowed_at > clock_timestamp() - interval '10 minutes' and k.revoked_at is null
         and p.role is distinct from 'Administrator'
@@ -40,7 +41,7 @@ export async function settleEndedTokens(database: Queryable): Promise<void> {
       where id in (
         select k.id from runner_token k
          where ${unsettledEnd} <= clock_timestamp() - ${settleAfter}
-           and not exists (select from node_claim c where c.holder = 'token:' || k.id::text and ${isOpen})
+           and not exists (select from node_claim c where c.holder = ${holderOfToken('k.id')} and ${isOpen})
            for update skip locked)`,
   );
 }

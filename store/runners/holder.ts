@@ -7,6 +7,14 @@ export interface RunnerIdentity {
   readonly instanceId: string;
 }
 
+const tokenPrefix = 'token:';
+const accountPrefix = 'user:';
+
+/** A runner token as holder. */
+export const tokenHolder = (tokenId: string) => `${tokenPrefix}${tokenId}`;
+/** An account as holder, the same for all of its access tokens, so that a new sign-in keeps its tasks. */
+export const accountHolder = (userId: string) => `${accountPrefix}${userId}`;
+
 /** The holder of built-in runs; its leases are renewed by workers, not through an API process. */
 export const builtinHolder = 'system';
 
@@ -15,5 +23,14 @@ export const builtinHolder = 'system';
  * @param holder an SQL expression
  */
 export function tokenIdOfHolder(holder: string): string {
-  return `case when ${holder} like 'token:%' then substr(${holder}, 7)::uuid end`;
+  return `case when ${isTokenHolder(holder)} then substr(${holder}, ${tokenPrefix.length + 1})::uuid end`;
 }
+
+/** {@link tokenHolder} of a token's id, as SQL. @param tokenId an SQL expression */
+export const holderOfToken = (tokenId: string) => `'${tokenPrefix}' || ${tokenId}::text`;
+
+/** Whether a holder is a runner token, as SQL. @param holder an SQL expression */
+export const isTokenHolder = (holder: string) => `${holder} like '${tokenPrefix}%'`;
+
+/** Whether a holder is an account, as SQL. @param holder an SQL expression */
+export const isAccountHolder = (holder: string) => `${holder} like '${accountPrefix}%'`;

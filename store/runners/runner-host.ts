@@ -1,12 +1,13 @@
 /** What the API does for a host of deployed runners, which reaches the database through it alone. */
 import { limits } from '../../domain/limits.ts';
-import type {
-  HostPlan,
-  HostReport,
-  ProcessEnds,
-  ProcessKey,
-  ProcessStart,
-  ProcessStartReply,
+import {
+  type HostPlan,
+  type HostReport,
+  type ProcessEnds,
+  type ProcessKey,
+  type ProcessStart,
+  type ProcessStartReply,
+  processKeyText,
 } from '../../domain/runners/runner-host.ts';
 import type { Database } from '../connection/database.ts';
 import type { SecretBox } from '../objects/secrets.ts';
@@ -43,11 +44,11 @@ async function acquireFree(
   { hostId, processes, processesPerType, room }: HostReport,
 ): Promise<{ readonly acquired: ProcessKey[]; readonly isFull: boolean }> {
   const wanted = await listDeployable(database);
-  const held = new Set([...(await listProcesses(database)), ...processes].map(keyOf));
+  const held = new Set([...(await listProcesses(database)), ...processes].map(processKeyText));
   const numbers = Array.from({ length: processesPerType }, (_, index) => index + 1);
   const free = numbers
     .flatMap((number) => wanted.map((runner) => ({ ...runner, number })))
-    .filter((plan) => !held.has(keyOf(plan)));
+    .filter((plan) => !held.has(processKeyText(plan)));
   const next = free.slice(0, Math.min(room, limits.deployedChangesPerCall));
   return { acquired: await acquireProcesses(database, hostId, next), isFull: free.length > room };
 }
@@ -86,5 +87,3 @@ export async function endProcesses(database: Database, { hostId, processes }: Pr
     if (tokenId) await loseTasks(database, tokenId, process.how);
   }
 }
-
-const keyOf = ({ runnerType, number }: ProcessKey) => `${runnerType} ${number}`;

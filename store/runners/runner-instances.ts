@@ -2,7 +2,7 @@
 import { limits } from '../../domain/limits.ts';
 import type { Queryable } from '../connection/database.ts';
 import { isOpen } from '../runs/lease.ts';
-import { builtinHolder, type RunnerIdentity, tokenIdOfHolder } from './holder.ts';
+import { builtinHolder, isAccountHolder, type RunnerIdentity, tokenIdOfHolder } from './holder.ts';
 
 /** Notifications on this channel say that instances were drained or undrained. */
 export const runnerChangedChannel = 'runner_changed';
@@ -49,8 +49,8 @@ const runnerState = (isBusy: string) => `
 
 /** Instances: what they ask for, what their token covers, whether their caller may still claim, and their state. */
 export const seenInstances = `
-  select i.last_seen_at, i.drained, i.templates, k.runner_types, i.holder like 'user:%' as is_account, h.is_busy,
-         (i.holder like 'user:%' or k.revoked_at is null and k.expires_at > clock_timestamp()) as may_claim,
+  select i.last_seen_at, i.drained, i.templates, k.runner_types, ${isAccountHolder('i.holder')} as is_account, h.is_busy,
+         (${isAccountHolder('i.holder')} or k.revoked_at is null and k.expires_at > clock_timestamp()) as may_claim,
          ${runnerState('h.is_busy')} as state
     from runner_instance i left join runner_token k on k.id = ${tokenIdOfHolder('i.holder')}
    cross join lateral (

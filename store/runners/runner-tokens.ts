@@ -3,7 +3,7 @@ import type { Role, RunnerScope } from '../../domain/access/access.ts';
 import { limits } from '../../domain/limits.ts';
 import type { Runtime } from '../../domain/runners/manifest-runner-types.ts';
 import type { TokenFacts } from '../../domain/runners/runner-token.ts';
-import { noteAudited } from '../administration/audit-scope.ts';
+import { noteAudited } from '../connection/audit-scope.ts';
 import type { Database, Queryable, Tx } from '../connection/database.ts';
 import { oncePerKey } from '../connection/idempotency.ts';
 import { newId } from '../connection/ids.ts';

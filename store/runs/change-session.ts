@@ -6,9 +6,11 @@
  * session's row of `session_activity` at any of these depths: only a holder of the session's lock does so.
  * `FOR NO KEY UPDATE`, because plain `FOR UPDATE` would block every insert that refers to the session.
  */
+
 import type { EndedAttempt, SessionLabel } from '../../domain/sessions/session-change.ts';
-import { noteAuditedSession } from '../administration/audit-scope.ts';
+import { noteAuditedSession } from '../connection/audit-scope.ts';
 import type { Database, Tx } from '../connection/database.ts';
+import { jsonOrNull } from '../connection/parameters.ts';
 
 /** A session under its lock, for work that does not change its graph. */
 export interface HeldSession extends SessionLabel {
@@ -224,7 +226,7 @@ function saveSession(
     session.newestPosition,
     session.queueTimeMs,
     answer?.taskId ?? null,
-    answer ? JSON.stringify(answer.reply) : null,
+    jsonOrNull(answer?.reply),
     session.publishedAt,
     session.publishedBytes,
   ]);

@@ -1,5 +1,5 @@
 /** The statements of a claim, composed of parts; test/store/runs/claim-statements.sql shows them as they are sent. */
-import { tokenIdOfHolder } from '../runners/holder.ts';
+import { isTokenHolder, tokenIdOfHolder } from '../runners/holder.ts';
 import { claimOrder } from './claim-order.ts';
 import { isUnderLimit, limitSteps, nextWithRoom } from './concurrency.ts';
 import { runConfiguration } from './configuration-check.ts';
@@ -11,7 +11,7 @@ import { reprocessStart } from './reprocess.ts';
  * @param templates an SQL expression: the requested templates, null for all that it may claim
  * @param version another one: what the runner told of itself, or null
  */
-const announce = (templates: string, version: string) => `
+const registerInstance = (templates: string, version: string) => `
   insert into runner_instance (holder, instance_id, claim_seq, templates, version)
   values ($1, $2, 1, ${templates}, ${version})
   on conflict (holder, instance_id)
@@ -51,7 +51,7 @@ const claimColumns = (pendingInputs = 'claim.pending_inputs') => `
 
 /** A runner token that ended after its caller was identified gets no task. An account is checked before the statement. */
 const mayHold = `
-  ($1 not like 'token:%'
+  (not ${isTokenHolder('$1')}
     or exists (select from runner_token k where k.id = ${tokenIdOfHolder('$1')}
                   and k.revoked_at is null and k.expires_at > clock_timestamp()))`;
 
@@ -161,7 +161,7 @@ export const claimById = claimStatement({
 });
 
 const registerAndClaimStatement = (pick: Pick) => `
-  ${claimSteps(pick, announce('$6::text[]', '$7::text'))}
+  ${claimSteps(pick, registerInstance('$6::text[]', '$7::text'))}
   select instance.claim_seq, instance.drained, ${holdsTask} as holds_task, task.*
     from instance left join lateral (select ${claimColumns()} ${claimed}) task on true`;
 export const registerAndClaimByTemplate = {
@@ -185,4 +185,4 @@ export const redeliverStatement = `
   select ${claimColumns(countedAnyway)} ${claimed}`;
 
 /** $1 holder, $2 instance, $3 templates, $4 version */
-export const registerStatement = `${announce('$3::text[]', '$4::text')}, ${holdsTask} as holds_task`;
+export const registerStatement = `${registerInstance('$3::text[]', '$4::text')}, ${holdsTask} as holds_task`;

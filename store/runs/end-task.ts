@@ -71,25 +71,29 @@ interface HeldRun extends FailedRun {
   readonly concernsRejections: boolean;
 }
 
-/**
- * Ends a task in one transaction: outcome, node states, retry or follow-up, and the runs that become due.
- * @param digest of the request that ends it, to tell a repeat from a different end
- * @param jitter a random number in [0, 1)
- * @param next the claim that the same transaction makes for the instance; the end stands without it when it fails
- */
+/** The call that ends a task. */
+export interface TaskEndCall {
+  /** Of the whole call, to tell a repeat from a different end. */
+  readonly digest: string;
+  /** A random number in [0, 1), for the pause before a retry. */
+  readonly jitter: number;
+  /** The claim that the same transaction makes for the instance; the end stands without it when it fails. */
+  readonly next?: TemplateClaim | undefined;
+}
+
+/** Ends a task in one transaction: outcome, node states, retry or follow-up, and the runs that become due. */
 export async function endTask(
   database: Database,
   identity: RunnerIdentity,
   taskId: string,
   end: TaskEnd,
-  digest: string,
-  jitter: number,
-  next?: TemplateClaim,
+  call: TaskEndCall,
 ): Promise<EndResult> {
+  const { next } = call;
   try {
     const result = await refusable<AcceptedEnd, EndRefusal>(() =>
       database.transaction(async (tx) => {
-        const ended = await endWithin(tx, identity, taskId, end, digest, jitter);
+        const ended = await endWithin(tx, identity, taskId, end, call);
         if (ended.kind !== 'ended' || next === undefined) return ended;
         return { ...ended, next: await registerAndClaimLast(tx, identity, next) };
       }),
@@ -100,7 +104,8 @@ export async function endTask(
     return result;
   } catch (error) {
     // Not a refusal: for example when another claim of the instance wins at the same time.
-    if (next !== undefined) return await endTask(database, identity, taskId, end, digest, jitter);
+    if (next !== undefined)
+      return await endTask(database, identity, taskId, end, { ...call, next: undefined });
     throw error;
   }
 }
@@ -110,8 +115,7 @@ async function endWithin(
   identity: RunnerIdentity,
   taskId: string,
   end: TaskEnd,
-  digest: string,
-  jitter: number,
+  { digest, jitter }: TaskEndCall,
 ): Promise<AcceptedEnd> {
   const endClaimed = () => endHeldClaim(tx, identity, taskId, end.kind, digest);
   const apply = async (session: LockedSession, run: HeldRun | undefined) => {

@@ -5,8 +5,10 @@
  * In the SQL `c` is the claim. The clock is read after the row is locked: an update rereads it for a row that it waited
  * for.
  */
+
 import { leaseTimes } from '../../domain/runs/lease-times.ts';
 import type { Queryable, Tx } from '../connection/database.ts';
+import { jsonOrNull } from '../connection/parameters.ts';
 import type { RunnerIdentity } from '../runners/holder.ts';
 import type { InputBounds } from './task-inputs.ts';
 
@@ -124,14 +126,7 @@ export async function recordHeartbeat(
        from node_run r
       where ${isHeld} and r.id = c.run_id
       returning c.lease_until as lease_expires_at, r.cancel_requested`,
-    [
-      taskId,
-      identity.holder,
-      identity.instanceId,
-      said.phase,
-      said.message,
-      said.progress ? JSON.stringify(said.progress) : null,
-    ],
+    [taskId, identity.holder, identity.instanceId, said.phase, said.message, jsonOrNull(said.progress)],
   );
   return row;
 }

@@ -144,13 +144,13 @@ export async function queueDueRuns(tx: Tx, sessionId: string): Promise<void> {
 }
 
 /**
- * Marks the session observed up to `seq` and the attempts that are awaited from now on, and collects the ends not yet
+ * Marks the session observed up to a version, and the attempts that are awaited from now on, and collects the ends not yet
  * reported to its workflow. An end that commits later finds its mark; an earlier one raised `desired_version`.
  */
 async function markObserved(
   database: Database,
   sessionId: string,
-  seq: number,
+  version: number,
   { start, lookInMs }: Pick<ReconcileResult, 'start' | 'lookInMs'>,
 ): Promise<{ desiredVersion: number; ended: readonly NamedEnd[] }> {
   const [row] = await database.query<{ desiredVersion: number; ended: NamedEnd[] }>(
@@ -180,13 +180,13 @@ async function markObserved(
             ), '[]') as ended`,
     [
       sessionId,
-      seq,
+      version,
       start.map((attempt) => attempt.runId),
       start.map((attempt) => attempt.attempt),
       lookInMs === null ? null : lookInMs / 1_000 + reconcileSlackSeconds,
     ],
   );
-  return { desiredVersion: row?.desiredVersion ?? seq, ended: row?.ended ?? [] };
+  return { desiredVersion: row?.desiredVersion ?? version, ended: row?.ended ?? [] };
 }
 
 function present(

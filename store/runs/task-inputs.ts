@@ -251,7 +251,7 @@ export async function hasWrittenOutput(database: Queryable, runId: string): Prom
 }
 
 /** How often the holders of a run released it. */
-export async function countReturns(database: Queryable, runId: string): Promise<number> {
+export async function countReleases(database: Queryable, runId: string): Promise<number> {
   const [run] = await database.query<{ count: number }>(
     'select release_count as count from node_run where id = $1',
     [runId],

@@ -1,16 +1,17 @@
 /** Outputs that the holder of a task writes. Each write repeats the fence in its own transaction. */
+
 import { isRefusal, sqlStates } from '../../domain/network/database-fault.ts';
-import { unaudited } from '../administration/audit-scope.ts';
+import { unaudited } from '../connection/audit-scope.ts';
 import type { Database, Queryable } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
 import { hasKey, oncePerKey } from '../connection/idempotency.ts';
+import { jsonOrNull } from '../connection/parameters.ts';
 import { Refused } from '../connection/refused.ts';
 import { type DataSourceRow, dataSourceColumns } from '../objects/data-sources.ts';
 import { PendingObjectGone } from '../objects/pending-objects.ts';
 import { targetSteps } from '../outputs/output-target.ts';
 import {
   findOutputByIdentifier,
-  jsonOrNull,
   type NodeOutputRow,
   objectColumns,
   objectParameters,
@@ -138,7 +139,7 @@ export async function stageOutput(held: TaskWrite, upload: TaskOutput): Promise<
   const { tx, identity, task } = held;
   const created = await stageNew(tx, identity, task.taskId, upload);
   if (created !== undefined) return { kind: 'created', output: created };
-  const identifier = upload.outputIdentifier ?? (await countUnnamed(held));
+  const identifier = upload.outputIdentifier ?? (await nextGeneratedName(held));
   const existing = await findOutputByIdentifier(tx, task.nodeInstanceId, identifier);
   if (existing === undefined) {
     // The process may have stood still since the fence: then the lease is over.
@@ -234,7 +235,7 @@ async function stageNew(
  * The next name that the platform makes, for an existing output. The next attempt finds the outputs staged under these
  * names, because it counts from the last move of the run's watermark: earlier outputs belong to consumed inputs.
  */
-async function countUnnamed({ tx, task }: TaskWrite): Promise<string> {
+async function nextGeneratedName({ tx, task }: TaskWrite): Promise<string> {
   const [row] = await tx.query<{ identifier: string }>(
     `update node_claim c set generated_name_count = c.generated_name_count + 1 where c.task_id = $1
      returning ${madeIdentifier('c.generated_name_count')} as identifier`,

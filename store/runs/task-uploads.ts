@@ -6,10 +6,11 @@
 import { storedEncoding } from '../../domain/outputs/output-headers.ts';
 import type { Database, Queryable, Tx } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
+import { jsonOrNull } from '../connection/parameters.ts';
 import { Refused } from '../connection/refused.ts';
 import type { SentPart } from '../objects/multipart.ts';
 import { PendingObjectGone } from '../objects/pending-objects.ts';
-import { jsonOrNull, type NodeOutputRow, outputColumns, type UploadedObject } from '../outputs/outputs.ts';
+import { type NodeOutputRow, outputColumns, type UploadedObject } from '../outputs/outputs.ts';
 import type { RunnerIdentity } from '../runners/holder.ts';
 import { type Change, unchanged } from './change-session.ts';
 import { renewHeld } from './lease.ts';
@@ -42,7 +43,6 @@ export interface TaskUpload extends NewTaskUpload {
   readonly outputId: number | null;
 }
 
-/** The claim of the caller, its lease renewed; $1 task, $2 holder, $3 instance. */
 const heldClaim = `${renewHeld} returning c.task_id`;
 
 /**
@@ -197,20 +197,24 @@ export async function discardTaskUpload(database: Queryable, handle: string): Pr
   ]);
 }
 
+export interface FinishedUpload {
+  readonly handle: string;
+  /** In the store; null for an upload that need not be completed, because its identifier is written. */
+  readonly object: { readonly sizeBytes: number; readonly etag: string } | null;
+  /** Undefined leaves the watermark. */
+  readonly watermarkInputId: number | undefined;
+}
+
 /**
  * Turns an upload whose object is in the store into an output of its task, once: staged, or published with its
  * watermark, in one transaction. A repeat gets that output, and its watermark moves. If the node already has an output
  * of the identifier, that is the answer, with or without an object, and the object is left to the sweeper.
- * @param object null for an upload that need not be completed, because its identifier is written
- * @param watermarkInputId undefined leaves the watermark
  */
 export async function finishTaskUpload(
   database: Database,
   identity: RunnerIdentity,
   taskId: string,
-  handle: string,
-  object: { readonly sizeBytes: number; readonly etag: string } | null,
-  watermarkInputId: number | undefined,
+  { handle, object, watermarkInputId }: FinishedUpload,
 ): Promise<OutputWrite> {
   await failpoint('task-output-stored');
   const written = await (watermarkInputId === undefined
@@ -232,7 +236,7 @@ export async function finishTaskUpload(
 async function finishWithin(
   { tx, task }: TaskWrite,
   handle: string,
-  object: { readonly sizeBytes: number; readonly etag: string } | null,
+  object: FinishedUpload['object'],
   write: (upload: TaskOutput) => Promise<Change<WrittenOutput>>,
 ): Promise<Change<WrittenOutput>> {
   const upload = await findTaskUpload(tx, task.taskId, handle);

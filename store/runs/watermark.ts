@@ -1,7 +1,9 @@
 /** The watermark of a task's node: what is consumed and what is published move together (decisions, section 9). */
+
 import { judgeWatermark } from '../../domain/runs/watermark.ts';
 import type { Database, Queryable } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
+import { jsonOrNull } from '../connection/parameters.ts';
 import { Refused } from '../connection/refused.ts';
 import { publishStaged, type StagedPublication } from '../outputs/publish.ts';
 import type { RunnerIdentity } from '../runners/holder.ts';
@@ -92,7 +94,7 @@ export async function moveWatermark(
     task.nodeInstanceId,
     position,
     inputId,
-    state === undefined ? null : JSON.stringify(state),
+    jsonOrNull(state),
     task.runId,
     task.taskId,
     published?.newest.position ?? null,

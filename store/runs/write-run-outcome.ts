@@ -1,9 +1,11 @@
 /** Writing what the end of an attempt means for its run, its attempt row and its node. The session is locked. */
+
 import { type NodeState, nodeStateCodes } from '../../domain/runs/node-state.ts';
 import type { AttemptEnd } from '../../domain/runs/run-plan.ts';
 import type { EndedAttempt } from '../../domain/sessions/session-change.ts';
 import { attemptFailed, runEnded } from '../../telemetry/metrics.ts';
 import type { Tx } from '../connection/database.ts';
+import { jsonOrNull } from '../connection/parameters.ts';
 import { countPublication, publicationSteps } from '../outputs/publish-output.ts';
 import { type LockedSession, waitsFor } from './change-session.ts';
 import { notifyReady, queuedAfter, queuedColumns } from './queue.ts';
@@ -133,7 +135,7 @@ export async function writeDone(
     end.outcome,
     end.statusDetails,
     nodeStateCodes[end.nodeState satisfies NodeState],
-    effects.state === undefined ? null : JSON.stringify(effects.state),
+    jsonOrNull(effects.state),
     effects.followUpWanted ?? false,
     effects.watermarkToUpper ?? false,
     end.failure?.reason ?? end.statusDetails,

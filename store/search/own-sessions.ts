@@ -16,9 +16,8 @@ export interface OwnSessionsPage {
 const newestFirst = 'order by created_at desc, session_id desc';
 
 /**
- * The ways to be a member, as `isSessionMember` tests them of one session: creator, the person of the email field, or
- * participant by either part of an identity. Each is one index of `session_search`, whose rows show the participants of
- * shared sessions alone under `metadata_keys`. `session_member` holds nobody else.
+ * The ways to be a member, as membership.ts tests them of one session. Each is one index of `session_search`, whose rows
+ * show the participants of shared sessions alone under `metadata_keys`. `session_member` has no other person.
  */
 function waysOfMembership({ identifier, key }: Person, parameters: Parameters): readonly string[] {
   const participant = (id: string) => parameters.bind(JSON.stringify({ participants: [{ id }] }), 'jsonb');

@@ -12,7 +12,7 @@ import {
   type TemplateChange,
 } from '../../domain/templates/adoption.ts';
 import { configurationOf } from '../../domain/templates/node-configuration.ts';
-import { dropAudit } from '../administration/audit-scope.ts';
+import { dropAudit } from '../connection/audit-scope.ts';
 import type { Database, Tx } from '../connection/database.ts';
 import { oncePerKey } from '../connection/idempotency.ts';
 import { findTemplate, type TemplateWithNodes } from '../registry/session-templates.ts';
@@ -130,7 +130,7 @@ interface StoredNode extends SessionNode {
 
 interface StoredTexts extends Omit<StoredNode, 'configuration' | 'isEdited'> {
   readonly configuration: string;
-  /** What its template gave it; null where nobody has changed that. */
+  /** What its template gave it; null where no person has changed that. */
   readonly templateConfiguration: string | null;
 }
 

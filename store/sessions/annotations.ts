@@ -1,7 +1,8 @@
 /** Annotations: moments and ranges of a session with words, of people and of runners (additions, section 4). */
 import { createHash } from 'node:crypto';
 import { limits } from '../../domain/limits.ts';
-import type { Database, Queryable } from '../connection/database.ts';
+import { lockOfText } from '../connection/advisory-locks.ts';
+import type { Database, Queryable, Tx } from '../connection/database.ts';
 import { oncePerKey } from '../connection/idempotency.ts';
 import { newId } from '../connection/ids.ts';
 import type { RunnerIdentity } from '../runners/holder.ts';
@@ -62,6 +63,11 @@ export async function listAnnotations(
   return { rows, totalCount: session.count };
 }
 
+/** From here on no other transaction adds to the session's annotations, so that they can be counted. */
+async function lockAnnotations(tx: Tx, sessionId: string): Promise<void> {
+  await tx.query(lockOfText("'annotation ' || $1"), [sessionId]);
+}
+
 export type AnnotationCreation =
   | { readonly outcome: 'created'; readonly annotation: AnnotationRow }
   | { readonly outcome: 'session-missing' | 'too-many' };
@@ -75,6 +81,7 @@ export async function createAnnotation(
   return database.transaction(
     oncePerKey(
       async (tx): Promise<AnnotationCreation> => {
+        await lockAnnotations(tx, sessionId);
         const [session] = await tx.query<{ count: number }>(
           `select (select count(*) from annotation where session_id = $1) as count
              from session where id = $1 for key share`,
@@ -139,7 +146,10 @@ export async function deleteAnnotation(
   return rows.length > 0;
 }
 
-/** @returns `too-many` when the session would have more than it may */
+/**
+ * What the run has staged or published already is not staged again, and does not count again.
+ * @returns `too-many` when the session would have more than it may
+ */
 export async function stageAnnotations(
   database: Database,
   identity: RunnerIdentity,
@@ -147,11 +157,17 @@ export async function stageAnnotations(
   annotations: readonly AnnotationFields[],
 ) {
   return writeTask(database, identity, taskId, async ({ tx, task }) => {
-    const [session] = await tx.query<{ count: number }>(
-      'select count(*) as count from annotation where session_id = $1',
-      [task.sessionId],
+    const rows = annotations.map(staged);
+    await lockAnnotations(tx, task.sessionId);
+    const [count] = await tx.query<{ present: number; added: number }>(
+      `select (select count(*) from annotation where session_id = $1) as present,
+              (select count(distinct digest) from unnest($3::text[]) as x (digest)
+                where not exists (select from annotation a
+                                   where a.run_id = $2 and a.digest = decode(x.digest, 'hex'))) as added`,
+      [task.sessionId, task.runId, rows.map(({ digest }) => digest)],
     );
-    if (session!.count + annotations.length > limits.annotationsPerSession) return 'too-many';
+    const { present, added } = count!;
+    if (added > 0 && present + added > limits.annotationsPerSession) return 'too-many';
     await tx.query(
       `insert into annotation
          (id, session_id, from_at, to_at, label, body, tags, channel, run_id, node_instance_id, digest, staged)
@@ -159,7 +175,7 @@ export async function stageAnnotations(
          from jsonb_to_recordset($1::jsonb) as x
            (id uuid, from_at timestamptz, to_at timestamptz, label text, body text, tags text[], channel text, digest text)
        on conflict do nothing`,
-      [JSON.stringify(annotations.map(staged)), task.sessionId, task.runId, task.nodeInstanceId],
+      [JSON.stringify(rows), task.sessionId, task.runId, task.nodeInstanceId],
     );
     return 'staged';
   });

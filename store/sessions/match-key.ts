@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isRefusal, sqlStates } from '../../domain/network/database-fault.ts';
-import { unaudited } from '../administration/audit-scope.ts';
+import { unaudited } from '../connection/audit-scope.ts';
 import type { Database, Tx } from '../connection/database.ts';
 
 /** The key was busy for the whole time. */

@@ -1,5 +1,10 @@
 /** Node instances of a session as their progress is shown (contract: Node instance progress). */
-import { heldDetails, type NodeState, visibleNodeState } from '../../domain/runs/node-state.ts';
+import {
+  heldDetails,
+  type NodeState,
+  nodeStateCodes,
+  visibleNodeState,
+} from '../../domain/runs/node-state.ts';
 import type { NodeTemplateType } from '../../domain/templates/template-file.ts';
 import type { Queryable } from '../connection/database.ts';
 import { isOpen } from '../runs/lease.ts';
@@ -46,8 +51,6 @@ interface Row {
   readonly templateConfiguration: string | null;
 }
 
-const processingCode = 1;
-
 /** The session's nodes in the order of its template; undefined when there is no such session. One statement. */
 export async function sessionProgress(
   database: Queryable,
@@ -78,7 +81,7 @@ function progressOf(row: Row, id: number): NodeProgress {
     ...shown,
     id,
     state: visibleNodeState(storedState, isHeld),
-    stateCode: isHeld ? processingCode : storedState,
+    stateCode: isHeld ? nodeStateCodes.Processing : storedState,
     statusDetails: isHeld ? heldDetails(phase, message) : storedDetails,
   };
 }

@@ -1,5 +1,5 @@
 /** Scenario instances of sessions (contract: Scenario instance; decisions 5). */
-import { noteAudited, noteAuditedSession } from '../administration/audit-scope.ts';
+import { noteAudited, noteAuditedSession } from '../connection/audit-scope.ts';
 import type { Database, Tx } from '../connection/database.ts';
 import { oncePerKey } from '../connection/idempotency.ts';
 import { newId } from '../connection/ids.ts';

@@ -1,5 +1,6 @@
 /** Saved views of the list of sessions. */
 import { limits } from '../../domain/limits.ts';
+import { lockOfText } from '../connection/advisory-locks.ts';
 import type { Database, Queryable } from '../connection/database.ts';
 import { oncePerKey } from '../connection/idempotency.ts';
 import { newId } from '../connection/ids.ts';
@@ -45,9 +46,7 @@ export async function createSessionView(
     oncePerKey(
       async (tx): Promise<SessionViewWrite> => {
         // Two calls of one person count one after the other.
-        await tx.query("select pg_advisory_xact_lock(hashtextextended('session_view:' || $1, 0))", [
-          createdBy,
-        ]);
+        await tx.query(lockOfText("'session_view:' || $1"), [createdBy]);
         const [own] = await tx.query<{ count: number }>(
           'select count(*) as count from session_view where created_by = $1',
           [createdBy],

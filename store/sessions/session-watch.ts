@@ -112,7 +112,7 @@ export async function readSnapshot(
   return { at: { atMs, position }, nodes, outputs, attempts, window, desiredVersion, hasMore };
 }
 
-/** The present positions of the sessions, by id; deleted ones are missing. */
+/** The present versions of the sessions, by id; deleted ones are missing. */
 export async function desiredVersions(
   database: Queryable,
   sessionIds: readonly string[],

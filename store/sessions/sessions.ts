@@ -1,15 +1,18 @@
 /** Sessions and their node instances (contract: Session; decisions 5). */
+
 import type { Person } from '../../domain/sessions/participant.ts';
 import { type TimeWindow, windowOverAt } from '../../domain/sessions/shared-session.ts';
 import type { JsonObject } from '../../domain/text.ts';
-import { noteAuditedSession } from '../administration/audit-scope.ts';
 import { findProject, type ShownProject } from '../administration/projects.ts';
+import { noteAuditedSession } from '../connection/audit-scope.ts';
 import type { Database, Queryable, Tx } from '../connection/database.ts';
 import { oncePerKey } from '../connection/idempotency.ts';
 import { newId } from '../connection/ids.ts';
 import { milliseconds, readTimes } from '../connection/json-times.ts';
+import { jsonOrNull } from '../connection/parameters.ts';
 import { findTemplateOfSession, type TemplateWithNodes } from '../registry/session-templates.ts';
 import { presentVersion } from '../registry/template-versions.ts';
+import { isMember } from '../search/membership.ts';
 
 export interface NewSession {
   readonly name: string;
@@ -84,7 +87,7 @@ export async function insertSession(tx: Tx, session: NewSession): Promise<Sessio
       session.projectId,
       session.userId,
       session.logoUrl,
-      session.metadata === null ? null : JSON.stringify(session.metadata),
+      jsonOrNull(session.metadata),
       shared?.machineGroup ?? null,
       shared?.timeWindowSeconds ?? null,
       shared?.window.startAt ?? null,
@@ -274,14 +277,10 @@ export async function isSessionMember(
   sessionId: string,
   person: Person,
 ): Promise<boolean> {
-  const rows = await database.query(
-    `select 1 from session s
-      where s.id = $1
-        and (s.user_id::text = $2 or s.email_identifier in ($2, $3) or s.email_key = $3
-             or exists (select 1 from session_member u where u.session_id = s.id and u.identifier in ($2, $3))
-             or exists (select 1 from session_participant p
-                         where p.session_id = s.id and (p.identifier = $2 or p.key = $3)))`,
-    [sessionId, person.identifier, person.key],
-  );
+  const rows = await database.query(`select 1 from session s where s.id = $1 and ${isMember('$2', '$3')}`, [
+    sessionId,
+    person.identifier,
+    person.key,
+  ]);
   return rows.length > 0;
 }

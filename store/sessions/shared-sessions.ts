@@ -9,7 +9,7 @@ import {
   type TimeWindow,
   windowFrom,
 } from '../../domain/sessions/shared-session.ts';
-import { carryAudit, noteAuditedSession } from '../administration/audit-scope.ts';
+import { carryAudit, noteAuditedSession } from '../connection/audit-scope.ts';
 import type { Database, Tx } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
 import { oncePerKey } from '../connection/idempotency.ts';
@@ -46,7 +46,7 @@ export async function joinOrOpen(database: Database, request: JoinRequest): Prom
     try {
       const audited = carryAudit(
         oncePerKey((tx) => joinOrOpenWithin(tx, request), isIn),
-        ({ outcome }) => outcome !== 'frozen',
+        isIn,
       );
       const result = await withMatchKey(database, matchKeyText(request.key), waitMs, audited.work);
       if (result === keyBusy) return { outcome: 'busy' };

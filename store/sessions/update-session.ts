@@ -1,4 +1,5 @@
 /** Changing a session (contract: Session, update route; decisions 5). */
+
 import { isRefusal, sqlStates } from '../../domain/network/database-fault.ts';
 import { nodeStateCodes } from '../../domain/runs/node-state.ts';
 import type { Person } from '../../domain/sessions/participant.ts';
@@ -6,6 +7,7 @@ import { logoUrlOf } from '../../domain/sessions/session.ts';
 import { withoutPlatformKeys } from '../../domain/sessions/shared-session.ts';
 import { isName, type JsonObject } from '../../domain/text.ts';
 import type { Database, Tx } from '../connection/database.ts';
+import { jsonOrNull } from '../connection/parameters.ts';
 import { presentVersion } from '../registry/template-versions.ts';
 import { holdSession } from '../runs/change-session.ts';
 import { orderSession } from '../runs/claim-order.ts';
@@ -150,7 +152,7 @@ async function write(
       sessionTemplateId ?? null,
       projectId ?? null,
       metadata !== undefined,
-      metadata === undefined ? null : JSON.stringify(metadata),
+      jsonOrNull(metadata),
       metadata === undefined ? null : logoUrlOf(metadata),
       priority ?? null,
     ],

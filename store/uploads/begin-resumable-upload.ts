@@ -1,10 +1,12 @@
 /** The beginning of a resumable upload: its row, before the request to the store, and the store's name for it. */
+
+import { lockOfText } from '../connection/advisory-locks.ts';
 import type { Queryable, Tx } from '../connection/database.ts';
-import { jsonOrNull } from '../outputs/outputs.ts';
+import { jsonOrNull } from '../connection/parameters.ts';
 import { isUnfinished, type NewResumableUpload } from './resumable-uploads.ts';
 
 /** Two creations of one share must not both take its last place. */
-const lockOfShare = `select pg_advisory_xact_lock(hashtextextended('resumable_upload ' || $1 || ' ' || $2, 0))`;
+const lockOfShare = lockOfText("'resumable_upload ' || $1 || ' ' || $2");
 
 /** What has the id of an upload that is to begin: nothing, the same upload with bytes still to come, or another one. */
 export async function findBegun(

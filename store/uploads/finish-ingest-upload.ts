@@ -4,7 +4,7 @@ import { type AcceptedUpload, type FeedResult, feedIngest, isAccepted } from '..
 import { AlreadyIngested } from '../ingests/ingested-files.ts';
 import type { Stores } from '../outputs/stored-repeat.ts';
 import type { AssembledObject } from './finish-resumable-upload.ts';
-import { endResumableUpload, type UploadEnd } from './resumable-uploads.ts';
+import { endResumableUpload, type HeldUpload, type UploadEnd } from './resumable-uploads.ts';
 
 /** What became of a whole upload; `known`: its file was ingested before. */
 export type UploadOutcome = FeedResult | { readonly outcome: 'known' };
@@ -16,7 +16,7 @@ export type UploadOutcome = FeedResult | { readonly outcome: 'known' };
  */
 export async function ingestWhole(
   stores: Stores,
-  { id, writer }: { readonly id: string; readonly writer: string },
+  held: HeldUpload,
   object: AssembledObject,
   ingest: Ingest,
   sessionName: string,
@@ -25,16 +25,16 @@ export async function ingestWhole(
   let isSettled = false;
   try {
     const fed = await feedIngest(stores, ingest, object, sessionName, async (tx, result) => {
-      await endResumableUpload(tx, id, writer, endOf(result));
+      await endResumableUpload(tx, held, endOf(result));
       isSettled = true;
     });
     // A repeat that waits in the queue is found before any transaction.
-    if (!isSettled && isAccepted(fed)) await endResumableUpload(database, id, writer, endOf(fed));
+    if (!isSettled && isAccepted(fed)) await endResumableUpload(database, held, endOf(fed));
     return fed;
   } catch (error) {
     if (!(error instanceof AlreadyIngested)) throw error;
     const { nodeInstanceId, outputId } = error.place;
-    await endResumableUpload(database, id, writer, { nodeInstanceId, outputId, isUsed: false });
+    await endResumableUpload(database, held, { nodeInstanceId, outputId, isUsed: false });
     return { outcome: 'known' };
   }
 }

@@ -2,22 +2,23 @@
  * From a whole resumable upload to an output, or to a place in the queue, as a plain upload. Each step is safe to repeat
  * from any point, by any process that is the upload's writer.
  */
+
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { limits } from '../../domain/limits.ts';
 import { storedEncoding } from '../../domain/outputs/output-headers.ts';
 import type { Database } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
 import { type DataSourceRow, findDataSource } from '../objects/data-sources.ts';
 import { completeMultipart, MultipartGone, PartsDiffer } from '../objects/multipart.ts';
 import type { ObjectStore } from '../objects/object-store.ts';
-import type { UploadedObject } from '../outputs/outputs.ts';
+import type { UploadedObject, UploadTarget } from '../outputs/outputs.ts';
 import { type PublishResult, publishUpload } from '../outputs/publish.ts';
 import { type QueueResult, queueUpload } from '../outputs/queued-uploads.ts';
 import { forgetLostRepeat, type Stores } from '../outputs/stored-repeat.ts';
 import {
   discardResumableUpload,
   endResumableUpload,
+  type HeldUpload,
   type ResumableUpload,
   saveDigest,
   saveProgress,
@@ -93,7 +94,7 @@ export async function storeEmptyUpload(
   const signal = AbortSignal.timeout(emptyMs);
   const { sha256 } = await store.put(upload.objectKey, Readable.from([]), { declaredBytes: 0, signal });
   const progress = { offsetBytes: 0, tail: null, hashState: null, sha256 };
-  await saveProgress(database, upload.id, writer, [], progress, limits.resumableUploadSeconds);
+  await saveProgress(database, { id: upload.id, writer }, [], progress);
 }
 
 /**
@@ -102,16 +103,15 @@ export async function storeEmptyUpload(
  */
 export async function publishWhole(
   database: Database,
-  id: string,
-  writer: string,
+  held: HeldUpload,
   object: UploadedObject,
-  isQueued: boolean,
+  { queuedIngestion }: Pick<UploadTarget, 'queuedIngestion'>,
 ): Promise<PublishResult | QueueResult> {
   const { nodeInstanceId } = object;
   const settle =
     (outputId: number | null, isUsed: boolean) => (tx: Parameters<typeof endResumableUpload>[0]) =>
-      endResumableUpload(tx, id, writer, { nodeInstanceId, outputId, isUsed });
-  if (!isQueued)
+      endResumableUpload(tx, held, { nodeInstanceId, outputId, isUsed });
+  if (!queuedIngestion)
     return await publishUpload(database, object, (tx, { outcome, output }) =>
       settle(output.id, outcome !== 'repeated')(tx),
     );

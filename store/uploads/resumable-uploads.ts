@@ -2,6 +2,7 @@
  * Resumable uploads: rows that record what the store holds of each (additions 3). One request at a time is an upload's
  * writer; every write repeats that fence. Nothing here calls the store: see sweep-resumable-uploads.ts for leftovers.
  */
+import { limits } from '../../domain/limits.ts';
 import type { Database, Queryable } from '../connection/database.ts';
 import type { SentPart } from '../objects/multipart.ts';
 import type { PieceProgress, StoredPiece } from '../objects/piece-writer.ts';
@@ -34,7 +35,18 @@ export interface ResumableUpload extends NewResumableUpload {
   readonly expiresAt: Date;
 }
 
+/**
+ * Of a row: all bytes have come. The table says `stored` for a whole upload to an ingest that is not performed yet, since
+ * processes of earlier versions would take a whole one without its node for lost; its node is 0 until then.
+ */
 const isWhole = `state in ('whole', 'stored')`;
+const isOpenOrWhole = `state in ('open', 'whole', 'stored')`;
+
+/** An upload, and the writer that a caller is for it. */
+export interface HeldUpload {
+  readonly id: string;
+  readonly writer: string;
+}
 
 /** Another request has become the upload's writer, or it is over. */
 export class WriterLost extends Error {
@@ -49,7 +61,7 @@ export const resumableUploadColumns = `
   u.content_encoding, u.metadata, u.size_bytes, u.store_upload_id, u.offset_bytes, u.tail_key, u.tail_bytes,
   u.hash_state, u.sha256, case u.state when 'stored' then 'whole' else u.state end as state, u.output_id, u.expires_at,
   u.upload_metadata`;
-export const isUnfinished = `u.state in ('open', 'whole', 'stored') and u.expires_at > clock_timestamp()`;
+export const isUnfinished = `u.${isOpenOrWhole} and u.expires_at > clock_timestamp()`;
 
 /**
  * Bytes are on their way to a node. A resumable upload may be silent until it expires.
@@ -125,7 +137,7 @@ export async function renewWriters(
 }
 
 /** Gives out the number of the next part. @throws WriterLost */
-export async function reservePart(database: Queryable, id: string, writer: string): Promise<number> {
+export async function reservePart(database: Queryable, { id, writer }: HeldUpload): Promise<number> {
   const [row] = await database.query<{ number: number }>(
     `update resumable_upload set next_part = next_part + 1
       where id = $1 and writer = $2 and state = 'open' returning next_part - 1 as number`,
@@ -177,13 +189,10 @@ const progressStatement = `
  */
 export async function saveProgress(
   database: Queryable,
-  id: string,
-  writer: string,
+  { id, writer }: HeldUpload,
   parts: readonly StoredPiece[],
-  progress: PieceProgress,
-  keptSeconds: number,
+  { offsetBytes, tail, hashState, sha256 }: PieceProgress,
 ): Promise<void> {
-  const { offsetBytes, tail, hashState, sha256 } = progress;
   const rows = await database.query(progressStatement, [
     id,
     writer,
@@ -192,7 +201,7 @@ export async function saveProgress(
     tail?.sizeBytes ?? 0,
     hashState,
     sha256,
-    keptSeconds,
+    limits.resumableUploadSeconds,
     parts.map(({ number }) => number),
     parts.map(({ sizeBytes }) => sizeBytes),
     parts.map(({ etag }) => etag),
@@ -228,8 +237,7 @@ export interface UploadEnd {
  */
 export async function endResumableUpload(
   tx: Queryable,
-  id: string,
-  writer: string,
+  { id, writer }: HeldUpload,
   { nodeInstanceId, outputId, isUsed }: UploadEnd,
 ): Promise<void> {
   const rows = await tx.query(
@@ -253,7 +261,7 @@ export async function endResumableUpload(
 export async function discardResumableUpload(database: Database, id: string): Promise<void> {
   await database.query(
     `update resumable_upload set state = 'over', sweep_at = clock_timestamp()
-      where id = $1 and state in ('open', 'whole', 'stored')`,
+      where id = $1 and ${isOpenOrWhole}`,
     [id],
   );
 }
@@ -263,7 +271,7 @@ export async function discardUploadsOfSession(tx: Queryable, sessionId: string):
   await tx.query(
     `update resumable_upload u set state = 'over', sweep_at = clock_timestamp()
        from node_instance n join pending_object w on w.node_instance_id = n.id
-      where n.session_id = $1 and u.object_key = w.object_key and u.state in ('open', 'whole', 'stored')`,
+      where n.session_id = $1 and u.object_key = w.object_key and u.${isOpenOrWhole}`,
     [sessionId],
   );
 }

@@ -136,7 +136,7 @@ describe('an attempt that ends in the middle', () => {
     const { identity, taskId, ended } = await workOn(session, { turnSeconds: 0, report: () => undefined });
     expect(ended).toEqual({ kind: 'complete', outcome: 'no-output', hasMore: true });
     const { database } = api.composed.services;
-    await endTask(database, identity, taskId, ended as TaskEnd, 'digest', 0);
+    await endTask(database, identity, taskId, ended as TaskEnd, { digest: 'digest', jitter: 0 });
     const [, recording] = await session.settled();
     expect(recording).toMatchObject({
       state: 'Failed',

@@ -171,12 +171,23 @@ describe('the audit of the platform', () => {
     const before = await count();
     const token = people.Administrator.token;
     const { rows } = await tables.query('select id from node_instance where session_id = $1', [id]);
+    const join = {
+      name: 'Refused',
+      simulationName: 'flight',
+      sessionTemplateId: templateId,
+      machineGroup: 1,
+      timeWindowSeconds: 3600,
+      startTimeUtc: new Date().toISOString(),
+      email: people.Trainee.email,
+    };
     for (const [method, path, json] of [
       ['POST', '/projects', { Title: '' }],
       ['POST', `${admin}/ingests`, { urlPath: 'x', projectId: 1e9, sessionTemplateId: 1, inputNode: 'x' }],
       ['DELETE', '/api/v2/sessions/00000000-0000-4000-8000-000000000000', undefined],
       ['POST', `/api/v2/node-instance/${rows[0].id}/reprocess`, undefined],
       ['POST', `/api/v2/node-instance/${rows[0].id}/outputs/data`, undefined],
+      ['POST', '/api/v2/session/shared_session?projectId=1000000000', join],
+      ['POST', `/api/v2/session/shared_session?projectId=${ProjectId}`, { ...join, sessionTemplateId: 1e9 }],
     ] as const) {
       const answer = await ask(api.url, method, path, { token, json });
       expect(answer.status, `${method} ${path}`).toBeGreaterThanOrEqual(400);

@@ -2,8 +2,8 @@
 import type { EntityClass } from '@mikro-orm/core';
 import pg from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { runAudited } from '../../store/administration/audit-scope.ts';
 import { ensureUser } from '../../store/administration/users.ts';
+import { runAudited } from '../../store/connection/audit-scope.ts';
 import { Database } from '../../store/connection/database.ts';
 import { entities } from '../../store/entities/index.ts';
 import { Project } from '../../store/entities/project.ts';

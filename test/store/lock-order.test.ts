@@ -42,8 +42,7 @@ const calls: Record<string, (held: Held) => Promise<{ readonly kind: string }>> 
       holder,
       task.taskId,
       { kind: 'complete', outcome: 'completed', hasMore: false },
-      'end',
-      0,
+      { digest: 'end', jitter: 0 },
     ),
 };
 

@@ -27,7 +27,7 @@ test('a replaced version is kept through all attempts of the run that was claime
   const task = (await claim(database, runner, 'held'))!;
   const second = await upload(database, graph, 'input', 'same');
   expect(await sweep()).toBe(0);
-  await endTask(database, runner, task.taskId, { kind: 'release' }, 'r', 0);
+  await endTask(database, runner, task.taskId, { kind: 'release' }, { digest: 'r', jitter: 0 });
   const again = (await claim(database, runner, 'held'))!;
   expect(await sweep()).toBe(0);
   const held = (await renewLease(database, runner, again.taskId))!;
@@ -84,7 +84,9 @@ test('outputs that a run published together stay together for a held run, also w
   const writer = (await claim(database, runner, 'writer'))!;
   for (const name of ['a', 'b', 'c']) await writeOne(database, runner, graph, writer, name);
   const completed = { kind: 'complete', outcome: 'completed', hasMore: false } as const;
-  expect(await endTask(database, runner, writer.taskId, completed, 'c', 0)).toMatchObject({ kind: 'ended' });
+  expect(await endTask(database, runner, writer.taskId, completed, { digest: 'c', jitter: 0 })).toMatchObject(
+    { kind: 'ended' },
+  );
   const reader = (await claim(database, runner, 'reader'))!;
   await upload(database, graph, 'n1', 'b');
   const held = (await renewLease(database, runner, reader.taskId))!;

@@ -176,7 +176,7 @@ export async function writeOne(
 export async function finish(database: Database, identity: RunnerIdentity, graph: Graph, task: ClaimedTask) {
   await writeOne(database, identity, graph, task);
   const end = { kind: 'complete', outcome: 'completed', hasMore: false } as const;
-  return endTask(database, identity, task.taskId, end, 'completed', 0);
+  return endTask(database, identity, task.taskId, end, { digest: 'completed', jitter: 0 });
 }
 
 export async function storedObject(database: Database, graph: Graph) {

@@ -24,7 +24,8 @@ export function ownProcessTests(database: Database): void {
       await releaseHeldTask(database, identity);
       const second = (await claim(database, identity, name))!;
       const end = { kind: 'fail', category: 'validation', reason: 'no' } as const;
-      for (const digest of ['same', 'same']) await endTask(database, identity, second.taskId, end, digest, 0);
+      for (const digest of ['same', 'same'])
+        await endTask(database, identity, second.taskId, end, { digest, jitter: 0 });
       const seen = readExposition(await registry.metrics());
       const labels = { template: name };
       expect(seen.value('sdp_leases_lost_total', labels)).toBe(1);

@@ -5,7 +5,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { limits } from '../../domain/limits.ts';
-import type { HeldProcess, HostPlan, ProcessKey } from '../../domain/runners/runner-host.ts';
+import { type HeldProcess, type HostPlan, processKeyText } from '../../domain/runners/runner-host.ts';
 import { type Loop, startLoop } from '../loop.ts';
 import { DeployedRunner, type HostParts } from './deployed-runner.ts';
 import { EndedProcesses } from './ended-processes.ts';
@@ -76,7 +76,7 @@ export class RunnerHost {
       this.#warnOfFullHost(plan.isFull && !this.#isStopping);
       // The reply may contain a process that has ended since its report; it is not started again.
       const known = new Set(reported.map(([key]) => key));
-      for (const held of plan.processes) if (!known.has(keyOf(held))) this.#begin(held);
+      for (const held of plan.processes) if (!known.has(processKeyText(held))) this.#begin(held);
     }
     return seen;
   }
@@ -98,7 +98,7 @@ export class RunnerHost {
     some: readonly [string, DeployedRunner][],
     { processes }: HostPlan,
   ): [DeployedRunner, HeldProcess][] {
-    const byKey = new Map(processes.map((held) => [keyOf(held), held]));
+    const byKey = new Map(processes.map((held) => [processKeyText(held), held]));
     return some.flatMap(([key, runner]) => {
       const held = byKey.get(key);
       // One that has ended meanwhile has released its place itself.
@@ -111,7 +111,7 @@ export class RunnerHost {
   }
 
   #begin(held: HeldProcess): void {
-    const key = keyOf(held);
+    const key = processKeyText(held);
     const runner = new DeployedRunner(this.#parts, held);
     this.#runners.set(key, runner);
     void runner.ended.then(() => this.#runners.delete(key));
@@ -124,8 +124,4 @@ export class RunnerHost {
     }
     this.#isFull = isFull;
   }
-}
-
-function keyOf({ runnerType, number }: ProcessKey): string {
-  return `${runnerType} ${number}`;
 }

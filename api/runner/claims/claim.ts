@@ -270,17 +270,17 @@ export function claimWithEnd(
 
 /** Claims a task for the reply to a call; undefined when there is none. */
 export async function claimForReply(
-  { principal, request: call, services, requestId, signal, shutdown }: ClaimCall,
-  request: Pick<ClaimRequest, 'coverage' | 'waitSeconds' | 'whenHolding' | 'arrived'> & {
+  { principal, request, services, requestId, signal, shutdown }: ClaimCall,
+  wanted: Pick<ClaimRequest, 'coverage' | 'waitSeconds' | 'whenHolding' | 'arrived'> & {
     readonly instanceId: string;
   },
 ): Promise<Delivery | undefined> {
   const { database, runners, settings } = services;
-  const { instanceId, ...wanted } = request;
+  const { instanceId, ...claim } = wanted;
   const identity = { holder: holderOf(principal), instanceId };
-  const version = runnerVersion(call.headers['user-agent']);
+  const version = runnerVersion(request.headers['user-agent']);
   const caller = checksOf(runners, principal, requestId);
-  const task = await claimTask(services, { ...wanted, identity, version, caller, signal, shutdown });
+  const task = await claimTask(services, { ...claim, identity, version, caller, signal, shutdown });
   if (task === undefined) return undefined;
   const kind = principal.kind === 'runner' ? 'runner' : 'account';
   runners.holders.taken(task, { instance: instanceId, kind });

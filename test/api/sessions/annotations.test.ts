@@ -1,5 +1,8 @@
 /** Annotations: moments and ranges of a session with words, of people and of runners. */
 import { describe, expect, test } from 'vitest';
+import { limits } from '../../../domain/limits.ts';
+import type { RunnerIdentity } from '../../../store/runners/holder.ts';
+import { createAnnotation, stageAnnotations } from '../../../store/sessions/annotations.ts';
 import { ask } from '../../support/api.ts';
 import { runnerStage, type StageGraph } from '../../support/runner.ts';
 
@@ -166,6 +169,48 @@ describe('annotations of runners', () => {
       graph.sessionId,
     ]);
     expect(rows).toHaveLength(1);
+  });
+
+  /** Annotations of people, as many as leave room for so many. */
+  async function leaveRoom({ sessionId }: StageGraph, room: number) {
+    await stage.database.query(
+      `insert into annotation (id, session_id, from_at, label, body, tags)
+       select gen_random_uuid(), $1, clock_timestamp(), 'filler', '', '{}' from generate_series(1, $2::int)`,
+      [sessionId, limits.annotationsPerSession - room],
+    );
+  }
+
+  test('may be sent again when the session has as many as it may, and are refused beyond', async () => {
+    const { graph, annotate } = await held();
+    await leaveRoom(graph, 2);
+    expect((await annotate(made('one'), made('two'))).status).toBe(200);
+    expect((await annotate(made('one'), made('two'))).status).toBe(200);
+    expect(await annotate(made('two'), made('three'))).toMatchObject({
+      status: 400,
+      body: { code: 'too_many_annotations' },
+    });
+  });
+
+  test('of many calls at once are no more than the session may have', async () => {
+    const { graph, runner, taskId } = await held();
+    await leaveRoom(graph, 3);
+    const { database } = api.composed.services;
+    const fields = { from: new Date(at), to: null, label: 'x', text: '', tags: [], channel: null };
+    const [identity] = await stage.database.query<RunnerIdentity>(
+      'select holder, instance_id from node_claim where task_id = $1',
+      [taskId],
+    );
+    const results = await Promise.all([
+      stageAnnotations(database, identity!, taskId, [fields]),
+      ...Array.from({ length: 12 }, () =>
+        createAnnotation(database, graph.sessionId, fields, people.Developer.userId),
+      ),
+    ]);
+    const refused = results.filter(
+      (result) => result === 'too-many' || Object(result).outcome === 'too-many',
+    );
+    expect(refused).toHaveLength(10);
+    await runner.end(taskId, 'complete', { outcome: 'no-output' });
   });
 
   test('are refused from who does not hold the task', async () => {

@@ -1,7 +1,7 @@
 /** The role that reads reports, and report downloads that work as it. */
 import { describe, expect, test } from 'vitest';
 import { compose } from '../../../api/compose.ts';
-import { ReportReader } from '../../../store/connection/report-reader.ts';
+import { ReportReader } from '../../../store/reports/report-reader.ts';
 import { databaseRoles } from '../../../store/roles.ts';
 import { registry } from '../../../telemetry/registry.ts';
 import { ask, startTestApi, tokenOf } from '../../support/api.ts';

@@ -26,7 +26,7 @@ run as (
   from pick, instance, node_instance n, node_template t, session s
   where r.id = pick.id and n.id = r.node_instance_id and t.id = n.node_template_id and s.id = r.session_id
   and not instance.drained and
-  ($1 not like 'token:%'
+  (not $1 like 'token:%'
     or exists (select from runner_token k where k.id = case when $1 like 'token:%' then substr($1, 7)::uuid end
       and k.revoked_at is null and k.expires_at > clock_timestamp()))
   -- Else the statement's snapshot is older than the run's configuration, and a later claim gets the run.
@@ -99,7 +99,7 @@ run as (
   from pick, instance, node_instance n, node_template t, session s
   where r.id = pick.id and n.id = r.node_instance_id and t.id = n.node_template_id and s.id = r.session_id
   and not instance.drained and
-  ($1 not like 'token:%'
+  (not $1 like 'token:%'
     or exists (select from runner_token k where k.id = case when $1 like 'token:%' then substr($1, 7)::uuid end
       and k.revoked_at is null and k.expires_at > clock_timestamp()))
   -- Else the statement's snapshot is older than the run's configuration, and a later claim gets the run.
@@ -230,7 +230,7 @@ run as (
   from pick, instance, node_instance n, node_template t, session s
   where r.id = pick.id and n.id = r.node_instance_id and t.id = n.node_template_id and s.id = r.session_id
   and not instance.drained and
-  ($1 not like 'token:%'
+  (not $1 like 'token:%'
     or exists (select from runner_token k where k.id = case when $1 like 'token:%' then substr($1, 7)::uuid end
       and k.revoked_at is null and k.expires_at > clock_timestamp()))
   -- Else the statement's snapshot is older than the run's configuration, and a later claim gets the run.
@@ -299,7 +299,7 @@ run as (
   from pick, instance, node_instance n, node_template t, session s
   where r.id = pick.id and n.id = r.node_instance_id and t.id = n.node_template_id and s.id = r.session_id
   and not instance.drained and
-  ($1 not like 'token:%'
+  (not $1 like 'token:%'
     or exists (select from runner_token k where k.id = case when $1 like 'token:%' then substr($1, 7)::uuid end
       and k.revoked_at is null and k.expires_at > clock_timestamp()))
   -- Else the statement's snapshot is older than the run's configuration, and a later claim gets the run.

@@ -20,7 +20,11 @@ async function heldChain(length: number) {
   const task = (await claim(database, runner, template))!;
   await writeOne(database, runner, graph, task);
   const end = (leaseSeconds = 30) =>
-    endTask(database, runner, task.taskId, completed, 'end', 0, { template, leaseSeconds });
+    endTask(database, runner, task.taskId, completed, {
+      digest: 'end',
+      jitter: 0,
+      next: { template, leaseSeconds },
+    });
   const openClaims = async (instanceId = runner.instanceId) =>
     (
       await database.query<{ taskId: string }>(
@@ -99,7 +103,11 @@ test('two runners that end and claim the tasks of two sessions end them all', as
       while (task !== undefined) {
         await writeOne(database, runner, graphOf.get(task.sessionId)!, task);
         const next = { template, leaseSeconds: 30 };
-        const ended = await endTask(database, runner, task.taskId, completed, 'end', 0, next);
+        const ended = await endTask(database, runner, task.taskId, completed, {
+          digest: 'end',
+          jitter: 0,
+          next,
+        });
         if (ended.kind !== 'ended') throw new Error(`It was ${ended.kind}.`);
         count += 1;
         task = ended.next?.task;

@@ -43,7 +43,7 @@ export function operateWorld(database: Database) {
   }
   const acquire = async (template: string) => (await tryTake(template))!;
   const end = (task: ClaimedTask, how: TaskEnd) =>
-    endTask(database, holderOf(task), task.taskId, how, JSON.stringify(how), 0);
+    endTask(database, holderOf(task), task.taskId, how, { digest: JSON.stringify(how), jitter: 0 });
   const write = (graph: Graph, task: ClaimedTask, identifier?: string, watermark?: number) =>
     writeOne(database, holderOf(task), graph, task, identifier, watermark);
   const finishTask = (graph: Graph, task: ClaimedTask) => finish(database, holderOf(task), graph, task);

@@ -61,7 +61,13 @@ test('a node run, whatever its end, reads no table from end to end', async () =>
       }
       await requestReprocess(own, graph.nodes.n2!, null);
       const again = (await claim(own, runner('a'), template))!;
-      await endTask(own, runner('a'), again.taskId, { kind: 'fail', category: 'error', reason: 'x' }, 'x', 0);
+      await endTask(
+        own,
+        runner('a'),
+        again.taskId,
+        { kind: 'fail', category: 'error', reason: 'x' },
+        { digest: 'x', jitter: 0 },
+      );
     }
     for (const graph of followed) {
       const { output } = await upload(own, graph, 'input');
@@ -74,7 +80,13 @@ test('a node run, whatever its end, reads no table from end to end', async () =>
       });
       await writeOne(own, runner('a'), graph, task);
       await writeWatermark(own, runner('a'), task.taskId, output.id, {});
-      await endTask(own, runner('a'), task.taskId, { ...completed, outcome: 'no-output' }, 'x', 0);
+      await endTask(
+        own,
+        runner('a'),
+        task.taskId,
+        { ...completed, outcome: 'no-output' },
+        { digest: 'x', jitter: 0 },
+      );
     }
   });
   expect(tooMuch(read)).toEqual({});

@@ -57,7 +57,7 @@ export function reprocessWorld(database: Database) {
   const move = (task: ClaimedTask, inputId: number) =>
     writeWatermark(database, runner, task.taskId, inputId, undefined);
   const end = (task: ClaimedTask, how: TaskEnd) =>
-    endTask(database, runner, task.taskId, how, JSON.stringify(how), 0);
+    endTask(database, runner, task.taskId, how, { digest: JSON.stringify(how), jitter: 0 });
 
   /** Claims the next task and completes it with an output, moving the watermark over all of its inputs. */
   async function runOnce(graph: Graph, name: string, incremental: boolean): Promise<number[]> {

@@ -52,7 +52,7 @@ async function acquire(template: string): Promise<ClaimedTask> {
 }
 
 const end = (task: ClaimedTask, how: TaskEnd, jitter = 0) =>
-  endTask(database, holderOf(task), task.taskId, how, JSON.stringify(how), jitter);
+  endTask(database, holderOf(task), task.taskId, how, { digest: JSON.stringify(how), jitter });
 
 /** Moves a time of the task's claim into the past, and runs the lease loop. */
 async function overdue(task: ClaimedTask, column: 'lease_until' | 'timeout_at', jitter = 0) {

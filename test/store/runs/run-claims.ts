@@ -108,8 +108,16 @@ export function claimTests({ database, runner, ownTemplate, expireLease }: RunWo
           progress: null,
         }),
         (await writeOne(database, runner('stopped'), graph, task)).kind,
-        (await endTask(database, runner('stopped'), task.taskId, completed, 'x', 0)).kind,
-        (await endTask(database, runner('stopped'), task.taskId, { kind: 'release' }, 'x', 0)).kind,
+        (await endTask(database, runner('stopped'), task.taskId, completed, { digest: 'x', jitter: 0 })).kind,
+        (
+          await endTask(
+            database,
+            runner('stopped'),
+            task.taskId,
+            { kind: 'release' },
+            { digest: 'x', jitter: 0 },
+          )
+        ).kind,
       ];
       const refused = [undefined, undefined, 'refused', 'refused', 'refused'];
       expect(await everyCall()).toEqual(refused);
@@ -135,7 +143,7 @@ export function claimTests({ database, runner, ownTemplate, expireLease }: RunWo
       const task = (await claim(database, runner('a'), template))!;
       for (const other of [runner('b'), runner('a', 'token-2')]) {
         expect(await renewLease(database, other, task.taskId)).toBeUndefined();
-        expect(await endTask(database, other, task.taskId, completed, 'x', 0)).toEqual({
+        expect(await endTask(database, other, task.taskId, completed, { digest: 'x', jitter: 0 })).toEqual({
           kind: 'refused',
           why: 'task-not-found',
         });
@@ -148,9 +156,20 @@ export function claimTests({ database, runner, ownTemplate, expireLease }: RunWo
       await upload(database, graph, 'input');
       const task = (await claim(database, runner('a'), template))!;
       const first = await finish(database, runner('a'), graph, task);
-      const repeat = await endTask(database, runner('a'), task.taskId, completed, 'completed', 0);
+      const repeat = await endTask(database, runner('a'), task.taskId, completed, {
+        digest: 'completed',
+        jitter: 0,
+      });
       expect(repeat).toEqual({ kind: 'repeated', reply: first.kind === 'ended' ? first.reply : undefined });
-      expect(await endTask(database, runner('a'), task.taskId, { kind: 'release' }, 'release', 0)).toEqual({
+      expect(
+        await endTask(
+          database,
+          runner('a'),
+          task.taskId,
+          { kind: 'release' },
+          { digest: 'release', jitter: 0 },
+        ),
+      ).toEqual({
         kind: 'refused',
         why: 'task-finished',
       });
@@ -161,7 +180,9 @@ export function claimTests({ database, runner, ownTemplate, expireLease }: RunWo
       const graph = await makeGraph(database, chain(1, template));
       await upload(database, graph, 'input');
       const task = (await claim(database, runner('a'), template))!;
-      expect(await endTask(database, runner('a'), task.taskId, completed, 'x', 0)).toEqual({
+      expect(
+        await endTask(database, runner('a'), task.taskId, completed, { digest: 'x', jitter: 0 }),
+      ).toEqual({
         kind: 'refused',
         why: 'output-missing',
       });

@@ -15,7 +15,9 @@ export function endTests({ database, runner, ownTemplate, expireLease }: RunWorl
       await upload(database, graph, 'input');
       const task = (await claim(database, runner('a'), template))!;
       const failure = { kind: 'fail', category: 'error', reason: 'No luck.' } as const;
-      expect(await endTask(database, runner('a'), task.taskId, failure, 'f', 0)).toMatchObject({
+      expect(
+        await endTask(database, runner('a'), task.taskId, failure, { digest: 'f', jitter: 0 }),
+      ).toMatchObject({
         reply: { nodeState: 'Pending', willRetry: true },
       });
       expect(await claim(database, runner('a'), template)).toBeUndefined();
@@ -47,7 +49,9 @@ export function endTests({ database, runner, ownTemplate, expireLease }: RunWorl
       const task = (await claim(database, runner('a'), template))!;
       await writeOne(database, runner('a'), graph, task);
       const failure = { kind: 'fail', category: 'validation', reason: 'Broken.' } as const;
-      expect(await endTask(database, runner('a'), task.taskId, failure, 'f', 0)).toMatchObject({
+      expect(
+        await endTask(database, runner('a'), task.taskId, failure, { digest: 'f', jitter: 0 }),
+      ).toMatchObject({
         reply: { nodeState: 'Failed', willRetry: false, nextAttemptAt: null },
       });
       expect(await stateOf(database, graph, 'n1')).toBe(nodeStateCodes.Failed);
@@ -91,7 +95,7 @@ export function endTests({ database, runner, ownTemplate, expireLease }: RunWorl
       for (let release = 1; release <= 3; release++) {
         const task = (await claim(database, runner('a'), template))!;
         expect(task.attempt).toBe(1);
-        await endTask(database, runner('a'), task.taskId, { kind: 'release' }, 'r', 0);
+        await endTask(database, runner('a'), task.taskId, { kind: 'release' }, { digest: 'r', jitter: 0 });
       }
       expect(await claim(database, runner('a'), template)).toBeUndefined();
       expect((await reconcileSession(database, graph.sessionId))?.due).toMatchObject({ attempt: 1 });
@@ -102,12 +106,24 @@ export function endTests({ database, runner, ownTemplate, expireLease }: RunWorl
       const graph = await makeGraph(database, chain(2, template));
       await upload(database, graph, 'input');
       const first = (await claim(database, runner('a'), template))!;
-      await endTask(database, runner('a'), first.taskId, { ...completed, outcome: 'no-output' }, 'x', 0);
+      await endTask(
+        database,
+        runner('a'),
+        first.taskId,
+        { ...completed, outcome: 'no-output' },
+        { digest: 'x', jitter: 0 },
+      );
       expect(await stateOf(database, graph, 'n1')).toBe(nodeStateCodes.Succeeded);
       expect(await stateOf(database, graph, 'n2')).toBe(nodeStateCodes.NeverBegan);
       await upload(database, graph, 'input');
       const second = (await claim(database, runner('a'), template))!;
-      await endTask(database, runner('a'), second.taskId, { ...completed, outcome: 'suspended' }, 'x', 0);
+      await endTask(
+        database,
+        runner('a'),
+        second.taskId,
+        { ...completed, outcome: 'suspended' },
+        { digest: 'x', jitter: 0 },
+      );
       expect(await stateOf(database, graph, 'n1')).toBe(nodeStateCodes.Suspended);
       await upload(database, graph, 'input');
       expect(await stateOf(database, graph, 'n1')).toBe(nodeStateCodes.Pending);

@@ -162,7 +162,9 @@ describe('what the workflow waits for', () => {
       await finish(database, runner('a'), graph, (await claim(database, runner('a'), template))!);
     const end = async (ended: TaskEnd, jitter: number) => {
       const { taskId } = (await claim(database, runner('a'), template))!;
-      return await changesBy(database, () => endTask(database, runner('a'), taskId, ended, taskId, jitter));
+      return await changesBy(database, () =>
+        endTask(database, runner('a'), taskId, ended, { digest: taskId, jitter }),
+      );
     };
     await reconcileSession(database, graph.sessionId);
     for (let release = 0; release < 2; release++)
@@ -255,13 +257,17 @@ describe('inputs and the watermark', () => {
     const task = (await claim(database, runner('a'), template))!;
     await writeOne(database, runner('a'), graph, task, 'o1', first);
     const more = { ...completed, hasMore: true };
-    expect(await endTask(database, runner('a'), task.taskId, more, 'm', 0)).toMatchObject({
-      reply: { nodeState: 'Pending', followUp: true },
-    });
+    expect(await endTask(database, runner('a'), task.taskId, more, { digest: 'm', jitter: 0 })).toMatchObject(
+      {
+        reply: { nodeState: 'Pending', followUp: true },
+      },
+    );
     const followUp = (await claim(database, runner('a'), template))!;
     expect(followUp.reason).toBe('follow-up');
     await writeOne(database, runner('a'), graph, followUp, 'o2');
-    expect(await endTask(database, runner('a'), followUp.taskId, more, 'm', 0)).toMatchObject({
+    expect(
+      await endTask(database, runner('a'), followUp.taskId, more, { digest: 'm', jitter: 0 }),
+    ).toMatchObject({
       reply: { nodeState: 'Succeeded', followUp: false },
     });
   });

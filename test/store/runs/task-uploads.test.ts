@@ -64,7 +64,9 @@ describe('between a check of the task and a write', () => {
     expect(await beginTaskUpload(database, identity, taskId, newUpload(), 60)).toBe(undefined);
     expect(await savePart(database, identity, taskId, handle, part)).toBe(false);
     expect(await abandonTaskUpload(database, identity, taskId, handle)).toBe(false);
-    expect(await finishTaskUpload(database, identity, taskId, handle, object, undefined)).toEqual({
+    expect(
+      await finishTaskUpload(database, identity, taskId, { handle, object, watermarkInputId: undefined }),
+    ).toEqual({
       kind: 'refused',
       why: 'task-not-found',
     });
@@ -79,7 +81,9 @@ describe('between a check of the task and a write', () => {
     expect(await savePart(database, identity, taskId, handle, part)).toBe(false);
     expect(await nameTaskUpload(database, handle, 'late')).toBe(false);
     const object = { sizeBytes: 1, etag: 'x' };
-    expect(await finishTaskUpload(database, identity, taskId, handle, object, undefined)).toEqual({
+    expect(
+      await finishTaskUpload(database, identity, taskId, { handle, object, watermarkInputId: undefined }),
+    ).toEqual({
       kind: 'refused',
       why: 'upload-not-found',
     });

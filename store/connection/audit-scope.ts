@@ -6,7 +6,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { AuditActorKind, AuditObject } from '../../domain/access/audit.ts';
 import { redacted } from '../../domain/redact.ts';
-import type { Queryable, Tx } from '../connection/queryable.ts';
+import type { Queryable, Tx } from './queryable.ts';
 
 export interface AuditedCall {
   readonly action: string;

@@ -4,12 +4,12 @@ import pg from 'pg';
 import { isDatabaseAway } from '../../domain/network/database-fault.ts';
 import { SettingsError } from '../../domain/settings.ts';
 import { watchPool } from '../../telemetry/metrics.ts';
+import type { EntityReader, Queryable, Reader, Row } from '../connection/database.ts';
+import { entityManager } from '../connection/entity-manager.ts';
+import { guardConnections } from '../connection/pool-connections.ts';
+import { PreparingClient, Statement } from '../connection/postgres-client.ts';
 import { idsOfDimensions, readDimensions } from '../dashboards/dimension-catalog.ts';
-import { findReport } from '../reports/definitions.ts';
-import type { EntityReader, Queryable, Reader, Row } from './database.ts';
-import { entityManager } from './entity-manager.ts';
-import { guardConnections } from './pool-connections.ts';
-import { PreparingClient, Statement } from './postgres-client.ts';
+import { findReport } from './definitions.ts';
 
 /** A report reads one batch after the other and holds no connection while its rows are written. */
 const poolSize = 4;
