@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, existsSync, openSync, readSync, renameSync, rmSync, statSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, openSync, readSync, renameSync, rmSync, statSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -52,7 +52,7 @@ const LOG_SHOWN_BYTES = 2_000;
 const LOG_TAIL_BYTES = 65_536;
 const LOG_KEPT_BYTES = 20 * 1024 * 1024;
 
-/** The child ended before it was ready; `logTail` is the end of what it wrote. */
+/** The child ended before it was ready; `logTail` is the end of what this start wrote. */
 export class ChildStartError extends Error {
   readonly logTail: string;
   constructor(message: string, logTail: string) {
@@ -68,6 +68,8 @@ export class Supervised {
   /** The newest child that was ready. */
   #served: ChildProcess | undefined;
   #wanted = false;
+  /** Size of the log when the child was started: what stands before it is of earlier starts. */
+  #logStartBytes = 0;
   #restartTimer: NodeJS.Timeout | undefined;
   #waitMilliseconds = FIRST_WAIT_MILLISECONDS;
 
@@ -118,6 +120,7 @@ export class Supervised {
     keepLogSmall(plan.logFile);
     if (plan.readyFile !== undefined) rmSync(plan.readyFile, { force: true });
     const log = openSync(plan.logFile, 'a', 0o600);
+    this.#logStartBytes = fstatSync(log).size;
     // A process group of its own: Ctrl-C in a terminal reaches the whole group, and the order of stopping is ours.
     const child = spawn(plan.command, plan.args, {
       stdio: ['ignore', log, log],
@@ -209,8 +212,8 @@ export class Supervised {
   #startError(message: string): ChildStartError {
     const { logFile } = this.#plan;
     return new ChildStartError(
-      `${message} The end of ${logFile}:\n${tailOf(logFile, LOG_SHOWN_BYTES)}`,
-      tailOf(logFile, LOG_TAIL_BYTES),
+      `${message} The end of ${logFile}:\n${tailOf(logFile, this.#logStartBytes, LOG_SHOWN_BYTES)}`,
+      tailOf(logFile, this.#logStartBytes, LOG_TAIL_BYTES),
     );
   }
 }
@@ -224,10 +227,10 @@ function keepLogSmall(file: string): void {
   if (existsSync(file) && statSync(file).size > LOG_KEPT_BYTES) renameSync(file, `${file}.1`);
 }
 
-function tailOf(file: string, bytes: number): string {
+function tailOf(file: string, startBytes: number, bytes: number): string {
   const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
-  const length = Math.min(size, bytes);
-  if (length === 0) return '(empty)';
+  const length = Math.min(size - startBytes, bytes);
+  if (length <= 0) return '(empty)';
   const buffer = Buffer.alloc(length);
   const handle = openSync(file, 'r');
   try {

@@ -8,7 +8,7 @@ import { Connection } from '@temporalio/client';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { freePort } from '../../local/ports.ts';
 import { findPrograms } from '../../local/programs.ts';
-import { Supervised } from '../../local/supervised.ts';
+import { ChildStartError, Supervised } from '../../local/supervised.ts';
 import { isTemporalReady, startTemporal, temporalUiUrl } from '../../local/temporal.ts';
 import { eventually } from '../support/eventually.ts';
 
@@ -27,7 +27,10 @@ function newFolder(): string {
 /** Makes its file `ready` once it runs; ends at once where there is a file `broken`. */
 const script = `
   const { existsSync, writeFileSync } = require('node:fs');
-  if (existsSync('broken')) process.exit(7);
+  if (existsSync('broken')) {
+    console.error('the file broken is there');
+    process.exit(7);
+  }
   writeFileSync('ready', '');
   setInterval(() => undefined, 1000);`;
 
@@ -75,6 +78,16 @@ test('a child that ends before it is ready is restarted with growing delays', as
   child.kill('SIGKILL');
   await eventually('five ends', () => waits.length === 5);
   expect(waits).toEqual([0.2, 0.4, 0.8, 1.6, 3.2]);
+});
+
+test('the error of a failed start shows what this start wrote, and nothing of earlier ones', async () => {
+  const folder = newFolder();
+  writeFileSync(join(folder, 'logs', 'child.log'), 'a line of an earlier start\n');
+  writeFileSync(join(folder, 'broken'), '');
+  const failed = await startChild(folder).catch((error: ChildStartError) => error);
+  expect(failed).toBeInstanceOf(ChildStartError);
+  expect((failed as ChildStartError).message).toMatch(/child\.log:\nthe file broken is there$/);
+  expect((failed as ChildStartError).logTail).toBe('the file broken is there');
 });
 
 test('a child that cannot even be started is tried again until it can', async () => {
