@@ -1,5 +1,6 @@
 /** The stores of data sources. */
 import { accessOf, type DataSourceRow, type S3Access } from './data-sources.ts';
+import { toObjectStoreError } from './errors.ts';
 import { type ObjectStore, openObjectStore } from './object-store.ts';
 import { ObjectReach } from './reach.ts';
 import { SecretBox } from './secrets.ts';
@@ -31,16 +32,24 @@ export class ObjectStores {
     return openObjectStore(access, this.#staging, this.reach.of(access.endpoint));
   }
 
-  /** @throws SecretUnreadable */
+  /** @throws ObjectStoreError when its keys cannot be decrypted */
   of(row: DataSourceRow): ObjectStore {
     const known = this.#stores.get(row.id);
     // Each write encrypts anew, which distinguishes two writes within one millisecond.
     const version = `${row.updatedAt.getTime()} ${row.secretCiphertext}`;
     if (known?.version === version) return known.store;
     // The previous client is not closed: requests may be under way. Its idle connections time out.
-    const store = this.open(accessOf(row, this.platformAccess, this.secrets));
+    const store = this.open(this.#accessOf(row));
     this.#stores.set(row.id, { version, store });
     return store;
+  }
+
+  #accessOf(row: DataSourceRow): S3Access {
+    try {
+      return accessOf(row, this.platformAccess, this.secrets);
+    } catch (error) {
+      throw toObjectStoreError(error);
+    }
   }
 
   close(): void {

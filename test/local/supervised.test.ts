@@ -1,6 +1,16 @@
 /** How children that have ended, or live without serving, are started again. */
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -24,7 +34,7 @@ function newFolder(): string {
   return folder;
 }
 
-/** Makes its file `ready` once it runs; ends at once where there is a file `broken`. */
+/** Makes its file `ready` once it runs; ends at once where there is a file `broken`, and writes much where one `talks`. */
 const script = `
   const { existsSync, writeFileSync } = require('node:fs');
   if (existsSync('broken')) {
@@ -32,7 +42,8 @@ const script = `
     process.exit(7);
   }
   writeFileSync('ready', '');
-  setInterval(() => undefined, 1000);`;
+  if (existsSync('talks')) console.log('x'.repeat(21 * 1024 ** 2));
+  setInterval(() => existsSync('talks') || console.log('the last line'), 200);`;
 
 async function startChild(folder: string) {
   const waits: number[] = [];
@@ -88,6 +99,17 @@ test('the error of a failed start shows what this start wrote, and nothing of ea
   expect(failed).toBeInstanceOf(ChildStartError);
   expect((failed as ChildStartError).message).toMatch(/child\.log:\nthe file broken is there$/);
   expect((failed as ChildStartError).logTail).toBe('the file broken is there');
+});
+
+test('the log of a child that runs for long stays small, and the lines before are kept beside it', async () => {
+  const folder = newFolder();
+  const log = join(folder, 'logs', 'child.log');
+  writeFileSync(join(folder, 'talks'), '');
+  await startChild(folder);
+  await eventually('the log was begun anew', () => existsSync(`${log}.1`) && statSync(log).size < 1024 ** 2);
+  expect(statSync(`${log}.1`).size).toBeGreaterThan(20 * 1024 ** 2);
+  rmSync(join(folder, 'talks'));
+  await eventually('it goes on in the same file', () => /the last line\n$/.test(readFileSync(log, 'utf8')));
 });
 
 test('a child that cannot even be started is tried again until it can', async () => {
