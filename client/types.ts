@@ -2748,7 +2748,8 @@ export interface WebhookWithSecret {
 export interface WebhookSecret {
   /** Shown only now. `whsec_` and base64. */
   readonly secret: string;
-  readonly previousSecretUntil: string;
+  /** Null where the secret before was stored under another `SECRETS_KEY`: it signs nothing any more. */
+  readonly previousSecretUntil: string | null;
 }
 
 export interface WebhookDeliveryList {

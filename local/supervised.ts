@@ -1,5 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, existsSync, openSync, readSync, renameSync, rmSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  fstatSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+} from 'node:fs';
 import { setPriority } from 'node:os';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -51,8 +62,9 @@ const LOG_SHOWN_BYTES = 2_000;
 /** The reason of a failed start comes before the long stack trace of a Go program. */
 const LOG_TAIL_BYTES = 65_536;
 const LOG_KEPT_BYTES = 20 * 1024 * 1024;
+const LOG_LOOK_MILLISECONDS = 10_000;
 
-/** The child ended before it was ready; `logTail` is the end of what it wrote. */
+/** The child ended before it was ready; `logTail` is the end of what this start wrote. */
 export class ChildStartError extends Error {
   readonly logTail: string;
   constructor(message: string, logTail: string) {
@@ -68,6 +80,9 @@ export class Supervised {
   /** The newest child that was ready. */
   #served: ChildProcess | undefined;
   #wanted = false;
+  /** Size of the log when the child was started: what stands before it is of earlier starts. */
+  #logStartBytes = 0;
+  #logTimer: NodeJS.Timeout | undefined;
   #restartTimer: NodeJS.Timeout | undefined;
   #waitMilliseconds = FIRST_WAIT_MILLISECONDS;
 
@@ -84,6 +99,7 @@ export class Supervised {
   async start(): Promise<void> {
     if (this.#wanted) return;
     this.#wanted = true;
+    this.#logTimer = setInterval(() => this.#keepLogSmall(), LOG_LOOK_MILLISECONDS).unref();
     try {
       this.#spawn();
       await this.#untilReady(false);
@@ -101,6 +117,7 @@ export class Supervised {
   /** Stops the child for good (until `start`) and resolves when it is gone. */
   async stop(): Promise<void> {
     this.#wanted = false;
+    clearInterval(this.#logTimer);
     clearTimeout(this.#restartTimer);
     const pid = this.#child?.pid;
     if (pid !== undefined) await endProcess(identityOf(pid), this.#plan.stopSignal, this.#plan.stopSeconds);
@@ -115,9 +132,10 @@ export class Supervised {
 
   #spawn(): void {
     const plan = this.#plan;
-    keepLogSmall(plan.logFile);
+    if (isLarge(plan.logFile)) renameSync(plan.logFile, `${plan.logFile}.1`);
     if (plan.readyFile !== undefined) rmSync(plan.readyFile, { force: true });
     const log = openSync(plan.logFile, 'a', 0o600);
+    this.#logStartBytes = fstatSync(log).size;
     // A process group of its own: Ctrl-C in a terminal reaches the whole group, and the order of stopping is ours.
     const child = spawn(plan.command, plan.args, {
       stdio: ['ignore', log, log],
@@ -135,6 +153,21 @@ export class Supervised {
     writeChildNote(plan.pidFile, child.pid, noteOf(plan));
     if (plan.niceness !== undefined) lowerPriority(child.pid, plan.niceness);
     void this.#watch(child);
+  }
+
+  /** The child has the file open, so the lines move and the file stays. A failed copy is made again at the next look. */
+  #keepLogSmall(): void {
+    const { logFile } = this.#plan;
+    if (!isLarge(logFile)) return;
+    try {
+      // The disk may be full: the log of before goes first.
+      rmSync(`${logFile}.1`, { force: true });
+      copyFileSync(logFile, `${logFile}.1`);
+    } catch {
+      return;
+    }
+    truncateSync(logFile);
+    this.#logStartBytes = 0;
   }
 
   /** Records when the child is ready and, if the plan says so, kills one that no longer serves. */
@@ -209,8 +242,8 @@ export class Supervised {
   #startError(message: string): ChildStartError {
     const { logFile } = this.#plan;
     return new ChildStartError(
-      `${message} The end of ${logFile}:\n${tailOf(logFile, LOG_SHOWN_BYTES)}`,
-      tailOf(logFile, LOG_TAIL_BYTES),
+      `${message} The end of ${logFile}:\n${tailOf(logFile, this.#logStartBytes, LOG_SHOWN_BYTES)}`,
+      tailOf(logFile, this.#logStartBytes, LOG_TAIL_BYTES),
     );
   }
 }
@@ -220,14 +253,14 @@ function noteOf(plan: ChildPlan) {
   return { name, programName, mark, stopSignal, stopSeconds };
 }
 
-function keepLogSmall(file: string): void {
-  if (existsSync(file) && statSync(file).size > LOG_KEPT_BYTES) renameSync(file, `${file}.1`);
+function isLarge(log: string): boolean {
+  return (statSync(log, { throwIfNoEntry: false })?.size ?? 0) > LOG_KEPT_BYTES;
 }
 
-function tailOf(file: string, bytes: number): string {
+function tailOf(file: string, startBytes: number, bytes: number): string {
   const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
-  const length = Math.min(size, bytes);
-  if (length === 0) return '(empty)';
+  const length = Math.min(size - startBytes, bytes);
+  if (length <= 0) return '(empty)';
   const buffer = Buffer.alloc(length);
   const handle = openSync(file, 'r');
   try {

@@ -10,6 +10,7 @@ import { limits } from '../../domain/limits.ts';
 import type { DataSourceRow } from '../../store/objects/data-sources.ts';
 import { isStoreAway, type ObjectStore, ObjectStoreError } from '../../store/objects/object-store.ts';
 import type { ObjectStores } from '../../store/objects/object-stores.ts';
+import { SecretUnreadable } from '../../store/objects/secrets.ts';
 
 interface Message {
   readonly kind: 'away' | 'refused';
@@ -79,8 +80,8 @@ export class DataSources {
     signal: AbortSignal,
     work: (used: UsedSource) => Promise<T>,
   ): Promise<T> {
-    const store = this.#objects.of(source);
     const standing = this.#standingOf(source);
+    const store = this.#storeOf(source, standing);
     await this.#mustAnswer(source, store, standing, signal);
     const ask = () => this.#askOnce(source, store, standing);
     const watch = new SilenceWatch(ask);
@@ -100,6 +101,14 @@ export class DataSources {
       throw this.#noteFault(source, standing, cause) ?? error;
     } finally {
       watch.stop();
+    }
+  }
+
+  #storeOf(source: DataSourceRow, standing: Standing): ObjectStore {
+    try {
+      return this.#objects.of(source);
+    } catch (error) {
+      throw this.#noteFault(source, standing, error) ?? error;
     }
   }
 
@@ -210,6 +219,8 @@ function whatFailed(error: unknown): Message | undefined {
     return { kind: 'away', how: 'cannot be reached' };
   }
   if (!(error instanceof ObjectStoreError)) return undefined;
+  if (error.cause instanceof SecretUnreadable)
+    return { kind: 'refused', how: 'has keys that cannot be decrypted with this SECRETS_KEY' };
   if (error.kind === 'missing') return { kind: 'refused', how: 'does not have the object' };
   return { kind: 'refused', how: `refuses it${status === null ? '' : ` (HTTP ${status})`}` };
 }

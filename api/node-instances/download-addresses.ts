@@ -57,12 +57,10 @@ const downloadAddress = defineRoute({
   access: access.outputRead,
   params: nodeOutputParams,
   query: z.object({
-    fileName: nameText()
-      .optional()
-      .meta({
-        description: 'Name of the saved file; default: the identifier of the output.',
-        example: 'lap-12.csv',
-      }),
+    fileName: nameText().optional().meta({
+      description: 'Name of the saved file; default: the identifier of the output.',
+      example: 'lap-12.csv',
+    }),
   }),
   responses: {
     200: {

@@ -96,7 +96,7 @@ export async function sendOutput(
 
 /** Undefined where the bytes have to pass through this process. */
 async function addressAtStore(
-  { objects }: Pick<Services, 'objects'>,
+  { objects, log }: Pick<Services, 'objects' | 'log'>,
   dataSource: DataSourceRow,
   bytes: OutputBytes,
   options: ServeOptions,
@@ -106,7 +106,9 @@ async function addressAtStore(
   const { method, headers: requestHeaders } = options;
   const headers = headersAtStore({ method, requestHeaders, ...describedBytes(bytes, options) });
   if (headers === undefined) return undefined;
-  const location = await objects.downloadAddress(dataSource, bytes.objectKey, headers);
+  const location = await objects.downloadAddress(dataSource, bytes.objectKey, headers).catch((error) => {
+    throw storageProblem(error, log, bytes.objectKey);
+  });
   if (location === undefined) return undefined;
   const { etag } = headers;
   return { status: 307, headers: { location, 'cache-control': 'no-store', ...(etag && { etag }) } };

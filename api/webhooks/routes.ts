@@ -138,7 +138,9 @@ const rotate = defineRoute({
   method: 'POST',
   path: `${path}/{id}/rotate-secret`,
   summary: 'Replaces the secret of a webhook; the new one is shown once',
-  description: 'For 24 hours deliveries carry a signature by each of both secrets.',
+  description:
+    'For 24 hours deliveries carry a signature by each of both secrets; only by the new one where the old one was stored under ' +
+    'another `SECRETS_KEY`.',
   tags,
   access: access.admin,
   audit: { object: 'webhook', from: 'id' },
@@ -154,7 +156,7 @@ const rotate = defineRoute({
     const { previousSecretUntil } = presentWebhook(webhook);
     return {
       status: 200,
-      body: { secret, previousSecretUntil: previousSecretUntil! },
+      body: { secret, previousSecretUntil },
       headers: { 'cache-control': 'no-store' },
     };
   },

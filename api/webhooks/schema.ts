@@ -111,7 +111,10 @@ export const webhookWithSecretSchema = webhookSchema
 export const rotatedSecretSchema = z
   .object({
     secret: z.string().meta({ description: 'Shown only now. `whsec_` and base64.' }),
-    previousSecretUntil: timestampOut(),
+    previousSecretUntil: timestampOut().nullable().meta({
+      description:
+        'Null where the secret before was stored under another `SECRETS_KEY`: it signs nothing any more.',
+    }),
   })
   .meta({
     id: 'WebhookSecret',

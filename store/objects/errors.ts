@@ -1,21 +1,28 @@
 /** Errors of an object store, whether to retry, and how long its calls may take. */
 import { type RetryPolicy, withRetries } from '../connection/with-retries.ts';
+import { SecretUnreadable } from './secrets.ts';
 
-/** `missing`: the object is not there. `failed`: the store refused or could not be reached. */
+/** `missing`: the object is not there. `failed`: the store refused or could not be reached, or its keys cannot be read. */
 export class ObjectStoreError extends Error {
   readonly kind: 'missing' | 'failed';
   /** The store's HTTP status; null when it did not answer. */
   readonly httpStatus: number | null;
 
   constructor(kind: 'missing' | 'failed', httpStatus: number | null, cause: unknown) {
-    const how = httpStatus === null ? 'did not answer' : `answered with status ${httpStatus}`;
-    super(kind === 'missing' ? 'The object does not exist.' : `The object store failed: it ${how}.`, {
-      cause,
-    });
+    const what =
+      kind === 'missing'
+        ? 'The object does not exist.'
+        : `The object store failed: ${how(httpStatus, cause)}.`;
+    super(what, { cause });
     this.name = 'ObjectStoreError';
     this.kind = kind;
     this.httpStatus = httpStatus;
   }
+}
+
+function how(httpStatus: number | null, cause: unknown): string {
+  if (cause instanceof SecretUnreadable) return 'its keys cannot be decrypted with this SECRETS_KEY';
+  return httpStatus === null ? 'it did not answer' : `it answered with status ${httpStatus}`;
 }
 
 export function httpStatusOf(error: unknown): number | null {
@@ -34,6 +41,7 @@ export function toObjectStoreError(error: unknown): ObjectStoreError {
 
 /** No answer, too many requests, a fault of the store's own, or a clock that has stepped. */
 function isWorthAnotherTry(error: unknown): boolean {
+  if (error instanceof SecretUnreadable) return false;
   const status = httpStatusOf(error);
   return isClockCorrected(error) || status === null || status === 408 || status === 429 || status >= 500;
 }

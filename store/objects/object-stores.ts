@@ -4,6 +4,7 @@ import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { limits } from '../../domain/limits.ts';
 import { openClient } from './client.ts';
 import { accessOf, type DataSourceRow, type S3Access } from './data-sources.ts';
+import { toObjectStoreError } from './errors.ts';
 import { type ObjectStore, objectAt, openObjectStore } from './object-store.ts';
 import { ObjectReach } from './reach.ts';
 import { SecretBox } from './secrets.ts';
@@ -48,7 +49,7 @@ export class ObjectStores {
     return openObjectStore(access, this.#staging, this.reach.of(access.endpoint));
   }
 
-  /** @throws SecretUnreadable */
+  /** @throws ObjectStoreError when its keys cannot be decrypted */
   of(row: DataSourceRow): ObjectStore {
     return this.#opened(row).store;
   }
@@ -57,7 +58,7 @@ export class ObjectStores {
    * An address at which a client reads a whole object, or ranges of it, from the store itself, for
    * `limits.downloadAddressSeconds`. Undefined where clients cannot reach the store.
    * @param headers by lower-case name; the store answers with these of them
-   * @throws SecretUnreadable
+   * @throws ObjectStoreError when its keys cannot be decrypted, or nothing can be signed
    */
   async downloadAddress(
     row: DataSourceRow,
@@ -75,7 +76,11 @@ export class ObjectStores {
       ResponseContentEncoding: headers['content-encoding'],
       ResponseCacheControl: headers['cache-control'],
     });
-    return await getSignedUrl(signer.client, command, { expiresIn: limits.downloadAddressSeconds });
+    try {
+      return await getSignedUrl(signer.client, command, { expiresIn: limits.downloadAddressSeconds });
+    } catch (error) {
+      throw toObjectStoreError(error);
+    }
   }
 
   #opened(row: DataSourceRow): OpenStore {
@@ -84,7 +89,7 @@ export class ObjectStores {
     const version = `${row.updatedAt.getTime()} ${row.secretCiphertext}`;
     if (known?.version === version) return known;
     // The previous client is not closed: requests may be under way. Its idle connections time out.
-    const access = accessOf(row, this.platformAccess, this.secrets);
+    const access = this.#accessOf(row);
     const opened = { version, store: this.open(access), signer: this.#signerOf(access) };
     this.#stores.set(row.id, opened);
     return opened;
@@ -94,6 +99,14 @@ export class ObjectStores {
     const endpoint = this.#downloadEndpoint;
     if (endpoint === undefined || access.endpoint !== this.platformAccess.endpoint) return undefined;
     return { client: openClient({ ...access, endpoint }, { inside: true }), access };
+  }
+
+  #accessOf(row: DataSourceRow): S3Access {
+    try {
+      return accessOf(row, this.platformAccess, this.secrets);
+    } catch (error) {
+      throw toObjectStoreError(error);
+    }
   }
 
   close(): void {

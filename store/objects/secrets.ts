@@ -55,6 +55,15 @@ export class SecretBox {
     return `${version}.${Buffer.concat([iv, cipher.getAuthTag(), ciphertext]).toString('base64url')}`;
   }
 
+  canDecrypt(text: string, purpose: string): boolean {
+    try {
+      this.decrypt(text, purpose);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
   /** @throws SecretUnreadable */
   decrypt(text: string, purpose: string): string {
     const [prefix, body] = text.split('.', 2);

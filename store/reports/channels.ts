@@ -23,8 +23,11 @@ export interface ChannelStatistics {
   readonly standardDeviation: number | null;
 }
 
-/** As `numeric`, no sum overflows, however large the values are. */
-const statement = `with one as materialized (
+/**
+ * As `numeric`, no sum overflows, however large the values are. Each recording knows the mean of all by a window, so that
+ * one pass over a group is enough for its deviation.
+ */
+const statement = `with one as (
    select d.id, channel ->> 'name' as name, channel ->> 'unit' as unit,
           (channel ->> 'nullCount')::numeric as missing,
           (source ->> 'rowCount')::numeric - (channel ->> 'nullCount')::numeric as count,
@@ -35,18 +38,23 @@ const statement = `with one as materialized (
     where channel ->> 'name' = any ($2::text[])
  ), every as (
    select id, name, min(unit) as unit, sum(count) as count, sum(missing) as missing, min(min) as min, max(max) as max,
-          case when bool_and(count = 0 or mean is not null) then sum(count * mean) / nullif(sum(count), 0) end as mean,
+          min(whole) as mean,
+          sum(coalesce(deviation, 0) ^ 2 * greatest(count - 1, 0) + count * (mean - whole) ^ 2) filter (where count > 0)
+            as squares,
+          bool_and(count = 0 or mean is not null) as is_described,
           count(distinct coalesce(unit, '')) filter (where count > 0) < 2 as has_one_unit
-     from one group by id, name
+     from (select *, sum(count * mean) over same / nullif(sum(count) over same, 0) as whole
+             from one window same as (partition by id, name)) o
+    group by id, name
  )
- select e.id, e.name, e.unit, e.count::text, e.missing::text, e.min::text, e.max::text, e.mean::text,
-        (select sqrt(sum(coalesce(o.deviation, 0) ^ 2 * greatest(o.count - 1, 0) + o.count * (o.mean - e.mean) ^ 2)
-                     / (e.count - 1))::text
-           from one o where o.id = e.id and o.name = e.name and o.count > 0 and e.count > 1) as standard_deviation
-   from every e where e.has_one_unit
- union all
- select e.id, e.name, null, e.count::text, e.missing::text, null, null, null, null
-   from every e where not e.has_one_unit`;
+ select id, name, count::text, missing::text,
+        case when has_one_unit then unit end as unit,
+        case when has_one_unit then min::text end as min,
+        case when has_one_unit then max::text end as max,
+        case when has_one_unit and is_described then mean::text end as mean,
+        case when has_one_unit and is_described and count > 1 then sqrt(squares / (count - 1))::text end
+          as standard_deviation
+   from every`;
 
 /** The channels of these names, by dashboard. */
 export async function channelsOf(

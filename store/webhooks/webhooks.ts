@@ -86,7 +86,10 @@ export async function updateWebhook(
   });
 }
 
-/** The secret before stays valid for {@link limits.webhookSecretOverlapSeconds}. Undefined when there is no such webhook. */
+/**
+ * The secret before stays valid for {@link limits.webhookSecretOverlapSeconds}, unless it is of another `SECRETS_KEY`: then
+ * nothing could be signed by it. Undefined when there is no such webhook.
+ */
 export async function rotateWebhookSecret(
   database: Database,
   secrets: SecretBox,
@@ -96,8 +99,9 @@ export async function rotateWebhookSecret(
   const work = async ({ em }: Tx): Promise<Webhook | undefined> => {
     const webhook = await em.findOne(Webhook, id, { lockMode: LockMode.PESSIMISTIC_WRITE });
     if (webhook === null) return undefined;
-    webhook.previousSecret = webhook.secret;
-    webhook.previousUntil = secondsFromNow(limits.webhookSecretOverlapSeconds);
+    const hasPrevious = secrets.canDecrypt(webhook.secret, purposeOf(id));
+    webhook.previousSecret = hasPrevious ? webhook.secret : null;
+    webhook.previousUntil = hasPrevious ? secondsFromNow(limits.webhookSecretOverlapSeconds) : null;
     webhook.secret = secrets.encrypt(secret, purposeOf(id));
     Object.assign(webhook, { updatedAt: now() });
     await em.flush();

@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { limits } from '../../domain/limits.ts';
+import { SecretBox } from '../../store/objects/secrets.ts';
 import { findNodeRun } from '../../store/run-views/node-runs.ts';
 import { sessionWorkflowId } from '../../workflows/contract.ts';
 import { openDatabase } from '../support/databases.ts';
@@ -130,6 +131,30 @@ test('a data source with a wrong host finally fails the run, and the reason name
     );
   } finally {
     await moveTo(gate.url);
+  }
+  expect((await session.settled())[1]).toMatchObject({ state: 'Succeeded' });
+});
+
+test('a data source whose keys are of another SECRETS_KEY fails the run, and the reason names both', async () => {
+  const session = await recordedOnce();
+  const [{ secret } = { secret: '' }] = await database.query<{ secret: string }>(
+    `select secret_ciphertext as secret from data_source where name = 'gated'`,
+  );
+  const keep = (text: string) =>
+    database.query(`update data_source set secret_ciphertext = $1 where name = 'gated'`, [text]);
+  await keep(new SecretBox('another key that is long enough').encrypt('secret', 'a purpose'));
+  try {
+    await reprocess(session);
+    const failed = await eventually('an attempt fails', async () => {
+      const run = await runOf(session);
+      return run!.attempts[0]?.outcome === 'failed' && run!;
+    });
+    expect(failed.attempts[0]).toMatchObject({
+      category: 'error',
+      details: 'The data source "gated" has keys that cannot be decrypted with this SECRETS_KEY.',
+    });
+  } finally {
+    await keep(secret);
   }
   expect((await session.settled())[1]).toMatchObject({ state: 'Succeeded' });
 });

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dataSourceRoutes } from '../../api/data-sources/routes.ts';
 import { nodeInstanceRoutes } from '../../api/node-instances/routes.ts';
 import { ensureDefaultDataSource } from '../../store/objects/data-sources.ts';
+import { SecretBox } from '../../store/objects/secrets.ts';
 import { ask, makePeople, type People, startTestApi, type TestApi } from '../support/api.ts';
 import { makeGraph } from '../support/graph.ts';
 import { testEnvironment } from '../support/stack.ts';
@@ -206,6 +207,34 @@ describe('DELETE /api/v2/admin/data-sources/{name}', () => {
       refusal(409, 'The data source is used by outputs.'),
     );
   });
+});
+
+test('outputs of one whose keys are of another SECRETS_KEY are 502 until its secret is sent again', async () => {
+  await call('POST', path, wanted('locked'));
+  const { database } = api.composed.services;
+  const { nodes } = await makeGraph(database, [{ name: 'input', parents: [] }]);
+  await database.query('update node_instance set configuration = $2 where id = $1', [
+    nodes.input,
+    '{"dataSourceName":"locked"}',
+  ]);
+  const upload = () =>
+    fetch(`${api.url}/api/v2/node-instance/${nodes.input}/outputs/data`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${people.adminToken}`, 'content-type': 'text/csv' },
+      body: 'a\n1\n',
+    });
+  const { id } = (await (await upload()).json()) as { id: number };
+  const download = () => call('GET', `/api/v2/node-instance/outputs/${id}/data`);
+  const other = new SecretBox('another key that is long enough').encrypt('secret', 'a purpose');
+  await database.query(`update data_source set secret_ciphertext = $1 where name = 'locked'`, [other]);
+  expect(await download()).toMatchObject(refusal(502, 'An upstream service failed.'));
+  const refused = await upload();
+  expect([refused.status, await refused.json()]).toEqual([
+    500,
+    { status: 'error', message: 'Failed to create node output.' },
+  ]);
+  expect((await call('PUT', `${path}/locked`, { secretAccessKey })).status).toBe(200);
+  expect((await download()).status).toBe(200);
 });
 
 test('is for Administrators and Developers with an access token', async () => {

@@ -1,6 +1,16 @@
 /** How children that have ended, or live without serving, are started again. */
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -8,7 +18,7 @@ import { Connection } from '@temporalio/client';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { freePort } from '../../local/ports.ts';
 import { findPrograms } from '../../local/programs.ts';
-import { Supervised } from '../../local/supervised.ts';
+import { ChildStartError, Supervised } from '../../local/supervised.ts';
 import { isTemporalReady, startTemporal, temporalUiUrl } from '../../local/temporal.ts';
 import { eventually } from '../support/eventually.ts';
 
@@ -24,12 +34,16 @@ function newFolder(): string {
   return folder;
 }
 
-/** Makes its file `ready` once it runs; ends at once where there is a file `broken`. */
+/** Makes its file `ready` once it runs; ends at once where there is a file `broken`, and writes much where one `talks`. */
 const script = `
   const { existsSync, writeFileSync } = require('node:fs');
-  if (existsSync('broken')) process.exit(7);
+  if (existsSync('broken')) {
+    console.error('the file broken is there');
+    process.exit(7);
+  }
   writeFileSync('ready', '');
-  setInterval(() => undefined, 1000);`;
+  if (existsSync('talks')) console.log('x'.repeat(21 * 1024 ** 2));
+  setInterval(() => existsSync('talks') || console.log('the last line'), 200);`;
 
 async function startChild(folder: string) {
   const waits: number[] = [];
@@ -75,6 +89,27 @@ test('a child that ends before it is ready is restarted with growing delays', as
   child.kill('SIGKILL');
   await eventually('five ends', () => waits.length === 5);
   expect(waits).toEqual([0.2, 0.4, 0.8, 1.6, 3.2]);
+});
+
+test('the error of a failed start shows what this start wrote, and nothing of earlier ones', async () => {
+  const folder = newFolder();
+  writeFileSync(join(folder, 'logs', 'child.log'), 'a line of an earlier start\n');
+  writeFileSync(join(folder, 'broken'), '');
+  const failed = await startChild(folder).catch((error: ChildStartError) => error);
+  expect(failed).toBeInstanceOf(ChildStartError);
+  expect((failed as ChildStartError).message).toMatch(/child\.log:\nthe file broken is there$/);
+  expect((failed as ChildStartError).logTail).toBe('the file broken is there');
+});
+
+test('the log of a child that runs for long stays small, and the lines before are kept beside it', async () => {
+  const folder = newFolder();
+  const log = join(folder, 'logs', 'child.log');
+  writeFileSync(join(folder, 'talks'), '');
+  await startChild(folder);
+  await eventually('the log was begun anew', () => existsSync(`${log}.1`) && statSync(log).size < 1024 ** 2);
+  expect(statSync(`${log}.1`).size).toBeGreaterThan(20 * 1024 ** 2);
+  rmSync(join(folder, 'talks'));
+  await eventually('it goes on in the same file', () => /the last line\n$/.test(readFileSync(log, 'utf8')));
 });
 
 test('a child that cannot even be started is tried again until it can', async () => {

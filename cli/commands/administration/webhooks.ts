@@ -111,7 +111,11 @@ const addChanging: AddCommand = (webhooks, cli) => {
       cli.print(
         made,
         () =>
-          `${made.secret}\nThe secret is shown once. The old one is used until ${time(made.previousSecretUntil)}.`,
+          `${made.secret}\nThe secret is shown once. ${
+            made.previousSecretUntil === null
+              ? 'The old one is not used any more: it was stored under another SECRETS_KEY.'
+              : `The old one is used until ${time(made.previousSecretUntil)}.`
+          }`,
       );
     });
   webhooks

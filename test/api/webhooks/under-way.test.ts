@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { webhookReach } from '../../../activities/send-webhook.ts';
 import { createWebhookActivities } from '../../../activities/webhooks.ts';
+import { SecretBox } from '../../../store/objects/secrets.ts';
 import { activityNames } from '../../../workflows/contract.ts';
 import { ask } from '../../support/api.ts';
 import { eventually, platformState } from '../../support/eventually.ts';
@@ -113,6 +114,19 @@ test('a delivery bears the time of the database, whatever the clock of the worke
   // Receivers accept it: it is of now, and signed by the secret before as well.
   expect(Number(headers['webhook-timestamp'])).toBeLessThan(Date.now() / 1_000 + 60);
   expect(String(headers['webhook-signature']).split(' ')).toHaveLength(2);
+});
+
+test('a webhook whose secret is of another SECRETS_KEY is sent again as soon as it has a new secret', async () => {
+  receiver.answer = (_received, response) => void response.writeHead(200).end('noted');
+  const { id } = (await admin('POST', path, { url: receiver.url, events: ['session.created'] })).body;
+  const other = new SecretBox('another key that is long enough').encrypt('whsec_b3RoZXI=', 'a purpose');
+  await database.query('update webhook set secret = $2 where id = $1', [id, other]);
+  const rotated = await admin('POST', `${path}/${id}/rotate-secret`);
+  expect(rotated).toMatchObject({ status: 200, body: { previousSecretUntil: null } });
+  receiver.secret = rotated.body.secret;
+  const sent = (await admin('POST', `${path}/${id}/test`)).body.id as string;
+  const came = await eventually('it has come', () => receiver.received.find((one) => one.id === sent));
+  expect(came.isGenuine).toBe(true);
 });
 
 test('a failure of one of the senders of a webhook waits for the others: they do not go on beside the next attempt', async () => {
