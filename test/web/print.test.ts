@@ -50,13 +50,23 @@ describeInBrowser('a page on paper', () => {
 
   test('has its charts in light colours, whole, and the screen keeps the dark ones', async () => {
     await expect.poll(() => page.evaluate<string[]>(coloursOf)).toContain(dark);
-    await page.evaluate(
-      `addEventListener('beforeprint', () => queueMicrotask(() => { window.onPaper = ${coloursOf}; }))`,
-    );
-    expect(await printed()).toBe(2);
-    const paper = await page.evaluate<string[]>('window.onPaper');
+    // Firefox prints before any microtask of the event, and has the light scheme of paper until after the last one.
+    const [paper, screen] = await page.evaluate<string[][]>(`(() => {
+      const matches = Object.getOwnPropertyDescriptor(MediaQueryList.prototype, 'matches');
+      Object.defineProperty(MediaQueryList.prototype, 'matches', { ...matches, get: () => false });
+      try {
+        return ['beforeprint', 'afterprint'].map((moment) => {
+          dispatchEvent(new Event(moment));
+          return ${coloursOf};
+        });
+      } finally {
+        Object.defineProperty(MediaQueryList.prototype, 'matches', matches);
+      }
+    })()`);
     expect(paper).toContain(light);
     expect(paper).not.toContain(dark);
+    expect(screen).toContain(dark);
+    expect(await printed()).toBe(2);
     const after = await page.evaluate<string[]>(coloursOf);
     expect(after).toContain(dark);
     expect(after).not.toContain(light);

@@ -14,6 +14,7 @@ const key = 'sdp.preferences';
 const listeners = new Set<() => void>();
 const dark = window.matchMedia('(prefers-color-scheme: dark)');
 let present = read();
+let isOnPaper = false;
 
 function read(): Preferences {
   let kept: Partial<Preferences> | null = null;
@@ -41,12 +42,23 @@ function apply(): void {
 /** Called once, before the first page is drawn. */
 export function applyPreferences(): void {
   apply();
-  dark.addEventListener('change', apply);
+  dark.addEventListener('change', () => {
+    if (!isOnPaper) apply();
+  });
+  const { dataset } = document.documentElement;
+  let onScreen = dataset.theme;
   // Without rendering anything: charts draw themselves anew at these events, after this.
   window.addEventListener('beforeprint', () => {
-    document.documentElement.dataset.theme = 'light';
+    isOnPaper = true;
+    onScreen = dataset.theme;
+    dataset.theme = 'light';
   });
-  window.addEventListener('afterprint', apply);
+  // In Firefox the system has light colours from before the first event until after the second.
+  window.addEventListener('afterprint', () => {
+    isOnPaper = false;
+    dataset.theme = onScreen;
+    window.requestAnimationFrame(apply);
+  });
   // Another tab has changed them.
   window.addEventListener('storage', (event) => {
     if (event.key !== key) return;

@@ -13,14 +13,15 @@ const listeners = new Set<() => void>();
 /** Addresses that the server answers itself, so that a link to one leaves the console. */
 const served = /^\/(api|docs|session_templates|user_data|projects|health_check|metrics)(\/|$)/;
 
-/** Browsers take some 20 replacements in a second; a chart that is panned makes 60. */
-const replacedEveryMs = 100;
-/** So many in a second are written at once: only an address that goes on changing waits. */
-const atOnce = 8;
+/** WebKit takes 100 changes of the history in this time and throws at the next; a chart that is panned makes 600. */
+const periodMs = 10_000;
+/** So many in that time are written at once: only an address that goes on changing waits. */
+const atOnce = 30;
+const replacedEveryMs = 300;
 /** The address that is shown, and that the browser gets soon; null: it has it. */
 let pending: string | null = null;
 let timer: number | undefined;
-/** When the browser got an address, within the last second. */
+/** When the browser got an address, within the last period. */
 let written: number[] = [];
 
 const present = () => pending ?? window.location.pathname + window.location.search;
@@ -41,7 +42,7 @@ function writeAddress(): void {
 }
 
 function writeSoon(): void {
-  const since = performance.now() - 1_000;
+  const since = performance.now() - periodMs;
   written = written.filter((at) => at > since);
   if (written.length < atOnce) writeAddress();
   else timer ??= window.setTimeout(writeAddress, replacedEveryMs);

@@ -1,4 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
+import { hasSameBytes } from '../../../web/src/session/upload/same-bytes.ts';
 import { unfinishedUploads } from '../../../web/src/session/upload/unfinished.ts';
 
 afterEach(() => vi.unstubAllGlobals());
@@ -22,4 +23,27 @@ test('an entry that cannot be read hides no other unfinished upload', () => {
   });
   vi.stubGlobal('localStorage', storage);
   expect(unfinishedUploads()).toMatchObject([{ nodeInstanceId: 8, fileName: 'whole.bin', sizeBytes: 30 }]);
+});
+
+test('a file of other bytes, or of fewer, is not the one that was chosen, also where the browser reads it', async () => {
+  const chosen = new Uint8Array(1_000_000).fill(1);
+  let bytes = chosen;
+  const newFile = () => {
+    bytes = chosen;
+    return {
+      size: chosen.length,
+      slice: (from: number, to: number) => new Blob([bytes.slice(from, to)]),
+    } as File;
+  };
+  for (const changed of [new Uint8Array(1_000_000).fill(2), chosen.slice(0, 500_000), new Uint8Array()]) {
+    const file = newFile();
+    expect(await hasSameBytes(file)).toBe(true);
+    expect(await hasSameBytes(file)).toBe(true);
+    bytes = changed;
+    expect(await hasSameBytes(file)).toBe(false);
+  }
+  const growing = newFile();
+  expect(await hasSameBytes(growing)).toBe(true);
+  bytes = new Uint8Array(2_000_000).fill(1);
+  expect(await hasSameBytes(growing)).toBe(true);
 });

@@ -87,8 +87,8 @@ function createPlot(element: HTMLElement, live: Live): [uPlot, end: () => void] 
   });
   resize.observe(element);
   const unwatch = watchSight(element);
-  // Paper has the light colours, and the screen its own again.
-  const redraw = () => chart.redraw(false, false);
+  // Paper has the light colours, and the screen its own again. At once: Firefox prints before any microtask.
+  const redraw = () => chart.batch(() => chart.redraw(false, false));
   for (const moment of ['beforeprint', 'afterprint']) window.addEventListener(moment, redraw);
   listenToPointer(chart, live);
   const end = () => {

@@ -5,6 +5,7 @@ import { ApiError } from '../../../../client/errors.ts';
 import { type ResumableFile, sendResumable, terminateResumable } from '../../../../client/resumable.ts';
 import { accessToken, renewSignIn } from '../../auth.ts';
 import { messageOf } from '../../http.ts';
+import { hasSameBytes } from './same-bytes.ts';
 import type { FileToSend, Upload } from './upload.ts';
 
 /** Tells from the fingerprint of an unfinished upload where and what it is: see unfinished.ts. */
@@ -37,7 +38,9 @@ export async function sendPieces(
   const backOff = new BackOff({ firstMs: 500, maxMs: 20_000 });
   for (;;) {
     try {
+      if (!(await hasSameBytes(file))) return { phase: 'failed', problem: unreadable };
       const { outputId } = await sendResumable(source);
+      if (!(await hasSameBytes(file))) return { phase: 'failed', problem: changedMeanwhile };
       return { phase: outputId === null ? 'queued' : 'done', sentBytes: file.size, problem: null };
     } catch (error) {
       if (signal.aborted) return { phase: 'paused' };
@@ -46,7 +49,6 @@ export async function sendPieces(
         if (error instanceof ApiError) return { phase: 'failed', problem: messageOf(error) };
         throw error;
       }
-      if (!(await isReadable(file))) return { phase: 'failed', problem: unreadable };
       progress({ problem: 'The connection broke; it goes on by itself.' });
       await backOff.wait(error, signal).catch(() => undefined);
     }
@@ -54,17 +56,8 @@ export async function sendPieces(
 }
 
 const unreadable = 'The file can no longer be read: it was changed, moved or removed. Choose it again.';
-
-/** A browser that cannot read the file says no more than that the connection broke. */
-async function isReadable(file: File): Promise<boolean> {
-  return await file
-    .slice(0, 1)
-    .arrayBuffer()
-    .then(
-      () => true,
-      () => false,
-    );
-}
+const changedMeanwhile =
+  'The file was changed while it was sent: what is stored may be parts of both. Upload it again.';
 
 /** Removes what is stored of an upload. Where that fails, it expires. */
 export async function terminate(sent: FileToSend): Promise<void> {
