@@ -2,24 +2,22 @@
  * Rows of channels of numbers and truth values, gathered into stretches of equal time while they are read. DuckDB
  * returns the rows and this code gathers them: DuckDB's eight aggregates for each channel take ten times as long.
  */
-import type { DuckDBConnection } from '@duckdb/node-api';
 import { PointList } from './points.ts';
 import type { ReadPoints } from './protocol.ts';
-import { type Channels, channelValue, type Range, streamNumbers } from './scan.ts';
+import { type Channels, channelValue, type Range, type RecordingFile, streamNumbers } from './scan.ts';
 
 const pointsOfBucket = 4;
 const [lowest, highest, first, last] = [0, 1, 2, 3] as const;
 
 /** First, lowest, highest and last row of each of `buckets` stretches, in whatever order the rows are. */
 export async function readNumberBuckets(
-  connection: DuckDBConnection,
-  path: string,
+  file: RecordingFile,
   channels: Channels,
   range: Range,
   buckets: number,
 ): Promise<ReadPoints[]> {
   const gathered = new BucketPoints(channels.length, range, buckets);
-  await streamNumbers(connection, path, channels.map(channelValue), range, ([times, ...columns], rows) => {
+  await streamNumbers(file, channels.map(channelValue), range, ([times, ...columns], rows) => {
     if (times !== undefined) gathered.add(times, columns, rows);
   });
   return channels.map(({ type }, index) => gathered.points(index, type === 'boolean'));

@@ -9,6 +9,7 @@ import {
   countRows,
   edgeTimes,
   type Range,
+  type RecordingFile,
   readChanges,
   readRows,
   readTextBuckets,
@@ -25,7 +26,8 @@ export async function readSource(
   source: JobSource,
   job: Pick<PointsJob, 'fromMs' | 'toMs' | 'maxPoints'>,
 ): Promise<ReadPoints[]> {
-  const { path, recording, channels } = source;
+  const { recording, channels } = source;
+  const file = { connection, path: source.path };
   const range = rangeWithin(source, job);
   if (channels.length === 0 || range.fromMs > range.toMs)
     return channels.map(() => ({ times: [], values: [] }));
@@ -34,17 +36,16 @@ export async function readSource(
   try {
     const blocks = overview?.wholeBlocks(range.fromMs, range.toMs) ?? null;
     const atLeast = isWhole ? recording.rowCount : (blocks?.rows ?? 0);
-    const rows = isWhole || atLeast > job.maxPoints ? atLeast : await countRows(connection, path, range);
-    if (rows <= job.maxPoints)
-      return await readRows(connection, path, channels, range, recording.time.sorted);
+    const rows = isWhole || atLeast > job.maxPoints ? atLeast : await countRows(file, range);
+    if (rows <= job.maxPoints) return await readRows(file, channels, range, recording.time.sorted);
     const found = new Map<string, ReadPoints>();
     for (const channel of recording.time.sorted ? channels : []) {
       if (channel.type !== 'text') continue;
       const known = (await overview?.changes(channel.column)) ?? null;
       const changes =
         known === null || overview === null
-          ? await readChanges(connection, path, channel, range, job.maxPoints)
-          : await knownChanges(connection, overview, known, path, range, job.maxPoints);
+          ? await readChanges(file, channel, range, job.maxPoints)
+          : await knownChanges(file, { overview, changes: known }, range, job.maxPoints);
       if (changes !== null) found.set(channel.id, changes);
     }
     const rest = channels.filter((channel) => !found.has(channel.id));
@@ -54,8 +55,8 @@ export async function readSource(
       rest.length === 0
         ? []
         : overview !== null && hasEnough
-          ? await readMixed(connection, overview, blocks, path, rest, range, buckets)
-          : await readBuckets(connection, path, rest, range, buckets);
+          ? await readMixed(file, { overview, blocks }, rest, range, buckets)
+          : await readBuckets(file, rest, range, buckets);
     for (const [index, channel] of rest.entries()) found.set(channel.id, read[index] as ReadPoints);
     return channels.map((channel) => found.get(channel.id) as ReadPoints);
   } finally {
@@ -82,10 +83,8 @@ export async function openOverview({ path, recording }: JobSource): Promise<Over
  * the rows.
  */
 async function readMixed(
-  connection: DuckDBConnection,
-  overview: OverviewFile,
-  blocks: Blocks,
-  path: string,
+  file: RecordingFile,
+  { overview, blocks }: { readonly overview: OverviewFile; readonly blocks: Blocks },
   channels: Channels,
   range: Range,
   buckets: number,
@@ -105,7 +104,7 @@ async function readMixed(
       decoded(overview, channel, (await overview.points(channel.column, of, share)).points);
     parts.push(
       known === null
-        ? await readBuckets(connection, path, coarse, { fromMs, toMs }, share)
+        ? await readBuckets(file, coarse, { fromMs, toMs }, share)
         : await Promise.all(coarse.map((channel) => coarsePoints(channel, known))),
     );
   }
@@ -115,7 +114,7 @@ async function readMixed(
     for (const part of parts) if (part[index] !== undefined) list.append(part[index]);
     found.set(channel.id, list.points);
   }
-  const rest = fine.length === 0 ? [] : await readBuckets(connection, path, fine, range, buckets);
+  const rest = fine.length === 0 ? [] : await readBuckets(file, fine, range, buckets);
   for (const [index, channel] of fine.entries()) found.set(channel.id, rest[index] as ReadPoints);
   return channels.map((channel) => found.get(channel.id) as ReadPoints);
 }
@@ -150,8 +149,7 @@ function sharesOf(lengths: readonly number[], buckets: number): number[] {
 
 /** Buckets of the rows themselves, of channels of any type. */
 async function readBuckets(
-  connection: DuckDBConnection,
-  path: string,
+  file: RecordingFile,
   channels: Channels,
   range: Range,
   buckets: number,
@@ -164,7 +162,7 @@ async function readBuckets(
     [numbers, readNumberBuckets],
   ] as const) {
     if (some.length === 0) continue;
-    const points = await reader(connection, path, some, range, buckets);
+    const points = await reader(file, some, range, buckets);
     for (const [index, { id }] of some.entries()) read.set(id, points[index] as ReadPoints);
   }
   return channels.map(({ id }) => read.get(id) as ReadPoints);
@@ -185,14 +183,12 @@ async function decoded(
 
 /** Changes from the coarse level; only the first and the last row are read. */
 async function knownChanges(
-  connection: DuckDBConnection,
-  overview: OverviewFile,
-  changes: Changes,
-  path: string,
+  file: RecordingFile,
+  { overview, changes }: { readonly overview: OverviewFile; readonly changes: Changes },
   range: Range,
   maxPoints: number,
 ): Promise<ReadPoints | null> {
   const places = overview.firstAndLast(range.fromMs, range.toMs);
-  const [first, last] = await edgeTimes(connection, path, places);
+  const [first, last] = await edgeTimes(file, places);
   return first === null || last === null ? null : stateChanges(changes, first, last, maxPoints);
 }

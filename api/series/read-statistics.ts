@@ -6,7 +6,14 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import type { OverviewFile } from './overview.ts';
 import type { DerivedChannel, JobSource, ReadStatistics, StatisticsJob } from './protocol.ts';
 import { openOverview, rangeWithin } from './read-source.ts';
-import { type Channels, channelValue, type Range, type SkippedRows, streamNumbers } from './scan.ts';
+import {
+  type Channels,
+  channelValue,
+  type Range,
+  type RecordingFile,
+  type SkippedRows,
+  streamNumbers,
+} from './scan.ts';
 import { holdTimes, readHeldStates, type StateDuration, stateChanges } from './states.ts';
 import { Tally } from './tally.ts';
 import { streamValues } from './value-stream.ts';
@@ -34,7 +41,7 @@ export async function readStatistics(
     for (const [index, channel] of channels.entries()) {
       const held =
         isState(channel) && recording.time.sorted
-          ? await heldStates(connection, source, channel, range, overview, ends)
+          ? await heldStates({ connection, path: source.path }, channel, range, overview, ends)
           : null;
       found.push(summary(channel, tallies[index] as Tally, rows, held));
     }
@@ -99,7 +106,7 @@ async function tally(
       for (const [at, column] of columns.entries())
         (tallies[chosen[at] as number] as Tally).addRows(times as Float64Array, column);
     };
-    await streamNumbers(connection, path, values, range, add, leftOut);
+    await streamNumbers({ connection, path }, values, range, add, leftOut);
     return seen;
   };
   const all = channels.map((_, index) => index);
@@ -135,8 +142,7 @@ function presentValue(channel: Channel): string {
 
 /** How long each state lasted; null for texts that hardly repeat. */
 async function heldStates(
-  connection: DuckDBConnection,
-  { path }: JobSource,
+  file: RecordingFile,
   channel: Channel,
   range: Range,
   overview: OverviewFile | null,
@@ -144,7 +150,7 @@ async function heldStates(
 ): Promise<StateDuration[] | null> {
   if (channel.type === 'text' && overview?.isFreeText(channel.column) === true) return null;
   const changes = (await overview?.changes(channel.column)) ?? null;
-  if (changes === null || overview === null) return readHeldStates(connection, path, channel, range);
+  if (changes === null || overview === null) return readHeldStates(file, channel, range);
   if (ends === null) return [];
   const points = stateChanges(changes, ends.first, ends.last, Number.POSITIVE_INFINITY);
   return points === null ? [] : holdTimes(points);

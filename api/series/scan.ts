@@ -12,6 +12,12 @@ export interface Range {
   toMs: number;
 }
 
+/** The rows of a recording, and what reads them. */
+export interface RecordingFile {
+  readonly connection: DuckDBConnection;
+  readonly path: string;
+}
+
 /** Longer texts are cut: a series is for drawing. */
 const textCharacters = 1024;
 
@@ -29,8 +35,7 @@ export interface SkippedRows {
  * rows on both sides of those left out: a row group that holds both is decoded once, two are decoded at once.
  */
 export async function streamNumbers(
-  connection: DuckDBConnection,
-  path: string,
+  { connection, path }: RecordingFile,
   values: readonly string[],
   range: Range,
   onRows: (vectors: readonly Float64Array[], rows: number) => void | Promise<void>,
@@ -56,7 +61,7 @@ export async function streamNumbers(
   }
 }
 
-export async function countRows(connection: DuckDBConnection, path: string, range: Range): Promise<number> {
+export async function countRows({ connection, path }: RecordingFile, range: Range): Promise<number> {
   const [row] = await rowsOf(connection, `SELECT count(*) FROM read_parquet($1) WHERE t >= $2 AND t <= $3`, [
     path,
     range.fromMs,
@@ -67,8 +72,7 @@ export async function countRows(connection: DuckDBConnection, path: string, rang
 
 /** Times of the first and the last row within two ranges; null where there is none. */
 export async function edgeTimes(
-  connection: DuckDBConnection,
-  path: string,
+  { connection, path }: RecordingFile,
   { first, last }: { readonly first: [number, number]; readonly last: [number, number] },
 ): Promise<[number | null, number | null]> {
   const time = async (edge: 'min' | 'max', [from, to]: [number, number]) => {
@@ -81,8 +85,7 @@ export async function edgeTimes(
 
 /** Every row of a range, in the order of time. */
 export async function readRows(
-  connection: DuckDBConnection,
-  path: string,
+  { connection, path }: RecordingFile,
   channels: Channels,
   range: Range,
   isSorted: boolean,
@@ -104,8 +107,7 @@ export async function readRows(
  * @returns null when there are more than `maxPoints`
  */
 export async function readChanges(
-  connection: DuckDBConnection,
-  path: string,
+  { connection, path }: RecordingFile,
   channel: Channels[number],
   range: Range,
   maxPoints: number,
@@ -140,8 +142,7 @@ const numbersOfChannel = 8;
 
 /** First, lowest, highest and last row of channels of texts in each of `buckets` stretches of equal time. */
 export async function readTextBuckets(
-  connection: DuckDBConnection,
-  path: string,
+  { connection, path }: RecordingFile,
   channels: Channels,
   range: Range,
   buckets: number,

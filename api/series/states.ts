@@ -1,8 +1,7 @@
 /** Channels of states: every change of a range from the coarse level, and how long each state lasts. */
-import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Changes } from './overview.ts';
 import type { ReadPoints } from './protocol.ts';
-import { type Channels, channelValue, type Range, rowsOf } from './scan.ts';
+import { type Channels, channelValue, type Range, type RecordingFile, rowsOf } from './scan.ts';
 
 const perChange = 3;
 
@@ -65,8 +64,7 @@ const sampleRows = 100_000;
 
 /** The same from the rows, which must be in the order of time; null for texts that hardly repeat. */
 export async function readHeldStates(
-  connection: DuckDBConnection,
-  path: string,
+  { connection, path }: RecordingFile,
   channel: Channels[number],
   range: Range,
 ): Promise<StateDuration[] | null> {

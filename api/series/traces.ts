@@ -36,7 +36,7 @@ export async function readTraces(
   const stored = await readSource(connection, source, job);
   if (derived.length === 0) return stored.map((points) => [points]);
   const trace = { ...traceOf(null), from: range.fromMs, to: range.toMs };
-  trace.rows = await countRows(connection, source.path, range);
+  trace.rows = await countRows({ connection, path: source.path }, range);
   const runs = [{ number: 0, trace }];
   return [
     ...stored.map((points) => [points]),
@@ -51,7 +51,7 @@ async function readSameRows(
   maxPoints: number,
 ): Promise<ReadTrace[][]> {
   const asked: { readonly id: string; readonly type?: string }[] = [...source.channels, ...source.derived];
-  const rows = await countRows(connection, source.path, range);
+  const rows = await countRows({ connection, path: source.path }, range);
   const gathered = new SameRows(asked.length, range, { rows, maxPoints });
   const ids = asked.map(({ id }) => id);
   await streamValues(connection, source, ids, range, ({ numbers, times, columns }) =>

@@ -49,21 +49,26 @@ export async function streamValues(
   });
   let before = -1;
   const read = isFromStart ? { fromMs: source.recording.time.from, toMs: range.toMs } : range;
-  await streamNumbers(connection, source.path, ['file_row_number', ...sql], read, (vectors, rows) => {
-    const [times, numbers, ...columns] = vectors as readonly [Float64Array, Float64Array];
-    before = checkOrder(numbers, before);
-    const place = new Map(stored.map((id, index) => [id, columns[index] as unknown as Float64Array]));
-    const column = (id: string) => place.get(id) as Float64Array;
-    const computed = new Map([...computes].map(([id, compute]) => [id, compute({ times, column, rows })]));
-    const first = isFromStart ? firstIn(times, range.fromMs) : 0;
-    if (first === rows) return undefined;
-    return onValues({
-      times: times.subarray(first),
-      numbers: numbers.subarray(first),
-      columns: ids.map((id) => (computed.get(id) ?? column(id)).subarray(first)),
-      rows: rows - first,
-    });
-  });
+  await streamNumbers(
+    { connection, path: source.path },
+    ['file_row_number', ...sql],
+    read,
+    (vectors, rows) => {
+      const [times, numbers, ...columns] = vectors as readonly [Float64Array, Float64Array];
+      before = checkOrder(numbers, before);
+      const place = new Map(stored.map((id, index) => [id, columns[index] as unknown as Float64Array]));
+      const column = (id: string) => place.get(id) as Float64Array;
+      const computed = new Map([...computes].map(([id, compute]) => [id, compute({ times, column, rows })]));
+      const first = isFromStart ? firstIn(times, range.fromMs) : 0;
+      if (first === rows) return undefined;
+      return onValues({
+        times: times.subarray(first),
+        numbers: numbers.subarray(first),
+        columns: ids.map((id) => (computed.get(id) ?? column(id)).subarray(first)),
+        rows: rows - first,
+      });
+    },
+  );
 }
 
 /** What is computed from the rows before needs them in order, which the database promises by default. */

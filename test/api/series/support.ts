@@ -48,6 +48,8 @@ export class SeriesBench {
       cacheDir: this.cacheDir,
       maxCacheBytes: 1024 ** 3,
       memoryLimitBytes: 512 * 1024 * 1024,
+      // On a busy machine a read may take longer than callers wait for one.
+      requestTimeoutMs: 300_000,
       ...settings,
     });
   }
