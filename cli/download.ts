@@ -13,6 +13,9 @@ import { Progress } from './progress.ts';
 /** The platform decodes compressed bytes, so that length and bytes are those of the file. */
 export const plainBytes = { 'accept-encoding': 'identity' };
 
+/** So long a store may be silent before its answer begins. */
+const storeSilenceMs = 10_000;
+
 /**
  * The bytes of an output: from the store where the platform names an address there and it can be reached, else through the
  * platform.
@@ -23,13 +26,33 @@ export async function openOutput(platform: PlatformClient, nodeOutputId: number)
   const options = { params: { nodeOutputId }, headers: plainBytes };
   const answer = await platform.open(route, { ...options, query: { redirect: true }, redirect: 'manual' });
   if (answer.ok) return answer;
-  const address = answer.headers.get('location') ?? '';
-  const stored = await fetch(address, { headers: plainBytes }).catch(() => undefined);
-  if (!stored?.ok) return await platform.open(route, options);
+  const stored = await openAtStore(answer.headers.get('location') ?? '');
+  if (stored === undefined) return await platform.open(route, options);
+  // What answers in place of the store sends other bytes.
+  if (stored.headers.get('content-length') !== answer.headers.get('x-platform-size-bytes')) {
+    await stored.body?.cancel();
+    return await platform.open(route, options);
+  }
   // The platform's tag is the checksum of the bytes.
   const headers = new Headers(stored.headers);
   headers.set('etag', answer.headers.get('etag') ?? '');
   return new Response(stored.body, { headers });
+}
+
+/** Undefined where the store cannot be reached or refuses. */
+async function openAtStore(address: string): Promise<Response | undefined> {
+  const silence = new AbortController();
+  const timer = setTimeout(() => silence.abort(), storeSilenceMs);
+  try {
+    const stored = await fetch(address, { headers: plainBytes, signal: silence.signal });
+    if (stored.ok) return stored;
+    await stored.body?.cancel();
+  } catch {
+    // Through the platform the caller gets the bytes, or the reason.
+  } finally {
+    clearTimeout(timer);
+  }
+  return undefined;
 }
 
 export interface Downloaded {

@@ -9,6 +9,7 @@ import {
   type DownloadReply,
   headersAtStore,
   serveBytes,
+  sizeHeader,
 } from '../../http/bodies/download.ts';
 import type { DataSourceRow } from '../../store/objects/data-sources.ts';
 import { ObjectStoreError } from '../../store/objects/object-store.ts';
@@ -111,7 +112,11 @@ async function addressAtStore(
   });
   if (location === undefined) return undefined;
   const { etag } = headers;
-  return { status: 307, headers: { location, 'cache-control': 'no-store', ...(etag && { etag }) } };
+  const sizeBytes = String(bytes.sizeBytes);
+  return {
+    status: 307,
+    headers: { location, 'cache-control': 'no-store', [sizeHeader]: sizeBytes, ...(etag && { etag }) },
+  };
 }
 
 /** Waits for the first bytes, so that invalid gzip is reported before the head is sent. */

@@ -8,6 +8,9 @@ import { Problem } from '../../domain/errors.ts';
 import { safeMediaType } from '../headers.ts';
 import { booleanParameter, textHeader } from '../schemas.ts';
 
+/** Of a suggested file name: file systems hold 255 bytes. */
+const nameCharacters = 200;
+
 /** Both ends inclusive, as in HTTP and S3. */
 export type ByteRange = { readonly start: number; readonly end: number };
 
@@ -86,6 +89,9 @@ export const redirectParameter = {
   }),
 } as const;
 
+/** Size of the bytes at the store: what else answers at its address has another one. */
+export const sizeHeader = 'x-platform-size-bytes';
+
 /** Further response of such a route. */
 export const redirectResponses = {
   307: {
@@ -93,6 +99,8 @@ export const redirectResponses = {
       'The bytes are at the store. The address opens them for five minutes, without a token. It answers GET alone, also with `Range`.',
     headers: {
       location: 'Signed address of the bytes.',
+      [sizeHeader]:
+        'Size of all bytes. An answer of another size is not from the store: read through the platform.',
       etag: tagHeaders.etag,
       'cache-control': '`no-store`: the address expires.',
     },
@@ -101,7 +109,7 @@ export const redirectResponses = {
 
 /**
  * Headers of the bytes where a store may send all of them, or the asked range, unchanged to this caller; undefined where the
- * reply is made here: for HEAD, conditions, and gzip that the caller does not accept.
+ * reply is made here: for HEAD, conditions, and gzip that the caller does not accept. Throws `rangeNotSatisfiable`.
  */
 export function headersAtStore(
   download: Omit<Download, 'open'> & { readonly method: string },
@@ -110,7 +118,10 @@ export function headersAtStore(
   if (method === 'HEAD' || requestHeaders['if-none-match'] !== undefined) return undefined;
   const isPacked = contentEncoding === 'gzip';
   if (isPacked && !acceptsGzip(requestHeaders['accept-encoding'])) return undefined;
-  return safeHeaders(download, download.etag === null ? null : `"${download.etag}"`, isPacked);
+  const tag = download.etag === null ? null : `"${download.etag}"`;
+  // A range outside is refused here, as without the store.
+  wantedRange(requestHeaders, download.sizeBytes, tag);
+  return safeHeaders(download, tag, isPacked);
 }
 
 /**
@@ -180,7 +191,7 @@ function safeHeaders(
   tag: string | null,
   packed: boolean,
 ): Record<string, string> {
-  const name = (download.fileName ?? 'data').normalize('NFC').slice(0, 200);
+  const name = shortened((download.fileName ?? 'data').normalize('NFC'));
   return {
     'content-type': safeMediaType(download.contentType),
     'content-disposition': attachment(name),
@@ -190,6 +201,13 @@ function safeHeaders(
     ...(tag === null ? {} : { etag: tag }),
     ...(packed ? { 'content-encoding': 'gzip' } : {}),
   };
+}
+
+/** A long name keeps its ending: without it no program opens the file. */
+function shortened(name: string): string {
+  if (name.length <= nameCharacters) return name;
+  const ending = /\.[a-z0-9]{1,8}$/i.exec(name)?.[0] ?? '';
+  return name.slice(0, nameCharacters - ending.length) + ending;
 }
 
 /** The value of `Content-Disposition` for a file of this name. */

@@ -5,7 +5,10 @@ export async function saveAnswer(response: Response, nameOf: (response: Response
 
 export function saveBlob(blob: Blob, name: string): void {
   const address = URL.createObjectURL(blob);
-  saveFrom(address, name);
+  const link = document.createElement('a');
+  link.href = address;
+  link.download = name;
+  link.click();
   window.setTimeout(() => URL.revokeObjectURL(address), 60_000);
 }
 
@@ -23,14 +26,24 @@ export function attachmentName(response: Response): string {
   return /filename="([^"]+)"/i.exec(header)?.[1] ?? 'download';
 }
 
+/** So long an address without an answer keeps its frame. */
+const frameMs = 600_000;
+
 /**
- * Lets the browser download what is at an address, of any size, with its own progress and pauses.
- * @param name of the file, where the answer has none
+ * Lets the browser download what is at an address, of any size, with its own progress and pauses. Not by a link: where the
+ * answer comes from another origin, browsers leave the page for it, or ask first while files are uploaded.
+ * @param onFailure called when the answer is no file
  */
-export function saveFrom(address: string, name = ''): void {
-  const link = document.createElement('a');
-  link.href = address;
-  // It stays a download when the answer is an error: the page must not be left for it.
-  link.download = name;
-  link.click();
+export function downloadFrom(address: string, onFailure: () => void): void {
+  const frame = document.createElement('iframe');
+  frame.hidden = true;
+  const timer = window.setTimeout(() => frame.remove(), frameMs);
+  // A file is no document: what loads is an error.
+  frame.onload = () => {
+    window.clearTimeout(timer);
+    frame.remove();
+    onFailure();
+  };
+  frame.src = address;
+  document.body.append(frame);
 }

@@ -35,9 +35,10 @@ export class Downloads {
     const answer = await atPlatform('?redirect=true');
     if (answer.statusCode !== 307) return answer;
     answer.resume();
-    const { location = '', etag } = answer.headers;
+    const { location = '', etag, 'x-platform-size-bytes': sizeBytes } = answer.headers;
     const found = await this.#openAt(location, { headers, signal });
-    if (found === undefined) {
+    if (found === undefined || sizeOf(found) !== sizeBytes) {
+      found?.destroy();
       this.#restsUntilMs = performance.now() + restMs;
       return await atPlatform('');
     }
@@ -59,11 +60,16 @@ export class Downloads {
         signal,
       });
       if ((found.statusCode ?? 0) < 300) return found;
-      found.resume();
+      found.destroy();
       return undefined;
     } catch {
       signal?.throwIfAborted();
       return undefined;
     }
   }
+}
+
+/** Size of all bytes, also where a range of them is sent. What answers in place of a store sends other ones. */
+function sizeOf({ statusCode, headers }: IncomingMessage): string | undefined {
+  return statusCode === 206 ? headers['content-range']?.split('/')[1] : headers['content-length'];
 }

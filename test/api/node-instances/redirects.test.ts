@@ -35,7 +35,11 @@ test('a large download that accepts it is sent to the store, whose address needs
   });
   const answer = await send('GET', path);
   expect(answer.status).toBe(307);
-  expect(answer.headers).toMatchObject({ etag: tag, 'cache-control': 'no-store' });
+  expect(answer.headers).toMatchObject({
+    etag: tag,
+    'cache-control': 'no-store',
+    'x-platform-size-bytes': String(large.length),
+  });
   const address = String(answer.headers.location);
   expect(new URL(address).origin).toBe(endpoint.origin);
   const read = await open(address);
@@ -51,6 +55,8 @@ test('ranges are read at the store', async () => {
   const read = await open(await addressOf(path, range), range);
   expect([read.status, read.headers.get('content-range')]).toEqual([206, `bytes 10-19/${large.length}`]);
   expect(read.bytes.equals(large.subarray(10, 20))).toBe(true);
+  const outside = await send('GET', path, { range: `bytes=${large.length}-` });
+  expect([outside.status, outside.headers['content-range']]).toEqual([416, `bytes */${large.length}`]);
 });
 
 test('gzip goes to the store for callers that accept it; for others it is decoded here', async () => {

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ListedOutput, SessionListRow } from '../api.ts';
 import { formatBytes } from '../format.ts';
-import { useAction, useEvery, useResource } from '../hooks.ts';
+import { type Action, useAction, useEvery, useResource } from '../hooks.ts';
 import { outputTitle } from '../names.ts';
 import { listProjectReportFiles, openReportFile, type ReportFile } from '../reports/schedule-api.ts';
 import { useAbilities } from '../role.ts';
@@ -113,7 +113,7 @@ function Outputs({ sessions }: { sessions: readonly SessionListRow[] }) {
           of={<a href={`/sessions/${session.id}`}>{session.name}</a>}
           bytes={output.sizeBytes}
           at={output.createdAt}
-          save={() => saveOutput(output)}
+          save={(action) => saveOutput(output, action)}
         />
       ))}
     </Table>
@@ -130,7 +130,7 @@ function FileRow(props: {
   of: ComponentChildren;
   bytes: number | null;
   at: string;
-  save: () => Promise<void>;
+  save: (action: Action) => Promise<void>;
 }) {
   const { name } = props;
   const action = useAction();
@@ -150,7 +150,7 @@ function FileRow(props: {
         <Ago at={props.at} />
       </td>
       <td class="table-actions">
-        <DownloadButton name={name} action={action} save={props.save} />
+        <DownloadButton name={name} action={action} save={() => props.save(action)} />
       </td>
     </tr>
   );

@@ -4,7 +4,7 @@ import type { ListedOutput, SessionDimension } from '../api.ts';
 import { downloadAddress } from '../api.ts';
 import type { Action } from '../hooks.ts';
 import { outputTitle } from '../names.ts';
-import { saveFrom } from '../save.ts';
+import { downloadFrom } from '../save.ts';
 import { DownloadButton } from '../ui/download-button.tsx';
 import { lazy } from '../ui/lazy.tsx';
 
@@ -27,10 +27,10 @@ const endings: Readonly<Record<string, string>> = {
 function fileNameOf(output: ListedOutput): string {
   const plain = outputTitle(output)
     .replace(/[\\/:*?"<>|\p{Cc}]+/gu, '_')
-    .slice(0, 200)
     .trim();
-  if (/\.[a-z0-9]{1,8}$/i.test(plain)) return plain;
-  return plain + (endings[output.contentType?.split(';')[0]?.trim() ?? ''] ?? '.bin');
+  const [own = ''] = /\.[a-z0-9]{1,8}$/i.exec(plain) ?? [];
+  const ending = own || (endings[output.contentType?.split(';')[0]?.trim() ?? ''] ?? '.bin');
+  return plain.slice(0, plain.length - own.length).slice(0, 190) + ending;
 }
 
 /** The preview of an output, over the page once it is opened. */
@@ -50,13 +50,21 @@ export function usePreview(
   return { preview, open: () => setIsOpen(true) };
 }
 
-/** Lets the browser download an output. @throws ApiError when the platform refuses */
-export async function saveOutput(output: ListedOutput): Promise<void> {
-  saveFrom(await downloadAddress(output.id, fileNameOf(output)));
+/** Lets the browser download an output; the page shows the problem of the action. */
+export async function saveOutput(output: ListedOutput, action: Action): Promise<void> {
+  const address = await downloadAddress(output.id, fileNameOf(output));
+  const failure = `${outputTitle(output)} could not be downloaded: the platform or its object store sent no file.`;
+  downloadFrom(address, () => void action.run(() => Promise.reject(new Error(failure))));
 }
 
 /** Saves the bytes of an output; the page shows the problem of its action. */
 export function DownloadOutput(props: { output: ListedOutput; action: Action }) {
   const { output } = props;
-  return <DownloadButton name={outputTitle(output)} action={props.action} save={() => saveOutput(output)} />;
+  return (
+    <DownloadButton
+      name={outputTitle(output)}
+      action={props.action}
+      save={() => saveOutput(output, props.action)}
+    />
+  );
 }

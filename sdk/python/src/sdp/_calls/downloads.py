@@ -40,9 +40,13 @@ class Downloads:
             return answer
         with answer:
             address, etag = answer.headers["location"], answer.headers["etag"]
+            size_bytes = answer.headers["x-platform-size-bytes"]
             answer.read()
         try:
             found = self._open_at(address, headers, scope)
+            if _size_of(found) != size_bytes:
+                found.close()
+                raise NetworkError("what answers at the address of the store sends other bytes")
         except (ApiError, NetworkError, ValueError):
             self._rests_until = time.monotonic() + _REST_SECONDS
             return at_platform("")
@@ -74,3 +78,10 @@ class Downloads:
             silence_seconds=_SILENCE_SECONDS,
             scope=scope,
         )
+
+
+def _size_of(answer: Answer) -> str | None:
+    """Size of all bytes, also where a range of them is sent."""
+    if answer.status == 206:
+        return (answer.headers["content-range"] or "").rpartition("/")[2]
+    return answer.headers["content-length"]
