@@ -12,7 +12,7 @@ const asked: string[] = [];
 /** It begins answers and ends none, as a line that hangs. */
 const server = createServer(({ url = '' }, response) => {
   asked.push(url);
-  if (url.endsWith('/data')) response.writeHead(200, { 'content-length': 1_000_000 }).write('first bytes');
+  if (url.includes('/data')) response.writeHead(200, { 'content-length': 1_000_000 }).write('first bytes');
 });
 await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

@@ -75,12 +75,15 @@ describe.each(languages)('a runner in $language', ({ start }) => {
     expect(seen()[0]?.headers.authorization).toBeUndefined();
   });
 
-  test('continues at the store where a connection to it broke', async () => {
-    const seen = asked();
-    store.spoil(/^GET/, { answerBytes: 1_000_000 });
-    expect(await digestOf(bytes)).toBe(sha256(bytes));
-    expect(seen().map(({ headers }) => headers.range?.replace(/\d+/, 'n'))).toEqual([undefined, 'bytes=n-']);
-  });
+  test.each([0, 1_000_000])(
+    'continues through the platform where a connection to the store broke after %i bytes',
+    async (answerBytes) => {
+      const seen = asked();
+      store.spoil(/^GET/, { answerBytes });
+      expect(await digestOf(bytes)).toBe(sha256(bytes));
+      expect(seen()).toHaveLength(1);
+    },
+  );
 
   test.each(['refuse', { status: 403 }, { status: 200 }] as const)(
     'reads through the platform after %j',

@@ -30,6 +30,14 @@ export interface TaskCallsOptions {
   readonly onUnheard: (error: unknown) => void;
 }
 
+export interface InputOpening {
+  /** The first try of a read is made at the store where that is possible; one that broke there continues at the platform. */
+  readonly isFirst: boolean;
+  /** They may ask for a range. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+}
+
 /** The calls of one held task. */
 export interface TaskCalls {
   /** Aborted when the task is cancelled or has ended; ends every call but the last report. */
@@ -44,8 +52,8 @@ export interface TaskCalls {
   advance(inputId: number, state: unknown): Promise<WatermarkWire>;
   reject(inputId: number, category: string, reason: string): Promise<RejectionWire>;
   annotate(annotations: readonly AnnotationWire[]): Promise<void>;
-  /** Opens the stored bytes of an input, one try; `headers` may ask for a range. */
-  openInput(outputId: number, headers: Record<string, string>, signal: AbortSignal): Promise<IncomingMessage>;
+  /** Opens the stored bytes of an input, one try. */
+  openInput(outputId: number, opening: InputOpening): Promise<IncomingMessage>;
   writeOutput(headers: Record<string, string>, bytes: readonly Uint8Array[]): Promise<Reply<OutputWire>>;
   /** 201 with the upload, or 200 with the output that already exists. */
   startUpload(headers: Record<string, string>): Promise<Reply<UploadWire | OutputWire>>;
@@ -121,19 +129,11 @@ export class PlatformTaskCalls implements TaskCalls {
     await this.#call({ method: 'POST', path: '/annotations', json: { annotations } });
   }
 
-  async openInput(
-    outputId: number,
-    headers: Record<string, string>,
-    signal: AbortSignal,
-  ): Promise<IncomingMessage> {
-    const call = this.#taskCall({
-      method: 'GET',
-      path: `/inputs/${outputId}/data`,
-      headers,
-    });
-    return await this.#options.connection
-      .openDownload({ ...call, signal })
-      .catch((error) => this.#ended(error));
+  async openInput(outputId: number, { isFirst, headers, signal }: InputOpening): Promise<IncomingMessage> {
+    const { connection } = this.#options;
+    const call = { ...this.#taskCall({ method: 'GET', path: `/inputs/${outputId}/data`, headers }), signal };
+    const opened = isFirst ? connection.openDownload(call) : connection.open(call);
+    return await opened.catch((error) => this.#ended(error));
   }
 
   writeOutput(headers: Record<string, string>, bytes: readonly Uint8Array[]): Promise<Reply<OutputWire>> {

@@ -36,7 +36,7 @@ async function* chunks(
   signal: AbortSignal,
 ): AsyncGenerator<Buffer, void, void> {
   const backOff = new BackOff(maxBackOffMs);
-  const place = { receivedBytes: 0, etag: undefined as string | undefined };
+  const place: Place = { receivedBytes: 0, etag: undefined, isFirst: true };
   while (place.receivedBytes < stored.sizeBytes || stored.sizeBytes === 0) {
     try {
       const message = await open(calls, stored, place, signal);
@@ -65,8 +65,10 @@ async function* chunks(
 }
 
 interface Place {
-  readonly receivedBytes: number;
+  receivedBytes: number;
   etag: string | undefined;
+  /** No try was made yet. */
+  isFirst: boolean;
 }
 
 /** Requests exactly the stored bytes: plain bytes stay plain on the way, and gzip stays gzip. */
@@ -78,7 +80,9 @@ async function open(
 ): Promise<IncomingMessage> {
   const coding = stored.contentEncoding ?? 'identity';
   const headers = { 'accept-encoding': coding, ...rangeHeaders(place) };
-  const message = await calls.openInput(stored.outputId, headers, signal);
+  const { isFirst } = place;
+  place.isFirst = false;
+  const message = await calls.openInput(stored.outputId, { isFirst, headers, signal });
   const sent = message.headers['content-encoding'] ?? 'identity';
   if (sent === coding) return message;
   message.destroy();

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from urllib.parse import urlsplit
 
 from ..errors import ApiError, NetworkError

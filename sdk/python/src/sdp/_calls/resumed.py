@@ -32,8 +32,8 @@ class InputCalls(Protocol):
     def check(self) -> None:
         """Raises TaskCancelled once the task must end."""
 
-    def open_input(self, output_id: int, headers: Headers) -> Answer:
-        """One try to open the bytes of an input."""
+    def open_input(self, output_id: int, headers: Headers, *, is_first: bool) -> Answer:
+        """One try to open the bytes of an input, the first of its read from the store where that is possible."""
 
 
 class StoredBytes(io.RawIOBase):
@@ -45,6 +45,7 @@ class StoredBytes(io.RawIOBase):
         self._received = 0
         self._etag: str | None = None
         self._answer: Answer | None = None
+        self._is_first = True
         self._back_off = BackOff()
 
     def readable(self) -> bool:
@@ -87,7 +88,9 @@ class StoredBytes(io.RawIOBase):
             # Only a strong tag is allowed there.
             if self._etag is not None and not self._etag.startswith("W/"):
                 headers["if-range"] = self._etag
-        answer = self._calls.open_input(self._stored.output_id, headers)
+        # A read that broke at the store continues through the platform.
+        is_first, self._is_first = self._is_first, False
+        answer = self._calls.open_input(self._stored.output_id, headers, is_first=is_first)
         try:
             self._check(answer, coding)
         except BaseException:

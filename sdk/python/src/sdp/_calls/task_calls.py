@@ -72,12 +72,14 @@ class HeldTask:
         """The bytes of an input, as stored; after a broken connection the read resumes where it broke."""
         return StoredBytes(self, stored)  # type: ignore[return-value]
 
-    def open_input(self, output_id: int, headers: Headers) -> Answer:
-        """One try to open the bytes of an input."""
+    def open_input(self, output_id: int, headers: Headers, *, is_first: bool) -> Answer:
+        """One try to open the bytes of an input, the first of its read from the store where that is possible."""
+        path = f"{self.path}/inputs/{output_id}/data"
+        all_headers = {**self.headers, **headers}
         try:
-            return self.connection.open_download(
-                f"{self.path}/inputs/{output_id}/data", {**self.headers, **headers}, 60.0, self.scope
-            )
+            if is_first:
+                return self.connection.open_download(path, all_headers, 60.0, self.scope)
+            return self.connection.open("GET", path, all_headers, None, 60.0, self.scope)
         except ApiError as error:
             self._note(error)
             raise

@@ -153,6 +153,7 @@ class _Download(io.RawIOBase):
         self._path = path
         self._coding = coding
         self._answer: Answer | None = None
+        self._is_first = True
         self._received = 0
         self._length: int | None = None
         self._etag: str | None = None
@@ -191,7 +192,12 @@ class _Download(io.RawIOBase):
         headers = {"accept-encoding": self._coding}
         if self._received > 0:
             headers["range"] = f"bytes={self._received}-"
-        answer = self._api.open_download(self._path, headers)
+        # A download that broke at the store continues through the platform.
+        is_first, self._is_first = self._is_first, False
+        if is_first:
+            answer = self._api.open_download(self._path, headers)
+        else:
+            answer = self._api.open("GET", self._path, headers=headers)
         sent = answer.headers.get("content-encoding") or "identity"
         if sent != self._coding:
             answer.close()
