@@ -66,7 +66,6 @@ export async function startApi(options: StartOptions): Promise<RunningServer> {
     fallback: options.fallback ?? staticFiles(consoleFolder),
     observe: observeRoutes(known),
     isBehindTls: settings.PUBLIC_URL?.startsWith('https:') === true,
-    downloadOrigins: originsOf(settings.S3_DOWNLOAD_ENDPOINT),
   });
   // Before the first request: leases that could not be renewed are extended first.
   await services.runners.open();
@@ -88,10 +87,3 @@ const identifyingBy =
       ? await runners.tokens.identify(bearer, call)
       : await auth.identify(bearer, call.requestId);
   };
-
-/** Of a store: a bucket may be part of the path or of the host. */
-function originsOf(endpoint: string | undefined): readonly string[] {
-  if (endpoint === undefined) return [];
-  const { protocol, host, origin } = new URL(endpoint);
-  return [origin, `${protocol}//*.${host}`];
-}

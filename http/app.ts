@@ -34,8 +34,6 @@ export type AppOptions = {
   readonly fallback?: Fallback;
   /** Whether people reach it over TLS, which a proxy terminates; their browsers are then bound to TLS. */
   readonly isBehindTls?: boolean;
-  /** Other origins from which the console lets the browser download, in frames. */
-  readonly downloadOrigins?: readonly string[];
   /** Called after each request, for metrics. */
   readonly observe?: (routeId: string, status: number, seconds: number) => void;
   /** Under these paths, errors of unknown paths and methods carry `code` too. */
@@ -65,7 +63,7 @@ export function createApp({
     if (!hasLeft) log.error({ err: error }, 'app error');
   });
   return app
-    .use(securityHeaders(options.isBehindTls === true, options.downloadOrigins ?? []))
+    .use(securityHeaders(options.isBehindTls === true))
     .use(overridden(options.routeSets))
     .use(identified(log, shutdown, styleOf))
     .use(logged(log, options.observe))
@@ -114,7 +112,7 @@ export function routeSet<Services>(
 
 const yearSeconds = 31_536_000;
 
-const securityHeaders = (isBehindTls: boolean, downloadOrigins: readonly string[]) =>
+const securityHeaders = (isBehindTls: boolean) =>
   helmet({
     contentSecurityPolicy: {
       useDefaults: false,
@@ -123,7 +121,6 @@ const securityHeaders = (isBehindTls: boolean, downloadOrigins: readonly string[
         // Pictures and video of outputs, which the console fetches with its token.
         imgSrc: ["'self'", 'blob:'],
         mediaSrc: ["'self'", 'blob:'],
-        frameSrc: ["'self'", ...downloadOrigins],
         objectSrc: ["'none'"],
         baseUri: ["'none'"],
         formAction: ["'self'"],

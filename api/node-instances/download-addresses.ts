@@ -5,12 +5,12 @@ import { Problem } from '../../domain/errors.ts';
 import { exampleValues } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
-import { downloadHeaders, downloadResponses, redirectResponses } from '../../http/bodies/download.ts';
+import { downloadHeaders, downloadResponses } from '../../http/bodies/download.ts';
 import { nameText, timestampOut } from '../../http/schemas.ts';
 import type { SecretBox } from '../../store/objects/secrets.ts';
 import { findOutput } from '../../store/outputs/outputs.ts';
 import { defineRoute } from '../route.ts';
-import { sendOutput } from './output-data.ts';
+import { serveOutput } from './output-data.ts';
 import { nodeOutputParams } from './schema.ts';
 
 const tags = ['Node outputs'] as const;
@@ -89,7 +89,7 @@ const download = defineRoute({
   method: 'GET',
   path: '/api/v2/downloads/{ticket}',
   summary: 'Downloads an output by an address that the platform made',
-  description: 'As the data of the output. Large bytes may come from the store, as with `redirect=true`.',
+  description: 'As the data of the output.',
   tags,
   access: access.open,
   params: z.object({
@@ -99,7 +99,7 @@ const download = defineRoute({
     }),
   }),
   headers: downloadHeaders,
-  responses: { ...downloadResponses, ...redirectResponses },
+  responses: downloadResponses,
   errors: ['downloadAddressNotFound', 'rangeNotSatisfiable', 'upstreamFailed'],
   refusals: { params: 'downloadAddressNotFound' },
   async handler({ params, services, request, signal }) {
@@ -108,8 +108,9 @@ const download = defineRoute({
     const { nodeOutputId, fileName } = ticket;
     const found = await findOutput(services.database, nodeOutputId);
     if (found === undefined) throw new Problem('downloadAddressNotFound');
-    const options = { ...request, signal, redirect: true, ...(fileName && { fileName }) };
-    return await sendOutput(services, found.dataSource, found.output, options).catch((error) => {
+    // Not from the store: a browser that cannot reach it has no other way.
+    const options = { ...request, signal, ...(fileName && { fileName }) };
+    return await serveOutput(services, found.dataSource, found.output, options).catch((error) => {
       throw error instanceof Problem && error.key === 'nodeOutputNotFound'
         ? new Problem('downloadAddressNotFound', { cause: error })
         : error;

@@ -30,8 +30,8 @@ export function attachmentName(response: Response): string {
 const frameMs = 600_000;
 
 /**
- * Lets the browser download what is at an address, of any size, with its own progress and pauses. Not by a link: where the
- * answer comes from another origin, browsers leave the page for it, or ask first while files are uploaded.
+ * Lets the browser download what is at an address, of any size, with its own progress and pauses. Not by a link, which
+ * shows no error on the page.
  * @param onFailure called when the answer is no file
  */
 export function downloadFrom(address: string, onFailure: () => void): void {
