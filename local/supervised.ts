@@ -62,7 +62,7 @@ const LOG_SHOWN_BYTES = 2_000;
 /** The reason of a failed start comes before the long stack trace of a Go program. */
 const LOG_TAIL_BYTES = 65_536;
 const LOG_KEPT_BYTES = 20 * 1024 * 1024;
-const LOG_LOOK_MILLISECONDS = 10_000;
+const LOG_CHECK_MILLISECONDS = 10_000;
 
 /** The child ended before it was ready; `logTail` is the end of what this start wrote. */
 export class ChildStartError extends Error {
@@ -99,7 +99,7 @@ export class Supervised {
   async start(): Promise<void> {
     if (this.#wanted) return;
     this.#wanted = true;
-    this.#logTimer = setInterval(() => this.#keepLogSmall(), LOG_LOOK_MILLISECONDS).unref();
+    this.#logTimer = setInterval(() => this.#keepLogSmall(), LOG_CHECK_MILLISECONDS).unref();
     try {
       this.#spawn();
       await this.#untilReady(false);
@@ -155,7 +155,7 @@ export class Supervised {
     void this.#watch(child);
   }
 
-  /** The child has the file open, so the lines move and the file stays. A failed copy is made again at the next look. */
+  /** The child has the file open, so the lines move and the file stays. A failed copy is made again at the next check. */
   #keepLogSmall(): void {
     const { logFile } = this.#plan;
     if (!isLarge(logFile)) return;

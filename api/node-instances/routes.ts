@@ -1,13 +1,7 @@
 /** Outputs of node instances: upload, list, bytes (contract: Node instances and outputs; decisions 8). */
-import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
-import {
-  downloadHeaders,
-  downloadResponses,
-  redirectParameter,
-  redirectResponses,
-} from '../../http/bodies/download.ts';
+import { downloadHeaders, redirectable } from '../../http/bodies/download.ts';
 import { outputPages } from '../../store/outputs/output-pages.ts';
 import { findLatestOutput, findOutput, type OutputWithSource } from '../../store/outputs/outputs.ts';
 import { defineRoute } from '../route.ts';
@@ -65,9 +59,8 @@ const data = defineRoute({
   tags,
   access: access.outputRead,
   params: nodeOutputParams,
-  query: z.object(redirectParameter),
+  ...redirectable,
   headers: downloadHeaders,
-  responses: { ...downloadResponses, ...redirectResponses },
   errors: ['nodeOutputNotFound', 'rangeNotSatisfiable', 'upstreamFailed'],
   refusals: { params: 'nodeOutputNotFound' },
   async handler({ params, query, services, request, signal }) {
@@ -87,9 +80,8 @@ const latest = defineRoute({
   tags,
   access: access.outputRead,
   params,
-  query: z.object(redirectParameter),
+  ...redirectable,
   headers: downloadHeaders,
-  responses: { ...downloadResponses, ...redirectResponses },
   errors: ['latestOutputNotFound', 'nodeOutputNotFound', 'rangeNotSatisfiable', 'upstreamFailed'],
   refusals: { params: 'latestOutputNotFound' },
   async handler({ params, query, services, request, signal }) {

@@ -3,12 +3,7 @@ import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
-import {
-  downloadHeaders,
-  downloadResponses,
-  redirectParameter,
-  redirectResponses,
-} from '../../http/bodies/download.ts';
+import { downloadHeaders, redirectable } from '../../http/bodies/download.ts';
 import { jsonObjectOut } from '../../http/schemas.ts';
 import { findNodeRun } from '../../store/run-views/node-runs.ts';
 import { boundsOfRun, findReplay, type Replay } from '../../store/run-views/run-details.ts';
@@ -115,9 +110,8 @@ const replayData = defineRoute({
   tags: ['Runs'],
   access: access.runReplay,
   params: runParams.extend({ outputId: inputIdParameter }),
-  query: z.object(redirectParameter),
+  ...redirectable,
   headers: downloadHeaders,
-  responses: { ...downloadResponses, ...redirectResponses },
   errors: ['nodeRunNotFound', 'nodeRunNotClaimed', 'inputNotFound', 'rangeNotSatisfiable', 'upstreamFailed'],
   refusals: { params: 'nodeRunNotFound' },
   async handler({ params, query, services, request, signal }) {

@@ -2,12 +2,7 @@
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
-import {
-  downloadHeaders,
-  downloadResponses,
-  redirectParameter,
-  redirectResponses,
-} from '../../http/bodies/download.ts';
+import { downloadHeaders, redirectable } from '../../http/bodies/download.ts';
 import { pathId } from '../../http/schemas.ts';
 import { type DebugNode, findDebugNode } from '../../store/run-views/debug-node.ts';
 import { countPendingInputs } from '../../store/runs/task-inputs.ts';
@@ -102,9 +97,8 @@ const inputData = defineRoute({
   summary: 'Downloads one of these inputs',
   description: whoSees,
   params: params.extend({ outputId: inputIdParameter }),
-  query: z.object(redirectParameter),
+  ...redirectable,
   headers: downloadHeaders,
-  responses: { ...downloadResponses, ...redirectResponses },
   errors: ['inputNotFound', 'rangeNotSatisfiable', 'upstreamFailed'],
   async handler({ params, query, principal, services, request, signal }) {
     const node = await visibleNode(services, principal, params.nodeInstanceId);

@@ -1,12 +1,6 @@
 /** What the holder of a task reads (contract: Runner routes; decisions 9). */
-import { z } from 'zod';
 import { Problem } from '../../domain/errors.ts';
-import {
-  downloadHeaders,
-  downloadResponses,
-  redirectParameter,
-  redirectResponses,
-} from '../../http/bodies/download.ts';
+import { downloadHeaders, redirectable } from '../../http/bodies/download.ts';
 import type { RunnerIdentity } from '../../store/runners/holder.ts';
 import { type HeldTask, renewLease } from '../../store/runs/lease.ts';
 import { countPendingOfTask, readNodeMemory } from '../../store/runs/task-inputs.ts';
@@ -68,9 +62,8 @@ const inputData = defineRoute({
     'Bytes stored as gzip are sent unchanged to callers that accept gzip; others get them decoded and without ' +
     'ranges. The transfer renews the lease; one from the store, after a 307, does not.',
   params: taskRoute.params.extend({ outputId: inputIdParameter }),
-  query: z.object(redirectParameter),
+  ...redirectable,
   headers: taskRoute.headers.extend(downloadHeaders.shape),
-  responses: { ...downloadResponses, ...redirectResponses },
   errors: ['inputNotFound', 'rangeNotSatisfiable', 'upstreamFailed'],
   async handler(context) {
     const { params, query, services, request, signal } = context;

@@ -79,30 +79,31 @@ export const downloadResponses = {
   304: { description: "The caller's copy is current.", headers: tagHeaders },
 } as const;
 
-/** Query parameter of a route that may send its callers to the store. */
-export const redirectParameter = {
-  redirect: booleanParameter(false).meta({
-    description:
-      'Accept 307 with the address of the bytes at the store, where the platform has `S3_DOWNLOAD_ENDPOINT`. Follow it ' +
-      'without the token, with the same `Range`. Small outputs are sent as without it.',
-    example: true,
-  }),
-} as const;
-
 /** Size of the bytes at the store: what else answers at its address has another one. */
 export const sizeHeader = 'x-platform-size-bytes';
 
-/** Further response of such a route. */
-export const redirectResponses = {
-  307: {
-    description:
-      'The bytes are at the store. The address opens them for five minutes, without a token. It answers GET alone, also with `Range`.',
-    headers: {
-      location: 'Signed address of the bytes.',
-      [sizeHeader]:
-        'Size of all bytes. An answer of another size is not from the store: read through the platform.',
-      etag: tagHeaders.etag,
-      'cache-control': '`no-store`: the address expires.',
+/** Parts of a route that may send its callers to the store; spread into it. */
+export const redirectable = {
+  query: z.object({
+    redirect: booleanParameter(false).meta({
+      description:
+        'Accept 307 with the address of the bytes at the store, where the platform has `S3_DOWNLOAD_ENDPOINT`. Follow it ' +
+        'without the token, with the same `Range`. Small outputs are sent as without it.',
+      example: true,
+    }),
+  }),
+  responses: {
+    ...downloadResponses,
+    307: {
+      description:
+        'The bytes are at the store. The address opens them for five minutes, without a token. It answers GET alone, also with `Range`.',
+      headers: {
+        location: 'Signed address of the bytes.',
+        [sizeHeader]:
+          'Size of all bytes. An answer of another size is not from the store: read through the platform.',
+        etag: tagHeaders.etag,
+        'cache-control': '`no-store`: the address expires.',
+      },
     },
   },
 } as const;

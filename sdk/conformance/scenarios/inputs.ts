@@ -1,6 +1,7 @@
 /** How inputs are listed and read. */
 import { gzipSync } from 'node:zlib';
 import type { Scenario } from '../scenario.ts';
+import { isSameTarget } from '../server/journal.ts';
 import type { Stage } from '../stage.ts';
 import { judgeBaseline } from './lost-answers.ts';
 
@@ -84,8 +85,7 @@ const cut: Scenario = {
     await job.ended();
     const [first] = broken.hits;
     if (first === undefined) return stage.skip('the runner reads no input bytes');
-    const path = first.path;
-    const again = stage.journal.after(first).some((call) => call.route === 'inputData' && call.path === path);
+    const again = stage.journal.after(first).some((call) => isSameTarget(call, first));
     const [claim] = job.claims;
     if (again) judgeBaseline(stage, job, 'truncated-input-used');
     else if (claim?.end?.how === 'complete')

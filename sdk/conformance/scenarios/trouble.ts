@@ -3,7 +3,7 @@
 import type { Job } from '../job.ts';
 import type { Scenario } from '../scenario.ts';
 import type { ArmedFault, Fault } from '../server/faults.ts';
-import type { Call, RouteId } from '../server/journal.ts';
+import { type Call, isSameTarget, type RouteId } from '../server/journal.ts';
 import type { Stage } from '../stage.ts';
 import { judgeBaseline } from './lost-answers.ts';
 
@@ -66,9 +66,7 @@ function judgeEnd(stage: Stage, job: Job, armed: readonly ArmedFault[]): void {
 }
 
 function judgeRetryAfter(stage: Stage, call: Call): void {
-  const repeat = stage.journal
-    .after(call)
-    .find(({ route, path }) => route === call.route && path === call.path);
+  const repeat = stage.journal.after(call).find((other) => isSameTarget(other, call));
   if (repeat === undefined || call.answeredAtMs === undefined) return;
   // Since the call came, which is answered at once: the end of an answer is noticed late on a busy machine.
   const waitedMs = repeat.atMs - call.atMs;

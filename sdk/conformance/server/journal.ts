@@ -105,6 +105,15 @@ export const outputRoutes: readonly RouteId[] = ['outputs', 'uploadComplete'];
 /** Calls beside the work, in any order and at any time. */
 export const sideRoutes: ReadonlySet<RouteId> = new Set(['heartbeat', 'logs']);
 
+/** Whether two calls are about the same thing. A repeated read may come without `redirect=true`. */
+export function isSameTarget(
+  one: Pick<Call, 'route' | 'path'>,
+  other: Pick<Call, 'route' | 'path'>,
+): boolean {
+  const target = ({ path }: Pick<Call, 'path'>) => path.replace(/\?redirect=true$/, '');
+  return one.route === other.route && target(one) === target(other);
+}
+
 /** The task that an answer hands out: that of a claim, or of an end with `next`. */
 export function handedOut({ route, reply }: Pick<Call, 'route' | 'reply'>): string | undefined {
   const { taskId, next } = (reply ?? {}) as {
