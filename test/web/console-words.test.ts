@@ -103,4 +103,9 @@ test('outputs have the names of files', () => {
   expect(named({ name: made })).toBe('Recording');
   expect(fileTitle('stint.csv', { outputIdentifier: made, contentType: 'text/csv' })).toBe('stint.csv');
   expect(fileTitle(null, { outputIdentifier: made, contentType: null })).toBe('File');
+  expect(fileTitle(null, { outputIdentifier: made, contentType: 'application/octet-stream' })).toBe(
+    'Binary file',
+  );
+  const sent = { outputIdentifier: 'stint.csv-3433511ab963755e', contentType: 'text/csv' };
+  expect(fileTitle(null, sent)).toBe('stint.csv');
 });

@@ -84,7 +84,8 @@ export function outputTitle(
 ): string {
   const { fileName, name, kind } = output.metadata ?? {};
   if (kind === 'dashboard' && !isName(fileName)) return 'Dashboard';
-  if (isName(name) && !isName(fileName)) return generated.test(name) ? 'Recording' : `${name}, recording`;
+  if (isName(name) && !isName(fileName))
+    return generated.test(name) ? 'Recording' : `${withoutDigest(name)}, recording`;
   return fileTitle(isName(fileName) ? fileName : null, output);
 }
 
@@ -97,12 +98,16 @@ export function fileTitle(
   if (fileName !== null) return fileName;
   return generated.test(outputIdentifier)
     ? capitalized(`${typeWord(contentType)} file`.trim())
-    : outputIdentifier;
+    : withoutDigest(outputIdentifier);
 }
+
+/** The command line and the agents end the identifier of a file by a digest of its bytes. */
+const withoutDigest = (identifier: string) => identifier.replace(/(\.\w{1,8})-[0-9a-f]{16}$/, '$1');
 
 /** `CSV`, `PARQUET`: the last word of a content type. */
 export function typeWord(contentType: string | null): string {
   const [type = ''] = (contentType ?? '').split(';');
+  if (type.trim() === 'application/octet-stream') return 'Binary';
   return (
     type
       .split(/[/.+-]/)
