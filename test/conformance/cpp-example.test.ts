@@ -4,8 +4,9 @@ import { scenarios } from '../../sdk/conformance/scenarios/all.ts';
 import { buildCpp } from '../sdk/support/cpp-example.ts';
 import { nodeRunner, play, troubles } from './kit.ts';
 
+const { program, words } = await buildCpp();
+
 test('the C++ example conforms', async () => {
-  const { program, words } = await buildCpp();
   expect(words).not.toMatch(/warning:/);
   const results = await play(
     {

@@ -12,7 +12,7 @@ import { kitStage } from './support/kit-stage.ts';
 const stage = await kitStage();
 const template = 'speed-to-distance';
 const processes = testProcesses({});
-let program = '';
+const { program } = await buildCpp();
 
 function start(url: string) {
   const variables = { SDP_URL: url, SDP_RUNNER_TOKEN: stage.people.Developer.token };
@@ -28,9 +28,8 @@ async function graph() {
 
 describe('the C++ example', () => {
   beforeAll(async () => {
-    ({ program } = await buildCpp());
     await outsideTemplate(stage.database, template, { incremental: true });
-  }, 300_000);
+  });
 
   test('rejects what is no table, however long its cells are, and continues', async () => {
     const made = await graph();

@@ -10,7 +10,7 @@ import { afterAll } from 'vitest';
 const source = fileURLToPath(new URL('../../../sdk/examples/cpp', import.meta.url));
 const run = promisify(execFile);
 
-/** Builds it for the tests of one file. */
+/** Builds it for the tests of one file. Call it at the top of the file: what it leaves is removed after the last test. */
 export async function buildCpp(): Promise<{ readonly program: string; readonly words: string }> {
   const build = mkdtempSync(join(tmpdir(), 'sdp-cpp-'));
   afterAll(() => rmSync(build, { recursive: true, force: true }));
