@@ -6,15 +6,13 @@ import type { HttpClient } from './http-request.ts';
 const restMs = 300_000;
 /** So long a store may be silent before its answer begins. */
 const silenceMs = 10_000;
-/** What the store needs to know. The token is for the platform alone. */
-const forwarded = ['range', 'accept-encoding'];
 
 export interface DownloadRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal | undefined;
 }
 
-/** Opens the bytes of routes: at the store, or through the platform when that fails. */
+/** Opens all bytes of routes: at the store, or through the platform when that fails. */
 export class Downloads {
   readonly #http: HttpClient;
   #restsUntilMs = 0;
@@ -37,7 +35,8 @@ export class Downloads {
     answer.resume();
     const { location = '', etag, 'x-platform-size-bytes': sizeBytes } = answer.headers;
     const found = await this.#openAt(location, { headers, signal });
-    if (found === undefined || sizeOf(found) !== sizeBytes) {
+    // What answers in place of a store sends other bytes.
+    if (found === undefined || found.headers['content-length'] !== sizeBytes) {
       found?.destroy();
       this.#restsUntilMs = performance.now() + restMs;
       return await atPlatform('');
@@ -55,7 +54,8 @@ export class Downloads {
       const found = await this.#http.open({
         method: 'GET',
         url,
-        headers: Object.fromEntries(Object.entries(headers).filter(([name]) => forwarded.includes(name))),
+        // The token and all else are for the platform alone.
+        headers: { 'accept-encoding': headers['accept-encoding'] ?? 'identity' },
         silenceMs,
         signal,
       });
@@ -67,9 +67,4 @@ export class Downloads {
       return undefined;
     }
   }
-}
-
-/** Size of all bytes, also where a range of them is sent. What answers in place of a store sends other ones. */
-function sizeOf({ statusCode, headers }: IncomingMessage): string | undefined {
-  return statusCode === 206 ? headers['content-range']?.split('/')[1] : headers['content-length'];
 }

@@ -15,8 +15,6 @@ from .scope import Scope
 _REST_SECONDS = 300.0
 # So long a store may be silent before its answer begins.
 _SILENCE_SECONDS = 10.0
-# What the store needs to know. The token is for the platform alone.
-_FORWARDED = ("range", "accept-encoding")
 
 
 class Downloads:
@@ -28,7 +26,7 @@ class Downloads:
         self._rests_until = 0.0
 
     def open(self, at_platform: Callable[[str], Answer], headers: Headers, scope: Scope | None = None) -> Answer:
-        """Opens the bytes of a route of the platform: at the store, or through the platform when that fails.
+        """Opens all bytes of a route of the platform: at the store, or through the platform when that fails.
 
         `at_platform` makes the platform's call with a query: ``?redirect=true``, or nothing. Raises what it raises.
         """
@@ -43,7 +41,7 @@ class Downloads:
             answer.read()
         try:
             found = self._open_at(address, headers, scope)
-            if _size_of(found) != size_bytes:
+            if found.headers["content-length"] != size_bytes:
                 found.close()
                 raise NetworkError("what answers at the address of the store sends other bytes")
         except (ApiError, NetworkError, ValueError):
@@ -69,18 +67,11 @@ class Downloads:
             if origin not in self._stores:
                 self._stores[origin] = HttpClient(origin, {})
             store = self._stores[origin]
-        forwarded = {name: value for name, value in headers.items() if name in _FORWARDED}
         return store.open(
             "GET",
             f"{parts.path}?{parts.query}",
-            headers=forwarded,
+            # The token and all else are for the platform alone.
+            headers={"accept-encoding": headers["accept-encoding"]},
             silence_seconds=_SILENCE_SECONDS,
             scope=scope,
         )
-
-
-def _size_of(answer: Answer) -> str | None:
-    """Size of all bytes, also where a range of them is sent."""
-    if answer.status == 206:
-        return (answer.headers["content-range"] or "").rpartition("/")[2]
-    return answer.headers["content-length"]
