@@ -6,7 +6,7 @@ import {
   publishQueued,
   type QueuedUpload,
   queuedUploads,
-} from '../store/outputs/queued-uploads.ts';
+} from '../store/uploads/queued-uploads.ts';
 import { activityNames } from '../workflows/contract.ts';
 import { type PackServices, packSmall } from './pack-uploads.ts';
 

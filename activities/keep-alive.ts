@@ -2,8 +2,8 @@
 import { Context } from '@temporalio/activity';
 import { leaseTimes } from '../domain/runs/lease-times.ts';
 import type { RunnerIdentity } from '../store/runners/holder.ts';
+import { isClaimOpen, recordHeartbeat } from '../store/runners/lease.ts';
 import type { ClaimedTask } from '../store/runs/claims.ts';
-import { isClaimOpen, recordHeartbeat } from '../store/runs/lease.ts';
 import { type BuiltinServices, ClaimLostError } from './builtin/node.ts';
 
 const { renewEveryMs } = leaseTimes;

@@ -9,7 +9,7 @@ import { findDataSource } from '../store/objects/data-sources.ts';
 import type { HeldObjects, PendingObjects } from '../store/objects/held-objects.ts';
 import { newObjectKey, type ObjectStore } from '../store/objects/object-store.ts';
 import type { ObjectStores } from '../store/objects/object-stores.ts';
-import type { BundlePlace, QueuedUpload } from '../store/outputs/queued-uploads.ts';
+import type { BundlePlace, QueuedUpload } from '../store/uploads/queued-uploads.ts';
 
 export interface PackServices {
   readonly database: Database;

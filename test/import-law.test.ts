@@ -68,8 +68,6 @@ const LAW: Record<string, readonly string[]> = {
   ],
 };
 
-/** The one place where the API calls the authentication service in process. */
-const AUTH_IMPORTERS = ['api/compose.ts'];
 const SOURCE = /\.(ts|tsx|mts)$/;
 const NOT_OURS = new Set(['node_modules', 'dist', 'dist.partial', 'coverage']);
 
@@ -102,7 +100,7 @@ test('every folder imports only what the import law allows it', () => {
 
 test('the API reaches the authentication service at one point', () => {
   const importers = sources
-    .filter(({ file }) => file.startsWith('api/') && !AUTH_IMPORTERS.includes(file))
+    .filter(({ file }) => file.startsWith('api/') && file !== 'api/compose.ts')
     .flatMap(({ imports }) => imports.filter((one) => topOf(targetOf(one) ?? '') === 'auth').map(sentence));
   expect(importers).toEqual([]);
 });
@@ -154,6 +152,16 @@ test('no files import each other in a circle, so that each can be read after wha
     sources.map(({ file, imports }) => [file, imports.map((one) => targetOf(one) ?? '')] as const),
   );
   expect(circlesOf(targets)).toEqual([]);
+});
+
+test('nor do the folders of the store', () => {
+  const arrows = sources
+    .flatMap(({ file, imports }) =>
+      imports.map((one) => [dirname(file), dirname(targetOf(one) ?? '')] as const),
+    )
+    .filter(([from, to]) => from !== to && topOf(from) === 'store' && topOf(to) === 'store');
+  const targets = Map.groupBy(arrows, ([from]) => from);
+  expect(circlesOf(new Map([...targets].map(([from, all]) => [from, all.map(([, to]) => to)])))).toEqual([]);
 });
 
 test('nor do those of the Python package, imports within functions and for types alone included', () => {

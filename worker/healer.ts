@@ -7,7 +7,6 @@
 import type { Logger } from 'pino';
 import type { Database } from '../store/connection/database.ts';
 import { withHealerLock } from '../store/connection/healer-lock.ts';
-import { acquireForgottenQueues } from '../store/outputs/queued-uploads.ts';
 import { acquireForgottenSchedules } from '../store/reports/scheduled-files.ts';
 import { listEndingSessions, markSessionEnded } from '../store/sessions/delete-session.ts';
 import {
@@ -16,6 +15,7 @@ import {
   acquireUncheckedSessions,
   acquireUncheckedWindows,
 } from '../store/sessions/forgotten-sessions.ts';
+import { acquireForgottenQueues } from '../store/uploads/queued-uploads.ts';
 import { acquireForgottenWebhooks } from '../store/webhooks/deliveries.ts';
 import type { WorkflowClient, WorkflowHealth } from '../workflows/client.ts';
 import {

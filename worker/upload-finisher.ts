@@ -5,10 +5,10 @@ import { limits } from '../domain/limits.ts';
 import { defaultSessionName } from '../domain/sessions/session-name.ts';
 import { type AuditedCall, runAudited } from '../store/connection/audit-scope.ts';
 import type { Database } from '../store/connection/database.ts';
+import { ingestWhole, type UploadOutcome } from '../store/ingests/finish-ingest-upload.ts';
 import { findIngest } from '../store/ingests/ingests.ts';
 import type { ObjectStores } from '../store/objects/object-stores.ts';
 import { findUploadTarget } from '../store/outputs/outputs.ts';
-import { ingestWhole, type UploadOutcome } from '../store/uploads/finish-ingest-upload.ts';
 import {
   type AssembledObject,
   assembleUpload,

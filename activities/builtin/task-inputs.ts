@@ -1,6 +1,6 @@
 /** Reading the inputs of a built-in run, page by page, and their bytes. */
 import { findDataSource } from '../../store/objects/data-sources.ts';
-import { renewLease } from '../../store/runs/lease.ts';
+import { renewLease } from '../../store/runners/lease.ts';
 import { type InputMode, listInputs, type TaskInput } from '../../store/runs/task-inputs.ts';
 import { type BuiltinRun, type BuiltinServices, ClaimLostError } from './node.ts';
 

@@ -5,7 +5,7 @@ import { Problem } from '../../domain/errors.ts';
 import { exampleValues } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { booleanParameter, integerParameter, pathId } from '../../http/schemas.ts';
-import { sessionOutputs } from '../../store/outputs/session-outputs.ts';
+import { sessionOutputs } from '../../store/search/session-outputs.ts';
 import { defineRoute } from '../route.ts';
 import { sessionParams } from '../sessions/schema.ts';
 import { presentListedOutput } from './present.ts';

@@ -9,9 +9,9 @@ import {
   findDataSourceByName,
 } from '../../store/objects/data-sources.ts';
 import { findUploadTarget } from '../../store/outputs/outputs.ts';
-import { publishUpload } from '../../store/outputs/publish.ts';
-import { queueUpload } from '../../store/outputs/queued-uploads.ts';
 import { findStoredRepeat, forgetLostRepeat } from '../../store/outputs/stored-repeat.ts';
+import { publishUpload } from '../../store/uploads/publish-upload.ts';
+import { queueUpload } from '../../store/uploads/queued-uploads.ts';
 import { KeyedLimiter } from '../keyed-limiter.ts';
 import { defineRoute } from '../route.ts';
 import { type CommittedUpload, commitUpload } from '../uploads/commit-upload.ts';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { formatTimestamp, formatTimestampOrNull } from '../../domain/timestamp.ts';
-import type { NodeRunAttempt, NodeRunRow } from '../../store/run-views/node-runs.ts';
+import type { NodeRunAttempt, NodeRunRow } from '../../store/runs/node-runs.ts';
 import type { nodeRunListSchema, nodeRunSchema, runAttemptSchema } from './schema.ts';
 
 /** One page of runs. */

@@ -2,7 +2,7 @@
 import { access } from '../../domain/access/access.ts';
 import { Problem, type ProblemKey } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
-import { findNodeRun, listNodeRuns } from '../../store/run-views/node-runs.ts';
+import { findNodeRun, listNodeRuns } from '../../store/runs/node-runs.ts';
 import {
   type CancelResult,
   cancelRun,

@@ -4,7 +4,7 @@ import { exampleValues } from '../../domain/examples.ts';
 import { visibleNodeStates } from '../../domain/runs/node-state.ts';
 import { completeOutcomes, failureCategories, openRunStates } from '../../domain/runs/run-plan.ts';
 import { jsonObjectOut, timestampOut, uuid } from '../../http/schemas.ts';
-import type { ShownRunState } from '../../store/run-views/node-runs.ts';
+import type { ShownRunState } from '../../store/runs/node-runs.ts';
 
 const failedStates = ['failed', 'cancelled'] as const;
 export const runStates = [

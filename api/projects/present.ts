@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Role } from '../../domain/access/access.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
-import type { ShownProject } from '../../store/administration/projects.ts';
+import type { ShownProject } from '../../store/registry/projects.ts';
 import type { VisiblePerson } from '../identity/participants.ts';
 import { presentTemplate } from '../session-templates/present.ts';
 import type { projectSchema, sessionProjectSchema } from './schema.ts';

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
+import { ensureUser } from '../../store/administration/users.ts';
 import {
   createProject,
   findProject,
@@ -10,8 +11,7 @@ import {
   type ProjectWrite,
   type ShownProject,
   updateProject,
-} from '../../store/administration/projects.ts';
-import { ensureUser } from '../../store/administration/users.ts';
+} from '../../store/registry/projects.ts';
 import { type People, peopleOf } from '../identity/participants.ts';
 import { defineRoute } from '../route.ts';
 import { presentProject } from './present.ts';

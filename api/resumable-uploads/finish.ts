@@ -2,8 +2,8 @@
 import { Problem } from '../../domain/errors.ts';
 import { clientNetwork } from '../../http/server/client-address.ts';
 import { type AuditedCall, runAudited } from '../../store/connection/audit-scope.ts';
+import type { UploadOutcome } from '../../store/ingests/finish-ingest-upload.ts';
 import { ObjectStoreError } from '../../store/objects/object-store.ts';
-import type { UploadOutcome } from '../../store/uploads/finish-ingest-upload.ts';
 import {
   type AssembledObject,
   assembleUpload,

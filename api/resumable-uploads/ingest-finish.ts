@@ -2,7 +2,7 @@
 import { Problem } from '../../domain/errors.ts';
 import { defaultSessionName } from '../../domain/sessions/session-name.ts';
 import type { Ingest } from '../../store/entities/ingest.ts';
-import { ingestWhole } from '../../store/uploads/finish-ingest-upload.ts';
+import { ingestWhole } from '../../store/ingests/finish-ingest-upload.ts';
 import type { ResumableUpload } from '../../store/uploads/resumable-uploads.ts';
 import type { Services } from '../services.ts';
 import { assemble, type CompletingCall, endUpload } from './finish.ts';

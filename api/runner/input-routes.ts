@@ -2,7 +2,7 @@
 import { Problem } from '../../domain/errors.ts';
 import { downloadHeaders, redirectable } from '../../http/bodies/download.ts';
 import type { RunnerIdentity } from '../../store/runners/holder.ts';
-import { type HeldTask, renewLease } from '../../store/runs/lease.ts';
+import { type HeldTask, renewLease } from '../../store/runners/lease.ts';
 import { countPendingOfTask, readNodeMemory } from '../../store/runs/task-inputs.ts';
 import { defineRoute } from '../route.ts';
 import type { Services } from '../services.ts';

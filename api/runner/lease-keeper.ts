@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { leaseTimes } from '../../domain/runs/lease-times.ts';
 import type { Database } from '../../store/connection/database.ts';
 import type { RunnerIdentity } from '../../store/runners/holder.ts';
-import { renewLease } from '../../store/runs/lease.ts';
+import { renewLease } from '../../store/runners/lease.ts';
 
 export class LeaseKeeper {
   readonly #database: Database;

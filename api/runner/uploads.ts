@@ -17,7 +17,7 @@ import {
 } from '../../store/objects/multipart.ts';
 import { putPart } from '../../store/objects/put-part.ts';
 import type { RunnerIdentity } from '../../store/runners/holder.ts';
-import { type HeldTask, renewLease } from '../../store/runs/lease.ts';
+import { type HeldTask, renewLease } from '../../store/runners/lease.ts';
 import {
   beginTaskUpload,
   discardTaskUpload,

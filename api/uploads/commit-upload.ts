@@ -1,8 +1,8 @@
 /** From a request's bytes to an output, or to a place in the queue: for uploads and managed ingest alike. */
 import { Problem } from '../../domain/errors.ts';
 import { isMadeAlready } from '../../store/connection/idempotency.ts';
-import type { PublishResult } from '../../store/outputs/publish.ts';
-import { mustNotifyQueue, type QueueResult } from '../../store/outputs/queued-uploads.ts';
+import type { PublishResult } from '../../store/uploads/publish-upload.ts';
+import { mustNotifyQueue, type QueueResult } from '../../store/uploads/queued-uploads.ts';
 import { queueTarget } from '../../workflows/targets.ts';
 import type { Services } from '../services.ts';
 import { type ReceivedObject, type ReceiveOptions, receiveObject } from './receive.ts';

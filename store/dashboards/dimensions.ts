@@ -5,8 +5,8 @@ import type { Database, Tx } from '../connection/database.ts';
 import { newId } from '../connection/ids.ts';
 import { jsonOrNull } from '../connection/parameters.ts';
 import type { RunnerIdentity } from '../runners/holder.ts';
+import { renewLease } from '../runners/lease.ts';
 import { holdSession } from '../runs/change-session.ts';
-import { renewLease } from '../runs/lease.ts';
 import { addSources, type NewSource } from './dimension-sources.ts';
 
 /** A suggested layout; `channels` hold channel keys. */

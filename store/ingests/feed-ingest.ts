@@ -4,11 +4,11 @@ import { failpoint } from '../connection/failpoint.ts';
 import { oncePerKey } from '../connection/idempotency.ts';
 import type { Ingest } from '../entities/ingest.ts';
 import type { UploadedObject } from '../outputs/outputs.ts';
-import { type PublishResult, publishUpload, publishUploadWithin } from '../outputs/publish.ts';
-import { type QueueResult, queueUpload, queueUploadWithin } from '../outputs/queued-uploads.ts';
 import { forgetLostRepeat, type Stores } from '../outputs/stored-repeat.ts';
 import { changeSessionWithin } from '../runs/change-session.ts';
 import { insertSession } from '../sessions/sessions.ts';
+import { type PublishResult, publishUpload, publishUploadWithin } from '../uploads/publish-upload.ts';
+import { type QueueResult, queueUpload, queueUploadWithin } from '../uploads/queued-uploads.ts';
 import { claimFile, findIngested, settleFile } from './ingested-files.ts';
 
 export type IngestUpload = Omit<UploadedObject, 'nodeInstanceId'>;

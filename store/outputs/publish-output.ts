@@ -1,9 +1,24 @@
-/** The steps of every publication of an upload. The session is locked. */
+/** The steps of every publication of outputs. The session is locked, and its counters are saved by the caller. */
 import { nodeStateCodes } from '../../domain/runs/node-state.ts';
 import type { Tx } from '../connection/database.ts';
-import { type LockedSession, nextPosition } from '../runs/change-session.ts';
 import { insertOutput, lockOutput, type NewOutput, type NodeOutputRow, replaceOutput } from './outputs.ts';
 import { isRepeat } from './repeats.ts';
+
+/** A locked session with the counters that publications move. */
+export interface PublishingSession {
+  readonly sessionId: string;
+  newestPosition: number;
+  /** The `createdAt` of all that this transaction publishes: never before that of an earlier publication. */
+  readonly publishedAt: Date;
+  /** By how much this transaction's publications change the bytes of the session's outputs: each adds its own. */
+  publishedBytes: number;
+}
+
+/** The position of the next publication, whose time is `session.publishedAt`: neither ever decreases along a list. */
+export function nextPosition(session: PublishingSession): number {
+  session.newestPosition += 1;
+  return session.newestPosition;
+}
 
 export interface PublishedOutput {
   /** `repeated`: the output is unchanged, and nothing refers to the upload's own object. */
@@ -18,7 +33,7 @@ export interface PublishedOutput {
  */
 export async function publishOutput(
   tx: Tx,
-  session: LockedSession,
+  session: PublishingSession,
   upload: Omit<NewOutput, 'sessionId' | 'position' | 'createdAt'>,
   claimObject: () => Promise<void>,
 ): Promise<PublishedOutput> {
@@ -91,7 +106,33 @@ export const publicationSteps = ({
   )`;
 
 /** Moves the session's counters over the outputs of {@link publicationSteps}. */
-export function countPublication(session: LockedSession, count: number, bytes: number): void {
+export function countPublication(session: PublishingSession, count: number, bytes: number): void {
   session.newestPosition += count;
   session.publishedBytes += bytes;
+}
+
+/** A run's outputs published together. The caller writes the node's counters. */
+export interface StagedPublication {
+  readonly newest: { readonly id: number; readonly position: number };
+  /** Of every one of them. */
+  readonly createdAt: Date;
+}
+
+/**
+ * Publishes what a run has staged, outputs in the order in which they were written, and annotations.
+ * @returns undefined when no output was staged
+ */
+export async function publishStaged(
+  tx: Tx,
+  session: PublishingSession,
+  runId: string,
+): Promise<StagedPublication | undefined> {
+  const [row] = await tx.query<{ count: number; id: number; bytes: number }>(
+    `with ${publicationSteps({ runId: '$1', after: '$2::bigint', at: '$3::timestamptz' })} select * from publication`,
+    [runId, session.newestPosition, session.publishedAt],
+  );
+  const { count, id, bytes } = row!;
+  if (count === 0) return undefined;
+  countPublication(session, count, bytes);
+  return { newest: { id, position: session.newestPosition }, createdAt: session.publishedAt };
 }

@@ -14,7 +14,7 @@ import {
 } from '../../domain/runs/run-log.ts';
 import type { Queryable } from '../connection/database.ts';
 import { dateOf } from '../connection/json-times.ts';
-import { holderOfClaim } from '../run-views/run-holder.ts';
+import { holderOfClaim } from '../runners/holder.ts';
 import { unpackEntries } from './log-pieces.ts';
 
 export interface LogPage {

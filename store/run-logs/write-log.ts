@@ -4,7 +4,7 @@ import { leaseTimes } from '../../domain/runs/lease-times.ts';
 import { levelBits } from '../../domain/runs/run-log.ts';
 import type { Queryable } from '../connection/database.ts';
 import type { RunnerIdentity } from '../runners/holder.ts';
-import { isAlive, isOpen, leaseFromNow, renewed } from '../runs/lease.ts';
+import { isAlive, isOpen, leaseFromNow, renewed } from '../runners/lease.ts';
 import { packEntries, type WrittenEntry } from './log-pieces.ts';
 
 /** The entries of one call for a task. */

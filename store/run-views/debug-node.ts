@@ -4,10 +4,10 @@ import type { NodeFacts, RunReason, RunState } from '../../domain/runs/run-plan.
 import { reasonToRun } from '../../domain/runs/run-plan.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import type { Queryable } from '../connection/database.ts';
+import type { InputBounds } from '../runners/lease.ts';
 import { runConfiguration } from '../runs/configuration-check.ts';
 import { nodeFacts } from '../runs/plan-session.ts';
 import { reprocessStart } from '../runs/reprocess.ts';
-import type { InputBounds } from '../runs/task-inputs.ts';
 
 export interface DebugNode extends Omit<InputBounds, 'reason'> {
   /** Why the open run, or the one that is due, runs; null when there is none. */

@@ -4,10 +4,10 @@ import type { FullLimit } from '../../domain/runners/concurrency.ts';
 import type { ExplainFacts } from '../../domain/runs/explain.ts';
 import { heldDetails, visibleNodeState } from '../../domain/runs/node-state.ts';
 import type { Database, Queryable } from '../connection/database.ts';
+import { isOpen } from '../runners/lease.ts';
 import { claimsTasksOf, seenInstances } from '../runners/runner-instances.ts';
 import { claimOrder } from '../runs/claim-order.ts';
 import { fullLimitsOfNode } from '../runs/concurrency.ts';
-import { isOpen } from '../runs/lease.ts';
 import { claimable } from '../runs/queue.ts';
 import { rejectedCount } from '../runs/rejections.ts';
 

@@ -14,7 +14,7 @@ import {
   runJoins,
   type ShownRunState,
   stateArms,
-} from './node-runs.ts';
+} from '../runs/node-runs.ts';
 
 export interface RunSearch extends RunPlace {
   readonly projectId?: number | undefined;

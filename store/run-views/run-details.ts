@@ -1,19 +1,18 @@
 /** One run with what it was given, what it wrote and who acted on it; and the task of one of its attempts. */
 import { limits } from '../../domain/limits.ts';
 import type { Database, Queryable } from '../connection/database.ts';
+import { type InputBounds, wasIncremental } from '../runners/lease.ts';
 import type { ClaimedTask } from '../runs/claims.ts';
 import { runConfiguration } from '../runs/configuration-check.ts';
-import { wasIncremental } from '../runs/lease.ts';
+import { findNodeRun, type NodeRunRow } from '../runs/node-runs.ts';
 import { stateAtClaim } from '../runs/state-history.ts';
 import {
   countPendingInputs,
-  type InputBounds,
   type InputMode,
   listInputs,
   newestOutputAtClaim,
   type TaskInput,
 } from '../runs/task-inputs.ts';
-import { findNodeRun, type NodeRunRow } from './node-runs.ts';
 
 interface RunOutput {
   readonly outputId: number;

@@ -12,8 +12,8 @@ import type {
 } from '../../domain/runners/runner-host.ts';
 import type { Database, Queryable, Tx } from '../connection/database.ts';
 import { newId } from '../connection/ids.ts';
-import { endLeases, isOpen } from '../runs/lease.ts';
 import { holderOfToken, tokenHolder } from './holder.ts';
+import { endLeases, isOpen } from './lease.ts';
 import { unrecordedSeconds } from './runner-instances.ts';
 import type { NewTokenValue } from './runner-token-value.ts';
 

@@ -1,8 +1,8 @@
 /** Runner tokens that ended: what they still hold, and when their rows are removed. */
 import { limits } from '../../domain/limits.ts';
 import type { Queryable } from '../connection/database.ts';
-import { isOpen } from '../runs/lease.ts';
 import { holderOfToken } from './holder.ts';
+import { isOpen } from './lease.ts';
 
 /** A statement that saw the token alive has ended by then. */
 const settleAfter = "interval '2 minutes'";

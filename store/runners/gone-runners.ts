@@ -1,8 +1,8 @@
 /** Runners that are gone, as webhooks report them. */
 import { limits } from '../../domain/limits.ts';
 import type { Queryable } from '../connection/database.ts';
-import { isOpen } from '../runs/lease.ts';
 import { builtinHolder } from './holder.ts';
+import { isOpen } from './lease.ts';
 
 /**
  * Writes `runner.gone` once for each silence or sign-off of a runner: not of those that went before a webhook for it

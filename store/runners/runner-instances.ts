@@ -1,8 +1,8 @@
 /** Runner instances: made by their first claim, seen at every call, drained by operators (decisions 9). */
 import { limits } from '../../domain/limits.ts';
 import type { Queryable } from '../connection/database.ts';
-import { isOpen } from '../runs/lease.ts';
 import { builtinHolder, isAccountHolder, type RunnerIdentity, tokenIdOfHolder } from './holder.ts';
+import { isOpen } from './lease.ts';
 
 /** Notifications on this channel say that instances were drained or undrained. */
 export const runnerChangedChannel = 'runner_changed';

@@ -11,6 +11,7 @@ import type { EndedAttempt, SessionLabel } from '../../domain/sessions/session-c
 import { noteAuditedSession } from '../connection/audit-scope.ts';
 import type { Database, Tx } from '../connection/database.ts';
 import { jsonOrNull } from '../connection/parameters.ts';
+import type { PublishingSession } from '../outputs/publish-output.ts';
 
 /** A session under its lock, for work that does not change its graph. */
 export interface HeldSession extends SessionLabel {
@@ -20,14 +21,8 @@ export interface HeldSession extends SessionLabel {
 }
 
 /** A session under its lock, whose counters are saved when the change is made. */
-export interface LockedSession extends HeldSession {
+export interface LockedSession extends HeldSession, PublishingSession {
   frozen: boolean;
-  /** Acquired with {@link nextPosition}. */
-  newestPosition: number;
-  /** The `createdAt` of all that this transaction publishes: never before that of an earlier publication. */
-  readonly publishedAt: Date;
-  /** By how much this transaction's publications change the bytes of the session's outputs: each adds its own. */
-  publishedBytes: number;
   /** Milliseconds since 1970 of the last queued run's rank. */
   queueTimeMs: number;
   readonly isClean: boolean;

@@ -1,9 +1,9 @@
 /** The statements of a claim, composed of parts; test/store/runs/claim-statements.sql shows them as they are sent. */
 import { isTokenHolder, tokenIdOfHolder } from '../runners/holder.ts';
+import { isAlive, isOpen, leaseFromNow, prolonged, runWatermark } from '../runners/lease.ts';
 import { claimOrder } from './claim-order.ts';
 import { isUnderLimit, limitSteps, nextWithRoom } from './concurrency.ts';
 import { runConfiguration } from './configuration-check.ts';
-import { isAlive, isOpen, leaseFromNow, prolonged, runWatermark } from './lease.ts';
 import { isClaimable } from './queue.ts';
 import { reprocessStart } from './reprocess.ts';
 

@@ -10,6 +10,7 @@ import type { EndedAttempt } from '../../domain/sessions/session-change.ts';
 import { advisoryLocks } from '../connection/advisory-locks.ts';
 import type { Database, Tx } from '../connection/database.ts';
 import { builtinHolder } from '../runners/holder.ts';
+import { endClaim, isOpen, isOverdue, prolonged } from '../runners/lease.ts';
 import {
   type Change,
   changed,
@@ -17,7 +18,6 @@ import {
   type LockedSession,
   unchanged,
 } from './change-session.ts';
-import { endClaim, isOpen, isOverdue, prolonged } from './lease.ts';
 import { endFailedAttempt, lockHeldRun, requeueRun } from './requeue-run.ts';
 
 /**

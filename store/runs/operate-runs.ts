@@ -8,11 +8,11 @@
 import { nodeStateCodes } from '../../domain/runs/node-state.ts';
 import { cancelled, cancelVerdict, type RetryVerdict, retryVerdict } from '../../domain/runs/run-plan.ts';
 import type { Database, Tx } from '../connection/database.ts';
-import { findNodeRun, lockOperatedRun, type NodeRunRow } from '../run-views/node-runs.ts';
+import { boundCancelledLease } from '../runners/lease.ts';
 import { type Change, changed, changeSession, type LockedSession, unchanged } from './change-session.ts';
 import { claimTime } from './claim-order.ts';
 import { checkConfigurations } from './configuration-check.ts';
-import { boundCancelledLease } from './lease.ts';
+import { findNodeRun, lockOperatedRun, type NodeRunRow } from './node-runs.ts';
 import { nextQueueTime, planSession } from './plan-session.ts';
 import { notifyReady, queued, queuedColumns } from './queue.ts';
 import { fixUpperBound, writeDone } from './write-run-outcome.ts';

@@ -2,8 +2,8 @@
 import { claimedAgain } from '../../domain/runs/run-plan.ts';
 import type { Database } from '../connection/database.ts';
 import type { RunnerIdentity } from '../runners/holder.ts';
+import { endClaim, isOpen } from '../runners/lease.ts';
 import { changed, changeSession, unchanged } from './change-session.ts';
-import { endClaim, isOpen } from './lease.ts';
 import { requeueRun } from './requeue-run.ts';
 
 /**

@@ -14,13 +14,12 @@ import { failpoint } from '../connection/failpoint.ts';
 import { oncePerKey } from '../connection/idempotency.ts';
 import { newId } from '../connection/ids.ts';
 import { objectColumns } from '../outputs/outputs.ts';
-import { markPublished } from '../outputs/publish-output.ts';
+import { markPublished, nextPosition } from '../outputs/publish-output.ts';
 import {
   type Change,
   changed,
   changeSessionWithin,
   type LockedSession,
-  nextPosition,
   unchanged,
 } from './change-session.ts';
 import { planSession } from './plan-session.ts';

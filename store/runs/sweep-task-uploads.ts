@@ -3,7 +3,7 @@
 import type { Queryable } from '../connection/database.ts';
 import type { ObjectStores } from '../objects/object-stores.ts';
 import { type OverUpload, removeUploads, sweepBatch } from '../objects/remove-uploads.ts';
-import { isOpen } from './lease.ts';
+import { isOpen } from '../runners/lease.ts';
 import type { TaskUploadState } from './task-uploads.ts';
 
 interface OverTaskUpload extends OverUpload {

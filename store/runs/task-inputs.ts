@@ -2,20 +2,7 @@
 
 import type { Queryable } from '../connection/database.ts';
 import type { OutputBytes } from '../outputs/outputs.ts';
-
-/** What decides which inputs a task has. */
-export interface InputBounds {
-  readonly parentIds: readonly number[];
-  readonly incremental: boolean;
-  readonly reason: 'input' | 'reprocess' | 'follow-up';
-  /** What a reprocess of the node goes over. */
-  readonly reprocess: 'latest' | 'all';
-  readonly upperPosition: number;
-  /** The chosen inputs of a reprocess; null: all within the bound. */
-  readonly inputIds: readonly number[] | null;
-  /** As of the claim. */
-  readonly claimWatermarkPosition: number;
-}
+import type { InputBounds } from '../runners/lease.ts';
 
 export interface TaskInput extends OutputBytes {
   readonly outputId: number;

@@ -21,9 +21,9 @@ import {
   type UploadedObject,
 } from '../outputs/outputs.ts';
 import type { RunnerIdentity } from '../runners/holder.ts';
+import { isHeld, lockRun, renewed, renewHeld, renewLease } from '../runners/lease.ts';
 import { type Change, changed, type LockedSession, unchanged } from './change-session.ts';
 import { runConfiguration } from './configuration-check.ts';
-import { isHeld, lockRun, renewed, renewHeld, renewLease } from './lease.ts';
 import { moveWatermark } from './watermark.ts';
 import { type TaskWrite, type WriteRefusal, writeTask, writeTaskAndSession } from './write-task.ts';
 

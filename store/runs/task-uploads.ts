@@ -12,8 +12,8 @@ import type { SentPart } from '../objects/multipart.ts';
 import { PendingObjectGone } from '../objects/pending-objects.ts';
 import { type NodeOutputRow, outputColumns, type UploadedObject } from '../outputs/outputs.ts';
 import type { RunnerIdentity } from '../runners/holder.ts';
+import { renewHeld } from '../runners/lease.ts';
 import { type Change, unchanged } from './change-session.ts';
-import { renewHeld } from './lease.ts';
 import {
   type OutputWrite,
   stageAndMove,

@@ -2,8 +2,8 @@
 import type { Database, Tx } from '../connection/database.ts';
 import { Refused, refusable } from '../connection/refused.ts';
 import type { RunnerIdentity } from '../runners/holder.ts';
+import { type HeldTask, lockAndRenewLease } from '../runners/lease.ts';
 import { type Change, changeSession, type LockedSession } from './change-session.ts';
-import { type HeldTask, lockAndRenewLease } from './lease.ts';
 
 export type WriteRefusal =
   | 'task-not-found'

@@ -7,7 +7,7 @@ import {
 } from '../../domain/runs/node-state.ts';
 import type { NodeTemplateType } from '../../domain/templates/template-file.ts';
 import type { Queryable } from '../connection/database.ts';
-import { isOpen } from '../runs/lease.ts';
+import { isOpen } from '../runners/lease.ts';
 import { rejectedCount } from '../runs/rejections.ts';
 
 export interface NodeProgress {

@@ -2,10 +2,10 @@
 
 import type { SessionLabel } from '../../domain/sessions/session-change.ts';
 import type { Database } from '../connection/database.ts';
-import { hasQueuedUploads } from '../outputs/queued-uploads.ts';
 import { changed, changeSession, labelOf } from '../runs/change-session.ts';
 import { planSession } from '../runs/plan-session.ts';
 import { queueDueRuns } from '../runs/reconcile-session.ts';
+import { hasQueuedUploads } from '../uploads/queued-uploads.ts';
 
 export interface PlannedSession {
   readonly session: SessionLabel;

@@ -3,13 +3,13 @@
 import type { Person } from '../../domain/sessions/participant.ts';
 import { type TimeWindow, windowOverAt } from '../../domain/sessions/shared-session.ts';
 import type { JsonObject } from '../../domain/text.ts';
-import { findProject, type ShownProject } from '../administration/projects.ts';
 import { noteAuditedSession } from '../connection/audit-scope.ts';
 import type { Database, Queryable, Tx } from '../connection/database.ts';
 import { oncePerKey } from '../connection/idempotency.ts';
 import { newId } from '../connection/ids.ts';
 import { milliseconds, readTimes } from '../connection/json-times.ts';
 import { jsonOrNull } from '../connection/parameters.ts';
+import { findProject, type ShownProject } from '../registry/projects.ts';
 import { findTemplateOfSession, type TemplateWithNodes } from '../registry/session-templates.ts';
 import { presentVersion } from '../registry/template-versions.ts';
 import { isMember } from '../search/membership.ts';

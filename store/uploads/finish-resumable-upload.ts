@@ -12,9 +12,9 @@ import { type DataSourceRow, findDataSource } from '../objects/data-sources.ts';
 import { completeMultipart, MultipartGone, PartsDiffer } from '../objects/multipart.ts';
 import type { ObjectStore } from '../objects/object-store.ts';
 import type { UploadedObject, UploadTarget } from '../outputs/outputs.ts';
-import { type PublishResult, publishUpload } from '../outputs/publish.ts';
-import { type QueueResult, queueUpload } from '../outputs/queued-uploads.ts';
 import { forgetLostRepeat, type Stores } from '../outputs/stored-repeat.ts';
+import { type PublishResult, publishUpload } from './publish-upload.ts';
+import { type QueueResult, queueUpload } from './queued-uploads.ts';
 import {
   discardResumableUpload,
   endResumableUpload,

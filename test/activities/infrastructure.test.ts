@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { limits } from '../../domain/limits.ts';
 import { SecretBox } from '../../store/objects/secrets.ts';
-import { findNodeRun } from '../../store/run-views/node-runs.ts';
+import { findNodeRun } from '../../store/runs/node-runs.ts';
 import { sessionWorkflowId } from '../../workflows/contract.ts';
 import { openDatabase } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';

@@ -1,5 +1,4 @@
 import { newOutputKey } from '../../store/objects/object-store.ts';
-import { queueUpload } from '../../store/outputs/queued-uploads.ts';
 import { builtinHolder } from '../../store/runners/holder.ts';
 import { holdSession } from '../../store/runs/change-session.ts';
 import { claimRun } from '../../store/runs/claims.ts';
@@ -7,6 +6,7 @@ import { endTask } from '../../store/runs/end-task.ts';
 import { cancelRun, retryRun } from '../../store/runs/operate-runs.ts';
 import { closeSession } from '../../store/sessions/close-session.ts';
 import { joinOrOpen } from '../../store/sessions/shared-sessions.ts';
+import { queueUpload } from '../../store/uploads/queued-uploads.ts';
 import { queuedIngestId, windowWorkflowId } from '../../workflows/contract.ts';
 import { queueTarget, sessionTarget, windowTarget } from '../../workflows/targets.ts';
 import { eventually } from '../support/eventually.ts';

@@ -5,7 +5,7 @@ import type { Database } from '../../store/connection/database.ts';
 import { ensurePlatformDataSource } from '../../store/objects/data-sources.ts';
 import { newOutputKey } from '../../store/objects/object-store.ts';
 import type { ObjectStores } from '../../store/objects/object-stores.ts';
-import { publishUpload } from '../../store/outputs/publish.ts';
+import { publishUpload } from '../../store/uploads/publish-upload.ts';
 import type { WorkflowClient } from '../../workflows/client.ts';
 import { sessionWorkflowId } from '../../workflows/contract.ts';
 import { eventually } from '../support/eventually.ts';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { publishQueued, queueUpload } from '../../store/outputs/queued-uploads.ts';
 import { endTask } from '../../store/runs/end-task.ts';
 import { requestReprocess } from '../../store/runs/reprocess.ts';
 import type { OutputWrite } from '../../store/runs/task-outputs.ts';
+import { publishQueued, queueUpload } from '../../store/uploads/queued-uploads.ts';
 import { databaseStage } from '../support/databases.ts';
 import {
   claim,

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, test } from 'vitest';
 import { sweepSupersededOutputs } from '../../store/outputs/versions.ts';
+import { renewLease } from '../../store/runners/lease.ts';
 import { endTask } from '../../store/runs/end-task.ts';
-import { renewLease } from '../../store/runs/lease.ts';
 import { findInput, listInputs } from '../../store/runs/task-inputs.ts';
 import { writeWatermark } from '../../store/runs/watermark.ts';
 import { databaseStage } from '../support/databases.ts';

@@ -3,12 +3,12 @@
 import { randomUUID } from 'node:crypto';
 import type { SessionChange } from '../../domain/sessions/session-change.ts';
 import type { Database } from '../../store/connection/database.ts';
-import { type PublishResult, publishUpload } from '../../store/outputs/publish.ts';
 import type { RunnerIdentity } from '../../store/runners/holder.ts';
 import type { ClaimedTask } from '../../store/runs/claims.ts';
 import { claimNext, registerClaim } from '../../store/runs/claims.ts';
 import { endTask } from '../../store/runs/end-task.ts';
 import { writeTaskOutput } from '../../store/runs/task-outputs.ts';
+import { type PublishResult, publishUpload } from '../../store/uploads/publish-upload.ts';
 
 export interface GraphNode {
   readonly name: string;

@@ -1,8 +1,8 @@
 /** Metrics of this process itself. Run by telemetry.test.ts on its database. */
 import { describe, expect, test } from 'vitest';
 import type { Database, Tx } from '../../store/connection/database.ts';
+import { renewLease } from '../../store/runners/lease.ts';
 import { endTask } from '../../store/runs/end-task.ts';
-import { renewLease } from '../../store/runs/lease.ts';
 import { releaseHeldTask } from '../../store/runs/release-claim.ts';
 import { readPlatform, watchPlatform } from '../../telemetry/platform-gauges.ts';
 import { registry, scrape } from '../../telemetry/registry.ts';

@@ -3,8 +3,8 @@
  * end before an operator could read it, and before the workflow awaits them.
  */
 import type { Database } from '../../../store/connection/database.ts';
+import { isClaimOpen } from '../../../store/runners/lease.ts';
 import type { ClaimedTask } from '../../../store/runs/claims.ts';
-import { isClaimOpen } from '../../../store/runs/lease.ts';
 import type { WorkflowClient } from '../../../workflows/client.ts';
 
 const showAfterMs = 1_000;

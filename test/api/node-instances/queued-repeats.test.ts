@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { describe, expect, test } from 'vitest';
-import { publishQueued, queueUploadWithin } from '../../../store/outputs/queued-uploads.ts';
+import { publishQueued, queueUploadWithin } from '../../../store/uploads/queued-uploads.ts';
 import { setQueued } from './queued-world.ts';
 import { standingOf, uploadWorld } from './support.ts';
 

@@ -6,7 +6,7 @@ import { afterAll, expect } from 'vitest';
 import { ensurePlatformDataSource, findDataSourceByName } from '../../../store/objects/data-sources.ts';
 import { newOutputKey } from '../../../store/objects/object-store.ts';
 import { sweepAbandonedObjects } from '../../../store/objects/pending-objects.ts';
-import { publishUpload } from '../../../store/outputs/publish.ts';
+import { publishUpload } from '../../../store/uploads/publish-upload.ts';
 import { retainOnce } from '../../../worker/retention.ts';
 import { ask, makePeople, startTestApi } from '../../support/api.ts';
 import { s3Client } from '../../support/bucket.ts';

@@ -12,10 +12,10 @@ import { newOutputKey, objectSettings } from '../../../store/objects/object-stor
 import { ObjectStores } from '../../../store/objects/object-stores.ts';
 import { PendingObjectGone, sweepAbandonedObjects } from '../../../store/objects/pending-objects.ts';
 import type { UploadedObject } from '../../../store/outputs/outputs.ts';
-import { publishUpload, publishUploadWithin } from '../../../store/outputs/publish.ts';
 import { sweepSupersededOutputs } from '../../../store/outputs/versions.ts';
 import { changeSession } from '../../../store/runs/change-session.ts';
 import { requestReprocess } from '../../../store/runs/reprocess.ts';
+import { publishUpload, publishUploadWithin } from '../../../store/uploads/publish-upload.ts';
 import { aStatementWaits, eventually } from '../../support/eventually.ts';
 import { chain, type Graph, makeGraph } from '../../support/graph.ts';
 import { writePendingRow } from '../../support/pending-row.ts';

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { publishUpload } from '../../../store/outputs/publish.ts';
 import type { RunnerIdentity } from '../../../store/runners/holder.ts';
 import { claimOrder } from '../../../store/runs/claim-order.ts';
 import {
@@ -14,6 +13,7 @@ import { checkQueue, queueListener } from '../../../store/runs/queue.ts';
 import { reconcileSession } from '../../../store/runs/reconcile-session.ts';
 import { acquireForgottenSessions } from '../../../store/sessions/forgotten-sessions.ts';
 import { freezeSession, isRunFrozen, unfreezeSession } from '../../../store/sessions/freeze-session.ts';
+import { publishUpload } from '../../../store/uploads/publish-upload.ts';
 import { databaseStage } from '../../support/databases.ts';
 import {
   chain,

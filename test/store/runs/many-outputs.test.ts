@@ -1,8 +1,8 @@
 /** A run of a node whose parent has published for hours reads no more than it is about. */
 import { expect, test } from 'vitest';
 import type { Database } from '../../../store/connection/database.ts';
+import { renewLease } from '../../../store/runners/lease.ts';
 import { redeliverHeld } from '../../../store/runs/claims.ts';
-import { renewLease } from '../../../store/runs/lease.ts';
 import { requestReprocess } from '../../../store/runs/reprocess.ts';
 import { listInputs } from '../../../store/runs/task-inputs.ts';
 import { writeWatermark } from '../../../store/runs/watermark.ts';

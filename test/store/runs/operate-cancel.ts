@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../../domain/limits.ts';
-import { findNodeRun } from '../../../store/run-views/node-runs.ts';
+import { renewLease } from '../../../store/runners/lease.ts';
 import type { ClaimedTask } from '../../../store/runs/claims.ts';
 import { endOverdueClaims } from '../../../store/runs/expire-leases.ts';
-import { renewLease } from '../../../store/runs/lease.ts';
+import { findNodeRun } from '../../../store/runs/node-runs.ts';
 import { cancelRun, retryRun } from '../../../store/runs/operate-runs.ts';
 import { reconcileSession } from '../../../store/runs/reconcile-session.ts';
 import { releaseHeldTask } from '../../../store/runs/release-claim.ts';

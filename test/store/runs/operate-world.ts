@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../../../store/connection/database.ts';
 import type { RunnerIdentity } from '../../../store/runners/holder.ts';
+import { renewLease } from '../../../store/runners/lease.ts';
 import type { ClaimedTask } from '../../../store/runs/claims.ts';
 import { endTask, type TaskEnd } from '../../../store/runs/end-task.ts';
-import { renewLease } from '../../../store/runs/lease.ts';
 import { reconcileSession } from '../../../store/runs/reconcile-session.ts';
 import { type InputMode, listInputs } from '../../../store/runs/task-inputs.ts';
 import {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { nodeStateCodes } from '../../../domain/runs/node-state.ts';
-import { renewLease } from '../../../store/runs/lease.ts';
+import { renewLease } from '../../../store/runners/lease.ts';
 import { requestReprocess } from '../../../store/runs/reprocess.ts';
 import { countPendingInputs, listInputs } from '../../../store/runs/task-inputs.ts';
 import { databaseStage } from '../../support/databases.ts';

@@ -2,12 +2,12 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { nodeStateCodes } from '../../../domain/runs/node-state.ts';
-import { findNodeRun } from '../../../store/run-views/node-runs.ts';
 import type { RunnerIdentity } from '../../../store/runners/holder.ts';
+import { renewLease } from '../../../store/runners/lease.ts';
 import type { ClaimedTask } from '../../../store/runs/claims.ts';
 import { endTask, type TaskEnd } from '../../../store/runs/end-task.ts';
 import { endOverdueClaims } from '../../../store/runs/expire-leases.ts';
-import { renewLease } from '../../../store/runs/lease.ts';
+import { findNodeRun } from '../../../store/runs/node-runs.ts';
 import { reconcileSession } from '../../../store/runs/reconcile-session.ts';
 import { requestReprocess } from '../../../store/runs/reprocess.ts';
 import { listInputs } from '../../../store/runs/task-inputs.ts';

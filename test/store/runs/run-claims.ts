@@ -1,9 +1,9 @@
 /** Claims of runs, and the fence that every write of a claim's holder passes. Run by runs.test.ts in its world. */
 import { describe, expect, test } from 'vitest';
+import { recordHeartbeat, renewLease } from '../../../store/runners/lease.ts';
 import { claimNext, registerClaim } from '../../../store/runs/claims.ts';
 import { endTask } from '../../../store/runs/end-task.ts';
 import { endOverdueClaims } from '../../../store/runs/expire-leases.ts';
-import { recordHeartbeat, renewLease } from '../../../store/runs/lease.ts';
 import { releaseHeldTask, undoClaim } from '../../../store/runs/release-claim.ts';
 import { chain, changesBy, claim, finish, makeGraph, upload, writeOne } from '../../support/graph.ts';
 import { completed, type RunWorld } from './run-world.ts';

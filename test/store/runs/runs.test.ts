@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { nodeStateCodes } from '../../../domain/runs/node-state.ts';
+import { renewLease } from '../../../store/runners/lease.ts';
 import { endTask, type TaskEnd } from '../../../store/runs/end-task.ts';
-import { renewLease } from '../../../store/runs/lease.ts';
 import { reconcileSession } from '../../../store/runs/reconcile-session.ts';
 import { listInputs } from '../../../store/runs/task-inputs.ts';
 import { writeWatermark } from '../../../store/runs/watermark.ts';

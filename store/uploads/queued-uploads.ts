@@ -13,8 +13,6 @@ import { failpoint } from '../connection/failpoint.ts';
 import { oncePerKey } from '../connection/idempotency.ts';
 import { jsonOrNull } from '../connection/parameters.ts';
 import { removePendingObject } from '../objects/pending-objects.ts';
-import { changed, changeSession, type LockedSession, unchanged } from '../runs/change-session.ts';
-import { planSession } from '../runs/plan-session.ts';
 import {
   type NodeOutputRow,
   objectColumns,
@@ -22,9 +20,11 @@ import {
   objectValues,
   queueObjectDeletion,
   type UploadedObject,
-} from './outputs.ts';
-import { markPublished, publishOutput } from './publish-output.ts';
-import { findRepeat, type RepeatedUpload } from './repeats.ts';
+} from '../outputs/outputs.ts';
+import { markPublished, publishOutput } from '../outputs/publish-output.ts';
+import { findRepeat, type RepeatedUpload } from '../outputs/repeats.ts';
+import { changed, changeSession, type LockedSession, unchanged } from '../runs/change-session.ts';
+import { planSession } from '../runs/plan-session.ts';
 
 /** An upload that waits. */
 export interface QueuedUpload extends UploadedObject {

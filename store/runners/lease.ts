@@ -1,6 +1,6 @@
 /**
  * The lease of a claim: what renews it, how long it is alive, and the fence of every write under it. Its numbers are in
- * domain/runs/lease-times.ts, what follows its end in expire-leases.ts.
+ * domain/runs/lease-times.ts, what follows its end in store/runs/expire-leases.ts.
  *
  * In the SQL `c` is the claim. The clock is read after the row is locked: an update rereads it for a row that it waited
  * for.
@@ -9,8 +9,7 @@
 import { leaseTimes } from '../../domain/runs/lease-times.ts';
 import type { Queryable, Tx } from '../connection/database.ts';
 import { jsonOrNull } from '../connection/parameters.ts';
-import type { RunnerIdentity } from '../runners/holder.ts';
-import type { InputBounds } from './task-inputs.ts';
+import type { RunnerIdentity } from './holder.ts';
 
 /** The claim has not ended; its lease may be over, which prolongs or ends it soon. */
 export const isOpen = 'c.ended_at is null';
@@ -51,6 +50,20 @@ export const endClaim = (set: string, condition: string) => `
      where c.task_id = $1 and c.run_id = run.id and ${condition}
     returning c.*
   )`;
+
+/** What decides which inputs a task has. */
+export interface InputBounds {
+  readonly parentIds: readonly number[];
+  readonly incremental: boolean;
+  readonly reason: 'input' | 'reprocess' | 'follow-up';
+  /** What a reprocess of the node goes over. */
+  readonly reprocess: 'latest' | 'all';
+  readonly upperPosition: number;
+  /** The chosen inputs of a reprocess; null: all within the bound. */
+  readonly inputIds: readonly number[] | null;
+  /** As of the claim. */
+  readonly claimWatermarkPosition: number;
+}
 
 /** A held task, as every call for it needs it. */
 export interface HeldTask extends InputBounds {

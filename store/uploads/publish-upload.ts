@@ -1,8 +1,10 @@
-/** Publishing outputs: a published output has a position, is seen by readers and wakes the node's children. */
+/** Publishing an upload: its output has a position, is seen by readers and wakes the node's children. */
 import type { Database, Tx } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
 import { oncePerKey } from '../connection/idempotency.ts';
 import { removePendingObject } from '../objects/pending-objects.ts';
+import type { NodeOutputRow, UploadedObject } from '../outputs/outputs.ts';
+import { markPublished, publishOutput } from '../outputs/publish-output.ts';
 import {
   type Change,
   changed,
@@ -11,8 +13,6 @@ import {
   unchanged,
 } from '../runs/change-session.ts';
 import { planSession } from '../runs/plan-session.ts';
-import type { NodeOutputRow, UploadedObject } from './outputs.ts';
-import { countPublication, markPublished, publicationSteps, publishOutput } from './publish-output.ts';
 import { publishQueuedOfNode } from './queued-uploads.ts';
 
 export type PublishResult =
@@ -76,30 +76,4 @@ export async function publishUploadWithin(
   if (outcome === 'repeated') return unchanged({ outcome, output });
   await Promise.all([markPublished(tx, output), planSession(tx, session, upload.nodeInstanceId)]);
   return changed({ outcome, output });
-}
-
-/** A run's outputs published together. The caller writes the node's counters. */
-export interface StagedPublication {
-  readonly newest: { readonly id: number; readonly position: number };
-  /** Of every one of them. */
-  readonly createdAt: Date;
-}
-
-/**
- * Publishes what a run has staged, outputs in the order in which they were written, and annotations.
- * @returns undefined when no output was staged
- */
-export async function publishStaged(
-  tx: Tx,
-  session: LockedSession,
-  runId: string,
-): Promise<StagedPublication | undefined> {
-  const [row] = await tx.query<{ count: number; id: number; bytes: number }>(
-    `with ${publicationSteps({ runId: '$1', after: '$2::bigint', at: '$3::timestamptz' })} select * from publication`,
-    [runId, session.newestPosition, session.publishedAt],
-  );
-  const { count, id, bytes } = row!;
-  if (count === 0) return undefined;
-  countPublication(session, count, bytes);
-  return { newest: { id, position: session.newestPosition }, createdAt: session.publishedAt };
 }

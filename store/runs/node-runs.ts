@@ -13,8 +13,8 @@ import {
 import type { Database, Queryable } from '../connection/database.ts';
 import { dateOf } from '../connection/json-times.ts';
 import { Parameters } from '../connection/parameters.ts';
-import { isOpen } from '../runs/lease.ts';
-import { holderOfClaim } from './run-holder.ts';
+import { holderOfClaim } from '../runners/holder.ts';
+import { isOpen } from '../runners/lease.ts';
 
 /** One value: the state of an open run, or the outcome of one that is done. */
 export type ShownRunState = Exclude<RunState, 'done'> | RunOutcome;

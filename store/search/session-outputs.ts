@@ -2,8 +2,8 @@
 import type { Queryable } from '../connection/database.ts';
 import { escapeLike } from '../connection/like.ts';
 import { dataSourceColumns } from '../objects/data-sources.ts';
-import type { Count } from '../search/session-page.ts';
-import { type ListedOutputWithSource, listedOutputColumns, splitSource } from './outputs.ts';
+import { type ListedOutputWithSource, listedOutputColumns, splitSource } from '../outputs/outputs.ts';
+import type { Count } from './session-page.ts';
 
 /** A session may have millions of outputs: no more are counted. */
 const maxCounted = 10_000;

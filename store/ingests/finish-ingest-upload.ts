@@ -1,10 +1,10 @@
 /** From a whole resumable upload to a managed ingest to what the ingest makes of it: once, by any writer of the upload. */
 import type { Ingest } from '../entities/ingest.ts';
-import { type AcceptedUpload, type FeedResult, feedIngest, isAccepted } from '../ingests/feed-ingest.ts';
-import { AlreadyIngested } from '../ingests/ingested-files.ts';
 import type { Stores } from '../outputs/stored-repeat.ts';
-import type { AssembledObject } from './finish-resumable-upload.ts';
-import { endResumableUpload, type HeldUpload, type UploadEnd } from './resumable-uploads.ts';
+import type { AssembledObject } from '../uploads/finish-resumable-upload.ts';
+import { endResumableUpload, type HeldUpload, type UploadEnd } from '../uploads/resumable-uploads.ts';
+import { type AcceptedUpload, type FeedResult, feedIngest, isAccepted } from './feed-ingest.ts';
+import { AlreadyIngested } from './ingested-files.ts';
 
 /** What became of a whole upload; `known`: its file was ingested before. */
 export type UploadOutcome = FeedResult | { readonly outcome: 'known' };
