@@ -17,6 +17,7 @@ import type {
 } from './protocol.ts';
 import { readSource } from './read-source.ts';
 import { readStatistics } from './read-statistics.ts';
+import type { OpenSource } from './scan.ts';
 import { ReadRefused } from './trace-runs.ts';
 import { readTraces } from './traces.ts';
 import { writeDerivedExport } from './write-derived-export.ts';
@@ -81,7 +82,7 @@ async function serve(id: number, job: Job): Promise<void> {
     for (at = 0; job.what !== 'export' && at < job.sources.length; at++) {
       if (running.get(id)?.isCancelled === true) throw new Error('The request was given up.');
       const source = job.sources[at] as JobSource;
-      results.push(await read(connection, source, job));
+      results.push(await read({ ...source, connection }, job));
     }
     send({ kind: 'done', id, results });
   } catch (error) {
@@ -96,14 +97,14 @@ async function serve(id: number, job: Job): Promise<void> {
   }
 }
 
-function read(connection: DuckDBConnection, source: JobSource, job: ReadJob): Promise<ResultOf<ReadJob>[]> {
+function read(source: OpenSource, job: ReadJob): Promise<ResultOf<ReadJob>[]> {
   switch (job.what) {
     case 'points':
-      return readSource(connection, source, job);
+      return readSource(source, job);
     case 'traces':
-      return readTraces(connection, source, job);
+      return readTraces(source, job);
     case 'statistics':
-      return readStatistics(connection, source, job);
+      return readStatistics(source, job);
   }
 }
 

@@ -15,7 +15,7 @@ export interface NamedChannel {
 }
 
 export interface JobSource {
-  path: string;
+  readonly path: string;
   recording: Omit<SeriesRecording, 'channels'>;
   channels: SeriesRecording['channels'];
   /** Read after the channels. */

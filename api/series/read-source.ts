@@ -1,5 +1,4 @@
 /** The series of one recording: chooses between its rows, buckets of its rows, and its coarse level. */
-import type { DuckDBConnection } from '@duckdb/node-api';
 import { readNumberBuckets } from './buckets.ts';
 import { type Blocks, type Changes, OverviewFile } from './overview.ts';
 import { PointList, pointsPerBucket } from './points.ts';
@@ -8,6 +7,7 @@ import {
   type Channels,
   countRows,
   edgeTimes,
+  type OpenSource,
   type Range,
   type RecordingFile,
   readChanges,
@@ -22,12 +22,10 @@ const edgeBuckets = 2;
 const longBlockBuckets = 4;
 
 export async function readSource(
-  connection: DuckDBConnection,
-  source: JobSource,
+  source: OpenSource,
   job: Pick<PointsJob, 'fromMs' | 'toMs' | 'maxPoints'>,
 ): Promise<ReadPoints[]> {
   const { recording, channels } = source;
-  const file = { connection, path: source.path };
   const range = rangeWithin(source, job);
   if (channels.length === 0 || range.fromMs > range.toMs)
     return channels.map(() => ({ times: [], values: [] }));
@@ -36,16 +34,16 @@ export async function readSource(
   try {
     const blocks = overview?.wholeBlocks(range.fromMs, range.toMs) ?? null;
     const atLeast = isWhole ? recording.rowCount : (blocks?.rows ?? 0);
-    const rows = isWhole || atLeast > job.maxPoints ? atLeast : await countRows(file, range);
-    if (rows <= job.maxPoints) return await readRows(file, channels, range, recording.time.sorted);
+    const rows = isWhole || atLeast > job.maxPoints ? atLeast : await countRows(source, range);
+    if (rows <= job.maxPoints) return await readRows(source, channels, range, recording.time.sorted);
     const found = new Map<string, ReadPoints>();
     for (const channel of recording.time.sorted ? channels : []) {
       if (channel.type !== 'text') continue;
       const known = (await overview?.changes(channel.column)) ?? null;
       const changes =
         known === null || overview === null
-          ? await readChanges(file, channel, range, job.maxPoints)
-          : await knownChanges(file, { overview, changes: known }, range, job.maxPoints);
+          ? await readChanges(source, channel, range, job.maxPoints)
+          : await knownChanges(source, { overview, changes: known }, range, job.maxPoints);
       if (changes !== null) found.set(channel.id, changes);
     }
     const rest = channels.filter((channel) => !found.has(channel.id));
@@ -55,8 +53,8 @@ export async function readSource(
       rest.length === 0
         ? []
         : overview !== null && hasEnough
-          ? await readMixed(file, { overview, blocks }, rest, range, buckets)
-          : await readBuckets(file, rest, range, buckets);
+          ? await readMixed(source, { overview, blocks }, rest, range, buckets)
+          : await readBuckets(source, rest, range, buckets);
     for (const [index, channel] of rest.entries()) found.set(channel.id, read[index] as ReadPoints);
     return channels.map((channel) => found.get(channel.id) as ReadPoints);
   } finally {

@@ -2,13 +2,13 @@
  * Statistics of a part of one recording: whole blocks from its coarse level, the rows at the edges from its rows.
  * Recordings without moments in their coarse level are read row by row.
  */
-import type { DuckDBConnection } from '@duckdb/node-api';
 import type { OverviewFile } from './overview.ts';
-import type { DerivedChannel, JobSource, ReadStatistics, StatisticsJob } from './protocol.ts';
+import type { DerivedChannel, ReadStatistics, StatisticsJob } from './protocol.ts';
 import { openOverview, rangeWithin } from './read-source.ts';
 import {
   type Channels,
   channelValue,
+  type OpenSource,
   type Range,
   type RecordingFile,
   type SkippedRows,
@@ -24,24 +24,23 @@ type Channel = Channels[number];
 const maxStates = 100;
 
 export async function readStatistics(
-  connection: DuckDBConnection,
-  source: JobSource,
+  source: OpenSource,
   job: Pick<StatisticsJob, 'fromMs' | 'toMs'>,
 ): Promise<ReadStatistics[]> {
   const { channels, recording } = source;
   const range = rangeWithin(source, job);
   if (range.fromMs > range.toMs)
     return [...channels, ...source.derived].map((channel) => summary(channel, new Tally(), 0, []));
-  const derived = await tallyDerived(connection, source, range);
+  const derived = await tallyDerived(source, range);
   if (channels.length === 0) return derived;
   const overview = await openOverview(source);
   try {
-    const { tallies, rows, ends } = await tally(connection, source, range, overview);
+    const { tallies, rows, ends } = await tally(source, range, overview);
     const found: ReadStatistics[] = [];
     for (const [index, channel] of channels.entries()) {
       const held =
         isState(channel) && recording.time.sorted
-          ? await heldStates({ connection, path: source.path }, channel, range, overview, ends)
+          ? await heldStates(source, channel, range, overview, ends)
           : null;
       found.push(summary(channel, tallies[index] as Tally, rows, held));
     }
@@ -52,17 +51,13 @@ export async function readStatistics(
 }
 
 /** All from the rows. */
-async function tallyDerived(
-  connection: DuckDBConnection,
-  source: JobSource,
-  range: Range,
-): Promise<ReadStatistics[]> {
+async function tallyDerived(source: OpenSource, range: Range): Promise<ReadStatistics[]> {
   const { derived } = source;
   if (derived.length === 0) return [];
   const tallies = derived.map(() => new Tally());
   let rows = 0;
   const ids = derived.map(({ id }) => id);
-  await streamValues(connection, source, ids, range, ({ times, columns, rows: count }) => {
+  await streamValues(source, ids, range, ({ times, columns, rows: count }) => {
     rows += count;
     for (const [index, tally] of tallies.entries()) tally.addRows(times, columns[index] as Float64Array);
   });
@@ -86,13 +81,8 @@ interface Ends {
 }
 
 /** The values of each channel; of states only their number counts. */
-async function tally(
-  connection: DuckDBConnection,
-  source: JobSource,
-  range: Range,
-  overview: OverviewFile | null,
-): Promise<Tallied> {
-  const { path, channels } = source;
+async function tally(source: OpenSource, range: Range, overview: OverviewFile | null): Promise<Tallied> {
+  const { channels } = source;
   const tallies = channels.map(() => new Tally());
   const scan = async (chosen: readonly number[], leftOut?: SkippedRows) => {
     const seen = { rows: 0, first: Number.POSITIVE_INFINITY, last: Number.NEGATIVE_INFINITY };
@@ -106,7 +96,7 @@ async function tally(
       for (const [at, column] of columns.entries())
         (tallies[chosen[at] as number] as Tally).addRows(times as Float64Array, column);
     };
-    await streamNumbers({ connection, path }, values, range, add, leftOut);
+    await streamNumbers(source, values, range, add, leftOut);
     return seen;
   };
   const all = channels.map((_, index) => index);

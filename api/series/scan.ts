@@ -2,7 +2,7 @@
 import type { DuckDBConnection, DuckDBValue } from '@duckdb/node-api';
 import { doublesOf } from '../../domain/outputs/recording.ts';
 import { PointList } from './points.ts';
-import type { ReadPoints } from './protocol.ts';
+import type { JobSource, ReadPoints } from './protocol.ts';
 import type { SeriesRecording, SeriesValue } from './recording.ts';
 
 export type Channels = SeriesRecording['channels'];
@@ -17,6 +17,9 @@ export interface RecordingFile {
   readonly connection: DuckDBConnection;
   readonly path: string;
 }
+
+/** A source of a job, its recording open. */
+export interface OpenSource extends JobSource, RecordingFile {}
 
 /** Longer texts are cut: a series is for drawing. */
 const textCharacters = 1024;

@@ -1,10 +1,9 @@
 /** The runs of rows over which a step channel keeps its value, and the traces that they make. */
-import type { DuckDBConnection } from '@duckdb/node-api';
 import { quote } from '../../domain/issue.ts';
 import { limits } from '../../domain/limits.ts';
-import type { JobSource, NamedChannel } from './protocol.ts';
+import type { NamedChannel } from './protocol.ts';
 import type { SeriesValue } from './recording.ts';
-import { channelValue, plain, type Range, rowsOf } from './scan.ts';
+import { channelValue, type OpenSource, plain, type Range, rowsOf } from './scan.ts';
 
 /** The question does not fit the recording; the message is a sentence for the caller. */
 export class ReadRefused extends Error {}
@@ -41,12 +40,11 @@ export const traceOf = (value: SeriesValue): Trace => ({
  * @throws ReadRefused when the channel changes too often or has too many values
  */
 export async function findRuns(
-  connection: DuckDBConnection,
-  source: JobSource,
+  { connection, path, inputs }: OpenSource,
   split: NamedChannel,
   range: Range,
 ): Promise<Run[]> {
-  const channel = source.inputs.find(({ id }) => id === split.id);
+  const channel = inputs.find(({ id }) => id === split.id);
   if (channel === undefined) throw new Error('The step channel is not among the inputs.');
   const value = channelValue(channel);
   const rows = await rowsOf(
@@ -55,7 +53,7 @@ export async function findRuns(
         SELECT file_row_number AS number, ${value} AS v, lag(${value}) OVER () AS before
         FROM read_parquet($1, file_row_number = true) WHERE t >= $2 AND t <= $3
       ) WHERE v IS DISTINCT FROM before LIMIT ${limits.traceChanges + 1}`,
-    [source.path, range.fromMs, range.toMs],
+    [path, range.fromMs, range.toMs],
   );
   if (rows.length > limits.traceChanges) {
     const name = quote(split.name);

@@ -2,23 +2,21 @@
  * Points of derived channels, points over another channel in place of time, one trace for each value of a step channel, and
  * points of the same rows for all channels. All come from the rows: the coarse level knows stretches of time only.
  */
-import type { DuckDBConnection } from '@duckdb/node-api';
 import { quote } from '../../domain/issue.ts';
 import { limits } from '../../domain/limits.ts';
 import { BucketPoints } from './buckets.ts';
 import { PointList, pointsPerBucket } from './points.ts';
-import type { JobSource, NamedChannel, ReadTrace, TracesJob } from './protocol.ts';
+import type { NamedChannel, ReadTrace, TracesJob } from './protocol.ts';
 import { rangeWithin, readSource } from './read-source.ts';
 import type { SeriesValue } from './recording.ts';
 import { SameRows } from './same-rows.ts';
-import { countRows, type Range } from './scan.ts';
+import { countRows, type OpenSource, type Range } from './scan.ts';
 import { findRuns, ReadRefused, type Run, type Trace, traceOf } from './trace-runs.ts';
 import { streamValues, type Values } from './value-stream.ts';
 
 /** Traces of each channel and then of each derived channel. */
 export async function readTraces(
-  connection: DuckDBConnection,
-  source: JobSource,
+  source: OpenSource,
   job: Pick<TracesJob, 'fromMs' | 'toMs' | 'maxPoints' | 'sameRows'>,
 ): Promise<ReadTrace[][]> {
   const { channels, derived, x, split } = source;
@@ -28,45 +26,40 @@ export async function readTraces(
   const none = asked.map(() => (split === undefined ? [nothing] : []));
   if (range.fromMs > range.toMs) return none;
   if (x !== undefined || split !== undefined) {
-    const runs = await readRuns(connection, source, range);
+    const runs = await readRuns(source, range);
     if (runs.every(({ trace }) => trace === null || trace.rows === 0)) return none;
-    return await readPoints(connection, source, asked, range, runs, job.maxPoints);
+    return await readPoints(source, asked, range, runs, job.maxPoints);
   }
-  if (job.sameRows) return await readSameRows(connection, source, range, job.maxPoints);
-  const stored = await readSource(connection, source, job);
+  if (job.sameRows) return await readSameRows(source, range, job.maxPoints);
+  const stored = await readSource(source, job);
   if (derived.length === 0) return stored.map((points) => [points]);
   const trace = { ...traceOf(null), from: range.fromMs, to: range.toMs };
-  trace.rows = await countRows({ connection, path: source.path }, range);
+  trace.rows = await countRows(source, range);
   const runs = [{ number: 0, trace }];
   return [
     ...stored.map((points) => [points]),
-    ...(await readPoints(connection, source, derived, range, runs, job.maxPoints)),
+    ...(await readPoints(source, derived, range, runs, job.maxPoints)),
   ];
 }
 
-async function readSameRows(
-  connection: DuckDBConnection,
-  source: JobSource,
-  range: Range,
-  maxPoints: number,
-): Promise<ReadTrace[][]> {
+async function readSameRows(source: OpenSource, range: Range, maxPoints: number): Promise<ReadTrace[][]> {
   const asked: { readonly id: string; readonly type?: string }[] = [...source.channels, ...source.derived];
-  const rows = await countRows({ connection, path: source.path }, range);
+  const rows = await countRows(source, range);
   const gathered = new SameRows(asked.length, range, { rows, maxPoints });
   const ids = asked.map(({ id }) => id);
-  await streamValues(connection, source, ids, range, ({ numbers, times, columns }) =>
+  await streamValues(source, ids, range, ({ numbers, times, columns }) =>
     gathered.add(numbers, times, columns),
   );
   return gathered.points((channel) => asked[channel]?.type === 'boolean').map((points) => [points]);
 }
 
 /** The runs of rows, whose traces know how many rows they have and from where to where they go. */
-async function readRuns(connection: DuckDBConnection, source: JobSource, range: Range): Promise<Run[]> {
+async function readRuns(source: OpenSource, range: Range): Promise<Run[]> {
   const { x, split } = source;
   const runs = await (split === undefined
     ? [{ number: 0, trace: traceOf(null) }]
-    : findRuns(connection, source, split, range));
-  await streamValues(connection, source, x === undefined ? [] : [x.id], range, (values) => {
+    : findRuns(source, split, range));
+  await streamValues(source, x === undefined ? [] : [x.id], range, (values) => {
     for (const { trace, first, end } of partsOf(values, runs)) {
       for (let row = first; row < end; row++) {
         const time = values.times[row] as number;
@@ -94,8 +87,7 @@ function fallSentence(x: NamedChannel, { to, value }: Trace, position: number, s
 
 /** Points of each id, trace by trace. */
 async function readPoints(
-  connection: DuckDBConnection,
-  source: JobSource,
+  source: OpenSource,
   asked: readonly { readonly id: string; readonly type?: string }[],
   range: Range,
   runs: readonly Run[],
@@ -112,7 +104,7 @@ async function readPoints(
   const drawn = new Map(
     (traces as Trace[]).map((trace) => [trace, collector(trace, asked, most, x !== undefined)]),
   );
-  await streamValues(connection, source, x === undefined ? ids : [...ids, x.id], range, (values) => {
+  await streamValues(source, x === undefined ? ids : [...ids, x.id], range, (values) => {
     for (const { trace, first, end } of partsOf(values, runs)) {
       const cut = (numbers: Float64Array) => numbers.subarray(first, end);
       const times = cut(values.times);

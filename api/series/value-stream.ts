@@ -1,9 +1,7 @@
 /** The rows of channels and of derived channels of one recording, in the order of its file. */
-import type { DuckDBConnection } from '@duckdb/node-api';
 import { channelsOf, positionOverRows } from '../../domain/recordings/derived-syntax.ts';
 import { type Compute, startComputing } from '../../domain/recordings/derived-values.ts';
-import type { JobSource } from './protocol.ts';
-import { channelValue, type Range, streamNumbers } from './scan.ts';
+import { channelValue, type OpenSource, type Range, streamNumbers } from './scan.ts';
 
 /** Rows that follow those given before. */
 export interface Values {
@@ -21,8 +19,7 @@ export interface Values {
  * @param ids of channels, inputs or derived channels of the source
  */
 export async function streamValues(
-  connection: DuckDBConnection,
-  source: JobSource,
+  source: OpenSource,
   ids: readonly string[],
   range: Range,
   onValues: (values: Values) => void | Promise<void>,
@@ -49,26 +46,21 @@ export async function streamValues(
   });
   let before = -1;
   const read = isFromStart ? { fromMs: source.recording.time.from, toMs: range.toMs } : range;
-  await streamNumbers(
-    { connection, path: source.path },
-    ['file_row_number', ...sql],
-    read,
-    (vectors, rows) => {
-      const [times, numbers, ...columns] = vectors as readonly [Float64Array, Float64Array];
-      before = checkOrder(numbers, before);
-      const place = new Map(stored.map((id, index) => [id, columns[index] as unknown as Float64Array]));
-      const column = (id: string) => place.get(id) as Float64Array;
-      const computed = new Map([...computes].map(([id, compute]) => [id, compute({ times, column, rows })]));
-      const first = isFromStart ? firstIn(times, range.fromMs) : 0;
-      if (first === rows) return undefined;
-      return onValues({
-        times: times.subarray(first),
-        numbers: numbers.subarray(first),
-        columns: ids.map((id) => (computed.get(id) ?? column(id)).subarray(first)),
-        rows: rows - first,
-      });
-    },
-  );
+  await streamNumbers(source, ['file_row_number', ...sql], read, (vectors, rows) => {
+    const [times, numbers, ...columns] = vectors as readonly [Float64Array, Float64Array];
+    before = checkOrder(numbers, before);
+    const place = new Map(stored.map((id, index) => [id, columns[index] as unknown as Float64Array]));
+    const column = (id: string) => place.get(id) as Float64Array;
+    const computed = new Map([...computes].map(([id, compute]) => [id, compute({ times, column, rows })]));
+    const first = isFromStart ? firstIn(times, range.fromMs) : 0;
+    if (first === rows) return undefined;
+    return onValues({
+      times: times.subarray(first),
+      numbers: numbers.subarray(first),
+      columns: ids.map((id) => (computed.get(id) ?? column(id)).subarray(first)),
+      rows: rows - first,
+    });
+  });
 }
 
 /** What is computed from the rows before needs them in order, which the database promises by default. */

@@ -9,7 +9,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { ComputedRows } from './computed-rows.ts';
 import type { ExportJob, JobSource } from './protocol.ts';
 import { rangeWithin } from './read-source.ts';
-import { type Range, textOf } from './scan.ts';
+import { type OpenSource, type Range, textOf } from './scan.ts';
 import { streamValues } from './value-stream.ts';
 import { copyOf, selectOf } from './write-export.ts';
 
@@ -36,7 +36,7 @@ export async function writeDerivedExport(
       const rows = new ComputedRows(writing, source.derived.length, partRows);
       // The first part is the head, also of a file without rows.
       if (index === 0) await put(index, rows);
-      await fill(rows, reading, source, rangeWithin(source, job), () => put(index, rows));
+      await fill(rows, { ...source, connection: reading }, rangeWithin(source, job), () => put(index, rows));
     }
     if (job.format === 'parquet') {
       const all = `SELECT * FROM read_parquet([${parts.map(textOf).join(', ')}])`;
@@ -50,13 +50,12 @@ export async function writeDerivedExport(
 /** @param onFull puts the rows somewhere, and is called with the last ones too */
 async function fill(
   rows: ComputedRows,
-  connection: DuckDBConnection,
-  source: JobSource,
+  source: OpenSource,
   range: Range,
   onFull: () => Promise<void>,
 ): Promise<void> {
   const ids = source.derived.map(({ id }) => id);
-  await streamValues(connection, source, ids, range, async ({ numbers, columns }) => {
+  await streamValues(source, ids, range, async ({ numbers, columns }) => {
     for (let start = 0; start < numbers.length; ) {
       start += rows.add([numbers, ...columns], start);
       if (rows.count === partRows) await onFull();

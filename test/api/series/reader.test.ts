@@ -184,7 +184,7 @@ describe('the reader', () => {
     const child = new SeriesChild({
       cacheDir: bench.cacheDir,
       memoryLimitBytes: 512 * 1024 * 1024,
-      requestTimeoutMs: 10_000,
+      requestTimeoutMs: 60_000,
       concurrency: 1,
       maxWaiting: 1,
     });
