@@ -1,9 +1,11 @@
-/** The loop of an incremental node: what it has consumed has its results, however its task ends. */
+/** Runners of the kit on the platform: leases, watermarks, rejected inputs, the next task. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { defineRunner, type Task, TaskFailure } from '../../sdk/index.ts';
 import { ask } from '../support/api.ts';
+import { eventually } from '../support/eventually.ts';
 import type { StageGraph } from '../support/runner.ts';
+import { faultProxy } from './support/fault-proxy.ts';
 import { kitStage } from './support/kit-stage.ts';
 
 const stage = await kitStage();
@@ -88,4 +90,60 @@ test('the watermark stays where an output before it fails', async () => {
     token,
   });
   expect(body.incremental).toMatchObject({ watermark: null, pendingInputs: 1 });
+});
+
+/** The shortest that a node template may have. */
+const leaseSeconds = 10;
+
+test('a runner that computes for longer than its lease, and lets nothing else in, keeps the task', async () => {
+  const graph = await stage.chainOf(1, { leaseSeconds });
+  await stage.startProcess('test/sdk/support/runners/behaviours.ts', {
+    TEMPLATE: graph.template,
+    BEHAVIOUR: 'busy',
+    BUSY_MS: String((leaseSeconds + 3) * 1_000),
+  });
+  await stage.upload(graph, 'input', 'bytes');
+  await stage.until(graph, 'n1', 'Succeeded');
+  expect(await stage.latest(graph, 'n1')).toBe('computed true');
+  expect(await stage.claims(graph, 'n1')).toMatchObject([{ attempt: 1, ending: 'complete' }]);
+});
+
+test("onBadInput 'reject' lists the bad input at its node, and the others have results", async () => {
+  const graph = await stage.chainOf(1, { incremental: true });
+  const runner = defineRunner({
+    templates: [graph.template],
+    onBadInput: 'reject',
+    async run(task) {
+      await task.eachNewInput(async (input) => {
+        const text = await input.text();
+        if (text === 'bad') throw new TaskFailure('validation', 'is bad');
+        await task.write(text.toUpperCase());
+      });
+    },
+  });
+  for (const text of ['a', 'bad', 'c']) await stage.upload(graph, 'input', text);
+  await stage.start(runner);
+  await stage.until(graph, 'n1', 'Succeeded');
+  expect(await stage.outputs(graph, 'n1')).toEqual(['A', 'C']);
+  const path = `/api/v2/node-instance/${graph.nodes.n1}/rejected-inputs`;
+  const { body } = await ask(stage.api.url, 'GET', path, { token: stage.people.Developer.token });
+  expect(body.rejectedInputs).toMatchObject([{ category: 'validation', reason: 'is bad', sizeBytes: 3 }]);
+});
+
+test('the next task comes with the end of one, also when the first answer is lost', async () => {
+  const [graph, other] = [await stage.chainOf(1), await stage.chainOf(1)];
+  const proxy = await faultProxy(stage.api.url);
+  for (const each of [graph, other]) await stage.upload(each, 'input', 'x');
+  proxy.spoil(/^PUT .*complete/, 'no-answer');
+  const runner = defineRunner({
+    templates: [graph.template, other.template],
+    run: async (task) => void (await task.write('y')),
+  });
+  await stage.start(runner, { url: proxy.url });
+  for (const each of [graph, other]) await stage.until(each, 'n1', 'Succeeded');
+  await eventually('it waits for more', () => proxy.underWay(/claim/) === 1);
+  // One claim for both tasks, and the one that waits.
+  expect(proxy.count(/tasks\/claim/)).toBe(2);
+  for (const each of [graph, other])
+    expect(await stage.claims(each, 'n1')).toMatchObject([{ attempt: 1, ending: 'complete' }]);
 });
