@@ -15,19 +15,19 @@ const refuse = (reason: string): StrictJson => ({ ok: false, reason });
  * the same key twice (parsers disagree about which counts), numbers beyond a double, text with NUL or lone
  * surrogates. `__proto__` and the like become ordinary own properties, as `JSON.parse` makes them.
  */
-export function parseStrictJson(text: string, maxDepthLevels: number = limits.jsonDepthLevels): StrictJson {
+export function parseStrictJson(text: string): StrictJson {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
     return refuse('The body is not valid JSON.');
   }
-  const reason = findFault(text, maxDepthLevels);
+  const reason = findFault(text);
   return reason === null ? { ok: true, value } : refuse(reason);
 }
 
 /** Walks text that is known to be well-formed; keeps one set of keys for each open object. */
-function findFault(text: string, maxDepthLevels: number): string | null {
+function findFault(text: string): string | null {
   const open: (Set<string> | null)[] = [];
   let expectsKey = false;
   for (let at = 0; at < text.length; at += 1) {
@@ -40,7 +40,8 @@ function findFault(text: string, maxDepthLevels: number): string | null {
       at = end;
     } else if (code === 0x7b || code === 0x5b) {
       open.push(code === 0x7b ? new Set() : null);
-      if (open.length > maxDepthLevels) return `The body is nested deeper than ${maxDepthLevels} levels.`;
+      if (open.length > limits.jsonDepthLevels)
+        return `The body is nested deeper than ${limits.jsonDepthLevels} levels.`;
       expectsKey = code === 0x7b;
     } else if (code === 0x7d || code === 0x5d) {
       open.pop();

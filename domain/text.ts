@@ -77,11 +77,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
 }
 
 /** Free JSON within its bounds: an object, at most 64 KB serialised, at most 20 levels deep. */
-export function isFreeJson(
-  value: unknown,
-  maxBytes: number = limits.freeJsonBytes,
-  maxDepthLevels: number = limits.freeJsonDepthLevels,
-): value is JsonObject {
-  if (!isJsonObject(value) || jsonDepthLevels(value) > maxDepthLevels) return false;
+export function isFreeJson(value: unknown, maxBytes: number = limits.freeJsonBytes): value is JsonObject {
+  if (!isJsonObject(value) || jsonDepthLevels(value) > limits.freeJsonDepthLevels) return false;
   return utf8Bytes(JSON.stringify(value)) <= maxBytes;
 }

@@ -134,11 +134,15 @@ function compareWithRegistered(
   { errors, warnings }: Readonly<Record<'errors' | 'warnings', IssueList>>,
 ): void {
   const { runnerTypes, nodeTemplates } = manifest;
-  const { name } = manifest.feature;
-  checkOwners('runnerTypes', 'Runner type', runnerTypes, registered.runnerTypes, name, errors);
-  checkOwners('nodeTemplates', 'Node template', nodeTemplates, registered.nodeTemplates, name, errors);
+  const lists: readonly OwnedList[] = [
+    { key: 'runnerTypes', kind: 'Runner type', listed: runnerTypes, known: registered.runnerTypes },
+    { key: 'nodeTemplates', kind: 'Node template', listed: nodeTemplates, known: registered.nodeTemplates },
+  ];
+  for (const list of lists) {
+    checkOwners(list, manifest.feature.name, errors);
+    warnOfRetired(list, manifest.feature.name, warnings);
+  }
   checkTypeChanges(written, nodeTemplates, registered, errors);
-  warnOfRetired(runnerTypes, nodeTemplates, registered, name, warnings);
   if (errors.isEmpty) warnOfSameVersion(manifest, registered, warnings);
 }
 
@@ -220,19 +224,21 @@ function readNodeTemplate(
   };
 }
 
-function checkOwners(
-  key: string,
-  kind: string,
-  listed: readonly { readonly name: string }[],
-  registered: ReadonlyMap<string, { readonly featureName: string | null }>,
-  featureName: string,
-  errors: IssueList,
-): void {
+/** Items of a manifest whose names belong to one feature each. */
+interface OwnedList {
+  readonly key: string;
+  readonly kind: string;
+  readonly listed: readonly { readonly name: string }[];
+  /** All that are registered, by name. */
+  readonly known: ReadonlyMap<string, { readonly featureName: string | null; readonly retired: boolean }>;
+}
+
+function checkOwners({ key, kind, listed, known }: OwnedList, featureName: string, errors: IssueList): void {
   const seen = new Set<string>();
   for (const [index, { name }] of listed.entries()) {
     if (name === '') continue;
     const path = jsonPath(key, index, 'name');
-    const owner = registered.get(name);
+    const owner = known.get(name);
     if (seen.has(name)) errors.add(path, `${kind} ${quote(name)} is listed twice.`);
     seen.add(name);
     if (owner !== undefined && owner.featureName !== featureName) {
@@ -275,26 +281,14 @@ function warnOfSameVersion(manifest: Manifest, registered: Registered, warnings:
 }
 
 function warnOfRetired(
-  runnerTypes: readonly ManifestRunnerType[],
-  nodeTemplates: readonly ManifestNodeTemplate[],
-  registered: Registered,
+  { key, kind, listed, known }: OwnedList,
   featureName: string,
   warnings: IssueList,
 ): void {
-  const lists = [
-    ['runnerTypes', 'Runner type', new Set(runnerTypes.map((item) => item.name)), registered.runnerTypes],
-    [
-      'nodeTemplates',
-      'Node template',
-      new Set(nodeTemplates.map((item) => item.name)),
-      registered.nodeTemplates,
-    ],
-  ] as const;
-  for (const [key, kind, listed, known] of lists) {
-    for (const [name, item] of known) {
-      if (item.featureName === featureName && featureName !== '' && !item.retired && !listed.has(name)) {
-        warnings.add(jsonPath(key), `${kind} ${quote(name)} is no longer listed and is retired.`);
-      }
+  const names = new Set(listed.map(({ name }) => name));
+  for (const [name, item] of known) {
+    if (item.featureName === featureName && featureName !== '' && !item.retired && !names.has(name)) {
+      warnings.add(jsonPath(key), `${kind} ${quote(name)} is no longer listed and is retired.`);
     }
   }
 }

@@ -14,7 +14,6 @@ import {
   pageStatement,
   pastPage,
   readPage,
-  type SearchBounds,
   type Statement,
   searchPage,
 } from './session-page.ts';
@@ -134,10 +133,9 @@ export type ListedRow = Omit<SessionListRow, 'nodeCounts'> & OverviewRow;
 export async function listSessions(
   database: Database,
   query: SessionListQuery,
-  bounds?: SearchBounds,
 ): Promise<{ rows: SessionListRow[]; total: Count }> {
   const { rows, total } = isSearchAlone(query)
-    ? await searchPage<ListedRow>(database, partsOf(query), bounds)
+    ? await searchPage<ListedRow>(database, partsOf(query))
     : await narrowedPage(database, query);
   return { rows: rows.map((row) => ({ ...row, ...overviewOf(row) })), total };
 }

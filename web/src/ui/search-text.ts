@@ -23,11 +23,11 @@ export function useSearchText(wanted: string, find: (text: string) => void, sett
   return [text, setText] as const;
 }
 
-/** A search of the list of a page by a parameter of its address, as it is there and as it is typed. */
-export function useAddressSearch(name = 'search') {
-  const wanted = useAddress().query.get(name)?.trim() ?? '';
+/** The search of the list of a page, as it is in its address and as it is typed. */
+export function useAddressSearch() {
+  const wanted = useAddress().query.get('search')?.trim() ?? '';
   const [text, setText] = useSearchText(wanted, (found) =>
-    navigate(withParameters({ [name]: found }), { replace: true }),
+    navigate(withParameters({ search: found }), { replace: true }),
   );
   return { wanted, text, setText };
 }
