@@ -116,16 +116,18 @@ class Output:
         return frames.to_polars(self, options)
 
 
-def outputs_of(api: Api, node_instance_id: int) -> list[Output]:
-    """The outputs of a node, oldest first."""
+def outputs_of(api: Api, node_instance_id: int, identifier: str | None = None) -> list[Output]:
+    """The outputs of a node, oldest first; with ``identifier`` at most the one of that name."""
+    query = {"identifier": identifier}
     try:
-        _, body = api.call("GET", f"/api/v2/node-instance/{node_instance_id}/outputs")
+        _, body = api.call("GET", f"/api/v2/node-instance/{node_instance_id}/outputs", query=query)
     except ApiError as error:
         # The platform answers so for a node without outputs, too.
         if error.status == 404:
             return []
         raise
-    return [Output.of(wire, api) for wire in body]
+    # An earlier platform answers with all of them.
+    return [Output.of(wire, api) for wire in body if identifier in (None, wire["outputIdentifier"])]
 
 
 def session_outputs(api: Api, session_id: str, query: Mapping[str, Any]) -> Iterator[Output]:

@@ -93,9 +93,13 @@ class Run:
     def _save_outputs(self, root: Path) -> None:
         """Outputs that were published; those that a failed run has dropped are not expected of it."""
         details = self._api.object("GET", f"/api/v2/node-runs/{self.id}")
-        written = {each["outputId"] for each in details["outputs"] if each["published"]}
-        listed = outputs_of(self._api, details["nodeInstanceId"])
-        outputs = [output for output in listed if output.output_id in written]
+        outputs = [
+            output
+            for each in details["outputs"]
+            if each["published"]
+            for output in outputs_of(self._api, details["nodeInstanceId"], each["outputIdentifier"])
+            if output.output_id == each["outputId"]
+        ]
         (root / "outputs").mkdir(exist_ok=True)
         for output in outputs:
             source = f"/api/v2/node-instance/outputs/{output.output_id}/data"
