@@ -12,9 +12,7 @@ from typing import Any
 from .._inputs.inputs import parse_time
 from ..testing.case_files import file_name
 from .api import Api
-from .output import open_download, outputs_of
-
-_PIECE_BYTES = 1024 * 1024
+from .output import open_download, outputs_of, save_download
 
 
 @dataclass(frozen=True)
@@ -119,9 +117,7 @@ class Run:
         _write_json(root / "outputs.json", described)
 
     def _save(self, path: str, coding: str, file: Path) -> None:
-        with open_download(self._api, path, coding) as stream, file.open("wb") as saved:
-            while piece := stream.read(_PIECE_BYTES):
-                saved.write(piece)
+        save_download(lambda: open_download(self._api, path, coding), file)
 
 
 def _write_json(file: Path, value: Any) -> None:
